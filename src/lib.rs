@@ -1,0 +1,1 @@
+pub mod onnx { include!(concat!(env!("OUT_DIR"), "/onnx.rs")); }
