@@ -1,1 +1,9 @@
-pub mod onnx { include!(concat!(env!("OUT_DIR"), "/onnx.rs")); }
+//! Lints ONNX models and mends them.
+
+pub mod graph;
+
+/// The messages of `proto/onnx.proto`, as prost generates them.
+pub mod proto {
+    #![allow(missing_docs, clippy::all, rustdoc::all)]
+    include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
+}
