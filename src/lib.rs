@@ -1,5 +1,6 @@
 //! Lints ONNX models and mends them.
 
+pub mod diag;
 pub mod graph;
 
 /// The messages of `proto/onnx.proto`, as prost generates them.

@@ -1,0 +1,10 @@
+//! What is said, and where: findings, the places they point at, the sink that collects them, and one
+//! renderer per output format.
+
+pub mod finding;
+pub mod place;
+pub mod sink;
+
+pub use finding::{Applicability, Finding, Fix, Level};
+pub use place::{GraphPlace, Place, SourcePlace, TextPlace};
+pub use sink::Sink;
