@@ -2,6 +2,7 @@
 
 pub mod diag;
 pub mod graph;
+pub mod read;
 
 /// The messages of `proto/onnx.proto`, as prost generates them.
 pub mod proto {

@@ -1,0 +1,3 @@
+//! Readers: one per kind of evidence. Each returns what could be read and a finding for what could not.
+
+pub mod source;
