@@ -1,0 +1,298 @@
+//! The model: arenas of graphs, nodes, values and tensors, and what the file says besides.
+//!
+//! Ids are unique in the whole model, so that a body refers to the values of the graphs around it
+//! (its captures) as it does to its own.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::arena::{Arena, GraphId, NodeId, TensorId, ValueId};
+use super::attribute::{AttrValue, Attribute};
+use super::tensor::{SparseTensor, Tensor};
+use super::types::ValueInfo;
+
+/// `metadata_props` and its like: key and value, in the order of the file.
+pub type Metadata = Vec<(Arc<str>, Arc<str>)>;
+
+/// One `opset_import`. The domains "" and "ai.onnx" are the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpsetImport {
+    pub domain: Option<Arc<str>>,
+    pub version: Option<i64>,
+}
+
+/// What defines a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Def {
+    /// The graph's input at this index (it may have an initializer as its default).
+    Input(u32),
+    /// An initializer that is no input.
+    Initializer,
+    /// An output of a node.
+    Node { node: NodeId, output: u32 },
+    /// Nothing: the name is used or declared but defined nowhere.
+    Missing,
+}
+
+/// The tensor that a value starts out with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Initial {
+    Dense(TensorId),
+    Sparse(Box<SparseTensor>),
+}
+
+#[derive(Clone, Debug)]
+pub struct Value {
+    pub name: Arc<str>,
+    /// The graph whose scope it belongs to.
+    pub graph: GraphId,
+    pub def: Def,
+    pub initial: Option<Initial>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub graph: GraphId,
+    pub domain: Option<Arc<str>>,
+    pub op_type: Arc<str>,
+    pub overload: Option<Arc<str>>,
+    pub name: Option<Arc<str>>,
+    /// `None`: an optional input that is left out.
+    pub inputs: Vec<Option<ValueId>>,
+    /// `None`: an optional output that is not asked for.
+    pub outputs: Vec<Option<ValueId>>,
+    pub attrs: Vec<Attribute>,
+    pub doc: Option<Arc<str>>,
+    pub metadata: Metadata,
+    /// `device_configurations`, each still encoded: nothing here depends on them.
+    pub device_configurations: Vec<Bytes>,
+}
+
+impl Node {
+    /// The domain with its synonym resolved: "" for the default one.
+    pub fn domain(&self) -> &str {
+        normal_domain(self.domain.as_deref())
+    }
+
+    /// `Conv`, or `com.microsoft.FusedConv`.
+    pub fn op_name(&self) -> String {
+        match self.domain() {
+            "" => self.op_type.to_string(),
+            domain => format!("{domain}.{}", self.op_type),
+        }
+    }
+
+    pub fn attr(&self, name: &str) -> Option<&AttrValue> {
+        self.attrs.iter().find(|attr| &*attr.name == name).map(|attr| &attr.value)
+    }
+
+    /// The input at `index`; `None` where it is absent in either way.
+    pub fn input(&self, index: usize) -> Option<ValueId> {
+        self.inputs.get(index).copied().flatten()
+    }
+
+    pub fn output(&self, index: usize) -> Option<ValueId> {
+        self.outputs.get(index).copied().flatten()
+    }
+
+    /// The bodies it holds, in the order of its attributes.
+    pub fn graphs(&self) -> impl Iterator<Item = GraphId> + '_ {
+        self.attrs.iter().flat_map(|attr| attr.value.graphs().iter().copied())
+    }
+
+    pub fn metadata(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().find(|(name, _)| &**name == key).map(|(_, value)| &**value)
+    }
+}
+
+/// The name by which a domain is known here: "" for "ai.onnx" too.
+pub fn normal_domain(domain: Option<&str>) -> &str {
+    match domain {
+        None | Some("ai.onnx") => "",
+        Some(domain) => domain,
+    }
+}
+
+/// A value with what the graph declares of it.
+#[derive(Clone, Debug)]
+pub struct Port {
+    pub value: ValueId,
+    pub info: ValueInfo,
+}
+
+/// What a graph belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Model,
+    /// The node whose attribute it is.
+    Node(NodeId),
+    /// The function of this index whose body it is.
+    Function(usize),
+}
+
+/// `TensorAnnotation`: the tensors that hold the quantisation parameters of a value, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuantAnnotation {
+    pub tensor_name: Option<Arc<str>>,
+    pub parameters: Metadata,
+}
+
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub owner: Owner,
+    pub name: Option<Arc<str>>,
+    pub inputs: Vec<Port>,
+    pub outputs: Vec<Port>,
+    /// In the order of the file, which a well-formed one sorts topologically.
+    pub nodes: Vec<NodeId>,
+    /// Values with a dense initializer, inputs with defaults included, in the order of the file.
+    pub initializers: Vec<ValueId>,
+    pub sparse_initializers: Vec<ValueId>,
+    pub value_info: Vec<Port>,
+    pub quantization: Vec<QuantAnnotation>,
+    pub doc: Option<Arc<str>>,
+    pub metadata: Metadata,
+}
+
+impl Graph {
+    pub fn new(owner: Owner) -> Self {
+        Graph {
+            owner,
+            name: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            nodes: Vec::new(),
+            initializers: Vec::new(),
+            sparse_initializers: Vec::new(),
+            value_info: Vec::new(),
+            quantization: Vec::new(),
+            doc: None,
+            metadata: Metadata::new(),
+        }
+    }
+}
+
+/// A local function (`FunctionProto`). Its inputs, outputs, nodes and value_info are those of `body`.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: Option<Arc<str>>,
+    pub domain: Option<Arc<str>>,
+    pub overload: Option<Arc<str>>,
+    pub body: GraphId,
+    /// Attributes without a default.
+    pub attributes: Vec<Arc<str>>,
+    /// Attributes with one.
+    pub attribute_defaults: Vec<Attribute>,
+    pub opsets: Vec<OpsetImport>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub ir_version: Option<i64>,
+    pub opsets: Vec<OpsetImport>,
+    pub producer_name: Option<Arc<str>>,
+    pub producer_version: Option<Arc<str>>,
+    pub domain: Option<Arc<str>>,
+    pub model_version: Option<i64>,
+    pub doc: Option<Arc<str>>,
+    pub metadata: Metadata,
+    pub main: GraphId,
+    pub functions: Vec<Function>,
+    pub graphs: Arena<GraphId, Graph>,
+    pub nodes: Arena<NodeId, Node>,
+    pub values: Arena<ValueId, Value>,
+    pub tensors: Arena<TensorId, Tensor>,
+    /// `training_info`, each still encoded.
+    pub training_info: Vec<Bytes>,
+    /// `configuration`, each still encoded.
+    pub configuration: Vec<Bytes>,
+}
+
+impl Model {
+    /// A model with an empty main graph.
+    pub fn new() -> Self {
+        let mut graphs = Arena::default();
+        let main = graphs.push(Graph::new(Owner::Model));
+        Model {
+            ir_version: None,
+            opsets: Vec::new(),
+            producer_name: None,
+            producer_version: None,
+            domain: None,
+            model_version: None,
+            doc: None,
+            metadata: Metadata::new(),
+            main,
+            functions: Vec::new(),
+            graphs,
+            nodes: Arena::default(),
+            values: Arena::default(),
+            tensors: Arena::default(),
+            training_info: Vec::new(),
+            configuration: Vec::new(),
+        }
+    }
+
+    /// The version imported for `domain` ("" for the default one) by what `graph` belongs to: the
+    /// model, or a local function with imports of its own.
+    pub fn opset(&self, graph: GraphId, domain: &str) -> Option<i64> {
+        let own = self.function_of(graph).map(|function| &self.functions[function].opsets);
+        let find = |imports: &[OpsetImport]| {
+            let import = imports.iter().find(|import| normal_domain(import.domain.as_deref()) == domain)?;
+            import.version
+        };
+        own.and_then(|imports| find(imports)).or_else(|| find(&self.opsets))
+    }
+
+    /// The local function that `graph` lies in, at whatever depth.
+    pub fn function_of(&self, graph: GraphId) -> Option<usize> {
+        match self.graphs[graph].owner {
+            Owner::Model => None,
+            Owner::Function(function) => Some(function),
+            Owner::Node(node) => self.function_of(self.nodes[node].graph),
+        }
+    }
+
+    /// The local function that `node` calls.
+    pub fn callee(&self, node: NodeId) -> Option<usize> {
+        let node = &self.nodes[node];
+        self.functions.iter().position(|function| {
+            function.name.as_deref() == Some(&*node.op_type)
+                && normal_domain(function.domain.as_deref()) == node.domain()
+                && function.overload.as_deref().unwrap_or("") == node.overload.as_deref().unwrap_or("")
+        })
+    }
+
+    /// The graph around `graph`: that of the node whose body it is.
+    pub fn parent(&self, graph: GraphId) -> Option<GraphId> {
+        match self.graphs[graph].owner {
+            Owner::Node(node) => Some(self.nodes[node].graph),
+            Owner::Model | Owner::Function(_) => None,
+        }
+    }
+
+    /// The node that makes `value`, and which of its outputs it is.
+    pub fn producer(&self, value: ValueId) -> Option<(NodeId, u32)> {
+        match self.values[value].def {
+            Def::Node { node, output } => Some((node, output)),
+            _ => None,
+        }
+    }
+
+    /// The tensor of `value` where it is an initializer that no caller can replace: one that is also an
+    /// input is only a default.
+    pub fn constant(&self, value: ValueId) -> Option<&Tensor> {
+        let value = &self.values[value];
+        match (&value.initial, value.def) {
+            (Some(Initial::Dense(tensor)), Def::Initializer) => Some(&self.tensors[*tensor]),
+            _ => None,
+        }
+    }
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Model::new()
+    }
+}
