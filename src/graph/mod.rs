@@ -4,8 +4,11 @@ pub mod arena;
 pub mod attribute;
 pub mod element;
 pub mod model;
+pub mod order;
+pub mod scopes;
 pub mod tensor;
 pub mod types;
+pub mod uses;
 
 pub use arena::{Arena, GraphId, Id, NodeId, TensorId, ValueId};
 pub use attribute::{AttrKind, AttrValue, Attribute};

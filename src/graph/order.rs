@@ -1,0 +1,179 @@
+//! Topological order of the nodes of a graph.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use super::arena::{GraphId, NodeId};
+use super::model::Model;
+use super::scopes;
+
+/// Nodes that need one another: each takes an output of the one before it, the first of the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    pub nodes: Vec<NodeId>,
+}
+
+/// The nodes of `graph`, each after those whose outputs it or a body in it uses; otherwise as in the
+/// file, so that a sorted file stays as it is.
+///
+/// # Errors
+/// A cycle, if there is one: the one found from the first node of the file that is behind or in one.
+pub fn sorted(model: &Model, graph: GraphId) -> Result<Vec<NodeId>, Cycle> {
+    let nodes = &model.graphs[graph].nodes;
+    let needs = Needs::of(model, graph);
+    if needs.keep_file_order() {
+        return Ok(nodes.clone());
+    }
+    let mut open: Vec<usize> = needs.of_node.iter().map(Vec::len).collect();
+    let mut needed_by = vec![Vec::new(); nodes.len()];
+    for (node, needed) in needs.of_node.iter().enumerate() {
+        needed.iter().for_each(|&other| needed_by[other].push(node));
+    }
+    let mut ready: BinaryHeap<Reverse<usize>> =
+        (0..nodes.len()).filter(|&node| open[node] == 0).map(Reverse).collect();
+    let mut order = Vec::with_capacity(nodes.len());
+    while let Some(Reverse(node)) = ready.pop() {
+        order.push(nodes[node]);
+        for &user in &needed_by[node] {
+            open[user] -= 1;
+            if open[user] == 0 {
+                ready.push(Reverse(user));
+            }
+        }
+    }
+    if order.len() == nodes.len() {
+        return Ok(order);
+    }
+    let cycle = needs.cycle(&open);
+    Err(Cycle { nodes: cycle.into_iter().map(|node| nodes[node]).collect() })
+}
+
+/// Like [`sorted`], but with the nodes in and behind cycles at the end, in the order of the file, for
+/// those who can do something with a graph that has one.
+pub fn sorted_or_file(model: &Model, graph: GraphId) -> Vec<NodeId> {
+    sorted(model, graph).unwrap_or_else(|_| model.graphs[graph].nodes.clone())
+}
+
+/// For each node of a graph, by its place in the file, the places of the nodes it needs.
+struct Needs {
+    of_node: Vec<Vec<usize>>,
+}
+
+impl Needs {
+    fn of(model: &Model, graph: GraphId) -> Self {
+        let nodes = &model.graphs[graph].nodes;
+        let place: FxHashMap<NodeId, usize> =
+            nodes.iter().enumerate().map(|(place, &node)| (node, place)).collect();
+        let of_node = nodes.iter().map(|&id| {
+            let node = &model.nodes[id];
+            let has_body = node.graphs().next().is_some();
+            let captured = if has_body { scopes::captures_of_node(model, id) } else { Vec::new() };
+            let used = node.inputs.iter().flatten().copied().chain(captured);
+            let makers = used.filter_map(|value| model.producer(value));
+            let mut needed: Vec<usize> = makers.filter_map(|(maker, _)| place.get(&maker).copied()).collect();
+            needed.sort_unstable();
+            needed.dedup();
+            needed
+        });
+        Needs { of_node: of_node.collect() }
+    }
+
+    fn keep_file_order(&self) -> bool {
+        self.of_node.iter().enumerate().all(|(node, needed)| needed.iter().all(|&other| other < node))
+    }
+
+    /// A cycle among the nodes with `open` needs: there is one, as each of them needs another of them.
+    fn cycle(&self, open: &[usize]) -> Vec<usize> {
+        let mut path: Vec<usize> = Vec::new();
+        let mut place_in_path = vec![None; open.len()];
+        let mut current = open.iter().position(|&open| open > 0);
+        while let Some(node) = current {
+            if let Some(start) = place_in_path[node] {
+                let mut cycle = path.split_off(start);
+                cycle.reverse();
+                return cycle;
+            }
+            place_in_path[node] = Some(path.len());
+            path.push(node);
+            current = self.of_node[node].iter().copied().find(|&other| open[other] > 0);
+        }
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::graph::{AttrValue, Attribute, Def, Graph, Id, Node, Owner, Value, ValueId};
+
+    fn value(model: &mut Model, graph: GraphId) -> ValueId {
+        let name = Arc::from(format!("v{}", model.values.len()));
+        model.values.push(Value { name, graph, def: Def::Missing, initial: None })
+    }
+
+    fn node(model: &mut Model, graph: GraphId, inputs: &[ValueId], output: ValueId) -> NodeId {
+        let id = model.nodes.push(Node {
+            graph,
+            domain: None,
+            op_type: "Op".into(),
+            overload: None,
+            name: None,
+            inputs: inputs.iter().copied().map(Some).collect(),
+            outputs: vec![Some(output)],
+            attrs: Vec::new(),
+            doc: None,
+            metadata: Vec::new(),
+            device_configurations: Vec::new(),
+        });
+        model.values[output].def = Def::Node { node: id, output: 0 };
+        model.graphs[graph].nodes.push(id);
+        id
+    }
+
+    /// Nodes given as (inputs, output) over values 0..9; the places in the file in sorted order, or
+    /// those of a cycle.
+    fn check(nodes: &[(&[usize], usize)], expected: Result<&[usize], &[usize]>) {
+        let mut model = Model::new();
+        let main = model.main;
+        let values: Vec<ValueId> = (0..10).map(|_| value(&mut model, main)).collect();
+        for (inputs, output) in nodes {
+            let inputs: Vec<ValueId> = inputs.iter().map(|&input| values[input]).collect();
+            node(&mut model, main, &inputs, values[*output]);
+        }
+        let places = |nodes: Vec<NodeId>| nodes.into_iter().map(Id::index).collect::<Vec<_>>();
+        let found = sorted(&model, main).map(places).map_err(|cycle| places(cycle.nodes));
+        assert_eq!(found, expected.map(<[usize]>::to_vec).map_err(<[usize]>::to_vec));
+    }
+
+    #[test]
+    fn keeps_the_order_of_the_file_where_it_can() {
+        check(&[(&[0], 1), (&[0], 2), (&[1, 2], 3)], Ok(&[0, 1, 2]));
+        check(&[(&[2, 1], 3), (&[0], 2), (&[0], 1), (&[3], 4)], Ok(&[1, 2, 0, 3]));
+    }
+
+    #[test]
+    fn a_cycle_is_a_path() {
+        check(&[(&[1], 1)], Err(&[0]));
+        check(&[(&[0], 1), (&[1, 4], 2), (&[2], 3), (&[3], 4), (&[4], 5)], Err(&[2, 3, 1]));
+    }
+
+    #[test]
+    fn captures_count_as_needs() {
+        let mut model = Model::new();
+        let main = model.main;
+        let (x, y, z) = (value(&mut model, main), value(&mut model, main), value(&mut model, main));
+        let outer = node(&mut model, main, &[], z);
+        let maker = node(&mut model, main, &[x], y);
+        let body = model.graphs.push(Graph::new(Owner::Node(outer)));
+        let inner = value(&mut model, body);
+        node(&mut model, body, &[y], inner);
+        model.nodes[outer].attrs.push(Attribute::new("body", AttrValue::Graph(body)));
+        assert_eq!(scopes::captures(&model, body), [y]);
+        assert_eq!(scopes::captures(&model, main), []);
+        assert_eq!(sorted(&model, main), Ok(vec![maker, outer]));
+    }
+}

@@ -1,0 +1,61 @@
+//! Scopes: which values a body takes from the graphs around it.
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
+use super::arena::{GraphId, NodeId, ValueId};
+use super::model::Model;
+
+/// The values that `graph` and the bodies in it use, at any depth, and that belong to a graph around
+/// it; each once, in the order of first use.
+pub fn captures(model: &Model, graph: GraphId) -> Vec<ValueId> {
+    let mut walk = Walk { model, inside: IndexSet::default(), used: IndexSet::default() };
+    walk.graph(graph);
+    let Walk { inside, used, .. } = walk;
+    used.into_iter().filter(|&value| !inside.contains(&model.values[value].graph)).collect()
+}
+
+/// The values that the bodies of `node` take from the graphs around them, as [`captures`].
+pub fn captures_of_node(model: &Model, node: NodeId) -> Vec<ValueId> {
+    let mut walk = Walk { model, inside: IndexSet::default(), used: IndexSet::default() };
+    for body in model.nodes[node].graphs() {
+        walk.graph(body);
+    }
+    let Walk { inside, used, .. } = walk;
+    used.into_iter().filter(|&value| !inside.contains(&model.values[value].graph)).collect()
+}
+
+/// `graph` and every body in it, at any depth, outer before inner.
+pub fn nested(model: &Model, graph: GraphId) -> Vec<GraphId> {
+    let mut found = vec![graph];
+    let mut next = 0;
+    while let Some(&graph) = found.get(next) {
+        let nodes = &model.graphs[graph].nodes;
+        found.extend(nodes.iter().flat_map(|&node| model.nodes[node].graphs()));
+        next += 1;
+    }
+    found
+}
+
+struct Walk<'a> {
+    model: &'a Model,
+    inside: IndexSet<GraphId, FxBuildHasher>,
+    used: IndexSet<ValueId, FxBuildHasher>,
+}
+
+impl Walk<'_> {
+    /// Recurses over the nesting of bodies, whose depth reading limits.
+    fn graph(&mut self, id: GraphId) {
+        self.inside.insert(id);
+        let model = self.model;
+        let graph = &model.graphs[id];
+        for &node in &graph.nodes {
+            let node = &model.nodes[node];
+            self.used.extend(node.inputs.iter().flatten().copied());
+            for body in node.graphs() {
+                self.graph(body);
+            }
+        }
+        self.used.extend(graph.outputs.iter().map(|port| port.value));
+    }
+}

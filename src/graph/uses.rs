@@ -1,0 +1,75 @@
+//! Who uses a value.
+
+use super::arena::{Id, NodeId, ValueId};
+use super::model::Model;
+
+/// One use: the input of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Use {
+    pub node: NodeId,
+    /// Which of the node's inputs it is.
+    pub input: u32,
+}
+
+/// The uses of every value of a model: the inputs of nodes, those inside of bodies included, and the
+/// outputs of graphs.
+///
+/// A list for each value, all behind one another: `of(value)` is `uses[starts[value]..starts[value + 1]]`.
+#[derive(Clone, Debug)]
+pub struct Uses {
+    starts: Vec<u32>,
+    uses: Vec<Use>,
+    /// How many outputs of graphs each value is.
+    outputs: Vec<u32>,
+}
+
+impl Uses {
+    /// Counts the nodes that a graph holds; nodes of the arena that no graph holds do not count.
+    pub fn new(model: &Model) -> Self {
+        let mut counts = vec![0u32; model.values.len() + 1];
+        each_use(model, |value, _| counts[value.index() + 1] += 1);
+        for index in 1..counts.len() {
+            counts[index] += counts[index - 1];
+        }
+        let starts = counts.clone();
+        let mut next = counts;
+        let total = starts.last().map_or(0, |&last| last as usize);
+        let mut uses = vec![Use { node: NodeId::from_index(0), input: 0 }; total];
+        each_use(model, |value, one| {
+            let slot = &mut next[value.index()];
+            uses[*slot as usize] = one;
+            *slot += 1;
+        });
+        let mut outputs = vec![0; model.values.len()];
+        for port in model.graphs.iter().flat_map(|(_, graph)| &graph.outputs) {
+            outputs[port.value.index()] += 1;
+        }
+        Uses { starts, uses, outputs }
+    }
+
+    /// The uses as input of a node: by graph, in each in the order of the file.
+    pub fn of(&self, value: ValueId) -> &[Use] {
+        let index = value.index();
+        &self.uses[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+
+    /// How often a value is used, as input of a node or output of a graph.
+    pub fn count(&self, value: ValueId) -> usize {
+        self.of(value).len() + self.outputs[value.index()] as usize
+    }
+
+    /// Whether a value is an output of a graph: its own, or (captured) that of a body.
+    pub fn is_output(&self, value: ValueId) -> bool {
+        self.outputs[value.index()] > 0
+    }
+}
+
+fn each_use(model: &Model, mut visit: impl FnMut(ValueId, Use)) {
+    for &id in model.graphs.iter().flat_map(|(_, graph)| &graph.nodes) {
+        for (input, value) in model.nodes[id].inputs.iter().enumerate() {
+            if let Some(value) = *value {
+                visit(value, Use { node: id, input: input as u32 });
+            }
+        }
+    }
+}
