@@ -4,6 +4,7 @@ pub mod arena;
 pub mod attribute;
 pub mod element;
 pub mod model;
+pub mod names;
 pub mod order;
 pub mod scopes;
 pub mod tensor;

@@ -1,3 +1,4 @@
 //! Readers: one per kind of evidence. Each returns what could be read and a finding for what could not.
 
+pub mod onnx;
 pub mod source;

@@ -1,1 +1,4 @@
+//! All tests of the tools as a whole. One binary: it links once, and the suites share `models`.
 
+mod models;
+mod roundtrip;

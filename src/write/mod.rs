@@ -1,0 +1,3 @@
+//! Writers: the binary form and ONNX text.
+
+pub mod onnx;

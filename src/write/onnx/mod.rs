@@ -1,0 +1,34 @@
+//! Writes the binary form of a model. What was not touched is written as it was read, field for field.
+
+mod messages;
+mod scope;
+
+use prost::Message;
+
+use crate::graph::Model;
+use crate::proto::ModelProto;
+
+/// The most that one protobuf message may take: above it, tensors have to go to other files.
+pub const PROTOBUF_LIMIT: usize = i32::MAX as usize;
+
+/// The message of a model, ready to be encoded. Tensor bytes are shared with the model, not copied.
+pub struct Encodable(ModelProto);
+
+impl Encodable {
+    pub fn new(model: &Model) -> Self {
+        Encodable(scope::model(model))
+    }
+
+    /// Bytes that [`Encodable::encode`] gives.
+    pub fn len(&self) -> usize {
+        self.0.encoded_len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn encode(&self) -> Vec<u8> {
+        self.0.encode_to_vec()
+    }
+}
