@@ -7,6 +7,7 @@ pub mod model;
 pub mod names;
 pub mod order;
 pub mod scopes;
+pub mod syntax;
 pub mod tensor;
 pub mod types;
 pub mod uses;

@@ -1,0 +1,97 @@
+//! Byte spans of a text, and the lines and columns they stand for.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::diag::{Place, TextPlace};
+
+/// A range of bytes of a text. Texts over 4 GB are refused before they are parsed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    pub fn new(start: usize, end: usize) -> Self {
+        let clamp = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
+        Span { start: clamp(start), end: clamp(end) }
+    }
+
+    /// From the start of this to the end of `last`.
+    pub fn to(self, last: Span) -> Span {
+        Span { start: self.start, end: last.end.max(self.start) }
+    }
+
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+}
+
+/// A text that findings point into.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its name, as it was given on the command line.
+    pub file: Arc<str>,
+    pub text: Arc<str>,
+    /// Where each line starts, in bytes.
+    lines: Arc<[u32]>,
+}
+
+impl Source {
+    pub fn new(file: &str, text: &str) -> Self {
+        let after_newline = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(after_newline);
+        Source {
+            file: Arc::from(file),
+            text: Arc::from(text),
+            lines: lines.map(|at| Span::new(at, at).start).collect(),
+        }
+    }
+
+    /// The bytes of `span`; empty where it lies outside, or splits a character.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// Line and column of the start of `span`, with the part of it that is on that line.
+    pub fn place(&self, span: Span) -> Place {
+        let line = self.lines.partition_point(|&start| start <= span.start).saturating_sub(1);
+        let start = self.lines[line] as usize;
+        let end = self.lines.get(line + 1).map_or(self.text.len(), |&next| next as usize - 1);
+        let text = self.text[start..end].trim_end_matches('\r');
+        let chars = |from: usize, to: usize| {
+            text.char_indices().filter(|(at, _)| (from..to).contains(at)).count() as u32
+        };
+        let (from, to) = (span.start as usize - start, (span.end as usize).saturating_sub(start));
+        Place::Text(TextPlace {
+            line: line as u32 + 1,
+            column: chars(0, from) + 1,
+            width: chars(from, to).max(1),
+            text: Arc::from(text),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, span: Span, line: u32, column: u32, width: u32) {
+        let Place::Text(place) = Source::new("f", text).place(span) else { panic!("no text place") };
+        assert_eq!((place.line, place.column, place.width), (line, column, width), "{text:?} {span:?}");
+    }
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        check("ab\ncd", Span::new(3, 5), 2, 1, 2);
+        check("äb cd\r\nx", Span::new(4, 6), 1, 4, 2);
+        check("ab\ncd", Span::new(1, 5), 1, 2, 1);
+        check("", Span::new(0, 0), 1, 1, 1);
+        check("ab\n", Span::new(3, 3), 2, 1, 1);
+    }
+}
