@@ -4,6 +4,7 @@ pub mod diag;
 pub mod graph;
 pub mod read;
 pub mod rules;
+pub mod schema;
 pub mod write;
 
 /// The messages of `proto/onnx.proto`, as prost generates them.

@@ -1,0 +1,292 @@
+//! Whether a node may be written at some opset, and from which opset on it may.
+
+use crate::graph::ElemType;
+
+use super::find::{lookup, versions};
+use super::model::{Arity, AttrValue, Formal, Schema, Values};
+use super::obstacle::{Illegal, Obstacle, Slot};
+
+/// A node, as far as legality looks at it. Borrowed, so that graph nodes and e-nodes both do.
+#[derive(Clone, Copy, Debug)]
+pub struct OpUse<'a> {
+    pub domain: &'a str,
+    pub name: &'a str,
+    /// The epoch that the node means; `None`: whichever is in force.
+    pub epoch: Option<u16>,
+    pub attrs: &'a [AttrUse<'a>],
+    /// By position; absent operands at the end may be left out.
+    pub inputs: &'a [Operand],
+    /// By position; absent operands at the end may be left out.
+    pub outputs: &'a [Operand],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct AttrUse<'a> {
+    pub name: &'a str,
+    pub value: AttrValue<'a>,
+}
+
+/// What is known of one input or output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// `""` in ONNX text.
+    Absent,
+    Present {
+        /// The element type of the tensor; `None`: unknown, or not a tensor.
+        elem: Option<ElemType>,
+        /// Known to hold a negative integer.
+        negative: bool,
+    },
+}
+
+impl Operand {
+    /// A value of which no element is known.
+    pub fn of(elem: Option<ElemType>) -> Self {
+        Operand::Present { elem, negative: false }
+    }
+}
+
+/// The version of the operator that a node is written in at an opset, or why it cannot be.
+///
+/// Attributes that this version lacks are no obstacle where they are at their default: they are
+/// left out when the node is written.
+///
+/// # Errors
+/// The first obstacle: existence, then attributes, then inputs, then outputs.
+pub fn legal(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
+    let schema = in_force(op, opset)?;
+    let Some(obstacle) = obstacles(op, schema).into_iter().next() else { return Ok(schema) };
+    let gone = |later: &'static Schema| !obstacles(op, later).iter().any(|o| o.is_at_place_of(&obstacle));
+    let since = epoch_after(schema).find(|later| gone(later)).map(|later| later.since);
+    Err(Illegal { obstacle, since })
+}
+
+fn in_force(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
+    let is_meant = |schema: &Schema| op.epoch.is_none_or(|epoch| epoch == schema.epoch);
+    let obstacle = match lookup(op.domain, op.name, opset) {
+        None => Obstacle::NoSuchOp,
+        Some(schema) if !is_meant(schema) => Obstacle::OtherEpoch { in_force: schema.epoch },
+        Some(schema) if schema.deprecated => Obstacle::Deprecated { by: schema.since },
+        Some(schema) => return Ok(schema),
+    };
+    let later = |schema: &&Schema| schema.since > opset && !schema.deprecated && is_meant(schema);
+    let since = versions(op.domain, op.name).iter().find(later).map(|schema| schema.since);
+    Err(Illegal { obstacle, since })
+}
+
+/// The versions of the epoch of `schema`, oldest first.
+fn epoch_of(schema: &'static Schema) -> impl Iterator<Item = &'static Schema> {
+    let all = versions(schema.domain, schema.name).iter();
+    all.filter(|version| version.epoch == schema.epoch)
+}
+
+fn epoch_after(schema: &'static Schema) -> impl Iterator<Item = &'static Schema> {
+    epoch_of(schema).filter(|version| version.since > schema.since && !version.deprecated)
+}
+
+/// Everything about a node that one version of its operator does not take.
+pub fn obstacles(op: &OpUse, schema: &'static Schema) -> Vec<Obstacle> {
+    let mut found: Vec<_> = op.attrs.iter().filter_map(|attr| attribute(attr, schema)).collect();
+    let written = |name| op.attrs.iter().any(|attr| attr.name == name);
+    let missing = schema.attrs.iter().filter(|spec| spec.required && !written(spec.name));
+    found.extend(missing.map(|spec| Obstacle::AttributeMissing { name: spec.name }));
+
+    let (inputs, outputs) = (trimmed(op.inputs), trimmed(op.outputs));
+    let (least, most) = (schema.min_inputs, schema.max_inputs);
+    found.extend(count(inputs.len(), least, most, Slot::Input));
+    for (position, operand) in inputs.iter().enumerate() {
+        let Some(formal) = schema.input(position) else { break };
+        found.extend(input(*operand, formal, Slot::Input(position), schema));
+    }
+    let (least, most) = (schema.min_outputs, schema.max_outputs);
+    found.extend(count(outputs.len(), least, most, Slot::Output));
+    for (position, operand) in outputs.iter().enumerate() {
+        let Some(formal) = schema.output(position) else { break };
+        found.extend(element_type(*operand, formal, Slot::Output(position), schema));
+    }
+    found
+}
+
+fn attribute(attr: &AttrUse, schema: &'static Schema) -> Option<Obstacle> {
+    let name = attr.name.to_owned();
+    let Some(spec) = schema.attr(attr.name) else {
+        let mut specs = epoch_of(schema).filter_map(|version| version.attr(attr.name));
+        let droppable = specs.any(|spec| spec.is_default(attr.value));
+        return (!droppable).then_some(Obstacle::Attribute { name });
+    };
+    if spec.is_default(attr.value) {
+        None
+    } else if spec.kind != attr.value.kind() {
+        Some(Obstacle::AttributeKind { name, expected: spec.kind })
+    } else if !takes(spec.values, attr.value) {
+        Some(Obstacle::AttributeValue { name, allowed: spec.values })
+    } else {
+        None
+    }
+}
+
+fn takes(values: Values, value: AttrValue) -> bool {
+    match (values, value) {
+        (Values::AtLeast(least), AttrValue::Int(int)) => int >= least,
+        (Values::AtLeast(least), AttrValue::Ints(ints)) => ints.iter().all(|int| *int >= least),
+        (Values::OneOf(words), AttrValue::Str(text)) => words.iter().any(|word| word.as_bytes() == text),
+        _ => true,
+    }
+}
+
+fn trimmed(operands: &[Operand]) -> &[Operand] {
+    let last = operands.iter().rposition(|operand| *operand != Operand::Absent);
+    &operands[..last.map_or(0, |last| last + 1)]
+}
+
+fn count(found: usize, least: u16, most: u16, slot: fn(usize) -> Slot) -> Option<Obstacle> {
+    let excess = most != u16::MAX && found > usize::from(most);
+    let first_wrong = if excess { usize::from(most) } else { found };
+    let wrong = excess || found < usize::from(least);
+    wrong.then(|| Obstacle::Count { slot: slot(first_wrong), least, most })
+}
+
+fn input(operand: Operand, formal: &'static Formal, slot: Slot, schema: &'static Schema) -> Option<Obstacle> {
+    let name = formal.name;
+    match operand {
+        Operand::Absent => (formal.option == Arity::Single).then_some(Obstacle::Missing { slot, name }),
+        Operand::Present { negative: true, .. } if formal.non_negative => {
+            Some(Obstacle::Negative { slot, name })
+        }
+        Operand::Present { .. } => element_type(operand, formal, slot, schema),
+    }
+}
+
+fn element_type(
+    operand: Operand,
+    formal: &'static Formal,
+    slot: Slot,
+    schema: &'static Schema,
+) -> Option<Obstacle> {
+    let Operand::Present { elem: Some(elem), .. } = operand else { return None };
+    let taken = schema.allowed(formal).has_tensor(elem);
+    (!taken).then_some(Obstacle::Type { slot, name: formal.name, elem })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOAT: Operand = Operand::Present { elem: Some(ElemType::Float), negative: false };
+    const INT64: Operand = Operand::Present { elem: Some(ElemType::Int64), negative: false };
+
+    fn node<'a>(name: &'a str, attrs: &'a [AttrUse<'a>], inputs: &'a [Operand]) -> OpUse<'a> {
+        OpUse { domain: "", name, epoch: None, attrs, inputs, outputs: &[FLOAT] }
+    }
+
+    fn at_epoch(epoch: u16, op: OpUse) -> OpUse {
+        OpUse { epoch: Some(epoch), ..op }
+    }
+
+    /// `expected` is the version written, or what is said after the operator's name.
+    #[track_caller]
+    fn check(op: OpUse, opset: u16, expected: Result<u16, &str>) {
+        let found = legal(&op, opset).map(|schema| schema.since).map_err(|illegal| illegal.to_string());
+        assert_eq!(found, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn axes_as_attribute_and_as_input() {
+        let axes = [AttrUse { name: "axes", value: AttrValue::Ints(&[0]) }];
+        let old = at_epoch(1, node("Squeeze", &axes, &[FLOAT]));
+        check(old, 11, Ok(11));
+        check(old, 13, Err("means something else at this opset, as `@13` does"));
+        let new = at_epoch(13, node("Squeeze", &[], &[FLOAT, INT64]));
+        check(new, 13, Ok(13));
+        check(new, 11, Err("means something else before opset 13, as `@1` does"));
+        let negative = [AttrUse { name: "axes", value: AttrValue::Ints(&[-1]) }];
+        let op = node("Squeeze", &negative, &[FLOAT]);
+        check(op, 10, Err("takes no integers below 0 for `axes` before opset 11"));
+        check(op, 11, Ok(11));
+        check(op, 13, Err("has no attribute `axes`"));
+    }
+
+    #[test]
+    fn element_types_arrive_with_versions() {
+        let half = [Operand::of(Some(ElemType::Float16))];
+        check(node("Clip", &[], &half), 11, Ok(11));
+        let bfloat = [Operand::of(Some(ElemType::Bfloat16))];
+        let no_bfloat = "does not take bfloat16 as input 0 (`input`) before opset 13";
+        check(node("Clip", &[], &bfloat), 12, Err(no_bfloat));
+        check(node("Clip", &[], &bfloat), 13, Ok(13));
+        let ints = [Operand::of(Some(ElemType::Int32))];
+        check(node("Erf", &[], &ints), 9, Ok(9));
+        check(node("Erf", &[], &ints), 13, Err("does not take int32 as input 0 (`input`)"));
+    }
+
+    #[test]
+    fn an_attribute_at_its_default_may_be_left_out() {
+        let allow = |zero| [AttrUse { name: "allowzero", value: AttrValue::Int(zero) }];
+        check(node("Reshape", &allow(0), &[FLOAT, INT64]), 13, Ok(13));
+        let early = "has no attribute `allowzero` before opset 14";
+        check(node("Reshape", &allow(1), &[FLOAT, INT64]), 13, Err(early));
+        check(node("Reshape", &allow(1), &[FLOAT, INT64]), 14, Ok(14));
+        let kernel = AttrUse { name: "kernel_shape", value: AttrValue::Ints(&[2, 2]) };
+        let ones = AttrUse { name: "dilations", value: AttrValue::Ints(&[1, 1]) };
+        check(node("AveragePool", &[kernel, ones], &[FLOAT]), 11, Ok(11));
+    }
+
+    #[test]
+    fn values_of_attributes() {
+        let wrap = [AttrUse { name: "mode", value: AttrValue::Str(b"wrap") }];
+        let early = "takes only `constant`, `reflect` or `edge` for `mode` before opset 19";
+        check(node("Pad", &wrap, &[FLOAT, INT64]), 18, Err(early));
+        check(node("Pad", &wrap, &[FLOAT, INT64]), 19, Ok(19));
+        let axis = [AttrUse { name: "axis", value: AttrValue::Float(1.0) }];
+        check(node("Softmax", &axis, &[FLOAT]), 13, Err("wants an int for `axis`"));
+    }
+
+    #[test]
+    fn operands() {
+        check(node("Gather", &[], &[FLOAT]), 13, Err("needs input 1: it takes 2 inputs"));
+        let three = [FLOAT, INT64, INT64];
+        check(node("Gather", &[], &three), 13, Err("has no input 2: it takes 2 inputs"));
+        let negative = Operand::Present { elem: Some(ElemType::Int64), negative: true };
+        let early = "takes no negative integers as input 1 (`indices`) before opset 11";
+        check(node("Gather", &[], &[FLOAT, negative]), 10, Err(early));
+        check(node("Gather", &[], &[FLOAT, negative]), 11, Ok(11));
+        let late = "needs input 2: it takes 3 inputs before opset 11";
+        check(node("Gemm", &[], &[FLOAT, FLOAT]), 9, Err(late));
+        check(node("Gemm", &[], &[FLOAT, FLOAT]), 11, Ok(11));
+        check(node("Slice", &[], &[FLOAT, Operand::Absent, INT64]), 13, Err("needs input 1 (`starts`)"));
+    }
+
+    #[test]
+    fn existence() {
+        check(node("Gelu", &[], &[FLOAT]), 19, Err("does not exist before opset 20"));
+        check(node("Foo", &[], &[FLOAT]), 19, Err("is not a known operator"));
+        check(node("Upsample", &[], &[FLOAT, FLOAT]), 10, Err("is deprecated since opset 10"));
+        let norm = node("GroupNormalization", &[], &[FLOAT, FLOAT, FLOAT]);
+        check(norm, 19, Err("is deprecated from opset 18 to opset 20"));
+    }
+
+    #[test]
+    fn default_attributes_are_legal_in_every_version() {
+        for schema in crate::schema::schemas("").iter().filter(|schema| !schema.deprecated) {
+            let defaults: Vec<_> = schema.attrs.iter().filter_map(default_use).collect();
+            let op = OpUse { outputs: &[], ..node(schema.name, &defaults, &[]) };
+            let found = obstacles(&op, schema);
+            let at_attribute = found
+                .iter()
+                .find(|o| o.attribute().is_some_and(|name| defaults.iter().any(|attr| attr.name == name)));
+            assert_eq!(at_attribute, None, "{}@{}", schema.name, schema.since);
+        }
+    }
+
+    fn default_use(spec: &'static super::super::AttrSpec) -> Option<AttrUse<'static>> {
+        use super::super::AttrDefault;
+        let value = match spec.default? {
+            AttrDefault::Int(int) => AttrValue::Int(int),
+            AttrDefault::Float(float) => AttrValue::Float(float),
+            AttrDefault::Str(text) => AttrValue::Str(text.as_bytes()),
+            AttrDefault::Ints(ints) => AttrValue::Ints(ints),
+            _ => return None,
+        };
+        Some(AttrUse { name: spec.name, value })
+    }
+}

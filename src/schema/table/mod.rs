@@ -1,0 +1,33 @@
+//! The generated table. `generate.py`, one folder up, writes everything here but this file.
+
+mod prelude;
+
+// rustfmt and clippy have nothing to say about generated data.
+#[rustfmt::skip]
+mod microsoft;
+#[rustfmt::skip]
+mod ml;
+#[rustfmt::skip]
+#[allow(clippy::approx_constant, reason = "constants of the operators' own formulas")]
+mod onnx;
+#[rustfmt::skip]
+mod preview;
+#[rustfmt::skip]
+mod releases;
+#[rustfmt::skip]
+mod training;
+#[rustfmt::skip]
+mod types;
+
+use super::Domain;
+
+pub use releases::RELEASES;
+
+/// Every known domain, with the newest version of its opset.
+pub static DOMAINS: &[Domain] = &[
+    Domain { name: "", latest: onnx::LATEST, schemas: &onnx::SCHEMAS },
+    Domain { name: "ai.onnx.ml", latest: ml::LATEST, schemas: &ml::SCHEMAS },
+    Domain { name: "ai.onnx.preview", latest: preview::LATEST, schemas: &preview::SCHEMAS },
+    Domain { name: "ai.onnx.preview.training", latest: training::LATEST, schemas: &training::SCHEMAS },
+    Domain { name: "com.microsoft", latest: microsoft::LATEST, schemas: &microsoft::SCHEMAS },
+];

@@ -1,0 +1,91 @@
+//! Sets of types, as the type constraints of schemas allow them.
+
+use std::fmt;
+
+use crate::graph::ElemType;
+
+/// A set of types: for each way of building a type, the element types as a bit set.
+///
+/// Bit *n* stands for the element type whose number in `TensorProto.DataType` is *n*.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeSet {
+    pub tensor: u32,
+    pub seq: u32,
+    pub optional: u32,
+    pub optional_seq: u32,
+    pub sparse: u32,
+    /// Anything else, as the specification writes it: `map(int64, float)`.
+    pub others: &'static [&'static str],
+}
+
+impl TypeSet {
+    pub(super) const EMPTY: TypeSet =
+        TypeSet { tensor: 0, seq: 0, optional: 0, optional_seq: 0, sparse: 0, others: &[] };
+
+    /// Whether a tensor of this element type is in the set.
+    pub fn has_tensor(&self, elem: ElemType) -> bool {
+        has(self.tensor, elem)
+    }
+
+    /// Whether a sequence of tensors of this element type is in the set.
+    pub fn has_seq(&self, elem: ElemType) -> bool {
+        has(self.seq, elem)
+    }
+
+    /// The element types of the tensors in the set, in the order of their numbers.
+    pub fn tensors(&self) -> impl Iterator<Item = ElemType> + use<> {
+        elems(self.tensor)
+    }
+
+    /// The only element type that a tensor in the set can have, where there is nothing else in it.
+    pub fn only_tensor(&self) -> Option<ElemType> {
+        let TypeSet { tensor, .. } = *self;
+        let lone = *self == TypeSet { tensor, ..TypeSet::EMPTY } && tensor.count_ones() == 1;
+        lone.then(|| self.tensors().next()).flatten()
+    }
+}
+
+fn has(bits: u32, elem: ElemType) -> bool {
+    bits & (1 << elem as u8) != 0
+}
+
+fn elems(bits: u32) -> impl Iterator<Item = ElemType> {
+    ElemType::ALL.into_iter().filter(move |elem| has(bits, *elem))
+}
+
+impl fmt::Display for TypeSet {
+    /// `float, int64, seq(tensor(float))`: tensors by their element type alone, as in ONNX text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let built = [
+            (self.seq, "seq(tensor(", "))"),
+            (self.optional, "optional(tensor(", "))"),
+            (self.optional_seq, "optional(seq(tensor(", ")))"),
+            (self.sparse, "sparse_tensor(", ")"),
+        ];
+        let mut names: Vec<String> = self.tensors().map(|elem| elem.name().to_owned()).collect();
+        for (bits, open, close) in built {
+            names.extend(elems(bits).map(|elem| format!("{open}{elem}{close}")));
+        }
+        names.extend(self.others.iter().map(|&other| other.to_owned()));
+        f.write_str(&names.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_written_in_the_order_of_numbers() {
+        let bits = |elems: &[ElemType]| elems.iter().fold(0, |set, elem| set | 1 << *elem as u8);
+        let set = TypeSet {
+            tensor: bits(&[ElemType::Int64, ElemType::Float]),
+            seq: bits(&[ElemType::Bool]),
+            others: &["map(int64, float)"],
+            ..TypeSet::EMPTY
+        };
+        assert_eq!(set.to_string(), "float, int64, seq(tensor(bool)), map(int64, float)");
+        assert!(set.has_tensor(ElemType::Float) && !set.has_tensor(ElemType::Bool));
+        assert_eq!(set.only_tensor(), None);
+    }
+}
