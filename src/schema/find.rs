@@ -1,5 +1,7 @@
 //! Finding schemas.
 
+use crate::graph::normal_domain;
+
 use super::model::Schema;
 use super::table::DOMAINS;
 
@@ -14,14 +16,9 @@ pub struct Domain {
     pub(super) schemas: &'static [Schema],
 }
 
-/// `ai.onnx` is another name of the domain `""`.
-pub fn canonical_domain(domain: &str) -> &str {
-    if domain == "ai.onnx" { "" } else { domain }
-}
-
-/// A domain that the table knows.
+/// What is known of a domain; `ai.onnx` is another name of `""`.
 pub fn domain(name: &str) -> Option<&'static Domain> {
-    let name = canonical_domain(name);
+    let name = normal_domain(Some(name));
     DOMAINS.iter().find(|domain| domain.name == name)
 }
 

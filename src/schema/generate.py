@@ -203,7 +203,7 @@ def rust_default(attr: Attr) -> str:
     if attr.default is None:
         return "None"
     kind, value = attr.kind, attr.default
-    scalars = {"INT": ("Int", str), "FLOAT": ("Float", rust_float), "STRING": ("Str", quote)}
+    scalars = {"INT": ("Int", str), "FLOAT": ("Float", rust_float), "STRING": ("String", quote)}
     if kind in scalars:
         variant, write = scalars[kind]
         return f"Some(D::{variant}({write(value)}))"
@@ -220,10 +220,10 @@ def rust_values(attr: Attr) -> str:
 
 
 def rust_attr(name: str, attr: Attr) -> str:
-    kind = {"STRING": "Str", "STRINGS": "Strs", "SPARSE_TENSOR": "SparseTensor", "TYPE_PROTO": "Type"}
+    kind = {"SPARSE_TENSOR": "SparseTensor", "TYPE_PROTO": "Type"}
     return (
         f"{'required' if attr.required else 'attr'}({quote(name)}, "
-        f"K::{kind.get(attr.kind, attr.kind.title())}, {rust_default(attr)}, {rust_values(attr)})"
+        f"K::{kind.get(attr.kind, attr.kind.capitalize())}, {rust_default(attr)}, {rust_values(attr)})"
     )
 
 

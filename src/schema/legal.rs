@@ -3,7 +3,7 @@
 use crate::graph::ElemType;
 
 use super::find::{lookup, versions};
-use super::model::{Arity, AttrValue, Formal, Schema, Values};
+use super::model::{Arity, AttrView, Formal, Schema, Values};
 use super::obstacle::{Illegal, Obstacle, Slot};
 
 /// A node, as far as legality looks at it. Borrowed, so that graph nodes and e-nodes both do.
@@ -23,7 +23,7 @@ pub struct OpUse<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct AttrUse<'a> {
     pub name: &'a str,
-    pub value: AttrValue<'a>,
+    pub value: AttrView<'a>,
 }
 
 /// What is known of one input or output.
@@ -116,7 +116,7 @@ fn attribute(attr: &AttrUse, schema: &'static Schema) -> Option<Obstacle> {
     };
     if spec.is_default(attr.value) {
         None
-    } else if spec.kind != attr.value.kind() {
+    } else if attr.value.kind().is_some_and(|kind| kind != spec.kind) {
         Some(Obstacle::AttributeKind { name, expected: spec.kind })
     } else if !takes(spec.values, attr.value) {
         Some(Obstacle::AttributeValue { name, allowed: spec.values })
@@ -125,11 +125,11 @@ fn attribute(attr: &AttrUse, schema: &'static Schema) -> Option<Obstacle> {
     }
 }
 
-fn takes(values: Values, value: AttrValue) -> bool {
+fn takes(values: Values, value: AttrView) -> bool {
     match (values, value) {
-        (Values::AtLeast(least), AttrValue::Int(int)) => int >= least,
-        (Values::AtLeast(least), AttrValue::Ints(ints)) => ints.iter().all(|int| *int >= least),
-        (Values::OneOf(words), AttrValue::Str(text)) => words.iter().any(|word| word.as_bytes() == text),
+        (Values::AtLeast(least), AttrView::Int(int)) => int >= least,
+        (Values::AtLeast(least), AttrView::Ints(ints)) => ints.iter().all(|int| *int >= least),
+        (Values::OneOf(words), AttrView::String(text)) => words.iter().any(|word| word.as_bytes() == text),
         _ => true,
     }
 }
@@ -192,14 +192,14 @@ mod tests {
 
     #[test]
     fn axes_as_attribute_and_as_input() {
-        let axes = [AttrUse { name: "axes", value: AttrValue::Ints(&[0]) }];
+        let axes = [AttrUse { name: "axes", value: AttrView::Ints(&[0]) }];
         let old = at_epoch(1, node("Squeeze", &axes, &[FLOAT]));
         check(old, 11, Ok(11));
         check(old, 13, Err("means something else at this opset, as `@13` does"));
         let new = at_epoch(13, node("Squeeze", &[], &[FLOAT, INT64]));
         check(new, 13, Ok(13));
         check(new, 11, Err("means something else before opset 13, as `@1` does"));
-        let negative = [AttrUse { name: "axes", value: AttrValue::Ints(&[-1]) }];
+        let negative = [AttrUse { name: "axes", value: AttrView::Ints(&[-1]) }];
         let op = node("Squeeze", &negative, &[FLOAT]);
         check(op, 10, Err("takes no integers below 0 for `axes` before opset 11"));
         check(op, 11, Ok(11));
@@ -221,24 +221,24 @@ mod tests {
 
     #[test]
     fn an_attribute_at_its_default_may_be_left_out() {
-        let allow = |zero| [AttrUse { name: "allowzero", value: AttrValue::Int(zero) }];
+        let allow = |zero| [AttrUse { name: "allowzero", value: AttrView::Int(zero) }];
         check(node("Reshape", &allow(0), &[FLOAT, INT64]), 13, Ok(13));
         let early = "has no attribute `allowzero` before opset 14";
         check(node("Reshape", &allow(1), &[FLOAT, INT64]), 13, Err(early));
         check(node("Reshape", &allow(1), &[FLOAT, INT64]), 14, Ok(14));
-        let kernel = AttrUse { name: "kernel_shape", value: AttrValue::Ints(&[2, 2]) };
-        let ones = AttrUse { name: "dilations", value: AttrValue::Ints(&[1, 1]) };
+        let kernel = AttrUse { name: "kernel_shape", value: AttrView::Ints(&[2, 2]) };
+        let ones = AttrUse { name: "dilations", value: AttrView::Ints(&[1, 1]) };
         check(node("AveragePool", &[kernel, ones], &[FLOAT]), 11, Ok(11));
     }
 
     #[test]
     fn values_of_attributes() {
-        let wrap = [AttrUse { name: "mode", value: AttrValue::Str(b"wrap") }];
+        let wrap = [AttrUse { name: "mode", value: AttrView::String(b"wrap") }];
         let early = "takes only `constant`, `reflect` or `edge` for `mode` before opset 19";
         check(node("Pad", &wrap, &[FLOAT, INT64]), 18, Err(early));
         check(node("Pad", &wrap, &[FLOAT, INT64]), 19, Ok(19));
-        let axis = [AttrUse { name: "axis", value: AttrValue::Float(1.0) }];
-        check(node("Softmax", &axis, &[FLOAT]), 13, Err("wants an int for `axis`"));
+        let axis = [AttrUse { name: "axis", value: AttrView::Float(1.0) }];
+        check(node("Softmax", &axis, &[FLOAT]), 13, Err("wants `axis` to be of kind int"));
     }
 
     #[test]
@@ -281,10 +281,10 @@ mod tests {
     fn default_use(spec: &'static super::super::AttrSpec) -> Option<AttrUse<'static>> {
         use super::super::AttrDefault;
         let value = match spec.default? {
-            AttrDefault::Int(int) => AttrValue::Int(int),
-            AttrDefault::Float(float) => AttrValue::Float(float),
-            AttrDefault::Str(text) => AttrValue::Str(text.as_bytes()),
-            AttrDefault::Ints(ints) => AttrValue::Ints(ints),
+            AttrDefault::Int(int) => AttrView::Int(int),
+            AttrDefault::Float(float) => AttrView::Float(float),
+            AttrDefault::String(text) => AttrView::String(text.as_bytes()),
+            AttrDefault::Ints(ints) => AttrView::Ints(ints),
             _ => return None,
         };
         Some(AttrUse { name: spec.name, value })

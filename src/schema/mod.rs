@@ -20,13 +20,10 @@ mod table;
 mod types;
 
 pub use find::{
-    Domain, canonical_domain, domain, domains_of, epochs, latest, lookup, nearest, ops, schema_of_epoch,
-    schemas, versions,
+    Domain, domain, domains_of, epochs, latest, lookup, nearest, ops, schema_of_epoch, schemas, versions,
 };
 pub use legal::{AttrUse, OpUse, Operand, legal, obstacles};
-pub use model::{
-    Arity, AttrDefault, AttrKind, AttrSpec, AttrValue, Determinism, Formal, Schema, Ty, TypeParam, Values,
-};
+pub use model::{Arity, AttrDefault, AttrSpec, AttrView, Determinism, Formal, Schema, Ty, TypeParam, Values};
 pub use obstacle::{Illegal, Obstacle, Slot};
 pub use release::{Release, first_opset_of, release};
 pub use types::TypeSet;

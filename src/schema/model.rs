@@ -1,5 +1,9 @@
 //! What the schema of one version of an operator says.
 
+use bytes::Bytes;
+
+use crate::graph::{AttrKind, AttrValue};
+
 use super::types::TypeSet;
 
 /// One version of one operator.
@@ -88,63 +92,14 @@ pub struct AttrSpec {
     pub values: Values,
 }
 
-/// The kinds of attributes, with the numbers of `AttributeProto.AttributeType`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum AttrKind {
-    Float = 1,
-    Int = 2,
-    Str = 3,
-    Tensor = 4,
-    Graph = 5,
-    Floats = 6,
-    Ints = 7,
-    Strs = 8,
-    Tensors = 9,
-    Graphs = 10,
-    SparseTensor = 11,
-    SparseTensors = 12,
-    Type = 13,
-    Types = 14,
-}
-
-impl AttrKind {
-    /// With its article, as a sentence needs it: `an int`, `a list of ints`.
-    pub fn with_article(self) -> String {
-        let article = if self == AttrKind::Int { "an" } else { "a" };
-        format!("{article} {}", self.name())
-    }
-
-    /// The word for it in a sentence.
-    pub fn name(self) -> &'static str {
-        match self {
-            AttrKind::Float => "float",
-            AttrKind::Int => "int",
-            AttrKind::Str => "string",
-            AttrKind::Tensor => "tensor",
-            AttrKind::Graph => "graph",
-            AttrKind::Floats => "list of floats",
-            AttrKind::Ints => "list of ints",
-            AttrKind::Strs => "list of strings",
-            AttrKind::Tensors => "list of tensors",
-            AttrKind::Graphs => "list of graphs",
-            AttrKind::SparseTensor => "sparse tensor",
-            AttrKind::SparseTensors => "list of sparse tensors",
-            AttrKind::Type => "type",
-            AttrKind::Types => "list of types",
-        }
-    }
-}
-
 /// What an attribute that is not written stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AttrDefault {
     Int(i64),
     Float(f32),
-    Str(&'static str),
+    String(&'static str),
     Ints(&'static [i64]),
-    Floats(&'static [f32]),
-    Strs(&'static [&'static str]),
+    Strings(&'static [&'static str]),
     /// This integer, as often as there are entries: once for each spatial axis (`strides` and
     /// `dilations` 1), or twice (`pads` 0).
     Every(i64),
@@ -159,43 +114,75 @@ pub enum Values {
     OneOf(&'static [&'static str]),
 }
 
-/// The value of an attribute, where a schema may say something about it.
+/// The value of an attribute, borrowed, as far as a schema may say something about it.
 #[derive(Clone, Copy, Debug)]
-pub enum AttrValue<'a> {
+pub enum AttrView<'a> {
     Int(i64),
     Float(f32),
-    Str(&'a [u8]),
+    String(&'a [u8]),
     Ints(&'a [i64]),
     Floats(&'a [f32]),
-    /// Only the kind is known, or matters.
-    Other(AttrKind),
+    Strings(&'a [Bytes]),
+    /// Only the kind is known, or matters; not even that in a reference to an attribute of the
+    /// function around.
+    Other(Option<AttrKind>),
 }
 
-impl AttrValue<'_> {
-    pub fn kind(self) -> AttrKind {
-        match self {
-            AttrValue::Int(_) => AttrKind::Int,
-            AttrValue::Float(_) => AttrKind::Float,
-            AttrValue::Str(_) => AttrKind::Str,
-            AttrValue::Ints(_) => AttrKind::Ints,
-            AttrValue::Floats(_) => AttrKind::Floats,
-            AttrValue::Other(kind) => kind,
+impl AttrView<'_> {
+    pub fn kind(self) -> Option<AttrKind> {
+        Some(match self {
+            AttrView::Int(_) => AttrKind::Int,
+            AttrView::Float(_) => AttrKind::Float,
+            AttrView::String(_) => AttrKind::String,
+            AttrView::Ints(_) => AttrKind::Ints,
+            AttrView::Floats(_) => AttrKind::Floats,
+            AttrView::Strings(_) => AttrKind::Strings,
+            AttrView::Other(kind) => return kind,
+        })
+    }
+}
+
+impl<'a> From<&'a AttrValue> for AttrView<'a> {
+    fn from(value: &'a AttrValue) -> Self {
+        match value {
+            AttrValue::Int(int) => AttrView::Int(*int),
+            AttrValue::Float(float) => AttrView::Float(*float),
+            AttrValue::String(text) => AttrView::String(text),
+            AttrValue::Ints(ints) => AttrView::Ints(ints),
+            AttrValue::Floats(floats) => AttrView::Floats(floats),
+            AttrValue::Strings(texts) => AttrView::Strings(texts),
+            other => AttrView::Other(other.kind()),
         }
+    }
+}
+
+impl AttrDefault {
+    /// The default as a value; `None` for a list whose length depends on the rank of an input.
+    pub fn to_value(self) -> Option<AttrValue> {
+        let text = |text: &'static str| Bytes::from_static(text.as_bytes());
+        Some(match self {
+            AttrDefault::Int(int) => AttrValue::Int(int),
+            AttrDefault::Float(float) => AttrValue::Float(float),
+            AttrDefault::String(string) => AttrValue::String(text(string)),
+            AttrDefault::Ints(ints) => AttrValue::Ints(ints.to_vec()),
+            AttrDefault::Strings(strings) => AttrValue::Strings(strings.iter().map(|s| text(s)).collect()),
+            AttrDefault::Every(_) => return None,
+        })
     }
 }
 
 impl AttrSpec {
     /// Whether leaving out the attribute would mean the same as this value.
-    ///
-    /// Defaults that are lists of strings count as never met (`activations` of `RNN`).
-    pub fn is_default(&self, value: AttrValue) -> bool {
+    pub fn is_default(&self, value: AttrView) -> bool {
         match (self.default, value) {
-            (Some(AttrDefault::Int(default)), AttrValue::Int(int)) => default == int,
-            (Some(AttrDefault::Float(default)), AttrValue::Float(float)) => default == float,
-            (Some(AttrDefault::Str(default)), AttrValue::Str(text)) => default.as_bytes() == text,
-            (Some(AttrDefault::Ints(default)), AttrValue::Ints(ints)) => default == ints,
-            (Some(AttrDefault::Floats(default)), AttrValue::Floats(floats)) => default == floats,
-            (Some(AttrDefault::Every(default)), AttrValue::Ints(ints)) => {
+            (Some(AttrDefault::Int(default)), AttrView::Int(int)) => default == int,
+            (Some(AttrDefault::Float(default)), AttrView::Float(float)) => default == float,
+            (Some(AttrDefault::String(default)), AttrView::String(text)) => default.as_bytes() == text,
+            (Some(AttrDefault::Ints(default)), AttrView::Ints(ints)) => default == ints,
+            (Some(AttrDefault::Strings(default)), AttrView::Strings(texts)) => {
+                default.iter().map(|text| text.as_bytes()).eq(texts.iter())
+            }
+            (Some(AttrDefault::Every(default)), AttrView::Ints(ints)) => {
                 ints.iter().all(|int| *int == default)
             }
             _ => false,

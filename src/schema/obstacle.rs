@@ -3,9 +3,9 @@
 use std::fmt;
 use std::mem::discriminant;
 
-use crate::graph::ElemType;
+use crate::graph::{AttrKind, ElemType};
 
-use super::model::{AttrKind, Values};
+use super::model::Values;
 
 /// Why a node cannot be written at an opset.
 ///
@@ -138,7 +138,7 @@ impl fmt::Display for Obstacle {
             Obstacle::OtherEpoch { .. } => f.write_str("means something else"),
             Obstacle::Attribute { name } => write!(f, "has no attribute `{name}`"),
             Obstacle::AttributeKind { name, expected } => {
-                write!(f, "wants {} for `{name}`", expected.with_article())
+                write!(f, "wants `{name}` to be of kind {}", expected.name())
             }
             Obstacle::AttributeValue { name, allowed } => write!(f, "takes {allowed} for `{name}`"),
             Obstacle::AttributeMissing { name } => write!(f, "needs the attribute `{name}`"),

@@ -1,10 +1,11 @@
 //! The vocabulary of the generated tables.
 
+pub use crate::graph::AttrKind as K;
 pub use crate::schema::model::Arity::{self, *};
 pub use crate::schema::model::Determinism::*;
 pub use crate::schema::model::Ty::{self, *};
 pub use crate::schema::model::Values::{self, *};
-pub use crate::schema::model::{AttrDefault as D, AttrKind as K, AttrSpec, Formal, Schema, TypeParam};
+pub use crate::schema::model::{AttrDefault as D, AttrSpec, Formal, Schema, TypeParam};
 
 /// What most schemas have in common.
 pub const BLANK: Schema = Schema {
