@@ -1,0 +1,66 @@
+"""`tests/conformance/run`: runs the checks that are named, all of them if none is."""
+
+import argparse
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+
+from . import tools
+
+# Name on the command line → module; each has `run(options) -> bool`, true where every limit holds.
+CHECKS = {
+    "roundtrip": "roundtrip",
+    "lint-speed": "lint_speed",
+    "pitfalls": "pitfalls",
+    "convert": "convert",
+    "realmodels": "convert_models",
+    "infer": "infer",
+    "infer-models": "infer_models",
+    "eval": "evaluate",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to run a check: a fixed sample or the whole, every failure listed or the first few, in how many processes."""
+
+    sample: bool
+    verbose: bool
+    jobs: int
+
+    def listed(self, lines: list[str], first: int = 10) -> str:
+        """The lines, indented: all of them if verbose, else the first few."""
+        shown = lines if self.verbose else lines[:first]
+        more = [f"  … and {len(lines) - len(shown)} more (--verbose)"] if len(shown) < len(lines) else []
+        return "\n".join([*(f"  {line}" for line in shown), *more])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests/conformance/run", description=__doc__)
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
+    parser.add_argument("--sample", action="store_true", help="a fixed part of the cases, for CI")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list every failure and refusal")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each core)")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.checks) - set(CHECKS):
+        parser.error(f"no such check: {', '.join(sorted(unknown))}")
+    options = Options(arguments.sample, arguments.verbose, arguments.jobs)
+
+    failed = []
+    for name in arguments.checks or CHECKS:
+        watch = tools.Stopwatch()
+        print(f"=== {name}", flush=True)
+        try:
+            passed = importlib.import_module(f"conformance.{CHECKS[name]}").run(options)
+        except tools.NotBuilt as missing:
+            print(missing)
+            passed = False
+        print(f"--- {name}: {'ok' if passed else 'FAILED'} ({watch})\n", flush=True)
+        failed += [] if passed else [name]
+    print(f"conformance: FAILED: {', '.join(failed)}" if failed else "conformance: all passed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

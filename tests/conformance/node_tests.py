@@ -1,0 +1,74 @@
+"""ONNX's own node tests: one model for each, with inputs and the outputs that are right for them."""
+
+import functools
+import re
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+
+from . import tools, values
+
+# Their outputs are random, so no stored output is the right one.
+RANDOM_OPERATORS = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
+                    "RandomUniformLike"}
+
+
+@dataclass(frozen=True)
+class NodeTest:
+    """One test; `path` is its model as a file."""
+
+    name: str
+    model: onnx.ModelProto
+    path: Path
+    feeds: dict
+    outputs: list
+    rtol: float
+    atol: float
+
+    @property
+    def operator(self) -> str:
+        """The operator it tests, also where its body is written out."""
+        match = re.search(r"_expanded(_ver\d+)?$", self.name)
+        return self.model.graph.node[0].op_type + " …" if match else self.model.graph.node[-1].op_type
+
+    @property
+    def deterministic(self) -> bool:
+        return not any(node.op_type in RANDOM_OPERATORS or _drops_at_random(self, node)
+                       for node in self.model.graph.node)
+
+
+def _drops_at_random(test, node) -> bool:
+    """Dropout in training mode, where the ratio is not 0."""
+    if node.op_type != "Dropout" or len(node.input) < 3 or not test.feeds.get(node.input[2], False):
+        return False
+    return test.feeds.get(node.input[1], 0.5) != 0
+
+
+@functools.cache
+def collect() -> tuple[NodeTest, ...]:
+    """Every test, sorted by name; the models are written below the target folder."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from onnx.backend.test.case.node import collect_testcases
+        cases = sorted(collect_testcases(None), key=lambda case: case.name)
+    folder = tools.WORK / "node-tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    return tuple(_node_test(case, folder) for case in cases)
+
+
+def sample(every: int) -> tuple[NodeTest, ...]:
+    """Every so-manieth test, always the same."""
+    return collect()[::every]
+
+
+def _node_test(case, folder) -> NodeTest:
+    path = folder / f"{case.name}.onnx"
+    content = case.model.SerializeToString(deterministic=True)
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+    inputs, outputs = case.data_sets[0]
+    names = [value.name for value in case.model.graph.input]
+    return NodeTest(case.name, case.model, path, dict(zip(names, map(values.plain, inputs), strict=True)),
+                    [values.plain(value) for value in outputs], case.rtol, case.atol)

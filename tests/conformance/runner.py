@@ -1,0 +1,134 @@
+"""Runs models: in ONNX Runtime, and where it has no kernel in onnx's ReferenceEvaluator."""
+
+import re
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx.reference import ReferenceEvaluator
+
+from . import values
+
+onnxruntime.set_default_logger_severity(4)
+
+
+class CannotRun(Exception):
+    """Neither evaluator runs the model; the message says what each of them says."""
+
+
+def in_runtime(model: bytes | str, feeds: dict, *, optimize: bool = False) -> list:
+    """The outputs by ONNX Runtime, with graph optimisations at their default or switched off."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    if not optimize:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    declared = {i.name for i in session.get_inputs()} | {i.name for i in session.get_overridable_initializers()}
+    given = {name: value for name, value in feeds.items() if name in declared}
+    types = " ".join(value.type for value in [*session.get_inputs(), *session.get_outputs()])
+    if re.search("bfloat16|float8", types):
+        return _run_typed(session, given)
+    if re.search("int[24]|float[46]", types):
+        raise CannotRun("ONNX Runtime's Python interface has no types of less than a byte")
+    return session.run(None, given)
+
+
+def by_reference(model: onnx.ModelProto, feeds: dict) -> list:
+    """The outputs by onnx's ReferenceEvaluator."""
+    evaluator = ReferenceEvaluator(model)
+    with np.errstate(all="ignore"):
+        return evaluator.run(None, {name: feeds[name] for name in evaluator.input_names if name in feeds})
+
+
+class Judge:
+    """Holds models that should be equal to one node test against its stored outputs.
+
+    ONNX Runtime decides; where it cannot run a model, or has already got the test itself wrong, onnx's
+    ReferenceEvaluator does. Where both get the test wrong, a model must at least give what the test's own
+    model gives. Of what is random, only types and shapes are compared.
+    """
+
+    def __init__(self, test):
+        self.test = test
+        self.expected = test.outputs
+        self.by_runtime = self._run_test(self._in_runtime) is None
+        self.by_reference = self.by_runtime or self._run_test(by_reference) is None
+        if not self.by_reference:
+            self._expect_what_the_test_gives()
+
+    def mismatch(self, model: onnx.ModelProto) -> str | None:
+        """How the model's outputs differ from what is right, or None; raises CannotRun."""
+        refused = "gets the test itself wrong"
+        if self.by_runtime:
+            try:
+                return self._compare(self._in_runtime(model, self.test.feeds))
+            except Exception as error:  # noqa: BLE001 – onnxruntime raises a dozen kinds, some of them bare
+                refused = _line(error)
+        try:
+            return self._compare(by_reference(model, self.test.feeds))
+        except Exception as error:  # noqa: BLE001
+            raise CannotRun(f"ONNX Runtime: {refused}; ReferenceEvaluator: {_line(error)}") from error
+
+    def _expect_what_the_test_gives(self):
+        try:
+            self.expected, self.by_runtime = self._in_runtime(self.test.model, self.test.feeds), True
+        except Exception:  # noqa: BLE001 – no kernel for it
+            self.expected = by_reference(self.test.model, self.test.feeds)
+
+    def _run_test(self, evaluate) -> str | None:
+        try:
+            return self._compare(evaluate(self.test.model, self.test.feeds))
+        except Exception as error:  # noqa: BLE001
+            return _line(error)
+
+    def _compare(self, got: list) -> str | None:
+        if self.test.deterministic:
+            return values.difference(self.expected, got, self.test.rtol, self.test.atol)
+        zeros = [list(map(np.zeros_like, outputs)) for outputs in (self.expected, got)]
+        return values.difference(*zeros, rtol=0, atol=0)
+
+    @staticmethod
+    def _in_runtime(model, feeds):
+        return in_runtime(model.SerializeToString(), feeds)
+
+
+def models_differ(first: bytes | str, second: bytes | str, feeds: list[dict], *, exactly=False) -> str | None:
+    """How two models' outputs in ONNX Runtime differ for any of the feeds, or None; raises what ONNX Runtime raises.
+
+    Both are run with graph optimisations off and again with them on, where other kernels are chosen.
+    """
+    for given in feeds:
+        for optimize in (False, True):
+            expected = in_runtime(first, given, optimize=optimize)
+            got = in_runtime(second, given, optimize=optimize)
+            for want, have in zip(expected, got, strict=True):
+                rtol, atol = (0, 0) if exactly else _tolerance(want)
+                if reason := values.difference(want, have, rtol, atol):
+                    return f"{reason} (optimisations {'on' if optimize else 'off'})"
+    return None
+
+
+def _tolerance(expected) -> tuple[float, float]:
+    """Relative and absolute tolerance for a whole network's output, in proportion to its largest value."""
+    if not isinstance(expected, np.ndarray) or expected.dtype.kind != "f" or not expected.size:
+        return 0, 0
+    share = 1e-2 if expected.dtype.itemsize < 4 else 1e-4
+    largest = np.nanmax(np.abs(expected.astype(np.float64)))
+    return share, share * (largest if np.isfinite(largest) else 1)
+
+
+def _run_typed(session, feeds):
+    """Runs with element types that NumPy lacks: in and out as typed OrtValues, their bytes as they are."""
+    typed = {}
+    for name, value in feeds.items():
+        element_type = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+        raw = value.view(f"u{value.dtype.itemsize}") if values.is_special(value.dtype) else value
+        typed[name] = onnxruntime.OrtValue.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(raw), element_type)
+    outputs = session.run_with_ort_values(None, typed)
+    dtypes = [onnx.helper.tensor_dtype_to_np_dtype(value.element_type()) for value in outputs]
+    return [value.numpy().view(dtype) for value, dtype in zip(outputs, dtypes)]
+
+
+def _line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -1,0 +1,101 @@
+"""The tools under test as processes: where they are, what they print, and what they cost."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGET = Path(os.environ.get("TARGET") or ROOT / "target")
+WORK = TARGET / "conformance"
+
+# Generous: a run that takes longer hangs.
+TIMEOUT_SECONDS = 120
+
+
+class NotBuilt(Exception):
+    """The tool is missing, or does not even print its version."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one process did: its exit status (negative: the signal), its output, its cost."""
+
+    status: int
+    stdout: bytes
+    stderr: str
+    cpu_seconds: float
+    peak_bytes: int
+
+    @property
+    def crashed(self) -> bool:
+        """Killed by a signal, out of time, or a Rust panic: never right, whatever the input."""
+        return self.status < 0 or self.status == 101
+
+    def last_words(self) -> str:
+        """The end of what it said, on one line."""
+        return " ".join(self.stderr.split())[-300:] or f"exit {self.status}"
+
+
+def binary(name: str) -> Path:
+    """The release build of a tool; raises NotBuilt where it is not there or does nothing yet."""
+    path = TARGET / "release" / name
+    if not path.exists():
+        raise NotBuilt(f"{name}: not built ({path} is missing: cargo build --release)")
+    if not subprocess.run([path, "--version"], capture_output=True, check=False).stdout.strip():
+        raise NotBuilt(f"{name}: not built ({path} --version prints nothing)")
+    return path
+
+
+def run(command, *, environment=None, timeout=TIMEOUT_SECONDS) -> Run:
+    """Runs a command with no input; out of time counts as killed."""
+    with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env={**os.environ, **(environment or {})}) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            stdout, stderr = process.communicate()
+    return Run(process.returncode, stdout, stderr.decode(errors="replace"), 0.0, 0)
+
+
+def measure(command, *, repeat=1) -> Run:
+    """As `run`, with the least CPU time (user and system) and the highest peak of `repeat` runs.
+
+    Output goes to files, so that a process is waited for with wait4, which tells what it alone used.
+    """
+    WORK.mkdir(parents=True, exist_ok=True)
+    out, err = WORK / "measured.out", WORK / "measured.err"
+    runs = []
+    for _ in range(repeat):
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL,
+                                       stdout=stdout, stderr=stderr)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        # Linux counts the peak in KiB, macOS in bytes.
+        unit = 1 if sys.platform == "darwin" else 1024
+        runs.append((process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit))
+    return Run(runs[-1][0], out.read_bytes(), err.read_text(errors="replace"),
+               min(cpu for _, cpu, _ in runs), max(peak for _, _, peak in runs))
+
+
+def table(header, rows) -> str:
+    """Rows as aligned text: the first column to the left, the others to the right."""
+    cells = [[str(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    lines = ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
+                       for i, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in cells]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+class Stopwatch:
+    """Wall-clock seconds since it was made."""
+
+    def __init__(self):
+        self.start = time.monotonic()
+
+    def __str__(self):
+        return f"{time.monotonic() - self.start:.0f} s"
