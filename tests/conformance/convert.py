@@ -1,0 +1,140 @@
+"""Every node test to every opset: legal, and equal to the stored outputs; what is refused, and why."""
+
+import collections
+import csv
+import functools
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import node_tests, opset, parallel, runner, tools
+
+TARGETS = (7, 9, 11, 13, 15, 17, 18, 20, 21, 23, 26, 28)
+LEAST_SHARE = 0.97
+SAMPLE_EVERY = 11
+
+RIGHT, REFUSED, WRONG, ILLEGAL, UNRUNNABLE, FAILED = "right", "refused", "WRONG", "ILLEGAL", "cannot run", "FAILED"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one test at one target; `known` is what the table beside this file says of it."""
+
+    test: str
+    operator: str
+    source: int | None
+    target: int
+    known: str
+    kind: str
+    detail: str = ""
+
+    @property
+    def reachable(self) -> bool:
+        return self.known in ("relabel", "rewrite", "decompose")
+
+    @property
+    def upward(self) -> bool:
+        return self.source is not None and self.source <= self.target
+
+    def __str__(self):
+        return f"{self.test} {self.source}→{self.target}: {self.detail}"
+
+
+def run(options) -> bool:
+    fix = tools.binary("onnx-fix")
+    tests = node_tests.sample(SAMPLE_EVERY) if options.sample else node_tests.collect()
+    known = _known()
+    work = functools.partial(_convert_everywhere, fix, known)
+    done = parallel.map_isolated(work, tests, options.jobs)
+    outcomes = []
+    for test, found in zip(tests, done):
+        outcomes += found or [_outcome(test, known, target, FAILED, "the harness died of it") for target in TARGETS]
+    print(f"{len(tests)} node tests of {len(node_tests.collect())}, {len(outcomes)} conversions")
+    return _report(outcomes, options)
+
+
+def _known() -> dict[tuple[str, int], str]:
+    """What each test can reach at each opset, as estimated from the operators' version history."""
+    with (Path(__file__).parent / "node-conversion.tsv").open(encoding="utf-8") as file:
+        return {(row["test"], int(target)): verdict for row in csv.DictReader(file, delimiter="\t")
+                for target, verdict in row.items() if target != "test"}
+
+
+def _outcome(test, known, target, kind, detail="") -> Outcome:
+    source = opset.opset_of(test.model)
+    return Outcome(test.name, test.operator, source, target, known.get((test.name, target), "n/a"), kind, detail)
+
+
+def _convert_everywhere(fix, known, test) -> list[Outcome]:
+    """One test to all targets. A test that onnx.checker itself rejects is not held to it after conversion."""
+    judge = runner.Judge(test)
+    checked = opset.illegality(test.model, opset.opset_of(test.model)) is None
+    with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
+        return [_outcome(test, known, target, *_judge(fix, test, judge, checked, target, Path(scratch) / "out.onnx"))
+                for target in TARGETS]
+
+
+def _judge(fix, test, judge, checked, target, written) -> tuple[str, str]:
+    conversion = opset.convert(fix, test.path, target, written)
+    if conversion.failure:
+        return FAILED, conversion.failure
+    if conversion.model is None:
+        return REFUSED, "; ".join(conversion.blockers)
+    if checked and (reason := opset.illegality(conversion.model, target)):
+        return ILLEGAL, reason
+    try:
+        reason = judge.mismatch(conversion.model)
+    except runner.CannotRun as error:
+        return UNRUNNABLE, str(error)
+    return (WRONG, reason) if reason else (RIGHT, "")
+
+
+def _report(outcomes, options) -> bool:
+    print(tools.table(("opset", "reachable", "right", "share", "upward", "right", "beyond estimate", "refused",
+                       "cannot run", "WRONG", "ILLEGAL", "FAILED"), [_row(outcomes, target) for target in TARGETS]))
+    passed = True
+    for kind in (WRONG, ILLEGAL, FAILED, UNRUNNABLE):
+        found = [str(outcome) for outcome in outcomes if outcome.kind == kind]
+        if found:
+            print(f"{kind}: {len(found)}\n{options.listed(found)}")
+            passed &= kind == UNRUNNABLE
+    _print_refusals(outcomes, options)
+    for target in TARGETS:
+        here = [outcome for outcome in outcomes if outcome.target == target and outcome.reachable]
+        right = sum(outcome.kind == RIGHT for outcome in here)
+        if right < LEAST_SHARE * len(here):
+            print(f"opset {target}: less than {LEAST_SHARE:.0%} of what is reachable")
+            passed = False
+    missed = [str(o) for o in outcomes if o.upward and o.reachable and o.kind == REFUSED]
+    if missed:
+        print(f"refused upwards: {len(missed)}\n{options.listed(missed)}")
+        passed = False
+    return passed
+
+
+def _row(outcomes, target):
+    here = [outcome for outcome in outcomes if outcome.target == target]
+    reachable = [outcome for outcome in here if outcome.reachable]
+    upward = [outcome for outcome in here if outcome.upward]
+    count = collections.Counter(outcome.kind for outcome in here)
+    right = sum(outcome.kind == RIGHT for outcome in reachable)
+    return (target, len(reachable), right, f"{right / max(len(reachable), 1):.1%}", len(upward),
+            sum(outcome.kind == RIGHT for outcome in upward),
+            sum(outcome.kind == RIGHT and outcome.known.startswith("error") for outcome in here),
+            sum(outcome.kind == REFUSED for outcome in reachable),
+            count[UNRUNNABLE], count[WRONG], count[ILLEGAL], count[FAILED])
+
+
+def _print_refusals(outcomes, options):
+    """Refused though it can be reached: by operator, with the reason most often given."""
+    by_operator = collections.defaultdict(list)
+    for outcome in outcomes:
+        if outcome.kind == REFUSED and outcome.reachable:
+            by_operator[outcome.operator].append(outcome)
+    lines = []
+    for operator, found in sorted(by_operator.items(), key=lambda item: (-len(item[1]), item[0])):
+        targets = sorted({outcome.target for outcome in found})
+        reason, _ = collections.Counter(outcome.detail for outcome in found).most_common(1)[0]
+        lines.append(f"{len(found):4} {operator} to {', '.join(map(str, targets))}: {reason}")
+    if lines:
+        print(f"refused though reachable, by operator (“…”: its body written out):\n{options.listed(lines, first=25)}")
