@@ -5,6 +5,7 @@ pub mod graph;
 pub mod read;
 pub mod rules;
 pub mod schema;
+pub mod torch;
 pub mod write;
 
 /// The messages of `proto/onnx.proto`, as prost generates them.

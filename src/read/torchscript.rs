@@ -1,0 +1,85 @@
+//! TorchScript graphs as text: what `print(traced.graph)`, `traced.inlined_graph` and an export with
+//! `verbose=True` print, in PyTorch's own operators or in those of ONNX, alone or within a log.
+//!
+//! The text is no language with a grammar; it is read as `torch/csrc/jit/ir/ir.cpp` prints it, in every
+//! release since 1.2. Reading takes time linear in the text and never fails: lines that are none of a
+//! graph's are passed over, and one finding says so.
+
+mod cursor;
+mod find;
+mod literal;
+mod parse;
+mod scope;
+mod types;
+
+use std::sync::Arc;
+
+use crate::diag::{Finding, Level, Place, TextPlace};
+use crate::torch::Trace;
+
+/// Lines longer than this many characters are cut in findings.
+const MAX_LINE_SHOWN: usize = 400;
+
+/// Whether a text holds a graph at all.
+pub fn is_torchscript(text: &str) -> bool {
+    !find::graphs(text).is_empty()
+}
+
+/// All graphs of a text, in order, and a finding for each that could not be read in full.
+pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
+    let mut traces = Vec::new();
+    let mut findings = Vec::new();
+    let (mut counted_to, mut line) = (0, 1);
+    for found in find::graphs(text) {
+        line += newlines(&text[counted_to..found.range.start]);
+        counted_to = found.range.start;
+        let region = &text[found.range.clone()];
+        let parsed = parse::parse(region);
+        let graph = &region[..parsed.length];
+        if let Some((first, count)) = parsed.unread {
+            findings.push(unread_lines(graph, first, line + newlines(&graph[..first]), count));
+        }
+        if !parsed.complete {
+            findings.push(cut_short(graph, line + newlines(graph.trim_end())));
+        }
+        let title = Arc::from(found.title);
+        traces.push(Trace { title, text: Arc::from(graph), first_line: line, ..parsed.trace });
+    }
+    (traces, findings)
+}
+
+fn unread_lines(graph: &str, first: usize, line: u32, count: usize) -> Finding {
+    let lines = if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
+    unreadable(
+        format!("{lines} of this TorchScript graph could not be read"),
+        text_place(&graph[first..], line),
+    )
+    .note("the rest of the graph was read; what those lines compute is unknown")
+}
+
+fn cut_short(graph: &str, line: u32) -> Finding {
+    let last = graph.trim_end();
+    let last = &last[last.rfind('\n').map_or(0, |at| at + 1)..];
+    unreadable("this TorchScript graph ends before its `return`".to_owned(), text_place(last, line))
+        .note("what stands before it was read")
+}
+
+fn unreadable(message: String, place: Place) -> Finding {
+    Finding::new("REA001", "unreadable-part", Level::Warning, message, place)
+}
+
+/// The line that `text` begins with.
+fn text_place(text: &str, line: u32) -> Place {
+    let whole = text.lines().next().unwrap_or("");
+    let shown: String = whole.chars().take(MAX_LINE_SHOWN).collect();
+    let blanks = shown.chars().take_while(|char| char.is_whitespace()).count();
+    let width = shown.chars().count() - blanks;
+    Place::Text(TextPlace { line, column: blanks as u32 + 1, width: width as u32, text: Arc::from(shown) })
+}
+
+fn newlines(text: &str) -> u32 {
+    text.bytes().filter(|&byte| byte == b'\n').count() as u32
+}
+
+#[cfg(test)]
+mod tests;

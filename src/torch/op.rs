@@ -1,0 +1,103 @@
+//! Names of operators.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// An operator: `aten::reshape`, `torch.ops.aten.add.Tensor`, `onnx::Gather`, `^PythonFunction`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Op {
+    /// `aten`, `prim`, `onnx`, `torchvision`; empty where there is none.
+    pub namespace: Arc<str>,
+    /// `reshape`, `add_`; a trailing underscore is PyTorch's mark of an in-place operator.
+    pub name: Arc<str>,
+    /// `Tensor` of `add.Tensor`; empty for the default one, and in TorchScript, which does not print it.
+    pub overload: Arc<str>,
+}
+
+impl Op {
+    /// From TorchScript's form (`aten::reshape`, `^Square`) or that of `torch.export`
+    /// (`torch.ops.aten.add.Tensor`, `aten.add.Tensor`, `_operator.mul`).
+    pub fn parse(text: &str) -> Self {
+        if let Some(function) = text.strip_prefix('^') {
+            return Op::new("prim", "PythonOp", function);
+        }
+        if let Some((namespace, name)) = text.split_once("::") {
+            let (name, overload) = name.split_once('.').unwrap_or((name, ""));
+            return Op::new(namespace, name, overload);
+        }
+        let path = text.strip_prefix("torch.ops.").unwrap_or(text);
+        match path.splitn(3, '.').collect::<Vec<_>>()[..] {
+            [namespace, name, overload] => {
+                Op::new(namespace, name, if overload == "default" { "" } else { overload })
+            }
+            [namespace, name] => Op::new(namespace, name, ""),
+            _ => Op::new("", path, ""),
+        }
+    }
+
+    fn new(namespace: &str, name: &str, overload: &str) -> Self {
+        Op { namespace: namespace.into(), name: name.into(), overload: overload.into() }
+    }
+
+    pub fn is(&self, namespace: &str, name: &str) -> bool {
+        &*self.namespace == namespace && &*self.name == name
+    }
+
+    /// The name, if this is one of PyTorch's own operators.
+    pub fn aten(&self) -> Option<&str> {
+        (&*self.namespace == "aten").then_some(&*self.name)
+    }
+
+    /// The name, if this belongs to the exporter's ONNX dialect.
+    pub fn onnx(&self) -> Option<&str> {
+        (&*self.namespace == "onnx").then_some(&*self.name)
+    }
+
+    /// The name of what it computes, without the mark of an in-place operator: `add` for `add_`.
+    /// `None` if it is not in place (`__and__` is not).
+    pub fn in_place_of(&self) -> Option<&str> {
+        let bare = self.aten()?.strip_suffix('_')?;
+        (!bare.ends_with('_')).then_some(bare)
+    }
+}
+
+/// As a PyTorch user writes it: `aten::add`, `mylib::op.overload`; a Python function by its name.
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&*self.namespace, &*self.name, &*self.overload) {
+            ("prim", "PythonOp", function) if !function.is_empty() => f.write_str(function),
+            ("", name, _) => f.write_str(name),
+            (namespace, name, _) => write!(f, "{namespace}::{name}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: (&str, &str, &str)) {
+        let op = Op::parse(text);
+        assert_eq!((&*op.namespace, &*op.name, &*op.overload), expected, "{text}");
+    }
+
+    #[test]
+    fn every_spelling() {
+        check("aten::reshape", ("aten", "reshape", ""));
+        check("torch.ops.aten.add_.Tensor", ("aten", "add_", "Tensor"));
+        check("torch.ops.aten.relu.default", ("aten", "relu", ""));
+        check("aten.relu.default", ("aten", "relu", ""));
+        check("torch.ops.higher_order.cond", ("higher_order", "cond", ""));
+        check("_operator.mul", ("_operator", "mul", ""));
+        check("^Square", ("prim", "PythonOp", "Square"));
+        check("relu", ("", "relu", ""));
+    }
+
+    #[test]
+    fn a_trailing_underscore_means_in_place() {
+        assert_eq!(Op::parse("aten::add_").in_place_of(), Some("add"));
+        assert_eq!(Op::parse("aten::add").in_place_of(), None);
+        assert_eq!(Op::parse("aten::__and__").in_place_of(), None);
+        assert_eq!(Op::parse("mylib::add_").in_place_of(), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! Types of the values in a trace.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::graph::ElemType;
+
+/// The type of a value, as TorchScript or `torch.export` records it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    Tensor(TensorType),
+    /// `int`, also a symbolic one (`SymInt`).
+    Int,
+    Float,
+    Bool,
+    Str,
+    None,
+    /// `int[]`, `Tensor?[]`, `List[…]`.
+    List(Box<Type>),
+    /// `Dict(K, V)`.
+    Dict,
+    /// `(Tensor, Tensor)`.
+    Tuple(Vec<Type>),
+    /// `__torch__.package.Class`: the class, without the prefix and without name mangling.
+    Class(Arc<str>),
+    /// Anything else (`Device`, `Generator`, …), as it was written.
+    Other(Arc<str>),
+}
+
+/// What is known of a tensor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TensorType {
+    pub elem: Option<ElemType>,
+    /// `None`: not even the rank is known.
+    pub shape: Option<Vec<Size>>,
+}
+
+/// One size of a shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Size {
+    Fixed(i64),
+    /// A size that may differ from run to run: an expression over symbols, and what it was during the
+    /// trace.
+    Symbol {
+        name: Arc<str>,
+        traced: Option<i64>,
+    },
+    /// `*`: nothing was recorded.
+    Unknown,
+}
+
+impl Size {
+    /// The number, if it can never be another.
+    pub fn fixed(&self) -> Option<i64> {
+        match self {
+            Size::Fixed(size) => Some(*size),
+            _ => None,
+        }
+    }
+
+    /// The number during the trace, fixed or not.
+    pub fn traced(&self) -> Option<i64> {
+        match self {
+            Size::Fixed(size) => Some(*size),
+            Size::Symbol { traced, .. } => *traced,
+            Size::Unknown => None,
+        }
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Size::Fixed(size) => write!(f, "{size}"),
+            Size::Symbol { name, .. } => f.write_str(name),
+            Size::Unknown => f.write_str("*"),
+        }
+    }
+}
+
+impl TensorType {
+    pub fn rank(&self) -> Option<usize> {
+        self.shape.as_ref().map(Vec::len)
+    }
+
+    /// A tensor that holds one number: `[]` or `[1]`, whatever the other sizes' names.
+    pub fn is_scalar(&self) -> bool {
+        self.shape.as_ref().is_some_and(|shape| shape.iter().all(|size| size.fixed() == Some(1)))
+    }
+}
+
+impl Type {
+    pub fn tensor(&self) -> Option<&TensorType> {
+        match self {
+            Type::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    pub fn elem(&self) -> Option<ElemType> {
+        self.tensor()?.elem
+    }
+
+    pub fn shape(&self) -> Option<&[Size]> {
+        self.tensor()?.shape.as_deref()
+    }
+}
+
+/// The element type behind PyTorch's name of it, as TorchScript prints it (`c10::toString(ScalarType)`).
+pub fn elem_by_torch_name(name: &str) -> Option<ElemType> {
+    Some(match name {
+        "Float" => ElemType::Float,
+        "Double" => ElemType::Double,
+        "Half" => ElemType::Float16,
+        "BFloat16" => ElemType::Bfloat16,
+        "Long" => ElemType::Int64,
+        "Int" => ElemType::Int32,
+        "Short" => ElemType::Int16,
+        "Char" => ElemType::Int8,
+        "Byte" => ElemType::Uint8,
+        "UInt16" => ElemType::Uint16,
+        "UInt32" => ElemType::Uint32,
+        "UInt64" => ElemType::Uint64,
+        "Bool" => ElemType::Bool,
+        "ComplexFloat" => ElemType::Complex64,
+        "ComplexDouble" => ElemType::Complex128,
+        "Float8_e4m3fn" => ElemType::Float8e4m3fn,
+        "Float8_e4m3fnuz" => ElemType::Float8e4m3fnuz,
+        "Float8_e5m2" => ElemType::Float8e5m2,
+        "Float8_e5m2fnuz" => ElemType::Float8e5m2fnuz,
+        _ => return None,
+    })
+}
+
+/// How a PyTorch user writes the element type: `torch.float64`.
+pub fn torch_dtype(elem: ElemType) -> &'static str {
+    match elem {
+        ElemType::Float => "torch.float32",
+        ElemType::Double => "torch.float64",
+        ElemType::Float16 => "torch.float16",
+        ElemType::Bfloat16 => "torch.bfloat16",
+        ElemType::Int64 => "torch.int64",
+        ElemType::Int32 => "torch.int32",
+        ElemType::Int16 => "torch.int16",
+        ElemType::Int8 => "torch.int8",
+        ElemType::Uint8 => "torch.uint8",
+        ElemType::Bool => "torch.bool",
+        other => other.name(),
+    }
+}
