@@ -2,6 +2,7 @@
 
 pub mod arena;
 pub mod attribute;
+pub mod dim;
 pub mod element;
 pub mod model;
 pub mod names;
@@ -14,6 +15,7 @@ pub mod uses;
 
 pub use arena::{Arena, GraphId, Id, NodeId, TensorId, ValueId};
 pub use attribute::{AttrKind, AttrValue, Attribute};
+pub use dim::Dim;
 pub use element::ElemType;
 pub use model::{
     Def, Function, Graph, Initial, Metadata, Model, Node, OpsetImport, Owner, Port, QuantAnnotation, Value,

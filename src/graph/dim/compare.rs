@@ -1,0 +1,106 @@
+//! What is certain about two symbolic integers.
+
+use super::poly::gcd;
+use super::{Bounds, Dim, Interval};
+
+/// Whether something holds, for the assignments within given bounds for which both sides are
+/// defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// For every assignment.
+    Always,
+    /// For no assignment.
+    Never,
+    /// For some perhaps, or it could not be found out.
+    Unknown,
+}
+
+impl Answer {
+    pub fn is_always(self) -> bool {
+        self == Answer::Always
+    }
+
+    pub fn is_never(self) -> bool {
+        self == Answer::Never
+    }
+
+    /// The answer to the opposite question.
+    pub fn negated(self) -> Answer {
+        match self {
+            Answer::Always => Answer::Never,
+            Answer::Never => Answer::Always,
+            Answer::Unknown => Answer::Unknown,
+        }
+    }
+}
+
+impl Dim {
+    /// Is `self == other`?
+    pub fn equals(&self, other: &Dim, bounds: &Bounds) -> Answer {
+        if self == other {
+            return Answer::Always;
+        }
+        self.sub(other).map_or(Answer::Unknown, |difference| difference.is_zero(bounds))
+    }
+
+    /// Is `self != other`?
+    pub fn differs(&self, other: &Dim, bounds: &Bounds) -> Answer {
+        self.equals(other, bounds).negated()
+    }
+
+    /// Is `self >= other`?
+    pub fn at_least(&self, other: &Dim, bounds: &Bounds) -> Answer {
+        let Some(difference) = self.sub(other) else { return Answer::Unknown };
+        match difference.range(bounds) {
+            Interval { lo: Some(lo), .. } if lo >= 0 => Answer::Always,
+            Interval { hi: Some(hi), .. } if hi < 0 => Answer::Never,
+            _ => Answer::Unknown,
+        }
+    }
+
+    /// Is `multiple == self * n` for an integer `n`?
+    pub fn divides(&self, multiple: &Dim, bounds: &Bounds) -> Answer {
+        let (Some(divisor), Some(multiple)) = (self.pinned(bounds), multiple.pinned(bounds)) else {
+            return Answer::Unknown;
+        };
+        if divisor.as_const() == Some(0) {
+            return multiple.is_zero(bounds); // 0 divides 0 only
+        }
+        if multiple.div_exact(&divisor).is_some() {
+            return Answer::Always;
+        }
+        let Some(remainder) = multiple.modulo(&divisor) else { return Answer::Unknown };
+        // Where the divisor is 0, the remainder says nothing.
+        match (remainder.is_zero(bounds), divisor.is_zero(bounds), multiple.is_zero(bounds)) {
+            (Answer::Always, Answer::Never, _) => Answer::Always,
+            (Answer::Never, Answer::Never, _) | (Answer::Never, _, Answer::Never) => Answer::Never,
+            _ => Answer::Unknown,
+        }
+    }
+
+    fn is_zero(&self, bounds: &Bounds) -> Answer {
+        let range = self.range(bounds);
+        if range.as_point() == Some(0) {
+            Answer::Always
+        } else if !range.contains(0) || self.is_never_zero_by_parity() {
+            Answer::Never
+        } else {
+            Answer::Unknown
+        }
+    }
+
+    /// `2*s - 2*t + 1`: the constant is no multiple of what divides all the other coefficients.
+    fn is_never_zero_by_parity(&self) -> bool {
+        let poly = self.poly();
+        let others = poly.terms().filter(|(monomial, _)| !monomial.is_one());
+        match others.map(|(_, coefficient)| coefficient).try_fold(0, gcd) {
+            Some(0) | None => false,
+            Some(divisor) => poly.constant_part() % divisor != 0,
+        }
+    }
+
+    /// With the symbols replaced that have one value only.
+    fn pinned(&self, bounds: &Bounds) -> Option<Dim> {
+        self.substitute(&|symbol| bounds.of(symbol).as_point().map(Dim::known))
+    }
+}

@@ -1,0 +1,173 @@
+//! Quotients and remainders.
+//!
+//! The one form of `floor(n / d)`, reached by the steps of [`Dim::floor_div`]:
+//! - `d` is a constant above 1, or has a positive leading coefficient;
+//! - `n` and `d` have no common factor;
+//! - multiples of `d` in `n` stand outside: every coefficient of `n` is in `0..d` for a constant
+//!   `d`, else `n` is a remainder of long division by `d`;
+//! - the leading coefficient of `n` is positive where that can be had by
+//!   `floor(-n / d) = -floor((n + d - 1) / d)`, true for `d > 0`, so that
+//!   `ceil(s / 2)` becomes `floor((s + 1) / 2)`;
+//! - no `floor(floor(a / b) / c)`: it is `floor(a / (b*c))`.
+
+use super::poly::{Atom, Monomial, Poly, gcd};
+use super::{Bounds, Dim, Repr};
+
+/// Operands are `2`, `dim` or `&dim`. `None`: the divisor is the constant 0, or the result does not
+/// fit, see the module's invariants.
+impl Dim {
+    /// `self / divisor`, rounded towards minus infinity.
+    pub fn floor_div(&self, divisor: impl Into<Dim>) -> Option<Dim> {
+        let divisor = divisor.into();
+        match (&self.0, &divisor.0) {
+            (_, Repr::Known(0)) => return None,
+            (Repr::Known(0), _) => return Some(Dim::known(0)),
+            (_, Repr::Known(1)) => return Some(self.clone()),
+            (Repr::Known(a), Repr::Known(b)) => return floor(*a, *b).map(Dim::known),
+            _ => {}
+        }
+        if leads_negative(&divisor) {
+            return self.neg()?.floor_div(divisor.neg()?);
+        }
+        let (quotient, rest) = split_multiples(self, &divisor)?;
+        if let Some((rest, divisor)) = cancel(&rest, &divisor)? {
+            return quotient.add(rest.floor_div(divisor)?);
+        }
+        quotient.add(floor_reduced(&rest, &divisor)?)
+    }
+
+    /// `self / divisor`, rounded towards plus infinity.
+    pub fn ceil_div(&self, divisor: impl Into<Dim>) -> Option<Dim> {
+        self.neg()?.floor_div(divisor)?.neg()
+    }
+
+    /// `self / divisor`, rounded towards 0: the `Div` of ONNX on integers.
+    pub fn trunc_div(&self, divisor: impl Into<Dim>) -> Option<Dim> {
+        let divisor = divisor.into();
+        let floor = self.floor_div(&divisor)?;
+        if is_never_negative(self) && is_never_negative(&divisor) {
+            return Some(floor);
+        }
+        floor.maximum(0)?.add(self.ceil_div(divisor)?.minimum(0)?)
+    }
+
+    /// The remainder with the sign of the divisor: `Mod` of ONNX with `fmod = 0`, `%` of Python.
+    pub fn modulo(&self, divisor: impl Into<Dim>) -> Option<Dim> {
+        let divisor = divisor.into();
+        self.sub(self.floor_div(&divisor)?.mul(divisor)?)
+    }
+
+    /// The polynomial `q` with `self == q * divisor`, if there is one. It is *the* quotient wherever
+    /// the divisor is not 0.
+    pub fn div_exact(&self, divisor: impl Into<Dim>) -> Option<Dim> {
+        let divisor = divisor.into();
+        if leads_negative(&divisor) {
+            return self.neg()?.div_exact(divisor.neg()?);
+        }
+        let (quotient, remainder) = self.poly().div_rem(&divisor.poly())?;
+        if remainder.is_zero() { Dim::from_poly(quotient) } else { None }
+    }
+}
+
+/// `floor(n / d)` with no multiples to split and nothing to cancel.
+fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
+    let positive = is_never_negative(d); // it is not 0 wherever the quotient is defined
+    if positive && leads_negative(n) {
+        return n.neg()?.add(d)?.sub(1)?.floor_div(d)?.neg();
+    }
+    let (quotient, rest) = divide(n, d)?;
+    if rest.as_const() == Some(0) || (positive && is_within(&rest, d)) {
+        return Some(quotient);
+    }
+    let fraction = match nested(&rest, d).filter(|_| positive) {
+        Some((inner, divisor)) => inner?.floor_div(divisor?)?,
+        None => Dim::from_atom(Atom::FloorDiv(rest, d.clone()))?,
+    };
+    quotient.add(fraction)
+}
+
+/// The terms of `n` that are multiples of `d`, divided by it, and the other terms. Unlike
+/// [`divide`], leaves the coefficients over a constant as they are, with their signs.
+fn split_multiples(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
+    let Some(k) = d.as_const() else { return divide(n, d) };
+    let (mut quotient, mut rest) = (Poly::default(), Poly::default());
+    for (monomial, coefficient) in n.poly().terms() {
+        let remainder = coefficient.checked_rem_euclid(k)?;
+        if monomial.is_one() || remainder == 0 {
+            quotient.add_term(monomial.clone(), coefficient.div_euclid(k))?;
+            rest.add_term(monomial.clone(), remainder)?;
+        } else {
+            rest.add_term(monomial.clone(), coefficient)?;
+        }
+    }
+    Some((Dim::from_poly(quotient)?, Dim::from_poly(rest)?))
+}
+
+/// Quotient and remainder of long division.
+fn divide(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
+    let (quotient, rest) = n.poly().div_rem(&d.poly())?;
+    Some((Dim::from_poly(quotient)?, Dim::from_poly(rest)?))
+}
+
+/// `n` and `d` without their common factor; the inner `None`: there is none.
+///
+/// The constant of `n` need not be a multiple of the factor where `d > 0`:
+/// `floor((g*p + c) / (g*q)) = floor((p + floor(c / g)) / q)`.
+fn cancel(n: &Dim, d: &Dim) -> Option<Option<(Dim, Dim)>> {
+    let (n, d_poly) = (n.poly(), d.poly());
+    let exact = !is_never_negative(d);
+    let counted = n.terms().filter(|(monomial, _)| exact || !monomial.is_one());
+    let number = counted.chain(d_poly.terms()).try_fold(0, |number, (_, c)| gcd(number, c))?;
+    let common = common_monomial(n.terms().chain(d_poly.terms()).map(|(m, _)| m));
+    if number <= 1 && common.is_one() {
+        return Some(None);
+    }
+    let factor = Poly::term(common, 1);
+    let reduce = |p: &Poly| Dim::from_poly(p.div_coefficients(number)?.div_rem(&factor)?.0);
+    Some(Some((reduce(&n)?, reduce(&d_poly)?)))
+}
+
+/// The atoms that divide every one of the monomials, with their powers.
+pub(super) fn common_monomial<'a>(mut monomials: impl Iterator<Item = &'a Monomial>) -> Monomial {
+    let first = monomials.next().cloned().unwrap_or_default();
+    monomials.fold(first, |common, monomial| common.gcd(monomial))
+}
+
+/// For `n = floor(a / b) + r`: `a + b*r` and `b*d`, whose quotient rounds down to that of `n` and
+/// `d` (`d > 0`). Only where this makes the numerator no more deeply nested: a constant `b`, or no
+/// `r`.
+fn nested(n: &Dim, d: &Dim) -> Option<(Option<Dim>, Option<Dim>)> {
+    let n = n.poly();
+    n.atoms().into_iter().find_map(|atom| {
+        let Atom::FloorDiv(a, b) = atom else { return None };
+        let itself = Poly::atom(atom.clone());
+        let rest = n.clone().into_owned().add_scaled(&itself, -1)?;
+        let alone = !rest.terms().any(|(monomial, _)| monomial.power_of(atom) > 0);
+        if !alone || (b.as_const().is_none() && !rest.is_zero()) {
+            return None;
+        }
+        let numerator = Dim::from_poly(rest).and_then(|rest| a.add(b.mul(rest)?));
+        Some((numerator, b.mul(d)))
+    })
+}
+
+fn floor(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    let inexact = a.checked_rem(b)? != 0;
+    Some(if inexact && ((a < 0) != (b < 0)) { quotient - 1 } else { quotient })
+}
+
+fn leads_negative(dim: &Dim) -> bool {
+    dim.poly().leading().is_some_and(|(_, coefficient)| coefficient < 0)
+}
+
+/// Whether the least value under the default bounds is 0 or more.
+pub(super) fn is_never_negative(dim: &Dim) -> bool {
+    dim.range(&Bounds::default()).lo.is_some_and(|lo| lo >= 0)
+}
+
+/// Whether `0 <= n < d` under the default bounds.
+fn is_within(n: &Dim, d: &Dim) -> bool {
+    let room = |d: &Dim| d.sub(n)?.sub(1);
+    is_never_negative(n) && room(d).is_some_and(|room| is_never_negative(&room))
+}

@@ -1,0 +1,153 @@
+//! Minima and maxima.
+//!
+//! The one form of `max(a, b, …)`; a minimum is treated alike:
+//! - no argument is itself `max(c, d) + e`: it is the two arguments `c + e` and `d + e`;
+//! - no argument is at most another one under the default bounds;
+//! - what the arguments have in common stands outside: a term present in all of them with the same
+//!   sign, the least of the constants, a common factor that is never negative;
+//! - `-max(-a, -b)` is `min(a, b)`: of the two, the one whose leading term is positive, summed over
+//!   the arguments.
+
+use super::divide::{common_monomial, is_never_negative};
+use super::poly::{Atom, Extreme, Monomial, Poly, gcd};
+use super::{Dim, MAX_WEIGHT};
+
+/// Operands are `2`, `dim` or `&dim`. `None`: the result does not fit, see the module's invariants.
+impl Dim {
+    pub fn minimum(&self, other: impl Into<Dim>) -> Option<Dim> {
+        extremum(Extreme::Min, vec![self.clone(), other.into()])
+    }
+
+    pub fn maximum(&self, other: impl Into<Dim>) -> Option<Dim> {
+        extremum(Extreme::Max, vec![self.clone(), other.into()])
+    }
+}
+
+impl Extreme {
+    fn opposite(self) -> Self {
+        match self {
+            Extreme::Min => Extreme::Max,
+            Extreme::Max => Extreme::Min,
+        }
+    }
+}
+
+/// The least or greatest of one or more arguments, in canonical form.
+pub(super) fn extremum(which: Extreme, args: Vec<Dim>) -> Option<Dim> {
+    let args = without_dominated(which, flatten(which, args)?);
+    if let [only] = args.as_slice() {
+        return Some(only.clone());
+    }
+    let mut args: Vec<Poly> = args.iter().map(|arg| arg.poly().into_owned()).collect();
+    let shared = shared_terms(&args);
+    shift(&mut args, &shared)?;
+
+    let flip = is_better_negated(which, &args)?;
+    let sign = if flip { -1 } else { 1 };
+    if flip {
+        args = args.iter().map(|arg| arg.scale(-1)).collect::<Option<_>>()?;
+    }
+    let least = Poly::constant(args.iter().map(Poly::constant_part).min()?);
+    shift(&mut args, &least)?;
+
+    let factor = take_factor(&mut args)?;
+    let mut args = args.into_iter().map(Dim::from_poly).collect::<Option<Vec<Dim>>>()?;
+    args.sort();
+    let which = if flip { which.opposite() } else { which };
+    let atom = Poly::atom(Atom::Extremum(which, args));
+    let inner = least.add_scaled(&factor.mul(&atom)?, 1)?;
+    Dim::from_poly(shared.add_scaled(&inner, sign)?)
+}
+
+/// The arguments with those spelt out that are `c * max(…) + r` with `c > 0` (or `c * min(…) + r`
+/// with `c < 0`).
+fn flatten(which: Extreme, mut pending: Vec<Dim>) -> Option<Vec<Dim>> {
+    let mut flat = Vec::new();
+    while let Some(arg) = pending.pop() {
+        if flat.len() + pending.len() > MAX_WEIGHT {
+            return None;
+        }
+        match spelt_out(which, &arg.poly()) {
+            Some(args) => pending.extend(args?),
+            None => flat.push(arg),
+        }
+    }
+    flat.sort();
+    flat.dedup();
+    Some(flat)
+}
+
+fn spelt_out(which: Extreme, arg: &Poly) -> Option<Option<Vec<Dim>>> {
+    arg.atoms().into_iter().find_map(|atom| {
+        let Atom::Extremum(inner, args) = atom else { return None };
+        let itself = Monomial::of(atom.clone());
+        let times = arg.coefficient(&itself);
+        let oriented = if times < 0 { inner.opposite() } else { *inner };
+        let occurrences = arg.terms().filter(|(monomial, _)| monomial.power_of(atom) > 0).count();
+        if times == 0 || occurrences > 1 || oriented != which {
+            return None;
+        }
+        let spell = |arg_inside: &Dim| {
+            let rest = arg.clone().add_scaled(&Poly::term(itself.clone(), times), -1)?;
+            Dim::from_poly(rest.add_scaled(&arg_inside.poly(), times)?)
+        };
+        Some(args.iter().map(spell).collect())
+    })
+}
+
+fn without_dominated(which: Extreme, mut args: Vec<Dim>) -> Vec<Dim> {
+    let dominates = |a: &Dim, b: &Dim| {
+        let lead = if which == Extreme::Max { a.sub(b) } else { b.sub(a) };
+        lead.is_some_and(|lead| is_never_negative(&lead))
+    };
+    let mut i = 0;
+    while i < args.len() {
+        if (0..args.len()).any(|j| j != i && dominates(&args[j], &args[i])) {
+            args.remove(i);
+        } else {
+            i += 1;
+        }
+    }
+    args
+}
+
+/// The terms other than constants that every argument has with the same sign, each with the least
+/// absolute value of its coefficients.
+fn shared_terms(args: &[Poly]) -> Poly {
+    let mut shared = Poly::default();
+    for (monomial, first) in args.first().into_iter().flat_map(Poly::terms) {
+        let coefficients = args.iter().map(|arg| arg.coefficient(monomial));
+        let least = if first > 0 { coefficients.min() } else { coefficients.max() };
+        let least = least.filter(|c| !monomial.is_one() && c.signum() == first.signum());
+        shared.extend(least.map(|c| (monomial.clone(), c)));
+    }
+    shared
+}
+
+fn shift(args: &mut [Poly], by: &Poly) -> Option<()> {
+    for arg in args {
+        *arg = arg.clone().add_scaled(by, -1)?;
+    }
+    Some(())
+}
+
+fn is_better_negated(which: Extreme, args: &[Poly]) -> Option<bool> {
+    let sum = args.iter().try_fold(Poly::default(), |sum, arg| sum.add_scaled(arg, 1))?;
+    Some(match sum.leading() {
+        Some((monomial, coefficient)) if !monomial.is_one() => coefficient < 0,
+        _ => which == Extreme::Min,
+    })
+}
+
+/// Divides the arguments by their greatest common factor that is never negative.
+fn take_factor(args: &mut [Poly]) -> Option<Poly> {
+    let number = args.iter().flat_map(Poly::terms).try_fold(0, |number, (_, c)| gcd(number, c))?;
+    let never_negative =
+        |atom: &Atom| Dim::from_atom(atom.clone()).is_some_and(|dim| is_never_negative(&dim));
+    let monomials = args.iter().flat_map(Poly::terms).map(|(monomial, _)| monomial);
+    let factor = Poly::term(common_monomial(monomials).filter(never_negative), number);
+    for arg in args {
+        *arg = arg.div_rem(&factor)?.0;
+    }
+    Some(factor)
+}

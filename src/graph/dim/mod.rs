@@ -1,0 +1,147 @@
+//! Symbolic integers: the sizes of axes, and the elements of the integer tensors that describe
+//! shapes.
+//!
+//! A [`Dim`] is a polynomial with integer coefficients over *atoms*. An atom is a symbol, a floor
+//! division, a minimum or a maximum; the parts of an atom are `Dim`s again. Everything else is
+//! written with these: `ceil(a / b)` is `-floor(-a / b)`, and `a mod b` is `a - b*floor(a / b)`.
+//!
+//! **Invariant:** a `Dim` is in canonical form from its construction on. What can be shown equal
+//! by ring laws, by splitting multiples out of quotients, by nesting of quotients or by sorting and
+//! shifting extrema *is* equal under `==`; [`Dim::equals`] knows more than `==` but never less.
+//!
+//! **Invariant:** a `Dim` never claims more than is true. Arithmetic gives `None` where the result
+//! does not fit (overflow, division by the constant 0, more than [`MAX_WEIGHT`] parts), and the
+//! caller then knows nothing about the value. A quotient says nothing about assignments that make
+//! its divisor 0: two `Dim`s are equal if they agree wherever both are defined.
+
+mod arith;
+mod bounds;
+mod compare;
+mod display;
+mod divide;
+mod evaluate;
+mod extremum;
+mod parse;
+mod poly;
+mod range;
+mod shape;
+mod symbol;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+pub use bounds::{Bounds, Interval};
+pub use compare::Answer;
+pub use poly::MAX_WEIGHT;
+pub use shape::{Broadcast, Rounding, Window, broadcast, numel};
+pub use symbol::{Symbol, SymbolKind};
+
+use poly::{Atom, Poly};
+
+/// A symbolic integer in canonical form; a clone costs at most a reference count.
+///
+/// `Ord` is an arbitrary but fixed order (constants first), for sorted output; it says nothing
+/// about the size of the values: that is [`Dim::at_least`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Dim(Repr);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Repr {
+    Known(i64),
+    /// Never a constant: those are `Known`.
+    Expr(Arc<Expr>),
+}
+
+/// A polynomial with its weight, which is kept because parts are shared: counting again would
+/// visit them once per use.
+#[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Expr {
+    poly: Poly,
+    weight: usize,
+}
+
+impl Dim {
+    /// The constant `n`.
+    pub const fn known(n: i64) -> Self {
+        Dim(Repr::Known(n))
+    }
+
+    /// The size named `name`, which is at least 0. The name is taken as it is; an expression is
+    /// read by [`Dim::parse`].
+    pub fn symbol(name: &str) -> Self {
+        Symbol::size(name).into()
+    }
+
+    /// The value, if it is a constant.
+    pub fn as_const(&self) -> Option<i64> {
+        match self.0 {
+            Repr::Known(n) => Some(n),
+            Repr::Expr(_) => None,
+        }
+    }
+
+    /// The symbol, if it is nothing but one.
+    pub fn as_symbol(&self) -> Option<&Symbol> {
+        match self.as_atom()? {
+            Atom::Symbol(symbol) => Some(symbol),
+            _ => None,
+        }
+    }
+
+    fn as_atom(&self) -> Option<&Atom> {
+        match &self.0 {
+            Repr::Known(_) => None,
+            Repr::Expr(expr) => expr.poly.as_atom(),
+        }
+    }
+
+    fn poly(&self) -> Cow<'_, Poly> {
+        match &self.0 {
+            Repr::Known(n) => Cow::Owned(Poly::constant(*n)),
+            Repr::Expr(expr) => Cow::Borrowed(&expr.poly),
+        }
+    }
+
+    fn weight(&self) -> usize {
+        match &self.0 {
+            Repr::Known(_) => 1,
+            Repr::Expr(expr) => expr.weight,
+        }
+    }
+
+    /// `None` if the polynomial weighs more than [`MAX_WEIGHT`].
+    fn from_poly(poly: Poly) -> Option<Self> {
+        if let Some(n) = poly.as_const() {
+            return Some(Dim::known(n));
+        }
+        let weight = poly.weight();
+        (weight <= MAX_WEIGHT).then(|| Dim(Repr::Expr(Arc::new(Expr { poly, weight }))))
+    }
+
+    fn from_atom(atom: Atom) -> Option<Self> {
+        Dim::from_poly(Poly::atom(atom))
+    }
+}
+
+impl From<i64> for Dim {
+    fn from(n: i64) -> Self {
+        Dim::known(n)
+    }
+}
+
+impl From<Symbol> for Dim {
+    fn from(symbol: Symbol) -> Self {
+        let poly = Poly::atom(Atom::Symbol(symbol));
+        let weight = poly.weight();
+        Dim(Repr::Expr(Arc::new(Expr { poly, weight })))
+    }
+}
+
+/// A clone, so that operands can be given as `2`, `&dim` or `dim`.
+impl From<&Dim> for Dim {
+    fn from(dim: &Dim) -> Self {
+        dim.clone()
+    }
+}

@@ -1,0 +1,183 @@
+//! The values a symbolic integer can take.
+//!
+//! Adding up the ranges of the terms forgets that terms depend on each other. Two remedies: moving
+//! every atom to a lower end of 0 (`s*t - s` is `s*t'` with `t = t' + 1`), and replacing a compound
+//! atom by what it says (`2*floor(s / 2)` is `s - m` with `0 <= m <= 1`; `max(a, b)` is `a` or `b`,
+//! and at least both).
+
+use std::cell::Cell;
+
+use super::poly::{Atom, Extreme, Monomial, Poly};
+use super::{Bounds, Dim, Interval};
+
+/// The most polynomials looked at for one range; what is left is then taken term by term.
+const MAX_POLYNOMIALS: u32 = 200;
+
+/// The most compound atoms replaced one after the other.
+const MAX_DEPTH: u32 = 6;
+
+impl Dim {
+    /// An interval with every value that this can take while the symbols are within `bounds`. Sound,
+    /// not always the least one.
+    pub fn range(&self, bounds: &Bounds) -> Interval {
+        if let Some(n) = self.as_const() {
+            return Interval::point(n);
+        }
+        Ranger { bounds, fuel: Cell::new(MAX_POLYNOMIALS) }.of_poly(&self.poly(), MAX_DEPTH)
+    }
+}
+
+struct Ranger<'a> {
+    bounds: &'a Bounds,
+    fuel: Cell<u32>,
+}
+
+impl Ranger<'_> {
+    fn of_poly(&self, poly: &Poly, depth: u32) -> Interval {
+        if let Some(n) = poly.as_const() {
+            return Interval::point(n);
+        }
+        let atoms: Vec<(&Atom, Interval)> =
+            poly.atoms().into_iter().map(|atom| (atom, self.of_atom(atom, depth))).collect();
+        let mut range = termwise(poly, &atoms);
+        if let Some(moved) = moved_to_zero(poly, &atoms) {
+            range = range.intersect(&moved);
+        }
+        let Some(fuel) = self.fuel.get().checked_sub(1).filter(|_| depth > 0) else { return range };
+        self.fuel.set(fuel);
+        // The greatest atom first: it may contain the others.
+        let replaced = atoms.iter().rev().find_map(|(atom, _)| self.without(poly, atom, depth - 1));
+        replaced.map_or(range, |replaced| range.intersect(&replaced))
+    }
+
+    fn of_dim(&self, dim: &Dim, depth: u32) -> Interval {
+        self.of_poly(&dim.poly(), depth)
+    }
+
+    fn of_atom(&self, atom: &Atom, depth: u32) -> Interval {
+        let inner = depth.saturating_sub(1);
+        match atom {
+            Atom::Symbol(symbol) => self.bounds.of(symbol),
+            Atom::FloorDiv(n, d) => self.of_dim(n, inner).floor_div(&self.of_dim(d, inner)),
+            Atom::Extremum(which, args) => {
+                let ranges = args.iter().map(|arg| self.of_dim(arg, inner));
+                extremum(*which, ranges).unwrap_or(Interval::ALL)
+            }
+        }
+    }
+
+    /// The range of `poly` with a compound atom replaced by what it says; `None`: nothing to gain.
+    fn without(&self, poly: &Poly, atom: &Atom, depth: u32) -> Option<Interval> {
+        match atom {
+            Atom::Symbol(_) => None,
+            Atom::FloorDiv(n, d) => self.without_quotient(poly, atom, n, d, depth),
+            Atom::Extremum(which, args) => self.without_extremum(poly, atom, *which, args, depth),
+        }
+    }
+
+    /// With `poly = c*f + r`, `f = floor(n / d)` and `d > 0`, there is an `m` in `0..d` with
+    /// `n = d*f + m`. So if `s*c = e*d`, then `s*poly = e*n + s*r - e*m`.
+    fn without_quotient(&self, poly: &Poly, f: &Atom, n: &Dim, d: &Dim, depth: u32) -> Option<Interval> {
+        if self.of_dim(d, 0).lo.is_none_or(|lo| lo < 0) {
+            return None; // as a divisor it is not 0
+        }
+        let (c, r) = linear_in(poly, f)?;
+        let (s, e) = match d.as_const() {
+            Some(s) => (s, c),
+            None => (1, c.div_rem(&d.poly()).filter(|(_, rest)| rest.is_zero())?.0),
+        };
+        let at_zero = e.mul(&n.poly())?.add_scaled(&r, s)?;
+        let largest = d.sub(1)?;
+        let at_largest = at_zero.clone().add_scaled(&e.mul(&largest.poly())?, -1)?;
+        let (low, high) = match self.of_poly(&e, 0) {
+            Interval { lo: Some(lo), .. } if lo >= 0 => (at_largest, at_zero),
+            Interval { hi: Some(hi), .. } if hi <= 0 => (at_zero, at_largest),
+            _ => return None,
+        };
+        let (lo, hi) = (self.of_poly(&low, depth).lo, self.of_poly(&high, depth).hi);
+        Some(Interval { lo, hi }.shrink(s))
+    }
+
+    /// `poly` takes the value that it has with one of the arguments in place of the extremum. If it
+    /// grows with a maximum, it is at least what it is with any of them.
+    fn without_extremum(
+        &self,
+        poly: &Poly,
+        atom: &Atom,
+        which: Extreme,
+        args: &[Dim],
+        depth: u32,
+    ) -> Option<Interval> {
+        let with = |arg: &Dim| {
+            poly.map_atoms(|a| Some(if a == atom { arg.poly().into_owned() } else { Poly::atom(a.clone()) }))
+        };
+        let ranges: Vec<Interval> =
+            args.iter().map(|arg| Some(self.of_poly(&with(arg)?, depth))).collect::<Option<_>>()?;
+        let growth = linear_in(poly, atom).map_or(Interval::ALL, |(factor, _)| self.of_poly(&factor, 0));
+        let grows = growth.lo.is_some_and(|lo| lo >= 0);
+        let falls = growth.hi.is_some_and(|hi| hi <= 0);
+        match (which, grows, falls) {
+            (_, true, _) => extremum(which, ranges.into_iter()),
+            (Extreme::Max, _, true) => extremum(Extreme::Min, ranges.into_iter()),
+            (Extreme::Min, _, true) => extremum(Extreme::Max, ranges.into_iter()),
+            _ => ranges.into_iter().reduce(|a, b| Interval {
+                lo: a.lo.and_then(|a| b.lo.map(|b| a.min(b))),
+                hi: a.hi.and_then(|a| b.hi.map(|b| a.max(b))),
+            }),
+        }
+    }
+}
+
+/// The values of the least or greatest of one member of each range.
+fn extremum(which: Extreme, ranges: impl Iterator<Item = Interval>) -> Option<Interval> {
+    ranges.reduce(|a, b| match which {
+        Extreme::Min => Interval {
+            lo: a.lo.and_then(|a| b.lo.map(|b| a.min(b))),
+            hi: [a.hi, b.hi].into_iter().flatten().min(),
+        },
+        Extreme::Max => Interval { lo: a.lo.max(b.lo), hi: a.hi.and_then(|a| b.hi.map(|b| a.max(b))) },
+    })
+}
+
+/// The sum of the ranges of the terms.
+fn termwise(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Interval {
+    let of_atom = |atom: &Atom| {
+        let found = atoms.binary_search_by(|(a, _)| (*a).cmp(atom));
+        found.map_or(Interval::ALL, |i| atoms[i].1)
+    };
+    let of_term = |(monomial, coefficient): (&Monomial, i64)| {
+        let factors = monomial.factors().iter().map(|(atom, power)| of_atom(atom).pow(*power));
+        factors.fold(Interval::point(coefficient), |product, factor| product.mul(&factor))
+    };
+    poly.terms().map(of_term).fold(Interval::point(0), |sum, term| sum.add(&term))
+}
+
+/// The range of the polynomial in `a' = a - lo`, where `lo` is the lower end of the atom `a`.
+fn moved_to_zero(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Option<Interval> {
+    let low = |range: &Interval| range.lo.unwrap_or(0);
+    if atoms.iter().all(|(_, range)| low(range) == 0) {
+        return None;
+    }
+    let moved = poly.map_atoms(|atom| {
+        let found = atoms.binary_search_by(|(a, _)| (*a).cmp(atom)).ok()?;
+        Poly::constant(low(&atoms[found].1)).add_scaled(&Poly::atom(atom.clone()), 1)
+    })?;
+    let shift = |range: &Interval| Some(range.add(&Interval::point(low(range).checked_neg()?)));
+    let atoms: Vec<(&Atom, Interval)> =
+        atoms.iter().map(|(atom, range)| Some((*atom, shift(range)?))).collect::<Option<_>>()?;
+    Some(termwise(&moved, &atoms))
+}
+
+/// `poly = factor * atom + rest`, with the atom in neither.
+fn linear_in(poly: &Poly, atom: &Atom) -> Option<(Poly, Poly)> {
+    let itself = Monomial::of(atom.clone());
+    let (mut factor, mut rest) = (Poly::default(), Poly::default());
+    for (monomial, coefficient) in poly.terms() {
+        match monomial.power_of(atom) {
+            0 => rest.add_term(monomial.clone(), coefficient)?,
+            1 => factor.add_term(monomial.quotient(&itself)?, coefficient)?,
+            _ => return None,
+        }
+    }
+    Some((factor, rest))
+}
