@@ -77,7 +77,7 @@ impl Interval {
     /// The values of `n^power` for the members `n`.
     pub(super) fn pow(&self, power: u32) -> Interval {
         let power_of_any = (1..power).fold(*self, |product, _| product.mul(self));
-        if power % 2 == 0 { power_of_any.intersect(&Interval::SIZE) } else { power_of_any }
+        if power.is_multiple_of(2) { power_of_any.intersect(&Interval::SIZE) } else { power_of_any }
     }
 
     /// The values of `floor(n / d)` for members `n` of `self` and members `d` of `divisor` but 0.
