@@ -5,6 +5,7 @@ use crate::graph::ElemType;
 use super::find::{lookup, versions};
 use super::model::{Arity, AttrView, Formal, Schema, Values};
 use super::obstacle::{Illegal, Obstacle, Slot};
+use super::types::ValueType;
 
 /// A node, as far as legality looks at it. Borrowed, so that graph nodes and e-nodes both do.
 #[derive(Clone, Copy, Debug)]
@@ -32,17 +33,17 @@ pub enum Operand {
     /// `""` in ONNX text.
     Absent,
     Present {
-        /// The element type of the tensor; `None`: unknown, or not a tensor.
-        elem: Option<ElemType>,
+        /// `None`: not known, or one that no type constraint builds.
+        ty: Option<ValueType>,
         /// Known to hold a negative integer.
         negative: bool,
     },
 }
 
 impl Operand {
-    /// A value of which no element is known.
-    pub fn of(elem: Option<ElemType>) -> Self {
-        Operand::Present { elem, negative: false }
+    /// A tensor whose elements are not known.
+    pub fn tensor(elem: Option<ElemType>) -> Self {
+        Operand::Present { ty: elem.map(ValueType::Tensor), negative: false }
     }
 }
 
@@ -102,7 +103,7 @@ pub fn obstacles(op: &OpUse, schema: &'static Schema) -> Vec<Obstacle> {
     found.extend(count(outputs.len(), least, most, Slot::Output));
     for (position, operand) in outputs.iter().enumerate() {
         let Some(formal) = schema.output(position) else { break };
-        found.extend(element_type(*operand, formal, Slot::Output(position), schema));
+        found.extend(value_type(*operand, formal, Slot::Output(position), schema));
     }
     found
 }
@@ -153,27 +154,27 @@ fn input(operand: Operand, formal: &'static Formal, slot: Slot, schema: &'static
         Operand::Present { negative: true, .. } if formal.non_negative => {
             Some(Obstacle::Negative { slot, name })
         }
-        Operand::Present { .. } => element_type(operand, formal, slot, schema),
+        Operand::Present { .. } => value_type(operand, formal, slot, schema),
     }
 }
 
-fn element_type(
+fn value_type(
     operand: Operand,
     formal: &'static Formal,
     slot: Slot,
     schema: &'static Schema,
 ) -> Option<Obstacle> {
-    let Operand::Present { elem: Some(elem), .. } = operand else { return None };
-    let taken = schema.allowed(formal).has_tensor(elem);
-    (!taken).then_some(Obstacle::Type { slot, name: formal.name, elem })
+    let Operand::Present { ty: Some(ty), .. } = operand else { return None };
+    let taken = schema.allowed(formal).has(ty);
+    (!taken).then_some(Obstacle::Type { slot, name: formal.name, ty })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const FLOAT: Operand = Operand::Present { elem: Some(ElemType::Float), negative: false };
-    const INT64: Operand = Operand::Present { elem: Some(ElemType::Int64), negative: false };
+    const FLOAT: Operand = Operand::Present { ty: Some(ValueType::Tensor(ElemType::Float)), negative: false };
+    const INT64: Operand = Operand::Present { ty: Some(ValueType::Tensor(ElemType::Int64)), negative: false };
 
     fn node<'a>(name: &'a str, attrs: &'a [AttrUse<'a>], inputs: &'a [Operand]) -> OpUse<'a> {
         OpUse { domain: "", name, epoch: None, attrs, inputs, outputs: &[FLOAT] }
@@ -208,13 +209,16 @@ mod tests {
 
     #[test]
     fn element_types_arrive_with_versions() {
-        let half = [Operand::of(Some(ElemType::Float16))];
+        let half = [Operand::tensor(Some(ElemType::Float16))];
         check(node("Clip", &[], &half), 11, Ok(11));
-        let bfloat = [Operand::of(Some(ElemType::Bfloat16))];
+        let bfloat = [Operand::tensor(Some(ElemType::Bfloat16))];
         let no_bfloat = "does not take bfloat16 as input 0 (`input`) before opset 13";
         check(node("Clip", &[], &bfloat), 12, Err(no_bfloat));
         check(node("Clip", &[], &bfloat), 13, Ok(13));
-        let ints = [Operand::of(Some(ElemType::Int32))];
+        let list = [Operand::Present { ty: Some(ValueType::Sequence(ElemType::Float)), negative: false }];
+        let no_list = "does not take seq(tensor(float)) as input 0 (`input`) before opset 14";
+        check(node("Identity", &[], &list), 13, Err(no_list));
+        let ints = [Operand::tensor(Some(ElemType::Int32))];
         check(node("Erf", &[], &ints), 9, Ok(9));
         check(node("Erf", &[], &ints), 13, Err("does not take int32 as input 0 (`input`)"));
     }
@@ -246,7 +250,7 @@ mod tests {
         check(node("Gather", &[], &[FLOAT]), 13, Err("needs input 1: it takes 2 inputs"));
         let three = [FLOAT, INT64, INT64];
         check(node("Gather", &[], &three), 13, Err("has no input 2: it takes 2 inputs"));
-        let negative = Operand::Present { elem: Some(ElemType::Int64), negative: true };
+        let negative = Operand::Present { ty: Some(ValueType::Tensor(ElemType::Int64)), negative: true };
         let early = "takes no negative integers as input 1 (`indices`) before opset 11";
         check(node("Gather", &[], &[FLOAT, negative]), 10, Err(early));
         check(node("Gather", &[], &[FLOAT, negative]), 11, Ok(11));

@@ -26,4 +26,4 @@ pub use legal::{AttrUse, OpUse, Operand, legal, obstacles};
 pub use model::{Arity, AttrDefault, AttrSpec, AttrView, Determinism, Formal, Schema, Ty, TypeParam, Values};
 pub use obstacle::{Illegal, Obstacle, Slot};
 pub use release::{Release, first_opset_of, release};
-pub use types::TypeSet;
+pub use types::{TypeSet, ValueType};

@@ -176,7 +176,9 @@ impl AttrSpec {
     pub fn is_default(&self, value: AttrView) -> bool {
         match (self.default, value) {
             (Some(AttrDefault::Int(default)), AttrView::Int(int)) => default == int,
-            (Some(AttrDefault::Float(default)), AttrView::Float(float)) => default == float,
+            (Some(AttrDefault::Float(default)), AttrView::Float(float)) => {
+                default.to_bits() == float.to_bits()
+            }
             (Some(AttrDefault::String(default)), AttrView::String(text)) => default.as_bytes() == text,
             (Some(AttrDefault::Ints(default)), AttrView::Ints(ints)) => default == ints,
             (Some(AttrDefault::Strings(default)), AttrView::Strings(texts)) => {

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::mem::discriminant;
 
-use crate::graph::{AttrKind, ElemType};
+use crate::graph::AttrKind;
 
 use super::model::Values;
+use super::types::ValueType;
 
 /// Why a node cannot be written at an opset.
 ///
@@ -62,7 +63,7 @@ pub enum Obstacle {
     Type {
         slot: Slot,
         name: &'static str,
-        elem: ElemType,
+        ty: ValueType,
     },
     /// The input holds negative integers, which this version does not take.
     Negative {
@@ -144,11 +145,11 @@ impl fmt::Display for Obstacle {
             Obstacle::AttributeMissing { name } => write!(f, "needs the attribute `{name}`"),
             Obstacle::Count { slot, least, most } => count(f, *slot, *least, *most),
             Obstacle::Missing { slot, name } => write!(f, "needs {slot} (`{name}`)"),
-            Obstacle::Type { slot: slot @ Slot::Input(_), name, elem } => {
-                write!(f, "does not take {elem} as {slot} (`{name}`)")
+            Obstacle::Type { slot: slot @ Slot::Input(_), name, ty } => {
+                write!(f, "does not take {ty} as {slot} (`{name}`)")
             }
-            Obstacle::Type { slot, name, elem } => {
-                write!(f, "does not give {elem} as {slot} (`{name}`)")
+            Obstacle::Type { slot, name, ty } => {
+                write!(f, "does not give {ty} as {slot} (`{name}`)")
             }
             Obstacle::Negative { slot, name } => {
                 write!(f, "takes no negative integers as {slot} (`{name}`)")

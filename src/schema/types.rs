@@ -18,18 +18,46 @@ pub struct TypeSet {
     pub others: &'static [&'static str],
 }
 
+/// The type of one value, as far as type constraints tell types apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueType {
+    Tensor(ElemType),
+    Sequence(ElemType),
+    Optional(ElemType),
+    OptionalSequence(ElemType),
+    SparseTensor(ElemType),
+}
+
+impl fmt::Display for ValueType {
+    /// A tensor by its element type alone, as in ONNX text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueType::Tensor(elem) => elem.fmt(f),
+            ValueType::Sequence(elem) => write!(f, "seq(tensor({elem}))"),
+            ValueType::Optional(elem) => write!(f, "optional(tensor({elem}))"),
+            ValueType::OptionalSequence(elem) => write!(f, "optional(seq(tensor({elem})))"),
+            ValueType::SparseTensor(elem) => write!(f, "sparse_tensor({elem})"),
+        }
+    }
+}
+
 impl TypeSet {
     pub(super) const EMPTY: TypeSet =
         TypeSet { tensor: 0, seq: 0, optional: 0, optional_seq: 0, sparse: 0, others: &[] };
 
-    /// Whether a tensor of this element type is in the set.
-    pub fn has_tensor(&self, elem: ElemType) -> bool {
-        has(self.tensor, elem)
+    pub fn has(&self, ty: ValueType) -> bool {
+        match ty {
+            ValueType::Tensor(elem) => has(self.tensor, elem),
+            ValueType::Sequence(elem) => has(self.seq, elem),
+            ValueType::Optional(elem) => has(self.optional, elem),
+            ValueType::OptionalSequence(elem) => has(self.optional_seq, elem),
+            ValueType::SparseTensor(elem) => has(self.sparse, elem),
+        }
     }
 
-    /// Whether a sequence of tensors of this element type is in the set.
-    pub fn has_seq(&self, elem: ElemType) -> bool {
-        has(self.seq, elem)
+    /// Whether a tensor of this element type is in the set.
+    pub fn has_tensor(&self, elem: ElemType) -> bool {
+        self.has(ValueType::Tensor(elem))
     }
 
     /// The element types of the tensors in the set, in the order of their numbers.
@@ -56,16 +84,12 @@ fn elems(bits: u32) -> impl Iterator<Item = ElemType> {
 impl fmt::Display for TypeSet {
     /// `float, int64, seq(tensor(float))`: tensors by their element type alone, as in ONNX text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let built = [
-            (self.seq, "seq(tensor(", "))"),
-            (self.optional, "optional(tensor(", "))"),
-            (self.optional_seq, "optional(seq(tensor(", ")))"),
-            (self.sparse, "sparse_tensor(", ")"),
-        ];
-        let mut names: Vec<String> = self.tensors().map(|elem| elem.name().to_owned()).collect();
-        for (bits, open, close) in built {
-            names.extend(elems(bits).map(|elem| format!("{open}{elem}{close}")));
-        }
+        let types = (elems(self.tensor).map(ValueType::Tensor))
+            .chain(elems(self.seq).map(ValueType::Sequence))
+            .chain(elems(self.optional).map(ValueType::Optional))
+            .chain(elems(self.optional_seq).map(ValueType::OptionalSequence))
+            .chain(elems(self.sparse).map(ValueType::SparseTensor));
+        let mut names: Vec<String> = types.map(|ty| ty.to_string()).collect();
         names.extend(self.others.iter().map(|&other| other.to_owned()));
         f.write_str(&names.join(", "))
     }

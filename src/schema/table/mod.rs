@@ -1,4 +1,4 @@
-//! The generated table. `generate.py`, one folder up, writes everything here but this file.
+//! The generated table. `generate`, one folder up, writes everything here but this file.
 
 mod prelude;
 

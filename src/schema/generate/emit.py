@@ -1,29 +1,18 @@
-#!/usr/bin/env python3
-"""Generates `table/*.rs`: what every version of every operator takes.
-
-    pip install onnx==1.23.2 && python src/schema/generate.py
-
-Sources: the registry of the `onnx` package; `com_microsoft.txt`, the operators of ONNX Runtime;
-`steps.tsv`, which steps between versions end an epoch; `values.tsv`, which values attributes may
-have. A step of a newer `onnx` that is more than a widening stops the generator until somebody has
-read what changed and has added a row to `steps.tsv`.
-"""
+"""Writes operators as Rust."""
 
 from __future__ import annotations
 
 import re
-import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy
 import onnx
 from onnx import defs, helper
 
 import vendor
-from form import Attr, Formal, Op, widens
+from form import Attr, Formal, Op
 
-HERE = Path(__file__).parent
 UNBOUNDED = 2**16 - 1
 
 FILES = {
@@ -42,116 +31,6 @@ LATEST = {
     "ai.onnx.preview.training": helper.VERSION_TABLE[-1][4],
     vendor.DOMAIN: 1,
 }
-
-# What the registry says of determinism and is not so; all versions.
-DETERMINISM = {
-    # As deterministic as their bodies.
-    **dict.fromkeys(["If", "Loop", "Scan", "SequenceMap"], "Unknown"),
-    # The registry marks it because its function body holds an If.
-    "AffineGrid": "Deterministic",
-    # Not stated; their definitions draw no random numbers.
-    **dict.fromkeys(
-        ["CausalConvWithState", "LinearAttention", "DepthToSpace", "SpaceToDepth"], "Deterministic"
-    ),
-}
-
-# Lists with one entry (or two) for each spatial axis: what the text says they are when absent.
-SPATIAL_OPS = {
-    *["Conv", "ConvInteger", "ConvTranspose", "DeformConv", "QLinearConv", "Col2Im"],
-    *["AveragePool", "LpPool", "MaxPool", "MaxUnpool"],
-    *["FusedConv", "NhwcConv", "NhwcFusedConv", "NhwcMaxPool", "QLinearAveragePool"],
-    *["MaxpoolWithMask", "ConvTransposeWithDynamicPads"],
-}
-SPATIAL_LISTS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
-
-
-def registered() -> list[Op]:
-    """Every operator of the `onnx` package."""
-    return [from_registry(schema) for schema in defs.get_all_schemas_with_history()]
-
-
-def from_registry(schema: defs.OpSchema) -> Op:
-    def formal(param) -> Formal:
-        return Formal(
-            param.name, param.option.name, param.type_str, param.is_homogeneous, param.min_arity
-        )
-
-    return Op(
-        domain=schema.domain,
-        name=schema.name,
-        since=schema.since_version,
-        deprecated=schema.deprecated,
-        determinism=DETERMINISM.get(schema.name, schema.node_determinism.name),
-        has_body=schema.has_function or schema.has_context_dependent_function,
-        inputs=[formal(param) for param in schema.inputs],
-        outputs=[formal(param) for param in schema.outputs],
-        arity=(schema.min_input, schema.max_input, schema.min_output, schema.max_output),
-        attrs={name: attribute(attr) for name, attr in sorted(schema.attributes.items())},
-        types={c.type_param_str: frozenset(c.allowed_type_strs) for c in schema.type_constraints},
-    )
-
-
-def attribute(attr: defs.OpSchema.Attribute) -> Attr:
-    proto = attr.default_value
-    default = helper.get_attribute_value(proto) if proto.type else None
-    return Attr(attr.type.name, attr.required, default)
-
-
-def rows(name: str) -> list[list[str]]:
-    """The rows of a tab-separated file, without its comments."""
-    lines = (HERE / name).read_text().splitlines()
-    return [line.split("\t") for line in lines if line and not line.startswith("#")]
-
-
-def canonical(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
-
-
-def set_epochs(ops: list[Op]) -> None:
-    """Gives each version the first version of its epoch."""
-    reviewed = {
-        (canonical(domain), op, int(old), int(new)): epoch
-        for domain, op, old, new, _, epoch, _ in rows("steps.tsv")
-    }
-    unreviewed = []
-    for old, new in zip([None, *ops], ops):
-        if old is None or (old.domain, old.name) != (new.domain, new.name):
-            new.epoch = new.since
-            continue
-        step = (new.domain, new.name, old.since, new.since)
-        verdict = reviewed.pop(step, None)
-        if verdict is None and not widens(old, new):
-            unreviewed.append(step)
-        new.epoch = new.since if verdict == "new" else old.epoch
-    if unreviewed or reviewed:
-        sys.exit(f"steps.tsv lacks {unreviewed}; it has needless rows {sorted(reviewed)}")
-
-
-def set_values(ops: list[Op]) -> None:
-    """Gives attributes and inputs the limits of `values.tsv`."""
-    for domain, name, slot, since, values in rows("values.tsv"):
-        domain = canonical(domain)
-        found = False
-        for op in ops:
-            if op.domain != domain or name not in ("*", op.name) or op.since < int(since):
-                continue
-            if slot in op.attrs:
-                op.attrs[slot].values = values
-                found = True
-            for formal in op.inputs:
-                if formal.name == slot:
-                    formal.non_negative = values == ">=0"
-                    found = True
-        if not found:
-            sys.exit(f"values.tsv: no {domain}.{name} from {since} on has {slot}")
-
-
-def set_spatial_defaults(ops: list[Op]) -> None:
-    for op in ops:
-        for name, every in SPATIAL_LISTS.items():
-            attr = op.attrs.get(name)
-            if op.name in SPATIAL_OPS and attr and attr.kind == "INTS" and not attr.required:
-                attr.every = every
 
 
 @dataclass
@@ -181,7 +60,7 @@ class Types:
                 bits = sum(1 << onnx.TensorProto.DataType.Value(e.upper()) for e in found.values())
                 fields += [f"{shape}: {bits:#x}"] if bits else []
             fields += [f"others: &[{', '.join(map(quote, sorted(rest)))}]"] if rest else []
-            fields.append("..EMPTY")
+            fields.append("..TypeSet::EMPTY")
             lines.append(f"pub static {name}: TypeSet = TypeSet {{ {', '.join(fields)} }};")
         return "\n".join(lines) + "\n"
 
@@ -266,18 +145,17 @@ def rust_schema(op: Op, types: Types) -> str:
 
 
 HEADER = f"""\
-// Generated by src/schema/generate.py from onnx {onnx.__version__}; do not edit.
+// Generated by src/schema/generate from onnx {onnx.__version__}; do not edit.
 
 """
 
 
 def domain_file(domain: str, ops: list[Op], types: Types) -> str:
     schemas = "\n".join(rust_schema(op, types) for op in ops)
-    latest = LATEST[domain]
     return (
         HEADER
         + "use super::prelude::*;\nuse super::types::*;\n\n"
-        + f"/// The newest version of the opset.\npub const LATEST: u16 = {latest};\n\n"
+        + f"/// The newest version of the opset.\npub const LATEST: u16 = {LATEST[domain]};\n\n"
         + f"const BLANK: Schema = Schema {{ domain: {quote(domain)}, ..super::prelude::BLANK }};\n\n"
         + f"pub static SCHEMAS: [Schema; {len(ops)}] = [\n{schemas}\n];\n"
     )
@@ -308,23 +186,11 @@ def releases(ops: list[Op]) -> str:
     )
 
 
-def main() -> None:
-    ops = registered() + vendor.read(HERE / "com_microsoft.txt")
-    ops.sort(key=lambda op: (op.domain, op.name, op.since))
-    set_values(ops)
-    set_spatial_defaults(ops)
-    set_epochs(ops)
+def files(ops: list[Op]) -> Iterator[tuple[str, str]]:
+    """The name and the text of each file of the table."""
     types = Types()
-    for domain, name in FILES.items():
+    for domain in sorted({op.domain for op in ops}):
         own = [op for op in ops if op.domain == domain]
-        (HERE / "table" / f"{name}.rs").write_text(domain_file(domain, own, types))
-    prelude = "use crate::schema::TypeSet;\n\nconst EMPTY: TypeSet = TypeSet::EMPTY;\n\n"
-    (HERE / "table" / "types.rs").write_text(HEADER + prelude + types.rust())
-    (HERE / "table" / "releases.rs").write_text(releases(ops))
-    unknown = {op.domain for op in ops} - FILES.keys()
-    if unknown:
-        sys.exit(f"no file for the domains {sorted(unknown)}")
-
-
-if __name__ == "__main__":
-    main()
+        yield f"{FILES[domain]}.rs", domain_file(domain, own, types)
+    yield "types.rs", HEADER + "use crate::schema::TypeSet;\n\n" + types.rust()
+    yield "releases.rs", releases(ops)
