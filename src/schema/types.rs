@@ -59,18 +59,6 @@ impl TypeSet {
     pub fn has_tensor(&self, elem: ElemType) -> bool {
         self.has(ValueType::Tensor(elem))
     }
-
-    /// The element types of the tensors in the set, in the order of their numbers.
-    pub fn tensors(&self) -> impl Iterator<Item = ElemType> + use<> {
-        elems(self.tensor)
-    }
-
-    /// The only element type that a tensor in the set can have, where there is nothing else in it.
-    pub fn only_tensor(&self) -> Option<ElemType> {
-        let TypeSet { tensor, .. } = *self;
-        let lone = *self == TypeSet { tensor, ..TypeSet::EMPTY } && tensor.count_ones() == 1;
-        lone.then(|| self.tensors().next()).flatten()
-    }
 }
 
 fn has(bits: u32, elem: ElemType) -> bool {
@@ -110,6 +98,5 @@ mod tests {
         };
         assert_eq!(set.to_string(), "float, int64, seq(tensor(bool)), map(int64, float)");
         assert!(set.has_tensor(ElemType::Float) && !set.has_tensor(ElemType::Bool));
-        assert_eq!(set.only_tensor(), None);
     }
 }
