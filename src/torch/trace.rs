@@ -57,6 +57,8 @@ pub struct Trace {
     pub body: BlockId,
     /// What is known of the symbols in shapes.
     pub ranges: Vec<SymbolRange>,
+    /// The keys of the outputs, where a `torch.export` program returns a dict.
+    pub output_keys: Vec<Arc<str>>,
     /// The text that the graph was read from; empty for an archive.
     pub text: Arc<str>,
     /// 1-based line of its file at which `text` begins.

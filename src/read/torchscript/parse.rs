@@ -47,6 +47,7 @@ fn empty_trace() -> Trace {
         class: None,
         body: BlockId(0),
         ranges: Vec::new(),
+        output_keys: Vec::new(),
         text: Arc::from(""),
         first_line: 1,
         nodes: Vec::new(),

@@ -1,0 +1,58 @@
+//! The zip file around a program.
+
+use std::io::{Cursor, Read};
+
+use zip::ZipArchive;
+
+/// No more than this is inflated, whatever the archive claims: a small file may otherwise fill the memory.
+const MAX_INFLATED: u64 = 64 << 20;
+
+/// The JSON text of the program, or why it cannot be had.
+///
+/// It is `NAME/models/model.json` since PyTorch 2.7, `serialized_exported_program.json` before.
+pub fn program_json(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    inflate_program(bytes, MAX_INFLATED)
+}
+
+fn inflate_program(bytes: &[u8], max_inflated: u64) -> Result<Vec<u8>, String> {
+    let mut archive =
+        ZipArchive::new(Cursor::new(bytes)).map_err(|error| format!("it is no zip file ({error})"))?;
+    let names: Vec<String> = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
+    let mut programs: Vec<&String> = names.iter().filter(|name| is_program(name)).collect();
+    programs.sort();
+    let name = programs.first().ok_or("there is no `models/*.json` in it")?;
+    let mut entry = archive.by_name(name).map_err(|error| format!("`{name}` cannot be opened ({error})"))?;
+    let limit = max_inflated.max(entry.compressed_size());
+    let mut json = Vec::new();
+    // One byte more than the limit, to tell "just fits" from "too large".
+    let read = entry.by_ref().take(limit + 1).read_to_end(&mut json);
+    let length = read.map_err(|error| format!("`{name}` is damaged ({error})"))?;
+    if length as u64 > limit {
+        return Err(format!("`{name}` inflates to more than {limit} bytes"));
+    }
+    Ok(json)
+}
+
+fn is_program(name: &str) -> bool {
+    let in_models =
+        name.rsplit_once('/').is_some_and(|(folder, _)| folder == "models" || folder.ends_with("/models"));
+    in_models && name.ends_with(".json") || name.ends_with("serialized_exported_program.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_inflates_beyond_the_limit_is_refused() {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        zip.start_file("models/model.json", zip::write::SimpleFileOptions::default()).expect("an entry");
+        zip.write_all(&[b' '; 5000]).expect("its content");
+        let archive = zip.finish().expect("an archive").into_inner();
+        assert_eq!(inflate_program(&archive, 5000).map(|json| json.len()), Ok(5000));
+        let refused = inflate_program(&archive, 4999);
+        assert_eq!(refused, Err("`models/model.json` inflates to more than 4999 bytes".to_owned()));
+    }
+}

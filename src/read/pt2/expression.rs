@@ -1,0 +1,113 @@
+//! Symbolic sizes: SymPy expressions as `srepr` writes them, and as people do.
+
+/// Expressions nested deeper than this are shown as they were written.
+const MAX_DEPTH: usize = 32;
+
+/// `6*s77//u0` for `FloorDiv(Mul(Integer(6), Symbol('s77', integer=True)), Symbol('u0'))`. What is not
+/// in that form (early versions wrote `2*s0`) stays as it is.
+pub fn readable(text: &str) -> String {
+    let mut reader = Reader { rest: text };
+    match reader.term(0) {
+        Some(term) if reader.rest.trim().is_empty() => term.text,
+        _ => text.to_owned(),
+    }
+}
+
+struct Term {
+    text: String,
+    is_sum: bool,
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Reader<'a> {
+    fn term(&mut self, depth: usize) -> Option<Term> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        self.rest = self.rest.trim_start();
+        if self.rest.starts_with(['\'', '-']) || self.rest.starts_with(|char: char| char.is_ascii_digit()) {
+            return Some(Term {
+                text: self.until(&[',', ')'])?.trim_matches('\'').to_owned(),
+                is_sum: false,
+            });
+        }
+        let function = self.until(&['(', ',', ')', '='])?;
+        if !self.rest.starts_with('(') {
+            return None;
+        }
+        self.rest = &self.rest[1..];
+        let arguments = self.arguments(depth)?;
+        Some(combine(function, arguments))
+    }
+
+    /// The arguments up to the closing bracket; assumptions (`integer=True`) are dropped.
+    fn arguments(&mut self, depth: usize) -> Option<Vec<Term>> {
+        let mut arguments = Vec::new();
+        loop {
+            self.rest = self.rest.trim_start();
+            let word_end = self.rest.find(|char: char| !char.is_ascii_alphanumeric() && char != '_')?;
+            if self.rest[word_end..].starts_with('=') {
+                self.until(&[',', ')'])?;
+            } else if !self.rest.starts_with(')') {
+                arguments.push(self.term(depth + 1)?);
+            }
+            let ends = self.rest.starts_with(')');
+            self.rest = self.rest.get(1..)?;
+            if ends {
+                return Some(arguments);
+            }
+        }
+    }
+
+    fn until(&mut self, ends: &[char]) -> Option<&'a str> {
+        let at = self.rest.find(ends)?;
+        let (taken, rest) = self.rest.split_at(at);
+        self.rest = rest;
+        Some(taken.trim())
+    }
+}
+
+fn combine(function: &str, arguments: Vec<Term>) -> Term {
+    let factor = |term: &Term| if term.is_sum { format!("({})", term.text) } else { term.text.clone() };
+    let join = |separator: &str| arguments.iter().map(factor).collect::<Vec<_>>().join(separator);
+    match function {
+        "Symbol" | "Integer" | "Float" if !arguments.is_empty() => {
+            Term { text: arguments[0].text.clone(), is_sum: false }
+        }
+        "Add" => {
+            let terms: Vec<&str> = arguments.iter().map(|term| &*term.text).collect();
+            Term { text: terms.join(" + "), is_sum: true }
+        }
+        "Mul" => Term { text: join("*"), is_sum: false },
+        "FloorDiv" | "CleanDiv" => Term { text: join("//"), is_sum: false },
+        "Pow" => Term { text: join("**"), is_sum: false },
+        _ => Term { text: format!("{function}({})", join(", ")), is_sum: false },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn expressions() {
+        for (written, read) in [
+            ("Symbol('s77', positive=True, integer=True)", "s77"),
+            ("Add(Mul(Integer(2), Symbol('s27', integer=True)), Integer(2))", "2*s27 + 2"),
+            ("FloorDiv(Mul(Integer(6), Symbol('s77')), Symbol('u0', integer=True))", "6*s77//u0"),
+            ("Mul(Integer(-1), Add(Symbol('a'), Integer(1)))", "-1*(a + 1)"),
+            ("Max(Integer(1), Symbol('a'))", "Max(1, a)"),
+            ("2*s0", "2*s0"),
+            ("Symbol('s0'", "Symbol('s0'"),
+            ("Max()", "Max()"),
+            ("", ""),
+        ] {
+            assert_eq!(readable(written), read);
+        }
+        let deep = format!("{}1{}", "Add(".repeat(9999), ")".repeat(9999));
+        assert_eq!(readable(&deep), deep);
+    }
+}

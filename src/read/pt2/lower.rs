@@ -1,0 +1,250 @@
+//! From a program's JSON to a trace.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
+
+use super::meta::{dict_keys, module_path, root_class, source_line, tensor_type};
+use super::schema::{Graph, Node as NodeJson, Program, Signature, TensorMeta};
+use crate::torch::{
+    Argument, Block, BlockId, Definition, Input, Node, NodeId, Op, Origin, SymbolRange, TensorType, Trace,
+    Type, Value, ValueId,
+};
+
+/// The trace of a program, or what of it makes no sense.
+pub fn lower(program: &Program) -> Result<Trace, String> {
+    let module = &program.graph_module;
+    let mut lowering = Lowering { trace: empty_trace(), names: FxHashMap::default() };
+    lowering.graph(&module.graph, BlockId(0), 0)?;
+    let Lowering { mut trace, .. } = lowering;
+    apply_signature(&mut trace, &module.signature);
+    let ranges = program.range_constraints.iter().map(|(symbol, range)| SymbolRange {
+        symbol: Arc::from(&**symbol),
+        min: range.min_val.as_i64(),
+        max: range.max_val.as_i64(),
+    });
+    trace.ranges = ranges.collect();
+    trace.class = module.graph.nodes.iter().find_map(root_class);
+    let root_call = module.module_call_graph.iter().find(|call| call.fqn.is_empty());
+    trace.output_keys =
+        root_call.and_then(|call| dict_keys(&call.signature.as_ref()?.out_spec)).unwrap_or_default();
+    trace.link_users();
+    Ok(trace)
+}
+
+fn empty_trace() -> Trace {
+    Trace {
+        origin: Origin::Export,
+        title: Arc::from(""),
+        class: None,
+        body: BlockId(0),
+        ranges: Vec::new(),
+        output_keys: Vec::new(),
+        text: Arc::from(""),
+        first_line: 0,
+        nodes: Vec::new(),
+        values: Vec::new(),
+        blocks: vec![Block::default()],
+    }
+}
+
+/// Marks what was lifted into the inputs, and takes away the outputs that only write buffers back.
+fn apply_signature(trace: &mut Trace, signature: &Signature) {
+    let inputs = trace.block(trace.body).inputs.clone();
+    for (input, spec) in inputs.into_iter().zip(&signature.input_specs) {
+        if !spec.contains_key("user_input") {
+            trace.values[input.index()].definition = Definition::Lifted;
+        }
+    }
+    let mut specs = signature.output_specs.iter();
+    let body = trace.body.index();
+    trace.blocks[body].outputs.retain(|_| specs.next().is_none_or(|spec| spec.contains_key("user_output")));
+}
+
+struct Lowering {
+    trace: Trace,
+    /// The values that can be seen from the graph being lowered.
+    names: FxHashMap<Arc<str>, ValueId>,
+}
+
+/// Graphs within graphs; `serde_json` refuses deeper ones than this could ever be.
+const MAX_DEPTH: usize = 16;
+
+impl Lowering {
+    fn graph(&mut self, graph: &Graph, block: BlockId, depth: usize) -> Result<(), String> {
+        if depth > MAX_DEPTH {
+            return Err("its control flow is nested too deeply".to_owned());
+        }
+        for (position, input) in graph.inputs.iter().enumerate() {
+            let definition = Definition::Input(block, position as u32);
+            let inputs = self.define(input, definition, &graph.tensor_values);
+            self.trace.blocks[block.index()].inputs.extend(inputs);
+        }
+        for node in &graph.nodes {
+            self.node(node, block, &graph.tensor_values, depth)?;
+        }
+        let outputs = graph.outputs.iter().map(|output| self.argument(output)).collect();
+        self.trace.blocks[block.index()].outputs = outputs;
+        Ok(())
+    }
+
+    fn node(
+        &mut self,
+        json: &NodeJson,
+        block: BlockId,
+        types: &BTreeMap<String, TensorMeta>,
+        depth: usize,
+    ) -> Result<(), String> {
+        let id = NodeId(self.trace.nodes.len() as u32);
+        let metadata = |key: &str| json.metadata.get(key).and_then(Json::as_str).unwrap_or("");
+        let inputs = json.inputs.iter().map(|input| Input {
+            name: (!input.name.is_empty()).then(|| Arc::from(&*input.name)),
+            argument: self.argument(&input.arg),
+        });
+        let node = Node {
+            op: Op::parse(&json.target),
+            inputs: inputs.collect(),
+            outputs: Vec::new(),
+            attributes: Vec::new(),
+            blocks: Vec::new(),
+            block,
+            source: source_line(metadata("stack_trace")),
+            scope: module_path(metadata("nn_module_stack")),
+            span: (0, 0),
+        };
+        self.trace.nodes.push(node);
+        self.trace.blocks[block.index()].nodes.push(id);
+        for input in &json.inputs {
+            if let Some(graph) = input.arg.get("as_graph").and_then(|arg| arg.get("graph")) {
+                self.inner_graph(graph, id, depth)?;
+            }
+        }
+        for output in &json.outputs {
+            let position = self.trace.node(id).outputs.len() as u32;
+            let outputs = self.define(output, Definition::Node(id, position), types);
+            self.trace.nodes[id.index()].outputs.extend(outputs);
+        }
+        Ok(())
+    }
+
+    /// The body of `cond`, `while_loop` or their like; it sees nothing but its own inputs.
+    fn inner_graph(&mut self, json: &Json, owner: NodeId, depth: usize) -> Result<(), String> {
+        let graph: Graph =
+            serde::Deserialize::deserialize(json).map_err(|error| format!("a graph within it: {error}"))?;
+        let block = BlockId(self.trace.blocks.len() as u32);
+        self.trace.blocks.push(Block { owner: Some(owner), ..Block::default() });
+        self.trace.nodes[owner.index()].blocks.push(block);
+        let outer = std::mem::take(&mut self.names);
+        let result = self.graph(&graph, block, depth + 1);
+        self.names = outer;
+        result
+    }
+
+    /// Makes the values that an input or an output of a node names: one, or those of a list.
+    fn define(
+        &mut self,
+        json: &Json,
+        definition: Definition,
+        types: &BTreeMap<String, TensorMeta>,
+    ) -> Vec<ValueId> {
+        let Some((kind, content)) = only_entry(json) else { return Vec::new() };
+        let single = |ty: fn() -> Type| (content.get("as_name").or_else(|| content.get("name")), ty);
+        let (name, ty) = match kind {
+            "as_tensors" | "as_optional_tensors" => {
+                let members = content.as_array().map(Vec::as_slice).unwrap_or_default();
+                return members
+                    .iter()
+                    .filter_map(|member| {
+                        let name = member.get("as_tensor").unwrap_or(member).get("name")?.as_str()?;
+                        Some(self.define_one(name, None, definition, types))
+                    })
+                    .collect();
+            }
+            "as_sym_int" | "as_int" => single(|| Type::Int),
+            "as_sym_float" | "as_float" => single(|| Type::Float),
+            "as_sym_bool" | "as_bool" => single(|| Type::Bool),
+            _ => single(|| Type::Tensor(TensorType::default())),
+        };
+        let Some(name) = name.and_then(Json::as_str) else { return Vec::new() };
+        vec![self.define_one(name, Some(ty()), definition, types)]
+    }
+
+    fn define_one(
+        &mut self,
+        name: &str,
+        ty: Option<Type>,
+        definition: Definition,
+        types: &BTreeMap<String, TensorMeta>,
+    ) -> ValueId {
+        let id = ValueId(self.trace.values.len() as u32);
+        let name: Arc<str> = Arc::from(name);
+        let declared = types.get(&*name).map(|meta| Type::Tensor(tensor_type(meta)));
+        let ty = declared.or(ty).unwrap_or(Type::Tensor(TensorType::default()));
+        self.trace.values.push(Value {
+            name: name.clone(),
+            ty,
+            definition,
+            literal: None,
+            users: Vec::new(),
+        });
+        self.names.insert(name, id);
+        id
+    }
+
+    fn lookup(&mut self, name: &str) -> Argument {
+        let known = self.names.get(name).copied();
+        Argument::Value(
+            known.unwrap_or_else(|| self.define_one(name, None, Definition::Missing, &BTreeMap::new())),
+        )
+    }
+
+    /// An argument, by the one key that says its kind.
+    fn argument(&mut self, json: &Json) -> Argument {
+        let Some((kind, content)) = only_entry(json) else { return Argument::None };
+        match (kind, content) {
+            ("as_none", _) => Argument::None,
+            ("as_int", Json::Number(number)) => number.as_i64().map_or(Argument::None, Argument::Int),
+            ("as_float", Json::Number(number)) => number.as_f64().map_or(Argument::None, Argument::Float),
+            ("as_float", Json::String(word)) => word.parse().map_or(Argument::None, Argument::Float),
+            ("as_bool", Json::Bool(bool)) => Argument::Bool(*bool),
+            ("as_string", Json::String(text)) => Argument::Str(Arc::from(&**text)),
+            (_, Json::Array(members)) => {
+                Argument::List(members.iter().map(|member| self.member(member)).collect())
+            }
+            ("as_tensor" | "as_optional_tensor", Json::Object(tensor)) => {
+                match tensor.get("name").or_else(|| tensor.get("as_tensor")?.get("name")) {
+                    Some(Json::String(name)) => self.lookup(name),
+                    _ => Argument::None,
+                }
+            }
+            ("as_sym_int" | "as_sym_float" | "as_sym_bool", Json::Object(_)) => self.member(content),
+            (_, other) => Argument::Other(Arc::from(other.to_string())),
+        }
+    }
+
+    /// A member of a list: a plain number, `{"name": …}`, `{"as_name": …}`, or an argument in full.
+    fn member(&mut self, json: &Json) -> Argument {
+        let name = json.get("as_name").or_else(|| json.get("name"));
+        match (json, name) {
+            (_, Some(Json::String(name))) => self.lookup(name),
+            (Json::Number(number), _) => number
+                .as_i64()
+                .map(Argument::Int)
+                .or(number.as_f64().map(Argument::Float))
+                .unwrap_or(Argument::None),
+            (Json::Bool(bool), _) => Argument::Bool(*bool),
+            (Json::String(text), _) => Argument::Str(Arc::from(&**text)),
+            (Json::Array(members), _) => {
+                Argument::List(members.iter().map(|member| self.member(member)).collect())
+            }
+            _ => self.argument(json),
+        }
+    }
+}
+
+fn only_entry(json: &Json) -> Option<(&str, &Json)> {
+    let (kind, content) = json.as_object()?.iter().next()?;
+    Some((kind, content))
+}

@@ -1,0 +1,114 @@
+use std::io::{Cursor, Write};
+
+use super::read;
+use crate::diag::Level;
+use crate::torch::{Argument, Definition, Size, Trace};
+
+fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in entries {
+        zip.start_file(*name, zip::write::SimpleFileOptions::default()).expect("an entry");
+        zip.write_all(content).expect("its content");
+    }
+    zip.finish().expect("an archive").into_inner()
+}
+
+/// `y = x.reshape(x.shape[0], 12) + offset`, with `x` of shape `[s0, 3, 4]`, returned in a dict.
+const PROGRAM: &str = r#"{
+  "graph_module": {
+    "graph": {
+      "inputs": [{"as_tensor": {"name": "b_offset"}}, {"as_tensor": {"name": "x"}}],
+      "outputs": [{"as_tensor": {"name": "add"}}, {"as_tensor": {"name": "add"}}],
+      "nodes": [
+        {"target": "torch.ops.aten.sym_size.int", "outputs": [{"as_sym_int": {"as_name": "n"}}],
+         "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}}, {"name": "dim", "arg": {"as_int": 0}}]},
+        {"target": "torch.ops.aten.reshape.default", "outputs": [{"as_tensor": {"name": "r"}}],
+         "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}},
+                    {"name": "shape", "arg": {"as_sym_ints": [{"as_name": "n"}, {"as_int": 12}]}}],
+         "metadata": {"stack_trace": "File \"/app/net.py\", line 9, in forward\n    y = self.block(x)\n  File \"/v/site-packages/torch/f.py\", line 1, in g",
+                      "nn_module_stack": "L__self__,,net.Net;L__self__block,block,net.Block"}},
+        {"target": "torch.ops.aten.add.Tensor", "outputs": [{"as_tensor": {"name": "add"}}],
+         "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "r"}}}, {"name": "other", "arg": {"as_tensor": {"name": "b_offset"}}}]}
+      ],
+      "tensor_values": {
+        "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Symbol('s0', integer=True)", "hint": {"as_int": 2}}}, {"as_int": 3}, {"as_int": 4}]},
+        "b_offset": {"dtype": 7, "sizes": []}
+      }
+    },
+    "signature": {
+      "input_specs": [{"buffer": {}}, {"user_input": {}}],
+      "output_specs": [{"buffer_mutation": {}}, {"user_output": {}}]
+    },
+    "module_call_graph": [{"fqn": "", "signature": {"out_spec": "[1, {\"type\": \"builtins.dict\", \"context\": \"[\\\"y\\\"]\"}]"}}]
+  },
+  "range_constraints": {"s0": {"min_val": 2, "max_val": null}},
+  "an unknown field": []
+}"#;
+
+fn program(json: &str) -> Option<Trace> {
+    let (trace, findings) = read(&archive(&[("NET/models/model.json", json.as_bytes())]));
+    assert_eq!(findings, []);
+    trace
+}
+
+#[test]
+fn a_program_is_lowered() {
+    let trace = program(PROGRAM).expect("a trace");
+    let inputs: Vec<_> = trace.inputs().map(|input| &*trace.value(input).name).collect();
+    assert_eq!(inputs, ["x"]);
+    assert_eq!(trace.value(trace.block(trace.body).inputs[0]).definition, Definition::Lifted);
+    assert_eq!(trace.block(trace.body).outputs.len(), 1);
+    assert_eq!(trace.output_keys, ["y".into()]);
+    assert_eq!((trace.ranges[0].min, trace.ranges[0].max), (Some(2), None));
+    let x = trace.inputs().next().expect("x");
+    let shape = trace.value(x).ty.shape().expect("its shape");
+    assert_eq!(shape[0], Size::Symbol { name: "s0".into(), traced: Some(2) });
+    let reshape = &trace.nodes[1];
+    assert_eq!(reshape.op.to_string(), "aten::reshape");
+    let sizes = trace.argument(reshape, 1, "shape").and_then(|it| trace.list(it)).expect("sizes");
+    assert!(matches!(sizes, [Argument::Value(_), Argument::Int(12)]));
+    assert_eq!(&*reshape.scope, "/block");
+    let source = reshape.source.as_ref().expect("a source");
+    assert_eq!(
+        (&*source.file, source.line, source.code.as_deref()),
+        ("/app/net.py", 9, Some("y = self.block(x)"))
+    );
+    assert_eq!(trace.class.as_deref(), Some("net.Net"));
+}
+
+#[test]
+fn inner_graphs_become_blocks() {
+    let cond = r#"{"graph_module": {"graph": {"inputs": [{"as_tensor": {"name": "x"}}], "outputs": [{"as_tensor": {"name": "y"}}], "nodes": [
+        {"target": "torch.ops.higher_order.cond", "outputs": [{"as_tensors": [{"name": "y"}]}], "inputs": [
+          {"name": "", "arg": {"as_tensor": {"name": "x"}}},
+          {"name": "", "arg": {"as_graph": {"name": "then", "graph": {"inputs": [{"as_tensor": {"name": "a"}}], "outputs": [{"as_tensor": {"name": "a"}}], "nodes": []}}}}]}]}}}"#;
+    let trace = program(cond).expect("a trace");
+    assert_eq!((trace.blocks.len(), trace.nodes[0].blocks.len(), trace.nodes[0].outputs.len()), (2, 1, 1));
+}
+
+#[test]
+fn early_archives_have_another_layout() {
+    let (trace, findings) =
+        read(&archive(&[("serialized_exported_program.json", PROGRAM.as_bytes()), ("version", b"5")]));
+    assert_eq!((trace.map(|trace| trace.nodes.len()), findings), (Some(3), vec![]));
+}
+
+fn check_unreadable(bytes: &[u8], reason: &str) {
+    let (trace, findings) = read(bytes);
+    assert!(trace.is_none());
+    assert_eq!((findings.len(), findings[0].level), (1, Level::Error));
+    assert!(findings[0].message.contains(reason), "{}", findings[0].message);
+}
+
+#[test]
+fn bad_archives_are_findings() {
+    check_unreadable(b"", "no zip file");
+    check_unreadable(&archive(&[("NET/data/weights/w", b"x")]), "no `models/*.json`");
+    check_unreadable(&archive(&[("NET/models/model.json", b"{")]), "no valid JSON");
+    check_unreadable(&archive(&[("NET/models/model.json", b"[]")]), "no valid JSON");
+    check_unreadable(&archive(&[("NET/models/model.json", "[".repeat(9999).as_bytes())]), "no valid JSON");
+    let good = archive(&[("NET/models/model.json", PROGRAM.as_bytes())]);
+    for end in (0..good.len()).step_by(7) {
+        read(&good[..end]);
+    }
+}
