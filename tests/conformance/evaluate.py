@@ -1,0 +1,136 @@
+"""The constant evaluator as an executor: every node test with constant inputs, folded away by onnx-fix."""
+
+import collections
+import functools
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from . import node_tests, parallel, tools, values
+
+SAMPLE_EVERY = 5
+LEAST_SHARE = 0.98
+# Elements that may be folded into one tensor: more than any node test has.
+FOLD_LIMIT = 1 << 30
+
+# Tests whose stored output is not what the specification says, and why; they count as not equal all the same.
+STORED_IS_WRONG = {
+    f"test_range_{case}_delta_expanded": "the loop body's scan output has shape [1], so they stack to [2, 1], not [2]"
+    for case in ("bfloat16_type_positive", "float16_type_positive", "float_type_positive", "int32_type_negative")
+}
+
+EQUAL, WRONG, NOT_FOLDED, FAILED, SKIPPED = "equal", "WRONG", "not folded", "FAILED", "skipped"
+
+
+def run(options) -> bool:
+    fix = tools.binary("onnx-fix")
+    chosen = node_tests.sample(SAMPLE_EVERY) if options.sample else node_tests.collect()
+    tests = [test for test in chosen if test.deterministic]
+    done = parallel.map_isolated(functools.partial(_evaluate, fix), tests, options.jobs)
+    verdicts = [(test, *(found or (FAILED, "the harness died of it"))) for test, found in zip(tests, done)]
+    counts = collections.Counter(kind for _, kind, _ in verdicts)
+    held = len(tests) - counts[SKIPPED]
+    share = counts[EQUAL] / max(held, 1)
+    print(tools.table(("node tests", "deterministic", EQUAL, "share", WRONG, NOT_FOLDED, FAILED, SKIPPED),
+                      [(len(chosen), len(tests), counts[EQUAL], f"{share:.1%}",
+                        *(counts[kind] for kind in (WRONG, NOT_FOLDED, FAILED, SKIPPED)))]))
+    for kind in (WRONG, NOT_FOLDED, FAILED, SKIPPED):
+        lines = [f"{test.operator}, {test.name}: {detail}{_explained(test, kind)}" for test, found, detail in verdicts if found == kind]
+        if lines:
+            print(f"{kind}: {len(lines)}\n{options.listed(sorted(lines), first=25)}")
+    unexplained = [test.name for test, kind, _ in verdicts if kind == WRONG and test.name not in STORED_IS_WRONG]
+    return share >= LEAST_SHARE and not unexplained and not counts[FAILED]
+
+
+def _explained(test, kind) -> str:
+    return f" ({STORED_IS_WRONG[test.name]})" if kind == WRONG and test.name in STORED_IS_WRONG else ""
+
+
+def _evaluate(fix, test) -> tuple[str, str]:
+    """(kind, detail) for one test."""
+    model, expected = _with_constant_inputs(test)
+    if model is None:
+        return SKIPPED, expected
+    with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
+        source, written = Path(scratch) / "in.onnx", Path(scratch) / "out.onnx"
+        source.write_bytes(model.SerializeToString())
+        done = tools.run([fix, "--fold-limit", FOLD_LIMIT, source, "-o", written])
+        if done.status != 0 or not written.exists():
+            return FAILED, done.last_words()
+        folded = onnx.load(written)
+    got = [_constant(folded.graph, output.name) for output in model.graph.output]
+    if any(value is None for value in got):
+        return NOT_FOLDED, ", ".join(sorted({node.op_type for node in folded.graph.node})) + " left"
+    reason = values.difference(expected, got, test.rtol, test.atol)
+    return (WRONG, reason) if reason else (EQUAL, "")
+
+
+def _with_constant_inputs(test):
+    """The test's model on initializers, with tensors for outputs, and what these must be; or None and why not."""
+    model, expected = onnx.ModelProto(), []
+    model.CopyFrom(test.model)
+    # Below IR version 4 an initializer must be an input too.
+    model.ir_version = max(model.ir_version, 4)
+    graph = model.graph
+    nodes = []
+    for declared in graph.input:
+        value = test.feeds[declared.name]
+        if value is None or declared.type.HasField("optional_type"):
+            return None, "an optional input"
+        if isinstance(value, list):
+            nodes += _sequence(graph, declared.name, value)
+        else:
+            graph.initializer.append(numpy_helper.from_array(value, declared.name))
+    nodes += graph.node
+    outputs = []
+    for declared, value in zip(graph.output, test.outputs):
+        if declared.type.HasField("optional_type"):
+            return None, "an optional output"
+        if not isinstance(value, list):
+            outputs.append(declared)
+            expected.append(value)
+            continue
+        for index, item in enumerate(value):
+            name = f"{declared.name}_{index}"
+            graph.initializer.append(helper.make_tensor(f"{name}_at", onnx.TensorProto.INT64, [], [index]))
+            nodes.append(helper.make_node("SequenceAt", [declared.name, f"{name}_at"], [name]))
+            outputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(item.dtype), item.shape))
+            expected.append(item)
+    for field, entries in ((graph.node, nodes), (graph.output, outputs), (graph.input, [])):
+        kept = [type(entry).FromString(entry.SerializeToString()) for entry in entries]
+        del field[:]
+        field.extend(kept)
+    return model, expected
+
+
+def _sequence(graph, name, items):
+    """The node that makes a sequence of initializers."""
+    names = [f"{name}_{index}" for index in range(len(items))]
+    for item_name, item in zip(names, items):
+        graph.initializer.append(numpy_helper.from_array(item, item_name))
+    return [helper.make_node("SequenceConstruct", names, [name]) if items else
+            helper.make_node("SequenceEmpty", [], [name])]
+
+
+def _constant(graph, name):
+    """The constant that a value became, or None where something is left that computes it."""
+    for tensor in graph.initializer:
+        if tensor.name == name:
+            return numpy_helper.to_array(tensor)
+    for node in graph.node:
+        if name in node.output and node.op_type == "Identity":
+            return _constant(graph, node.input[0])
+        if name in node.output and node.op_type == "Constant":
+            return _attribute_value(node.attribute[0])
+    return None
+
+
+def _attribute_value(attribute):
+    """The value of a Constant node, which may be spelled as a number or a list of them."""
+    value = helper.get_attribute_value(attribute)
+    if attribute.name == "value":
+        return numpy_helper.to_array(value)
+    return np.array(value, {"value_float": np.float32, "value_floats": np.float32}.get(attribute.name))

@@ -1,0 +1,123 @@
+"""What a model file says of its values' types and shapes: read, held against values, compared, counted."""
+
+import ast
+import math
+import re
+
+import numpy as np
+import onnx
+
+_FUNCTIONS = {"floor": math.floor, "ceil": math.ceil, "ceiling": math.ceil, "min": min, "max": max,
+              "Min": min, "Max": max}
+
+
+def of_graph(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
+    """The type of every value that the graph declares one for: inputs, outputs, and value_info."""
+    declared = [*graph.input, *graph.output, *graph.value_info]
+    return {value.name: value.type for value in declared if value.type.WhichOneof("value")}
+
+
+def symbols(types) -> set[str]:
+    """The names of dimensions in some tensors' shapes."""
+    return {dim.dim_param for type_ in types for dim in type_.tensor_type.shape.dim if dim.dim_param}
+
+
+def names_in(text: str) -> set[str]:
+    """The symbols of a dimension's expression; the whole text where it is a single name of any form."""
+    quoted = re.findall(r"`((?:[^`]|``)*)`", text)
+    plain = re.sub(r"`(?:[^`]|``)*`", " ", text)
+    identifiers = set(re.findall(r"[A-Za-z_][\w.]*", plain)) - set(_FUNCTIONS)
+    return identifiers | {name.replace("``", "`") for name in quoted}
+
+
+def size_of(dim, sizes: dict[str, int]) -> int | None:
+    """A dimension as a number, its symbols being of these sizes; None where it is unknown or in other symbols."""
+    if dim.HasField("dim_value"):
+        return dim.dim_value
+    if not dim.dim_param or not names_in(dim.dim_param) <= set(sizes):
+        return None
+    try:
+        tree = ast.parse(dim.dim_param, mode="eval")
+        return int(eval(compile(tree, "dimension", "eval"), {"__builtins__": {}}, {**_FUNCTIONS, **sizes}))  # noqa: S307
+    except (SyntaxError, NameError, TypeError, ZeroDivisionError):
+        return None
+
+
+def contradiction(type_: onnx.TypeProto, value, sizes: dict[str, int]) -> str | None:
+    """How a value is not what its type says, or None; what the type leaves open cannot be contradicted."""
+    kind = type_.WhichOneof("value")
+    if kind is None or value is None:
+        return None
+    if kind == "optional_type":
+        return contradiction(type_.optional_type.elem_type, value, sizes)
+    if (kind == "sequence_type") != isinstance(value, list):
+        return f"says {kind}, is {type(value).__name__}"
+    if kind == "sequence_type":
+        found = (contradiction(type_.sequence_type.elem_type, item, sizes) for item in value)
+        return next((reason for reason in found if reason), None)
+    if kind != "tensor_type":
+        return None
+    return _tensor_contradiction(type_.tensor_type, np.asarray(value), sizes)
+
+
+def _tensor_contradiction(tensor, value, sizes):
+    is_text = value.dtype.kind in "OSU"
+    actual = onnx.TensorProto.STRING if is_text else onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+    if tensor.elem_type not in (0, actual):
+        names = onnx.TensorProto.DataType.Name
+        return f"says {names(tensor.elem_type)}, is {names(actual)}"
+    if not tensor.HasField("shape"):
+        return None
+    if len(tensor.shape.dim) != value.ndim:
+        return f"says rank {len(tensor.shape.dim)}, is {value.ndim}"
+    for axis, (dim, actual) in enumerate(zip(tensor.shape.dim, value.shape)):
+        said = size_of(dim, sizes)
+        if said not in (None, actual):
+            return f"says {dim.dim_param or said} at axis {axis}, is {actual}"
+    return None
+
+
+def missing(known: onnx.TypeProto | None, ours: onnx.TypeProto | None, given: set[str]) -> str | None:
+    """What one type knows and the other leaves open, or None; a dimension counts if it is in the given symbols."""
+    kind = known.WhichOneof("value") if known else None
+    if kind is None:
+        return None
+    if ours is None or ours.WhichOneof("value") != kind:
+        return f"a {kind.removesuffix('_type')}"
+    if kind in ("sequence_type", "optional_type"):
+        return missing(getattr(known, kind).elem_type, getattr(ours, kind).elem_type, given)
+    if kind != "tensor_type":
+        return None
+    known, ours = known.tensor_type, ours.tensor_type
+    if known.elem_type and not ours.elem_type:
+        return "the element type"
+    if known.HasField("shape") and not ours.HasField("shape"):
+        return f"rank {len(known.shape.dim)}"
+    for axis, (theirs, mine) in enumerate(zip(known.shape.dim, ours.shape.dim)):
+        if is_known(theirs, given) and not is_known(mine, given):
+            return f"axis {axis} is {theirs.dim_param or theirs.dim_value}"
+    return None
+
+
+def is_known(dim, given: set[str]) -> bool:
+    """A number, or an expression in the given symbols alone."""
+    return dim.HasField("dim_value") or bool(dim.dim_param) and (dim.dim_param in given or names_in(dim.dim_param) <= given)
+
+
+def coverage(model: onnx.ModelProto) -> tuple[int, int, int]:
+    """Of the main graph's computed values: all; those with any shape; those with one in the inputs' symbols alone.
+
+    A shape is a type with each dimension a number or some name, if only one that a tool made up for it.
+    """
+    types = of_graph(model.graph)
+    given = symbols(value.type for value in model.graph.input)
+    computed = {name for node in model.graph.node for name in node.output if name}
+    shaped = in_inputs = 0
+    for name in computed:
+        type_ = types.get(name)
+        if type_ is None or type_.HasField("tensor_type") and not type_.tensor_type.HasField("shape"):
+            continue
+        dims = type_.tensor_type.shape.dim
+        shaped += all(dim.HasField("dim_value") or dim.dim_param for dim in dims)
+        in_inputs += all(is_known(dim, given) for dim in dims)
+    return len(computed), shaped, in_inputs
