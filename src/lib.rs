@@ -2,6 +2,7 @@
 
 pub mod diag;
 pub mod graph;
+pub mod infer;
 pub mod read;
 pub mod rules;
 pub mod schema;

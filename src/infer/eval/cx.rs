@@ -1,0 +1,163 @@
+//! What a kernel sees of its call: inputs, attributes and budget, checked.
+
+use std::sync::Arc;
+
+use super::shape::numel;
+use super::{Array, Attr, Budget, Call, Refusal, Result, Val, bad};
+
+pub(super) struct Cx<'a> {
+    pub(super) call: &'a Call<'a>,
+    inputs: &'a [Option<Val>],
+    pub(super) budget: Budget,
+}
+
+impl<'a> Cx<'a> {
+    pub(super) fn new(call: &'a Call<'a>, inputs: &'a [Option<Val>], budget: Budget) -> Self {
+        Cx { call, inputs, budget }
+    }
+
+    pub(super) fn version(&self) -> u16 {
+        self.call.version
+    }
+
+    /// Number of inputs, absent ones in between included.
+    pub(super) fn count(&self) -> usize {
+        self.inputs.len()
+    }
+
+    pub(super) fn val(&self, i: usize) -> Option<&'a Val> {
+        self.inputs.get(i)?.as_ref()
+    }
+
+    /// A tensor that the operator requires.
+    pub(super) fn tensor(&self, i: usize) -> Result<&'a Array> {
+        self.maybe(i)?.ok_or(Refusal::BadInput("a required input is absent"))
+    }
+
+    /// A tensor that may be absent.
+    pub(super) fn maybe(&self, i: usize) -> Result<Option<&'a Array>> {
+        match self.val(i) {
+            None | Some(Val::Optional(None)) => Ok(None),
+            Some(Val::Tensor(array)) => Ok(Some(array)),
+            Some(Val::Optional(Some(inner))) => match inner.as_ref() {
+                Val::Tensor(array) => Ok(Some(array)),
+                _ => bad("expected a tensor"),
+            },
+            Some(_) => bad("expected a tensor"),
+        }
+    }
+
+    /// All inputs of a variadic operator.
+    pub(super) fn tensors(&self) -> Result<Vec<&'a Array>> {
+        (0..self.count()).map(|i| self.tensor(i)).collect()
+    }
+
+    pub(super) fn sequence(&self, i: usize) -> Result<&'a [Val]> {
+        match self.val(i) {
+            Some(Val::Sequence(items)) => Ok(items),
+            Some(Val::Optional(Some(inner))) => match inner.as_ref() {
+                Val::Sequence(items) => Ok(items),
+                _ => bad("expected a sequence"),
+            },
+            _ => bad("expected a sequence"),
+        }
+    }
+
+    pub(super) fn attr(&self, name: &str) -> Option<Attr<'a>> {
+        self.call.attrs.get(name)
+    }
+
+    pub(super) fn int_attr(&self, name: &str) -> Option<i64> {
+        match self.attr(name)? {
+            Attr::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn int(&self, name: &str, default: i64) -> i64 {
+        self.int_attr(name).unwrap_or(default)
+    }
+
+    pub(super) fn flag(&self, name: &str, default: bool) -> bool {
+        self.int_attr(name).map_or(default, |value| value != 0)
+    }
+
+    pub(super) fn float_attr(&self, name: &str) -> Option<f64> {
+        match self.attr(name)? {
+            Attr::Float(value) => Some(f64::from(value)),
+            _ => None,
+        }
+    }
+
+    /// The default is rounded to `f32`, as the specification's defaults are attributes too.
+    pub(super) fn float(&self, name: &str, default: f32) -> f64 {
+        self.float_attr(name).unwrap_or(f64::from(default))
+    }
+
+    pub(super) fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        match self.attr(name)? {
+            Attr::Ints(values) => Some(values.to_vec()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self, name: &str, default: &'static str) -> String {
+        match self.attr(name) {
+            Some(Attr::Str(value)) => String::from_utf8_lossy(value).into_owned(),
+            _ => default.to_owned(),
+        }
+    }
+
+    pub(super) fn array_attr(&self, name: &str) -> Option<Arc<Array>> {
+        match self.attr(name)? {
+            Attr::Tensor(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// Integers that are an input in newer versions and an attribute in older ones.
+    pub(super) fn ints_at(&self, i: usize, name: &str) -> Result<Option<Vec<i64>>> {
+        match self.maybe(i)? {
+            Some(array) => array.as_i64s().map(Some),
+            None => Ok(self.ints(name)),
+        }
+    }
+
+    /// The one integer of a scalar input.
+    pub(super) fn scalar_int(&self, i: usize) -> Result<Option<i64>> {
+        self.maybe(i)?.map(only_int).transpose()
+    }
+
+    /// The one number of a scalar input.
+    pub(super) fn scalar(&self, i: usize) -> Result<Option<f64>> {
+        let Some(array) = self.maybe(i)? else { return Ok(None) };
+        match array.f64s()?.as_slice() {
+            [x] => Ok(Some(*x)),
+            _ => bad("expected a scalar"),
+        }
+    }
+
+    /// Number of elements of a tensor about to be made, if the budget allows it.
+    pub(super) fn room(&self, shape: &[usize]) -> Result<usize> {
+        match numel(shape)? {
+            count if count <= self.budget.elements => Ok(count),
+            _ => Err(Refusal::TooLarge),
+        }
+    }
+
+    /// Refuses when a product of sizes is more work than the budget allows.
+    pub(super) fn work(&self, factors: &[usize]) -> Result<()> {
+        match factors.iter().try_fold(1usize, |product, &n| product.checked_mul(n)) {
+            Some(total) if total <= self.budget.work => Ok(()),
+            _ => Err(Refusal::TooLarge),
+        }
+    }
+}
+
+/// The one integer of a tensor with one element.
+pub(super) fn only_int(array: &Array) -> Result<i64> {
+    match array.as_i64s()?.as_slice() {
+        [value] => Ok(*value),
+        _ => bad("expected a scalar"),
+    }
+}

@@ -1,0 +1,26 @@
+//! Values other than plain numeric tensors: sequences, optionals, strings; and randomness, which
+//! has no value.
+
+mod sequence;
+
+use super::Kernel::{self, One, Random, Values};
+
+pub(super) fn find(op: &str) -> Option<Kernel> {
+    Some(match op {
+        "RandomNormal" | "RandomNormalLike" | "RandomUniform" | "RandomUniformLike" | "Multinomial"
+        | "Bernoulli" => Random,
+        "Identity" => Values(sequence::identity),
+        "Optional" => Values(sequence::optional),
+        "OptionalGetElement" => Values(sequence::optional_get_element),
+        "OptionalHasElement" => One(sequence::optional_has_element),
+        "SequenceEmpty" => Values(sequence::empty),
+        "SequenceConstruct" => Values(sequence::construct),
+        "SequenceAt" => Values(sequence::at),
+        "SequenceInsert" => Values(sequence::insert),
+        "SequenceErase" => Values(sequence::erase),
+        "SequenceLength" => One(sequence::length),
+        "SplitToSequence" => Values(sequence::split),
+        "ConcatFromSequence" => One(sequence::concat),
+        _ => return None,
+    })
+}

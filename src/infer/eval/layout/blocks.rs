@@ -1,0 +1,68 @@
+//! Moving blocks between depth and space, reversing parts of sequences.
+
+use super::view::permuted;
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::shape::{axis, offset, positions, strides, to_size};
+use crate::infer::eval::{Array, Refusal, Result, bad};
+
+fn block_size(cx: &Cx) -> Result<usize> {
+    match to_size(cx.int("blocksize", 0))? {
+        0 => bad("the block size is zero"),
+        size => Ok(size),
+    }
+}
+
+pub(super) fn depth_to_space(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    cx.room(x.shape())?;
+    let (&[n, c, h, w], b) = (x.shape(), block_size(cx)?) else { return bad("expected four dimensions") };
+    let area = b.checked_mul(b).ok_or(Refusal::TooLarge)?;
+    if c % area != 0 {
+        return bad("the channels are not a multiple of the block");
+    }
+    let depth = c / area;
+    let blocks = match cx.text("mode", "DCR").as_str() {
+        "DCR" => permuted(&x.reshaped(vec![n, b, b, depth, h, w])?, &[0, 3, 4, 1, 5, 2])?,
+        "CRD" => permuted(&x.reshaped(vec![n, depth, b, b, h, w])?, &[0, 1, 4, 2, 5, 3])?,
+        _ => return bad("unknown mode"),
+    };
+    blocks.reshaped(vec![n, depth, h * b, w * b])
+}
+
+pub(super) fn space_to_depth(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    cx.room(x.shape())?;
+    let (&[n, c, h, w], b) = (x.shape(), block_size(cx)?) else { return bad("expected four dimensions") };
+    if h % b != 0 || w % b != 0 {
+        return bad("height and width are not multiples of the block");
+    }
+    let blocks = x.reshaped(vec![n, c, h / b, b, w / b, b])?;
+    let order = match cx.text("mode", "DCR").as_str() {
+        "DCR" => [0, 3, 5, 1, 2, 4],
+        "CRD" => [0, 1, 3, 5, 2, 4],
+        _ => return bad("unknown mode"),
+    };
+    permuted(&blocks, &order)?.reshaped(vec![n, c * b * b, h / b, w / b])
+}
+
+pub(super) fn reverse_sequence(cx: &Cx) -> Result<Array> {
+    let (x, lengths) = (cx.tensor(0)?, cx.tensor(1)?.as_i64s()?);
+    cx.room(x.shape())?;
+    let time = axis(cx.int("time_axis", 0), x.rank())?;
+    let batch = axis(cx.int("batch_axis", 1), x.rank())?;
+    let fits = |&length: &i64| (0..=x.shape()[time] as i64).contains(&length);
+    if time == batch || lengths.len() != x.shape()[batch] || !lengths.iter().all(fits) {
+        return bad("the lengths do not fit the sequences");
+    }
+    let steps = strides(x.shape());
+    let offsets: Vec<usize> = positions(x.shape())
+        .map(|mut position| {
+            let length = lengths[position[batch]] as usize;
+            if position[time] < length {
+                position[time] = length - 1 - position[time];
+            }
+            offset(&position, &steps)
+        })
+        .collect();
+    x.take(x.shape().to_vec(), &offsets)
+}

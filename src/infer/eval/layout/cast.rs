@@ -1,0 +1,137 @@
+//! Conversion between element types.
+
+use crate::graph::element::ElemType;
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::math::elem_attr;
+use crate::infer::eval::minifloat::{Format, ScaleRounding};
+use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, bad, int_range};
+
+pub(super) fn cast(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    // Before opset 6 the type is given by its name.
+    let to = match cx.attr("to") {
+        Some(Attr::Str(name)) => std::str::from_utf8(name)
+            .ok()
+            .and_then(|name| name.to_ascii_lowercase().parse().ok())
+            .ok_or(Refusal::BadInput("unknown element type"))?,
+        _ => elem_attr(cx, "to")?.ok_or(Refusal::BadInput("the attribute `to` is required"))?,
+    };
+    convert(cx, x, to)
+}
+
+pub(super) fn cast_like(cx: &Cx) -> Result<Array> {
+    convert(cx, cx.tensor(0)?, cx.tensor(1)?.elem())
+}
+
+fn convert(cx: &Cx, x: &Array, to: ElemType) -> Result<Array> {
+    cx.room(x.shape())?;
+    let rounding = match cx.text("round_mode", "up").as_str() {
+        "up" => ScaleRounding::Up,
+        "down" => ScaleRounding::Down,
+        "nearest" => ScaleRounding::Nearest,
+        _ => return bad("unknown rounding mode"),
+    };
+    cast_with(x, to, cx.flag("saturate", true), rounding)
+}
+
+/// As `Cast` does without attributes.
+pub(in crate::infer::eval) fn cast_to(x: &Array, to: ElemType) -> Result<Array> {
+    cast_with(x, to, true, ScaleRounding::Up)
+}
+
+fn cast_with(x: &Array, to: ElemType, saturate: bool, rounding: ScaleRounding) -> Result<Array> {
+    let shape = x.shape().to_vec();
+    let from = x.elem();
+    if from == to {
+        return Ok(x.clone());
+    }
+    if from.is_complex() || to.is_complex() {
+        return Err(Refusal::Unsupported);
+    }
+    if from == ElemType::String {
+        return parse(x, to);
+    }
+    if to == ElemType::String {
+        return Array::strings(shape, format_numbers(x)?);
+    }
+    if !from.is_float() && (to.is_integer() || to == ElemType::Bool || Format::of(to).is_none()) {
+        return Array::from_ints(to, shape, x.ints()?);
+    }
+    let values = x.f64s()?;
+    if to.is_integer() {
+        return to_integers(to, shape, values);
+    }
+    if let Some(format) = Format::of(to) {
+        let codes = values.into_iter().map(|value| match to {
+            ElemType::Float8e8m0 => format.encode_scale(value, rounding, saturate) as u8,
+            _ => format.encode(value, saturate) as u8,
+        });
+        return Array::new(to, shape, Buffer::Codes(codes.collect()));
+    }
+    Array::from_f64s(to, shape, values)
+}
+
+/// Truncates. Out of range is undefined, so it is refused; but types below 8 bits keep the low
+/// bits, as ONNX's reference does.
+fn to_integers(to: ElemType, shape: Vec<usize>, values: Vec<f64>) -> Result<Array> {
+    let whole: Vec<i128> = values.iter().map(|value| value.trunc() as i128).collect();
+    let (low, high) = int_range(to);
+    let narrow = to.bits().is_some_and(|bits| bits < 8);
+    if values.iter().any(|value| !value.is_finite())
+        || !narrow && whole.iter().any(|value| !(low..=high).contains(value))
+    {
+        return bad("a number out of the integer type's range");
+    }
+    Array::from_ints(to, shape, whole)
+}
+
+fn parse(x: &Array, to: ElemType) -> Result<Array> {
+    let shape = x.shape().to_vec();
+    let texts = x.as_strings()?.iter().map(|text| std::str::from_utf8(text).map(str::trim));
+    let texts: Vec<&str> = texts.collect::<std::result::Result<_, _>>().map_err(|_| NOT_A_NUMBER)?;
+    if to.is_integer() {
+        let whole: Option<Vec<i128>> = texts.iter().map(|text| text.parse().ok()).collect();
+        if let Some(whole) = whole {
+            return Array::from_ints(to, shape, whole);
+        }
+    }
+    let numbers: Option<Vec<f64>> = texts.iter().map(|text| text.parse().ok()).collect();
+    let numbers = Array::from_f64s(ElemType::Double, shape, numbers.ok_or(NOT_A_NUMBER)?)?;
+    cast_to(&numbers, to)
+}
+
+const NOT_A_NUMBER: Refusal = Refusal::BadInput("a string is not a number");
+
+/// The shortest digits that lead back to the number in its own type.
+fn format_numbers(x: &Array) -> Result<Vec<Vec<u8>>> {
+    let text: Vec<String> = match x.data() {
+        Buffer::Bool(values) => values.iter().map(|&v| if v { "True" } else { "False" }.to_owned()).collect(),
+        Buffer::F32(values) => values.iter().map(|v| special(f64::from(*v), format!("{v:?}"))).collect(),
+        _ if x.elem().is_float() => x.f64s()?.iter().map(|v| special(*v, shortest(x.elem(), *v))).collect(),
+        _ => x.ints()?.iter().map(i128::to_string).collect(),
+    };
+    Ok(text.into_iter().map(String::into_bytes).collect())
+}
+
+fn special(value: f64, digits: String) -> String {
+    match value {
+        v if v.is_nan() => "NaN".to_owned(),
+        v if v.is_infinite() => if v > 0.0 { "INF" } else { "-INF" }.to_owned(),
+        _ => digits,
+    }
+}
+
+fn shortest(elem: ElemType, value: f64) -> String {
+    if elem == ElemType::Double {
+        return format!("{value:?}");
+    }
+    let back = |text: &str| {
+        let parsed = vec![text.parse().unwrap_or(f64::NAN)];
+        Array::from_f64s(elem, vec![1], parsed).and_then(|array| array.f64s())
+    };
+    (0..17)
+        .map(|digits| format!("{value:.digits$e}"))
+        .find(|text| back(text) == Ok(vec![value]))
+        .and_then(|text| text.parse::<f64>().ok())
+        .map_or_else(|| format!("{value:?}"), |short| format!("{short:?}"))
+}

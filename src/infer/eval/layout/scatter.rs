@@ -1,0 +1,110 @@
+//! Writing elements at given places.
+
+use super::gather::{element_offsets, slice_offsets};
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::math::max_or_nan;
+use crate::infer::eval::shape::{axis, numel, positions, strides, to_size};
+use crate::infer::eval::{Array, Refusal, Result, bad};
+
+pub(super) fn scatter_elements(cx: &Cx) -> Result<Array> {
+    let (x, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
+    cx.room(x.shape())?;
+    if indices.shape() != updates.shape() {
+        return bad("indices and updates differ in shape");
+    }
+    let along = axis(cx.int("axis", 0), x.rank())?;
+    write(cx, x, updates, &element_offsets(x.shape(), indices, along)?)
+}
+
+pub(super) fn scatter_nd(cx: &Cx) -> Result<Array> {
+    let (x, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
+    cx.room(x.shape())?;
+    let (slice, starts) = slice_offsets(x.shape(), indices)?;
+    let offsets: Vec<usize> = starts.into_iter().flat_map(|start| start..start + slice).collect();
+    if offsets.len() != updates.len() {
+        return bad("the updates do not fit the indices");
+    }
+    write(cx, x, updates, &offsets)
+}
+
+/// Writes (or, with `reduction`, combines) each update at its offset, in order.
+fn write(cx: &Cx, x: &Array, updates: &Array, offsets: &[usize]) -> Result<Array> {
+    let reduction = cx.text("reduction", "none");
+    if reduction == "none" {
+        let mut source: Vec<usize> = (0..x.len()).collect();
+        for (update, &at) in offsets.iter().enumerate() {
+            source[at] = x.len() + update;
+        }
+        return x.joined(updates)?.take(x.shape().to_vec(), &source);
+    }
+    if x.elem() != updates.elem() {
+        return bad("element types differ");
+    }
+    let shape = x.shape().to_vec();
+    if x.elem().is_integer() {
+        let combine: fn(i128, i128) -> i128 = match reduction.as_str() {
+            "add" => |a, b| a.wrapping_add(b),
+            "mul" => |a, b| a.wrapping_mul(b),
+            "max" => Ord::max,
+            "min" => Ord::min,
+            _ => return bad("unknown reduction"),
+        };
+        let data = combined(x.ints()?, &updates.ints()?, offsets, combine);
+        return Array::from_ints(x.elem(), shape, data);
+    }
+    let combine: fn(f64, f64) -> f64 = match reduction.as_str() {
+        "add" => |a, b| a + b,
+        "mul" => |a, b| a * b,
+        "max" => max_or_nan,
+        "min" => |a, b| -max_or_nan(-a, -b),
+        _ => return bad("unknown reduction"),
+    };
+    let data = combined(x.f64s()?, &updates.f64s()?, offsets, combine);
+    Array::from_f64s(x.elem(), shape, data)
+}
+
+fn combined<T: Copy>(mut data: Vec<T>, updates: &[T], offsets: &[usize], f: fn(T, T) -> T) -> Vec<T> {
+    for (&update, &at) in updates.iter().zip(offsets) {
+        data[at] = f(data[at], update);
+    }
+    data
+}
+
+/// Writes a run of entries into a cache, at an index of its own for each sample of the batch.
+pub(super) fn tensor_scatter(cx: &Cx) -> Result<Array> {
+    let (cache, update) = (cx.tensor(0)?, cx.tensor(1)?);
+    cx.room(cache.shape())?;
+    let along = axis(cx.int("axis", -2), cache.rank())?;
+    let others_agree = update.rank() == cache.rank()
+        && (0..cache.rank()).all(|i| i == along || cache.shape()[i] == update.shape()[i]);
+    if along == 0 || !others_agree || update.shape()[along] > cache.shape()[along] {
+        return bad("the update does not fit the cache");
+    }
+    let circular = match cx.text("mode", "linear").as_str() {
+        "linear" => false,
+        "circular" => true,
+        _ => return bad("unknown mode"),
+    };
+    let batch = cache.shape()[0];
+    let starts = match cx.maybe(2)? {
+        Some(indices) => indices.as_i64s()?,
+        None => vec![0; batch],
+    };
+    if starts.len() != batch {
+        return bad("one write index is needed for each sample");
+    }
+    let length = cache.shape()[along];
+    let steps = strides(cache.shape());
+    let mut source: Vec<usize> = (0..numel(cache.shape())?).collect();
+    for (k, position) in positions(update.shape()).enumerate() {
+        let at = to_size(starts[position[0]])?.checked_add(position[along]).ok_or(Refusal::TooLarge)?;
+        let at = match at {
+            at if circular => at % length,
+            at if at < length => at,
+            _ => return bad("the update reaches beyond the cache"),
+        };
+        let place = crate::infer::eval::shape::offset(&position, &steps) - position[along] * steps[along];
+        source[place + at * steps[along]] = cache.len() + k;
+    }
+    cache.joined(update)?.take(cache.shape().to_vec(), &source)
+}

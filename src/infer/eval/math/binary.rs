@@ -1,0 +1,125 @@
+//! Arithmetic on two or more tensors, with broadcasting.
+
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::number::Pair;
+use crate::infer::eval::shape::{broadcast, spread};
+use crate::infer::eval::{Array, Refusal, Result, bad};
+
+pub(super) fn arithmetic(cx: &Cx) -> Result<Array> {
+    let pair = Pair::of(cx)?;
+    match cx.call.op {
+        "Add" => pair.combine(|a, b| a + b, |a, b| a + b),
+        "Sub" => pair.combine(|a, b| a - b, |a, b| a - b),
+        "Mul" => pair.combine(|a, b| a * b, i128::wrapping_mul),
+        _ => Err(Refusal::Unsupported),
+    }
+}
+
+/// Refuses integers to divide by when one of them is zero.
+fn divisor(b: &Array) -> Result<&Array> {
+    match b.elem().is_integer() && b.ints()?.contains(&0) {
+        true => bad("division of an integer by zero"),
+        false => Ok(b),
+    }
+}
+
+/// Integers are divided towards zero.
+pub(super) fn div(cx: &Cx) -> Result<Array> {
+    divisor(cx.tensor(1)?)?;
+    Pair::of(cx)?.combine(|a, b| a / b, |a, b| a / b)
+}
+
+/// With `fmod` the remainder has the dividend's sign, without it the divisor's.
+pub(super) fn modulo(cx: &Cx) -> Result<Array> {
+    let b = divisor(cx.tensor(1)?)?;
+    if cx.flag("fmod", false) {
+        return Pair::of(cx)?.combine(|a, b| a % b, |a, b| a % b);
+    }
+    if b.elem().is_float() && cx.version() < 28 {
+        return bad("floats need fmod = 1 before opset 28");
+    }
+    let floored = |a: f64, b: f64| match a % b {
+        r if r == 0.0 => r.copysign(b),
+        r if (r < 0.0) != (b < 0.0) => r + b,
+        r => r,
+    };
+    Pair::of(cx)?.combine(floored, |a, b| (a % b + b) % b)
+}
+
+/// Base and exponent may differ in type; the result has the base's.
+pub(super) fn pow(cx: &Cx) -> Result<Array> {
+    let pair = Pair::of(cx)?;
+    let (a, b) = (pair.a, pair.b);
+    if a.elem().is_integer() && b.elem().is_integer() {
+        let data = pair.zip(&a.ints()?, &b.ints()?, int_pow);
+        return Array::from_ints(a.elem(), pair.shape, data);
+    }
+    let data = pair.zip(&a.f64s()?, &b.f64s()?, f64::powf);
+    Array::from_f64s(a.elem(), pair.shape, data)
+}
+
+/// A negative exponent truncates the fraction: 0 unless the base is ±1.
+fn int_pow(base: i128, exponent: i128) -> i128 {
+    match u64::try_from(exponent) {
+        Ok(mut exponent) => {
+            let (mut power, mut square) = (1i128, base);
+            while exponent > 0 {
+                if exponent & 1 == 1 {
+                    power = power.wrapping_mul(square);
+                }
+                square = square.wrapping_mul(square);
+                exponent >>= 1;
+            }
+            power
+        }
+        Err(_) => (base as f64).powf(exponent as f64) as i128,
+    }
+}
+
+/// `Max`, `Min`, `Sum` and `Mean` of any number of tensors. NaN wins.
+pub(super) fn variadic(cx: &Cx) -> Result<Array> {
+    let inputs = cx.tensors()?;
+    let Some(first) = inputs.first() else { return bad("at least one input is required") };
+    let elem = first.elem();
+    if inputs.iter().any(|input| input.elem() != elem) {
+        return bad("element types differ");
+    }
+    let shape = broadcast(&inputs.iter().map(|input| input.shape()).collect::<Vec<_>>())?;
+    cx.room(&shape)?;
+    if elem.is_integer() {
+        let fold: fn(i128, i128) -> i128 = match cx.call.op {
+            "Max" => Ord::max,
+            "Min" => Ord::min,
+            _ => return Err(Refusal::Unsupported),
+        };
+        return Array::from_ints(elem, shape.clone(), accumulate(&inputs, &shape, Array::ints, fold)?);
+    }
+    let fold: fn(f64, f64) -> f64 = match cx.call.op {
+        "Max" => |a, b| if a.is_nan() || a >= b { a } else { b },
+        "Min" => |a, b| if a.is_nan() || a <= b { a } else { b },
+        _ => |a, b| a + b,
+    };
+    let mut total = accumulate(&inputs, &shape, Array::f64s, fold)?;
+    if cx.call.op == "Mean" {
+        total.iter_mut().for_each(|sum| *sum /= inputs.len() as f64);
+    }
+    Array::from_f64s(elem, shape, total)
+}
+
+fn accumulate<T: Copy>(
+    inputs: &[&Array],
+    shape: &[usize],
+    read: fn(&Array) -> Result<Vec<T>>,
+    fold: fn(T, T) -> T,
+) -> Result<Vec<T>> {
+    let mut total: Option<Vec<T>> = None;
+    for input in inputs {
+        let values = read(input)?;
+        let spread = spread(input.shape(), shape)?.into_iter().map(|i| values[i]);
+        total = Some(match total {
+            None => spread.collect(),
+            Some(total) => total.into_iter().zip(spread).map(|(a, b)| fold(a, b)).collect(),
+        });
+    }
+    total.ok_or(Refusal::BadInput("at least one input is required"))
+}

@@ -1,0 +1,65 @@
+//! Operations on the bits of elements.
+
+use crate::graph::element::ElemType;
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::number::{Pair, map_numbers};
+use crate::infer::eval::{Array, Refusal, Result, bad};
+
+pub(super) fn bitwise(cx: &Cx) -> Result<Array> {
+    let apply: fn(i128, i128) -> i128 = match cx.call.op {
+        "BitwiseAnd" => |a, b| a & b,
+        "BitwiseOr" => |a, b| a | b,
+        "BitwiseXor" => |a, b| a ^ b,
+        _ => return Err(Refusal::Unsupported),
+    };
+    let pair = Pair::of(cx)?;
+    if !pair.a.elem().is_integer() {
+        return bad("expected a tensor of integers");
+    }
+    pair.combine(|a, _| a, apply)
+}
+
+pub(super) fn bitwise_not(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    if !x.elem().is_integer() {
+        return bad("expected a tensor of integers");
+    }
+    map_numbers(x, |x| x, |x| !x)
+}
+
+/// A shift by the width of the type or more, or by a negative amount, leaves only copies of the
+/// sign bit on the right and zeros on the left, as opset 28 says.
+pub(super) fn shift(cx: &Cx) -> Result<Array> {
+    let pair = Pair::of(cx)?;
+    let bits = match pair.a.elem() {
+        elem if elem.is_integer() => elem.bits().unwrap_or(64) as i128,
+        _ => return bad("expected a tensor of integers"),
+    };
+    let clamped = move |by: i128| if (0..bits).contains(&by) { by } else { bits };
+    match cx.text("direction", "").as_str() {
+        "LEFT" => pair.combine(|a, _| a, |a, by| a << clamped(by)),
+        "RIGHT" => pair.combine(|a, _| a, |a, by| a >> clamped(by)),
+        _ => bad("the direction is neither LEFT nor RIGHT"),
+    }
+}
+
+/// The element type that an attribute names by its number.
+pub(in crate::infer::eval) fn elem_attr(cx: &Cx, name: &str) -> Result<Option<ElemType>> {
+    match cx.int_attr(name) {
+        None | Some(0) => Ok(None),
+        Some(number) => i32::try_from(number)
+            .ok()
+            .and_then(ElemType::from_number)
+            .map(Some)
+            .ok_or(Refusal::BadInput("unknown element type")),
+    }
+}
+
+pub(super) fn bit_cast(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    let Some(to) = elem_attr(cx, "to")? else { return bad("the attribute `to` is required") };
+    match x.to_raw() {
+        Some(raw) if to.bits() == x.elem().bits() => Array::from_raw(to, x.shape().to_vec(), &raw),
+        _ => bad("the element types differ in width"),
+    }
+}

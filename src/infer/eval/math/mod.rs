@@ -1,0 +1,51 @@
+//! Arithmetic: elementwise, reductions, products of matrices.
+
+mod activation;
+mod binary;
+mod compare;
+mod integer;
+mod reduce;
+mod unary;
+
+use super::Kernel::{self, One};
+
+pub(super) use integer::elem_attr;
+pub(super) use reduce::max_or_nan;
+
+pub(super) fn find(op: &str) -> Option<Kernel> {
+    Some(match op {
+        "Abs" => One(unary::abs),
+        "Neg" => One(unary::neg),
+        "Sign" => One(unary::sign),
+        "Sqrt" | "Exp" | "Log" | "Reciprocal" | "Floor" | "Ceil" | "Round" | "Erf" | "Sin" | "Cos"
+        | "Tan" | "Asin" | "Acos" | "Atan" | "Sinh" | "Cosh" | "Tanh" | "Asinh" | "Acosh" | "Atanh" => {
+            One(unary::float_function)
+        }
+        "IsNaN" => One(unary::is_nan),
+        "IsInf" => One(unary::is_inf),
+        "Clip" => One(unary::clip),
+        "Relu" => One(activation::relu),
+        "Elu" | "Selu" | "Celu" | "Gelu" | "Mish" | "Swish" | "HardSwish" | "Sigmoid" | "HardSigmoid"
+        | "LeakyRelu" | "ThresholdedRelu" | "Softplus" | "Softsign" => One(activation::activation),
+        "PRelu" => One(activation::prelu),
+        "Shrink" => One(activation::shrink),
+        "SwiGLU" => One(activation::swiglu),
+        "Add" | "Sub" | "Mul" => One(binary::arithmetic),
+        "Div" => One(binary::div),
+        "Mod" => One(binary::modulo),
+        "Pow" => One(binary::pow),
+        "Max" | "Min" | "Sum" | "Mean" => One(binary::variadic),
+        "Equal" | "Greater" | "Less" | "GreaterOrEqual" | "LessOrEqual" => One(compare::compare),
+        "And" | "Or" | "Xor" => One(compare::logic),
+        "Not" => One(compare::not),
+        "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" => One(integer::bitwise),
+        "BitwiseNot" => One(integer::bitwise_not),
+        "BitShift" => One(integer::shift),
+        "BitCast" => One(integer::bit_cast),
+        "ReduceSum" | "ReduceMean" | "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceL1" | "ReduceL2"
+        | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceSumSquare" => One(reduce::reduce),
+        "ArgMax" | "ArgMin" => One(reduce::arg),
+        "CumSum" | "CumProd" => One(reduce::cumulate),
+        _ => return None,
+    })
+}

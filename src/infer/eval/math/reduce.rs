@@ -1,0 +1,189 @@
+//! Reductions along axes, the positions of extremes, and cumulative sums and products.
+
+use crate::graph::element::ElemType;
+use crate::infer::eval::cx::{Cx, only_int};
+use crate::infer::eval::shape::{self, Split, numel, strides, walk};
+use crate::infer::eval::{Array, Refusal, Result, bad, int_range};
+
+/// Which elements are reduced together: the offsets of each group behind each other.
+pub(in crate::infer::eval) struct Groups {
+    /// Shape of the result, reduced axes dropped or 1.
+    pub(in crate::infer::eval) shape: Vec<usize>,
+    pub(in crate::infer::eval) offsets: Vec<usize>,
+    /// Elements in a group.
+    pub(in crate::infer::eval) size: usize,
+    pub(in crate::infer::eval) count: usize,
+}
+
+impl Groups {
+    pub(in crate::infer::eval) fn over(shape: &[usize], axes: &[usize], keep: bool) -> Result<Groups> {
+        let all = strides(shape);
+        let (mut order, mut result): (Vec<usize>, Vec<usize>) = (vec![], vec![]);
+        for (i, &dim) in shape.iter().enumerate() {
+            match axes.contains(&i) {
+                true if keep => result.push(1),
+                true => {}
+                false => {
+                    order.push(i);
+                    result.push(dim);
+                }
+            }
+        }
+        let size = numel(&axes.iter().map(|&i| shape[i]).collect::<Vec<_>>())?;
+        order.extend((0..shape.len()).filter(|i| axes.contains(i)));
+        let dims: Vec<usize> = order.iter().map(|&i| shape[i]).collect();
+        let steps: Vec<isize> = order.iter().map(|&i| all[i] as isize).collect();
+        let count = numel(&result)?;
+        Ok(Groups { shape: result, offsets: walk(&dims, &steps, 0), size, count })
+    }
+
+    /// Reduces each group of `values` to one number.
+    pub(in crate::infer::eval) fn fold<T: Copy, R>(
+        &self,
+        values: &[T],
+        reduce: impl Fn(&[T]) -> Result<R>,
+    ) -> Result<Vec<R>> {
+        let gathered: Vec<T> = self.offsets.iter().map(|&i| values[i]).collect();
+        (0..self.count).map(|i| reduce(&gathered[i * self.size..(i + 1) * self.size])).collect()
+    }
+}
+
+/// Axes are an input in newer versions, an attribute in older ones; none means all, unless
+/// `noop_with_empty_axes`.
+pub(super) fn reduce(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    cx.work(&[x.len()])?;
+    let axes = match cx.ints_at(1, "axes")?.filter(|axes| !axes.is_empty()) {
+        Some(axes) => shape::axes(&axes, x.rank())?,
+        None if cx.flag("noop_with_empty_axes", false) => vec![],
+        None => (0..x.rank()).collect(),
+    };
+    let groups = Groups::over(x.shape(), &axes, cx.flag("keepdims", true))?;
+    cx.room(&groups.shape)?;
+    let elem = x.elem();
+    if (elem.is_integer() || elem == ElemType::Bool)
+        && let Some(reducer) = int_reducer(cx.call.op)
+    {
+        let data = groups.fold(&x.ints()?, |group| reducer(elem, group))?;
+        return Array::from_ints(elem, groups.shape, data);
+    }
+    let reducer = real_reducer(cx.call.op)?;
+    let data = groups.fold(&x.f64s()?, |group| Ok(reducer(group)))?;
+    Array::from_f64s(elem, groups.shape, data)
+}
+
+type IntReducer = fn(ElemType, &[i128]) -> Result<i128>;
+
+/// The reductions that stay within the integers.
+fn int_reducer(op: &str) -> Option<IntReducer> {
+    Some(match op {
+        "ReduceSum" => |_, group| Ok(group.iter().sum()),
+        "ReduceMean" => |_, group| match group.len() {
+            0 => bad("the mean of no integers"),
+            count => Ok(group.iter().sum::<i128>() / count as i128),
+        },
+        "ReduceMax" => |elem, group| Ok(group.iter().copied().max().unwrap_or(bounds(elem).0)),
+        "ReduceMin" => |elem, group| Ok(group.iter().copied().min().unwrap_or(bounds(elem).1)),
+        "ReduceProd" => |_, group| Ok(group.iter().fold(1, |a, &b| a.wrapping_mul(b))),
+        "ReduceL1" => |_, group| Ok(group.iter().map(|x| x.abs()).sum()),
+        "ReduceSumSquare" => |_, group| Ok(group.iter().fold(0, |a, &b| a.wrapping_add(b.wrapping_mul(b)))),
+        _ => return None,
+    })
+}
+
+fn bounds(elem: ElemType) -> (i128, i128) {
+    if elem == ElemType::Bool { (0, 1) } else { int_range(elem) }
+}
+
+fn real_reducer(op: &str) -> Result<fn(&[f64]) -> f64> {
+    Ok(match op {
+        "ReduceSum" => |group| group.iter().sum(),
+        "ReduceMean" => |group| group.iter().sum::<f64>() / group.len() as f64,
+        "ReduceMax" => |group| group.iter().copied().fold(f64::NEG_INFINITY, max_or_nan),
+        "ReduceMin" => |group| -group.iter().map(|x| -x).fold(f64::NEG_INFINITY, max_or_nan),
+        "ReduceProd" => |group| group.iter().product(),
+        "ReduceL1" => |group| group.iter().map(|x| x.abs()).sum(),
+        "ReduceL2" => |group| group.iter().map(|x| x * x).sum::<f64>().sqrt(),
+        "ReduceSumSquare" => |group| group.iter().map(|x| x * x).sum(),
+        // `0.0 +`: the empty sum is −0.0 in Rust.
+        "ReduceLogSum" => |group| (0.0 + group.iter().sum::<f64>()).ln(),
+        "ReduceLogSumExp" => log_sum_exp,
+        _ => return Err(Refusal::Unsupported),
+    })
+}
+
+pub(in crate::infer::eval) fn max_or_nan(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a >= b { a } else { b }
+}
+
+/// ln Σ exp(x) without overflow.
+pub(in crate::infer::eval) fn log_sum_exp(group: &[f64]) -> f64 {
+    let top = group.iter().copied().fold(f64::NEG_INFINITY, max_or_nan);
+    if top.is_infinite() {
+        return top;
+    }
+    top + group.iter().map(|x| (x - top).exp()).sum::<f64>().ln()
+}
+
+/// The first NaN wins, as in NumPy; else the first extreme, or the last with `select_last_index`.
+pub(super) fn arg(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    cx.work(&[x.len()])?;
+    let along = shape::axis(cx.int("axis", 0), x.rank())?;
+    let groups = Groups::over(x.shape(), &[along], cx.flag("keepdims", true))?;
+    let (last, largest) = (cx.flag("select_last_index", false), cx.call.op == "ArgMax");
+    let found = if x.elem().is_integer() {
+        groups.fold(&x.ints()?, |group| extreme(group, last, |a, b| if largest { a > b } else { a < b }))?
+    } else {
+        let wins = |a: f64, b: f64| a.is_nan() && !b.is_nan() || if largest { a > b } else { a < b };
+        groups.fold(&x.f64s()?, |group| extreme(group, last, wins))?
+    };
+    Array::i64s(groups.shape, found)
+}
+
+fn extreme<T: Copy>(group: &[T], last: bool, wins: impl Fn(T, T) -> bool) -> Result<i64> {
+    if group.is_empty() {
+        return bad("no element along the axis");
+    }
+    let mut best = 0;
+    for i in 1..group.len() {
+        if wins(group[i], group[best]) || last && !wins(group[best], group[i]) {
+            best = i;
+        }
+    }
+    Ok(best as i64)
+}
+
+pub(super) fn cumulate(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    cx.room(x.shape())?;
+    let along = shape::axis(only_int(cx.tensor(1)?)?, x.rank())?;
+    let split = Split::at(x.shape(), along)?;
+    let product = cx.call.op == "CumProd";
+    if x.elem().is_integer() {
+        let fold = |a: i128, b: i128| if product { a.wrapping_mul(b) } else { a + b };
+        let data = scan(cx, split, &x.ints()?, i128::from(product), fold);
+        return Array::from_ints(x.elem(), x.shape().to_vec(), data);
+    }
+    let fold = |a: f64, b: f64| if product { a * b } else { a + b };
+    let data = scan(cx, split, &x.f64s()?, f64::from(u8::from(product)), fold);
+    Array::from_f64s(x.elem(), x.shape().to_vec(), data)
+}
+
+fn scan<T: Copy>(cx: &Cx, split: Split, values: &[T], unit: T, fold: impl Fn(T, T) -> T) -> Vec<T> {
+    let (exclusive, reverse) = (cx.flag("exclusive", false), cx.flag("reverse", false));
+    let mut scanned = values.to_vec();
+    for start in split.lines() {
+        let mut line: Vec<usize> = split.line(start).collect();
+        if reverse {
+            line.reverse();
+        }
+        let mut total = unit;
+        for at in line {
+            let next = fold(total, values[at]);
+            scanned[at] = if exclusive { total } else { next };
+            total = next;
+        }
+    }
+    scanned
+}

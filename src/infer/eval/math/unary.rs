@@ -1,0 +1,78 @@
+//! Elementwise functions of one tensor.
+
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::number::{map_numbers, map_reals, test_reals};
+use crate::infer::eval::{Array, Refusal, Result, bad};
+
+pub(super) fn abs(cx: &Cx) -> Result<Array> {
+    map_numbers(cx.tensor(0)?, f64::abs, i128::abs)
+}
+
+pub(super) fn neg(cx: &Cx) -> Result<Array> {
+    map_numbers(cx.tensor(0)?, |x| -x, |x| -x)
+}
+
+pub(super) fn sign(cx: &Cx) -> Result<Array> {
+    // `signum` of ±0 is ±1, and of NaN is NaN.
+    map_numbers(cx.tensor(0)?, |x| if x == 0.0 { 0.0 } else { x.signum() }, i128::signum)
+}
+
+/// The functions of a real number that take no attributes.
+pub(super) fn float_function(cx: &Cx) -> Result<Array> {
+    let function: fn(f64) -> f64 = match cx.call.op {
+        "Sqrt" => f64::sqrt,
+        "Exp" => f64::exp,
+        "Log" => f64::ln,
+        "Reciprocal" => f64::recip,
+        "Floor" => f64::floor,
+        "Ceil" => f64::ceil,
+        "Round" => f64::round_ties_even,
+        "Erf" => libm::erf,
+        "Sin" => f64::sin,
+        "Cos" => f64::cos,
+        "Tan" => f64::tan,
+        "Asin" => f64::asin,
+        "Acos" => f64::acos,
+        "Atan" => f64::atan,
+        "Sinh" => f64::sinh,
+        "Cosh" => f64::cosh,
+        "Tanh" => f64::tanh,
+        "Asinh" => libm::asinh,
+        "Acosh" => libm::acosh,
+        "Atanh" => libm::atanh,
+        _ => return Err(Refusal::Unsupported),
+    };
+    map_reals(cx.tensor(0)?, function)
+}
+
+pub(super) fn is_nan(cx: &Cx) -> Result<Array> {
+    test_reals(cx.tensor(0)?, f64::is_nan)
+}
+
+pub(super) fn is_inf(cx: &Cx) -> Result<Array> {
+    let negative = cx.flag("detect_negative", true);
+    let positive = cx.flag("detect_positive", true);
+    test_reals(cx.tensor(0)?, |x| x == f64::INFINITY && positive || x == f64::NEG_INFINITY && negative)
+}
+
+/// Bounds are inputs since opset 11, attributes before. Where they cross, the upper one wins.
+pub(super) fn clip(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    if x.elem().is_integer() {
+        let bound = |i| match cx.maybe(i)? {
+            Some(array) => match array.ints()?.as_slice() {
+                [bound] => Ok(Some(*bound)),
+                _ => bad("expected a scalar"),
+            },
+            None => Ok(None),
+        };
+        let (low, high) = (bound(1)?.unwrap_or(i128::MIN), bound(2)?.unwrap_or(i128::MAX));
+        return map_numbers(x, |x| x, |x| x.max(low).min(high));
+    }
+    let low = cx.scalar(1)?.or(cx.float_attr("min"));
+    let high = cx.scalar(2)?.or(cx.float_attr("max"));
+    map_reals(x, |x| {
+        let x = if low.is_some_and(|low| x < low) { low.unwrap_or(x) } else { x };
+        if high.is_some_and(|high| x > high) { high.unwrap_or(x) } else { x }
+    })
+}

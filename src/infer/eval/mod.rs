@@ -1,0 +1,112 @@
+//! Evaluates single operators on constant tensors.
+//!
+//! [`eval`] takes one [`Call`] (operator, version, attributes) and its inputs. It knows nothing of
+//! graphs; `If`, `Loop`, `Scan` and `SequenceMap` are the caller's. It never panics: what it
+//! cannot or must not compute is a [`Refusal`].
+//!
+//! Real numbers are computed in `f64` and rounded once per operator to the element type. For `+`,
+//! `-`, `*`, `/` and `√` on `float` and narrower types this equals arithmetic in the type itself,
+//! as `f64` has more than twice the mantissa. Integers are computed in `i128` and wrap.
+
+mod array;
+mod cx;
+mod minifloat;
+mod number;
+mod raw;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod value;
+
+mod data;
+mod layout;
+mod math;
+
+use std::sync::Arc;
+
+pub use array::{Array, Buffer};
+pub use value::{Attr, Attrs, Val};
+
+use array::int_range;
+use cx::Cx;
+
+/// One call of an operator.
+pub struct Call<'a> {
+    /// `""` for `ai.onnx`.
+    pub domain: &'a str,
+    pub op: &'a str,
+    /// The `since_version` of the schema in force.
+    pub version: u16,
+    /// The version of the domain that the model imports.
+    pub opset: u16,
+    pub attrs: &'a dyn Attrs,
+    /// Number of outputs asked for; trailing ones that are absent do not count.
+    pub outputs: usize,
+}
+
+/// Bounds on what one call may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Elements in any one tensor that is made.
+    pub elements: usize,
+    /// Multiplications and the like, roughly.
+    pub work: usize,
+}
+
+impl Default for Budget {
+    /// Enough for shapes, masks and small tables; too little for weights.
+    fn default() -> Self {
+        Budget { elements: 1 << 16, work: 1 << 24 }
+    }
+}
+
+/// Why a call has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The operator, or this form of it, is not implemented.
+    Unsupported,
+    /// The result is not a function of the inputs.
+    NotDeterministic,
+    /// The result would exceed the [`Budget`].
+    TooLarge,
+    /// The inputs or attributes break the operator's contract, in this way.
+    BadInput(&'static str),
+}
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+fn bad<T>(reason: &'static str) -> Result<T> {
+    Err(Refusal::BadInput(reason))
+}
+
+/// Computes the outputs of one call, at least as many as asked for. An absent optional input is
+/// `None`, or is left off at the end.
+pub fn eval(call: &Call, inputs: &[Option<Val>], budget: Budget) -> Result<Vec<Val>> {
+    let kernel = find(call.domain, call.op).ok_or(Refusal::Unsupported)?;
+    let cx = Cx::new(call, inputs, budget);
+    let outputs = match kernel {
+        Kernel::One(run) => vec![Val::Tensor(Arc::new(run(&cx)?))],
+        Kernel::Many(run) => run(&cx)?.into_iter().map(|array| Val::Tensor(Arc::new(array))).collect(),
+        Kernel::Values(run) => run(&cx)?,
+        Kernel::Random => return Err(Refusal::NotDeterministic),
+    };
+    if outputs.len() < call.outputs {
+        return bad("more outputs are asked for than the operator has");
+    }
+    Ok(outputs)
+}
+
+fn find(domain: &str, op: &str) -> Option<Kernel> {
+    match domain {
+        "" | "ai.onnx" => layout::find(op).or_else(|| math::find(op)).or_else(|| data::find(op)),
+        _ => None,
+    }
+}
+
+/// How an operator is computed, by what it returns.
+enum Kernel {
+    One(fn(&Cx) -> Result<Array>),
+    Many(fn(&Cx) -> Result<Vec<Array>>),
+    Values(fn(&Cx) -> Result<Vec<Val>>),
+    Random,
+}
