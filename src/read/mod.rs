@@ -1,5 +1,6 @@
 //! Readers: one per kind of evidence. Each returns what could be read and a finding for what could not.
 
+pub mod export_log;
 pub mod onnx;
 pub mod pt2;
 pub mod source;

@@ -1,0 +1,208 @@
+//! Exceptions in a log: Python tracebacks, what caused what, and exceptions that stand alone.
+
+use std::ops::Range;
+
+use crate::read::source::{Frame, frames, is_library};
+
+/// One exception, as Python printed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure<'a> {
+    /// `torch.onnx.errors.UnsupportedOperatorError`; empty where the log ends before it.
+    pub class: &'a str,
+    /// All of its message, which may have many lines.
+    pub message: &'a str,
+    /// Its stack, outermost first as printed; empty for an exception that stands alone.
+    pub stack: &'a str,
+    /// 0-based line of the log on which the class stands.
+    pub log_line: usize,
+    /// 0-based lines of the log from its traceback to the end of its message.
+    pub lines: Range<usize>,
+}
+
+/// Exceptions of which each led to the next, the first cause first.
+pub type Chain<'a> = Vec<Failure<'a>>;
+
+/// Lines of an exception's message that are looked at; the longest of PyTorch have about 60.
+const MAX_MESSAGE_LINES: usize = 200;
+
+const TRACEBACK: &str = "Traceback (most recent call last):";
+
+/// What joins an exception to the one that was printed before it.
+const LINKS: [&str; 2] =
+    ["The above exception was the direct cause of the following", "During handling of the above exception"];
+
+/// All exceptions in `lines`, which are consecutive slices of one text.
+pub fn chains<'a>(text: &'a str, lines: &[&'a str]) -> Vec<Chain<'a>> {
+    let mut chains: Vec<Chain<'a>> = Vec::new();
+    let mut linked = false;
+    let mut at = 0;
+    while at < lines.len() {
+        let line = lines[at];
+        if LINKS.iter().any(|link| line.contains(link)) {
+            linked = true;
+            at += 1;
+        } else if line.contains(TRACEBACK) {
+            let (failure, next) = traceback(text, lines, at);
+            push(&mut chains, failure, linked);
+            linked = false;
+            at = next;
+        } else if let Some(failure) = alone(line, at) {
+            push(&mut chains, failure, false);
+            at += 1;
+        } else {
+            at += 1;
+        }
+    }
+    chains
+}
+
+fn push<'a>(chains: &mut Vec<Chain<'a>>, failure: Failure<'a>, linked: bool) {
+    match chains.last_mut().filter(|_| linked) {
+        Some(chain) => chain.push(failure),
+        None => chains.push(vec![failure]),
+    }
+}
+
+/// The traceback that begins at line `start`, and the line after its message.
+fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>, usize) {
+    let indent = lines[start].find(TRACEBACK).unwrap_or(0);
+    let body = lines[start + 1..].iter().position(|line| is_class_line(line, indent));
+    let class_at = body.map_or(lines.len(), |length| start + 1 + length);
+    let stack = join(text, &lines[start + 1..class_at]);
+    let Some(class_line) = lines.get(class_at) else {
+        let lines = start..lines.len();
+        let end = lines.end;
+        return (Failure { class: "", message: "", stack, log_line: start, lines }, end);
+    };
+    let rest = &lines[class_at + 1..];
+    let length = rest.iter().take(MAX_MESSAGE_LINES).position(|line| ends_message(line));
+    let end = class_at + 1 + length.unwrap_or(rest.len().min(MAX_MESSAGE_LINES));
+    let (class, first) = split_class(class_line);
+    let whole = join(text, &lines[class_at..end]);
+    let message = &whole[class_line.len() - first.len()..];
+    let message = message.trim_end();
+    (Failure { class, message, stack, log_line: class_at, lines: start..end }, end)
+}
+
+/// The line that names the exception: the first that is indented no deeper than its traceback.
+fn is_class_line(line: &str, indent: usize) -> bool {
+    let depth = line.len() - line.trim_start().len();
+    !line.trim().is_empty() && depth <= indent && !line.trim_start().starts_with("File \"")
+}
+
+fn ends_message(line: &str) -> bool {
+    line.contains(TRACEBACK)
+        || LINKS.iter().any(|link| line.contains(link))
+        || line.starts_with("graph(")
+        || line.starts_with("Exported graph:")
+}
+
+/// `SomeError: message` → its class and message; a class may stand without a message.
+fn split_class(line: &str) -> (&str, &str) {
+    let (class, message) = line.split_once(": ").unwrap_or((line.trim_end().trim_end_matches(':'), ""));
+    let dotted = class.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
+    if dotted { (class.trim(), message) } else { ("", line) }
+}
+
+/// An exception that a logger or pytest (`E   SomeError: …`) printed without its traceback.
+fn alone(line: &str, at: usize) -> Option<Failure<'_>> {
+    let text = line.strip_prefix("E  ").unwrap_or(line).trim_start();
+    let (class, message) = text.split_once(": ")?;
+    let last = class.rsplit('.').next()?;
+    let named = ["Error", "Exception", "SymNode"].iter().any(|end| last.ends_with(end));
+    let dotted = class.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
+    let failure = Failure { class, message, stack: "", log_line: at, lines: at..at + 1 };
+    (named && dotted).then_some(failure)
+}
+
+/// The part of `text` that consecutive `lines` of it make up.
+fn join<'a>(text: &'a str, lines: &[&'a str]) -> &'a str {
+    let offset = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
+    match (lines.first(), lines.last()) {
+        (Some(first), Some(last)) => text.get(offset(first)..offset(last) + last.len()).unwrap_or(""),
+        _ => "",
+    }
+}
+
+/// What PyTorch writes before the user's own frames inside a message.
+const USER_STACKS: [&str; 5] = [
+    "The following call raised this error:",
+    "from user code:",
+    "User stack:",
+    "User Stack (most recent call last):",
+    "(node defined in ",
+];
+
+impl Failure<'_> {
+    /// The line of the model's own code: the frame that the message names, else the innermost frame
+    /// of the user's that PyTorch called. A frame that only called PyTorch is not the model's.
+    pub fn model_frame(&self) -> Option<Frame> {
+        let named = USER_STACKS.iter().filter_map(|mark| self.message.split_once(mark));
+        let named = named.filter_map(|(_, stack)| frames(stack).into_iter().find(|f| !is_library(&f.file)));
+        named.chain(self.called_frame()).next()
+    }
+
+    fn called_frame(&self) -> Option<Frame> {
+        let stack = frames(self.stack);
+        let entered = stack.iter().rposition(|frame| is_library(&frame.file))?;
+        stack[..entered].iter().find(|frame| !is_library(&frame.file)).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each chain as `Class: message at file:line`, exceptions joined by `<-`.
+    fn check(text: &str, expected: &[&str]) {
+        let lines: Vec<&str> = text.lines().collect();
+        let said: Vec<String> = chains(text, &lines)
+            .iter()
+            .map(|chain| chain.iter().map(show).collect::<Vec<_>>().join(" <- "))
+            .collect();
+        assert_eq!(said, expected);
+    }
+
+    fn show(failure: &Failure) -> String {
+        let frame = failure.model_frame().map(|f| format!(" at {}:{}", f.file, f.line)).unwrap_or_default();
+        format!("{}: {}{frame}", failure.class, failure.message.lines().next().unwrap_or(""))
+    }
+
+    const TORCH: &str = "/venv/lib/python3.11/site-packages/torch";
+
+    #[test]
+    fn a_chain_is_one() {
+        let text = format!(
+            "Traceback (most recent call last):\n  File \"/app/export.py\", line 5, in main\n    go()\n  \
+             File \"{TORCH}/export/__init__.py\", line 1, in export\n    raise e\n  \
+             File \"/app/net.py\", line 66, in forward\n    if x.sum() > 0:\n       ^^^\n  \
+             File \"{TORCH}/fx/proxy.py\", line 2, in guard\n    no\nValueError: first\nmore\n\n\
+             The above exception was the direct cause of the following exception:\n\n\
+             Traceback (most recent call last):\n  File \"/app/export.py\", line 5, in main\n    go()\n\
+             torch.onnx.Oops: second\n"
+        );
+        check(&text, &["ValueError: first at /app/net.py:66 <- torch.onnx.Oops: second"]);
+    }
+
+    #[test]
+    fn the_frame_a_message_names_comes_first() {
+        let text = "Traceback (most recent call last):\n  File \"/app/export.py\", line 5, in main\n    go()\n\
+                    A.B: no\n\nfrom user code:\n   File \"/app/net.py\", line 9, in forward\n    y = int(k)\n";
+        check(text, &["A.B: no at /app/net.py:9"]);
+        let text = "Traceback (most recent call last):\n  File \"/app/export.py\", line 5, in main\n    go()\n\
+                    SymbolicValueError: no [Caused by '%1']\n    (node defined in /app/net.py(12): forward\n";
+        check(text, &["SymbolicValueError: no [Caused by '%1'] at /app/net.py:12"]);
+    }
+
+    #[test]
+    fn what_is_cut_off_or_alone_is_still_told() {
+        check("Traceback (most recent call last):\n  File \"/app/net.py\", line 5, in f\n    go()", &[": "]);
+        check("Traceback (most recent call last):", &[": "]);
+        check("E   RuntimeError: Couldn't export", &["RuntimeError: Couldn't export"]);
+        check("an Error: of no class\nerrors: 3", &[]);
+        check(
+            "  Traceback (most recent call last):\n    File \"a.py\", line 1, in f\n  KeyError",
+            &["KeyError: "],
+        );
+    }
+}

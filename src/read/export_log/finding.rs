@@ -1,0 +1,362 @@
+//! What each remark of a log means, and what to write instead.
+
+use crate::diag::{Finding, Level, Place, TextPlace};
+
+use super::failures;
+use super::remark::{Kind, PythonType, Remark};
+
+/// A finding before it has a place: what is wrong, why, what to do.
+pub struct Words {
+    pub code: &'static str,
+    pub rule: &'static str,
+    pub level: Level,
+    pub message: String,
+    pub note: &'static str,
+    pub help: String,
+}
+
+/// The finding that a remark makes; `None` for one that is harmless.
+pub fn finding(remark: &Remark) -> Option<Finding> {
+    let words = words(remark)?;
+    let from_tracer = !matches!(remark.kind, Kind::MutationRemoved { .. } | Kind::TrainingMode { .. });
+    let level = if remark.in_library && from_tracer { words.level.min(Level::Info) } else { words.level };
+    let said = said(remark);
+    let place = remark.place.clone().map_or_else(|| said.clone(), Place::Source);
+    let mut finding = Finding::new(words.code, words.rule, level, words.message, place).note(words.note);
+    if !words.help.is_empty() {
+        finding = finding.help(words.help);
+    }
+    if remark.count > 1 {
+        finding = finding.note(format!("the log says so {} times", remark.count));
+    }
+    if remark.place.is_some() {
+        finding = finding.related(said, "the exporter said so here");
+    }
+    Some(finding)
+}
+
+/// The line of the log.
+fn said(remark: &Remark) -> Place {
+    let width = u32::try_from(remark.log_text.trim_end().chars().count()).unwrap_or(u32::MAX);
+    Place::Text(TextPlace { line: remark.log_line, column: 1, width, text: remark.log_text.clone() })
+}
+
+fn words(remark: &Remark) -> Option<Words> {
+    match &remark.kind {
+        Kind::PythonValue(python) => Some(python_value(*python, remark)),
+        Kind::ConstantTensor { function } => constant_tensor(function, remark.code()),
+        Kind::Iteration => Some(iteration(remark)),
+        Kind::Length => Some(length()),
+        Kind::SharedWrite { references, operator } => Some(shared_write(*references, operator)),
+        Kind::ShapeWrite => Some(shape_write(remark)),
+        Kind::MutationRemoved { operator, value } => Some(mutation(operator, value)),
+        Kind::AdvancedIndex => Some(advanced_index()),
+        Kind::TrainingMode { operator } => Some(training(operator.as_deref())),
+        Kind::UnknownDynamicAxis { name } => Some(unknown_axis(name)),
+        Kind::RecurrentBatch => Some(recurrent_batch()),
+        Kind::ResizeSemantics => Some(resize()),
+        _ => failures::words(remark),
+    }
+}
+
+/// `code` in backticks, or a stand-in where the log does not show it.
+pub fn shown(code: &str, stand_in: &str) -> String {
+    if code.is_empty() { stand_in.to_owned() } else { format!("`{code}`") }
+}
+
+/// What a value was made of: the size of a tensor, or its elements.
+fn reads_shape(code: &str) -> bool {
+    code.contains(".shape") || code.contains(".size(") || code.contains("len(")
+}
+
+fn python_value(python: PythonType, remark: &Remark) -> Words {
+    let code = remark.code();
+    match python {
+        PythonType::Boolean => branch(code),
+        PythonType::Array => numpy_array(code),
+        PythonType::Index | PythonType::Integer if is_loop(code) => iteration(remark),
+        PythonType::Index | PythonType::Integer if reads_shape(code) => shape_value(code),
+        _ => item(python, code),
+    }
+}
+
+fn is_loop(code: &str) -> bool {
+    let iterates = code.starts_with("for ") || code.contains(" for ");
+    iterates && (code.contains(" range(") || code.contains(" enumerate("))
+}
+
+fn branch(code: &str) -> Words {
+    let asserts = code.starts_with("assert ");
+    let message = if asserts {
+        format!("`{code}` was checked for the example input alone")
+    } else {
+        format!(
+            "{} was decided while tracing: only the way the example input took is in the graph",
+            shown(condition(code), "a Python `if` on a tensor")
+        )
+    };
+    Words {
+        code: "EXP006",
+        rule: "traced-branch",
+        level: if asserts { Level::Info } else { Level::Warning },
+        message,
+        note: "tracing records tensor operations; a Python decision on a tensor leaves no trace of the condition",
+        help: if asserts {
+            "the exported graph does not check this; `torch._assert(condition, message)` is recorded by torch.export"
+                .into()
+        } else {
+            "compute both ways and choose by `torch.where(condition, a, b)`, or write \
+             `torch.cond(condition, true_fn, false_fn, operands)` and export with `dynamo=True`"
+                .into()
+        },
+    }
+}
+
+/// The condition of `if …:`; the code itself where it is no statement of that form.
+fn condition(code: &str) -> &str {
+    let keywords = ["if ", "elif ", "while "];
+    let rest = keywords.iter().find_map(|keyword| code.strip_prefix(keyword));
+    rest.and_then(|rest| rest.strip_suffix(':')).unwrap_or(code)
+}
+
+fn numpy_array(code: &str) -> Words {
+    Words {
+        code: "EXP005",
+        rule: "numpy-constant",
+        level: Level::Warning,
+        message: format!(
+            "{} leaves PyTorch for NumPy: its result is a constant of the example input",
+            shown(code, "this line")
+        ),
+        note: "NumPy's operations are not recorded; what comes back from them is stored as it was at export time",
+        help: "stay in PyTorch: `x.max()` for `x.numpy().max()`, `torch.` functions for `np.` ones".into(),
+    }
+}
+
+fn shape_value(code: &str) -> Words {
+    Words {
+        code: "EXP001",
+        rule: "baked-shape",
+        level: Level::Warning,
+        message: format!(
+            "{} makes a Python number of a size: the traced size is fixed in the graph",
+            shown(code, "this line")
+        ),
+        note: "`int()` of a size and the use of a size as a Python index leave the trace; at another size the \
+               graph computes with the old one",
+        help: "use the size as it is (`x.shape[0]`, without `int()`), which the tracer follows".into(),
+    }
+}
+
+fn item(python: PythonType, code: &str) -> Words {
+    let (call, into) = match python {
+        PythonType::Float => ("float()", "a Python float"),
+        PythonType::List => (".tolist()", "a Python list"),
+        PythonType::Number => (".item()", "a Python number"),
+        _ => ("int()", "a Python integer"),
+    };
+    Words {
+        code: "EXP002",
+        rule: "item-baked",
+        level: Level::Warning,
+        message: format!(
+            "{} turns a tensor into {into}: its value for the example input is fixed in the graph",
+            shown(code, &format!("a call of `{call}`"))
+        ),
+        note: "the exporter cannot follow Python numbers; for any other input the graph computes with the old value",
+        help: format!(
+            "keep it a tensor: leave out `{call}` where the value is computed with, and index with \
+            `torch.index_select` or `torch.gather` where it chooses"
+        ),
+    }
+}
+
+/// `torch.tensor(…)` of literals is the same whatever the input, which is what PyTorch's warning allows.
+fn constant_tensor(function: &str, code: &str) -> Option<Words> {
+    let from_numpy = function.ends_with("from_numpy");
+    if !from_numpy && is_literal_call(function, code) {
+        return None;
+    }
+    Some(Words {
+        code: "EXP005",
+        rule: "numpy-constant",
+        level: if code.is_empty() { Level::Info } else { Level::Warning },
+        message: format!("{} is stored as a constant: the value it had for the example input",
+            shown(code, &format!("a result of `{function}`"))),
+        note: "what is made from NumPy or Python values has no history that the tracer could record; if those \
+               depend on the input or its sizes, the graph is wrong for every other input",
+        help: "make it by torch functions of the inputs (`torch.ones_like(x)`, `x.new_ones(x.shape[0], 5)`), or \
+               once in `__init__` as a buffer where it never changes"
+            .into(),
+    })
+}
+
+/// Whether every call of `function` in `code` has literals for arguments.
+fn is_literal_call(function: &str, code: &str) -> bool {
+    let name = function.rsplit('.').next().unwrap_or(function);
+    let calls: Vec<&str> = code.split(&format!("{name}(")).skip(1).collect();
+    !calls.is_empty() && calls.iter().all(|rest| is_literal(first_argument(rest)))
+}
+
+/// What stands before the first comma or parenthesis that closes the call.
+fn first_argument(rest: &str) -> &str {
+    let mut depth = 0i32;
+    for (at, byte) in rest.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth == 0 => return &rest[..at],
+            b')' | b']' | b'}' => depth -= 1,
+            b',' if depth == 0 => return &rest[..at],
+            _ => {}
+        }
+    }
+    rest
+}
+
+/// Numbers, booleans and `inf` in any nesting: no name and no call.
+fn is_literal(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+    let number =
+        |word: &str| word.as_bytes().first().is_some_and(u8::is_ascii_digit) || word.starts_with('.');
+    let mut words = words.filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(|word| number(word) || matches!(word, "True" | "False"))
+}
+
+fn iteration(remark: &Remark) -> Words {
+    Words {
+        code: "EXP007",
+        rule: "unrolled-loop",
+        level: Level::Warning,
+        message: format!(
+            "{} was unrolled: the graph has one copy of its body for each step of the example input",
+            shown(remark.code(), "a Python loop over a tensor")
+        ),
+        note: "a Python loop is not recorded, only what its body did; with more steps the rest is left out, \
+               with fewer the graph fails",
+        help:
+            "write it for the whole tensor at once, or use `torch.scan`/`torch.nn.GRU` and their like, which \
+               export as one operator"
+                .into(),
+    }
+}
+
+fn length() -> Words {
+    Words {
+        code: "EXP001",
+        rule: "baked-shape",
+        level: Level::Warning,
+        message: "`len()` of a tensor is a Python integer: the traced length is fixed in the graph".into(),
+        note: "the tracer follows `x.shape[0]`, but not `len(x)`",
+        help: "write `x.shape[0]`".into(),
+    }
+}
+
+fn shared_write(references: u32, operator: &str) -> Words {
+    Words {
+        code: "EXP004",
+        rule: "in-place-view-lost",
+        level: Level::Warning,
+        message: format!(
+            "`{operator}` writes into memory that {references} tensors share: the others keep \
+            their old values in the graph"
+        ),
+        note: "a traced graph has no shared memory; only the tensor that was written through sees the change",
+        help: format!(
+            "use the form that returns a new tensor (`y = y.{}(…)`), and build the whole from its parts",
+            operator.trim_end_matches('_')
+        ),
+    }
+}
+
+fn shape_write(remark: &Remark) -> Words {
+    Words {
+        code: "EXP003",
+        rule: "in-place-shape-alias",
+        level: Level::Warning,
+        message: format!(
+            "{} changes a size in place: in the graph, whatever else holds that size changes too",
+            shown(remark.code(), "an augmented assignment (`+=`)")
+        ),
+        note: "while tracing, sizes are tensors and `+=` writes into them; in plain Python they are integers, \
+               and the first name keeps its value",
+        help: "write it out: `n = n + 2` for `n += 2`".into(),
+    }
+}
+
+fn mutation(operator: &str, value: &str) -> Words {
+    if value.ends_with("num_batches_tracked") || value.contains("running_") {
+        return training(Some("batch_norm"));
+    }
+    let operator = operator.trim_start_matches("aten::");
+    Words {
+        code: "EXP004",
+        rule: "in-place-view-lost",
+        level: Level::Info,
+        message: format!(
+            "`{operator}` writes into the input `{value}`; the exported graph gives a new value instead"
+        ),
+        note: "an ONNX graph never changes its inputs: a caller that reads the input afterwards sees its old value",
+        help: "return the changed tensor if it is needed outside".into(),
+    }
+}
+
+fn advanced_index() -> Words {
+    Words {
+        code: "IDX001",
+        rule: "negative-index",
+        level: Level::Info,
+        message:
+            "an index by several tensors is exported as one over flattened axes: negative indices in it read \
+            the wrong elements"
+                .into(),
+        note: "the exporter cannot see whether an index is negative, and does not add the size of its axis",
+        help: "make the indices non-negative first: `torch.where(i < 0, i + x.shape[0], i)`".into(),
+    }
+}
+
+fn training(operator: Option<&str>) -> Words {
+    Words {
+        code: "EXP010",
+        rule: "training-mode",
+        level: if operator.is_some() { Level::Error } else { Level::Warning },
+        message: match operator {
+            Some(operator) => format!("`{operator}` is exported in training mode"),
+            None => "the model is exported in training mode".to_owned(),
+        },
+        note: "Dropout then drops at random, and BatchNormalization uses the statistics of each batch",
+        help: "call `model.eval()` before the export, and leave `training` at `TrainingMode.EVAL`".into(),
+    }
+}
+
+fn unknown_axis(name: &str) -> Words {
+    Words {
+        code: "EXP014",
+        rule: "lost-symbol",
+        level: Level::Warning,
+        message: format!("`dynamic_axes` names `{name}`, which is no input or output: its axes stay fixed"),
+        note: "the axes keep the sizes of the example input",
+        help: "give the same names in `input_names` and `output_names`".into(),
+    }
+}
+
+fn recurrent_batch() -> Words {
+    Words {
+        code: "EXP001",
+        rule: "baked-shape",
+        level: Level::Warning,
+        message: "a recurrent layer gets an initial state of the traced batch size".into(),
+        note: "without `h0` the layer makes zeros of the example's batch size, which the graph keeps",
+        help: "pass the initial state as an input, or export with a batch of 1".into(),
+    }
+}
+
+fn resize() -> Words {
+    Words {
+        code: "OPV007",
+        rule: "resize-semantics-changed",
+        level: Level::Warning,
+        message: "Resize of opset 10 has not the coordinates that PyTorch's interpolation has".into(),
+        note: "opset 11 gave Resize its coordinate modes, PyTorch's among them",
+        help: "export with `opset_version=11` or newer".into(),
+    }
+}

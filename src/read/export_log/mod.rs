@@ -1,0 +1,148 @@
+//! What the export printed: warnings and exceptions, traced back to the user's own lines.
+//!
+//! A log is any text; what is not recognised is passed over. TorchScript graphs in it are read by the
+//! TorchScript reader; here they only tell which line an operator came from.
+
+mod cause;
+mod failure;
+mod failures;
+mod finding;
+mod nodes;
+mod remark;
+#[cfg(test)]
+mod tests;
+mod text;
+mod warning;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::diag::{Finding, SourcePlace};
+use crate::read::source::{SourceFiles, is_library};
+
+use failure::{Chain, Failure};
+use nodes::Node;
+
+pub use remark::{Input, Kind, PythonType, Remark};
+
+/// Finds what an export log says of the model, as findings at the user's own lines.
+///
+/// Time is linear in the length of `text`. Nothing of what is said twice is repeated.
+pub fn read(text: &str, sources: &SourceFiles) -> Vec<Finding> {
+    remarks(text, sources).iter().filter_map(finding::finding).collect()
+}
+
+/// The same as structured remarks, to be matched to the nodes that came from those lines. Remarks that
+/// are harmless by themselves, and make no finding, are among them.
+pub fn remarks(text: &str, sources: &SourceFiles) -> Vec<Remark> {
+    let plain = text::plain(text);
+    let lines: Vec<&str> = plain.lines().collect();
+    let nodes = nodes::nodes(&lines);
+    let log = Log { lines: &lines, nodes: &nodes, sources };
+    let mut said: IndexMap<Fault, Remark> = IndexMap::new();
+    let chains = failure::chains(&plain, &lines);
+    for remark in
+        log.warnings(&chains).into_iter().chain(chains.iter().filter_map(|chain| log.failure(chain)))
+    {
+        let place = remark.place.as_ref().map(|place| (place.file.clone(), place.line));
+        said.entry((remark.kind.clone(), place)).and_modify(|first| first.count += 1).or_insert(remark);
+    }
+    let mut said: Vec<Remark> = said.into_values().collect();
+    said.sort_by_key(|remark| remark.log_line);
+    said
+}
+
+/// What makes two remarks one: the same kind at the same line of a file.
+type Fault = (Kind, Option<(Arc<str>, u32)>);
+
+/// A log, and what is needed to find the lines that it speaks of.
+struct Log<'a> {
+    lines: &'a [&'a str],
+    nodes: &'a [Node<'a>],
+    sources: &'a SourceFiles,
+}
+
+impl Log<'_> {
+    /// The warnings, except for those that an exception's message repeats.
+    fn warnings(&self, chains: &[Chain]) -> Vec<Remark> {
+        let mut within = chains.iter().flatten().map(|failure| &failure.lines).peekable();
+        let mut remarks = Vec::new();
+        for (at, line) in self.lines.iter().enumerate() {
+            while within.next_if(|lines| lines.end <= at).is_some() {}
+            if within.peek().is_some_and(|lines| lines.contains(&at)) {
+                continue;
+            }
+            if let Some(warning) = warning::warning(line) {
+                let place = self.warned_place(&warning, at);
+                let in_library = warning.location.is_some() && place.is_none();
+                remarks.push(Remark { in_library, ..self.remark(warning.kind, place, at) });
+            }
+        }
+        remarks
+    }
+
+    /// The line a warning blames. Python prints its code beneath.
+    fn warned_place(&self, warning: &warning::Warning, at: usize) -> Option<SourcePlace> {
+        if let Some((file, line)) = warning.location {
+            let below = self.lines.get(at + 1).filter(|line| line.starts_with([' ', '\t']));
+            let code =
+                below.filter(|line| !line.trim_start().starts_with(['%', '#'])).map(|line| line.trim());
+            return (!is_library(file)).then(|| self.sources.place(file, line, 0, None, code));
+        }
+        match warning.kind {
+            // PyTorch warns while it converts; the graph is printed when that is done.
+            Kind::ShapeWrite => self.node_place(nodes::shape_write(self.nodes_from(at))),
+            _ => None,
+        }
+    }
+
+    fn failure(&self, chain: &Chain) -> Option<Remark> {
+        let known = chain.iter().find_map(|f| Some((f, cause::cause(f.class, f.message)?)));
+        let (failure, kind) = match known {
+            Some(known) => known,
+            // An exception that stands alone and says nothing of ours may be anything.
+            None => chain.iter().find(|failure| !failure.stack.is_empty()).map(|f| (f, stopped(f)))?,
+        };
+        let frames = std::iter::once(failure).chain(chain.iter());
+        let frame = frames.filter_map(Failure::model_frame).next();
+        let place = frame.map(|frame| self.sources.frame_place(&frame));
+        let place = place.or_else(|| self.node_place(self.converted(&kind, failure.log_line)));
+        Some(self.remark(kind, place, failure.log_line))
+    }
+
+    /// The node that could not be converted: the last one of its operator before the exception.
+    fn converted(&self, kind: &Kind, before: usize) -> Option<Node<'_>> {
+        let operator = match kind {
+            Kind::Unsupported { operator, .. } => operator.as_str(),
+            Kind::IndexPutNonConsecutive => "aten::index_put",
+            Kind::PythonOperator { name } => name,
+            _ => return None,
+        };
+        let end = self.nodes.partition_point(|node| node.log_line < before);
+        let same = |node: &&Node| {
+            node.operator.trim_end_matches('_') == operator.trim_end_matches('_') || node.name() == operator
+        };
+        self.nodes[..end].iter().rfind(same).copied()
+    }
+
+    fn nodes_from(&self, line: usize) -> &[Node<'_>] {
+        &self.nodes[self.nodes.partition_point(|node| node.log_line < line)..]
+    }
+
+    fn node_place(&self, node: Option<Node>) -> Option<SourcePlace> {
+        let (file, line) = node?.location;
+        (!is_library(file)).then(|| self.sources.place(file, line, 0, None, None))
+    }
+
+    fn remark(&self, kind: Kind, place: Option<SourcePlace>, at: usize) -> Remark {
+        let log_line = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        Remark { kind, place, log_line, log_text: Arc::from(self.lines[at]), in_library: false, count: 1 }
+    }
+}
+
+/// What is said of an exception that has no rule of its own.
+fn stopped(failure: &Failure) -> Kind {
+    let message = failure.message.lines().next().unwrap_or("").trim();
+    Kind::Failed { class: failure.class.to_owned(), message: message.to_owned() }
+}

@@ -1,0 +1,119 @@
+//! The nodes of TorchScript graphs in a log, as far as a log's own remarks need them: operator, values
+//! and line. The graphs themselves are read by the TorchScript reader.
+
+/// A node line: `%y : Float(2) = aten::add(%x, %1), scope: Net:: # /app/net.py:60:0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node<'a> {
+    /// 0-based line of the log.
+    pub log_line: usize,
+    /// Text of the line.
+    pub text: &'a str,
+    /// `aten::add`, or `^Square` for a `torch.autograd.Function`.
+    pub operator: &'a str,
+    /// File and 1-based line of the Python that made it.
+    pub location: (&'a str, u32),
+}
+
+/// The nodes in `lines` that say where they came from.
+pub fn nodes<'a>(lines: &[&'a str]) -> Vec<Node<'a>> {
+    lines.iter().enumerate().filter_map(|(at, line)| node(line, at)).collect()
+}
+
+fn node(line: &str, log_line: usize) -> Option<Node<'_>> {
+    if !line.trim_start().starts_with('%') {
+        return None;
+    }
+    let (_, location) = line.rsplit_once(" # ")?;
+    let mut parts = location.trim_end().rsplitn(3, ':');
+    let (_column, number, file) = (parts.next()?, parts.next()?, parts.next()?);
+    let (_, call) = line.split_once(" = ")?;
+    let operator = &call[..call.find(['(', '[', ' '])?];
+    let location = (file, number.parse().ok()?);
+    let is_operator = operator.contains("::") || operator.starts_with('^');
+    is_operator.then_some(Node { log_line, text: line, operator, location })
+}
+
+impl<'a> Node<'a> {
+    /// The name without its namespace and the `_` of an in-place form: `add` of `aten::add_`.
+    pub fn name(&self) -> &'a str {
+        self.operator.rsplit(['^', ':']).next().unwrap_or("").trim_end_matches('_')
+    }
+
+    /// The values it makes.
+    pub fn outputs(&self) -> impl Iterator<Item = &'a str> {
+        let (head, _) = self.text.split_once(" = ").unwrap_or(("", ""));
+        head.split_whitespace()
+            .filter(|word| word.starts_with('%'))
+            .map(|word| word.trim_end_matches([',', ':']))
+    }
+
+    /// The values it takes.
+    pub fn inputs(&self) -> impl Iterator<Item = &'a str> {
+        let call = self.text.split_once(" = ").map_or("", |(_, call)| call);
+        // Attributes stand in brackets between the operator and its arguments.
+        let arguments = call.rsplit_once(", scope:").map_or(call, |(call, _)| call);
+        let open = arguments.find("](").map(|at| at + 1).or_else(|| arguments.find('('));
+        let inside = open.map_or("", |at| &arguments[at + 1..]);
+        inside.split([',', ')']).map(str::trim).filter(|word| word.starts_with('%'))
+    }
+}
+
+/// The node whose in-place form PyTorch warned of: arithmetic on a size of a tensor, in `nodes`.
+///
+/// In the finished graph the first value is gone and its reader takes the changed one, mostly twice
+/// (`Add(v, v)`); where no node does so, the first arithmetic on a size is meant.
+pub fn shape_write<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
+    let mut sizes = rustc_hash::FxHashSet::default();
+    let mut changes: Vec<Node<'a>> = Vec::new();
+    for node in nodes {
+        let inputs: Vec<&str> = node.inputs().collect();
+        let from_size = inputs.iter().any(|input| sizes.contains(input));
+        let twice = inputs.len() == 2 && inputs[0] == inputs[1];
+        let name = node.name().to_ascii_lowercase();
+        match name.as_str() {
+            "shape" | "size" => sizes.extend(node.outputs()),
+            "add" | "sub" | "mul" | "div" | "floor_divide" if from_size => {
+                let changed = changes.iter().rfind(|change| change.outputs().any(|out| out == inputs[0]));
+                if twice && let Some(change) = changed {
+                    return Some(*change);
+                }
+                changes.push(*node);
+                sizes.extend(node.outputs());
+            }
+            "gather" | "cast" | "numtotensor" | "select" | "int" | "identity" | "unsqueeze" | "squeeze"
+            | "slice"
+                if from_size =>
+            {
+                sizes.extend(node.outputs());
+            }
+            _ => {}
+        }
+    }
+    changes.first().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[(&str, u32, usize, usize)]) {
+        let lines: Vec<&str> = text.lines().collect();
+        let said: Vec<_> = nodes(&lines)
+            .iter()
+            .map(|n| (n.operator, n.location.1, n.outputs().count(), n.inputs().count()))
+            .collect();
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn nodes_of_both_dialects() {
+        check(
+            "graph(%x : Float(2)):\n  \
+             %a, %b : Float(2), %c : Long() = aten::foo(%x, %1), scope: M:: # /app/net.py:60:0\n  \
+             %d : Float(2) = onnx::Add[axis=0, onnx_name=\"/Add\"](%a, %b), scope: M:: # C:\\net.py:7:15\n  \
+             %e : Long() = onnx::Constant[value={1}]()\n  return (%d)",
+            &[("aten::foo", 60, 3, 2), ("onnx::Add", 7, 1, 2)],
+        );
+        check("%broken = \n % # a:b:c\n%x = y # f:1:0\n%x = aten::y() # f:one:0", &[]);
+    }
+}

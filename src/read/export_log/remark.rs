@@ -1,0 +1,115 @@
+//! What an export log says, in the terms of the exporter.
+
+use std::sync::Arc;
+
+use crate::diag::SourcePlace;
+
+/// One thing that the log says, however often it says it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remark {
+    pub kind: Kind,
+    /// The line of the user's own code, where the log, the graph in it, or the sources tell.
+    pub place: Option<SourcePlace>,
+    /// 1-based line of the log where it is first said.
+    pub log_line: u32,
+    /// That line.
+    pub log_text: Arc<str>,
+    /// Whether the log blames a line of PyTorch's own, which nobody but PyTorch can change.
+    pub in_library: bool,
+    /// How often the log says it of this place.
+    pub count: u32,
+}
+
+/// What a value was turned into when the tracer lost sight of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PythonType {
+    Boolean,
+    Integer,
+    Float,
+    Number,
+    Index,
+    List,
+    Array,
+}
+
+/// The kinds of remark that are understood.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// "Converting a tensor to a Python …".
+    PythonValue(PythonType),
+    /// "torch.tensor results are registered as constants in the trace".
+    ConstantTensor { function: String },
+    /// "Iterating over a tensor".
+    Iteration,
+    /// "Using len to get tensor shape".
+    Length,
+    /// "There are N live references to the data region being modified … operator NAME".
+    SharedWrite { references: u32, operator: String },
+    /// "In-place op on output of tensor.shape".
+    ShapeWrite,
+    /// "ONNX Preprocess - Removing mutation from node aten::add_ on block input: 'x'".
+    MutationRemoved { operator: String, value: String },
+    /// "Exporting aten::index operator of advanced indexing … If indices include negative values".
+    AdvancedIndex,
+    /// "Only consecutive 1-d tensor indices are supported in exporting aten::index_put".
+    IndexPutNonConsecutive,
+    /// A size that the model works for alone: "specialized it to be a constant (2)".
+    Specialized { input: Input, axis: Option<u32>, size: Option<i64> },
+    /// An example size of 1 (or 0), which torch.export never leaves free.
+    ZeroOneSpecialized { input: Input, axis: Option<u32>, size: i64 },
+    /// A Python decision on a value of the data: "Could not guard on data-dependent expression".
+    DataDependentBranch { expression: String },
+    /// A Python number out of the data: "Could not extract specialized integer".
+    DataDependentNumber { expression: String },
+    /// NumPy asked for the values of a tensor that has none yet.
+    NumpyCall,
+    /// An operator without an ONNX form; `since`: the first opset that has one.
+    Unsupported { operator: String, opset: Option<u32>, since: Option<u32> },
+    /// A `torch.autograd.Function` without `symbolic`.
+    PythonOperator { name: String },
+    /// A dictionary or a string among the outputs.
+    DictOutput { fatal: bool },
+    /// "output of traced region did not have observable data dependence with trace inputs".
+    ConstantOutput,
+    /// The model, or one operator of it, was exported in training mode.
+    TrainingMode { operator: Option<String> },
+    /// A name in `dynamic_axes` that is no input or output.
+    UnknownDynamicAxis { name: String },
+    /// A recurrent layer whose initial state has the traced batch size.
+    RecurrentBatch,
+    /// "You are trying to export the model with onnx:Resize for ONNX opset version 10".
+    ResizeSemantics,
+    /// The export stopped for a reason that has no rule of its own.
+    Failed { class: String, message: String },
+}
+
+/// Which input of `forward` an exception of torch.export speaks of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// `L['x']`: the parameter's name.
+    Named(String),
+    /// `inputs[0]`: its 0-based position.
+    Position(usize),
+    Unknown,
+}
+
+impl Remark {
+    /// The line of code it speaks of, trimmed and without its comment; empty where it is not known.
+    pub fn code(&self) -> &str {
+        self.place.as_ref().and_then(|place| place.code.as_deref()).map_or("", without_comment)
+    }
+}
+
+/// `code` trimmed, without a comment at its end.
+pub fn without_comment(code: &str) -> &str {
+    let mut quote = None;
+    for (at, byte) in code.bytes().enumerate() {
+        match (quote, byte) {
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (Some(open), _) if open == byte => quote = None,
+            (None, b'#') => return code[..at].trim(),
+            _ => {}
+        }
+    }
+    code.trim()
+}

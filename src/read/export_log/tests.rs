@@ -1,0 +1,196 @@
+//! Whole logs in, findings out.
+
+use super::*;
+
+/// `rule level file:line` of every finding; `log:line` where no source is known.
+fn check(log: &str, expected: &[&str]) {
+    let findings = read(log, &SourceFiles::default());
+    let said: Vec<String> = findings.iter().map(show).collect();
+    assert_eq!(said, expected, "{log}");
+}
+
+fn show(finding: &Finding) -> String {
+    let place = match (&finding.source, &finding.place) {
+        (Some(source), _) => format!("{}:{}", source.file, source.line),
+        (None, crate::diag::Place::Text(text)) => format!("log:{}", text.line),
+        _ => "nowhere".to_owned(),
+    };
+    format!("{} {} {place}", finding.rule, finding.level)
+}
+
+const CONVERTING: &str =
+    "might cause the trace to be incorrect. We can't record the data flow of Python values";
+const CONSTANTS: &str =
+    "results are registered as constants in the trace. You can safely ignore this warning";
+
+fn converting(into: &str, code: &str) -> String {
+    format!("/app/net.py:7: TracerWarning: Converting a tensor to a {into} {CONVERTING}\n  {code}\n")
+}
+
+#[test]
+fn python_values() {
+    let at_7 = |rule: &str| format!("{rule} warning /app/net.py:7");
+    for (into, code, rule) in [
+        ("Python boolean", "if x.sum() > 0:", "traced-branch"),
+        ("Python boolean", "y = a if mask.any() else b", "traced-branch"),
+        ("Python integer", "return x * int(k)", "item-baked"),
+        ("Python integer", "n = int(x.shape[0] / 2)", "baked-shape"),
+        ("Python index", "for i in range(x.shape[0]):", "unrolled-loop"),
+        ("Python index", "return self.table[k]", "item-baked"),
+        ("Python float", "s = float(x.max())", "item-baked"),
+        ("Python number", "s = x.max().item()", "item-baked"),
+        ("Python list", "sizes = lengths.tolist()", "item-baked"),
+        ("NumPy array", "s = x.numpy()", "numpy-constant"),
+    ] {
+        check(&converting(into, code), &[&at_7(rule)]);
+    }
+    check(&converting("Python boolean", "assert x.shape[0] == 2"), &["traced-branch info /app/net.py:7"]);
+}
+
+#[test]
+fn constants() {
+    let warned = |function: &str, code: &str| {
+        format!("/app/net.py:7: TracerWarning: {function} {CONSTANTS}\n  {code}\n")
+    };
+    let wrong = "numpy-constant warning /app/net.py:7";
+    check(&warned("torch.tensor", "y = x + torch.tensor([[1., -2e3], [True, 4]], dtype=torch.float32)"), &[]);
+    check(&warned("torch.tensor", "data[torch.tensor([2, 3]), :, torch.tensor([1, 2])] = new"), &[]);
+    check(&warned("torch.tensor", "y = x + torch.tensor([scale])"), &[wrong]);
+    check(&warned("torch.tensor", "y = x.view(torch.tensor(x.shape[0]), 3)"), &[wrong]);
+    check(&warned("torch.as_tensor", "y = torch.as_tensor(np.arange(3))"), &[wrong]);
+    check(&warned("torch.from_numpy", "y = torch.from_numpy(np.ones((2, 5)))"), &[wrong]);
+}
+
+#[test]
+fn other_tracer_warnings() {
+    check(
+        "/app/net.py:3: TracerWarning: Iterating over a tensor might cause the trace to be incorrect. Passing\n  \
+         for row in x:\n\
+         /app/net.py:4: TracerWarning: Using len to get tensor shape might cause the trace to be incorrect. Rec\n  \
+         n = len(x)\n\
+         /app/net.py:5: TracerWarning: There are 3 live references to the data region being modified when \
+         tracing in-place operator add_. This might cause the trace to be incorrect, because\n  y += 1\n",
+        &[
+            "unrolled-loop warning /app/net.py:3",
+            "baked-shape warning /app/net.py:4",
+            "in-place-view-lost warning /app/net.py:5",
+        ],
+    );
+}
+
+#[test]
+fn locations_survive_what_loggers_write_before_them() {
+    let message = format!("TracerWarning: Converting a tensor to a Python boolean {CONVERTING}");
+    for (head, file) in [
+        ("/app/my net.py", "/app/my net.py"),
+        ("WARNING:py.warnings:/app/net.py", "/app/net.py"),
+        ("2026-01-31 12:00:00,1 [WARNING] /app/net.py", "/app/net.py"),
+        (r"C:\work\net.py", r"C:\work\net.py"),
+        ("    /app/net.py", "/app/net.py"),
+        ("net.py", "net.py"),
+        ("<ipython-input-3-0a>", "<ipython-input-3-0a>"),
+    ] {
+        check(&format!("{head}:66: {message}"), &[&format!("traced-branch warning {file}:66")]);
+    }
+    check(
+        &format!("/venv/lib/python3.11/site-packages/torch/nn/functional.py:66: {message}"),
+        &["traced-branch info log:1"],
+    );
+    check(&message, &["traced-branch warning log:1"]);
+}
+
+#[test]
+fn what_is_said_often_is_one_finding() {
+    let log = converting("Python boolean", "if a:").repeat(3);
+    check(&log, &["traced-branch warning /app/net.py:7"]);
+    assert_eq!(remarks(&log, &SourceFiles::default())[0].count, 3);
+}
+
+#[test]
+fn exporter_warnings() {
+    check(
+        "u.py:1: UserWarning: Exporting a model while it is in training mode. Please ensure\n\
+         u.py:2: UserWarning: ONNX export mode is set to TrainingMode.EVAL, but operator 'dropout' is set to \
+         train=True. Exporting with train=True.\n\
+         u.py:3: UserWarning: Provided key im for dynamic axes is not a valid input/output name\n\
+         u.py:4: UserWarning: Exporting a model to ONNX with a batch_size other than 1, with a variable length\n\
+         u.py:5: UserWarning: Exporting aten::index operator of advanced indexing in opset 17 is achieved by \
+         combination of multiple ONNX operators. If indices include negative values, the exported graph\n\
+         u.py:6: DeprecationWarning: You are using the legacy TorchScript-based ONNX export.\n",
+        &[
+            "training-mode warning u.py:1",
+            "training-mode error u.py:2",
+            "lost-symbol warning u.py:3",
+            "baked-shape warning u.py:4",
+            "negative-index info u.py:5",
+        ],
+    );
+}
+
+const GRAPH: &str = "Torch IR graph at exception: graph(%0 : Float(2, 4)):\n  \
+    %3 : Float(2, 4) = aten::special_bessel_j0(%0), scope: M:: # /app/net.py:170:0\n  \
+    %4 : Float(2, 4) = ^Square()(%3), scope: M:: # /app/net.py:171:0\n  return (%3)\n\n";
+
+#[test]
+fn exceptions_find_their_line_in_the_graph() {
+    let raised = |message: &str| {
+        format!(
+            "{GRAPH}Traceback (most recent call last):\n  File \"/app/export.py\", line 3, in main\n    go()\n\
+            torch.onnx.errors.UnsupportedOperatorError: {message}\n"
+        )
+    };
+    check(
+        &raised("Exporting the operator 'aten::special_bessel_j0' to ONNX opset version 17 is not supported"),
+        &["unsupported-op error /app/net.py:170"],
+    );
+    check(&raised("Couldn't export Python operator Square"), &["python-op error /app/net.py:171"]);
+    check(
+        &raised("Exporting the operator 'aten::other' to ONNX opset version 17 is not supported"),
+        &["unsupported-op error log:9"],
+    );
+    check(&raised("list index out of range"), &["export-failed error log:9"]);
+}
+
+#[test]
+fn garbage_is_passed_over() {
+    for log in [
+        "",
+        "\n\n\u{1b}[31m",
+        "%\n%%=\n# : :\n",
+        "Warning: \nTracerWarning: \n:TracerWarning: Converting a tensor to a ",
+        "RuntimeError: list index out of range",
+        "There are  live references to the data region being modified",
+        "ONNX Preprocess - Removing mutation from node aten::add_ on block input: '",
+        "specialized it to be a constant (",
+        "epoch 3: 100%|█████| loss 0.1, Warning: é",
+    ] {
+        check(log, &[]);
+    }
+    check("Traceback (most recent call last):\n  File \"/app/net.py\", line", &["export-failed info log:1"]);
+}
+
+#[test]
+fn the_logs_of_the_pitfalls() {
+    let exported = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls/exported");
+    for (log, rule, lines) in [
+        ("DataDependentBranch.dynamo", "traced-branch", 65..=68),
+        ("DataDependentBranch.pt2", "traced-branch", 65..=68),
+        ("DataDependentBranch.ts17", "traced-branch", 65..=68),
+        ("InPlaceShape.ts17", "in-place-shape-alias", 36..=40),
+        ("IndexPutNonConsecutive.ts17", "index-put-non-consecutive", 123..=126),
+        ("IntOfTensor.pt2", "item-baked", 30..=31),
+        ("IntOfTensor.ts17", "item-baked", 30..=31),
+        ("ItemInReshape.ts17", "item-baked", 24..=25),
+        ("NumpyConstant.ts17", "numpy-constant", 45..=47),
+        ("NumpyRoundTrip.ts17", "numpy-constant", 52..=54),
+        ("NumpyRoundTrip.pt2", "numpy-constant", 52..=54),
+        ("UnsupportedOp.ts17", "unsupported-op", 169..=170),
+    ] {
+        let text = std::fs::read_to_string(format!("{exported}/{log}.log")).expect("a log of the pitfalls");
+        let findings = read(&text, &SourceFiles::default());
+        let hit = |finding: &Finding| {
+            &*finding.rule == rule && finding.source.as_ref().is_some_and(|s| lines.contains(&s.line))
+        };
+        assert!(findings.iter().any(hit), "{log}: {:?}", findings.iter().map(show).collect::<Vec<_>>());
+    }
+}

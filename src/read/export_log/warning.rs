@@ -1,0 +1,160 @@
+//! Warnings: the wordings of PyTorch's tracer and exporters, 1.10 to 2.x.
+//!
+//! Sources of the wordings: `torch/csrc/jit/frontend/tracer.cpp`, `torch/_tensor.py`,
+//! `torch/jit/_trace.py`, `torch/csrc/jit/passes/onnx/*.cpp`, `torch/onnx/{utils,symbolic_*}.py`.
+
+use super::remark::{Kind, PythonType};
+
+/// A warning as Python prints it, or one that C++ wrote to the terminal itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning<'a> {
+    pub kind: Kind,
+    /// The file and 1-based line that Python blames.
+    pub location: Option<(&'a str, u32)>,
+}
+
+/// The warning that `line` bears, if it is one that says something of the exported graph.
+pub fn warning(line: &str) -> Option<Warning<'_>> {
+    // The long lines of a graph dump are never warnings.
+    if line.trim_start().starts_with('%') {
+        return None;
+    }
+    let (head, message) = split(line);
+    Some(Warning { kind: kind(message)?, location: head.and_then(location) })
+}
+
+/// What stands before and after `SomeWarning: `, or all of the line as a message.
+fn split(line: &str) -> (Option<&str>, &str) {
+    let Some(at) = line.find("Warning: ") else { return (None, line) };
+    let start = line[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |i| i + 1);
+    (Some(&line[..start]), &line[at + "Warning: ".len()..])
+}
+
+/// `…/net.py:66: ` at the end of `head`; what a logger wrote before the path is left out.
+fn location(head: &str) -> Option<(&str, u32)> {
+    let (path, line) = head.trim_end().strip_suffix(':')?.rsplit_once(':')?;
+    let absolute = [" /", ":/", "]/"].iter().filter_map(|mark| path.rfind(mark).map(|at| at + 1)).max();
+    // `C:/` begins one letter before its colon.
+    let drive = |at: usize| at >= 2 && path.as_bytes()[at - 1] == b':' && is_drive(&path[..at - 1]);
+    let start = match absolute {
+        _ if path.starts_with('/') => 0,
+        Some(at) if drive(at) => at - 2,
+        Some(at) => at,
+        None => path.len() - path.trim_start().len(),
+    };
+    let path = path.get(start..)?;
+    (!path.is_empty()).then_some((path, line.parse().ok()?))
+}
+
+fn is_drive(head: &str) -> bool {
+    let mut back = head.chars().rev();
+    back.next().is_some_and(|c| c.is_ascii_alphabetic()) && back.next().is_none_or(|c| !c.is_alphanumeric())
+}
+
+fn kind(message: &str) -> Option<Kind> {
+    tracer(message).or_else(|| exporter(message)).or_else(|| training(message))
+}
+
+/// The tracer's warnings.
+fn tracer(message: &str) -> Option<Kind> {
+    if let Some(rest) = after(message, "Converting a tensor to a ") {
+        return python_type(rest).map(Kind::PythonValue);
+    }
+    if let Some(function) = message.split(" results are registered as constants in the trace").next()
+        && function.len() < message.len()
+    {
+        let function = function.rsplit(' ').next().unwrap_or(function);
+        return Some(Kind::ConstantTensor { function: function.to_owned() });
+    }
+    if message.contains("Iterating over a tensor might cause the trace to be incorrect") {
+        return Some(Kind::Iteration);
+    }
+    if message.contains("Using len to get tensor shape might cause the trace to be incorrect") {
+        return Some(Kind::Length);
+    }
+    if let Some((references, rest)) = after(message, "There are ")?.split_once(" live references to") {
+        let operator = after(rest, "in-place operator ").map(first_word).unwrap_or_default();
+        return Some(Kind::SharedWrite {
+            references: references.parse().ok()?,
+            operator: operator.trim_end_matches('.').to_owned(),
+        });
+    }
+    None
+}
+
+fn python_type(rest: &str) -> Option<PythonType> {
+    let types = [
+        ("NumPy array", PythonType::Array),
+        ("Python boolean", PythonType::Boolean),
+        ("Python integer", PythonType::Integer),
+        ("Python float", PythonType::Float),
+        ("Python number", PythonType::Number),
+        ("Python index", PythonType::Index),
+        ("Python list", PythonType::List),
+    ];
+    types.into_iter().find(|(name, _)| rest.starts_with(name)).map(|(_, kind)| kind)
+}
+
+/// The warnings of the passes and symbolic functions of the TorchScript exporter, and of the newer one.
+fn exporter(message: &str) -> Option<Kind> {
+    if message.contains("In-place op on output of tensor.shape") {
+        return Some(Kind::ShapeWrite);
+    }
+    if let Some(rest) = after(message, "ONNX Preprocess - Removing mutation ") {
+        let operator = after(rest, "from node ").map(first_word).unwrap_or_default();
+        return Some(Kind::MutationRemoved {
+            operator: operator.to_owned(),
+            value: quoted(after(rest, "on block input: ")?)?.to_owned(),
+        });
+    }
+    if message.contains("operator of advanced indexing in opset")
+        && message.contains("If indices include negative values")
+    {
+        return Some(Kind::AdvancedIndex);
+    }
+    if let Some(rest) = after(message, "Provided key ")
+        && let Some((name, _)) = rest.split_once(" for dynamic axes is not a valid input/output name")
+    {
+        return Some(Kind::UnknownDynamicAxis { name: name.to_owned() });
+    }
+    if message.contains("Exporting a model to ONNX with a batch_size other than 1") {
+        return Some(Kind::RecurrentBatch);
+    }
+    if message.contains("You are trying to export the model with onnx:")
+        && message.contains("might cause results to not match")
+    {
+        return Some(Kind::ResizeSemantics);
+    }
+    None
+}
+
+/// What says that the model, or a layer of it, was not in inference mode.
+fn training(message: &str) -> Option<Kind> {
+    let whole_model = [
+        "Exporting a model while it is in training mode",
+        "when exporting the model in training-amenable mode",
+        "You are exporting the model to ONNX while in training mode",
+        "Dropout is a training op and should not be exported in inference mode",
+    ];
+    if whole_model.iter().any(|wording| message.contains(wording)) {
+        return Some(Kind::TrainingMode { operator: None });
+    }
+    let operator = quoted(after(message, "ONNX export mode is set to")?.split_once("but operator ")?.1)?;
+    let trains = message.contains("is set to train");
+    trains.then(|| Kind::TrainingMode { operator: Some(operator.to_owned()) })
+}
+
+/// What follows `mark` in `text`.
+pub fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
+    text.find(mark).map(|at| &text[at + mark.len()..])
+}
+
+/// The text between the quotes (`'`, `"` or a backtick) that `text` begins with.
+pub fn quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"' | '`'))?;
+    text[1..].split_once(quote).map(|(inside, _)| inside)
+}
+
+pub fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or("")
+}
