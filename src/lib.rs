@@ -1,6 +1,7 @@
 //! Lints ONNX models and mends them.
 
 pub mod diag;
+pub mod fix;
 pub mod graph;
 pub mod infer;
 pub mod read;

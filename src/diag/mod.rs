@@ -3,8 +3,10 @@
 
 pub mod finding;
 pub mod place;
+pub mod selection;
 pub mod sink;
 
 pub use finding::{Applicability, Finding, Fix, Level};
 pub use place::{GraphPlace, Place, SourcePlace, TextPlace};
+pub use selection::Selection;
 pub use sink::Sink;

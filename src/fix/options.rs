@@ -1,0 +1,65 @@
+//! What `onnx-fix` is asked to do.
+
+use crate::diag::Selection;
+
+/// Constants that folding makes may take this many bytes, unless `--fold-limit` says otherwise.
+pub const DEFAULT_FOLD_LIMIT: usize = 1 << 20;
+
+/// What to do to a model.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The opset to convert to; `None` keeps the model's own.
+    pub opset: Option<i64>,
+    /// The IR version to write; `None` takes the one that belongs to the opset where that changes, and
+    /// keeps the model's own otherwise.
+    pub ir_version: Option<i64>,
+    /// The rules whose fixes are applied. Conversion to another opset does not depend on it.
+    pub selection: Selection,
+    /// Whether fixes that may change values or shapes are applied too.
+    pub unsafe_fixes: bool,
+    /// Whether equal but cheaper forms are taken; without it, only what legality and the selected fixes
+    /// need is changed.
+    pub optimize: bool,
+    /// Whether every inferred type and shape is written as `value_info`.
+    pub infer_shapes: bool,
+    /// Dimensions of inputs to set free.
+    pub dynamic: Vec<FreeDim>,
+    /// Inputs to pin to one shape.
+    pub fixed: Vec<FixedShape>,
+    /// The most bytes that a constant made by folding may take.
+    pub fold_limit: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            opset: None,
+            ir_version: None,
+            selection: Selection::all(),
+            unsafe_fixes: false,
+            optimize: true,
+            infer_shapes: false,
+            dynamic: Vec::new(),
+            fixed: Vec::new(),
+            fold_limit: DEFAULT_FOLD_LIMIT,
+        }
+    }
+}
+
+/// `--dynamic INPUT:AXIS=NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreeDim {
+    pub input: String,
+    /// 0-based; negative ones count from the end.
+    pub axis: i64,
+    /// The `dim_param` it gets.
+    pub name: String,
+}
+
+/// `--fix-shape INPUT=2,3,224,224`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FixedShape {
+    pub input: String,
+    /// None of them negative.
+    pub dims: Vec<i64>,
+}
