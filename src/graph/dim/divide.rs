@@ -10,8 +10,8 @@
 //!   `ceil(s / 2)` becomes `floor((s + 1) / 2)`;
 //! - no `floor(floor(a / b) / c)`: it is `floor(a / (b*c))`.
 
-use super::poly::{Atom, Monomial, Poly, gcd};
-use super::{Bounds, Dim, Repr};
+use super::poly::{Atom, Poly, common_monomial, gcd};
+use super::{Dim, Repr};
 
 /// Operands are `2`, `dim` or `&dim`. `None`: the divisor is the constant 0, or the result does not
 /// fit, see the module's invariants.
@@ -45,7 +45,7 @@ impl Dim {
     pub fn trunc_div(&self, divisor: impl Into<Dim>) -> Option<Dim> {
         let divisor = divisor.into();
         let floor = self.floor_div(&divisor)?;
-        if is_never_negative(self) && is_never_negative(&divisor) {
+        if self.is_never_negative() && divisor.is_never_negative() {
             return Some(floor);
         }
         floor.maximum(0)?.add(self.ceil_div(divisor)?.minimum(0)?)
@@ -71,7 +71,7 @@ impl Dim {
 
 /// `floor(n / d)` with no multiples to split and nothing to cancel.
 fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
-    let positive = is_never_negative(d); // it is not 0 wherever the quotient is defined
+    let positive = d.is_never_negative(); // it is not 0 wherever the quotient is defined
     if positive && leads_negative(n) {
         return n.neg()?.add(d)?.sub(1)?.floor_div(d)?.neg();
     }
@@ -115,7 +115,7 @@ fn divide(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
 /// `floor((g*p + c) / (g*q)) = floor((p + floor(c / g)) / q)`.
 fn cancel(n: &Dim, d: &Dim) -> Option<Option<(Dim, Dim)>> {
     let (n, d_poly) = (n.poly(), d.poly());
-    let exact = !is_never_negative(d);
+    let exact = !d.is_never_negative();
     let counted = n.terms().filter(|(monomial, _)| exact || !monomial.is_one());
     let number = counted.chain(d_poly.terms()).try_fold(0, |number, (_, c)| gcd(number, c))?;
     let common = common_monomial(n.terms().chain(d_poly.terms()).map(|(m, _)| m));
@@ -125,12 +125,6 @@ fn cancel(n: &Dim, d: &Dim) -> Option<Option<(Dim, Dim)>> {
     let factor = Poly::term(common, 1);
     let reduce = |p: &Poly| Dim::from_poly(p.div_coefficients(number)?.div_rem(&factor)?.0);
     Some(Some((reduce(&n)?, reduce(&d_poly)?)))
-}
-
-/// The atoms that divide every one of the monomials, with their powers.
-pub(super) fn common_monomial<'a>(mut monomials: impl Iterator<Item = &'a Monomial>) -> Monomial {
-    let first = monomials.next().cloned().unwrap_or_default();
-    monomials.fold(first, |common, monomial| common.gcd(monomial))
 }
 
 /// For `n = floor(a / b) + r`: `a + b*r` and `b*d`, whose quotient rounds down to that of `n` and
@@ -161,13 +155,8 @@ fn leads_negative(dim: &Dim) -> bool {
     dim.poly().leading().is_some_and(|(_, coefficient)| coefficient < 0)
 }
 
-/// Whether the least value under the default bounds is 0 or more.
-pub(super) fn is_never_negative(dim: &Dim) -> bool {
-    dim.range(&Bounds::default()).lo.is_some_and(|lo| lo >= 0)
-}
-
 /// Whether `0 <= n < d` under the default bounds.
 fn is_within(n: &Dim, d: &Dim) -> bool {
     let room = |d: &Dim| d.sub(n)?.sub(1);
-    is_never_negative(n) && room(d).is_some_and(|room| is_never_negative(&room))
+    n.is_never_negative() && room(d).is_some_and(|room| room.is_never_negative())
 }

@@ -8,9 +8,11 @@
 //! - `-max(-a, -b)` is `min(a, b)`: of the two, the one whose leading term is positive, summed over
 //!   the arguments.
 
-use super::divide::{common_monomial, is_never_negative};
-use super::poly::{Atom, Extreme, Monomial, Poly, gcd};
-use super::{Dim, MAX_WEIGHT};
+use super::Dim;
+use super::poly::{Atom, Extreme, Monomial, Poly, common_monomial, gcd};
+
+/// The most arguments an extremum may have: each is compared with every other.
+const MAX_ARGUMENTS: usize = 32;
 
 /// Operands are `2`, `dim` or `&dim`. `None`: the result does not fit, see the module's invariants.
 impl Dim {
@@ -39,24 +41,30 @@ pub(super) fn extremum(which: Extreme, args: Vec<Dim>) -> Option<Dim> {
         return Some(only.clone());
     }
     let mut args: Vec<Poly> = args.iter().map(|arg| arg.poly().into_owned()).collect();
+    // Whatever moves outside may let more be flattened or dropped: begin again with the rest.
+    let again = |which: Extreme, args: Vec<Poly>| {
+        extremum(which, args.into_iter().map(Dim::from_poly).collect::<Option<_>>()?)
+    };
     let shared = shared_terms(&args);
-    shift(&mut args, &shared)?;
-
-    let flip = is_better_negated(which, &args)?;
-    let sign = if flip { -1 } else { 1 };
-    if flip {
-        args = args.iter().map(|arg| arg.scale(-1)).collect::<Option<_>>()?;
+    if !shared.is_zero() {
+        shift(&mut args, &shared)?;
+        return again(which, args)?.add(Dim::from_poly(shared)?);
+    }
+    if is_better_negated(which, &args)? {
+        let negated = args.iter().map(|arg| arg.scale(-1)).collect::<Option<_>>()?;
+        return again(which.opposite(), negated)?.neg();
     }
     let least = Poly::constant(args.iter().map(Poly::constant_part).min()?);
     shift(&mut args, &least)?;
-
     let factor = take_factor(&mut args)?;
-    let mut args = args.into_iter().map(Dim::from_poly).collect::<Option<Vec<Dim>>>()?;
-    args.sort();
-    let which = if flip { which.opposite() } else { which };
-    let atom = Poly::atom(Atom::Extremum(which, args));
-    let inner = least.add_scaled(&factor.mul(&atom)?, 1)?;
-    Dim::from_poly(shared.add_scaled(&inner, sign)?)
+    let extremum = if factor.as_const() == Some(1) {
+        let mut args = args.into_iter().map(Dim::from_poly).collect::<Option<Vec<Dim>>>()?;
+        args.sort();
+        Dim::from_atom(Atom::Extremum(which, args))?
+    } else {
+        again(which, args)?.mul(Dim::from_poly(factor)?)?
+    };
+    extremum.add(Dim::from_poly(least)?)
 }
 
 /// The arguments with those spelt out that are `c * max(…) + r` with `c > 0` (or `c * min(…) + r`
@@ -64,7 +72,7 @@ pub(super) fn extremum(which: Extreme, args: Vec<Dim>) -> Option<Dim> {
 fn flatten(which: Extreme, mut pending: Vec<Dim>) -> Option<Vec<Dim>> {
     let mut flat = Vec::new();
     while let Some(arg) = pending.pop() {
-        if flat.len() + pending.len() > MAX_WEIGHT {
+        if flat.len() + pending.len() >= MAX_ARGUMENTS {
             return None;
         }
         match spelt_out(which, &arg.poly()) {
@@ -98,7 +106,7 @@ fn spelt_out(which: Extreme, arg: &Poly) -> Option<Option<Vec<Dim>>> {
 fn without_dominated(which: Extreme, mut args: Vec<Dim>) -> Vec<Dim> {
     let dominates = |a: &Dim, b: &Dim| {
         let lead = if which == Extreme::Max { a.sub(b) } else { b.sub(a) };
-        lead.is_some_and(|lead| is_never_negative(&lead))
+        lead.is_some_and(|lead| lead.is_never_negative())
     };
     let mut i = 0;
     while i < args.len() {
@@ -143,7 +151,7 @@ fn is_better_negated(which: Extreme, args: &[Poly]) -> Option<bool> {
 fn take_factor(args: &mut [Poly]) -> Option<Poly> {
     let number = args.iter().flat_map(Poly::terms).try_fold(0, |number, (_, c)| gcd(number, c))?;
     let never_negative =
-        |atom: &Atom| Dim::from_atom(atom.clone()).is_some_and(|dim| is_never_negative(&dim));
+        |atom: &Atom| Dim::from_atom(atom.clone()).is_some_and(|dim| dim.is_never_negative());
     let monomials = args.iter().flat_map(Poly::terms).map(|(monomial, _)| monomial);
     let factor = Poly::term(common_monomial(monomials).filter(never_negative), number);
     for arg in args {

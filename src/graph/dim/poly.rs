@@ -264,6 +264,12 @@ impl Extend<(Monomial, i64)> for Poly {
     }
 }
 
+/// The atoms that divide every one of the monomials, with their powers.
+pub(super) fn common_monomial<'a>(mut monomials: impl Iterator<Item = &'a Monomial>) -> Monomial {
+    let first = monomials.next().cloned().unwrap_or_default();
+    monomials.fold(first, |common, monomial| common.gcd(monomial))
+}
+
 /// The greatest common divisor of the absolute values; `gcd(0, b) = |b|`. `None` only where that
 /// is 2^63.
 pub(super) fn gcd(a: i64, b: i64) -> Option<i64> {

@@ -11,7 +11,7 @@ use super::poly::{Atom, Extreme, Monomial, Poly};
 use super::{Bounds, Dim, Interval};
 
 /// The most polynomials looked at for one range; what is left is then taken term by term.
-const MAX_POLYNOMIALS: u32 = 200;
+const MAX_POLYNOMIALS: u32 = 64;
 
 /// The most compound atoms replaced one after the other.
 const MAX_DEPTH: u32 = 6;
@@ -20,10 +20,14 @@ impl Dim {
     /// An interval with every value that this can take while the symbols are within `bounds`. Sound,
     /// not always the least one.
     pub fn range(&self, bounds: &Bounds) -> Interval {
-        if let Some(n) = self.as_const() {
-            return Interval::point(n);
-        }
-        Ranger { bounds, fuel: Cell::new(MAX_POLYNOMIALS) }.of_poly(&self.poly(), MAX_DEPTH)
+        Ranger { bounds, fuel: Cell::new(MAX_POLYNOMIALS) }.of_dim(self, MAX_DEPTH)
+    }
+
+    /// Whether the least value under the default bounds is 0 or more. (Most often the ranges of the
+    /// terms say so.)
+    pub(super) fn is_never_negative(&self) -> bool {
+        let ranger = Ranger { bounds: &Bounds::default(), fuel: Cell::new(MAX_POLYNOMIALS) };
+        [0, MAX_DEPTH].into_iter().any(|depth| ranger.of_dim(self, depth).lo.is_some_and(|lo| lo >= 0))
     }
 }
 

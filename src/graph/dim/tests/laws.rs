@@ -128,7 +128,7 @@ fn for_each_case(count: usize, mut check: impl FnMut(&mut Random, &Tree, &Dim)) 
 
 #[test]
 fn the_canonical_form_has_the_same_values() {
-    for_each_case(3000, |random, tree, dim| {
+    for_each_case(1000, |random, tree, dim| {
         for _ in 0..12 {
             let assignment = Assignment::random(random);
             let get = |symbol: &Symbol| assignment.get(symbol);
@@ -142,7 +142,7 @@ fn the_canonical_form_has_the_same_values() {
 #[test]
 fn text_is_read_back() {
     let sizes = |dim: &Dim| dim.substitute(&|s| Some(Dim::symbol(s.name())));
-    for_each_case(3000, |_, _, dim| {
+    for_each_case(1000, |_, _, dim| {
         let Some(dim) = sizes(dim) else { return };
         assert_eq!(Dim::parse(&dim.to_string()), dim, "{dim}");
     });
@@ -150,7 +150,7 @@ fn text_is_read_back() {
 
 #[test]
 fn rebuilding_changes_nothing() {
-    for_each_case(3000, |_, _, dim| {
+    for_each_case(1000, |_, _, dim| {
         assert_eq!(dim.substitute(&|s| Some(s.clone().into())).as_ref(), Some(dim), "{dim}");
     });
 }
@@ -178,7 +178,7 @@ fn substitution_commutes_with_evaluation() {
 #[test]
 fn ranges_contain_every_value() {
     let bounds = bounds();
-    for_each_case(3000, |random, _, dim| {
+    for_each_case(1000, |random, _, dim| {
         let (tight, default) = (dim.range(&bounds), dim.range(&Bounds::default()));
         for _ in 0..12 {
             let assignment = Assignment::random(random);
@@ -193,7 +193,7 @@ fn ranges_contain_every_value() {
 fn certain_answers_hold() {
     let bounds = bounds();
     let mut certain = 0;
-    for_each_case(2000, |random, _, dim| {
+    for_each_case(1000, |random, _, dim| {
         let Some(other) = Tree::random(random, 2, &symbols()).dim() else { return };
         let answers =
             [dim.equals(&other, &bounds), dim.at_least(&other, &bounds), other.divides(dim, &bounds)];
@@ -209,5 +209,5 @@ fn certain_answers_hold() {
             }
         }
     });
-    assert!(certain > 900, "{certain} certain answers");
+    assert!(certain > 400, "{certain} certain answers");
 }

@@ -97,6 +97,28 @@ fn names() {
 }
 
 #[test]
+fn hostile_text_is_a_name() {
+    let texts = [
+        "(".repeat(10_000),
+        "-".repeat(10_000),
+        "a**64**64".to_owned(),
+        "(a + b)**64".to_owned(),
+        "a//0".to_owned(),
+        "a % 0".to_owned(),
+        "1/0".to_owned(),
+        "floor(a/0)".to_owned(),
+        format!("max({}0)", (0..5_000).map(|i| format!("s{i}, ")).collect::<String>()),
+        (0..5_000).map(|i| format!("s{i} + ")).collect::<String>() + "1",
+        "floor(".repeat(100) + "s" + &")".repeat(100),
+        "`".to_owned(),
+        "é-".to_owned(),
+    ];
+    for text in texts {
+        assert_eq!(dim(&text).as_symbol().map(Symbol::name), Some(text.as_str()));
+    }
+}
+
+#[test]
 fn exact_quotients() {
     let check = |a: &str, b: &str, expected: Option<&str>| {
         assert_eq!(dim(a).div_exact(dim(b)), expected.map(dim), "{a} by {b}");
