@@ -4,4 +4,5 @@ pub mod export_log;
 pub mod onnx;
 pub mod pt2;
 pub mod source;
+pub mod text;
 pub mod torchscript;

@@ -1,3 +1,4 @@
 //! Writers: the binary form and ONNX text.
 
 pub mod onnx;
+pub mod text;

@@ -2,3 +2,4 @@
 
 mod models;
 mod roundtrip;
+mod text;

@@ -1,5 +1,49 @@
 //! ONNX text: the language of `onnx.parser` and `onnx.printer`.
+//!
+//! The lexer and the grammar of a node serve rule files too, which have names and signs of their own
+//! for what is to be matched (see [`node::Dialect`]).
 
+pub mod ast;
+pub mod cursor;
+pub mod lexer;
+pub mod lower;
+pub mod node;
+pub mod number;
+pub mod printer;
 pub mod span;
+pub mod suggest;
+pub mod text;
+pub mod types;
 
+pub use printer::{Line, NodeSpans, Printed, line, print, print_graph};
 pub use span::{Source, Span};
+
+use crate::diag::Finding;
+use crate::graph::{Model, NodeId};
+
+use cursor::Cursor;
+
+/// A text read as a model.
+pub struct ParsedModel {
+    /// What could be read; `None` where not even a graph was found.
+    pub model: Option<Model>,
+    /// Where each node stands.
+    pub nodes: Vec<(NodeId, Span)>,
+    pub findings: Vec<Finding>,
+}
+
+/// Reads `source` as a model in ONNX text.
+pub fn parse(source: &Source) -> ParsedModel {
+    let mut cursor = Cursor::new(source, text::TEXT);
+    let (model, nodes) = match text::model(&mut cursor) {
+        Ok(ast) => {
+            let (model, nodes) = lower::model(&mut cursor, ast);
+            (Some(model), nodes)
+        }
+        Err(cursor::Reported) => (None, Vec::new()),
+    };
+    ParsedModel { model, nodes, findings: cursor.into_findings() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! The grammar of a node, which ONNX text and rules share.
+
+use std::sync::Arc;
+
+use crate::graph::AttrKind;
+
+use super::ast::{Attr, Call, Many, Name, Node, Op, Operand, Rest};
+use super::cursor::{Cursor, Parsed};
+use super::lexer::TokenKind;
+use super::number;
+use super::span::Span;
+
+/// A language that has nodes.
+pub trait Dialect {
+    /// What it takes for the value of an attribute.
+    type Value;
+
+    /// Whether nodes may have what only rules can give a meaning: `Op@13`, `b?`, `xs...`, `..@rest`.
+    const RULES: bool;
+
+    fn value(cursor: &mut Cursor, kind: Option<AttrKind>) -> Parsed<Self::Value>;
+}
+
+/// Nodes up to `}`; one with a fault is reported and left out.
+pub fn nodes<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Node<D::Value>>> {
+    cursor.expect("{")?;
+    let mut nodes = Vec::new();
+    loop {
+        if cursor.eat("}") {
+            return Ok(nodes);
+        }
+        if cursor.is_end() {
+            return Err(cursor.expected("a node, or `}` after the last one"));
+        }
+        let start = cursor.position();
+        match node::<D>(cursor) {
+            Ok(node) => nodes.push(node),
+            Err(_) => cursor.recover(start, |_| false),
+        }
+    }
+}
+
+/// `[name] a, b = Op <axis = 1> (x, y)`.
+pub fn node<D: Dialect>(cursor: &mut Cursor) -> Parsed<Node<D::Value>> {
+    let start = cursor.peek().span;
+    let name = if cursor.eat("[") {
+        let name = cursor.name("the name of the node")?;
+        cursor.expect("]")?;
+        Some(name)
+    } else {
+        None
+    };
+    let outputs = operands::<D>(cursor)?;
+    cursor.expect("=")?;
+    let call = call::<D>(cursor)?;
+    Ok(Node { name, outputs, call, span: cursor.since(start) })
+}
+
+/// `com.microsoft.Op@1:overload <axis = 1> (x, y)`; the attributes may also stand last.
+pub fn call<D: Dialect>(cursor: &mut Cursor) -> Parsed<Call<D::Value>> {
+    let op = op::<D>(cursor)?;
+    let mut attrs = Vec::new();
+    let mut rest = None;
+    if cursor.eat("<") {
+        (attrs, rest) = attributes::<D>(cursor)?;
+    }
+    cursor.expect("(")?;
+    let inputs = operands::<D>(cursor)?;
+    cursor.expect(")")?;
+    if attrs.is_empty() && rest.is_none() && cursor.eat("<") {
+        (attrs, rest) = attributes::<D>(cursor)?;
+    }
+    let span = cursor.since(op.span);
+    Ok(Call { op, attrs, rest, inputs, span })
+}
+
+fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
+    let mut name = cursor.ident("an operator")?;
+    let start = name.span;
+    let mut domain = String::new();
+    while cursor.eat(".") {
+        if !domain.is_empty() {
+            domain.push('.');
+        }
+        domain.push_str(&name.text);
+        name = cursor.ident("an operator")?;
+    }
+    let epoch = match D::RULES && cursor.eat("@") {
+        true => {
+            let at = cursor.peek().span;
+            Some((number::int(cursor)?, at))
+        }
+        false => None,
+    };
+    let overload = if cursor.eat(":") { Some(cursor.name("an overload")?) } else { None };
+    Ok(Op { domain: Arc::from(domain), name, epoch, overload, span: cursor.since(start) })
+}
+
+/// Names between commas. As in onnx's parser, an empty place before a comma is an absent operand, and a
+/// comma after the last one means nothing.
+pub fn operands<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Operand>> {
+    let mut operands = Vec::new();
+    while let Some(operand) = operand::<D>(cursor)? {
+        operands.push(operand);
+        if !cursor.eat(",") {
+            break;
+        }
+    }
+    Ok(operands)
+}
+
+fn operand<D: Dialect>(cursor: &mut Cursor) -> Parsed<Option<Operand>> {
+    let token = cursor.peek();
+    let name = match token.kind {
+        TokenKind::Ident | TokenKind::Quoted => cursor.name("a value")?,
+        TokenKind::Sign(b',') => {
+            let span = Span { start: token.span.start, end: token.span.start };
+            Name { text: Arc::from(""), span }
+        }
+        _ => return Ok(None),
+    };
+    let many = match D::RULES {
+        true if cursor.eat("...") => Many::Any,
+        true if cursor.eat("?") => Many::Optional,
+        _ => Many::One,
+    };
+    let span = cursor.since(name.span);
+    Ok(Some(Operand { name, many, span }))
+}
+
+type Attributes<V> = (Vec<Attr<V>>, Option<Rest>);
+
+fn attributes<D: Dialect>(cursor: &mut Cursor) -> Parsed<Attributes<D::Value>> {
+    let mut rest = None;
+    let listed = cursor.list(">", |cursor| {
+        if D::RULES && cursor.at("..") {
+            let start = cursor.expect("..")?;
+            let keep = if cursor.eat("@") { Some(cursor.ident("a name")?) } else { None };
+            rest = Some(Rest { keep, span: cursor.since(start) });
+            return Ok(None);
+        }
+        attribute::<D>(cursor).map(Some)
+    })?;
+    Ok((listed.into_iter().flatten().collect(), rest))
+}
+
+fn attribute<D: Dialect>(cursor: &mut Cursor) -> Parsed<Attr<D::Value>> {
+    let name = cursor.ident("the name of an attribute")?;
+    attribute_after_name::<D>(cursor, name)
+}
+
+/// `: int = 1`, or `= 1`.
+pub fn attribute_after_name<D: Dialect>(cursor: &mut Cursor, name: Name) -> Parsed<Attr<D::Value>> {
+    let kind = if cursor.eat(":") { Some(kind(cursor)?) } else { None };
+    cursor.expect("=")?;
+    let value = D::value(cursor, kind)?;
+    let span = cursor.since(name.span);
+    Ok(Attr { name, kind, value, span })
+}
+
+fn kind(cursor: &mut Cursor) -> Parsed<AttrKind> {
+    let word = cursor.ident("the kind of the attribute")?;
+    let found = AttrKind::ALL.into_iter().find(|kind| kind.name() == &*word.text);
+    found.ok_or_else(|| cursor.fault(word.span, format!("`{}` is no kind of attribute", word.text)))
+}

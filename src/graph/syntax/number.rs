@@ -1,0 +1,183 @@
+//! Numbers in ONNX text, read and written.
+
+use std::str::FromStr;
+
+use super::cursor::{Cursor, Parsed};
+use super::lexer::TokenKind;
+use super::span::Span;
+
+/// Whether a number is next: digits, a minus, `inf`, `infinity` or `nan`.
+pub fn at_number(cursor: &Cursor) -> bool {
+    match cursor.peek().kind {
+        TokenKind::Int | TokenKind::Float | TokenKind::Sign(b'-') => true,
+        TokenKind::Ident => is_special(cursor.text_of(cursor.peek())),
+        _ => false,
+    }
+}
+
+fn is_special(word: &str) -> bool {
+    ["inf", "infinity", "nan"].contains(&&*word.to_ascii_lowercase())
+}
+
+/// The sign and digits of a number, unread, so that each type rounds and checks only once.
+fn literal(cursor: &mut Cursor) -> Parsed<(TokenKind, String, Span)> {
+    let start = cursor.peek().span;
+    let mut digits = String::from(if cursor.eat("-") { "-" } else { "" });
+    let token = cursor.peek();
+    let text = cursor.text_of(token);
+    let kind = match token.kind {
+        TokenKind::Int => TokenKind::Int,
+        TokenKind::Float => TokenKind::Float,
+        TokenKind::Ident if is_special(text) => TokenKind::Float,
+        _ => return Err(cursor.expected("a number")),
+    };
+    digits.push_str(text);
+    cursor.bump();
+    Ok((kind, digits, cursor.since(start)))
+}
+
+fn whole<T: FromStr>(cursor: &mut Cursor, type_name: &str) -> Parsed<T> {
+    let (kind, digits, span) = literal(cursor)?;
+    if kind != TokenKind::Int {
+        return Err(cursor.fault(span, format!("expected a whole number, found `{digits}`")));
+    }
+    digits.parse().map_err(|_| cursor.fault(span, format!("{digits} does not fit in {type_name}")))
+}
+
+pub fn int(cursor: &mut Cursor) -> Parsed<i64> {
+    whole(cursor, "int64")
+}
+
+pub fn int32(cursor: &mut Cursor) -> Parsed<i32> {
+    whole(cursor, "int32")
+}
+
+pub fn unsigned(cursor: &mut Cursor) -> Parsed<u64> {
+    whole(cursor, "uint64")
+}
+
+/// Overflow to infinity is a fault; underflow is not.
+fn float<F: FromStr + num_traits::Float>(cursor: &mut Cursor, type_name: &str) -> Parsed<F> {
+    let (_, digits, span) = literal(cursor)?;
+    let named = digits.ends_with(|last: char| last.is_ascii_alphabetic());
+    match digits.parse::<F>() {
+        Ok(value) if named || value.is_finite() => Ok(value),
+        _ => Err(cursor.fault(span, format!("{digits} does not fit in {type_name}"))),
+    }
+}
+
+pub fn float32(cursor: &mut Cursor) -> Parsed<f32> {
+    float(cursor, "float")
+}
+
+pub fn float64(cursor: &mut Cursor) -> Parsed<f64> {
+    float(cursor, "double")
+}
+
+/// Whether a number is next, and written as an integer.
+pub fn at_int(cursor: &Cursor) -> bool {
+    cursor.nth(usize::from(cursor.at("-"))).kind == TokenKind::Int
+}
+
+/// The shortest digits that lead back to the number, in fixed or scientific notation, whichever is
+/// shorter: as C++'s `std::to_chars` writes it, and with it onnx's printer.
+pub fn write_float<F: FloatText>(value: F) -> String {
+    let scientific = shortest(value);
+    let Some((mantissa, exponent)) = scientific.split_once('e') else {
+        // inf and nan have no exponent.
+        return scientific.replace("NaN", "nan");
+    };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    let scientific = format!("{mantissa}e{sign}{:02}", exponent.abs());
+    let fraction_digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let is_whole = i32::try_from(fraction_digits).is_ok_and(|digits| exponent >= digits);
+    let fixed = if is_whole { value.exact() } else { without_exponent(mantissa, exponent) };
+    if fixed.len() <= scientific.len() { fixed } else { scientific }
+}
+
+/// The shortest digits that lead back to the number. Where two candidates are equally near, Rust's own
+/// choice is the greater one and C++'s the even one.
+fn shortest<F: FloatText>(value: F) -> String {
+    let shortest = value.scientific();
+    let fraction_digits =
+        shortest.find('e').map_or(0, |end| end.saturating_sub(shortest.find('.').map_or(end, |dot| dot + 1)));
+    let even = value.rounded(fraction_digits);
+    if value.is_read_from(&even) { even } else { shortest }
+}
+
+/// `mantissa` (one digit, or one before the point) times a power of ten that leaves a fraction.
+fn without_exponent(mantissa: &str, exponent: i32) -> String {
+    let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
+    let digits = mantissa.replace('.', "");
+    match usize::try_from(exponent) {
+        Ok(whole) => format!("{sign}{}.{}", &digits[..=whole], &digits[whole + 1..]),
+        Err(_) => format!("{sign}0.{}{digits}", "0".repeat(exponent.unsigned_abs() as usize - 1)),
+    }
+}
+
+/// The ways in which Rust writes a float, for either width.
+pub trait FloatText: Copy {
+    /// Shortest digits, with an exponent.
+    fn scientific(self) -> String;
+    /// So many digits after the point, with an exponent; halves go to the even digit.
+    fn rounded(self, digits: usize) -> String;
+    /// Whether `text` is read as just this number.
+    fn is_read_from(self, text: &str) -> bool;
+    /// Every digit of a whole number.
+    fn exact(self) -> String;
+}
+
+macro_rules! float_text {
+    ($float:ty) => {
+        impl FloatText for $float {
+            fn scientific(self) -> String {
+                format!("{self:e}")
+            }
+
+            fn rounded(self, digits: usize) -> String {
+                format!("{self:.digits$e}")
+            }
+
+            fn is_read_from(self, text: &str) -> bool {
+                text.parse() == Ok(self)
+            }
+
+            fn exact(self) -> String {
+                format!("{self:.0}")
+            }
+        }
+    };
+}
+
+float_text!(f32);
+float_text!(f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_written_as_to_chars_does() {
+        let cases = [
+            (1.0, "1"),
+            (-0.0, "-0"),
+            (0.001, "0.001"),
+            (-12.5, "-12.5"),
+            (0.0001, "1e-04"),
+            (1e5, "1e+05"),
+            (123_456_789.0, "123456792"),
+            (12_345_678_900.0, "12345678848"),
+            (3.4e38, "3.4e+38"),
+            (0.006_347_656_25, "0.0063476562"),
+            (f32::INFINITY, "inf"),
+            (f32::NEG_INFINITY, "-inf"),
+            (f32::NAN, "nan"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(write_float(value), expected);
+        }
+        assert_eq!(write_float(0.000_123_45_f64), "0.00012345");
+        assert_eq!(write_float(5e-324_f64), "5e-324");
+    }
+}

@@ -1,0 +1,248 @@
+//! From a model to ONNX text, character by character as onnx's own printer writes it where that can be
+//! read back; with the span of every node.
+//!
+//! Deviations, each where onnx's printer loses what its parser would take: elements of the types that
+//! are packed several to a byte, complex tensors, sparse ones excepted; defaults of a function's
+//! attributes, its doc string and value infos.
+
+mod elements;
+mod line;
+mod node;
+mod types;
+
+use std::collections::BTreeMap;
+
+use super::lexer::is_identifier;
+use super::span::Span;
+use crate::graph::{Function, Graph, GraphId, Metadata, Model, NodeId, OpsetImport, Port};
+
+pub use line::{Line, line};
+
+/// A model as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    pub text: String,
+    pub nodes: BTreeMap<NodeId, NodeSpans>,
+}
+
+/// Where the parts of a node stand in a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeSpans {
+    pub whole: Span,
+    /// The operator, with its domain.
+    pub op: Span,
+    /// One for each output, absent ones included.
+    pub outputs: Vec<Span>,
+    /// One for each input, absent ones included.
+    pub inputs: Vec<Span>,
+    /// One for each attribute, from its name to the end of its value.
+    pub attrs: Vec<Span>,
+}
+
+/// Prints a whole model.
+pub fn print(model: &Model) -> Printed {
+    let mut printer = Printer::new(model);
+    printer.model();
+    Printed { text: printer.out, nodes: printer.nodes }
+}
+
+/// Prints one graph of a model, with the bodies in it.
+pub fn print_graph(model: &Model, graph: GraphId) -> Printed {
+    let mut printer = Printer::new(model);
+    printer.graph(&model.graphs[graph]);
+    Printed { text: printer.out, nodes: printer.nodes }
+}
+
+/// Columns that a nested level is indented by.
+const INDENT: usize = 3;
+
+struct Printer<'m> {
+    model: &'m Model,
+    out: String,
+    indent: usize,
+    nodes: BTreeMap<NodeId, NodeSpans>,
+}
+
+impl<'m> Printer<'m> {
+    fn new(model: &'m Model) -> Self {
+        Printer { model, out: String::new(), indent: INDENT, nodes: BTreeMap::new() }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// Items with `separator` between them.
+    fn separated<T>(
+        &mut self,
+        separator: &str,
+        items: impl IntoIterator<Item = T>,
+        mut print: impl FnMut(&mut Self, T),
+    ) {
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.push(separator);
+            }
+            print(self, item);
+        }
+    }
+
+    fn name(&mut self, name: &str) {
+        push_name(&mut self.out, name);
+    }
+
+    /// A line of a header, after the comma that ends the one before.
+    fn entry(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.push(",\n   ");
+            self.push(key);
+            self.push(": ");
+            push_quoted(&mut self.out, value);
+        }
+    }
+
+    fn model(&mut self) {
+        let model = self.model;
+        self.push("<\n   ir_version: ");
+        self.push(&model.ir_version.unwrap_or(0).to_string());
+        self.push(",\n   opset_import: ");
+        self.opsets(&model.opsets, ", ");
+        self.entry("producer_name", model.producer_name.as_deref());
+        self.entry("producer_version", model.producer_version.as_deref());
+        self.entry("domain", model.domain.as_deref());
+        if let Some(version) = model.model_version {
+            self.push(&format!(",\n   model_version: {version}"));
+        }
+        self.entry("doc_string", model.doc.as_deref());
+        if !model.metadata.is_empty() {
+            self.push(",\n   metadata_props: ");
+            self.metadata(&model.metadata);
+        }
+        self.push("\n>\n");
+        self.graph(&model.graphs[model.main]);
+        for function in &model.functions {
+            self.push("\n");
+            self.function(function);
+        }
+    }
+
+    fn opsets(&mut self, opsets: &[OpsetImport], separator: &str) {
+        self.push("[");
+        self.separated(separator, opsets, |printer, import| {
+            push_quoted(&mut printer.out, import.domain.as_deref().unwrap_or(""));
+            printer.push(&format!(" : {}", import.version.unwrap_or(0)));
+        });
+        self.push("]");
+    }
+
+    fn metadata(&mut self, metadata: &Metadata) {
+        self.push("[");
+        self.separated(", ", metadata, |printer, (key, value)| {
+            push_quoted(&mut printer.out, key);
+            printer.push(": ");
+            push_quoted(&mut printer.out, value);
+        });
+        self.push("]");
+    }
+
+    fn graph(&mut self, graph: &Graph) {
+        self.name(graph.name.as_deref().unwrap_or(""));
+        self.push(" (");
+        self.separated(", ", &graph.inputs, Self::port);
+        self.push(") => (");
+        self.separated(", ", &graph.outputs, Self::port);
+        self.push(") ");
+        if !graph.initializers.is_empty() || !graph.value_info.is_empty() {
+            self.push("\n");
+            self.push(&" ".repeat(self.indent));
+            self.push("<");
+            self.separated(", ", &graph.initializers, |printer, &value| printer.initializer(value));
+            if !graph.initializers.is_empty() && !graph.value_info.is_empty() {
+                self.push(", ");
+            }
+            self.separated(", ", &graph.value_info, Self::port);
+            self.push(">\n");
+        }
+        self.node_list(&graph.nodes);
+    }
+
+    fn port(&mut self, port: &Port) {
+        if let Some(ty) = &port.info.ty {
+            types::push_type(&mut self.out, ty);
+        }
+        self.push(" ");
+        self.name(&self.model.values[port.value].name);
+    }
+
+    fn node_list(&mut self, nodes: &[NodeId]) {
+        self.push("{\n");
+        for &node in nodes {
+            self.push(&" ".repeat(self.indent));
+            self.node(node);
+            self.push("\n");
+        }
+        if self.indent > INDENT {
+            self.push(&" ".repeat(self.indent - INDENT));
+        }
+        self.push("}");
+    }
+
+    fn function(&mut self, function: &Function) {
+        let body = &self.model.graphs[function.body];
+        self.push("<\n  domain: ");
+        push_quoted(&mut self.out, function.domain.as_deref().unwrap_or(""));
+        let optional = [("overload", &function.overload), ("doc_string", &body.doc)];
+        for (key, value) in optional {
+            if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
+                self.push(&format!(",\n  {key}: "));
+                push_quoted(&mut self.out, value);
+            }
+        }
+        self.push(",\n  opset_import: ");
+        self.opsets(&function.opsets, ",");
+        self.push("\n>\n");
+        self.name(function.name.as_deref().unwrap_or(""));
+        self.push(" ");
+        self.function_attributes(function);
+        let port = |printer: &mut Self, port: &Port| printer.name(&printer.model.values[port.value].name);
+        self.push("(");
+        self.separated(", ", &body.inputs, port);
+        self.push(") => (");
+        self.separated(", ", &body.outputs, port);
+        self.push(")\n");
+        if !body.value_info.is_empty() {
+            self.push("<");
+            self.separated(", ", &body.value_info, Self::port);
+            self.push(">\n");
+        }
+        self.node_list(&body.nodes);
+    }
+
+    fn function_attributes(&mut self, function: &Function) {
+        if function.attributes.is_empty() && function.attribute_defaults.is_empty() {
+            return;
+        }
+        self.push("<");
+        self.separated(",", &function.attributes, |printer, name| printer.name(name));
+        if !function.attributes.is_empty() && !function.attribute_defaults.is_empty() {
+            self.push(",");
+        }
+        self.separated(",", &function.attribute_defaults, |printer, attr| printer.attribute(attr));
+        self.push(">");
+    }
+}
+
+fn push_name(out: &mut String, name: &str) {
+    if is_identifier(name) { out.push_str(name) } else { push_quoted(out, name) }
+}
+
+fn push_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for char in text.chars() {
+        if matches!(char, '"' | '\\') {
+            out.push('\\');
+        }
+        out.push(char);
+    }
+    out.push('"');
+}

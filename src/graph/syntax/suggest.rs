@@ -1,0 +1,37 @@
+//! "Did you mean …?"
+
+/// The candidate that is closest to `word`, if it is close: case does not count, and at most a third of
+/// the letters may be wrong. The first of equally close ones.
+pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let wanted = word.to_lowercase();
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&candidate.to_lowercase(), &wanted);
+    let scored = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
+    let (distance, candidate) = scored.min_by_key(|(distance, _)| *distance)?;
+    (distance * 3 <= wanted.chars().count().max(3)).then_some(candidate)
+}
+
+/// `message`, and the closest candidate as a question.
+pub fn with_suggestion<'c>(
+    message: String,
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+) -> String {
+    match closest(word, candidates) {
+        Some(candidate) => format!("{message}; did you mean `{candidate}`?"),
+        None => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_close_is_suggested() {
+        let known = ["severity", "phase", "safety"];
+        assert_eq!(closest("sevrity", known), Some("severity"));
+        assert_eq!(closest("SAFETY", known), Some("safety"));
+        assert_eq!(closest("message", known), None);
+        assert_eq!(closest("ax", ["axs", "b"]), Some("axs"));
+    }
+}
