@@ -1,3 +1,27 @@
-//! What can be known of a model's values without running it.
+//! What can be known of a model's values without running it: types, shapes and elements.
+//!
+//! A [`Fact`] is what is known of one value. [`transfer`] gives the facts of the outputs of one call of an
+//! operator from those of its inputs; it serves the graph and the e-graph alike. [`infer`] applies it to a
+//! whole model.
+//!
+//! **Invariant:** a fact is true in every run that succeeds; what is not known stays unknown. Types that
+//! the model declares are compared with what was inferred, and used only where nothing was.
 
+mod call;
+mod declared;
 pub mod eval;
+mod fact;
+mod fault;
+mod load;
+mod meet;
+mod ops;
+mod shape;
+mod unify;
+mod values;
+
+pub use call::{Attrs, Call, Fresh, transfer};
+pub use fact::{Fact, Known, TensorFact};
+pub use fault::{Expected, Fault};
+pub use load::MAX_ELEMENTS;
+pub use meet::Conflict;
+pub use shape::{Shape, Size};

@@ -1,0 +1,43 @@
+//! The facts that declared types state.
+
+use super::fact::{Fact, TensorFact};
+use super::shape::{Shape, Size};
+use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Type, TypeKind};
+
+/// What a declared type says. `dim` gives the size of an axis as declared; it is not asked inside of
+/// sequences and optionals, whose elements may differ.
+pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact {
+    let inner = |ty: &Option<Box<Type>>| {
+        ty.as_ref().map_or(Fact::Unknown, |ty| fact(ty, &mut |_, dim| of_element(dim)))
+    };
+    match &ty.kind {
+        TypeKind::Undefined => Fact::Unknown,
+        TypeKind::Tensor { elem, shape } => Fact::Tensor(tensor(*elem, shape, dim)),
+        TypeKind::SparseTensor { elem, shape } => Fact::SparseTensor(tensor(*elem, shape, dim)),
+        TypeKind::Sequence(of) => Fact::sequence(inner(of)),
+        TypeKind::Optional(of) => Fact::optional(inner(of)),
+        TypeKind::Map { key, value } => {
+            Fact::Map { key: key.and_then(ElemType::from_number), value: Box::new(inner(value)) }
+        }
+        TypeKind::Opaque { .. } => Fact::Opaque,
+    }
+}
+
+/// Only a number holds of every element: a name may stand for another size in each.
+fn of_element(dim: &DeclaredDim) -> Size {
+    match dim {
+        DeclaredDim::Value(value) if *value >= 0 => super::shape::known(*value),
+        _ => None,
+    }
+}
+
+fn tensor(
+    elem: Option<i32>,
+    shape: &DeclaredShape,
+    dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size,
+) -> TensorFact {
+    let shape = shape.as_ref().map_or(Shape::UNKNOWN, |dims| {
+        Shape::new(dims.iter().enumerate().map(|(axis, d)| dim(axis, &d.dim)).collect::<Vec<_>>())
+    });
+    TensorFact::new(elem.and_then(ElemType::from_number), shape)
+}

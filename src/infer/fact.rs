@@ -1,0 +1,230 @@
+//! Facts: what is known of a value.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::eval::{Array, Buffer};
+use super::shape::{Shape, Size};
+use crate::graph::dim::Dim;
+use crate::graph::{ElemType, TensorId};
+
+/// What is known of a value. More facts of one value are brought together by [`Fact::meet`], the facts
+/// of several possible values by [`Fact::join`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Fact {
+    #[default]
+    Unknown,
+    Tensor(TensorFact),
+    SparseTensor(TensorFact),
+    /// With what holds of every element.
+    Sequence(Box<Fact>),
+    /// With what holds of the element if there is one.
+    Optional(Box<Fact>),
+    Map {
+        key: Option<ElemType>,
+        value: Box<Fact>,
+    },
+    Opaque,
+}
+
+/// What is known of a tensor.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TensorFact {
+    pub elem: Option<ElemType>,
+    pub shape: Shape,
+    pub value: Known,
+}
+
+/// What is known of the elements of a tensor.
+#[derive(Clone, Debug, Default)]
+pub enum Known {
+    #[default]
+    Nothing,
+    /// All of them, in memory.
+    Const(Arc<Array>),
+    /// A constant that is not looked at: too large, or in another file.
+    Weight(TensorId),
+    /// The elements of a small tensor of integers (or bools, as 0 and 1), in row-major order, where
+    /// not all are numbers: those would be `Const`. The shape is static.
+    Ints(Arc<[Size]>),
+}
+
+impl PartialEq for Known {
+    /// Constants are compared bit by bit, so that one with a NaN equals itself.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Known::Nothing, Known::Nothing) => true,
+            (Known::Const(a), Known::Const(b)) => Arc::ptr_eq(a, b) || same_bits(a, b),
+            (Known::Weight(a), Known::Weight(b)) => a == b,
+            (Known::Ints(a), Known::Ints(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// Whether two constants are the same, to the bit.
+pub(super) fn same_bits(a: &Array, b: &Array) -> bool {
+    if a.elem() != b.elem() || a.shape() != b.shape() {
+        return false;
+    }
+    match (a.data(), b.data()) {
+        (Buffer::F32(a), Buffer::F32(b)) => a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())),
+        (Buffer::F64(a), Buffer::F64(b)) => a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())),
+        (Buffer::F16(a), Buffer::F16(b)) => a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())),
+        (Buffer::Bf16(a), Buffer::Bf16(b)) => a.iter().map(|x| x.to_bits()).eq(b.iter().map(|x| x.to_bits())),
+        (a, b) => a == b,
+    }
+}
+
+impl TensorFact {
+    pub fn new(elem: Option<ElemType>, shape: Shape) -> Self {
+        TensorFact { elem, shape, value: Known::Nothing }
+    }
+
+    pub fn constant(array: impl Into<Arc<Array>>) -> Self {
+        let array = array.into();
+        TensorFact {
+            elem: Some(array.elem()),
+            shape: Shape::known(array.shape()),
+            value: Known::Const(array),
+        }
+    }
+
+    /// An integer (or bool) tensor of a static shape, of which these elements are known: a constant if
+    /// they all are numbers that fit `elem`.
+    pub fn ints(elem: ElemType, dims: &[usize], elements: Vec<Size>) -> Self {
+        let shape = Shape::known(dims);
+        let numbers: Option<Vec<i64>> = elements.iter().map(|size| size.as_ref()?.as_const()).collect();
+        let array = numbers.and_then(|numbers| exact(elem, dims, &numbers));
+        let value = match array {
+            Some(array) => Known::Const(Arc::new(array)),
+            None if elements.iter().all(Option::is_none) => Known::Nothing,
+            None => Known::Ints(elements.into()),
+        };
+        TensorFact { elem: Some(elem), shape, value }
+    }
+
+    /// The elements of a small integer or bool tensor, in row-major order, each as far as it is known.
+    pub fn as_ints(&self) -> Option<Vec<Size>> {
+        match &self.value {
+            Known::Ints(elements) => Some(elements.to_vec()),
+            Known::Const(array) if array.elem().is_integer() || array.elem() == ElemType::Bool => {
+                let ints = array.as_i64s().ok()?;
+                Some(ints.into_iter().map(|int| Some(Dim::known(int))).collect())
+            }
+            _ => None,
+        }
+    }
+
+    pub fn as_const(&self) -> Option<&Arc<Array>> {
+        if let Known::Const(array) = &self.value { Some(array) } else { None }
+    }
+
+    pub fn is_const(&self) -> bool {
+        matches!(self.value, Known::Const(_) | Known::Weight(_))
+    }
+}
+
+/// These numbers as an array, if each is one of `elem`.
+fn exact(elem: ElemType, dims: &[usize], numbers: &[i64]) -> Option<Array> {
+    let wide = numbers.iter().map(|&number| i128::from(number)).collect();
+    let array = Array::from_ints(elem, dims.to_vec(), wide).ok()?;
+    let back = if elem.is_float() { None } else { array.as_i64s().ok() };
+    match back {
+        Some(back) => (back == numbers).then_some(array),
+        None => array.f64s().ok()?.iter().zip(numbers).all(|(&x, &n)| x == n as f64).then_some(array),
+    }
+}
+
+impl Fact {
+    /// A tensor of this element type and shape.
+    pub fn tensor(elem: Option<ElemType>, shape: Shape) -> Self {
+        Fact::Tensor(TensorFact::new(elem, shape))
+    }
+
+    pub fn sequence(of: Fact) -> Self {
+        Fact::Sequence(Box::new(of))
+    }
+
+    pub fn optional(of: Fact) -> Self {
+        Fact::Optional(Box::new(of))
+    }
+
+    /// The dense tensor that it is known to be.
+    pub fn as_tensor(&self) -> Option<&TensorFact> {
+        if let Fact::Tensor(tensor) = self { Some(tensor) } else { None }
+    }
+
+    /// The element type of a dense or sparse tensor.
+    pub fn elem(&self) -> Option<ElemType> {
+        match self {
+            Fact::Tensor(tensor) | Fact::SparseTensor(tensor) => tensor.elem,
+            _ => None,
+        }
+    }
+
+    /// The element type of the tensors in it: of a tensor, of the elements of a sequence, …
+    pub fn inner_elem(&self) -> Option<ElemType> {
+        match self {
+            Fact::Sequence(inner) | Fact::Optional(inner) => inner.inner_elem(),
+            _ => self.elem(),
+        }
+    }
+
+    pub fn shape(&self) -> Option<&Shape> {
+        match self {
+            Fact::Tensor(tensor) | Fact::SparseTensor(tensor) => Some(&tensor.shape),
+            _ => None,
+        }
+    }
+
+    pub fn rank(&self) -> Option<usize> {
+        self.shape()?.rank()
+    }
+
+    /// The dims of a tensor; `None` where the rank is unknown.
+    pub fn dims(&self) -> Option<&[Size]> {
+        self.shape()?.dims()
+    }
+
+    /// As [`TensorFact::as_ints`].
+    pub fn as_ints(&self) -> Option<Vec<Size>> {
+        self.as_tensor()?.as_ints()
+    }
+
+    pub fn as_const(&self) -> Option<&Arc<Array>> {
+        self.as_tensor()?.as_const()
+    }
+
+    /// Whether it is a constant, in memory or by reference.
+    pub fn is_const(&self) -> bool {
+        self.as_tensor().is_some_and(TensorFact::is_const)
+    }
+}
+
+impl From<TensorFact> for Fact {
+    fn from(tensor: TensorFact) -> Self {
+        Fact::Tensor(tensor)
+    }
+}
+
+impl fmt::Display for Fact {
+    /// As ONNX text writes types: `float[batch, 4]`, `seq(float[...])`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fact::Unknown => f.write_str("?"),
+            Fact::Tensor(tensor) => tensor.fmt(f),
+            Fact::SparseTensor(tensor) => write!(f, "sparse_tensor({tensor})"),
+            Fact::Sequence(of) => write!(f, "seq({of})"),
+            Fact::Optional(of) => write!(f, "optional({of})"),
+            Fact::Map { key, value } => write!(f, "map({}, {value})", key.map_or("?", ElemType::name)),
+            Fact::Opaque => f.write_str("opaque"),
+        }
+    }
+}
+
+impl fmt::Display for TensorFact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.elem.map_or("?", ElemType::name), self.shape)
+    }
+}

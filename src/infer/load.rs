@@ -1,0 +1,52 @@
+//! The facts of tensors that a model holds.
+
+use super::eval::Array;
+use super::fact::{Fact, Known, TensorFact};
+use super::shape::Shape;
+use crate::graph::{ElemType, Tensor, TensorData, TensorId};
+
+/// Constants of more elements than this are only referred to.
+pub const MAX_ELEMENTS: usize = 1024;
+
+/// The fact of a tensor: its elements if it is small and in the file itself, else a reference. `None`
+/// where element type or dims are faulty.
+pub fn tensor(tensor: &Tensor, id: TensorId) -> Option<Fact> {
+    let elem = tensor.elem()?;
+    if tensor.len()? <= MAX_ELEMENTS
+        && let Some(array) = array(tensor)
+    {
+        return Some(TensorFact::constant(array).into());
+    }
+    let shape = Shape::known(&tensor.dims);
+    Some(Fact::Tensor(TensorFact { elem: Some(elem), shape, value: Known::Weight(id) }))
+}
+
+/// The elements of a tensor, if the file holds them, and in the right number.
+pub fn array(tensor: &Tensor) -> Option<Array> {
+    let elem = tensor.elem()?;
+    let dims: Vec<usize> = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<_>>()?;
+    match &tensor.data {
+        TensorData::Raw(raw) => Array::from_raw(elem, dims, raw).ok(),
+        TensorData::Strings(strings) => {
+            Array::strings(dims, strings.iter().map(|string| string.to_vec()).collect()).ok()
+        }
+        TensorData::Absent => Array::zeros(elem, dims).ok().filter(Array::is_empty),
+        TensorData::External(_) => None,
+        data => Array::from_raw(elem, dims, &packed(elem, data)?).ok(),
+    }
+}
+
+/// The bytes that `raw_data` would hold. An entry of `int32_data` holds one element of up to 32 bits, or
+/// one byte of packed ones; an entry of `uint64_data` may hold 32 bits.
+fn packed(elem: ElemType, data: &TensorData) -> Option<Vec<u8>> {
+    let width = elem.bits()?.div_ceil(8);
+    let low = |bytes: &[u8]| bytes[..width.min(bytes.len())].to_vec();
+    Some(match data {
+        TensorData::Floats(floats) => floats.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        TensorData::Doubles(floats) => floats.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        TensorData::Int64s(ints) => ints.iter().flat_map(|x| x.to_le_bytes()).collect(),
+        TensorData::Int32s(ints) => ints.iter().flat_map(|x| low(&x.to_le_bytes())).collect(),
+        TensorData::Uint64s(ints) => ints.iter().flat_map(|x| low(&x.to_le_bytes())).collect(),
+        _ => return None,
+    })
+}

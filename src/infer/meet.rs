@@ -1,0 +1,217 @@
+//! The lattice of facts: [`Fact::meet`] brings together what is known of one value, [`Fact::join`] keeps
+//! what holds of each of two.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::eval::Array;
+use super::fact::{Fact, Known, TensorFact, same_bits};
+use super::shape::{Shape, Size};
+use crate::graph::ElemType;
+use crate::graph::dim::{Bounds, Dim};
+
+/// Why two facts cannot hold of one value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Conflict {
+    /// A tensor and a sequence, say.
+    Kind,
+    Elem(ElemType, ElemType),
+    Rank(usize, usize),
+    Dim {
+        axis: usize,
+        dims: (Dim, Dim),
+    },
+    /// Constants that differ, at this element of the integer tensor.
+    Element {
+        index: usize,
+    },
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Conflict::Kind => f.write_str("the kinds of value differ"),
+            Conflict::Elem(a, b) => write!(f, "the element types differ: {a} and {b}"),
+            Conflict::Rank(a, b) => write!(f, "the ranks differ: {a} and {b}"),
+            Conflict::Dim { axis, dims: (a, b) } => write!(f, "dim {axis} differs: {a} and {b}"),
+            Conflict::Element { index } => write!(f, "element {index} differs"),
+        }
+    }
+}
+
+impl Fact {
+    /// All that two true facts of one value say. Commutative, but for constants of floats, whose last
+    /// bits depend on the order of evaluation: there, `self` counts.
+    ///
+    /// # Errors
+    /// How they contradict one another.
+    pub fn meet(&self, other: &Fact, bounds: &Bounds) -> Result<Fact, Conflict> {
+        Ok(match (self, other) {
+            (Fact::Unknown, fact) | (fact, Fact::Unknown) => fact.clone(),
+            (Fact::Tensor(a), Fact::Tensor(b)) => Fact::Tensor(a.meet(b, bounds)?),
+            (Fact::SparseTensor(a), Fact::SparseTensor(b)) => Fact::SparseTensor(a.meet(b, bounds)?),
+            (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(a.meet(b, bounds)?),
+            (Fact::Optional(a), Fact::Optional(b)) => Fact::optional(a.meet(b, bounds)?),
+            (Fact::Map { key: k1, value: v1 }, Fact::Map { key: k2, value: v2 }) => {
+                Fact::Map { key: meet_elems(*k1, *k2)?, value: Box::new(v1.meet(v2, bounds)?) }
+            }
+            (Fact::Opaque, Fact::Opaque) => Fact::Opaque,
+            _ => return Err(Conflict::Kind),
+        })
+    }
+
+    /// What holds of each of two values.
+    pub fn join(&self, other: &Fact, bounds: &Bounds) -> Fact {
+        match (self, other) {
+            (a, b) if a == b => a.clone(),
+            (Fact::Tensor(a), Fact::Tensor(b)) => Fact::Tensor(a.join(b, bounds)),
+            (Fact::SparseTensor(a), Fact::SparseTensor(b)) => Fact::SparseTensor(a.join(b, bounds)),
+            (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(a.join(b, bounds)),
+            (Fact::Optional(a), Fact::Optional(b)) => Fact::optional(a.join(b, bounds)),
+            (Fact::Map { key: k1, value: v1 }, Fact::Map { key: k2, value: v2 }) => {
+                Fact::Map { key: k1.filter(|_| k1 == k2), value: Box::new(v1.join(v2, bounds)) }
+            }
+            _ => Fact::Unknown,
+        }
+    }
+
+    /// Only the kinds and element types: what no run of a loop can change.
+    pub fn without_shapes(&self) -> Fact {
+        match self {
+            Fact::Tensor(tensor) => Fact::tensor(tensor.elem, Shape::UNKNOWN),
+            Fact::SparseTensor(tensor) => Fact::SparseTensor(TensorFact::new(tensor.elem, Shape::UNKNOWN)),
+            Fact::Sequence(of) => Fact::sequence(of.without_shapes()),
+            Fact::Optional(of) => Fact::optional(of.without_shapes()),
+            Fact::Map { key, value } => Fact::Map { key: *key, value: Box::new(value.without_shapes()) },
+            other => other.clone(),
+        }
+    }
+
+    /// Without what is known of the elements.
+    pub fn without_values(mut self) -> Fact {
+        if let Fact::Tensor(tensor) | Fact::SparseTensor(tensor) = &mut self {
+            tensor.value = Known::Nothing;
+        }
+        self
+    }
+}
+
+impl TensorFact {
+    fn meet(&self, other: &TensorFact, bounds: &Bounds) -> Result<TensorFact, Conflict> {
+        let elem = meet_elems(self.elem, other.elem)?;
+        let shape = self.shape.meet(&other.shape, bounds)?;
+        Ok(TensorFact { elem, value: self.meet_values(other, &shape, bounds)?, shape })
+    }
+
+    fn meet_values(&self, other: &TensorFact, shape: &Shape, bounds: &Bounds) -> Result<Known, Conflict> {
+        Ok(match (&self.value, &other.value) {
+            (Known::Nothing, value) | (value, Known::Nothing) => value.clone(),
+            (Known::Const(a), Known::Const(b)) => Known::Const(meet_constants(a, b)?),
+            (Known::Const(constant), Known::Weight(_)) | (Known::Weight(_), Known::Const(constant)) => {
+                Known::Const(constant.clone())
+            }
+            (Known::Weight(a), Known::Weight(b)) => Known::Weight(*a.min(b)),
+            (Known::Weight(tensor), _) | (_, Known::Weight(tensor)) => Known::Weight(*tensor),
+            _ => self.meet_elements(other, shape, bounds)?,
+        })
+    }
+
+    /// Where at least one of the two is known element by element.
+    fn meet_elements(&self, other: &TensorFact, shape: &Shape, bounds: &Bounds) -> Result<Known, Conflict> {
+        let (Some(a), Some(b)) = (self.as_ints(), other.as_ints()) else { return Ok(self.value.clone()) };
+        if a.len() != b.len() {
+            return Ok(self.value.clone());
+        }
+        let mut elements = Vec::with_capacity(a.len());
+        for (index, (a, b)) in a.iter().zip(&b).enumerate() {
+            let both = meet_sizes(a, b, bounds).map_err(|_| Conflict::Element { index })?;
+            elements.push(both);
+        }
+        let elem = self.elem.or(other.elem);
+        Ok(match (elem, shape.to_static()) {
+            (Some(elem), Some(dims)) => TensorFact::ints(elem, &dims, elements).value,
+            _ => Known::Ints(elements.into()),
+        })
+    }
+
+    fn join(&self, other: &TensorFact, bounds: &Bounds) -> TensorFact {
+        let elem = self.elem.filter(|_| self.elem == other.elem);
+        let shape = self.shape.join(&other.shape, bounds);
+        let value = if self.value == other.value && self.shape == other.shape {
+            self.value.clone()
+        } else {
+            self.join_elements(other, &shape, bounds).unwrap_or_default()
+        };
+        TensorFact { elem, shape, value }
+    }
+
+    fn join_elements(&self, other: &TensorFact, shape: &Shape, bounds: &Bounds) -> Option<Known> {
+        let dims = shape.to_static()?;
+        let (a, b) = (self.as_ints()?, other.as_ints()?);
+        let elements = a.iter().zip(&b).map(|(a, b)| join_sizes(a, b, bounds)).collect();
+        Some(TensorFact::ints(self.elem.filter(|_| self.elem == other.elem)?, &dims, elements).value)
+    }
+}
+
+impl Shape {
+    pub fn meet(&self, other: &Shape, bounds: &Bounds) -> Result<Shape, Conflict> {
+        let (a, b) = match (self.dims(), other.dims()) {
+            (Some(a), Some(b)) => (a, b),
+            (None, _) => return Ok(other.clone()),
+            (_, None) => return Ok(self.clone()),
+        };
+        if a.len() != b.len() {
+            return Err(Conflict::Rank(a.len(), b.len()));
+        }
+        let mut dims = Vec::with_capacity(a.len());
+        for (axis, (a, b)) in a.iter().zip(b).enumerate() {
+            dims.push(meet_sizes(a, b, bounds).map_err(|dims| Conflict::Dim { axis, dims })?);
+        }
+        Ok(Shape::new(dims))
+    }
+
+    pub fn join(&self, other: &Shape, bounds: &Bounds) -> Shape {
+        match (self.dims(), other.dims()) {
+            (Some(a), Some(b)) if a.len() == b.len() => {
+                Shape::new(a.iter().zip(b).map(|(a, b)| join_sizes(a, b, bounds)).collect::<Vec<_>>())
+            }
+            _ => Shape::UNKNOWN,
+        }
+    }
+}
+
+fn meet_elems(a: Option<ElemType>, b: Option<ElemType>) -> Result<Option<ElemType>, Conflict> {
+    match (a, b) {
+        (Some(a), Some(b)) if a != b => Err(Conflict::Elem(a, b)),
+        _ => Ok(a.or(b)),
+    }
+}
+
+/// Of two sizes of one axis, the number, or else the first in the order of [`Dim`]; both where they
+/// never are the same.
+pub fn meet_sizes(a: &Size, b: &Size, bounds: &Bounds) -> Result<Size, (Dim, Dim)> {
+    match (a, b) {
+        (Some(a), Some(b)) if a != b => {
+            if a.equals(b, bounds).is_never() {
+                return Err((a.clone(), b.clone()));
+            }
+            // `Dim::min` is that of the values.
+            Ok(Some(Ord::min(a, b).clone()))
+        }
+        (a, b) => Ok(a.clone().or_else(|| b.clone())),
+    }
+}
+
+fn join_sizes(a: &Size, b: &Size, bounds: &Bounds) -> Size {
+    let (a, b) = (a.as_ref()?, b.as_ref()?);
+    a.equals(b, bounds).is_always().then(|| a.clone())
+}
+
+fn meet_constants(a: &Arc<Array>, b: &Arc<Array>) -> Result<Arc<Array>, Conflict> {
+    if !Arc::ptr_eq(a, b) && !a.elem().is_float() && !a.elem().is_complex() && !same_bits(a, b) {
+        let ints = |array: &Array| array.as_i64s().unwrap_or_default();
+        let index = ints(a).iter().zip(&ints(b)).position(|(a, b)| a != b).unwrap_or(0);
+        return Err(Conflict::Element { index });
+    }
+    Ok(a.clone())
+}

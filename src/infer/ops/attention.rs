@@ -1,0 +1,81 @@
+//! Attention, and the operators around it in transformers.
+
+use super::Cx;
+use super::elementwise::same;
+use crate::infer::shape::{Shape, Size, add, known, mul};
+
+/// Sizes of queries, keys and values, whether heads have an axis of their own or not.
+struct Heads {
+    heads: Size,
+    length: Size,
+    head_size: Size,
+}
+
+/// Reads `[batch, heads, length, size]` or `[batch, length, heads * size]`, with the number of heads from
+/// an attribute.
+fn heads(cx: &Cx, input: usize, attr: &str) -> Option<Heads> {
+    if cx.rank(input)? == 4 {
+        let [heads, length, head_size] = [1, 2, 3].map(|axis| cx.dim(input, axis));
+        return Some(Heads { heads, length, head_size });
+    }
+    let heads = cx.int(attr).filter(|&heads| heads > 0);
+    let head_size = heads.and_then(|heads| cx.dim(input, 2)?.floor_div(heads));
+    Some(Heads { heads: heads.and_then(known), length: cx.dim(input, 1), head_size })
+}
+
+/// `Attention` of ai.onnx: the output, the keys and values with those of the past before them, and the
+/// scores.
+pub fn attention(cx: &mut Cx) -> Option<()> {
+    let queries = heads(cx, 0, "q_num_heads");
+    let keys = heads(cx, 1, "kv_num_heads");
+    let values = heads(cx, 2, "kv_num_heads");
+    let batch = cx.dim(0, 0);
+    if let (Some(queries), Some(values)) = (&queries, &values) {
+        let shape = match cx.rank(0) {
+            Some(4) => {
+                let Heads { heads, length, .. } = queries;
+                Shape::new(vec![batch.clone(), heads.clone(), length.clone(), values.head_size.clone()])
+            }
+            _ => {
+                let width = mul(&queries.heads, &values.head_size);
+                Shape::new(vec![batch.clone(), queries.length.clone(), width])
+            }
+        };
+        cx.set_shape(0, shape);
+    }
+    let (keys, values) = (keys?, values?);
+    let past = if cx.has(4) { cx.dim(4, 2) } else { known(0) };
+    let total = add(&past, &keys.length);
+    cx.set_dims(1, vec![batch.clone(), keys.heads.clone(), total.clone(), keys.head_size]);
+    cx.set_dims(2, vec![batch.clone(), values.heads, total.clone(), values.head_size]);
+    let queries = queries?;
+    cx.set_dims(3, vec![batch, queries.heads, queries.length, total]);
+    Some(())
+}
+
+/// `FlexAttention`: as many results as queries, as wide as the values.
+pub fn flex_attention(cx: &mut Cx) -> Option<()> {
+    let dims = vec![cx.dim(0, 0), cx.dim(0, 1), cx.dim(0, 2), cx.dim(2, 3)];
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `LinearAttention`: packed results, and the state after the last of them.
+pub fn linear_attention(cx: &mut Cx) -> Option<()> {
+    let (queries, heads) = (known(cx.int("q_num_heads")?), cx.int("kv_num_heads").filter(|&n| n > 0)?);
+    let of_head = |input: usize| cx.dim(input, 2)?.floor_div(heads);
+    let (key_size, value_size) = (of_head(1), of_head(2));
+    let batch = cx.dim(0, 0);
+    cx.set_dims(0, vec![batch.clone(), cx.dim(0, 1), mul(&queries, &value_size)]);
+    cx.set_dims(1, vec![batch, known(heads), key_size, value_size]);
+    Some(())
+}
+
+/// `CausalConvWithState`: the result, and the last `k - 1` of the input.
+pub fn causal_conv(cx: &mut Cx) -> Option<()> {
+    let kept = (|| cx.dim(1, 2)?.sub(1))();
+    let state = vec![cx.dim(0, 0), cx.dim(0, 1), kept];
+    same(cx)?;
+    cx.set_dims(1, state);
+    Some(())
+}

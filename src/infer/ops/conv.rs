@@ -1,0 +1,213 @@
+//! Convolutions and pooling: windows that slide over the spatial axes.
+
+use super::Cx;
+use crate::graph::dim::{Rounding, Window};
+use crate::infer::fault::Fault;
+use crate::infer::shape::{Size, add, known, mul, number};
+
+/// How the spatial axes are padded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AutoPad {
+    NotSet,
+    Valid,
+    Same,
+}
+
+/// The attributes that windows have in common, filled in for each of the spatial axes.
+struct Windows {
+    auto_pad: AutoPad,
+    kernel: Vec<Option<i64>>,
+    strides: Vec<i64>,
+    dilations: Vec<i64>,
+    /// All beginnings, then all ends.
+    pads: Vec<i64>,
+}
+
+impl Windows {
+    fn read(cx: &Cx, axes: usize, kernel: Vec<Option<i64>>) -> Option<Self> {
+        let auto_pad = match cx.text("auto_pad").unwrap_or("NOTSET") {
+            "VALID" => AutoPad::Valid,
+            "SAME_UPPER" | "SAME_LOWER" => AutoPad::Same,
+            _ => AutoPad::NotSet,
+        };
+        let list = |name: &str, default: i64, len: usize| {
+            let given = cx.ints_attr(name).map_or_else(|| vec![default; len], <[i64]>::to_vec);
+            (given.len() == len).then_some(given)
+        };
+        let mut pads = list("pads", 0, 2 * axes)?;
+        if auto_pad != AutoPad::NotSet {
+            pads.fill(0);
+        }
+        let kernel = (kernel.len() == axes).then_some(kernel)?;
+        Some(Windows {
+            auto_pad,
+            kernel,
+            strides: list("strides", 1, axes)?,
+            dilations: list("dilations", 1, axes)?,
+            pads,
+        })
+    }
+
+    /// The number of windows along a spatial axis of this size.
+    fn count(&self, axis: usize, size: &Size, rounding: Rounding) -> Size {
+        let size = size.as_ref()?;
+        let stride = self.strides[axis];
+        if self.auto_pad == AutoPad::Same {
+            return size.ceil_div(stride);
+        }
+        let window = Window {
+            kernel: self.kernel[axis]?,
+            stride,
+            dilation: self.dilations[axis],
+            pad_begin: self.pads[axis],
+            pad_end: self.pads[axis + self.strides.len()],
+            rounding,
+        };
+        window.count(size)
+    }
+}
+
+/// `kernel_shape`, or else the spatial dims of the weights.
+fn kernel_of(cx: &Cx, weights: usize, axes: usize) -> Vec<Option<i64>> {
+    match cx.ints_attr("kernel_shape") {
+        Some(kernel) => kernel.iter().copied().map(Some).collect(),
+        None => (0..axes).map(|axis| number(&cx.dim(weights, axis + 2))).collect(),
+    }
+}
+
+/// The rank of input `x`, or what the weights or `kernel_shape` say it must be.
+fn spatial_axes(cx: &Cx, x: usize, weights: Option<usize>) -> Option<usize> {
+    let by_kernel = || Some(cx.ints_attr("kernel_shape")?.len() + 2);
+    let by_weights = || cx.rank(weights?);
+    cx.rank(x).or_else(by_weights).or_else(by_kernel)?.checked_sub(2)
+}
+
+/// `Conv`, `ConvInteger`, `DeformConv`, …: data first, then weights.
+pub fn conv(cx: &mut Cx) -> Option<()> {
+    convolve(cx, 0, 1)
+}
+
+/// `QLinearConv`: scale and zero point follow each operand.
+pub fn qlinear(cx: &mut Cx) -> Option<()> {
+    convolve(cx, 0, 3)
+}
+
+fn convolve(cx: &mut Cx, x: usize, w: usize) -> Option<()> {
+    let axes = spatial_axes(cx, x, Some(w))?;
+    for input in [x, w] {
+        if cx.rank(input).is_some() {
+            cx.expect_rank(input, axes + 2)?;
+        }
+    }
+    check_channels(cx, x, w);
+    let windows = Windows::read(cx, axes, kernel_of(cx, w, axes))?;
+    let mut dims = vec![cx.dim(x, 0), cx.dim(w, 0)];
+    dims.extend((0..axes).map(|axis| windows.count(axis, &cx.dim(x, axis + 2), Rounding::Down)));
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// The data has as many channels as the weights of all groups together.
+fn check_channels(cx: &mut Cx, x: usize, w: usize) {
+    let group = cx.int_or("group", 1);
+    let (Some(have), Some(each)) = (cx.dim(x, 1), cx.dim(w, 1)) else { return };
+    let Some(want) = each.mul(group) else { return };
+    if have.equals(&want, cx.bounds()).is_never() {
+        cx.fault(Fault::SizeMismatch { inputs: (x, w), axes: (1, 1), dims: (have, want) });
+    }
+}
+
+/// `MaxPool`, `AveragePool` and `LpPool`; all outputs (of `MaxPool` the indices too) have one shape.
+pub fn pool(cx: &mut Cx) -> Option<()> {
+    let axes = spatial_axes(cx, 0, None)?;
+    let windows = Windows::read(cx, axes, kernel_of(cx, usize::MAX, axes))?;
+    let count = |axis: usize| {
+        let size = cx.dim(0, axis + 2);
+        if !cx.flag("ceil_mode") {
+            return windows.count(axis, &size, Rounding::Down);
+        }
+        // Before opset 22 the specification let windows begin in the end padding; runtimes do not.
+        let within = windows.count(axis, &size, Rounding::UpWithinInput);
+        let anywhere = windows.count(axis, &size, Rounding::Up);
+        within.filter(|dim| cx.since() >= 22 || anywhere.as_ref() == Some(dim))
+    };
+    let mut dims = vec![cx.dim(0, 0), cx.dim(0, 1)];
+    dims.extend((0..axes).map(count));
+    for output in 0..cx.outs.len() {
+        cx.set_dims(output, dims.clone());
+    }
+    Some(())
+}
+
+/// Pooling over all of the spatial axes, which stay with size 1.
+pub fn global_pool(cx: &mut Cx) -> Option<()> {
+    let rank = cx.rank(0)?;
+    let mut dims = vec![cx.dim(0, 0), cx.dim(0, 1)];
+    dims.resize(rank.max(2), known(1));
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `ConvTranspose`: `stride * (input - 1) + output_padding + window - pads`, or `output_shape`.
+pub fn conv_transpose(cx: &mut Cx) -> Option<()> {
+    let axes = spatial_axes(cx, 0, Some(1))?;
+    let windows = Windows::read(cx, axes, kernel_of(cx, 1, axes))?;
+    let channels = mul(&cx.dim(1, 1), &known(cx.int_or("group", 1)));
+    let mut dims = vec![cx.dim(0, 0), channels];
+    match cx.ints_attr("output_shape") {
+        Some(shape) => {
+            let spatial = &shape[shape.len().checked_sub(axes)?..];
+            dims.extend(spatial.iter().map(|&dim| known(dim)));
+        }
+        None => {
+            let extra = cx.ints_attr("output_padding");
+            let extra = |axis: usize| extra.and_then(|extra| extra.get(axis).copied()).unwrap_or(0);
+            let grown = |axis| windows.spread(axis, &cx.dim(0, axis + 2), extra(axis));
+            dims.extend((0..axes).map(grown));
+        }
+    }
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+impl Windows {
+    /// The size of the axis that this many windows cover.
+    fn spread(&self, axis: usize, windows: &Size, extra: i64) -> Size {
+        let stride = self.strides[axis];
+        if self.auto_pad == AutoPad::Same {
+            return windows.as_ref()?.mul(stride);
+        }
+        let pads = self.pads[axis].checked_add(self.pads[axis + self.strides.len()])?;
+        let extent = self.kernel[axis]?.checked_sub(1)?.checked_mul(self.dilations[axis])?;
+        let steps = windows.as_ref()?.sub(1)?.mul(stride);
+        add(&steps, &known(extent.checked_add(1)?.checked_add(extra)?.checked_sub(pads)?))
+    }
+}
+
+/// `MaxUnpool`: as large as the pooled tensor was, or as the third input says.
+pub fn max_unpool(cx: &mut Cx) -> Option<()> {
+    if cx.has(2) {
+        let dims = cx.ints(2).or_else(|| Some(vec![None; cx.rank(0)?]))?;
+        cx.set_dims(0, dims);
+        return Some(());
+    }
+    let axes = spatial_axes(cx, 0, None)?;
+    let windows = Windows::read(cx, axes, kernel_of(cx, usize::MAX, axes))?;
+    let mut dims = vec![cx.dim(0, 0), cx.dim(0, 1)];
+    dims.extend((0..axes).map(|axis| windows.spread(axis, &cx.dim(0, axis + 2), 0)));
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `Col2Im`: columns of blocks, back to an image.
+pub fn col2im(cx: &mut Cx) -> Option<()> {
+    let image = cx.ints(1).or_else(|| Some(vec![None; cx.length(1)?]))?;
+    let channels = (|| {
+        let block = crate::infer::shape::product(&cx.ints(2)?);
+        cx.dim(0, 1)?.floor_div(block.as_ref()?)
+    })();
+    let mut dims = vec![cx.dim(0, 0), channels];
+    dims.extend(image);
+    cx.set_dims(0, dims);
+    Some(())
+}

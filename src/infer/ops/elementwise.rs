@@ -1,0 +1,139 @@
+//! Operators that work element by element.
+
+use super::Cx;
+use crate::graph::ElemType;
+use crate::graph::dim::{Broadcast, Dim, broadcast};
+use crate::infer::fault::Fault;
+use crate::infer::shape::{Shape, Size};
+
+/// Every output is shaped as the first input.
+pub fn same(cx: &mut Cx) -> Option<()> {
+    let shape = cx.shape(0);
+    for output in 0..cx.outs.len() {
+        cx.set_shape(output, shape.clone());
+    }
+    Some(())
+}
+
+/// The inputs are broadcast, all of them, to the shape of the output.
+pub fn broadcast_all(cx: &mut Cx) -> Option<()> {
+    let inputs: Vec<usize> = (0..cx.inputs()).collect();
+    let shape = broadcast_inputs(cx, &inputs)?;
+    cx.set_shape(0, shape);
+    Some(())
+}
+
+/// Two inputs. Before opset 7 broadcasting was asked for, and then the second went to the shape of the
+/// first.
+pub fn binary(cx: &mut Cx) -> Option<()> {
+    if cx.since() < 7 && cx.call().domain.is_empty() { same(cx) } else { broadcast_pair(cx) }
+}
+
+/// The first two inputs are broadcast; others (scales, zero points) do not take part.
+pub fn broadcast_pair(cx: &mut Cx) -> Option<()> {
+    let shape = broadcast_inputs(cx, &[0, 1])?;
+    cx.set_shape(0, shape);
+    Some(())
+}
+
+/// `Sum`, `Max`, `Mean` and `Min`: before opset 8 all inputs had one shape.
+pub fn variadic(cx: &mut Cx) -> Option<()> {
+    if cx.since() < 8 { same(cx) } else { broadcast_all(cx) }
+}
+
+/// The shape that these inputs are broadcast to.
+pub fn broadcast_inputs(cx: &mut Cx, inputs: &[usize]) -> Option<Shape> {
+    let (&first, rest) = inputs.split_first()?;
+    let mut shape = cx.shape(first).dims()?.to_vec();
+    for &input in rest {
+        let Some(joined) = broadcast_shapes(&shape, cx.dims(input)?, cx) else {
+            let shapes = (Shape::new(shape), cx.shape(input));
+            cx.fault(Fault::NotBroadcastable { inputs: (first, input), shapes });
+            return None;
+        };
+        shape = joined;
+    }
+    Some(Shape::new(shape))
+}
+
+/// `None`: the shapes do not broadcast.
+pub fn broadcast_shapes(a: &[Size], b: &[Size], cx: &Cx) -> Option<Vec<Size>> {
+    let rank = a.len().max(b.len());
+    let one = Some(Dim::known(1));
+    let at = |dims: &[Size], axis: usize| {
+        (axis + dims.len()).checked_sub(rank).map_or(one.clone(), |axis| dims[axis].clone())
+    };
+    (0..rank).map(|axis| broadcast_sizes(&at(a, axis), &at(b, axis), cx)).collect()
+}
+
+/// `None`: the sizes do not broadcast. `Some(None)`: the size is not known.
+pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
+    let (known, bounds) = (|dim: &Dim| Some(Some(dim.clone())), cx.bounds());
+    match (a, b) {
+        (Some(a), Some(b)) => match broadcast(a, b, bounds) {
+            Broadcast::Dim(dim) => Some(Some(dim)),
+            Broadcast::Unknown => Some(None),
+            Broadcast::Conflict => None,
+        },
+        // The other can only be 1 or the same, if the model runs at all.
+        (Some(dim), None) | (None, Some(dim)) => {
+            let is_one = dim.equals(&Dim::known(1), bounds);
+            if is_one.is_never() { known(dim) } else { Some(None) }
+        }
+        (None, None) => Some(None),
+    }
+}
+
+/// The element type is that of the attribute `to`.
+pub fn cast(cx: &mut Cx) -> Option<()> {
+    same(cx)?;
+    let elem = match cx.attr("to").and_then(|to| to.as_str()) {
+        // Opset 1 names the type: "FLOAT".
+        Some(name) => name.to_lowercase().parse().ok(),
+        None => cx.elem_attr("to"),
+    };
+    cx.set_elem(0, elem);
+    Some(())
+}
+
+/// As the first input, but of the element type that the attribute `dtype` names, if there is one.
+pub fn like(cx: &mut Cx) -> Option<()> {
+    same(cx)?;
+    let elem = cx.elem_attr("dtype").or_else(|| cx.elem(0));
+    cx.set_elem(0, elem);
+    Some(())
+}
+
+/// Quantised elements, of the type of the zero point, else of `output_dtype`, else uint8.
+pub fn quantize(cx: &mut Cx) -> Option<()> {
+    same(cx)?;
+    let named = cx.elem_attr("output_dtype");
+    let elem = if cx.has(2) { cx.elem(2) } else { named.or(Some(ElemType::Uint8)) };
+    cx.set_elem(0, elem);
+    Some(())
+}
+
+/// Back from quantised elements, to the type of the scale if the schema does not say it otherwise.
+pub fn dequantize(cx: &mut Cx) -> Option<()> {
+    same(cx)?;
+    let elem = cx.elem_attr("output_dtype").or(cx.outs.first()?.elem()).or(cx.elem(1));
+    cx.set_elem(0, elem);
+    Some(())
+}
+
+/// A quantised tensor with its scale and zero point, which are scalars.
+pub fn dynamic_quantize(cx: &mut Cx) -> Option<()> {
+    cx.set_shape(1, Shape::scalar());
+    cx.set_shape(2, Shape::scalar());
+    let shape = cx.shape(0);
+    cx.set_shape(0, shape);
+    Some(())
+}
+
+/// Shaped as the first input, with elements as those of the second.
+pub fn cast_like(cx: &mut Cx) -> Option<()> {
+    same(cx)?;
+    let elem = cx.elem(1);
+    cx.set_elem(0, elem);
+    Some(())
+}

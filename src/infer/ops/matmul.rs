@@ -1,0 +1,101 @@
+//! Products of matrices.
+
+use indexmap::IndexMap;
+
+use super::Cx;
+use super::elementwise::{broadcast_shapes, broadcast_sizes};
+use crate::infer::fault::Fault;
+use crate::infer::shape::{Shape, Size, known};
+
+/// `MatMul` as in numpy.
+pub fn matmul(cx: &mut Cx) -> Option<()> {
+    product(cx, 0, 1)
+}
+
+/// `QLinearMatMul`: scale and zero point follow each operand.
+pub fn qlinear(cx: &mut Cx) -> Option<()> {
+    product(cx, 0, 3)
+}
+
+/// The product of two inputs; a vector counts as a row on the left, as a column on the right, and the
+/// axis that this adds is taken away again.
+fn product(cx: &mut Cx, a: usize, b: usize) -> Option<()> {
+    cx.expect_rank_at_least(a, 1)?;
+    cx.expect_rank_at_least(b, 1)?;
+    let (x, y) = (cx.dims(a)?, cx.dims(b)?);
+    cx.same_size((a, x.len() - 1), (b, y.len().saturating_sub(2)));
+    let (x_batch, y_batch) = (&x[..x.len().saturating_sub(2)], &y[..y.len().saturating_sub(2)]);
+    let Some(mut dims) = broadcast_shapes(x_batch, y_batch, cx) else {
+        let shapes = (Shape::new(x_batch), Shape::new(y_batch));
+        cx.fault(Fault::NotBroadcastable { inputs: (a, b), shapes });
+        return None;
+    };
+    if x.len() > 1 {
+        dims.push(x[x.len() - 2].clone());
+    }
+    if y.len() > 1 {
+        dims.push(y[y.len() - 1].clone());
+    }
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `Gemm`: matrices, each perhaps transposed.
+pub fn gemm(cx: &mut Cx) -> Option<()> {
+    let (rows_of_a, rows_of_b) = (usize::from(cx.flag("transA")), usize::from(cx.flag("transB")));
+    if cx.rank(0).is_some() && cx.rank(1).is_some() {
+        cx.expect_rank(0, 2)?;
+        cx.expect_rank(1, 2)?;
+        cx.same_size((0, 1 - rows_of_a), (1, rows_of_b));
+    }
+    let (rows, columns) = (cx.dim(0, rows_of_a), cx.dim(1, 1 - rows_of_b));
+    cx.set_dims(0, vec![rows, columns]);
+    Some(())
+}
+
+/// `Einsum`: a letter is an axis, `...` any number of axes that are broadcast.
+pub fn einsum(cx: &mut Cx) -> Option<()> {
+    let equation: String = cx.text("equation")?.chars().filter(|c| !c.is_whitespace()).collect();
+    let (left, right) = match equation.split_once("->") {
+        Some((left, right)) => (left.to_owned(), Some(right.to_owned())),
+        None => (equation, None),
+    };
+    let terms: Vec<&str> = left.split(',').collect();
+    let mut sizes: IndexMap<char, Size> = IndexMap::new();
+    let mut ellipsis: Vec<Size> = Vec::new();
+    for (input, term) in terms.iter().enumerate() {
+        let dims = cx.dims(input)?;
+        let (before, after) = term.split_once("...").unwrap_or((term, ""));
+        let named = before.chars().count() + after.chars().count();
+        let free = dims.len().checked_sub(named)?;
+        if free > 0 && !term.contains("...") {
+            return None;
+        }
+        let start = before.chars().count();
+        ellipsis = broadcast_shapes(&ellipsis, &dims[start..start + free], cx)?;
+        let of_letters = dims[..start].iter().chain(&dims[start + free..]);
+        for (letter, dim) in before.chars().chain(after.chars()).zip(of_letters) {
+            let size = sizes.entry(letter).or_insert_with(|| known(1));
+            *size = broadcast_sizes(size, dim, cx)?;
+        }
+    }
+    let right = right.unwrap_or_else(|| implicit_output(&terms));
+    let (before, after) = right.split_once("...").unwrap_or((&right, ""));
+    let of = |letter: char| sizes.get(&letter).cloned().flatten();
+    let mut dims: Vec<Size> = before.chars().map(of).collect();
+    if right.contains("...") {
+        dims.extend(ellipsis);
+    }
+    dims.extend(after.chars().map(of));
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// Where the equation has no `->`: the ellipsis, then the letters that occur once, in their order.
+fn implicit_output(terms: &[&str]) -> String {
+    let all: String = terms.concat().replace("...", "");
+    let mut once: Vec<char> = all.chars().filter(|&c| all.matches(c).count() == 1).collect();
+    once.sort_unstable();
+    let ellipsis = if terms.iter().any(|term| term.contains("...")) { "..." } else { "" };
+    ellipsis.chars().chain(once).collect()
+}

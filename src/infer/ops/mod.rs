@@ -1,0 +1,39 @@
+//! What each operator makes of the shapes of its inputs, by families; the element types that follow from
+//! the schema alone are filled in already.
+//!
+//! A rule returns `None` where it stops for lack of knowledge.
+
+mod attention;
+mod conv;
+mod cx;
+mod elementwise;
+mod index;
+mod layout;
+mod make;
+mod matmul;
+mod ml;
+mod norm;
+mod reduce;
+mod sequence;
+mod table;
+mod text;
+mod vision;
+
+pub(super) use cx::Cx;
+pub(super) use index::{larger, smaller};
+
+/// Fills in the outputs of a call.
+pub(super) type Rule = fn(&mut Cx) -> Option<()>;
+
+/// The rule of an operator.
+pub(super) fn find(domain: &str, op: &str) -> Option<Rule> {
+    let rules = match domain {
+        "" => table::ONNX,
+        "ai.onnx.ml" => table::ML,
+        "ai.onnx.preview" => table::PREVIEW,
+        "com.microsoft" => table::MICROSOFT,
+        _ => return None,
+    };
+    let at = rules.binary_search_by(|(name, _)| (*name).cmp(op)).ok()?;
+    Some(rules[at].1)
+}

@@ -1,0 +1,60 @@
+//! Normalisations and other operators with side results.
+
+use super::Cx;
+use super::elementwise::same;
+use crate::infer::shape::{Shape, known};
+
+/// `BatchNormalization`: statistics of each channel besides.
+pub fn batch_norm(cx: &mut Cx) -> Option<()> {
+    let channels = Shape::new(vec![cx.dim(0, 1)]);
+    same(cx)?;
+    for output in 1..cx.outs.len() {
+        cx.set_shape(output, channels.clone());
+    }
+    Some(())
+}
+
+/// `LayerNormalization`: mean and deviation over all axes from `axis` on, which stay with size 1.
+pub fn layer_norm(cx: &mut Cx) -> Option<()> {
+    let shape = cx.shape(0);
+    cx.set_shape(0, shape);
+    let statistics = cx.elem_attr("stash_type");
+    let mut dims = cx.dims(0)?.to_vec();
+    let axis = cx.axis_attr(-1, dims.len())?;
+    dims[axis..].fill(known(1));
+    for output in 1..cx.outs.len() {
+        cx.set_dims(output, dims.clone());
+        if statistics.is_some() {
+            cx.set_elem(output, statistics);
+        }
+    }
+    Some(())
+}
+
+/// Only the first output is shaped as the input; nothing is said of others.
+pub fn first_same(cx: &mut Cx) -> Option<()> {
+    let shape = cx.shape(0);
+    cx.set_shape(0, shape);
+    Some(())
+}
+
+/// `RNN`, `GRU` and `LSTM`: all hidden states, and the last one (of `LSTM`, with its cell state).
+pub fn recurrent(cx: &mut Cx) -> Option<()> {
+    let batch_first = cx.flag("layout");
+    let (batch, steps) =
+        if batch_first { (cx.dim(0, 0), cx.dim(0, 1)) } else { (cx.dim(0, 1), cx.dim(0, 0)) };
+    let directions = known(if cx.text("direction") == Some("bidirectional") { 2 } else { 1 });
+    let hidden = cx.int("hidden_size").and_then(known).or_else(|| cx.dim(2, 2));
+    let all = match batch_first {
+        true => vec![batch.clone(), steps, directions.clone(), hidden.clone()],
+        false => vec![steps, directions.clone(), batch.clone(), hidden.clone()],
+    };
+    let last = match batch_first {
+        true => vec![batch, directions, hidden],
+        false => vec![directions, batch, hidden],
+    };
+    cx.set_dims(0, all);
+    cx.set_dims(1, last.clone());
+    cx.set_dims(2, last);
+    Some(())
+}

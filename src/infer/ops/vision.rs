@@ -1,0 +1,46 @@
+//! Operators on images, and on regions of images.
+
+use super::Cx;
+use crate::infer::shape::{Shape, Size, known};
+
+/// `GridSample`: one sample for every point of the grid.
+pub fn grid_sample(cx: &mut Cx) -> Option<()> {
+    let rank = cx.rank(0).or_else(|| cx.rank(1))?;
+    let mut dims = vec![cx.dim(0, 0), cx.dim(0, 1)];
+    dims.extend((1..rank.checked_sub(1)?).map(|axis| cx.dim(1, axis)));
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `AffineGrid`: a point for every place of an output of the size that the second input holds.
+pub fn affine_grid(cx: &mut Cx) -> Option<()> {
+    let size = cx.ints(1).or_else(|| Some(vec![None; cx.length(1)?]))?;
+    let (batch, spatial) = (size.first()?, size.get(2..)?);
+    let mut dims: Vec<Size> = std::iter::once(batch).chain(spatial).cloned().collect();
+    dims.push(known(spatial.len() as i64));
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `RoiAlign`: every region pooled to one size.
+pub fn roi_align(cx: &mut Cx) -> Option<()> {
+    let (height, width) = (known(cx.int_or("output_height", 1)), known(cx.int_or("output_width", 1)));
+    let regions = cx.dim(1, 0).or_else(|| cx.dim(2, 0));
+    cx.set_dims(0, vec![regions, cx.dim(0, 1), height, width]);
+    Some(())
+}
+
+/// `MaxRoiPool`: every region pooled to `pooled_shape`.
+pub fn max_roi_pool(cx: &mut Cx) -> Option<()> {
+    let mut dims = vec![cx.dim(1, 0), cx.dim(0, 1)];
+    dims.extend(cx.ints_attr("pooled_shape")?.iter().map(|&size| known(size)));
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `ImageDecoder`: height and width are those of the encoded image.
+pub fn image_decoder(cx: &mut Cx) -> Option<()> {
+    let channels = if cx.text("pixel_format") == Some("Grayscale") { 1 } else { 3 };
+    cx.set_shape(0, Shape::new(vec![None, None, known(channels)]));
+    Some(())
+}

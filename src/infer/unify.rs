@@ -1,0 +1,96 @@
+//! Element types from the schema: type parameters are bound by inputs and give the types of outputs.
+
+use super::fact::{Fact, TensorFact};
+use super::fault::Fault;
+use super::ops::Cx;
+use super::shape::Shape;
+use crate::graph::ElemType;
+use crate::schema::{Arity, Formal, Schema, Ty, TypeSet};
+
+/// Fills in kind and element type of every output as far as the schema says them, and reports inputs
+/// whose types do not fit the schema or one another.
+pub(super) fn element_types(cx: &mut Cx) {
+    let Some(schema) = cx.schema else { return };
+    let mut bound: Vec<Option<usize>> = vec![None; schema.type_params.len()];
+    for input in 0..cx.inputs() {
+        let (Some(formal), Some(fact)) = (schema.input(input), cx.fact(input)) else { continue };
+        check_allowed(cx, schema, formal, input, fact);
+        if let Some(param) = param_of(formal) {
+            bind(cx, schema, &mut bound, param, input);
+        }
+    }
+    for output in 0..cx.outs.len() {
+        let Some(formal) = schema.output(output) else { continue };
+        let by = param_of(formal).and_then(|param| cx.fact(bound[param]?));
+        cx.put(output, kind_of(schema.allowed(formal), by));
+    }
+}
+
+/// The type parameter that all values of a formal share.
+fn param_of(formal: &Formal) -> Option<usize> {
+    match (formal.ty, formal.option) {
+        (_, Arity::Variadic { homogeneous: false, .. }) => None,
+        (Ty::Param(param), _) => Some(param.into()),
+        (Ty::Exactly(_), _) => None,
+    }
+}
+
+fn check_allowed(cx: &mut Cx, schema: &Schema, formal: &Formal, input: usize, fact: &Fact) {
+    let allowed = schema.allowed(formal);
+    let Some(elem) = fact.as_tensor().and_then(|tensor| tensor.elem) else { return };
+    if !allowed.has_tensor(elem) {
+        cx.fault(Fault::TypeNotAllowed { input, elem, allowed });
+    }
+}
+
+/// Binds a parameter to the first input whose type is known, and compares the others with it.
+fn bind(cx: &mut Cx, schema: &Schema, bound: &mut [Option<usize>], param: usize, input: usize) {
+    let elem_of = |cx: &Cx, input: usize| cx.fact(input).and_then(Fact::inner_elem);
+    let Some(elem) = elem_of(cx, input) else {
+        bound[param] = bound[param].or(Some(input));
+        return;
+    };
+    let first = bound[param].and_then(|first| Some((first, elem_of(cx, first)?)));
+    match first {
+        None => bound[param] = Some(input),
+        Some((first, other)) if other != elem => {
+            let param = schema.type_params[param].name;
+            cx.fault(Fault::TypeMismatch { param, inputs: (first, input), elems: (other, elem) });
+        }
+        Some(_) => {}
+    }
+}
+
+/// A value of one of the allowed types, and of the type of the input `by` if there is one.
+fn kind_of(allowed: &TypeSet, by: Option<&Fact>) -> Fact {
+    match by {
+        None | Some(Fact::Unknown) => only_kind(allowed, None),
+        Some(fact @ (Fact::Tensor(_) | Fact::SparseTensor(_))) => match only_kind(allowed, fact.elem()) {
+            Fact::Unknown => fact.without_shapes(),
+            kind => kind,
+        },
+        Some(fact) => fact.without_shapes(),
+    }
+}
+
+/// The kind that all allowed types have; `Unknown` if there are several.
+fn only_kind(allowed: &TypeSet, elem: Option<ElemType>) -> Fact {
+    let TypeSet { tensor, seq, optional, optional_seq, sparse, others } = allowed;
+    let kinds = [*tensor, *seq, *optional, *optional_seq, *sparse].map(|bits| bits != 0);
+    let inner = |bits: u32| Fact::tensor(elem.or_else(|| only_elem(bits)), Shape::UNKNOWN);
+    match (kinds, others.is_empty()) {
+        ([true, false, false, false, false], true) => inner(*tensor),
+        ([false, true, false, false, false], true) => Fact::sequence(inner(*seq)),
+        ([false, false, true, false, false], true) => Fact::optional(inner(*optional)),
+        ([false, false, false, true, false], true) => Fact::optional(Fact::sequence(inner(*optional_seq))),
+        ([false, false, false, false, true], true) => {
+            Fact::SparseTensor(TensorFact::new(elem.or_else(|| only_elem(*sparse)), Shape::UNKNOWN))
+        }
+        _ => Fact::Unknown,
+    }
+}
+
+fn only_elem(bits: u32) -> Option<ElemType> {
+    let number = i32::try_from(bits.trailing_zeros()).ok()?;
+    (bits.count_ones() == 1).then(|| ElemType::from_number(number)).flatten()
+}

@@ -1,0 +1,203 @@
+//! Arithmetic and comparison on integers that are symbols.
+
+use super::{Ints, followed, small};
+use crate::graph::ElemType;
+use crate::graph::dim::{Answer, Dim};
+use crate::infer::fact::Fact;
+use crate::infer::ops::{Cx, larger, smaller};
+use crate::infer::shape::{Size, add, is, known, mul, product, sub};
+
+type Unary = fn(&Size, &Cx) -> Size;
+type Binary = fn(&Size, &Size, &Cx) -> Size;
+
+pub(super) fn computed(cx: &Cx) -> Option<Vec<Fact>> {
+    if !cx.call().domain.is_empty() {
+        return None;
+    }
+    let elem = cx.outs.first()?.elem().filter(|&elem| followed(elem))?;
+    let ints = if let Some(op) = unary(cx) {
+        let Ints { dims, elements } = input(cx, 0)?;
+        Ints { dims, elements: elements.iter().map(|element| op(element, cx)).collect() }
+    } else if let Some(op) = binary(cx) {
+        (1..cx.inputs()).try_fold(input(cx, 0)?, |left, right| zip(cx, left, input(cx, right)?, op))?
+    } else {
+        match cx.op() {
+            "Where" => choose(cx)?,
+            "Range" => range(cx)?,
+            "CumSum" => cumulate(cx)?,
+            op => reduce(cx, op)?,
+        }
+    };
+    ints.any_known().then_some(())?;
+    Some(vec![ints.into_fact(elem)?])
+}
+
+fn input(cx: &Cx, input: usize) -> Option<Ints> {
+    Ints::of(cx.tensor(input)?)
+}
+
+fn unary(cx: &Cx) -> Option<Unary> {
+    let to = cx.outs.first()?.elem()?;
+    let from = cx.elem(0)?;
+    Some(match cx.op() {
+        "Cast" | "CastLike" if !followed(from) => return None,
+        "Cast" | "CastLike" if to == ElemType::Bool => |a, cx| differs(a, &known(0), cx),
+        "Cast" | "CastLike" | "Floor" | "Ceil" | "Round" => |a, _| a.clone(),
+        "Neg" => |a, _| a.as_ref()?.neg(),
+        "Abs" => |a, cx| larger(a.as_ref()?, &a.as_ref()?.neg()?, cx),
+        "Not" => |a, _| sub(&known(1), a),
+        "Relu" => |a, cx| larger(a.as_ref()?, &Dim::known(0), cx),
+        _ => return None,
+    })
+}
+
+fn binary(cx: &Cx) -> Option<Binary> {
+    let whole = cx.elem(0).is_some_and(|elem| !elem.is_float());
+    Some(match cx.op() {
+        "Add" | "Sum" => |a, b, _| add(a, b),
+        "Sub" => |a, b, _| sub(a, b),
+        "Mul" => |a, b, _| mul(a, b),
+        "Div" if whole => divide,
+        "Div" => |a, b, _| a.as_ref()?.div_exact(nonzero(b)?),
+        "Mod" if whole && !cx.flag("fmod") => |a, b, _| a.as_ref()?.modulo(nonzero(b)?),
+        "Mod" if whole => |a, b, cx| sub(a, &mul(&divide(a, b, cx), b)),
+        "Max" => |a, b, cx| larger(a.as_ref()?, b.as_ref()?, cx),
+        "Min" => |a, b, cx| smaller(a.as_ref()?, b.as_ref()?, cx),
+        "Equal" => |a, b, cx| difference(a, b, cx, Answer::negated),
+        "Greater" => |a, b, cx| at_least(b, a, cx, Answer::negated),
+        "Less" => |a, b, cx| at_least(a, b, cx, Answer::negated),
+        "GreaterOrEqual" => |a, b, cx| at_least(a, b, cx, |answer| answer),
+        "LessOrEqual" => |a, b, cx| at_least(b, a, cx, |answer| answer),
+        "And" => |a, b, _| mul(a, b),
+        "Or" => |a, b, _| if is(a, 1) || is(b, 1) { known(1) } else { sub(&add(a, b), &mul(a, b)) },
+        _ => return None,
+    })
+}
+
+/// A divisor that is not the number 0.
+fn nonzero(b: &Size) -> Option<&Dim> {
+    b.as_ref().filter(|dim| dim.as_const() != Some(0))
+}
+
+/// Integer division truncates.
+fn divide(a: &Size, b: &Size, cx: &Cx) -> Size {
+    let (a, b) = (a.as_ref()?, nonzero(b)?);
+    let zero = Dim::known(0);
+    let positive = |dim: &Dim| dim.at_least(&zero, cx.bounds()).is_always();
+    if positive(a) && positive(b) { a.floor_div(b) } else { a.trunc_div(b) }
+}
+
+fn truth(answer: Answer) -> Size {
+    match answer {
+        Answer::Always => known(1),
+        Answer::Never => known(0),
+        Answer::Unknown => None,
+    }
+}
+
+fn differs(a: &Size, b: &Size, cx: &Cx) -> Size {
+    difference(a, b, cx, |answer| answer)
+}
+
+fn difference(a: &Size, b: &Size, cx: &Cx, read: fn(Answer) -> Answer) -> Size {
+    truth(read(a.as_ref()?.differs(b.as_ref()?, cx.bounds())))
+}
+
+fn at_least(a: &Size, b: &Size, cx: &Cx, read: fn(Answer) -> Answer) -> Size {
+    truth(read(a.as_ref()?.at_least(b.as_ref()?, cx.bounds())))
+}
+
+/// Both broadcast to one shape, and brought together element by element.
+fn zip(cx: &Cx, a: Ints, b: Ints, op: Binary) -> Option<Ints> {
+    let dims = broadcast(&a.dims, &b.dims)?;
+    let (left, right) = (offsets(&a.dims, &dims), offsets(&b.dims, &dims));
+    let pairs = left.into_iter().zip(right);
+    let elements = pairs.map(|(i, j)| op(&a.elements[i], &b.elements[j], cx)).collect();
+    Some(Ints { dims, elements })
+}
+
+fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
+    let rank = a.len().max(b.len());
+    let at = |dims: &[usize], axis: usize| (axis + dims.len()).checked_sub(rank).map_or(1, |axis| dims[axis]);
+    let dims: Vec<usize> = (0..rank)
+        .map(|axis| match (at(a, axis), at(b, axis)) {
+            (a, b) if a == b || b == 1 => Some(a),
+            (1, b) => Some(b),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    (dims.iter().product::<usize>() <= super::MAX_ELEMENTS).then_some(dims)
+}
+
+/// For each element of the shape `to`, in order, the place of its element in a tensor of shape `from`
+/// that is broadcast to it.
+fn offsets(from: &[usize], to: &[usize]) -> Vec<usize> {
+    let mut offsets = vec![0];
+    let skipped = to.len() - from.len();
+    for (axis, &size) in to.iter().enumerate() {
+        let own = axis.checked_sub(skipped).map_or(1, |axis| from[axis]);
+        let places = (0..size).map(|place| if own == 1 { 0 } else { place });
+        offsets =
+            offsets.iter().flat_map(|&base| places.clone().map(move |place| base * own + place)).collect();
+    }
+    offsets
+}
+
+/// `Where`: one or the other, or what both are.
+fn choose(cx: &Cx) -> Option<Ints> {
+    let (condition, yes, no) = (input(cx, 0)?, input(cx, 1)?, input(cx, 2)?);
+    let dims = broadcast(&broadcast(&condition.dims, &yes.dims)?, &no.dims)?;
+    let places = [&condition, &yes, &no].map(|ints| offsets(&ints.dims, &dims));
+    let count = places[0].len();
+    let pick = |at: usize| {
+        let (yes, no) = (&yes.elements[places[1][at]], &no.elements[places[2][at]]);
+        match condition.elements[places[0][at]].as_ref().and_then(Dim::as_const) {
+            Some(0) => no.clone(),
+            Some(_) => yes.clone(),
+            None => yes.clone().filter(|_| yes == no),
+        }
+    };
+    Some(Ints { elements: (0..count).map(pick).collect(), dims })
+}
+
+/// `Range`, where it is known how many numbers it makes.
+fn range(cx: &Cx) -> Option<Ints> {
+    let dims = small(cx.outs.first()?.shape()?)?;
+    let (start, step) = (input(cx, 0)?.elements.pop()?, input(cx, 2)?.elements.pop()?);
+    let elements = (0..*dims.first()?).map(|at| add(&start, &mul(&step, &known(at as i64)))).collect();
+    Some(Ints { dims, elements })
+}
+
+/// `CumSum` of a vector, in its plain form.
+fn cumulate(cx: &Cx) -> Option<Ints> {
+    let Ints { dims, mut elements } = input(cx, 0)?;
+    if dims.len() != 1 || cx.flag("exclusive") || cx.flag("reverse") {
+        return None;
+    }
+    for at in 1..elements.len() {
+        elements[at] = add(&elements[at - 1], &elements[at]);
+    }
+    Some(Ints { dims, elements })
+}
+
+/// Reductions of all elements to one.
+fn reduce(cx: &Cx, op: &str) -> Option<Ints> {
+    if !op.starts_with("Reduce") {
+        return None;
+    }
+    let dims = small(cx.outs.first()?.shape()?)?;
+    let all = input(cx, 0)?.elements;
+    if dims.iter().product::<usize>() != 1 || all.is_empty() {
+        return None;
+    }
+    let (first, rest) = all.split_first()?;
+    let fold = |op: Binary| rest.iter().fold(first.clone(), |a, b| op(&a, b, cx));
+    let one = match op {
+        "ReduceProd" => product(&all),
+        "ReduceSum" => fold(|a, b, _| add(a, b)),
+        "ReduceMax" => fold(|a, b, cx| larger(a.as_ref()?, b.as_ref()?, cx)),
+        "ReduceMin" => fold(|a, b, cx| smaller(a.as_ref()?, b.as_ref()?, cx)),
+        _ => return None,
+    };
+    Some(Ints { dims, elements: vec![one] })
+}

@@ -1,0 +1,74 @@
+//! Calls whose inputs are all constants.
+
+use std::sync::Arc;
+
+use super::MAX_ELEMENTS;
+use crate::graph::AttrValue;
+use crate::infer::call;
+use crate::infer::eval::{self, Attr, Budget, Val};
+use crate::infer::fact::{Fact, TensorFact};
+use crate::infer::load;
+use crate::infer::ops::Cx;
+use crate::schema::Determinism;
+
+/// What one folded call may cost: linting folds shapes and small tables, and nothing large.
+const BUDGET: Budget = Budget { elements: MAX_ELEMENTS, work: 1 << 16 };
+
+pub(super) fn fold(cx: &Cx) -> Option<Vec<Fact>> {
+    let inputs = constants(cx)?;
+    let outputs = evaluate(cx, &inputs)?;
+    Some(outputs.into_iter().map(fact_of).collect())
+}
+
+fn constants(cx: &Cx) -> Option<Vec<Option<Val>>> {
+    let value = |input: usize| match cx.fact(input) {
+        None => Some(None),
+        Some(fact) => fact.as_const().map(|array| Some(Val::Tensor(array.clone()))),
+    };
+    (0..cx.inputs()).map(value).collect()
+}
+
+/// The outputs of the call on these inputs, if it is deterministic, and they are small.
+pub(super) fn evaluate(cx: &Cx, inputs: &[Option<Val>]) -> Option<Vec<Val>> {
+    let schema = cx.schema.filter(|schema| schema.determinism == Determinism::Deterministic)?;
+    let call = cx.call();
+    let attrs = Adapter(call.attrs);
+    let call = eval::Call {
+        domain: call.domain,
+        op: call.op,
+        version: schema.since,
+        opset: u16::try_from(call.opset).ok()?,
+        attrs: &attrs,
+        outputs: call.outputs,
+    };
+    eval::eval(&call, inputs, BUDGET).ok()
+}
+
+fn fact_of(value: Val) -> Fact {
+    match value {
+        Val::Tensor(array) => TensorFact::constant(array).into(),
+        _ => Fact::Unknown,
+    }
+}
+
+/// Attributes as the evaluator takes them.
+struct Adapter<'a>(&'a dyn call::Attrs);
+
+impl eval::Attrs for Adapter<'_> {
+    fn get(&self, name: &str) -> Option<Attr<'_>> {
+        Some(match self.0.attr(name)? {
+            AttrValue::Int(int) => Attr::Int(*int),
+            AttrValue::Float(float) => Attr::Float(*float),
+            AttrValue::String(string) => Attr::Str(string),
+            AttrValue::Ints(ints) => Attr::Ints(ints),
+            AttrValue::Floats(floats) => Attr::Floats(floats),
+            AttrValue::Strings(strings) => Attr::Strs(strings.iter().map(|string| &**string).collect()),
+            AttrValue::Tensor(id) => {
+                let tensor = self.0.tensor(*id);
+                let small = tensor.len().is_some_and(|len| len <= MAX_ELEMENTS);
+                Attr::Tensor(Arc::new(load::array(tensor).filter(|_| small)?))
+            }
+            _ => return None,
+        })
+    }
+}
