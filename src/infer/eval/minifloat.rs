@@ -189,8 +189,8 @@ mod tests {
             let (f16, bf16) = (half::f16::from_bits(bits), half::bf16::from_bits(bits));
             assert!(Format::F16.decode(bits.into()) == f16.to_f64() || f16.is_nan());
             assert!(Format::BF16.decode(bits.into()) == bf16.to_f64() || bf16.is_nan());
-            assert!(Format::F16.encode(f16.to_f64(), false) == bits.into() || f16.is_nan());
-            assert!(Format::BF16.encode(bf16.to_f64(), false) == bits.into() || bf16.is_nan());
+            assert!(Format::F16.encode(f16.to_f64(), false) == u32::from(bits) || f16.is_nan());
+            assert!(Format::BF16.encode(bf16.to_f64(), false) == u32::from(bits) || bf16.is_nan());
         }
     }
 

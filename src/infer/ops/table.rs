@@ -175,6 +175,7 @@ pub const ONNX: &[(&str, Rule)] = &[
     ("Shrink", elementwise::same),
     ("Sigmoid", elementwise::same),
     ("Sign", elementwise::same),
+    ("SimplifiedLayerNormalization", norm::layer_norm),
     ("Sin", elementwise::same),
     ("Sinh", elementwise::same),
     ("Size", make::size),
