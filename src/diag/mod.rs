@@ -3,6 +3,7 @@
 
 pub mod finding;
 pub mod place;
+pub mod render;
 pub mod selection;
 pub mod sink;
 

@@ -1,0 +1,136 @@
+//! The part of a line that is worth showing, with nothing in it that a terminal would obey.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The most characters of a line that are shown.
+const MAX_CHARS: usize = 160;
+
+/// Characters shown before a span that stands far to the right.
+const CHARS_BEFORE: usize = 60;
+
+/// A line, or what of it surrounds a span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    pub text: String,
+    /// The span, in bytes of `text`; at least one character, or the end of the line.
+    pub span: Range<usize>,
+}
+
+impl Excerpt {
+    /// What of `line` surrounds `chars`, the characters that are meant.
+    pub fn around(line: &str, chars: Range<usize>) -> Excerpt {
+        let line: Vec<char> = line.trim_end().chars().collect();
+        let start = chars.start.min(line.len());
+        let end = chars.end.clamp(start, line.len());
+        let window = window(line.len(), start, end);
+        let mut text = String::new();
+        if window.start > 0 {
+            text.push('…');
+        }
+        let (mut from, mut to) = (text.len(), text.len());
+        for at in window.clone() {
+            if at == start {
+                from = text.len();
+            }
+            text.push(visible_char(line[at]));
+            if at < end {
+                to = text.len();
+            }
+        }
+        if start >= window.end {
+            (from, to) = (text.len(), text.len());
+        }
+        if window.end < line.len() {
+            text.push('…');
+        }
+        Excerpt { text, span: from..to.max(from) }
+    }
+
+    /// The same for a span in bytes, which may lie outside of the line or split a character.
+    pub fn around_bytes(line: &str, bytes: (u32, u32)) -> Excerpt {
+        let chars = |byte: u32| line.char_indices().take_while(|(at, _)| *at < byte as usize).count();
+        Excerpt::around(line, chars(bytes.0)..chars(bytes.1))
+    }
+
+    /// The same for a 1-based column and a width in characters; what is 0 stands for all of the line.
+    pub fn at_column(line: &str, column: u32, width: u32) -> Excerpt {
+        let blanks = line.chars().take_while(|char| char.is_whitespace()).count();
+        let whole = blanks..line.trim_end().chars().count();
+        let start = (column as usize).wrapping_sub(1);
+        if column == 0 || start >= whole.end {
+            return Excerpt::around(line, whole);
+        }
+        Excerpt::around(line, start..start + width.max(1) as usize)
+    }
+}
+
+/// The characters to show of a line of `len`, around `start..end`.
+fn window(len: usize, start: usize, end: usize) -> Range<usize> {
+    if len <= MAX_CHARS {
+        return 0..len;
+    }
+    let from = if end <= MAX_CHARS { 0 } else { start.saturating_sub(CHARS_BEFORE) };
+    from..(from + MAX_CHARS).min(len)
+}
+
+fn visible_char(char: char) -> char {
+    if char.is_control() && char != '\t' { '\u{fffd}' } else { char }
+}
+
+/// Text on one line, without control characters: names in a model may hold anything.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    visible(text, |char| char.is_control())
+}
+
+/// Text of several lines, without other control characters.
+pub fn lines(text: &str) -> Cow<'_, str> {
+    visible(text, |char| char.is_control() && char != '\n')
+}
+
+fn visible(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&hidden) {
+        return Cow::Borrowed(text);
+    }
+    let show = |char: char| match hidden(char) {
+        true => char.escape_default().collect(),
+        false => char.to_string(),
+    };
+    Cow::Owned(text.chars().map(show).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(excerpt: &Excerpt, meant: &str) {
+        assert_eq!(&excerpt.text[excerpt.span.clone()], meant, "{excerpt:?}");
+    }
+
+    #[test]
+    fn short_lines_are_whole() {
+        check(&Excerpt::at_column("    y = f(x)", 9, 4), "f(x)");
+        check(&Excerpt::at_column("    y = f(x)", 0, 0), "y = f(x)");
+        check(&Excerpt::at_column("    y = f(x)", 90, 4), "y = f(x)");
+        check(&Excerpt::around_bytes("ä = B", (5, 6)), "B");
+        check(&Excerpt::around_bytes("ä", (9, 12)), "");
+        check(&Excerpt::around("", 0..1), "");
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_span() {
+        let line = format!("{}meant{}", "x".repeat(500), "y".repeat(500));
+        let excerpt = Excerpt::around(&line, 500..505);
+        check(&excerpt, "meant");
+        assert_eq!(excerpt.text.chars().count(), MAX_CHARS + 2);
+        check(&Excerpt::around(&line, 0..2), "xx");
+        check(&Excerpt::around(&line, 998..1005), "yyyyyyy");
+    }
+
+    #[test]
+    fn control_characters_are_shown_not_obeyed() {
+        assert_eq!(Excerpt::around("a\u{1b}[2Jb", 0..1).text, "a\u{fffd}[2Jb");
+        assert_eq!(one_line("a\u{1b}[2J\nb"), "a\\u{1b}[2J\\nb");
+        assert_eq!(lines("a\u{1b}\nb"), "a\\u{1b}\nb");
+    }
+}

@@ -1,0 +1,146 @@
+//! For people: the Python line first, then the graph, then why and what to do.
+
+use std::io::Result;
+
+use codespan_reporting::diagnostic::{LabelStyle, Severity};
+use codespan_reporting::term::termcolor::{Ansi, ColorSpec, NoColor, WriteColor};
+use codespan_reporting::term::{Chars, Config, Renderer, Styles};
+
+use super::excerpt::{lines, one_line};
+use super::snippet::{Snippet, snippets};
+use super::{Run, summary};
+use crate::diag::{Applicability, Finding, Level};
+
+pub fn render(run: Run, colour: bool) -> String {
+    let mut bytes = Vec::new();
+    let mut out: Box<dyn WriteColor> =
+        if colour { Box::new(Ansi::new(&mut bytes)) } else { Box::new(NoColor::new(&mut bytes)) };
+    write_all(&mut out, run).expect("memory takes everything");
+    drop(out);
+    String::from_utf8(bytes).expect("only strings were written")
+}
+
+fn write_all(out: &mut dyn WriteColor, run: Run) -> Result<()> {
+    for finding in run.findings {
+        Report { finding, severity: severity(finding.level), styles: Styles::default() }.write(out)?;
+        writeln!(out)?;
+    }
+    writeln!(out, "{}", summary(run.findings))
+}
+
+/// Decides the colours only; the words for levels are our own.
+fn severity(level: Level) -> Severity {
+    match level {
+        Level::Error => Severity::Error,
+        Level::Warning => Severity::Warning,
+        Level::Info => Severity::Note,
+        Level::Hint => Severity::Help,
+    }
+}
+
+/// One finding on its way out.
+struct Report<'a> {
+    finding: &'a Finding,
+    severity: Severity,
+    styles: Styles,
+}
+
+impl Report<'_> {
+    fn write(&self, out: &mut dyn WriteColor) -> Result<()> {
+        self.header(out)?;
+        let snippets = snippets(self.finding);
+        let gutter = snippets.iter().map(|snippet| digits(snippet.number)).max().unwrap_or(1);
+        for (index, snippet) in snippets.iter().enumerate() {
+            let follows_code = index > 0 && snippets[index - 1].excerpt.is_some();
+            self.snippet(out, snippet, gutter, index == 0, follows_code)?;
+        }
+        self.remarks(out, gutter)
+    }
+
+    /// `error[EXP001]: message`
+    fn header(&self, out: &mut dyn WriteColor) -> Result<()> {
+        let finding = self.finding;
+        painted(out, self.styles.header(self.severity), &format!("{}[{}]", finding.level, finding.code))?;
+        painted(out, self.styles.header_message(), &format!(": {}", one_line(&finding.message)))?;
+        writeln!(out)
+    }
+
+    /// A place and, where it is known, what stands there.
+    fn snippet(
+        &self,
+        out: &mut dyn WriteColor,
+        snippet: &Snippet,
+        gutter: usize,
+        first: bool,
+        follows_code: bool,
+    ) -> Result<()> {
+        if follows_code {
+            self.bar(out, gutter)?;
+        }
+        let arrow = if first { "-->" } else { ":::" };
+        painted(out, self.styles.source_border(), &format!("{:gutter$}{arrow}", ""))?;
+        writeln!(out, " {}", one_line(&snippet.locus))?;
+        let Some(excerpt) = &snippet.excerpt else { return Ok(()) };
+        self.bar(out, gutter)?;
+        let style = if snippet.primary { LabelStyle::Primary } else { LabelStyle::Secondary };
+        let span = excerpt.span.start..excerpt.span.end.max(excerpt.span.start + 1);
+        let label = one_line(&snippet.label);
+        let line = [(style, span, &*label)];
+        let config = Config { chars: Chars::ascii(), ..Config::default() };
+        let mut out = out;
+        Renderer::new(&mut out, &config)
+            .render_snippet_source(
+                gutter,
+                snippet.number as usize,
+                &excerpt.text,
+                self.severity,
+                &line,
+                0,
+                &[],
+            )
+            .map_err(std::io::Error::other)
+    }
+
+    /// `   |`
+    fn bar(&self, out: &mut dyn WriteColor, gutter: usize) -> Result<()> {
+        painted(out, self.styles.source_border(), &format!("{:gutter$} |", ""))?;
+        writeln!(out)
+    }
+
+    fn remarks(&self, out: &mut dyn WriteColor, gutter: usize) -> Result<()> {
+        for note in &self.finding.notes {
+            self.remark(out, gutter, "note", note)?;
+        }
+        if let Some(help) = &self.finding.help {
+            self.remark(out, gutter, "help", help)?;
+        }
+        if let Some(fix) = &self.finding.fix {
+            let how = match fix.applicability {
+                Applicability::Safe => "safe",
+                Applicability::Unsafe => "with --unsafe-fixes",
+            };
+            self.remark(out, gutter, "fix", &format!("onnx-fix {}   ({how})", fix.summary))?;
+        }
+        Ok(())
+    }
+
+    /// `   = help: …`, further lines below the first.
+    fn remark(&self, out: &mut dyn WriteColor, gutter: usize, kind: &str, text: &str) -> Result<()> {
+        painted(out, self.styles.note_bullet(), &format!("{:gutter$} =", ""))?;
+        write!(out, " ")?;
+        painted(out, self.styles.header_message(), kind)?;
+        let indent = gutter + 3 + kind.len() + 2;
+        let text = lines(text).replace('\n', &format!("\n{:indent$}", ""));
+        writeln!(out, ": {text}")
+    }
+}
+
+fn painted(out: &mut dyn WriteColor, colour: &ColorSpec, text: &str) -> Result<()> {
+    out.set_color(colour)?;
+    write!(out, "{text}")?;
+    out.reset()
+}
+
+fn digits(number: u32) -> usize {
+    number.max(1).ilog10() as usize + 1
+}

@@ -1,0 +1,68 @@
+//! JUnit's XML: a test suite per file, a failed test per finding, a passed one where there is none.
+
+use std::io::Result;
+
+use quick_xml::Writer;
+use quick_xml::events::BytesText;
+
+use super::Run;
+use super::spot::{message_at_node, spot};
+use super::xml::{document, legal};
+use crate::diag::Finding;
+
+pub fn render(run: Run) -> String {
+    let total = run.findings.len().to_string();
+    let tests = run.files.iter().map(|file| of(run, file).count().max(1)).sum::<usize>().to_string();
+    document(|xml| {
+        let root = xml.create_element("testsuites").with_attributes([
+            ("name", "onnx-lint"),
+            ("tests", tests.as_str()),
+            ("failures", total.as_str()),
+        ]);
+        root.write_inner_content(|xml| run.files.iter().try_for_each(|file| suite(xml, run, file)))?;
+        Ok(())
+    })
+}
+
+fn of<'a>(run: Run<'a>, file: &'a str) -> impl Iterator<Item = &'a Finding> {
+    run.findings.iter().filter(move |finding| &*finding.file == file)
+}
+
+fn suite(xml: &mut Writer<Vec<u8>>, run: Run, file: &str) -> Result<()> {
+    let failures = of(run, file).count();
+    let (tests, failures) = (failures.max(1).to_string(), failures.to_string());
+    let name = legal(file);
+    let element = xml.create_element("testsuite").with_attributes([
+        ("name", name.as_str()),
+        ("tests", &tests),
+        ("failures", &failures),
+    ]);
+    element.write_inner_content(|xml| {
+        if of(run, file).next().is_none() {
+            let passed = [("name", "onnx-lint"), ("classname", name.as_str())];
+            xml.create_element("testcase").with_attributes(passed).write_empty()?;
+        }
+        of(run, file).try_for_each(|finding| case(xml, finding, &name))
+    })?;
+    Ok(())
+}
+
+fn case(xml: &mut Writer<Vec<u8>>, finding: &Finding, class: &str) -> Result<()> {
+    let spot = spot(finding);
+    let name = format!("{} {}", finding.code, finding.rule);
+    let line = spot.line.to_string();
+    let message = legal(&finding.message);
+    let mut element =
+        xml.create_element("testcase").with_attributes([("name", name.as_str()), ("classname", class)]);
+    if spot.line > 0 {
+        let file = legal(spot.file);
+        element = element.with_attributes([("file", file.as_str()), ("line", line.as_str())]);
+    }
+    element.write_inner_content(|xml| {
+        let failure = [("type", finding.level.name()), ("message", message.as_str())];
+        let text = legal(&message_at_node(finding));
+        xml.create_element("failure").with_attributes(failure).write_text_content(BytesText::new(&text))?;
+        Ok(())
+    })?;
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! One renderer per output format. Each is a function of the findings alone: equal findings give equal
+//! bytes.
+
+mod annotations;
+mod checkstyle;
+mod concise;
+mod excerpt;
+mod full;
+mod gitlab;
+mod json;
+mod junit;
+mod rdjson;
+mod sarif;
+mod snippet;
+mod spot;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod xml;
+
+use std::sync::Arc;
+
+use super::finding::Finding;
+
+pub use summary::summary;
+
+/// What there is to say of one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// Everything that was looked at, as named on the command line, in the order of the output.
+    pub files: &'a [Arc<str>],
+    /// In the order of `files`.
+    pub findings: &'a [Finding],
+}
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people: source lines and graph, with carets.
+    #[default]
+    Full,
+    /// For people and `grep`: a line each.
+    Concise,
+    /// One JSON array.
+    Json,
+    /// One JSON object a line.
+    JsonLines,
+    /// SARIF 2.1.0, as code scanning services take it.
+    Sarif,
+    /// Workflow commands, which GitHub shows beside the code.
+    Github,
+    /// GitLab's code quality report.
+    Gitlab,
+    /// A test suite per file, a failed test per finding.
+    Junit,
+    /// Checkstyle's XML.
+    Checkstyle,
+    /// reviewdog's diagnostic format.
+    Rdjson,
+    /// Azure Pipelines' logging commands.
+    Azure,
+}
+
+impl Format {
+    pub const ALL: [Format; 11] = [
+        Format::Full,
+        Format::Concise,
+        Format::Json,
+        Format::JsonLines,
+        Format::Sarif,
+        Format::Github,
+        Format::Gitlab,
+        Format::Junit,
+        Format::Checkstyle,
+        Format::Rdjson,
+        Format::Azure,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Full => "full",
+            Format::Concise => "concise",
+            Format::Json => "json",
+            Format::JsonLines => "json-lines",
+            Format::Sarif => "sarif",
+            Format::Github => "github",
+            Format::Gitlab => "gitlab",
+            Format::Junit => "junit",
+            Format::Checkstyle => "checkstyle",
+            Format::Rdjson => "rdjson",
+            Format::Azure => "azure",
+        }
+    }
+}
+
+/// The findings of a run in `format`. `colour` is for terminals; only `full` and `concise` heed it.
+pub fn render(run: Run, format: Format, colour: bool) -> String {
+    match format {
+        Format::Full => full::render(run, colour),
+        Format::Concise => concise::render(run, colour),
+        Format::Json => json::array(run),
+        Format::JsonLines => json::lines(run),
+        Format::Sarif => sarif::render(run),
+        Format::Github => annotations::github(run),
+        Format::Gitlab => gitlab::render(run),
+        Format::Junit => junit::render(run),
+        Format::Checkstyle => checkstyle::render(run),
+        Format::Rdjson => rdjson::render(run),
+        Format::Azure => annotations::azure(run),
+    }
+}
+
+/// Pretty-printed JSON with a newline at its end.
+fn pretty(value: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("maps with string keys are valid JSON");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,128 @@
+//! SARIF 2.1.0: <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value, json};
+
+use super::Run;
+use super::json::applicability;
+use super::spot::{Spot, message_and_help, node_path, place_spot, spot, uri};
+use crate::diag::{Finding, Level, Place};
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// Key under which the fingerprint is kept; the number changes when its making does.
+const FINGERPRINT: &str = "onnxLint/v1";
+
+pub fn render(run: Run) -> String {
+    let mut rules: IndexMap<&str, &str> = IndexMap::new();
+    for finding in run.findings {
+        rules.insert(&finding.code, &finding.rule);
+    }
+    rules.sort_keys();
+    let results: Vec<Value> = run.findings.iter().map(|finding| result(finding, &rules)).collect();
+    super::pretty(&json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "onnx-lint",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules.iter().map(|(code, name)| json!({
+                    "id": code,
+                    "name": pascal_case(name),
+                    "shortDescription": { "text": name },
+                })).collect::<Vec<Value>>(),
+            } },
+            "columnKind": "unicodeCodePoints",
+            "artifacts": artifacts(run.files),
+            "results": results,
+        }],
+    }))
+}
+
+/// The models that were linted.
+fn artifacts(files: &[Arc<str>]) -> Vec<Value> {
+    files
+        .iter()
+        .map(|file| json!({ "location": { "uri": uri(file) }, "roles": ["analysisTarget"] }))
+        .collect()
+}
+
+fn result(finding: &Finding, rules: &IndexMap<&str, &str>) -> Value {
+    let mut result = json!({
+        "ruleId": finding.code,
+        "ruleIndex": rules.get_index_of(&*finding.code),
+        "level": match finding.level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Info | Level::Hint => "note",
+        },
+        "message": { "text": message_and_help(finding) },
+        "locations": [location(spot(finding), &finding.place, &finding.label)],
+        "partialFingerprints": { FINGERPRINT: finding.fingerprint() },
+        "properties": { "model": finding.file },
+    });
+    if !finding.related.is_empty() {
+        let related = finding.related.iter().map(|related| {
+            location(place_spot(&finding.file, &related.place), &related.place, &related.message)
+        });
+        result["relatedLocations"] = related.collect();
+    }
+    if let Some(fix) = &finding.fix {
+        result["properties"]["fix"] = json!({
+            "applicability": applicability(fix.applicability),
+            "summary": fix.summary,
+        });
+    }
+    result
+}
+
+fn location(spot: Spot, place: &Place, message: &str) -> Value {
+    let mut physical = json!({ "artifactLocation": { "uri": uri(spot.file) } });
+    if let Some(region) = region(spot, place) {
+        physical["region"] = region;
+    }
+    let mut location = json!({ "physicalLocation": physical });
+    if let Some(graph) = place.graph() {
+        location["logicalLocations"] = json!([{
+            "name": graph.node,
+            "fullyQualifiedName": node_path(graph),
+            "kind": "element",
+        }]);
+    }
+    if !message.is_empty() {
+        location["message"] = json!({ "text": message });
+    }
+    location
+}
+
+fn region(spot: Spot, place: &Place) -> Option<Value> {
+    if let Place::Offset(offset) = place {
+        return Some(json!({ "byteOffset": offset }));
+    }
+    if spot.line == 0 {
+        return None;
+    }
+    let mut region = Map::from_iter([("startLine".to_owned(), spot.line.into())]);
+    if spot.column > 0 {
+        region.insert("startColumn".to_owned(), spot.column.into());
+    }
+    if let Some(column) = spot.end_column() {
+        region.insert("endColumn".to_owned(), column.into());
+    }
+    if let Some(code) = spot.code {
+        region.insert("snippet".to_owned(), json!({ "text": code }));
+    }
+    Some(Value::Object(region))
+}
+
+/// `baked-shape` as `BakedShape`, the form that SARIF viewers expect.
+fn pascal_case(name: &str) -> String {
+    let capital = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + chars.as_str())
+    };
+    name.split('-').map(capital).collect()
+}

@@ -1,0 +1,108 @@
+//! The places of a finding in the order in which they are shown, each with its line.
+
+use super::excerpt::Excerpt;
+use super::spot::is_nested;
+use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
+
+/// A place, and the line that stands there.
+pub struct Snippet {
+    /// `net.py:60:16`, or `model.onnx (node 1 of 2)`.
+    pub locus: String,
+    /// The number beside the line: of the line, or of the node in its graph.
+    pub number: u32,
+    /// `None` where only the place is known.
+    pub excerpt: Option<Excerpt>,
+    /// What is said beneath the line.
+    pub label: String,
+    /// Whether this is where the fault is, rather than a remark on it.
+    pub primary: bool,
+}
+
+impl Snippet {
+    fn locus(locus: String) -> Snippet {
+        Snippet { locus, number: 1, excerpt: None, label: String::new(), primary: true }
+    }
+
+    fn label(self, label: impl Into<String>) -> Snippet {
+        Snippet { label: label.into(), ..self }
+    }
+}
+
+/// All places of a finding: the Python line, or the module path in its stead; the place in the file;
+/// the related ones.
+pub fn snippets(finding: &Finding) -> Vec<Snippet> {
+    let mut snippets = Vec::new();
+    let place = match &finding.place {
+        Place::Graph(graph) => {
+            snippets.extend(origin(finding, graph));
+            node(&finding.file, graph)
+        }
+        place => at(&finding.file, place),
+    };
+    snippets.push(place.label(&*finding.label));
+    for related in &finding.related {
+        let snippet = at(&finding.file, &related.place).label(&*related.message);
+        snippets.push(match snippet.excerpt {
+            Some(_) => Snippet { primary: false, ..snippet },
+            None => Snippet { locus: format!("{}: {}", snippet.locus, related.message), ..snippet },
+        });
+    }
+    snippets
+}
+
+/// Where a node came from: its Python line, else the path of its module.
+fn origin(finding: &Finding, graph: &GraphPlace) -> Option<Snippet> {
+    if let Some(source) = &finding.source {
+        return Some(python(source).label(format!("exported as node `{}`", graph.node)));
+    }
+    let path = if graph.node.starts_with('/') {
+        graph.node.to_string()
+    } else if finding.anchor.module.is_empty() {
+        return None;
+    } else {
+        format!("{}/{}", finding.anchor.module, finding.anchor.op)
+    };
+    Some(Snippet::locus(path))
+}
+
+fn at(file: &str, place: &Place) -> Snippet {
+    match place {
+        Place::File => Snippet::locus(file.to_owned()),
+        Place::Offset(offset) => Snippet::locus(format!("{file} (byte {offset})")),
+        Place::Source(source) => python(source),
+        Place::Graph(graph) => node(file, graph),
+        Place::Text(text) => line(file, text),
+    }
+}
+
+fn python(source: &SourcePlace) -> Snippet {
+    let column = if source.column > 0 { format!(":{}", source.column) } else { String::new() };
+    let code = source.code.as_deref().filter(|code| !code.trim().is_empty());
+    Snippet {
+        number: source.line,
+        excerpt: code.map(|code| Excerpt::at_column(code, source.column, source.width)),
+        ..Snippet::locus(format!("{}:{}{column}", source.file, source.line))
+    }
+}
+
+fn line(file: &str, text: &TextPlace) -> Snippet {
+    Snippet {
+        number: text.line,
+        excerpt: Some(Excerpt::at_column(&text.text, text.column, text.width)),
+        ..Snippet::locus(format!("{file}:{}:{}", text.line, text.column))
+    }
+}
+
+fn node(file: &str, graph: &GraphPlace) -> Snippet {
+    let (index, count) = graph.position;
+    let within = if is_nested(graph) { format!(" of {}", graph.graph) } else { String::new() };
+    let locus = match index {
+        0 => format!("{file} ({}{within})", graph.node),
+        index => format!("{file} (node {index} of {count}{within})"),
+    };
+    // Nodes stand indented in the body of their graph.
+    let text = format!("  {}", graph.text);
+    let span = (graph.span.0.saturating_add(2), graph.span.1.saturating_add(2));
+    let excerpt = (!graph.text.is_empty()).then(|| Excerpt::around_bytes(&text, span));
+    Snippet { number: index.max(1), excerpt, ..Snippet::locus(locus) }
+}
