@@ -11,7 +11,9 @@
 mod array;
 mod cx;
 mod minifloat;
+mod nn;
 mod number;
+mod quant;
 mod raw;
 mod shape;
 #[cfg(test)]
@@ -98,7 +100,11 @@ pub fn eval(call: &Call, inputs: &[Option<Val>], budget: Budget) -> Result<Vec<V
 
 fn find(domain: &str, op: &str) -> Option<Kernel> {
     match domain {
-        "" | "ai.onnx" => layout::find(op).or_else(|| math::find(op)).or_else(|| data::find(op)),
+        "" | "ai.onnx" => {
+            let families = [layout::find, math::find, data::find, nn::find, quant::find];
+            families.into_iter().find_map(|family| family(op))
+        }
+        "ai.onnx.preview" => nn::find_preview(op),
         _ => None,
     }
 }

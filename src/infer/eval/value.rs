@@ -20,7 +20,7 @@ impl From<Array> for Val {
     }
 }
 
-/// The value of an attribute. Graphs and types are not passed on: no kernel needs them.
+/// The value of an attribute.
 #[derive(Clone, Debug)]
 pub enum Attr<'a> {
     Int(i64),
@@ -30,6 +30,8 @@ pub enum Attr<'a> {
     Ints(&'a [i64]),
     Floats(&'a [f32]),
     Strs(Vec<&'a [u8]>),
+    /// A graph, a type, a sparse tensor or a list of them: no kernel reads one.
+    Other,
 }
 
 /// Attributes by name. One that is absent takes the default of the operator's specification.

@@ -22,6 +22,7 @@ pub(super) fn constant(cx: &Cx) -> Result<Array> {
         Attr::Strs(values) => {
             Array::strings(vec![values.len()], values.into_iter().map(<[u8]>::to_vec).collect())
         }
+        Attr::Other => Err(Refusal::Unsupported),
     }
 }
 

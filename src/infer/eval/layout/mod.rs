@@ -15,6 +15,7 @@ use super::Kernel::{self, Many, One};
 
 pub(super) use by_axis::by_axis;
 pub(super) use cut::{join, pieces};
+pub(super) use view::permuted;
 
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {

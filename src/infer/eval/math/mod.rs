@@ -3,14 +3,19 @@
 mod activation;
 mod binary;
 mod compare;
+mod determinant;
+mod einsum;
 mod integer;
+mod matmul;
 mod reduce;
 mod unary;
 
 use super::Kernel::{self, One};
 
+pub(super) use activation::sigmoid;
 pub(super) use integer::elem_attr;
-pub(super) use reduce::max_or_nan;
+pub(super) use matmul::{Factors, products};
+pub(super) use reduce::{Groups, log_sum_exp, max_or_nan};
 
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
@@ -46,6 +51,10 @@ pub(super) fn find(op: &str) -> Option<Kernel> {
         | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceSumSquare" => One(reduce::reduce),
         "ArgMax" | "ArgMin" => One(reduce::arg),
         "CumSum" | "CumProd" => One(reduce::cumulate),
+        "MatMul" => One(matmul::matmul),
+        "Gemm" => One(matmul::gemm),
+        "Einsum" => One(einsum::einsum),
+        "Det" => One(determinant::det),
         _ => return None,
     })
 }

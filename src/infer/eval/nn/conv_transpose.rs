@@ -1,0 +1,96 @@
+//! Transposed convolution.
+
+use super::conv::add_bias;
+use super::window::{Window, groups, image};
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::shape::{numel, positions, to_sizes};
+use crate::infer::eval::{Array, Refusal, Result, bad};
+
+/// Every input element is spread over the output by the kernel: the window slides over the output
+/// and has one place for each input element.
+pub(super) fn conv_transpose(cx: &Cx) -> Result<Array> {
+    let (x, w) = (cx.tensor(0)?, cx.tensor(1)?);
+    let (batch, channels, spatial) = image(x.shape())?;
+    let (depth_in, per_group, kernel) = image(w.shape())?;
+    let groups = groups(cx, "group")?;
+    if depth_in != channels || channels % groups != 0 {
+        return bad("the channels do not fit the groups");
+    }
+    let window = placed(cx, spatial, kernel)?;
+    window.afford(cx, &[batch, channels, per_group])?;
+    let features = per_group.checked_mul(groups).ok_or(Refusal::TooLarge)?;
+    let mut shape = vec![batch, features];
+    shape.extend(&window.input);
+    let mut y = vec![0.0; cx.room(&shape)?];
+    let (x_data, weights) = (x.f64s()?, w.f64s()?);
+    let (x_plane, y_plane, w_plane) = (numel(spatial)?, numel(&window.input)?, numel(kernel)?);
+    for (at, place) in positions(spatial).enumerate() {
+        let taps = window.taps(&place);
+        for (n, c) in (0..batch).flat_map(|n| (0..channels).map(move |c| (n, c))) {
+            let value = x_data[(n * channels + c) * x_plane + at];
+            let first = n * features + c / (channels / groups) * per_group;
+            for m in 0..per_group {
+                let (to, from) = ((first + m) * y_plane, (c * per_group + m) * w_plane);
+                for tap in &taps {
+                    if let Some(place) = tap.input {
+                        y[to + place] += value * weights[from + tap.kernel];
+                    }
+                }
+            }
+        }
+    }
+    add_bias(&mut y, &shape, cx.maybe(2)?)?;
+    Array::from_f64s(x.elem(), shape, y)
+}
+
+/// The window with the output's size as its `input` and the input's as its `output`.
+fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
+    let rank = spatial.len();
+    let mut window = Window::unplaced(cx, spatial, Some(kernel))?;
+    let extra = to_sizes(&cx.ints("output_padding").unwrap_or_else(|| vec![0; rank]))?;
+    let wanted = cx.ints("output_shape").map(|sizes| to_sizes(&sizes)).transpose()?;
+    // Old models give batch and channels too.
+    let wanted = wanted.map(|sizes| sizes[sizes.len().saturating_sub(rank)..].to_vec());
+    if extra.len() != rank || wanted.as_ref().is_some_and(|sizes| sizes.len() != rank) {
+        return bad("the window does not fit the spatial axes");
+    }
+    let auto = cx.text("auto_pad", "NOTSET");
+    for i in 0..rank {
+        let full = spatial[i]
+            .saturating_sub(1)
+            .checked_mul(window.strides[i])
+            .and_then(|reach| reach.checked_add(window.extent(i).ok()?)?.checked_add(extra[i]))
+            .ok_or(Refusal::TooLarge)?;
+        let same = auto == "SAME_UPPER" || auto == "SAME_LOWER";
+        let size = match &wanted {
+            Some(sizes) => Some(sizes[i]),
+            None if same => spatial[i].checked_mul(window.strides[i]),
+            None => None,
+        };
+        window.input[i] = match size {
+            Some(size) => {
+                // What the wanted size lacks is cut off on both sides.
+                let total = full.saturating_sub(size);
+                let begin = if starts_small(cx, &auto) { total / 2 } else { total.div_ceil(2) };
+                window.set_pads(i, begin, total - begin);
+                size
+            }
+            None => {
+                if auto == "VALID" {
+                    window.set_pads(i, 0, 0);
+                }
+                let (begin, end) = window.pads_of(i);
+                let cut = begin.checked_add(end).and_then(|pads| full.checked_sub(pads));
+                cut.ok_or(Refusal::BadInput("the pads exceed the output"))?
+            }
+        };
+    }
+    window.output = spatial.to_vec();
+    Ok(window)
+}
+
+/// Whether the smaller half of an odd padding comes first. Version 1 of the specification had it
+/// the other way round.
+fn starts_small(cx: &Cx, auto: &str) -> bool {
+    (auto == "SAME_UPPER") == (cx.version() >= 11)
+}

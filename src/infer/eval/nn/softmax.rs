@@ -1,0 +1,59 @@
+//! Softmax and its relatives.
+
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::math::{log_sum_exp, max_or_nan};
+use crate::infer::eval::shape::{Split, axis, numel};
+use crate::infer::eval::{Array, Refusal, Result};
+
+/// Along one axis since opset 13; before, over all axes from `axis` on.
+pub(super) fn softmax(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    cx.room(x.shape())?;
+    let split = if cx.version() >= 13 {
+        Split::at(x.shape(), axis(cx.int("axis", -1), x.rank())?)?
+    } else {
+        let at = axis(cx.int("axis", 1), x.rank() + 1)?;
+        Split { outer: numel(&x.shape()[..at])?, along: numel(&x.shape()[at..])?, inner: 1 }
+    };
+    let apply = match cx.call.op {
+        "Softmax" => softmax_line,
+        "LogSoftmax" => log_softmax_line,
+        "Hardmax" => hardmax_line,
+        _ => return Err(Refusal::Unsupported),
+    };
+    let mut data = x.f64s()?;
+    each_line(&mut data, split, apply);
+    Array::from_f64s(x.elem(), x.shape().to_vec(), data)
+}
+
+/// Applies a function in place to each line along an axis.
+pub(super) fn each_line(data: &mut [f64], split: Split, apply: impl Fn(&mut [f64])) {
+    for start in split.lines() {
+        let mut line: Vec<f64> = split.line(start).map(|i| data[i]).collect();
+        apply(&mut line);
+        split.line(start).zip(line).for_each(|(i, value)| data[i] = value);
+    }
+}
+
+pub(super) fn softmax_line(line: &mut [f64]) {
+    let top = line.iter().copied().fold(f64::NEG_INFINITY, max_or_nan);
+    line.iter_mut().for_each(|x| *x = (*x - top).exp());
+    let total: f64 = line.iter().sum();
+    line.iter_mut().for_each(|x| *x /= total);
+}
+
+pub(super) fn log_softmax_line(line: &mut [f64]) {
+    let total = log_sum_exp(line);
+    line.iter_mut().for_each(|x| *x -= total);
+}
+
+/// One for the first maximum, zero for all else.
+fn hardmax_line(line: &mut [f64]) {
+    let mut best = 0;
+    for i in 1..line.len() {
+        if line[i] > line[best] {
+            best = i;
+        }
+    }
+    line.iter_mut().enumerate().for_each(|(i, x)| *x = f64::from(u8::from(i == best)));
+}

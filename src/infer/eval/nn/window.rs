@@ -1,0 +1,154 @@
+//! Sliding windows over spatial axes: what convolution and pooling share.
+
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::shape::{numel, offset, positions, strides, to_size, to_sizes};
+use crate::infer::eval::{Refusal, Result, bad};
+
+/// The geometry of a window that slides over the spatial axes of a tensor.
+pub(in crate::infer::eval) struct Window {
+    /// Spatial dimensions that the window slides over.
+    pub(in crate::infer::eval) input: Vec<usize>,
+    pub(in crate::infer::eval) kernel: Vec<usize>,
+    pub(in crate::infer::eval) strides: Vec<usize>,
+    pub(in crate::infer::eval) dilations: Vec<usize>,
+    /// Padding before each axis, then after each axis; not negative.
+    pub(in crate::infer::eval) pads: Vec<usize>,
+    /// Number of places of the window along each axis.
+    pub(in crate::infer::eval) output: Vec<usize>,
+}
+
+/// One element under the window.
+pub(in crate::infer::eval) struct Tap {
+    /// Offset in the kernel.
+    pub(in crate::infer::eval) kernel: usize,
+    /// Offset among the input's spatial elements; `None` in the padding.
+    pub(in crate::infer::eval) input: Option<usize>,
+    /// Lies in the input or its padding. Only `ceil_mode` reaches further.
+    pub(in crate::infer::eval) padded: bool,
+}
+
+impl Window {
+    /// Reads `strides`, `dilations`, `pads`, `auto_pad` and `ceil_mode`. The kernel's size is that of
+    /// the weights, or the attribute `kernel_shape`.
+    pub(in crate::infer::eval) fn of(cx: &Cx, input: &[usize], kernel: Option<&[usize]>) -> Result<Window> {
+        let mut window = Window::unplaced(cx, input, kernel)?;
+        let ceil = cx.flag("ceil_mode", false);
+        let auto = cx.text("auto_pad", "NOTSET");
+        for (i, &size) in input.iter().enumerate() {
+            let (extent, stride) = (window.extent(i)?, window.strides[i]);
+            let same = auto == "SAME_UPPER" || auto == "SAME_LOWER";
+            if same {
+                window.output[i] = size.div_ceil(stride);
+                let reach = window.output[i].saturating_sub(1).saturating_mul(stride);
+                let total = reach.saturating_add(extent).saturating_sub(size);
+                let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
+                window.set_pads(i, begin, total - begin);
+                continue;
+            }
+            if auto == "VALID" {
+                window.set_pads(i, 0, 0);
+            }
+            let (begin, end) = window.pads_of(i);
+            let room = begin.checked_add(end).and_then(|pads| pads.checked_add(size));
+            let room = room.ok_or(Refusal::TooLarge)?;
+            let Some(slack) = room.checked_sub(extent) else { return bad("the window exceeds the input") };
+            window.output[i] = if ceil { slack.div_ceil(stride) } else { slack / stride } + 1;
+            // A window that would start behind the input and its left padding does not count.
+            if ceil && (window.output[i] - 1) * stride >= size + begin {
+                window.output[i] -= 1;
+            }
+        }
+        Ok(window)
+    }
+
+    /// Everything that attributes say, with the padding of `pads` and no output yet.
+    pub(in crate::infer::eval) fn unplaced(
+        cx: &Cx,
+        input: &[usize],
+        kernel: Option<&[usize]>,
+    ) -> Result<Window> {
+        let rank = input.len();
+        let named = cx.ints("kernel_shape").map(|sizes| to_sizes(&sizes)).transpose()?;
+        let kernel = match (kernel, named) {
+            (Some(kernel), Some(named)) if kernel != named => return bad("kernel_shape is not the weights'"),
+            (Some(kernel), _) => kernel.to_vec(),
+            (None, named) => named.ok_or(Refusal::BadInput("kernel_shape is required"))?,
+        };
+        let ones = || vec![1i64; rank];
+        let sizes = |name| to_sizes(&cx.ints(name).unwrap_or_else(ones));
+        let window = Window {
+            input: input.to_vec(),
+            kernel,
+            strides: sizes("strides")?,
+            dilations: sizes("dilations")?,
+            pads: to_sizes(&cx.ints("pads").unwrap_or_else(|| vec![0; 2 * rank]))?,
+            output: vec![0; rank],
+        };
+        let lengths = [window.kernel.len(), window.strides.len(), window.dilations.len()];
+        let zeros =
+            window.kernel.contains(&0) || window.strides.contains(&0) || window.dilations.contains(&0);
+        if lengths != [rank; 3] || window.pads.len() != 2 * rank || zeros {
+            return bad("the window does not fit the spatial axes");
+        }
+        Ok(window)
+    }
+
+    /// Elements that the dilated kernel spans along an axis.
+    pub(in crate::infer::eval) fn extent(&self, axis: usize) -> Result<usize> {
+        let span = (self.kernel[axis] - 1).checked_mul(self.dilations[axis]);
+        span.and_then(|span| span.checked_add(1)).ok_or(Refusal::TooLarge)
+    }
+
+    pub(in crate::infer::eval) fn pads_of(&self, axis: usize) -> (usize, usize) {
+        (self.pads[axis], self.pads[axis + self.input.len()])
+    }
+
+    pub(in crate::infer::eval) fn set_pads(&mut self, axis: usize, begin: usize, end: usize) {
+        let rank = self.input.len();
+        (self.pads[axis], self.pads[axis + rank]) = (begin, end);
+    }
+
+    /// The elements under the window at one place, kernel in row-major order.
+    pub(in crate::infer::eval) fn taps(&self, place: &[usize]) -> Vec<Tap> {
+        let steps = strides(&self.input);
+        positions(&self.kernel)
+            .enumerate()
+            .map(|(kernel, position)| {
+                let (mut input, mut padded) = (Some(vec![0; place.len()]), true);
+                for i in 0..place.len() {
+                    let at = place[i] * self.strides[i] + position[i] * self.dilations[i];
+                    let (begin, end) = self.pads_of(i);
+                    padded &= at < begin + self.input[i] + end;
+                    match at.checked_sub(begin).filter(|&at| at < self.input[i]) {
+                        Some(at) => input.iter_mut().for_each(|position| position[i] = at),
+                        None => input = None,
+                    }
+                }
+                Tap { kernel, input: input.map(|position| offset(&position, &steps)), padded }
+            })
+            .collect()
+    }
+
+    /// Number of taps of all places, if the budget allows visiting them `times` over.
+    pub(in crate::infer::eval) fn afford(&self, cx: &Cx, times: &[usize]) -> Result<()> {
+        let mut factors = vec![numel(&self.kernel)?, numel(&self.output)?];
+        factors.extend(times);
+        cx.work(&factors)
+    }
+}
+
+/// Batch, channels and spatial dimensions.
+pub(in crate::infer::eval) fn image(shape: &[usize]) -> Result<(usize, usize, &[usize])> {
+    match shape {
+        [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial)),
+        _ => bad("expected a batch and a channel axis"),
+    }
+}
+
+/// The attribute `group` (or another of its kind) as a positive number.
+pub(in crate::infer::eval) fn groups(cx: &Cx, name: &str) -> Result<usize> {
+    match to_size(cx.int(name, 1))? {
+        0 => bad("the number of groups is zero"),
+        groups => Ok(groups),
+    }
+}

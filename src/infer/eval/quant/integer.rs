@@ -1,0 +1,150 @@
+//! Products of quantised matrices and convolutions of quantised images.
+//!
+//! Differences to the zero points are integers below 2¹⁷, so that their products and sums are exact
+//! in `f64` for every size that a budget allows.
+
+use crate::graph::element::ElemType;
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::math::{Factors, products};
+use crate::infer::eval::nn::{Filter, convolve};
+use crate::infer::eval::shape::{Split, spread};
+use crate::infer::eval::{Array, Refusal, Result, bad, int_range};
+
+const MISFIT: Refusal = Refusal::BadInput("scale or zero point does not fit its tensor");
+
+/// A scale or zero point of a factor of a product, shaped to broadcast over the product.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    /// One for each row, as a vector or with a last dimension of 1.
+    Rows,
+    /// One for each column, as a vector or with a last dimension but one of 1.
+    Columns,
+}
+
+fn sided(x: &Array, side: Side) -> Result<Array> {
+    let shape = x.shape();
+    match (side, shape.len()) {
+        (_, 0) => Ok(x.clone()),
+        (_, 1) if x.len() == 1 => x.reshaped(vec![]),
+        (Side::Rows, 1) => x.reshaped(vec![x.len(), 1]),
+        (Side::Columns, 1) => Ok(x.clone()),
+        (Side::Rows, rank) if shape[rank - 1] == 1 => Ok(x.clone()),
+        (Side::Columns, rank) if shape[rank - 2] == 1 => Ok(x.clone()),
+        _ => Err(Refusal::Unsupported),
+    }
+}
+
+/// The elements less their zero points.
+fn centred(x: &Array, zero: Option<&Array>, side: Side) -> Result<Vec<f64>> {
+    let mut data = x.f64s()?;
+    if let Some(zero) = zero {
+        let zero = sided(zero, side)?;
+        let (zeros, of_zero) = (zero.f64s()?, spread(zero.shape(), x.shape())?);
+        data.iter_mut().zip(of_zero).for_each(|(x, i)| *x -= zeros[i]);
+    }
+    Ok(data)
+}
+
+/// Sums as `int32`, of which the low bits are kept.
+fn to_int32(shape: Vec<usize>, sums: Vec<f64>) -> Result<Array> {
+    Array::from_ints(ElemType::Int32, shape, sums.into_iter().map(|sum| sum as i128).collect())
+}
+
+pub(super) fn matmul_integer(cx: &Cx) -> Result<Array> {
+    let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
+    let factors = Factors::of(cx, a.shape(), b.shape())?;
+    let left = centred(a, cx.maybe(2)?, Side::Rows)?;
+    let right = centred(b, cx.maybe(3)?, Side::Columns)?;
+    let sums = products(&factors, &left, &right)?;
+    to_int32(factors.shape, sums)
+}
+
+/// Scales sums to the output's type: `saturate(round(sum · scale) + zero)`.
+fn requantized(to: ElemType, shape: Vec<usize>, scaled: Vec<f64>, zeros: &[f64]) -> Result<Array> {
+    if !to.is_integer() {
+        let shifted = scaled.iter().zip(zeros).map(|(x, zero)| x + zero).collect();
+        return Array::from_f64s(to, shape, shifted);
+    }
+    let (low, high) = int_range(to);
+    let whole = scaled.iter().zip(zeros).map(|(x, zero)| {
+        let shifted = x.round_ties_even() + zero;
+        shifted.clamp(low as f64, high as f64) as i128
+    });
+    Array::from_ints(to, shape, whole.collect())
+}
+
+pub(super) fn qlinear_matmul(cx: &Cx) -> Result<Array> {
+    let (a, b, zero) = (cx.tensor(0)?, cx.tensor(3)?, cx.tensor(7)?);
+    let factors = Factors::of(cx, a.shape(), b.shape())?;
+    let left = centred(a, Some(cx.tensor(2)?), Side::Rows)?;
+    let right = centred(b, Some(cx.tensor(5)?), Side::Columns)?;
+    let mut sums = products(&factors, &left, &right)?;
+    for (i, side, divide) in [(1, Side::Rows, false), (4, Side::Columns, false), (6, Side::Rows, true)] {
+        let scale = sided(cx.tensor(i)?, side)?;
+        let (scales, of_scale) = (scale.f64s()?, spread(scale.shape(), &factors.shape)?);
+        sums.iter_mut().zip(of_scale).for_each(|(sum, i)| match divide {
+            true => *sum /= scales[i],
+            false => *sum *= scales[i],
+        });
+    }
+    let shift = sided(zero, Side::Rows)?;
+    let of_zero = spread(shift.shape(), &factors.shape)?;
+    let shift = shift.f64s()?;
+    let zeros: Vec<f64> = of_zero.into_iter().map(|i| shift[i]).collect();
+    requantized(zero.elem(), factors.shape, sums, &zeros)
+}
+
+/// One number for all channels of an axis, or one for each.
+fn for_channels(x: &Array, channels: usize) -> Result<Vec<f64>> {
+    match x.f64s()?.as_slice() {
+        [one] => Ok(vec![*one; channels]),
+        all if all.len() == channels => Ok(all.to_vec()),
+        _ => Err(MISFIT),
+    }
+}
+
+/// Convolves image and filter, both less their zero points.
+fn integer_convolution(
+    cx: &Cx,
+    [x, w]: [&Array; 2],
+    [x_zero, w_zero]: [Option<&Array>; 2],
+) -> Result<(Vec<usize>, Vec<f64>)> {
+    let Some(&features) = w.shape().first() else { return bad("expected a filter") };
+    let (mut image, mut filter) = (x.f64s()?, w.f64s()?);
+    if let Some(zero) = x_zero {
+        let [zero] = zero.f64s()?[..] else { return Err(MISFIT) };
+        image.iter_mut().for_each(|x| *x -= zero);
+    }
+    if let Some(zero) = w_zero {
+        let zeros = for_channels(zero, features)?;
+        let inner = Split::at(w.shape(), 0)?.inner.max(1);
+        filter
+            .chunks_mut(inner)
+            .zip(zeros)
+            .for_each(|(chunk, zero)| chunk.iter_mut().for_each(|w| *w -= zero));
+    }
+    convolve(cx, &image, x.shape(), &Filter { shape: w.shape(), data: &filter })
+}
+
+pub(super) fn conv_integer(cx: &Cx) -> Result<Array> {
+    let tensors = [cx.tensor(0)?, cx.tensor(1)?];
+    let (shape, sums) = integer_convolution(cx, tensors, [cx.maybe(2)?, cx.maybe(3)?])?;
+    to_int32(shape, sums)
+}
+
+pub(super) fn qlinear_conv(cx: &Cx) -> Result<Array> {
+    let tensors = [cx.tensor(0)?, cx.tensor(3)?];
+    let zeros = [Some(cx.tensor(2)?), Some(cx.tensor(5)?)];
+    let (shape, mut sums) = integer_convolution(cx, tensors, zeros)?;
+    let one = |i: usize| cx.scalar(i)?.ok_or(MISFIT);
+    let (x_scale, y_scale, y_zero) = (one(1)?, one(6)?, one(7)?);
+    let Split { along: features, inner, .. } = Split::at(&shape, 1)?;
+    let w_scales = for_channels(cx.tensor(4)?, features)?;
+    let bias = cx.maybe(8)?.map_or(Ok(vec![0.0; features]), |bias| for_channels(bias, features))?;
+    for (i, sum) in sums.iter_mut().enumerate() {
+        let channel = i / inner % features;
+        *sum = (*sum + bias[channel]) * x_scale * w_scales[channel] / y_scale;
+    }
+    let zeros = vec![y_zero; sums.len()];
+    requantized(cx.tensor(7)?.elem(), shape, sums, &zeros)
+}

@@ -1,0 +1,113 @@
+//! Quantising and dequantising by scale and zero point.
+
+use crate::graph::element::ElemType;
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::math::elem_attr;
+use crate::infer::eval::minifloat::Format;
+use crate::infer::eval::shape::{Split, axis, offset, positions, strides, to_size};
+use crate::infer::eval::{Array, Buffer, Refusal, Result, bad, int_range};
+
+/// For each element, which scale applies to it: one for all, one for each index along the axis, or
+/// one for each block along the axis.
+fn scale_offsets(cx: &Cx, shape: &[usize], scale: &Array) -> Result<Vec<usize>> {
+    let count = cx.room(shape)?;
+    let misfit = Refusal::BadInput("the scales do not fit the axis");
+    if scale.len() == 1 {
+        return Ok(vec![0; count]);
+    }
+    let along = axis(cx.int("axis", 1), shape.len())?;
+    if scale.rank() == 1 {
+        let Split { along: dim, inner, .. } = Split::at(shape, along)?;
+        if scale.len() != dim {
+            return Err(misfit);
+        }
+        return Ok((0..count).map(|i| i / inner % dim).collect());
+    }
+    let block = to_size(cx.int("block_size", 0))?;
+    let blocked = |i: usize| if i == along { shape[i].div_ceil(block) } else { shape[i] };
+    if block == 0 || scale.rank() != shape.len() || !(0..shape.len()).all(|i| scale.shape()[i] == blocked(i))
+    {
+        return Err(misfit);
+    }
+    let steps = strides(scale.shape());
+    Ok(positions(shape)
+        .map(|mut position| {
+            position[along] /= block;
+            offset(&position, &steps)
+        })
+        .collect())
+}
+
+/// Rounds numbers to those of an element type.
+fn rounded(elem: ElemType, data: Vec<f64>) -> Result<Vec<f64>> {
+    Array::from_f64s(elem, vec![data.len()], data)?.f64s()
+}
+
+pub(super) fn quantize(cx: &Cx) -> Result<Array> {
+    let (x, scale, zero) = (cx.tensor(0)?, cx.tensor(1)?, cx.maybe(2)?);
+    let wanted = elem_attr(cx, "output_dtype")?;
+    let to = zero.map(Array::elem).or(wanted).unwrap_or(ElemType::Uint8);
+    if wanted.is_some_and(|wanted| wanted != to) || zero.is_some_and(|zero| zero.len() != scale.len()) {
+        return bad("the zero point does not fit the scale or the output's type");
+    }
+    // Integers may be quantised too; they are divided in the scale's type.
+    let precision = elem_attr(cx, "precision")?.unwrap_or(scale.elem());
+    let of_scale = scale_offsets(cx, x.shape(), scale)?;
+    let (values, scales) = (rounded(precision, x.f64s()?)?, rounded(precision, scale.f64s()?)?);
+    let ratios = values.iter().zip(&of_scale).map(|(x, &i)| x / scales[i]).collect();
+    let mut ratios = rounded(precision, ratios)?;
+    let zeros = zero.map(Array::f64s).transpose()?;
+    let shift = |i: usize| zeros.as_ref().map_or(0.0, |zeros| zeros[of_scale[i]]);
+    if to.is_integer() {
+        let (low, high) = int_range(to);
+        let whole = ratios.iter().enumerate().map(|(i, ratio)| {
+            let shifted = ratio.round_ties_even() + shift(i);
+            shifted.clamp(low as f64, high as f64) as i128
+        });
+        return Array::from_ints(to, x.shape().to_vec(), whole.collect());
+    }
+    let format = Format::of(to).ok_or(Refusal::Unsupported)?;
+    ratios.iter_mut().enumerate().for_each(|(i, ratio)| *ratio += shift(i));
+    let saturate = cx.flag("saturate", true);
+    let codes = ratios.into_iter().map(|ratio| format.encode(ratio, saturate) as u8).collect();
+    Array::new(to, x.shape().to_vec(), Buffer::Codes(codes))
+}
+
+pub(super) fn dequantize(cx: &Cx) -> Result<Array> {
+    let (x, scale, zero) = (cx.tensor(0)?, cx.tensor(1)?, cx.maybe(2)?);
+    if zero.is_some_and(|zero| zero.len() != scale.len()) {
+        return bad("the zero point does not fit the scale");
+    }
+    let to = elem_attr(cx, "output_dtype")?.unwrap_or(scale.elem());
+    let of_scale = scale_offsets(cx, x.shape(), scale)?;
+    let scales = rounded(to, scale.f64s()?)?;
+    let zeros = zero.map(Array::f64s).transpose()?;
+    let mut data = x.f64s()?;
+    if let Some(zeros) = zeros {
+        data.iter_mut().zip(&of_scale).for_each(|(x, &i)| *x -= zeros[i]);
+    }
+    let products = rounded(to, data)?.into_iter().zip(of_scale).map(|(x, i)| x * scales[i]);
+    Array::from_f64s(to, x.shape().to_vec(), products.collect())
+}
+
+/// To `uint8`, with a scale and zero point that span the values and zero. Each step is rounded to
+/// `float`, as in the function body of the specification.
+pub(super) fn dynamic_quantize(cx: &Cx) -> Result<Vec<Array>> {
+    let x = cx.tensor(0)?;
+    cx.room(x.shape())?;
+    let values = x.f64s()?;
+    let high = values.iter().copied().fold(0.0, f64::max);
+    let low = values.iter().copied().fold(0.0, f64::min);
+    let single = |x: f64| f64::from(x as f32);
+    let scale = single(single(high - low) / 255.0);
+    if !(scale > 0.0 && scale.is_finite()) {
+        return Err(Refusal::Unsupported);
+    }
+    let zero = single(-low / scale).clamp(0.0, 255.0).round_ties_even();
+    let quantized = values.iter().map(|x| (single(x / scale).round_ties_even() + zero).clamp(0.0, 255.0));
+    Ok(vec![
+        Array::from_f64s(ElemType::Uint8, x.shape().to_vec(), quantized.collect())?,
+        Array::from_f64s(ElemType::Float, vec![], vec![scale])?,
+        Array::from_f64s(ElemType::Uint8, vec![], vec![zero])?,
+    ])
+}
