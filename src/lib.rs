@@ -1,5 +1,6 @@
 //! Lints ONNX models and mends them.
 
+pub mod cli;
 pub mod diag;
 pub mod fix;
 pub mod graph;

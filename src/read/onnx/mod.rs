@@ -1,10 +1,13 @@
 //! Reads the binary form of a model: protobuf over a mapped file, tensor bytes left where they are.
 
+mod forms;
 mod messages;
 mod scope;
 
 use bytes::Bytes;
 use prost::Message;
+
+pub use forms::{read_json, read_textproto};
 
 use crate::diag::{Finding, Level, Place};
 use crate::graph::Model;

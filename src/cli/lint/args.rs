@@ -1,0 +1,130 @@
+//! The arguments of `onnx-lint`.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Parser};
+
+use crate::diag::Level;
+use crate::diag::render::Format;
+
+/// Finds what went wrong when a model was exported to ONNX.
+///
+/// Reads models (.onnx, .onnxtxt, .textproto, .json) and what led to them: torch.export archives (.pt2),
+/// TorchScript graphs (.torchir.txt), what the export printed (.log), and the Python source (.py).
+#[derive(Clone, Debug, Parser)]
+#[command(name = "onnx-lint", version, after_help = AFTER_HELP)]
+pub struct Args {
+    /// Files, or folders to search; `-` is standard input
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub paths: Vec<PathBuf>,
+
+    /// Rules to apply, instead of all: codes, their prefixes (`EXP`), names (`baked-shape`), or `ALL`
+    #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
+    pub select: Option<Vec<String>>,
+
+    /// Rules to leave out
+    #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
+    pub ignore: Vec<String>,
+
+    /// Rules to apply beside those selected
+    #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
+    pub extend_select: Vec<String>,
+
+    /// The least that is shown: hint, info, warning or error [default: hint]
+    #[arg(long, value_name = "LEVEL", hide_possible_values = true, value_parser = levels(), help_heading = "Rules")]
+    pub severity: Option<Level>,
+
+    /// List all rules
+    #[arg(long, help_heading = "Rules")]
+    pub list_rules: bool,
+
+    /// Explain a rule
+    #[arg(long, value_name = "RULE", help_heading = "Rules")]
+    pub explain: Option<String>,
+
+    /// Lint as if bound for this opset
+    #[arg(long, value_name = "N", help_heading = "Evidence")]
+    pub opset: Option<i64>,
+
+    /// A folder below which the Python behind the graph stands now; may be given more than once
+    #[arg(long, value_name = "DIR", help_heading = "Evidence")]
+    pub source_root: Vec<PathBuf>,
+
+    /// Where a folder that the export recorded is now; may be given more than once
+    #[arg(long, value_name = "FROM=TO", value_parser = path_map, help_heading = "Evidence")]
+    pub path_map: Vec<(String, String)>,
+
+    /// What the export printed
+    #[arg(long, value_name = "FILE", help_heading = "Evidence")]
+    pub export_log: Option<PathBuf>,
+
+    /// The name to give to standard input
+    #[arg(long, value_name = "NAME", help_heading = "Evidence")]
+    pub stdin_filename: Option<String>,
+
+    /// How findings are written
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "ONNX_LINT_OUTPUT_FORMAT",
+        default_value = "full",
+        value_parser = formats(),
+        help_heading = "Output"
+    )]
+    pub output_format: Format,
+
+    /// Write the findings to a file
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output_file: Option<PathBuf>,
+
+    /// Count the findings of each rule instead of showing them
+    #[arg(long, help_heading = "Output")]
+    pub statistics: bool,
+
+    /// Exit with 0 whatever was found
+    #[arg(long, help_heading = "Output")]
+    pub exit_zero: bool,
+
+    /// Exit with 0 if there are no errors, and no more warnings than this
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    pub max_warnings: Option<usize>,
+
+    /// Leave out the findings that this file lists
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub baseline: Option<PathBuf>,
+
+    /// Write what was found to the baseline
+    #[arg(long, requires = "baseline", help_heading = "Output")]
+    pub write_baseline: bool,
+
+    /// The configuration, instead of the nearest one above each file
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    pub config: Option<PathBuf>,
+
+    /// Read no configuration
+    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    pub isolated: bool,
+
+    /// Files to lint at a time [default: one for each core]
+    #[arg(long, value_name = "N", help_heading = "Configuration", action = ArgAction::Set)]
+    pub jobs: Option<usize>,
+}
+
+const AFTER_HELP: &str = "\
+Exit status: 0 nothing found at level warning or above; 1 something found; 2 the run itself failed.
+Configuration: onnx-lint.toml, .onnx-lint.toml, or [tool.onnx-lint] in pyproject.toml.";
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name))
+        .map(|name| Format::ALL.into_iter().find(|format| format.name() == name).unwrap_or_default())
+}
+
+fn levels() -> impl TypedValueParser<Value = Level> {
+    PossibleValuesParser::new(Level::ALL.map(Level::name)).try_map(|name| name.parse::<Level>())
+}
+
+fn path_map(text: &str) -> Result<(String, String), String> {
+    let (from, to) = text.split_once('=').ok_or("write FROM=TO, as in /app=src")?;
+    Ok((from.to_owned(), to.to_owned()))
+}

@@ -1,0 +1,107 @@
+//! The files that paths on the command line stand for.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use walkdir::{DirEntry, WalkDir};
+
+use super::config::Configs;
+use super::globs::Globs;
+use crate::cli::Failure;
+use crate::read::file;
+use crate::read::sniff::Kind;
+
+/// Something to lint.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// As named on the command line, with forward slashes.
+    pub name: Arc<str>,
+    /// `None` for standard input.
+    pub path: Option<PathBuf>,
+    /// Whether it was named, rather than found in a folder.
+    pub named: bool,
+    /// What it is, where its content has no say in that.
+    pub kind: Option<Kind>,
+}
+
+/// What is searched for in folders; anything may be named.
+const SUFFIXES: [&str; 8] =
+    [".onnx", ".onnxtxt", ".textproto", ".json", ".pt2", ".torchir.txt", ".log", ".py"];
+
+/// Folders that hold what others wrote, or what tools left behind.
+const SKIPPED: [&str; 4] = ["__pycache__", "node_modules", "site-packages", "venv"];
+
+impl Input {
+    /// The file at `path`.
+    pub fn new(path: &Path, named: bool) -> Self {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let name = name.strip_prefix("./").filter(|rest| !rest.is_empty()).unwrap_or(&name);
+        Input { name: Arc::from(name), path: Some(path.to_owned()), named, kind: None }
+    }
+
+    /// The folder it lies in: the current one for standard input.
+    pub fn folder(&self) -> &Path {
+        match self.path.as_deref().and_then(Path::parent) {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        }
+    }
+
+    /// Its content.
+    pub fn read(&self) -> io::Result<Bytes> {
+        match &self.path {
+            Some(path) => file::read(path),
+            None => file::stream(io::stdin().lock()),
+        }
+    }
+}
+
+/// The files that `paths` stand for, in the order of the paths and, within a folder, of names. Each
+/// comes once.
+pub fn discover(
+    paths: &[PathBuf],
+    stdin_filename: Option<&str>,
+    configs: &Configs,
+) -> Result<Vec<Input>, Failure> {
+    let mut inputs: Vec<Input> = Vec::new();
+    for path in paths {
+        if path == Path::new("-") {
+            let name = Arc::from(stdin_filename.unwrap_or("<stdin>"));
+            inputs.push(Input { name, path: None, named: true, kind: None });
+        } else if path.is_dir() {
+            search(path, configs, &mut inputs)?;
+        } else {
+            inputs.push(Input::new(path, true));
+        }
+    }
+    let mut seen = rustc_hash::FxHashSet::default();
+    inputs.retain(|input| seen.insert(input.path.clone()));
+    Ok(inputs)
+}
+
+fn search(folder: &Path, configs: &Configs, inputs: &mut Vec<Input>) -> Result<(), Failure> {
+    let config = configs.for_folder(folder)?;
+    let exclude = Globs::new(&config.folder, config.exclude.iter().map(|glob| (glob.as_str(), ())))?;
+    let wanted = |entry: &DirEntry| {
+        entry.depth() == 0 || (!is_skipped(entry) && exclude.matches(entry.path()).next().is_none())
+    };
+    for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(wanted) {
+        let entry = entry.map_err(|error| Failure::new(error.to_string()))?;
+        if entry.file_type().is_file() && is_evidence(entry.path()) {
+            inputs.push(Input::new(entry.path(), false));
+        }
+    }
+    Ok(())
+}
+
+fn is_skipped(entry: &DirEntry) -> bool {
+    let name = entry.file_name().to_string_lossy();
+    name.starts_with('.') || (entry.file_type().is_dir() && SKIPPED.contains(&&*name))
+}
+
+fn is_evidence(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
+}

@@ -1,0 +1,20 @@
+//! `--list-rules` and `--explain`.
+
+use crate::cli::catalogue::{Catalogue, Known};
+use crate::cli::{Failure, selectors};
+
+/// A line for each rule.
+pub fn list(catalogue: &Catalogue) -> String {
+    let width = catalogue.iter().map(|(_, known)| known.name.len()).max().unwrap_or(0);
+    let line = |(code, known): (&str, &Known)| {
+        format!("{code}  {:width$}  {:7}  {}\n", known.name, known.level.name(), known.summary)
+    };
+    catalogue.iter().map(line).collect()
+}
+
+/// All that is known of one rule.
+pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
+    let found = catalogue.iter().find(|(code, known)| code.eq_ignore_ascii_case(rule) || known.name == rule);
+    let (code, known) = found.ok_or_else(|| selectors::unknown_rule(rule, catalogue, "--explain"))?;
+    Ok(format!("{code} {} ({})\n\n{}\n", known.name, known.level, known.summary))
+}

@@ -1,0 +1,111 @@
+//! What holds for a file: its configuration and the command line together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::args::Args;
+use super::config::{Config, Configs};
+use super::discover::Input;
+use super::globs::Globs;
+use crate::cli::catalogue::Catalogue;
+use crate::cli::{Failure, selectors};
+use crate::diag::{Finding, Level, Selection};
+use crate::read::source::SourceFiles;
+
+/// What holds for all files of one configuration.
+#[derive(Debug)]
+pub struct Settings {
+    pub sources: SourceFiles,
+    pub opset: Option<i64>,
+    selection: Selection,
+    /// The least that is shown.
+    severity: Level,
+    /// Levels other than the rules' own, by code.
+    levels: BTreeMap<String, Level>,
+    /// Codes to leave out of files.
+    per_file_ignores: Globs<Selection>,
+}
+
+impl Settings {
+    pub fn new(args: &Args, config: &Config, catalogue: &Catalogue) -> Result<Self, Failure> {
+        let in_config = |key: &str| format!("`{key}` in {}", config.folder.display());
+        let codes = |words: &[String], origin: &str| selectors::resolve(words, catalogue, origin);
+
+        let mut select = match (&args.select, &config.select) {
+            (Some(words), _) => codes(words, "--select")?,
+            (None, Some(words)) => codes(words, &in_config("select"))?,
+            (None, None) => vec!["ALL".to_owned()],
+        };
+        select.extend(codes(&config.extend_select, &in_config("extend-select"))?);
+        select.extend(codes(&args.extend_select, "--extend-select")?);
+        let mut ignore = codes(&config.ignore, &in_config("ignore"))?;
+        ignore.extend(codes(&args.ignore, "--ignore")?);
+
+        let mut levels = BTreeMap::new();
+        for (rule, level) in &config.rule_severity {
+            let origin = in_config("rule-severity");
+            let code =
+                catalogue.code(rule).ok_or_else(|| selectors::unknown_rule(rule, catalogue, &origin))?;
+            levels.insert(code.to_owned(), *level);
+        }
+        let mut ignores = Vec::new();
+        for (glob, words) in &config.per_file_ignores {
+            let codes = codes(words, &in_config("per-file-ignores"))?;
+            ignores.push((glob.as_str(), Selection::new(codes, Vec::new())));
+        }
+        Ok(Settings {
+            sources: sources(args, config),
+            opset: args.opset.or(config.opset),
+            selection: Selection::new(select, ignore),
+            severity: args.severity.or(config.severity).unwrap_or(Level::Hint),
+            levels,
+            per_file_ignores: Globs::new(&config.folder, ignores.into_iter())?,
+        })
+    }
+
+    /// The findings that are to be shown, at the levels they are to have.
+    pub fn apply(&self, input: &Input, findings: Vec<Finding>) -> Vec<Finding> {
+        let ignored: Vec<&Selection> =
+            input.path.iter().flat_map(|path| self.per_file_ignores.matches(path)).collect();
+        let shown = |mut finding: Finding| {
+            finding.level = self.levels.get(&*finding.code).copied().unwrap_or(finding.level);
+            let selected = self.selection.contains(&finding.code)
+                && !ignored.iter().any(|ignored| ignored.contains(&finding.code));
+            (selected && finding.level >= self.severity).then_some(finding)
+        };
+        findings.into_iter().filter_map(shown).collect()
+    }
+}
+
+fn sources(args: &Args, config: &Config) -> SourceFiles {
+    let mapped = |(from, to): (&String, &String)| {
+        (from.clone(), config.resolve(to.as_ref()).to_string_lossy().into_owned())
+    };
+    let path_map = args.path_map.iter().cloned().chain(config.path_map.iter().map(mapped)).collect();
+    let roots = config.source_root.iter().map(|root| config.resolve(root));
+    SourceFiles::new(path_map, args.source_root.iter().cloned().chain(roots).collect())
+}
+
+/// Every input with its settings; those of one configuration are shared.
+pub fn assign(
+    inputs: Vec<Input>,
+    args: &Args,
+    configs: &Configs,
+    catalogue: &Catalogue,
+) -> Result<Vec<(Input, Arc<Settings>)>, Failure> {
+    let mut known: Vec<(Arc<Config>, Arc<Settings>)> = Vec::new();
+    let mut assigned = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let config = configs.for_folder(input.folder())?;
+        let settings = match known.iter().find(|(other, _)| Arc::ptr_eq(other, &config)) {
+            Some((_, settings)) => settings.clone(),
+            None => {
+                let settings = Arc::new(Settings::new(args, &config, catalogue)?);
+                known.push((config, settings.clone()));
+                settings
+            }
+        };
+        assigned.push((input, settings));
+    }
+    Ok(assigned)
+}

@@ -1,0 +1,10 @@
+//! What a person and a CI see of the two tools: arguments, configuration, exit status.
+
+pub mod catalogue;
+pub mod crash;
+pub mod failure;
+pub mod lint;
+pub mod output;
+pub mod selectors;
+
+pub use failure::{Failure, Status};

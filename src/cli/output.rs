@@ -1,0 +1,33 @@
+//! Standard output, as terminals and pipes want it.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+
+use super::Failure;
+
+/// Writes `text` to standard output. A reader that went away (`| head`) has what it wanted.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes `text` to `file`, or to standard output where there is none.
+pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
+    match file {
+        None => print(text),
+        Some(path) => std::fs::write(path, text).map_err(|error| Failure::at(path, error)),
+    }
+}
+
+/// Whether standard output shows colours: it is a terminal, and `NO_COLOR` (<https://no-color.org>) is
+/// not set.
+pub fn colour() -> bool {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    !unwanted && !dumb && io::stdout().is_terminal()
+}

@@ -1,0 +1,57 @@
+//! `--select`, `--ignore` and their like: words that a person writes, as codes.
+
+use super::{Failure, catalogue::Catalogue};
+
+/// The codes and prefixes that `words` mean; each may be a code, a prefix of codes, a name, or `ALL`.
+///
+/// `origin` is where the words stand, for the message: `--select`, or a key of a configuration.
+pub fn resolve(words: &[String], catalogue: &Catalogue, origin: &str) -> Result<Vec<String>, Failure> {
+    words.iter().map(|word| resolve_one(word.trim(), catalogue, origin)).collect()
+}
+
+fn resolve_one(word: &str, catalogue: &Catalogue, origin: &str) -> Result<String, Failure> {
+    let upper = word.to_ascii_uppercase();
+    if upper == "ALL" || (!upper.is_empty() && catalogue.has_prefix(&upper)) {
+        return Ok(upper);
+    }
+    catalogue.code(word).map(str::to_owned).ok_or_else(|| unknown_rule(word, catalogue, origin))
+}
+
+/// There is no rule `word`.
+pub fn unknown_rule(word: &str, catalogue: &Catalogue, origin: &str) -> Failure {
+    let suggestion = match catalogue.suggest(word).or_else(|| catalogue.suggest(&word.to_ascii_uppercase())) {
+        Some(known) => format!("did you mean `{known}`?"),
+        None => "`onnx-lint --list-rules` lists them all".to_owned(),
+    };
+    Failure::new(format!("{origin}: there is no rule `{word}`; {suggestion}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(word: &str, expected: Result<&str, &str>) {
+        let resolved = resolve(&[word.to_owned()], &Catalogue::built_in(), "--select");
+        let resolved = resolved.as_ref().map(|codes| codes[0].as_str()).map_err(Failure::message);
+        assert_eq!(resolved, expected, "{word}");
+    }
+
+    #[test]
+    fn words_become_codes() {
+        check("all", Ok("ALL"));
+        check("SPC", Ok("SPC"));
+        check("spc001", Ok("SPC001"));
+        check("unreadable-model", Ok("SPC001"));
+    }
+
+    #[test]
+    fn unknown_words_get_a_suggestion() {
+        check("SPX001", Err("--select: there is no rule `SPX001`; did you mean `SPC001`?"));
+        check(
+            "unreadble-model",
+            Err("--select: there is no rule `unreadble-model`; did you mean `unreadable-model`?"),
+        );
+        check("", Err("--select: there is no rule ``; `onnx-lint --list-rules` lists them all"));
+        check("zzz", Err("--select: there is no rule `zzz`; `onnx-lint --list-rules` lists them all"));
+    }
+}

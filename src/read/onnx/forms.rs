@@ -1,0 +1,102 @@
+//! The other forms that protobuf has for a model: text (`.textproto`) and JSON.
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use prost::Message;
+use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
+
+use super::unreadable;
+use crate::diag::Finding;
+use crate::graph::Model;
+
+/// Messages within messages that are read; the limit of the binary reader.
+const MAX_DEPTH: usize = 100;
+
+static MODEL: LazyLock<MessageDescriptor> = LazyLock::new(|| {
+    let descriptors = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+    let pool = DescriptorPool::decode(&descriptors[..]).expect("the build script encoded it");
+    pool.get_message_by_name("onnx.ModelProto").expect("proto/onnx.proto defines it")
+});
+
+/// Reads a model in protobuf's text format.
+pub fn read_textproto(text: &str) -> (Option<Model>, Vec<Finding>) {
+    if depth(text) > MAX_DEPTH {
+        let message = format!("this is no ONNX model: its messages nest more than {MAX_DEPTH} deep");
+        return (None, vec![unreadable(message)]);
+    }
+    read(DynamicMessage::parse_text_format(MODEL.clone(), text).map_err(|error| error.to_string()))
+}
+
+/// Reads a model in protobuf's JSON format.
+pub fn read_json(text: &str) -> (Option<Model>, Vec<Finding>) {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let message = DynamicMessage::deserialize(MODEL.clone(), &mut json);
+    read(message.and_then(|message| json.end().map(|()| message)).map_err(|error| error.to_string()))
+}
+
+fn read(message: Result<DynamicMessage, String>) -> (Option<Model>, Vec<Finding>) {
+    match message {
+        Ok(message) => super::read(Bytes::from(message.encode_to_vec())),
+        Err(error) => (None, vec![unreadable(format!("this is no ONNX model: {error}"))]),
+    }
+}
+
+/// How deep braces nest outside of strings: the parser of the text format calls itself for each.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest, mut quote) = (0usize, 0, None);
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match (byte, quote) {
+            (b'\\', Some(_)) => drop(bytes.next()),
+            (_, Some(open)) if byte == open => quote = None,
+            (_, Some(_)) => {}
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (b'{' | b'<' | b'[', None) => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            (b'}' | b'>' | b']', None) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(read: (Option<Model>, Vec<Finding>), expected: Result<&str, &str>) {
+        let (model, findings) = read;
+        match expected {
+            Ok(op) => {
+                let model = model.unwrap_or_else(|| panic!("not read: {findings:?}"));
+                let ops: Vec<&str> = model.nodes.iter().map(|(_, node)| &*node.op_type).collect();
+                assert_eq!(ops, [op]);
+            }
+            Err(message) => assert!(findings[0].message.contains(message), "{findings:?}"),
+        }
+    }
+
+    #[test]
+    fn text_and_json_are_the_same_model() {
+        check(read_textproto("ir_version: 8\ngraph { node { op_type: \"Relu\" } }"), Ok("Relu"));
+        check(read_json(r#"{"irVersion": "8", "graph": {"node": [{"opType": "Relu"}]}}"#), Ok("Relu"));
+    }
+
+    #[test]
+    fn faults_are_said() {
+        check(read_textproto("ir_version: 8\ngraf { }"), Err("graf"));
+        check(read_textproto(&"graph {".repeat(1 << 20)), Err("more than 100 deep"));
+        check(read_textproto("ir_version: 8"), Err("it has no graph"));
+        check(read_json(r#"{"graph": ["#), Err("no ONNX model"));
+        check(read_json(r#"{"graph": {}} x"#), Err("no ONNX model"));
+        check(read_json(&"{\"graph\":".repeat(1 << 20)), Err("no ONNX model"));
+    }
+
+    #[test]
+    fn braces_in_strings_do_not_nest() {
+        assert_eq!(depth(r#"a { b: "{{\"{" c: '{"' }"#), 1);
+    }
+}

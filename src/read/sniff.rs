@@ -1,0 +1,157 @@
+//! What a file is, by its content first and its name second.
+
+/// A kind of evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A model as protobuf, or what nothing else explains: its reader says what is wrong.
+    Onnx,
+    /// A model in ONNX text.
+    OnnxText,
+    /// A model in protobuf's text format.
+    Textproto,
+    /// A model in protobuf's JSON format.
+    Json,
+    /// A zip archive, which `torch.export.save` writes.
+    Pt2,
+    /// TorchScript graphs, alone.
+    TorchScript,
+    /// What an export printed, with or without graphs.
+    Log,
+    Python,
+    /// A Git LFS pointer: the file itself was never fetched.
+    LfsPointer,
+    /// JSON or other text that has nothing to do with ONNX.
+    Other,
+}
+
+/// Bytes looked at to tell text from protobuf, and one text from another.
+const SAMPLE: usize = 16 << 10;
+
+/// What a file of `name` with this content is.
+pub fn sniff(name: &str, bytes: &[u8]) -> Kind {
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    if sample.starts_with(b"PK\x03\x04") {
+        return Kind::Pt2;
+    }
+    if sample.starts_with(b"version https://git-lfs.github.com/spec/") {
+        return Kind::LfsPointer;
+    }
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    match text_start(sample) {
+        None => Kind::Onnx,
+        Some(text) => text_kind(&extension.to_ascii_lowercase(), text),
+    }
+}
+
+/// The sample as text, a character that is cut at its end aside; `None` for what is no text.
+///
+/// Every `ModelProto` starts with a byte that text has no use for, or soon holds one: lengths and field
+/// numbers are small, so they are control characters.
+fn text_start(sample: &[u8]) -> Option<&str> {
+    let text = match std::str::from_utf8(sample) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&sample[..error.valid_up_to()]).ok()?
+        }
+        Err(_) => return None,
+    };
+    // Terminals' own: colours start with escape, progress bars go back with backspace and return.
+    let legal = |byte: u8| byte >= 0x20 || matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b | 0x08);
+    let starts_as_protobuf = sample.first().is_none_or(|&first| first == 0x08);
+    (!starts_as_protobuf && text.bytes().all(legal)).then_some(text)
+}
+
+fn text_kind(extension: &str, text: &str) -> Kind {
+    if let Some(kind) = by_extension(extension) {
+        return kind;
+    }
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let first = lines.next().unwrap_or("");
+    if first.starts_with('<') && text.contains("ir_version") {
+        Kind::OnnxText
+    } else if first.starts_with('{') {
+        json_kind(text)
+    } else if ["ir_version:", "opset_import", "producer_name:", "graph {", "graph: {"]
+        .iter()
+        .any(|field| first.starts_with(field))
+    {
+        Kind::Textproto
+    } else if first.starts_with("graph(") || first.starts_with("graph (") {
+        Kind::TorchScript
+    } else if extension == "onnx" {
+        Kind::Onnx
+    } else if extension == "json" {
+        Kind::Other
+    } else if is_python(text) {
+        Kind::Python
+    } else {
+        Kind::Log
+    }
+}
+
+/// What a name alone decides, given that the content is text.
+fn by_extension(extension: &str) -> Option<Kind> {
+    match extension {
+        "py" => Some(Kind::Python),
+        "log" => Some(Kind::Log),
+        "onnxtxt" => Some(Kind::OnnxText),
+        "textproto" | "pbtxt" | "prototxt" => Some(Kind::Textproto),
+        _ => None,
+    }
+}
+
+/// A `ModelProto` in JSON names its IR version or its graph, in either spelling.
+fn json_kind(text: &str) -> Kind {
+    let named = ["\"irVersion\"", "\"ir_version\"", "\"opsetImport\"", "\"opset_import\"", "\"graph\""];
+    if named.iter().any(|name| text.contains(name)) { Kind::Json } else { Kind::Other }
+}
+
+/// Whether a statement that nearly every module has stands at the start of a line, and nothing that only
+/// a log would say.
+fn is_python(text: &str) -> bool {
+    let statement = |line: &str| {
+        ["import ", "from ", "def ", "class ", "@"].iter().any(|keyword| line.starts_with(keyword))
+    };
+    text.lines().any(statement) && !text.contains("Traceback (most recent call last)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, content: impl AsRef<[u8]>, expected: Kind) {
+        assert_eq!(sniff(name, content.as_ref()), expected, "{name}");
+    }
+
+    #[test]
+    fn content_decides() {
+        check("a.onnx", b"\x08\x0a\x12\x07pytorch", Kind::Onnx);
+        check("-", b"\x08\x0a\x12\x07pytorch", Kind::Onnx);
+        check(
+            "a.onnx",
+            "<ir_version: 8, opset_import: [\"\": 17]>\nmain (float x) => (float y) {}",
+            Kind::OnnxText,
+        );
+        check("a.txt", "ir_version: 8\ngraph {\n}", Kind::Textproto);
+        check("a.json", "{\n \"irVersion\": \"8\"}", Kind::Json);
+        check("a.json", "{\"name\": \"package\"}", Kind::Other);
+        check("model", b"PK\x03\x04rest", Kind::Pt2);
+        check(
+            "a.onnx",
+            "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 3\n",
+            Kind::LfsPointer,
+        );
+        check("a.torchir.txt", "graph(%x : Float(2, 3)):\n  return (%x)\n", Kind::TorchScript);
+        check("-", "import torch\n\nclass M: pass\n", Kind::Python);
+        check("-", "TracerWarning: Converting a tensor\n", Kind::Log);
+        check("a.log", "import torch\n", Kind::Log);
+        check("a.onnx", "<!DOCTYPE html>", Kind::Onnx);
+        check("a.onnx", "", Kind::Onnx);
+    }
+
+    #[test]
+    fn a_character_cut_by_the_sample_is_no_fault() {
+        check("a.py", format!("x{}", "ä".repeat(SAMPLE)), Kind::Python);
+        check("a.py", b"\xff\xfe", Kind::Onnx);
+    }
+}
