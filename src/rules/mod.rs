@@ -1,5 +1,6 @@
 //! Rules: data files that say what is wrong with a graph, and what is equal to what.
 
+pub mod arith;
 pub mod datum;
 pub mod expr;
 pub mod func;

@@ -1,0 +1,87 @@
+//! Element types.
+
+use crate::graph::ElemType;
+use crate::rules::datum::Datum;
+use crate::rules::func::Func;
+
+pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
+    let first = elem(args.first()?)?;
+    Some(match (func, &args[1..]) {
+        (Func::ElemBits, []) => Datum::Int(i64::try_from(first.bits()?).ok()?),
+        (Func::IsInteger, []) => Datum::Bool(first.is_integer()),
+        (Func::IsFloat, []) => Datum::Bool(first.is_float()),
+        (Func::IsSigned, []) => {
+            let signed_float = first.is_float() && first != ElemType::Float8e8m0;
+            Datum::Bool(first.is_signed_integer() || signed_float)
+        }
+        (Func::CastFits, [to]) => Datum::Bool(fits(first, elem(to)?)?),
+        _ => return None,
+    })
+}
+
+/// An element type, or the integer by which attributes such as `to` name it.
+pub fn elem(datum: &Datum) -> Option<ElemType> {
+    match datum {
+        Datum::Elem(elem) => Some(*elem),
+        Datum::Int(number) => ElemType::from_number(i32::try_from(*number).ok()?),
+        _ => None,
+    }
+}
+
+/// The numbers that a type has: all integers of at most `digits` bits, times powers of two between
+/// those of `low` and `high`.
+struct Range {
+    digits: u32,
+    low: i32,
+    /// Exponent of the greatest number: that is less than two to the power of `high + 1`.
+    high: i32,
+    signed: bool,
+}
+
+/// Whether every value of `from` has an equal one in `to`. `None` for strings and complex numbers, and
+/// between narrow floats, whose special values differ.
+fn fits(from: ElemType, to: ElemType) -> Option<bool> {
+    if from == to {
+        return Some(true);
+    }
+    if to == ElemType::Bool {
+        return Some(false);
+    }
+    let (a, b) = (range(from)?, range(to)?);
+    if from.is_float() && to.is_integer() {
+        return Some(false);
+    }
+    if to.is_float() && to.bits()? < 16 {
+        return None;
+    }
+    Some(a.digits <= b.digits && a.low >= b.low && a.high <= b.high && (b.signed || !a.signed))
+}
+
+fn range(elem: ElemType) -> Option<Range> {
+    use ElemType::*;
+    let float = |digits, low, high| Some(Range { digits, low, high, signed: true });
+    match elem {
+        Bool => Some(Range { digits: 1, low: 0, high: 0, signed: false }),
+        // Lowest exponents are those of the least subnormal number.
+        Double => float(53, -1074, 1023),
+        Float => float(24, -149, 127),
+        Bfloat16 => float(8, -133, 127),
+        Float16 => float(11, -24, 15),
+        Float8e4m3fn => float(4, -9, 8),
+        Float8e4m3fnuz => float(4, -10, 7),
+        Float8e5m2 => float(3, -16, 15),
+        Float8e5m2fnuz => float(3, -17, 15),
+        Float8e8m0 => Some(Range { digits: 1, low: -127, high: 127, signed: false }),
+        Float6e2m3 => float(4, -3, 2),
+        Float6e3m2 => float(3, -4, 4),
+        Float4e2m1 => float(2, -1, 2),
+        String | Complex64 | Complex128 => None,
+        integer => {
+            let signed = integer.is_signed_integer();
+            let digits = u32::try_from(integer.bits()?).ok()? - u32::from(signed);
+            // The least number of a signed type is a power of two more.
+            let high = i32::try_from(digits).ok()? - i32::from(!signed);
+            Some(Range { digits, low: 0, high, signed })
+        }
+    }
+}

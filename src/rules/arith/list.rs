@@ -1,0 +1,123 @@
+//! Lists.
+
+use super::{MAX_LIST, compare, count, equal, int_list, ints};
+use crate::rules::datum::Datum;
+use crate::rules::expr::CompareOp;
+use crate::rules::func::Func;
+
+/// `list[index]`; a negative index counts from the end.
+pub fn index(list: &Datum, index: &Datum) -> Option<Datum> {
+    let (Datum::List(items), Datum::Int(index)) = (list, index) else { return None };
+    items.get(position(*index, items.len())?).cloned()
+}
+
+/// The position that an index means among `len` items.
+pub fn position(index: i64, len: usize) -> Option<usize> {
+    let from_start = if index < 0 { index.checked_add(i64::try_from(len).ok()?)? } else { index };
+    usize::try_from(from_start).ok().filter(|&position| position < len)
+}
+
+/// A bound of a slice: as an index, or the length itself.
+fn bound(index: i64, len: usize) -> Option<usize> {
+    if i64::try_from(len) == Ok(index) { Some(len) } else { position(index, len) }
+}
+
+pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
+    let first = match args.first()? {
+        Datum::List(items) => items,
+        _ => return make(func, args),
+    };
+    let list = |items: Vec<Datum>| Some(Datum::List(items));
+    match (func, &args[1..]) {
+        (Func::Len, []) => i64::try_from(first.len()).ok().map(Datum::Int),
+        (Func::First, []) => first.first().cloned(),
+        (Func::Last, []) => first.last().cloned(),
+        (Func::Reverse, []) => list(first.iter().rev().cloned().collect()),
+        (Func::Join, [Datum::List(second)]) => list([first.as_slice(), second].concat()),
+        (Func::Slice, [Datum::Int(start)]) => list(first[bound(*start, first.len())?..].to_vec()),
+        (Func::Slice, [Datum::Int(start), Datum::Int(end)]) => {
+            let range = bound(*start, first.len())?..bound(*end, first.len())?;
+            list(first.get(range)?.to_vec())
+        }
+        (Func::Select, [Datum::List(indices)]) => {
+            let items = positions(indices, first.len())?.into_iter().map(|at| first[at].clone());
+            list(items.collect())
+        }
+        (Func::Without, [Datum::List(indices)]) => {
+            let dropped = positions(indices, first.len())?;
+            let kept = first.iter().enumerate().filter(|(at, _)| !dropped.contains(at));
+            list(kept.map(|(_, item)| item.clone()).collect())
+        }
+        (Func::Replace, [Datum::Int(at), item]) => {
+            let mut items = first.clone();
+            items[position(*at, first.len())?] = item.clone();
+            list(items)
+        }
+        (Func::Insert, [Datum::Int(at), item]) => {
+            let mut items = first.clone();
+            items.insert(bound(*at, first.len())?, item.clone());
+            list(items)
+        }
+        (Func::Sorted, []) => sorted(first),
+        (Func::Unique, []) => unique(first),
+        (Func::All, [item]) => all(first, item),
+        (Func::NormalizeAxes, [rank]) => {
+            let rank = count(rank)?;
+            let axes = ints(first)?.into_iter().map(|axis| i64::try_from(position(axis, rank)?).ok());
+            axes.collect::<Option<Vec<_>>>().map(int_list)
+        }
+        _ => make(func, args),
+    }
+}
+
+/// Functions whose first argument is no list, or any datum.
+fn make(func: Func, args: &[Datum]) -> Option<Datum> {
+    match (func, args) {
+        (Func::Repeat, [item, n]) => Some(Datum::List(vec![item.clone(); count(n)?])),
+        (Func::Iota, [n]) => Some(int_list(0..i64::try_from(count(n)?).ok()?)),
+        (Func::Range, [Datum::Int(start), Datum::Int(end)]) => {
+            let len = end.checked_sub(*start).and_then(|len| usize::try_from(len).ok())?;
+            (len <= MAX_LIST).then(|| int_list(*start..*end))
+        }
+        (Func::NormalizeAxis, [Datum::Int(axis), rank]) => {
+            i64::try_from(position(*axis, count(rank)?)?).ok().map(Datum::Int)
+        }
+        _ => None,
+    }
+}
+
+fn positions(indices: &[Datum], len: usize) -> Option<Vec<usize>> {
+    ints(indices)?.into_iter().map(|index| position(index, len)).collect()
+}
+
+/// By insertion, since comparing may be undefined; lists in rules are short.
+fn sorted(items: &[Datum]) -> Option<Datum> {
+    let mut sorted: Vec<Datum> = Vec::with_capacity(items.len());
+    for item in items {
+        let mut at = sorted.len();
+        while at > 0 && compare(CompareOp::Lt, item, &sorted[at - 1])? {
+            at -= 1;
+        }
+        sorted.insert(at, item.clone());
+    }
+    Some(Datum::List(sorted))
+}
+
+fn unique(items: &[Datum]) -> Option<Datum> {
+    let mut unique: Vec<Datum> = Vec::new();
+    for item in items {
+        let known = unique.iter().map(|other| equal(other, item)).collect::<Option<Vec<_>>>()?;
+        if !known.contains(&true) {
+            unique.push(item.clone());
+        }
+    }
+    Some(Datum::List(unique))
+}
+
+fn all(items: &[Datum], wanted: &Datum) -> Option<Datum> {
+    let answers: Vec<_> = items.iter().map(|item| equal(item, wanted)).collect();
+    if answers.contains(&Some(false)) {
+        return Some(Datum::Bool(false));
+    }
+    answers.into_iter().collect::<Option<Vec<_>>>().map(|_| Datum::Bool(true))
+}

@@ -1,0 +1,105 @@
+use super::*;
+use crate::graph::ElemType::*;
+use crate::graph::dim::Dim;
+
+fn list(ints: &[i64]) -> Datum {
+    int_list(ints.iter().copied())
+}
+
+fn check(func: Func, args: &[Datum], expected: Option<Datum>) {
+    assert_eq!(call(func, args), expected, "{} {args:?}", func.name());
+}
+
+#[test]
+fn permutations() {
+    let turn = list(&[1, 2, 0]);
+    check(Func::Compose, &[turn.clone(), turn.clone()], Some(list(&[2, 0, 1])));
+    check(Func::Inverse, std::slice::from_ref(&turn), Some(list(&[2, 0, 1])));
+    check(Func::IsIdentity, &[list(&[0, 1])], Some(Datum::Bool(true)));
+    check(Func::Compose, &[turn.clone(), list(&[0, 1])], None);
+    check(Func::Inverse, &[list(&[0, 0])], None);
+    check(Func::IsPermutation, &[list(&[0, 2])], Some(Datum::Bool(false)));
+}
+
+#[test]
+fn lists() {
+    let three = list(&[5, 6, 7]);
+    check(Func::Slice, &[three.clone(), Datum::Int(-2)], Some(list(&[6, 7])));
+    check(Func::Slice, &[three.clone(), Datum::Int(2), Datum::Int(1)], None);
+    check(Func::Slice, &[three.clone(), Datum::Int(3)], Some(list(&[])));
+    check(Func::Without, &[three.clone(), list(&[0, -1])], Some(list(&[6])));
+    check(Func::Select, &[three.clone(), list(&[3])], None);
+    check(Func::Insert, &[three.clone(), Datum::Int(0), Datum::Int(1)], Some(list(&[1, 5, 6, 7])));
+    check(Func::Sorted, &[list(&[3, 1, 2])], Some(list(&[1, 2, 3])));
+    check(Func::NormalizeAxes, &[list(&[-1, 0]), Datum::Int(3)], Some(list(&[2, 0])));
+    check(Func::NormalizeAxes, &[list(&[3]), Datum::Int(3)], None);
+    check(Func::Iota, &[Datum::Int(3)], Some(list(&[0, 1, 2])));
+    check(Func::Iota, &[Datum::Int(1 << 40)], None);
+    check(Func::Product, &[list(&[])], Some(Datum::Int(1)));
+    check(Func::Product, &[list(&[i64::MAX, 2])], None);
+    check(Func::First, &[list(&[])], None);
+    assert_eq!(index(&three, &Datum::Int(-1)), Some(Datum::Int(7)));
+}
+
+#[test]
+fn numbers_of_all_kinds() {
+    let n = || Datum::from(Dim::symbol("N"));
+    let check =
+        |op, a: Datum, b: Datum, expected| assert_eq!(binary(op, &a, &b), expected, "{a:?} {op:?} {b:?}");
+    check(BinaryOp::Div, Datum::Int(6), Datum::Int(4), None);
+    check(BinaryOp::FloorDiv, Datum::Int(-7), Datum::Int(2), Some(Datum::Int(-4)));
+    check(BinaryOp::Mod, Datum::Int(-7), Datum::Int(2), Some(Datum::Int(1)));
+    check(BinaryOp::Add, Datum::Int(i64::MAX), Datum::Int(1), None);
+    check(BinaryOp::Div, Datum::Int(1), Datum::Float(0.0), None);
+    check(BinaryOp::Sub, n(), n(), Some(Datum::Int(0)));
+    check(BinaryOp::Add, list(&[1, 2]), list(&[10, 20]), Some(list(&[11, 22])));
+    check(BinaryOp::Mul, list(&[1, 2]), Datum::Int(2), Some(list(&[2, 4])));
+    check(BinaryOp::Add, list(&[1]), list(&[1, 2]), None);
+}
+
+#[test]
+fn equality_and_order() {
+    let check =
+        |op, a: Datum, b: Datum, expected| assert_eq!(compare(op, &a, &b), expected, "{a:?} {op:?} {b:?}");
+    check(CompareOp::Eq, Datum::Float(f64::from(0.1f32)), Datum::Float(0.1), Some(true));
+    check(CompareOp::Eq, Datum::Float(0.1), Datum::Float(0.1 + 1e-16), Some(false));
+    check(CompareOp::Eq, Datum::Int(10), Datum::Elem(Float16), Some(true));
+    check(CompareOp::Eq, Datum::Str("a".into()), Datum::Int(1), Some(false));
+    check(CompareOp::Lt, Datum::Str("a".into()), Datum::Int(1), None);
+    check(CompareOp::Eq, Datum::from(Dim::symbol("N")), Datum::Int(1), None);
+    check(CompareOp::Ge, Datum::Int(2), Datum::Float(1.5), Some(true));
+    check(CompareOp::Lt, Datum::Float(f64::NAN), Datum::Int(1), None);
+}
+
+#[test]
+fn casts_that_lose_nothing() {
+    let check = |from, to, expected: Option<bool>| {
+        let answer = call(Func::CastFits, &[Datum::Elem(from), Datum::Elem(to)]);
+        assert_eq!(answer, expected.map(Datum::Bool), "{from} to {to}");
+    };
+    check(Float16, Float, Some(true));
+    check(Bfloat16, Float16, Some(false));
+    check(Int32, Float, Some(false));
+    check(Int16, Float, Some(true));
+    check(Uint8, Int8, Some(false));
+    check(Uint8, Int16, Some(true));
+    check(Int8, Uint64, Some(false));
+    check(Int64, Int32, Some(false));
+    check(Bool, Int8, Some(true));
+    check(Int8, Bool, Some(false));
+    check(Float8e8m0, Float, Some(true));
+    check(Float, Float8e5m2, None);
+    check(String, Float, None);
+}
+
+#[test]
+fn tensors() {
+    let ints = [Datum::Elem(Int64), list(&[1, 2])];
+    let Some(Datum::Tensor(tensor)) = call(Func::Tensor, &ints) else { panic!("no tensor") };
+    assert_eq!((tensor.dims.as_slice(), tensor.small_ints(9)), ([2].as_slice(), Some(vec![1, 2])));
+    check(Func::Tensor, &[Datum::Elem(Int8), Datum::Int(128)], None);
+    check(Func::Tensor, &[Datum::Elem(Int8), Datum::Float(1.0)], None);
+    let full = [Datum::Elem(Float16), list(&[2, 1]), Datum::Float(0.5)];
+    let Some(Datum::Tensor(tensor)) = call(Func::Full, &full) else { panic!("no tensor") };
+    assert_eq!((tensor.dims.as_slice(), tensor.small_floats(9)), ([2, 1].as_slice(), Some(vec![0.5, 0.5])));
+}
