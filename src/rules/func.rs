@@ -171,6 +171,12 @@ impl Func {
         Func::ALL.iter().copied().find(|func| func.name() == name)
     }
 
+    /// Whether it answers true or false.
+    pub fn is_predicate(self) -> bool {
+        let is_named_so = ["is_", "same_", "at_", "cast_"].iter().any(|start| self.name().starts_with(start));
+        is_named_so || self == Func::All
+    }
+
     /// The least and greatest number of arguments.
     pub fn arity(self) -> (usize, usize) {
         let most = self.args().len();

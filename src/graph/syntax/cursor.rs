@@ -46,7 +46,12 @@ pub struct Cursor<'s> {
 
 impl<'s> Cursor<'s> {
     pub fn new(source: &'s Source, language: Language) -> Self {
-        let (tokens, faults) = lexer::tokens(&source.text);
+        Cursor::within(source, language, Span::new(0, source.text.len()))
+    }
+
+    /// A cursor that sees only a part of the text.
+    pub fn within(source: &'s Source, language: Language, part: Span) -> Self {
+        let (tokens, faults) = lexer::tokens(&source.text, part);
         let mut cursor = Cursor { source, language, tokens, at: 0, depth: 0, findings: Vec::new() };
         for (fault, span) in faults {
             let message = match fault {
@@ -70,6 +75,20 @@ impl<'s> Cursor<'s> {
         let mut finding = Finding::new(code, rule, Level::Error, message, self.source.place(span));
         finding.file = self.source.file.clone();
         finding
+    }
+
+    /// Reads a part of the text on its own, such as an expression inside a string.
+    pub fn part<T>(&mut self, part: Span, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let mut inner = Cursor::within(self.source, self.language, part);
+        inner.depth = self.depth;
+        let mut result = parse(&mut inner);
+        if result.is_ok() && !inner.is_end() {
+            result = Err(inner.expected("the end of the expression"));
+        }
+        for finding in inner.findings {
+            self.report(finding);
+        }
+        result
     }
 
     /// After [`MAX_FAULTS`] the rest of the text is not read: it is something else altogether.

@@ -32,10 +32,11 @@ pub enum LexicalFault {
     UnknownCharacter,
 }
 
-/// Splits `text` into tokens, the last of which is [`TokenKind::End`]; white space and comments (from
-/// `#` to the end of the line) are left out.
-pub fn tokens(text: &str) -> (Vec<Token>, Vec<(LexicalFault, Span)>) {
-    let mut lexer = Lexer { text, at: 0, faults: Vec::new() };
+/// Splits a part of `text` into tokens, the last of which is [`TokenKind::End`]; white space and comments
+/// (from `#` to the end of the line) are left out.
+pub fn tokens(text: &str, part: Span) -> (Vec<Token>, Vec<(LexicalFault, Span)>) {
+    let text = text.get(..part.end as usize).unwrap_or(text);
+    let mut lexer = Lexer { text, at: part.start as usize, faults: Vec::new() };
     let mut tokens = Vec::new();
     loop {
         lexer.skip_blank();
@@ -170,7 +171,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[(TokenKind, &str)]) {
-        let (tokens, faults) = tokens(text);
+        let (tokens, faults) = tokens(text, Span::new(0, text.len()));
         let found: Vec<_> = tokens.iter().map(|token| (token.kind, &text[token.span.range()])).collect();
         assert_eq!(found, [expected, &[(TokenKind::End, "")]].concat(), "{text:?}");
         assert_eq!(faults, []);
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn faults_are_reported_and_passed_over() {
-        let (tokens, faults) = tokens("a ö \"b\nc");
+        let (tokens, faults) = tokens("a ö \"b\nc", Span::new(0, 8 + 1));
         assert_eq!(tokens.len(), 4);
         let expected = [
             (LexicalFault::UnknownCharacter, Span::new(2, 4)),

@@ -74,6 +74,17 @@ pub fn float64(cursor: &mut Cursor) -> Parsed<f64> {
     float(cursor, "double")
 }
 
+/// Whether a minus is next, with the number that it belongs to touching it.
+pub fn at_signed(cursor: &Cursor) -> bool {
+    let (sign, number) = (cursor.peek(), cursor.nth(1));
+    let is_number = match number.kind {
+        TokenKind::Int | TokenKind::Float => true,
+        TokenKind::Ident => is_special(cursor.text_of(number)),
+        _ => false,
+    };
+    sign.kind == TokenKind::Sign(b'-') && is_number && sign.span.end == number.span.start
+}
+
 /// Whether a number is next, and written as an integer.
 pub fn at_int(cursor: &Cursor) -> bool {
     cursor.nth(usize::from(cursor.at("-"))).kind == TokenKind::Int

@@ -1,0 +1,233 @@
+//! The entries of a rule: each there as often as it must be, each word known.
+
+use crate::diag::{Finding, Level};
+use crate::graph::syntax::Span;
+use crate::graph::syntax::ast::Name;
+use crate::graph::syntax::suggest::with_suggestion;
+use crate::rules::rule::{Phase, Safety};
+use crate::rules::syntax::ast::{Entry, EntryKind, ExampleAst, ExpectAst, RuleAst, Statement, TextAst};
+
+use super::Faults;
+
+fn bad_code(faults: &Faults, code: &Name) -> Finding {
+    faults
+        .at(code.span, format!("`{}` is no code of a rule", code.text))
+        .help("a code is three capital letters and three digits: OPT101")
+}
+
+fn bad_name(faults: &Faults, name: &Name) -> Finding {
+    faults
+        .at(name.span, format!("`{}` is no name of a rule", name.text))
+        .help("a name says the defect in small letters, digits and `-`: double-transpose")
+}
+
+fn no_docs(faults: &Faults, header: Span) -> Finding {
+    faults
+        .at(header, "this rule does not say what it is for")
+        .help("write lines that begin with `##` directly above it; the first is a summary")
+}
+
+fn missing(faults: &Faults, header: Span, what: &str, help: &str) -> Finding {
+    faults.at(header, format!("this rule has no {what}")).help(help)
+}
+
+fn twice(faults: &Faults, entry: &Entry, first: Span) -> Finding {
+    faults
+        .at(entry.keyword.span, format!("`{}` is given twice", entry.keyword.text))
+        .related(faults.place(first), "the first one is here")
+}
+
+fn unknown_word(faults: &Faults, entry: &str, word: &Name, known: &[&str]) -> Finding {
+    let message = format!("`{}` is no {entry}", word.text);
+    let message = with_suggestion(message, &word.text, known.iter().copied());
+    faults.at(word.span, message).help(format!("it is one of {}", known.join(", ")))
+}
+
+fn not_with_detect(faults: &Faults, entry: &Entry, detect: Span) -> Finding {
+    faults
+        .at(entry.keyword.span, format!("`{}` has no meaning where code detects", entry.keyword.text))
+        .related(faults.place(detect), "the analysis is named here")
+}
+
+fn before_match(faults: &Faults, entry: &Entry) -> Finding {
+    faults
+        .at(
+            entry.keyword.span,
+            format!("`{}` stands before `match`, which binds what it speaks of", entry.keyword.text),
+        )
+        .help("entries are read in the order in which they are written")
+}
+
+fn only_with_rewrite(faults: &Faults, entry: &Entry) -> Finding {
+    faults.at(
+        entry.keyword.span,
+        format!("`{}` speaks of a rewrite, and this rule has none", entry.keyword.text),
+    )
+}
+
+const PHASES: [(&str, Phase); 4] = [
+    ("simplify", Phase::Simplify),
+    ("explore", Phase::Explore),
+    ("convert", Phase::Convert),
+    ("fix", Phase::Fix),
+];
+
+const SAFETIES: [(&str, Safety); 3] =
+    [("exact", Safety::Exact), ("rounding", Safety::Rounding), ("unsafe", Safety::Unsafe)];
+
+/// The code, the name and the docs.
+pub fn check_identity(ast: &RuleAst, faults: &mut Faults) {
+    let (letters, digits) = ast.code.text.split_at_checked(3).unwrap_or(("", ""));
+    let is_code = letters.bytes().all(|byte| byte.is_ascii_uppercase())
+        && digits.len() == 3
+        && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_code {
+        faults.push(bad_code(faults, &ast.code));
+    }
+    let is_name_byte = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if !ast.name.text.bytes().all(is_name_byte) {
+        faults.push(bad_name(faults, &ast.name));
+    }
+    if ast.docs.trim().is_empty() {
+        faults.push(no_docs(faults, ast.code.span.to(ast.name.span)));
+    }
+}
+
+/// The entries of a rule by their meaning.
+#[derive(Default)]
+pub struct Entries {
+    pub severity: Option<Level>,
+    pub phase: Option<Phase>,
+    pub safety: Option<Safety>,
+    pub message: Option<TextAst>,
+    pub help: Option<TextAst>,
+    pub matched: Option<Vec<Statement>>,
+    /// `where` and `let`, in the order written.
+    pub steps: Vec<EntryKind>,
+    /// Whether it goes both ways, its statements, and its place.
+    pub rewrite: Option<(bool, Vec<Statement>, Span)>,
+    pub detect: Option<Name>,
+    pub examples: Vec<ExampleAst>,
+}
+
+impl Entries {
+    pub fn collect(entries: Vec<Entry>, header: Span, faults: &mut Faults) -> Entries {
+        check_repeats(&entries, faults);
+        check_combinations(&entries, faults);
+        let mut collected = Entries::default();
+        for Entry { kind, span, .. } in entries {
+            match kind {
+                EntryKind::Severity(word) => collected.severity = severity(&word, faults),
+                EntryKind::Phase(word) => collected.phase = one_of("phase", &word, &PHASES, faults),
+                EntryKind::Safety(word) => collected.safety = one_of("safety", &word, &SAFETIES, faults),
+                EntryKind::Message(text) => collected.message = Some(text),
+                EntryKind::Help(text) => collected.help = Some(text),
+                EntryKind::Match(statements) => collected.matched = Some(statements),
+                EntryKind::Where(_) | EntryKind::Let { .. } => collected.steps.push(kind),
+                EntryKind::Rewrite { both, statements } => collected.rewrite = Some((both, statements, span)),
+                EntryKind::Detect(name) => collected.detect = Some(name),
+                EntryKind::Example(example) => collected.examples.push(*example),
+            }
+        }
+        collected.check_examples(header, faults);
+        collected
+    }
+
+    pub fn pattern(&self) -> &[Statement] {
+        self.matched.as_deref().unwrap_or(&[])
+    }
+
+    pub fn rewritten(&self) -> Option<&[Statement]> {
+        self.rewrite.as_ref().map(|(_, statements, _)| statements.as_slice())
+    }
+
+    pub fn rewrite_span(&self) -> Span {
+        self.rewrite.as_ref().map_or(Span::default(), |(_, _, span)| *span)
+    }
+
+    /// At least one example on which the rule speaks, and one that looks alike on which it is silent.
+    fn check_examples(&self, header: Span, faults: &mut Faults) {
+        let expects = || self.examples.iter().map(|example| &example.expect);
+        let speaks = |expect: &ExpectAst| match expect {
+            ExpectAst::Becomes(_) => true,
+            ExpectAst::Finds(messages) => !messages.is_empty(),
+            ExpectAst::Unchanged => false,
+        };
+        let is_fix = self.rewrite.is_some();
+        if !expects().any(speaks) {
+            let help = if is_fix {
+                "add an example that `becomes` something"
+            } else {
+                "add an example that `finds` something"
+            };
+            faults.push(missing(faults, header, "example on which it fires", help));
+        }
+        if expects().all(speaks) {
+            let help = "add one that looks alike and must stay silent: `unchanged`, or `finds nothing`";
+            faults.push(missing(faults, header, "example on which it must not fire", help));
+        }
+    }
+}
+
+fn severity(word: &Name, faults: &mut Faults) -> Option<Level> {
+    let known: Vec<_> = Level::ALL.into_iter().map(|level| (level.name(), level)).collect();
+    one_of("severity", word, &known, faults)
+}
+
+fn one_of<T: Copy>(entry: &str, word: &Name, known: &[(&str, T)], faults: &mut Faults) -> Option<T> {
+    let found = known.iter().find(|(name, _)| *name == &*word.text);
+    if found.is_none() {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        faults.push(unknown_word(faults, entry, word, &names));
+    }
+    found.map(|(_, value)| *value)
+}
+
+/// Every entry but `where`, `let` and `example` is there at most once.
+fn check_repeats(entries: &[Entry], faults: &mut Faults) {
+    for (index, entry) in entries.iter().enumerate() {
+        let first = entries[..index].iter().find(|other| other.keyword.text == entry.keyword.text);
+        if let Some(first) = first
+            && !["where", "let", "example"].contains(&&*entry.keyword.text)
+        {
+            faults.push(twice(faults, entry, first.keyword.span));
+        }
+    }
+}
+
+fn check_combinations(entries: &[Entry], faults: &mut Faults) {
+    let Some(first) = entries.first() else { return };
+    let find = |word: &str| entries.iter().find(|entry| &*entry.keyword.text == word);
+    let start = first.keyword.span;
+    let mut require = |word: &str, help: &str| {
+        if find(word).is_none() {
+            faults.push(missing(faults, start, &format!("`{word}`"), help));
+        }
+    };
+    require("severity", "how bad is what it reports: hint, info, warning or error");
+    require("message", "say what is wrong, naming the values");
+    let (detect, rewrite) = (find("detect"), find("rewrite"));
+    if detect.is_none() {
+        require("match", "write the nodes that must be there, or name an analysis with `detect builtin::…`");
+    }
+    if rewrite.is_some() {
+        require("phase", "when the rewrite runs: simplify, explore, convert or fix");
+        require("safety", "what the rewrite keeps: exact, rounding or unsafe");
+    }
+    let matched = entries.iter().position(|entry| &*entry.keyword.text == "match");
+    for (index, entry) in entries.iter().enumerate() {
+        match &*entry.keyword.text {
+            "match" | "where" | "let" | "rewrite" if detect.is_some() => {
+                let detect = detect.map_or(start, |detect| detect.span);
+                faults.push(not_with_detect(faults, entry, detect));
+            }
+            "where" | "let" | "rewrite" if matched.is_some_and(|matched| index < matched) => {
+                faults.push(before_match(faults, entry));
+            }
+            "phase" | "safety" if rewrite.is_none() && detect.is_none() => {
+                faults.push(only_with_rewrite(faults, entry));
+            }
+            _ => {}
+        }
+    }
+}

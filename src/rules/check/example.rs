@@ -1,0 +1,130 @@
+//! Examples: the models that a rule is tried on.
+
+use indexmap::IndexSet;
+
+use crate::diag::Finding;
+use crate::graph::syntax::cursor::Cursor;
+use crate::graph::syntax::{Span, ast, lower};
+use crate::graph::{Def, Model, OpsetImport};
+use crate::rules::rule::{Example, Expect};
+use crate::rules::syntax::RULES;
+use crate::rules::syntax::ast::{BecomesAst, ExampleAst, ExpectAst};
+use crate::schema;
+
+use super::{Faults, arc};
+
+fn unknown_opset(faults: &Faults, span: Span, opset: i64, newest: i64) -> Finding {
+    faults.at(span, format!("ai.onnx has no opset {opset}; the newest known is {newest}"))
+}
+
+fn undefined(faults: &Faults, span: Span, name: &str) -> Finding {
+    faults.at(span, format!("nothing defines `{name}` in this example"))
+}
+
+fn named_twice(faults: &Faults, example: &ExampleAst, first: &ExampleAst) -> Finding {
+    faults
+        .at(example.name.span, format!("two examples are called \"{}\"", example.name.text))
+        .related(faults.place(first.name.span), "the first one is here")
+}
+
+/// Builds the models of the examples.
+pub fn examples(asts: &[ExampleAst], faults: &mut Faults) -> Vec<Example> {
+    for (index, example) in asts.iter().enumerate() {
+        if let Some(first) = asts[..index].iter().find(|other| other.name.text == example.name.text) {
+            faults.push(named_twice(faults, example, first));
+        }
+    }
+    asts.iter().map(|ast| example(ast, faults)).collect()
+}
+
+fn example(ast: &ExampleAst, faults: &mut Faults) -> Example {
+    let newest = schema::latest("").map_or(0, i64::from);
+    for (opset, span) in ast.opset.iter().chain(&ast.target) {
+        if !(1..=newest).contains(opset) {
+            faults.push(unknown_opset(faults, *span, *opset, newest));
+        }
+    }
+    let opset = ast.opset.map_or(newest, |(opset, _)| opset);
+    let target = ast.target.map(|(target, _)| target);
+    let expect = match &ast.expect {
+        ExpectAst::Unchanged => Expect::Unchanged,
+        ExpectAst::Finds(messages) => {
+            Expect::Finds(messages.iter().map(|message| message.text.clone()).collect())
+        }
+        ExpectAst::Becomes(becomes) => {
+            let graph = after(&ast.graph, becomes);
+            Expect::Becomes(Box::new(model(graph, target.unwrap_or(opset), faults)))
+        }
+    };
+    let model = model(ast.graph.clone(), opset, faults);
+    Example { name: ast.name.text.clone(), model, target, expect, span: ast.span }
+}
+
+/// The graph after the rewrite. Where only nodes are given, the interface is that of the graph before,
+/// and so are the initializers that they use.
+fn after(before: &ast::Graph, becomes: &BecomesAst) -> ast::Graph {
+    match becomes {
+        BecomesAst::Graph(graph) => graph.clone(),
+        BecomesAst::Nodes { values: Some(values), nodes } => {
+            ast::Graph { values: values.clone(), nodes: nodes.clone(), ..before.clone() }
+        }
+        BecomesAst::Nodes { values: None, nodes } => {
+            let used = |name: &str| nodes.iter().any(|node| node_uses(node, name));
+            let values = before.values.iter().filter(|value| used(&value.name.text)).cloned().collect();
+            ast::Graph { values, nodes: nodes.clone(), ..before.clone() }
+        }
+    }
+}
+
+fn node_uses(node: &ast::Node<ast::AttrSyntax>, name: &str) -> bool {
+    let in_body = |attr: &ast::Attr<ast::AttrSyntax>| match &attr.value {
+        ast::AttrSyntax::Graph(graph) => {
+            graph.nodes.iter().any(|node| node_uses(node, name))
+                || graph.outputs.iter().any(|output| &*output.name.text == name)
+        }
+        _ => false,
+    };
+    node.call.inputs.iter().any(|input| &*input.name.text == name) || node.call.attrs.iter().any(in_body)
+}
+
+fn model(graph: ast::Graph, opset: i64, faults: &mut Faults) -> Model {
+    let mut header = ast::Header { opsets: vec![import("", opset)], ..ast::Header::default() };
+    let mut domains = IndexSet::new();
+    collect_domains(&graph, &mut domains);
+    for domain in domains {
+        let version = schema::latest(&domain).map_or(1, i64::from);
+        header.opsets.push(import(&domain, version));
+    }
+    let release = u16::try_from(opset).ok().and_then(schema::release);
+    header.ir_version = release.map(|release| release.ir_version);
+    let span = graph.span;
+    // Nothing is parsed here: the cursor only takes the faults.
+    let mut cursor = Cursor::within(faults.source(), RULES, Span::default());
+    let (model, _) = lower::model(&mut cursor, ast::Model { header, graph, functions: Vec::new() });
+    faults.extend(cursor.into_findings());
+    for (_, value) in model.values.iter() {
+        if value.def == Def::Missing {
+            faults.push(undefined(faults, span, &value.name));
+        }
+    }
+    model
+}
+
+fn import(domain: &str, version: i64) -> OpsetImport {
+    OpsetImport { domain: Some(arc(domain)), version: Some(version) }
+}
+
+/// The domains that the nodes name, in the order of first use.
+fn collect_domains(graph: &ast::Graph, domains: &mut IndexSet<String>) {
+    for node in &graph.nodes {
+        let domain = &*node.call.op.domain;
+        if !domain.is_empty() && domain != "ai.onnx" {
+            domains.insert(domain.to_owned());
+        }
+        for attr in &node.call.attrs {
+            if let ast::AttrSyntax::Graph(body) = &attr.value {
+                collect_domains(body, domains);
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Expressions: names resolved, functions known, arguments of the right number and kind.
+
+use crate::diag::Finding;
+use crate::graph::syntax::ast::Name;
+use crate::graph::syntax::suggest::closest;
+use crate::rules::expr::{Expr, ExprKind};
+use crate::rules::func::{Arg, Func};
+use crate::rules::rule::Count;
+use crate::rules::syntax::ast::{ExprAst, ExprAstKind};
+
+use super::Faults;
+use super::scope::Scope;
+
+fn unknown_function(faults: &Faults, name: &Name) -> Finding {
+    let message = format!("there is no function `{}`", name.text);
+    match closest(&name.text, Func::ALL.iter().map(|func| func.name())) {
+        Some(close) => faults.at(name.span, format!("{message}; did you mean `{close}`?")),
+        None => faults.at(name.span, message),
+    }
+}
+
+fn wrong_arguments(faults: &Faults, ast: &ExprAst, func: Func, written: usize) -> Finding {
+    let (least, most) = func.arity();
+    let takes = if least == most { format!("{least}") } else { format!("{least} or {most}") };
+    faults.at(ast.span, format!("`{}` takes {takes} arguments, and {written} are written", func.name()))
+}
+
+fn bare_value(faults: &Faults, name: &Name) -> Finding {
+    faults
+        .at(name.span, format!("`{}` is a value of the graph, of which only facts are known", name.text))
+        .help(format!("ask one: `const({0})`, `scalar({0})`, `dtype({0})`, `shape({0})`", name.text))
+}
+
+fn not_a_value(faults: &Faults, ast: &ExprAst, func: Func) -> Finding {
+    faults.at(ast.span, format!("`{}` is asked of a value of the pattern: `{}(x)`", func.name(), func.name()))
+}
+
+fn many_values(faults: &Faults, name: &Name, func: Func) -> Finding {
+    faults.at(
+        name.span,
+        format!("`{}...` stands for many values, and `{}` is asked of one", name.text, func.name()),
+    )
+}
+
+fn only_in_patterns(faults: &Faults, ast: &ExprAst) -> Finding {
+    faults.at(ast.span, "`_` and `@a?` are for attributes in `match`")
+}
+
+fn no_condition(faults: &Faults, ast: &ExprAst) -> Finding {
+    faults
+        .at(ast.span, "this is no condition: it is neither true nor false")
+        .help("compare it with something: `rank(x) == 4`")
+}
+
+/// An expression that is true or false.
+pub fn condition(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<Expr> {
+    let checked = expr(ast, scope, faults)?;
+    let is_condition = match &checked.kind {
+        ExprKind::Call { func, .. } => {
+            func.is_predicate() || matches!(func, Func::If | Func::Default | Func::Scalar)
+        }
+        ExprKind::Compare { .. } | ExprKind::In { .. } | ExprKind::Not(_) => true,
+        ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Bool(_) | ExprKind::Attr(_) => true,
+        _ => false,
+    };
+    if !is_condition {
+        faults.push(no_condition(faults, ast));
+    }
+    is_condition.then_some(checked)
+}
+
+/// Any expression. Every fault in it is reported, not only the first.
+pub fn expr(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<Expr> {
+    let kind = match &ast.kind {
+        ExprAstKind::Any | ExprAstKind::Attr { optional: true, .. } => {
+            faults.push(only_in_patterns(faults, ast));
+            return None;
+        }
+        ExprAstKind::Attr { name, .. } => ExprKind::Attr(scope.attr(name, faults)?),
+        ExprAstKind::Word(name) => {
+            scope.value(name, faults)?;
+            faults.push(bare_value(faults, name));
+            return None;
+        }
+        ExprAstKind::Int(int) => ExprKind::Int(*int),
+        ExprAstKind::Float(float) => ExprKind::Float(*float),
+        ExprAstKind::Str(text) => ExprKind::Str(text.clone()),
+        ExprAstKind::Bool(truth) => ExprKind::Bool(*truth),
+        ExprAstKind::Elem(elem) => ExprKind::Elem(*elem),
+        ExprAstKind::Tensor(tensor) => ExprKind::Tensor(tensor.clone()),
+        ExprAstKind::List(items) => ExprKind::List(all(items, scope, faults)?),
+        ExprAstKind::Call { name, args } => call(ast, name, args, scope, faults)?,
+        ExprAstKind::Index { list, index } => {
+            let (list, index) = two(list, index, scope, faults)?;
+            ExprKind::Index { list, index }
+        }
+        ExprAstKind::Negate(inner) => ExprKind::Negate(Box::new(expr(inner, scope, faults)?)),
+        ExprAstKind::Not(inner) => ExprKind::Not(Box::new(condition(inner, scope, faults)?)),
+        ExprAstKind::Binary { op, left, right } => {
+            let (left, right) = two(left, right, scope, faults)?;
+            ExprKind::Binary { op: *op, left, right }
+        }
+        ExprAstKind::Compare { op, left, right } => {
+            let (left, right) = two(left, right, scope, faults)?;
+            ExprKind::Compare { op: *op, left, right }
+        }
+        ExprAstKind::In { item, list } => {
+            let (item, list) = two(item, list, scope, faults)?;
+            ExprKind::In { item, list }
+        }
+        ExprAstKind::And(parts) => ExprKind::And(conditions(parts, scope, faults)?),
+        ExprAstKind::Or(parts) => ExprKind::Or(conditions(parts, scope, faults)?),
+    };
+    Some(Expr { kind, span: ast.span })
+}
+
+fn two(a: &ExprAst, b: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<(Box<Expr>, Box<Expr>)> {
+    let (a, b) = (expr(a, scope, faults), expr(b, scope, faults));
+    Some((Box::new(a?), Box::new(b?)))
+}
+
+fn all(items: &[ExprAst], scope: &mut Scope, faults: &mut Faults) -> Option<Vec<Expr>> {
+    let checked: Vec<_> = items.iter().map(|item| expr(item, scope, faults)).collect();
+    checked.into_iter().collect()
+}
+
+fn conditions(parts: &[ExprAst], scope: &mut Scope, faults: &mut Faults) -> Option<Vec<Expr>> {
+    let checked: Vec<_> = parts.iter().map(|part| condition(part, scope, faults)).collect();
+    checked.into_iter().collect()
+}
+
+fn call(
+    ast: &ExprAst,
+    name: &Name,
+    args: &[ExprAst],
+    scope: &mut Scope,
+    faults: &mut Faults,
+) -> Option<ExprKind> {
+    let Some(func) = Func::by_name(&name.text) else {
+        faults.push(unknown_function(faults, name));
+        return None;
+    };
+    let (least, most) = func.arity();
+    if !(least..=most).contains(&args.len()) {
+        faults.push(wrong_arguments(faults, ast, func, args.len()));
+        return None;
+    }
+    let checked: Vec<_> = args
+        .iter()
+        .zip(func.args())
+        .map(|(ast, arg)| match (arg, &ast.kind) {
+            (Arg::Value | Arg::Values, _) => value(ast, func, *arg == Arg::Values, scope, faults),
+            (Arg::Expr, ExprAstKind::Word(_)) if func == Func::IsPresent => {
+                value(ast, func, true, scope, faults)
+            }
+            (Arg::Expr, _) => expr(ast, scope, faults),
+        })
+        .collect();
+    Some(ExprKind::Call { func, args: checked.into_iter().collect::<Option<_>>()? })
+}
+
+/// The argument of a function that is asked of a value.
+fn value(ast: &ExprAst, func: Func, many: bool, scope: &mut Scope, faults: &mut Faults) -> Option<Expr> {
+    let ExprAstKind::Word(name) = &ast.kind else {
+        faults.push(not_a_value(faults, ast, func));
+        return None;
+    };
+    let id = scope.value(name, faults)?;
+    if !many && scope.var(id).count == Count::Many {
+        faults.push(many_values(faults, name, func));
+        return None;
+    }
+    Some(Expr { kind: ExprKind::Value(id), span: ast.span })
+}

@@ -1,0 +1,66 @@
+//! Collects the faults of one rule file.
+
+use crate::diag::{Finding, Level, Place};
+use crate::graph::syntax::{Source, Span};
+use crate::rules::syntax::RULES;
+
+/// The faults of a file, in the order in which they were met.
+pub struct Faults<'s> {
+    source: &'s Source,
+    findings: Vec<Finding>,
+    errors: usize,
+    note: Option<&'static str>,
+}
+
+impl<'s> Faults<'s> {
+    pub fn new(source: &'s Source) -> Self {
+        Faults { source, findings: Vec::new(), errors: 0, note: None }
+    }
+
+    pub fn source(&self) -> &'s Source {
+        self.source
+    }
+
+    pub fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+
+    /// How many errors there are, warnings aside.
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
+    pub fn place(&self, span: Span) -> Place {
+        self.source.place(span)
+    }
+
+    /// An error, for the caller to add to and [`Faults::push`].
+    pub fn at(&self, span: Span, message: impl Into<String>) -> Finding {
+        let mut finding = Finding::new(RULES.code, RULES.rule, Level::Error, message, self.place(span));
+        finding.file = self.source.file.clone();
+        finding
+    }
+
+    /// As [`Faults::at`], for what does no harm but says something else than was meant.
+    pub fn warning(&self, span: Span, message: impl Into<String>) -> Finding {
+        Finding { level: Level::Warning, ..self.at(span, message) }
+    }
+
+    pub fn push(&mut self, mut finding: Finding) {
+        finding.notes.extend(self.note.map(str::to_owned));
+        self.errors += usize::from(finding.level == Level::Error);
+        self.findings.push(finding);
+    }
+
+    /// Findings of the syntax.
+    pub fn extend(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            self.push(finding);
+        }
+    }
+
+    /// A remark on every fault from here on.
+    pub fn set_note(&mut self, note: Option<&'static str>) {
+        self.note = note;
+    }
+}

@@ -1,0 +1,165 @@
+//! From what a rule file says to rules: names resolved, operators checked against the schema.
+//!
+//! Every fault is a finding at its place; checking goes on after it. A rule with an error is left out.
+
+mod entries;
+mod example;
+mod expr;
+mod faults;
+mod op;
+mod pattern;
+mod rewrite;
+mod scope;
+mod template;
+
+use std::sync::Arc;
+
+use entries::Entries;
+pub use faults::Faults;
+use scope::Scope;
+
+use super::builtin;
+use super::rule::{Body, Direction, Phase, Rewrite, Rule, RuleSource, Safety, Step};
+use super::syntax::ast::{EntryKind, RuleAst, Statement};
+use crate::diag::Finding;
+use crate::graph::syntax::Span;
+use crate::graph::syntax::ast::Name;
+use crate::graph::syntax::suggest::with_suggestion;
+
+fn unknown_builtin(faults: &Faults, name: &Name) -> Finding {
+    let message = format!("there is no builtin analysis `{}`", name.text);
+    faults.at(name.span, with_suggestion(message, &name.text, builtin::NAMES.iter().copied()))
+}
+
+fn let_in_both(faults: &Faults, var: &Name, both: Span) -> Finding {
+    faults
+        .at(var.span, format!("`let @{}` cannot be read from right to left", var.text))
+        .related(faults.place(both), "`rewrite both` says that both sides can be matched")
+        .help("write two rules, one for each direction")
+}
+
+fn directed_phase(faults: &Faults, both: Span) -> Finding {
+    faults
+        .at(both, "`rewrite both` does not go with `phase simplify`, which has one direction")
+        .help("what may go either way belongs in `phase explore`")
+}
+
+/// Checks one rule. `None` where it has an error, which has been reported.
+pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
+    let errors_before = faults.errors();
+    entries::check_identity(&ast, faults);
+    let RuleAst { docs, code, name, entries, span } = ast;
+    let header = code.span.to(name.span);
+    let entries = Entries::collect(entries, header, faults);
+    let examples = example::examples(&entries.examples, faults);
+    let (body, message, help) = match &entries.detect {
+        Some(analysis) => {
+            if !builtin::NAMES.contains(&&*analysis.text) {
+                faults.push(unknown_builtin(faults, analysis));
+            }
+            let message = entries.message.as_ref().map(|text| template::named(text, faults));
+            let help = entries.help.as_ref().map(|text| template::named(text, faults));
+            (Some(Body::Builtin(analysis.text.clone())), message, help)
+        }
+        None => pattern_rule(&entries, faults),
+    };
+    if faults.errors() > errors_before {
+        return None;
+    }
+    Some(Rule {
+        code: code.text,
+        name: name.text,
+        docs,
+        severity: entries.severity?,
+        phase: entries.phase.unwrap_or(Phase::Fix),
+        safety: entries.safety.unwrap_or(Safety::Exact),
+        message: message?,
+        help,
+        body: body?,
+        examples,
+        source: RuleSource { source: faults.source().clone(), span, header },
+    })
+}
+
+type Checked = (Option<Body>, Option<super::rule::Template>, Option<super::rule::Template>);
+
+fn pattern_rule(entries: &Entries, faults: &mut Faults) -> Checked {
+    let errors_before = faults.errors();
+    let mut scope = Scope::new(&entries.steps);
+    let forward = direction(&mut scope, entries, entries.pattern(), entries.rewritten(), faults);
+    let message = entries.message.as_ref().map(|text| template::checked(text, &mut scope, faults));
+    let help = entries.help.as_ref().map(|text| template::checked(text, &mut scope, faults));
+    scope.report_unused(faults);
+    let backward = match &entries.rewrite {
+        Some((true, statements, span)) if faults.errors() == errors_before => {
+            Some(backward(entries, statements, *span, faults))
+        }
+        _ => None,
+    };
+    let forward = forward.map(Box::new);
+    (forward.map(|forward| Body::Pattern { forward, backward: backward.flatten() }), message, help)
+}
+
+/// Reads `rewrite both` from right to left.
+fn backward(
+    entries: &Entries,
+    from: &[Statement],
+    both: Span,
+    faults: &mut Faults,
+) -> Option<Box<Direction>> {
+    if entries.phase == Some(Phase::Simplify) {
+        faults.push(directed_phase(faults, both));
+    }
+    for step in &entries.steps {
+        if let EntryKind::Let { var, .. } = step {
+            faults.push(let_in_both(faults, var, both));
+            return None;
+        }
+    }
+    faults.set_note(Some("this follows from `rewrite both`: the rewrite is a pattern too"));
+    let mut scope = Scope::new(&entries.steps);
+    let direction = direction(&mut scope, entries, from, Some(entries.pattern()), faults);
+    faults.set_note(None);
+    direction.map(Box::new)
+}
+
+/// `rewritten`: the statements that say what is equal to the pattern.
+fn direction(
+    scope: &mut Scope,
+    entries: &Entries,
+    matched: &[Statement],
+    rewritten: Option<&[Statement]>,
+    faults: &mut Faults,
+) -> Option<Direction> {
+    let nodes = pattern::nodes(matched, scope, faults);
+    let mut steps = Vec::new();
+    for entry in &entries.steps {
+        match entry {
+            EntryKind::Where(conditions) => {
+                let conditions = conditions.iter().filter_map(|ast| expr::condition(ast, scope, faults));
+                steps.extend(conditions.map(Step::Where));
+            }
+            EntryKind::Let { var, expr: ast } => {
+                let expr = expr::expr(ast, scope, faults);
+                let var = scope.bind_let(var, faults);
+                if let (Some(expr), Some(var)) = (expr, var) {
+                    steps.push(Step::Let { var, expr });
+                }
+            }
+            _ => {}
+        }
+    }
+    let pattern = super::rule::Pattern { nodes, values: scope.values().to_vec() };
+    let rewrite: Option<Rewrite> = match rewritten {
+        Some(statements) => {
+            Some(rewrite::rewrite(statements, &pattern, scope, entries.rewrite_span(), faults)?)
+        }
+        None => None,
+    };
+    Some(Direction { pattern, attr_vars: scope.attr_vars(), steps, rewrite })
+}
+
+/// A text that many rules may share.
+fn arc(text: &str) -> Arc<str> {
+    Arc::from(text)
+}

@@ -1,0 +1,182 @@
+//! The names of a rule: what is bound, where, and whether it is used.
+
+use std::sync::Arc;
+
+use crate::diag::Finding;
+use crate::graph::syntax::Span;
+use crate::graph::syntax::ast::{Many, Name, Operand};
+use crate::graph::syntax::suggest::closest;
+use crate::rules::rule::{AttrVar, AttrVarId, Count, ValueVar, VarId};
+use crate::rules::syntax::ast::EntryKind;
+
+use super::Faults;
+
+fn unbound_attr(faults: &Faults, name: &Name, close: Option<&AttrVar>, below: Option<&Name>) -> Finding {
+    let message = format!("`@{}` is not bound", name.text);
+    if let Some(below) = below {
+        return faults
+            .at(name.span, format!("{message} yet"))
+            .related(faults.place(below.span), "it is bound here, below");
+    }
+    match close {
+        Some(close) => faults
+            .at(name.span, format!("{message}; did you mean `@{}`?", close.name))
+            .related(faults.place(close.span), format!("`@{}` is bound here", close.name)),
+        None => faults.at(name.span, message).help("an attribute is bound in the pattern: `<perm = @p>`"),
+    }
+}
+
+fn unknown_value(faults: &Faults, name: &Name, close: Option<&ValueVar>) -> Finding {
+    let message = format!("`{}` is no value of the pattern", name.text);
+    match close {
+        Some(close) => faults
+            .at(name.span, format!("{message}; did you mean `{}`?", close.name))
+            .related(faults.place(close.span), format!("`{}` stands here", close.name)),
+        None => faults.at(name.span, message),
+    }
+}
+
+fn bound_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
+    faults
+        .at(name.span, format!("`@{}` is bound already", name.text))
+        .related(faults.place(first), "the first binding is here")
+        .help("`let` gives a new name; equality is a condition: `where { @a == … }`")
+}
+
+fn unused_attr(faults: &Faults, var: &AttrVar) -> Finding {
+    faults
+        .warning(var.span, format!("`@{}` is bound and never used", var.name))
+        .help("write `_` where an attribute may be anything")
+}
+
+fn other_count(faults: &Faults, operand: &Operand, first: &ValueVar) -> Finding {
+    let written = match first.count {
+        Count::One => first.name.to_string(),
+        Count::Optional => format!("{}?", first.name),
+        Count::Many => format!("{}...", first.name),
+    };
+    faults
+        .at(operand.span, format!("`{}` is written `{written}` elsewhere", first.name))
+        .related(faults.place(first.span), "here")
+        .help("a name stands for as many values everywhere: `x` for one, `b?` for one or none, `xs...` for any number")
+}
+
+/// The names of one direction of a rule.
+pub struct Scope<'a> {
+    values: Vec<ValueVar>,
+    attrs: Vec<AttrVar>,
+    attr_uses: Vec<u32>,
+    /// Variables that some `let` binds, bound yet or not.
+    lets: Vec<&'a Name>,
+}
+
+impl<'a> Scope<'a> {
+    pub fn new(steps: &'a [EntryKind]) -> Self {
+        let lets = steps.iter().filter_map(|step| match step {
+            EntryKind::Let { var, .. } => Some(var),
+            _ => None,
+        });
+        Scope { values: Vec::new(), attrs: Vec::new(), attr_uses: Vec::new(), lets: lets.collect() }
+    }
+
+    pub fn values(&self) -> &[ValueVar] {
+        &self.values
+    }
+
+    pub fn attr_vars(&self) -> Vec<AttrVar> {
+        self.attrs.clone()
+    }
+
+    pub fn var(&self, id: VarId) -> &ValueVar {
+        &self.values[usize::from(id.0)]
+    }
+
+    pub fn find(&self, name: &str) -> Option<VarId> {
+        let at = self.values.iter().position(|value| &*value.name == name)?;
+        u16::try_from(at).ok().map(VarId)
+    }
+
+    pub fn add(&mut self, name: &Arc<str>, count: Count, def: Option<(u16, u16)>, span: Span) -> VarId {
+        let id = VarId(u16::try_from(self.values.len()).unwrap_or(u16::MAX));
+        self.values.push(ValueVar { name: name.clone(), count, def, span });
+        id
+    }
+
+    /// The value of that name; reported where there is none.
+    pub fn value(&self, name: &Name, faults: &mut Faults) -> Option<VarId> {
+        let found = self.find(&name.text);
+        if found.is_none() {
+            let names = self.values.iter().map(|value| &*value.name);
+            let close = closest(&name.text, names).and_then(|close| self.find(close)).map(|id| self.var(id));
+            faults.push(unknown_value(faults, name, close));
+        }
+        found
+    }
+
+    /// Whether `operand` is written for as many values as its variable has; reported where not.
+    pub fn same_count(&self, operand: &Operand, id: VarId, faults: &mut Faults) -> bool {
+        let same = self.var(id).count == count(operand.many);
+        if !same {
+            faults.push(other_count(faults, operand, self.var(id)));
+        }
+        same
+    }
+
+    /// Binds `@name` in the pattern, or finds it there: a repeated one must be equal.
+    pub fn bind(&mut self, name: &Name) -> AttrVarId {
+        match self.attrs.iter().position(|attr| attr.name == name.text) {
+            Some(at) => {
+                self.attr_uses[at] += 1;
+                AttrVarId(at as u16)
+            }
+            None => self.add_attr(name),
+        }
+    }
+
+    /// Binds `@name` by `let`, where it must be new.
+    pub fn bind_let(&mut self, name: &Name, faults: &mut Faults) -> Option<AttrVarId> {
+        self.lets.retain(|other| other.span != name.span);
+        if let Some(first) = self.attrs.iter().find(|attr| attr.name == name.text) {
+            faults.push(bound_twice(faults, name, first.span));
+            return None;
+        }
+        Some(self.add_attr(name))
+    }
+
+    fn add_attr(&mut self, name: &Name) -> AttrVarId {
+        self.attrs.push(AttrVar { name: name.text.clone(), span: name.span });
+        self.attr_uses.push(0);
+        AttrVarId(u16::try_from(self.attrs.len() - 1).unwrap_or(u16::MAX))
+    }
+
+    /// Uses `@name`; reported where it is not bound.
+    pub fn attr(&mut self, name: &Name, faults: &mut Faults) -> Option<AttrVarId> {
+        if let Some(at) = self.attrs.iter().position(|attr| attr.name == name.text) {
+            self.attr_uses[at] += 1;
+            return u16::try_from(at).ok().map(AttrVarId);
+        }
+        let below = self.lets.iter().copied().find(|other| other.text == name.text);
+        let names = self.attrs.iter().map(|attr| &*attr.name);
+        let close =
+            closest(&name.text, names).and_then(|close| self.attrs.iter().find(|attr| &*attr.name == close));
+        faults.push(unbound_attr(faults, name, close, below));
+        None
+    }
+
+    pub fn report_unused(&self, faults: &mut Faults) {
+        for (attr, uses) in self.attrs.iter().zip(&self.attr_uses) {
+            if *uses == 0 {
+                faults.push(unused_attr(faults, attr));
+            }
+        }
+    }
+}
+
+/// How many values an operand is written for.
+pub fn count(many: Many) -> Count {
+    match many {
+        Many::One => Count::One,
+        Many::Optional => Count::Optional,
+        Many::Any => Count::Many,
+    }
+}

@@ -1,0 +1,207 @@
+//! The grammar of expressions. From the loosest: `or`, `and`, `not`, comparisons and `in`, `+ -`,
+//! `* / // %`, minus, `[index]`.
+
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::ast::{ExprAst, ExprAstKind};
+use crate::graph::syntax::cursor::{Cursor, Parsed};
+use crate::graph::syntax::lexer::TokenKind;
+use crate::graph::syntax::node::Dialect;
+use crate::graph::syntax::{Span, number, types};
+use crate::graph::{AttrKind, ElemType};
+use crate::rules::expr::{BinaryOp, CompareOp};
+
+/// Nodes as `match` and `rewrite` write them.
+pub struct RuleNodes;
+
+impl Dialect for RuleNodes {
+    type Value = ExprAst;
+
+    const RULES: bool = true;
+
+    /// Without comparisons, whose `>` would be that of the attribute list.
+    fn value(cursor: &mut Cursor, _kind: Option<AttrKind>) -> Parsed<ExprAst> {
+        cursor.nested(sum)
+    }
+}
+
+/// A whole expression.
+pub fn expr(cursor: &mut Cursor) -> Parsed<ExprAst> {
+    cursor.nested(|cursor| {
+        let parts = joined(cursor, "or", |cursor| {
+            let parts = joined(cursor, "and", negation)?;
+            Ok(group(parts, ExprAstKind::And))
+        })?;
+        Ok(group(parts, ExprAstKind::Or))
+    })
+}
+
+/// What stands alone stays as it is.
+fn group(mut parts: Vec<ExprAst>, kind: fn(Vec<ExprAst>) -> ExprAstKind) -> ExprAst {
+    let span = parts[0].span.to(parts[parts.len() - 1].span);
+    if parts.len() == 1 { parts.remove(0) } else { ExprAst { kind: kind(parts), span } }
+}
+
+/// At least one operand, with `word` between each two.
+fn joined(
+    cursor: &mut Cursor,
+    word: &str,
+    mut operand: impl FnMut(&mut Cursor) -> Parsed<ExprAst>,
+) -> Parsed<Vec<ExprAst>> {
+    let mut parts = vec![operand(cursor)?];
+    while cursor.eat_word(word) {
+        parts.push(operand(cursor)?);
+    }
+    Ok(parts)
+}
+
+fn negation(cursor: &mut Cursor) -> Parsed<ExprAst> {
+    let start = cursor.peek().span;
+    if !cursor.eat_word("not") {
+        return comparison(cursor);
+    }
+    let inner = cursor.nested(negation)?;
+    Ok(not(inner, cursor.since(start)))
+}
+
+fn not(inner: ExprAst, span: Span) -> ExprAst {
+    ExprAst { kind: ExprAstKind::Not(Box::new(inner)), span }
+}
+
+/// `0 <= @a < 4` means `0 <= @a and @a < 4`.
+fn comparison(cursor: &mut Cursor) -> Parsed<ExprAst> {
+    let first = sum(cursor)?;
+    let start = first.span;
+    let mut parts = Vec::new();
+    let mut left = first;
+    loop {
+        if let Some(op) = compare_op(cursor) {
+            let right = sum(cursor)?;
+            let span = left.span.to(right.span);
+            let (a, b) = (Box::new(left), Box::new(right.clone()));
+            parts.push(ExprAst { kind: ExprAstKind::Compare { op, left: a, right: b }, span });
+            left = right;
+        } else if let Some(negated) = in_op(cursor) {
+            let list = Box::new(sum(cursor)?);
+            let span = left.span.to(list.span);
+            let inside = ExprAst { kind: ExprAstKind::In { item: Box::new(left), list }, span };
+            parts.push(if negated { not(inside, span) } else { inside });
+            return Ok(group(parts, ExprAstKind::And));
+        } else if parts.is_empty() {
+            return Ok(ExprAst { span: start, ..left });
+        } else {
+            return Ok(group(parts, ExprAstKind::And));
+        }
+    }
+}
+
+/// `Some(true)` for `not in`.
+fn in_op(cursor: &mut Cursor) -> Option<bool> {
+    if cursor.eat_word("in") {
+        return Some(false);
+    }
+    let next = cursor.nth(1);
+    let is_not_in = cursor.at_word("not") && next.kind == TokenKind::Ident && cursor.text_of(next) == "in";
+    is_not_in.then(|| {
+        cursor.bump();
+        cursor.bump();
+        true
+    })
+}
+
+fn compare_op(cursor: &mut Cursor) -> Option<CompareOp> {
+    const OPS: [CompareOp; 6] =
+        [CompareOp::Eq, CompareOp::Ne, CompareOp::Le, CompareOp::Ge, CompareOp::Lt, CompareOp::Gt];
+    OPS.into_iter().find(|op| cursor.eat(op.symbol()))
+}
+
+fn sum(cursor: &mut Cursor) -> Parsed<ExprAst> {
+    binary(cursor, &[BinaryOp::Add, BinaryOp::Sub], |cursor| {
+        // `//` before `/`, which it begins with.
+        binary(cursor, &[BinaryOp::Mul, BinaryOp::FloorDiv, BinaryOp::Div, BinaryOp::Mod], factor)
+    })
+}
+
+fn binary(
+    cursor: &mut Cursor,
+    ops: &[BinaryOp],
+    mut operand: impl FnMut(&mut Cursor) -> Parsed<ExprAst>,
+) -> Parsed<ExprAst> {
+    let mut left = operand(cursor)?;
+    while let Some(&op) = ops.iter().find(|op| cursor.eat(op.symbol())) {
+        let right = operand(cursor)?;
+        let span = left.span.to(right.span);
+        left =
+            ExprAst { kind: ExprAstKind::Binary { op, left: Box::new(left), right: Box::new(right) }, span };
+    }
+    Ok(left)
+}
+
+fn factor(cursor: &mut Cursor) -> Parsed<ExprAst> {
+    let start = cursor.peek().span;
+    if cursor.at("-") && !number::at_signed(cursor) {
+        cursor.bump();
+        let inner = cursor.nested(factor)?;
+        return Ok(ExprAst { kind: ExprAstKind::Negate(Box::new(inner)), span: cursor.since(start) });
+    }
+    let mut list = primary(cursor)?;
+    // Only a bracket that touches: the next condition may begin with one.
+    while cursor.at("[") && cursor.peek().span.start == list.span.end {
+        cursor.bump();
+        let index = expr(cursor)?;
+        cursor.expect("]")?;
+        let span = cursor.since(start);
+        list = ExprAst { kind: ExprAstKind::Index { list: Box::new(list), index: Box::new(index) }, span };
+    }
+    Ok(list)
+}
+
+fn primary(cursor: &mut Cursor) -> Parsed<ExprAst> {
+    let start = cursor.peek().span;
+    let kind = match cursor.peek().kind {
+        TokenKind::Sign(b'@') => {
+            cursor.bump();
+            let name = cursor.ident("the name of an attribute variable")?;
+            ExprAstKind::Attr { name, optional: cursor.eat("?") }
+        }
+        TokenKind::Sign(b'(') => {
+            cursor.bump();
+            let inner = expr(cursor)?;
+            cursor.expect(")")?;
+            return Ok(ExprAst { span: cursor.since(start), ..inner });
+        }
+        TokenKind::Sign(b'[') => {
+            cursor.bump();
+            ExprAstKind::List(cursor.list("]", expr)?)
+        }
+        TokenKind::Quoted => ExprAstKind::Str(cursor.string("a string")?.text),
+        _ if number::at_int(cursor) => ExprAstKind::Int(number::int(cursor)?),
+        _ if number::at_number(cursor) => ExprAstKind::Float(number::float64(cursor)?),
+        TokenKind::Ident => word(cursor)?,
+        _ => return Err(cursor.expected("an expression")),
+    };
+    Ok(ExprAst { kind, span: cursor.since(start) })
+}
+
+/// `_`, `true`, `float16`, `float {1}`, `dtype(x)`, `x`.
+fn word(cursor: &mut Cursor) -> Parsed<ExprAstKind> {
+    let next = cursor.nth(1);
+    if let Ok(elem) = ElemType::from_str(cursor.text_of(cursor.peek())) {
+        if !matches!(next.kind, TokenKind::Sign(b'{' | b'[')) {
+            cursor.bump();
+            return Ok(ExprAstKind::Elem(elem));
+        }
+        let ty = types::ty(cursor)?;
+        let tensor = types::tensor_data(cursor, &ty, None)?;
+        return Ok(ExprAstKind::Tensor(Arc::new(tensor)));
+    }
+    let name = cursor.ident("an expression")?;
+    Ok(match &*name.text {
+        "_" => ExprAstKind::Any,
+        "true" => ExprAstKind::Bool(true),
+        "false" => ExprAstKind::Bool(false),
+        _ if cursor.eat("(") => ExprAstKind::Call { name, args: cursor.list(")", expr)? },
+        _ => ExprAstKind::Word(name),
+    })
+}

@@ -1,0 +1,55 @@
+//! Messages: text with expressions in braces.
+
+use super::ast::{TextAst, TextPart};
+use super::expr::expr;
+use crate::graph::syntax::Span;
+use crate::graph::syntax::cursor::{Cursor, Parsed};
+
+/// One or more strings, which are read as one. `{{` and `}}` are braces.
+pub fn template(cursor: &mut Cursor) -> Parsed<TextAst> {
+    let start = cursor.peek().span;
+    let mut parts = Vec::new();
+    let first = cursor.string("a text in quotes")?;
+    string(cursor, first.span, &mut parts)?;
+    while cursor.at_quoted() {
+        let next = cursor.string("a text in quotes")?;
+        string(cursor, next.span, &mut parts)?;
+    }
+    Ok(TextAst { parts, span: cursor.since(start) })
+}
+
+/// `span` is that of the token, quotes included.
+fn string(cursor: &mut Cursor, span: Span, parts: &mut Vec<TextPart>) -> Parsed<()> {
+    let source = cursor.source;
+    let inner = source.slice(span).strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or("");
+    let base = span.start as usize + 1;
+    let mut text = String::new();
+    let mut chars = inner.char_indices().peekable();
+    while let Some((at, char)) = chars.next() {
+        match char {
+            '\\' => text.extend(chars.next().map(|(_, char)| char)),
+            '{' | '}' if chars.next_if(|(_, next)| *next == char).is_some() => text.push(char),
+            '}' => {
+                let span = Span::new(base + at, base + at + 1);
+                return Err(cursor.fault(span, "a `}` without its `{`; a brace itself is written `}}`"));
+            }
+            '{' => {
+                let Some(len) = inner[at..].find('}') else {
+                    let span = Span::new(base + at, base + at + 1);
+                    return Err(cursor.fault(span, "this `{` is not closed; a brace itself is written `{{`"));
+                };
+                if !text.is_empty() {
+                    parts.push(TextPart::Text(std::mem::take(&mut text)));
+                }
+                let hole = Span::new(base + at + 1, base + at + len);
+                parts.push(TextPart::Hole(cursor.part(hole, expr)?));
+                while chars.next_if(|(next, _)| *next <= at + len).is_some() {}
+            }
+            char => text.push(char),
+        }
+    }
+    if !text.is_empty() {
+        parts.push(TextPart::Text(text));
+    }
+    Ok(())
+}
