@@ -5,6 +5,7 @@ pub mod diag;
 pub mod fix;
 pub mod graph;
 pub mod infer;
+pub mod lint;
 pub mod read;
 pub mod rules;
 pub mod schema;

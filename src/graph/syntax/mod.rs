@@ -15,7 +15,7 @@ pub mod suggest;
 pub mod text;
 pub mod types;
 
-pub use printer::{Line, NodeSpans, Printed, line, print, print_graph};
+pub use printer::{Line, NodeSpans, Printed, declaration, line, print, print_graph, tensor_declaration};
 pub use span::{Source, Span};
 
 use crate::diag::Finding;

@@ -5,6 +5,7 @@
 //! are packed several to a byte, complex tensors, sparse ones excepted; defaults of a function's
 //! attributes, its doc string and value infos.
 
+mod declaration;
 mod elements;
 mod line;
 mod node;
@@ -16,6 +17,7 @@ use super::lexer::is_identifier;
 use super::span::Span;
 use crate::graph::{Function, Graph, GraphId, Metadata, Model, NodeId, OpsetImport, Port};
 
+pub use declaration::{declaration, tensor_declaration};
 pub use line::{Line, line};
 
 /// A model as text.

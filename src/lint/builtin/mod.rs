@@ -1,0 +1,26 @@
+//! The detectors: code that finds what a pattern cannot say. Their rules' pages stand in `rules/`, with
+//! `detect builtin::NAME`.
+
+mod spec;
+
+use super::context::LintContext;
+use super::rule::RuleId;
+use crate::diag::Sink;
+
+/// A function that reports for one or more rules.
+pub struct Detector {
+    pub rules: &'static [RuleId],
+    pub run: fn(&LintContext, &mut Sink),
+}
+
+/// Every detector, in the order in which their findings are met.
+pub const DETECTORS: &[&[Detector]] = &[spec::DETECTORS];
+
+/// Every builtin rule.
+pub fn rules() -> impl Iterator<Item = RuleId> {
+    detectors().flat_map(|detector| detector.rules.iter().copied())
+}
+
+pub fn detectors() -> impl Iterator<Item = &'static Detector> {
+    DETECTORS.iter().copied().flatten()
+}

@@ -1,0 +1,71 @@
+//! Initializers and the inputs of their graph.
+
+use super::Detector;
+use crate::diag::{Finding, Place, Sink};
+use crate::graph::{Def, Owner};
+use crate::lint::{LintContext, RuleId};
+
+const INITIALIZER_NOT_INPUT: RuleId = RuleId::warning("SPC037", "initializer-not-input");
+const INPUT_NAMED_WEIGHTS: RuleId = RuleId::info("EXP015", "input-named-weights");
+
+pub const DETECTOR: Detector = Detector { rules: &[INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS], run };
+
+/// The first IR version in which an initializer need not be an input too.
+const FREE_INITIALIZERS: i64 = 4;
+
+/// Names that are listed.
+const SHOWN: usize = 3;
+
+fn not_input(names: &[&str], ir_version: i64) -> Finding {
+    let message = format!(
+        "{} no input of the graph, which IR version {ir_version} demands of every initializer",
+        listed(names)
+    );
+    INITIALIZER_NOT_INPUT.finding(message, Place::File).help("set `ir_version` to 4 or later")
+}
+
+fn weights_as_inputs(names: &[&str]) -> Finding {
+    let message =
+        format!("{} of the graph with a default, as though callers were to replace them", inputs(names));
+    INPUT_NAMED_WEIGHTS
+        .finding(message, Place::File)
+        .note("a runtime cannot fold, pack or fuse a weight that a caller may replace")
+        .help("export with keep_initializers_as_inputs=False")
+}
+
+fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        1 => format!("the initializer {} is", shown[0]),
+        count if count <= SHOWN => format!("the initializers {} are", shown.join(", ")),
+        count => format!("{count} initializers ({}, …) are", shown.join(", ")),
+    }
+}
+
+fn inputs(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        1 => format!("the weight {} is an input", shown[0]),
+        count if count <= SHOWN => format!("the weights {} are inputs", shown.join(", ")),
+        count => format!("{count} weights ({}, …) are inputs", shown.join(", ")),
+    }
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    let graph = &cx.model.graphs[cx.model.main];
+    if graph.owner != Owner::Model {
+        return;
+    }
+    let ir_version = cx.model.ir_version.unwrap_or(0);
+    let are_inputs = |wanted: bool| -> Vec<&str> {
+        let is_input = |&value: &_| matches!(cx.model.values[value].def, Def::Input(_)) == wanted;
+        graph.initializers.iter().copied().filter(is_input).map(|value| cx.name(value)).collect()
+    };
+    if (1..FREE_INITIALIZERS).contains(&ir_version) {
+        let names = are_inputs(false);
+        sink.extend((!names.is_empty()).then(|| not_input(&names, ir_version)));
+    } else {
+        let names = are_inputs(true);
+        sink.extend((!names.is_empty()).then(|| weights_as_inputs(&names)));
+    }
+}

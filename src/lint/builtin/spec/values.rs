@@ -1,0 +1,120 @@
+//! Names that no value has, and names that several values have.
+
+use rustc_hash::FxHashMap;
+
+use super::Detector;
+use crate::diag::{Finding, Sink};
+use crate::graph::syntax::suggest;
+use crate::graph::{Def, GraphId, Model, ValueId};
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const UNDEFINED_VALUE: RuleId = RuleId::error("SPC012", "undefined-value");
+const DUPLICATE_VALUE: RuleId = RuleId::error("SPC013", "duplicate-value");
+const UNDEFINED_OUTPUT: RuleId = RuleId::error("SPC014", "undefined-output");
+const SHADOWED_VALUE: RuleId = RuleId::warning("SPC015", "shadowed-value");
+const DUPLICATE_INITIALIZER: RuleId = RuleId::error("SPC023", "duplicate-initializer");
+
+pub const DETECTOR: Detector = Detector {
+    rules: &[UNDEFINED_VALUE, DUPLICATE_VALUE, UNDEFINED_OUTPUT, SHADOWED_VALUE, DUPLICATE_INITIALIZER],
+    run,
+};
+
+fn undefined(cx: &LintContext, value: ValueId) -> Option<Finding> {
+    let first = cx.uses.of(value).first()?;
+    let (node, name) = (cx.node_name(first.node), cx.name(value));
+    let finding = cx
+        .at_node(
+            UNDEFINED_VALUE,
+            first.node,
+            Part::Input(first.input as usize),
+            format!("`{node}` takes `{name}`, which nothing makes"),
+        )
+        .label("no input, initializer or node output has this name");
+    Some(with_guess(cx, finding, value))
+}
+
+fn undefined_output(cx: &LintContext, value: ValueId) -> Finding {
+    let message = format!("the output `{}` of the graph is made by nothing", cx.name(value));
+    let finding = cx.at_value(UNDEFINED_OUTPUT, value, message).label("no node output has this name");
+    with_guess(cx, finding, value)
+}
+
+fn duplicate(cx: &LintContext, rule: RuleId, first: ValueId, second: ValueId) -> Finding {
+    let name = cx.name(second);
+    let kind = if rule == DUPLICATE_INITIALIZER { "initializers" } else { "values" };
+    cx.at_value(rule, second, format!("two {kind} of one graph are called `{name}`"))
+        .label("the second one")
+        .related(cx.places.value(first), "the first one, which every use means")
+}
+
+fn shadowed(cx: &LintContext, inner: ValueId, outer: ValueId) -> Finding {
+    let name = cx.name(inner);
+    cx.at_value(SHADOWED_VALUE, inner, format!("`{name}` hides a value of that name of the graph around"))
+        .label("within this body, the name means this value")
+        .related(cx.places.value(outer), "the hidden one")
+        .help("give it a name of its own: the specification wants names to differ from all those in scope")
+}
+
+/// With the name that was perhaps meant.
+fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
+    let elsewhere = cx
+        .model
+        .values
+        .iter()
+        .find(|(_, other)| other.def != Def::Missing && other.name == cx.model.values[value].name);
+    if let Some((other, _)) = elsewhere {
+        let message = "a value of that name is defined here, where it is not in scope";
+        return finding.related(cx.places.value(other), message);
+    }
+    let mut around = Some(cx.model.values[value].graph);
+    let mut visible = Vec::new();
+    while let Some(graph) = around {
+        visible.push(graph);
+        around = cx.model.parent(graph);
+    }
+    let defined = cx.model.values.iter().filter(|(_, other)| other.def != Def::Missing);
+    let names = defined.filter(|(_, other)| visible.contains(&other.graph)).map(|(_, other)| &*other.name);
+    match suggest::closest(cx.name(value), names) {
+        Some(name) => finding.help(format!("did you mean `{name}`?")),
+        None => finding,
+    }
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    let mut first_of_name: FxHashMap<(GraphId, &str), ValueId> = FxHashMap::default();
+    for (id, value) in cx.model.values.iter() {
+        if value.def == Def::Missing {
+            sink.extend(undefined(cx, id));
+            if cx.uses.of(id).is_empty() && cx.uses.is_output(id) {
+                sink.push(undefined_output(cx, id));
+            }
+            continue;
+        }
+        match first_of_name.get(&(value.graph, &*value.name)) {
+            Some(&first) => sink.push(duplicate(cx, duplicate_rule(cx.model, first, id), first, id)),
+            None => {
+                first_of_name.insert((value.graph, &value.name), id);
+            }
+        }
+    }
+    for (id, value) in cx.model.values.iter().filter(|(_, value)| value.def != Def::Missing) {
+        let mut around = cx.model.parent(value.graph);
+        while let Some(graph) = around {
+            if let Some(&outer) = first_of_name.get(&(graph, &*value.name)) {
+                sink.push(shadowed(cx, id, outer));
+                break;
+            }
+            around = cx.model.parent(graph);
+        }
+    }
+}
+
+fn duplicate_rule(model: &Model, first: ValueId, second: ValueId) -> RuleId {
+    let is_initializer = |id: ValueId| model.values[id].def == Def::Initializer;
+    if !is_initializer(second) {
+        return DUPLICATE_VALUE;
+    }
+    let first_has_tensor = is_initializer(first) || model.values[first].initial.is_some();
+    if first_has_tensor { DUPLICATE_INITIALIZER } else { DUPLICATE_VALUE }
+}

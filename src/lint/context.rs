@@ -1,0 +1,83 @@
+//! What detectors are given.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::locate::{Locator, Part, node_name};
+use super::rule::RuleId;
+use crate::diag::{Finding, Selection};
+use crate::graph::uses::Uses;
+use crate::graph::{GraphId, Model, Node, NodeId, ValueId};
+use crate::read::source::SourceFiles;
+
+/// How a model is linted.
+#[derive(Debug, Default)]
+pub struct LintOptions {
+    /// Which rules may report.
+    pub selection: Selection,
+    /// The folder that the model lies in, where its external data are; `None` for standard input.
+    pub folder: Option<PathBuf>,
+    /// Lint as if bound for this opset of ai.onnx.
+    pub opset: Option<i64>,
+    /// The Python sources behind the graph.
+    pub sources: Arc<SourceFiles>,
+}
+
+/// A model with what is known of it, and the means to point at its parts.
+pub struct LintContext<'a> {
+    pub model: &'a Model,
+    pub uses: &'a Uses,
+    pub options: &'a LintOptions,
+    pub places: Locator<'a>,
+}
+
+impl<'a> LintContext<'a> {
+    pub fn new(model: &'a Model, uses: &'a Uses, options: &'a LintOptions) -> Self {
+        LintContext { model, uses, options, places: Locator::new(model, uses, &options.sources) }
+    }
+
+    /// Every node of every graph, bodies and functions included, in the order of the file.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &'a Node)> + use<'a> {
+        let model = self.model;
+        model.graphs.iter().flat_map(|(_, graph)| &graph.nodes).map(move |&id| (id, &model.nodes[id]))
+    }
+
+    /// A finding at a part of a node, with the Python line behind it.
+    pub fn at_node(&self, rule: RuleId, node: NodeId, part: Part, message: impl Into<String>) -> Finding {
+        let mut finding = rule.finding(message, self.places.node(node, part));
+        finding.source = self.places.source(node);
+        finding.anchor = self.places.anchor(node);
+        finding
+    }
+
+    /// A finding at a value: the node that makes it, or its declaration.
+    pub fn at_value(&self, rule: RuleId, value: ValueId, message: impl Into<String>) -> Finding {
+        let mut finding = rule.finding(message, self.places.value(value));
+        finding.source = self.places.source_of_value(value);
+        finding.anchor.module = self.model.values[value].name.clone();
+        if let Some((node, _)) = self.model.producer(value) {
+            finding.anchor = self.places.anchor(node);
+        }
+        finding
+    }
+
+    /// A finding at something of a graph that is no node: `text` says what.
+    pub fn at_graph(
+        &self,
+        rule: RuleId,
+        graph: GraphId,
+        text: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Finding {
+        rule.finding(message, self.places.in_graph(graph, text.into()))
+    }
+
+    pub fn name(&self, value: ValueId) -> &'a str {
+        &self.model.values[value].name
+    }
+
+    /// How messages call a node: by its name, or by its first output.
+    pub fn node_name(&self, node: NodeId) -> Arc<str> {
+        node_name(self.model, &self.model.nodes[node])
+    }
+}

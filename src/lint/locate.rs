@@ -1,0 +1,272 @@
+//! From a node or value to the place a finding points at: its line of ONNX text, and the Python behind it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::diag::finding::Anchor;
+use crate::diag::{GraphPlace, Place, SourcePlace};
+use crate::graph::syntax::{self, Span};
+use crate::graph::uses::Uses;
+use crate::graph::{GraphId, Id, Initial, Model, Node, NodeId, Owner, Tensor, ValueId};
+use crate::read::source::{SourceFiles, user_frame};
+
+/// Nodes that are looked at for a stack where a node has none of its own.
+const MAX_NEIGHBOURS: usize = 64;
+
+/// Metadata that hold a Python stack: those of PyTorch's exporter and of jax2onnx.
+const STACK_KEYS: [&str; 2] = ["pkg.torch.onnx.stack_trace", "pkg.jax2onnx.stacktrace"];
+
+/// The part of a node that a finding means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    Whole,
+    Op,
+    Input(usize),
+    Output(usize),
+    Attr(&'a str),
+}
+
+/// Says where the nodes and values of a model are.
+pub struct Locator<'a> {
+    model: &'a Model,
+    uses: &'a Uses,
+    sources: &'a SourceFiles,
+    /// 1-based position of every node in its graph; 0 for one that no graph lists.
+    positions: Vec<u32>,
+}
+
+impl<'a> Locator<'a> {
+    pub fn new(model: &'a Model, uses: &'a Uses, sources: &'a SourceFiles) -> Self {
+        let mut positions = vec![0; model.nodes.len()];
+        for (_, graph) in model.graphs.iter() {
+            for (index, node) in graph.nodes.iter().enumerate() {
+                positions[node.index()] = index as u32 + 1;
+            }
+        }
+        Locator { model, uses, sources, positions }
+    }
+
+    /// The place of a node, or of a part of it; the whole of it where it lacks that part.
+    pub fn node(&self, id: NodeId, part: Part) -> Place {
+        let node = &self.model.nodes[id];
+        let line = syntax::line(self.model, id);
+        let spans = &line.spans;
+        let attr_index = |name: &str| node.attrs.iter().position(|attr| &*attr.name == name);
+        let span = match part {
+            Part::Whole => None,
+            Part::Op => Some(spans.op),
+            Part::Input(index) => spans.inputs.get(index).copied(),
+            Part::Output(index) => spans.outputs.get(index).copied(),
+            Part::Attr(name) => attr_index(name).and_then(|index| spans.attrs.get(index).copied()),
+        };
+        let span = span.unwrap_or(spans.whole);
+        Place::Graph(GraphPlace {
+            graph: self.graph_path(node.graph),
+            node: node_name(self.model, node),
+            position: (self.positions[id.index()], self.model.graphs[node.graph].nodes.len() as u32),
+            text: Arc::from(line.text.as_str()),
+            span: (span.start, span.end),
+        })
+    }
+
+    /// The place of a value: the node that makes it, or else its declaration.
+    pub fn value(&self, id: ValueId) -> Place {
+        match self.model.producer(id) {
+            Some((node, output)) => self.node(node, Part::Output(output as usize)),
+            None => self.declaration(id),
+        }
+    }
+
+    /// What the graph declares of a value: `float[batch,4] x`.
+    pub fn declaration(&self, id: ValueId) -> Place {
+        let value = &self.model.values[id];
+        let graph = &self.model.graphs[value.graph];
+        let mut ports = graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info);
+        let text = match (ports.find(|port| port.value == id), &value.initial) {
+            (Some(port), _) => syntax::declaration(self.model, port),
+            (None, Some(Initial::Dense(tensor))) => {
+                syntax::tensor_declaration(&self.model.tensors[*tensor], &value.name)
+            }
+            (None, _) => value.name.to_string(),
+        };
+        self.in_graph(value.graph, text)
+    }
+
+    /// A tensor that stands nowhere but in an attribute or a list of initializers.
+    pub fn tensor(&self, graph: GraphId, tensor: &Tensor) -> Place {
+        self.in_graph(graph, syntax::tensor_declaration(tensor, tensor.name.as_deref().unwrap_or("")))
+    }
+
+    /// A graph as a whole, or something in it that has a text but is no node.
+    pub fn in_graph(&self, graph: GraphId, text: String) -> Place {
+        let span = Span::new(0, text.len());
+        Place::Graph(GraphPlace {
+            graph: self.graph_path(graph),
+            node: Arc::from(""),
+            position: (0, 0),
+            text: Arc::from(text),
+            span: (span.start, span.end),
+        })
+    }
+
+    /// `main/If_3.then_branch`: the names of the graph and of the nodes it lies in.
+    pub fn graph_path(&self, graph: GraphId) -> Arc<str> {
+        match self.model.graphs[graph].owner {
+            Owner::Model => named(self.model.graphs[graph].name.as_ref(), "main"),
+            Owner::Function(index) => named(self.model.functions[index].name.as_ref(), "function"),
+            Owner::Node(owner) => {
+                let node = &self.model.nodes[owner];
+                let holds = |attr: &&crate::graph::Attribute| attr.value.graphs().contains(&graph);
+                let attr = node.attrs.iter().find(holds).map_or("body", |attr| &attr.name);
+                let name = node_name(self.model, node);
+                format!("{}/{}.{attr}", self.graph_path(node.graph), name.trim_start_matches('/')).into()
+            }
+        }
+    }
+
+    /// The Python line that made a node. A node that the exporter added on its own has no stack: it gets
+    /// the line of what it was added for, which is the nearest node that uses it, or else one that it uses.
+    pub fn source(&self, node: NodeId) -> Option<SourcePlace> {
+        let users = |node: NodeId| {
+            let outputs = self.model.nodes[node].outputs.iter().flatten();
+            outputs.flat_map(|&output| self.uses.of(output)).map(|one| one.node).collect()
+        };
+        let makers = |node: NodeId| {
+            let inputs = self.model.nodes[node].inputs.iter().flatten();
+            inputs.filter_map(|&input| self.model.producer(input)).map(|(maker, _)| maker).collect()
+        };
+        self.nearest(node, &users).or_else(|| self.nearest(node, &makers))
+    }
+
+    /// The Python line behind a value: of the node that makes it, or of one that uses it; for an output
+    /// of the graph that no node makes or uses, that of another output, which the same statement returns.
+    pub fn source_of_value(&self, value: ValueId) -> Option<SourcePlace> {
+        if let Some(source) = self.model.producer(value).and_then(|(node, _)| self.source(node)) {
+            return Some(source);
+        }
+        let users = self.uses.of(value).iter().take(MAX_NEIGHBOURS);
+        users.map(|one| one.node).find_map(|node| self.source(node)).or_else(|| {
+            let outputs = &self.model.graphs[self.model.values[value].graph].outputs;
+            let is_output = outputs.iter().any(|port| port.value == value);
+            let others = outputs.iter().filter(|port| is_output && port.value != value);
+            others.filter_map(|port| self.model.producer(port.value)).find_map(|(node, _)| self.source(node))
+        })
+    }
+
+    /// The line of `start`, or of the first node with one, breadth first along `next`.
+    fn nearest(&self, start: NodeId, next: &dyn Fn(NodeId) -> Vec<NodeId>) -> Option<SourcePlace> {
+        let mut queue = VecDeque::from([start]);
+        let mut seen = vec![start];
+        while let Some(node) = queue.pop_front() {
+            if let Some(place) = self.own_source(node) {
+                return Some(place);
+            }
+            for next in next(node) {
+                if seen.len() < MAX_NEIGHBOURS && !seen.contains(&next) {
+                    seen.push(next);
+                    queue.push_back(next);
+                }
+            }
+        }
+        None
+    }
+
+    /// The Python line that the exporter recorded with a node itself.
+    pub fn own_source(&self, node: NodeId) -> Option<SourcePlace> {
+        let frame = user_frame(stack(&self.model.nodes[node])?)?;
+        Some(self.sources.frame_place(&frame))
+    }
+
+    /// What of a node stays the same when the model is exported again.
+    pub fn anchor(&self, node: NodeId) -> Anchor {
+        let node = &self.model.nodes[node];
+        Anchor { module: module_path(node).into(), op: node.op_name().into() }
+    }
+}
+
+/// The recorded Python stack of a node, in either of the forms that `read::source` knows.
+pub fn stack(node: &Node) -> Option<&str> {
+    let recorded = STACK_KEYS.iter().find_map(|key| node.metadata(key)).filter(|stack| !stack.is_empty());
+    recorded.or(node.doc.as_deref()).filter(|stack| !stack.is_empty())
+}
+
+/// The name of a node, or its first output in quotes where it has none.
+pub fn node_name(model: &Model, node: &Node) -> Arc<str> {
+    let quoted = || {
+        let output = node.outputs.iter().flatten().next();
+        output
+            .map_or_else(|| node.op_type.clone(), |&value| format!("\"{}\"", model.values[value].name).into())
+    };
+    node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(quoted)
+}
+
+/// The module that a node belongs to: `/encoder/layers.0/attn`; empty for the outermost one, and where
+/// the exporter recorded nothing.
+fn module_path(node: &Node) -> String {
+    if let Some(namespace) = node.metadata("namespace") {
+        return module_of_namespace(namespace);
+    }
+    let name = node.name.as_deref().filter(|name| name.starts_with('/')).unwrap_or("");
+    name.rsplit_once('/').map_or(String::new(), |(module, _)| module.to_owned())
+}
+
+/// `: Net/block: Block/block.fc: Linear/linear: aten.linear.default` names modules and their classes from
+/// the outermost in, and the operator at the end.
+fn module_of_namespace(namespace: &str) -> String {
+    let scopes: Vec<&str> = namespace.split('/').collect();
+    let modules = scopes.split_last().map_or(&[][..], |(_, modules)| modules);
+    let name = modules.iter().rev().map(|scope| scope.split(": ").next().unwrap_or("").trim());
+    let innermost = name.filter(|name| !name.is_empty() && *name != ":").find(|name| !name.starts_with('_'));
+    innermost.map_or(String::new(), |name| format!("/{name}"))
+}
+
+fn named(name: Option<&Arc<str>>, otherwise: &str) -> Arc<str> {
+    name.filter(|name| !name.is_empty()).cloned().unwrap_or_else(|| Arc::from(otherwise))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::syntax::Source;
+
+    fn model(text: &str) -> Model {
+        let parsed = syntax::parse(&Source::new("test", text));
+        assert_eq!(parsed.findings, []);
+        parsed.model.unwrap_or_default()
+    }
+
+    fn set_stack(model: &mut Model, node: &str, stack: &str) {
+        let is_meant = |(_, found): &(NodeId, &mut Node)| found.name.as_deref() == Some(node);
+        if let Some((_, node)) = model.nodes.iter_mut().find(is_meant) {
+            node.doc = Some(Arc::from(stack));
+        }
+    }
+
+    #[test]
+    fn nodes_without_a_stack_get_the_line_of_their_user() {
+        let mut model = model(
+            r#"<ir_version: 8, opset_import: ["" : 17]>
+            g (float[N] x) => (float[N] y) {
+              [c] k = Constant <value = float {2.0}> ()
+              [m] p = Mul (x, k)
+              [a] y = Add (p, x)
+            }"#,
+        );
+        set_stack(&mut model, "m", "/app/net.py(7): forward\n");
+        let uses = Uses::new(&model);
+        let sources = SourceFiles::default();
+        let places = Locator::new(&model, &uses, &sources);
+        let line = |node: usize| places.source(NodeId::from_index(node)).map(|place| place.line);
+        assert_eq!((line(0), line(1), line(2)), (Some(7), Some(7), Some(7)));
+    }
+
+    #[test]
+    fn module_paths_of_both_exporters() {
+        let check = |namespace, expected| assert_eq!(module_of_namespace(namespace), expected, "{namespace}");
+        check(": net.M/block: net.B/relu: aten.relu.default", "/block");
+        check(": net.M/net: Sequential/net.1: BatchNorm2d/bn: aten.batch_norm", "/net.1");
+        check(": net.M/mul: aten.mul.Tensor", "");
+        check("_empty_hook: _empty_hook/sym_size: aten.sym_size.int", "");
+        check("", "");
+    }
+}

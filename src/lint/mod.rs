@@ -1,0 +1,28 @@
+//! Finds what is wrong with a model: the builtin detectors, and the pattern rules through the matcher.
+
+pub mod builtin;
+pub mod context;
+pub mod locate;
+pub mod rule;
+
+pub use context::{LintContext, LintOptions};
+pub use rule::RuleId;
+
+use crate::diag::{Finding, Sink};
+use crate::graph::Model;
+use crate::graph::uses::Uses;
+
+/// Everything that is found in `model`, each fault once; the same for equal input.
+pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
+    let uses = Uses::new(model);
+    let cx = LintContext::new(model, &uses, options);
+    let mut sink = Sink::default();
+    for detector in builtin::detectors() {
+        if detector.rules.iter().any(|rule| options.selection.contains(rule.code)) {
+            (detector.run)(&cx, &mut sink);
+        }
+    }
+    let mut findings = sink.finish();
+    findings.retain(|finding| options.selection.contains(&finding.code));
+    findings
+}

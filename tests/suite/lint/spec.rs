@@ -1,0 +1,145 @@
+//! SPC: what the specification demands.
+
+use super::{check, check_graph};
+
+const UNARY: &str = "(float[N] x) => (float[N] y)";
+
+#[test]
+fn cycles_are_shown_as_a_path() {
+    check_graph(
+        UNARY,
+        "[a] p = Add (x, r)  [b] q = Relu (p)  [c] r = Neg (q)  [d] y = Abs (r)",
+        &["SPC010 error: 3 nodes need one another: `a` → `b` → `c` → `a`"],
+    );
+    check_graph(UNARY, "[a] y = Add (x, y)", &["SPC010 error: `a` takes its own output"]);
+}
+
+#[test]
+fn nodes_stand_in_order() {
+    check_graph(
+        UNARY,
+        "[b] y = Relu (p)  [a] p = Neg (x)",
+        &["SPC011 error: `b` stands before `a`, which makes its input `p`"],
+    );
+    check_graph(UNARY, "[a] p = Neg (x)  [b] y = Relu (p)", &[]);
+}
+
+#[test]
+fn names_are_defined_once() {
+    check_graph(UNARY, "[a] y = Add (x, bias)", &["SPC012 error: `a` takes `bias`, which nothing makes"]);
+    check_graph(UNARY, "[a] z = Neg (x)", &["SPC014 error: the output `y` of the graph is made by nothing"]);
+    check_graph(
+        UNARY,
+        "[a] p = Neg (x)  [b] p = Relu (x)  [c] y = Abs (p)",
+        &["SPC013 error: two values of one graph are called `p`"],
+    );
+}
+
+#[test]
+fn a_body_has_names_of_its_own() {
+    let arms = |inner: &str| {
+        format!(
+            "[i] y = If (c) <then_branch = t () => (float[N] {inner}) {{ {inner} = Neg (x) }},
+                             else_branch = e () => (float[N] v) {{ v = Relu (x) }}>"
+        )
+    };
+    let signature = "(float[N] x, bool c) => (float[N] y)";
+    check_graph(signature, &arms("u"), &[]);
+    check_graph(
+        signature,
+        &format!("u = Abs (x) {}", arms("u")),
+        &["SPC015 warning: `u` hides a value of that name of the graph around"],
+    );
+}
+
+#[test]
+fn branches_take_nothing_and_give_what_the_node_asks_for() {
+    check_graph(
+        "(float[N] x, bool c) => (float[N] y)",
+        "[i] y = If (c) <then_branch = t () => (float[N] u, float[N] w) { u = Neg (x) w = Abs (x) },
+                         else_branch = e (float[N] z) => (float[N] v) { v = Relu (x) }>",
+        &[
+            "SPC033 error: `then_branch` of `i` has 2 outputs, where 1 output must be",
+            "SPC033 error: `else_branch` of `i` has 1 inputs, where 0 inputs must be",
+        ],
+    );
+}
+
+#[test]
+fn a_loop_hands_on_as_much_as_it_takes() {
+    let looped = |inputs: &str, outputs: &str| {
+        format!(
+            "[l] y = Loop (n, \"\", x) <body = b ({inputs}) => ({outputs}) {{ d = Identity (c)  w = Neg (v) }}>"
+        )
+    };
+    let signature = "(float[N] x, int64 n) => (float[N] y)";
+    check_graph(signature, &looped("int64 i, bool c, float[N] v", "bool d, float[N] w"), &[]);
+    check_graph(
+        signature,
+        &looped("int64 i, bool c, float[N] v, float[N] e", "bool d, float[N] w"),
+        &["SPC033 error: `body` of `l` has 4 inputs, where 3 inputs must be"],
+    );
+}
+
+#[test]
+fn domains_are_imported() {
+    check(
+        r#"<ir_version: 8, opset_import: ["" : 17]>
+        g (float[N] x) => (float[N] y) { [a] p = my.own.Op (x)  [b] y = my.own.Op (p) }"#,
+        &["SPC027 error: the domain `my.own` is used, but no version of it is imported"],
+    );
+    check(
+        r#"<ir_version: 8, opset_import: ["" : 17, "" : 13]>
+        g (float[N] x) => (float[N] y) { [a] y = Neg (x) }"#,
+        &["SPC028 error: the domain `ai.onnx` is imported 2 times: 17, 13"],
+    );
+}
+
+#[test]
+fn functions_end() {
+    let function = |name: &str, callee: &str| {
+        format!(
+            "<domain: \"f\", opset_import: [\"f\" : 1, \"\" : 17]> {name} (x) => (y) {{ y = {callee} (x) }}\n"
+        )
+    };
+    let main = r#"<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
+        g (float[N] x) => (float[N] y) { [a] y = f.A (x) }
+        "#;
+    check(&format!("{main}{}{}", function("A", "f.B"), function("B", "Neg")), &[]);
+    check(
+        &format!("{main}{}{}", function("A", "f.B"), function("B", "f.A")),
+        &["SPC029 error: the function `f.A` calls itself: `f.A` → `f.B` → `f.A`"],
+    );
+    check(
+        &format!("{main}{}{}", function("A", "Neg"), function("A", "Abs")),
+        &["SPC030 error: 2 functions are called `f.A`, with the same overload"],
+    );
+}
+
+#[test]
+fn references_to_attributes_need_a_function_that_has_them() {
+    check_graph(
+        UNARY,
+        "[a] y = LeakyRelu <alpha: float = @slope> (x)",
+        &["SPC021 error: `alpha` of `a` refers to the attribute `slope` of a function, but stands in none"],
+    );
+    let main = r#"<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
+        g (float[N] x) => (float[N] y) { [a] y = f.A <slope = 0.5> (x) }
+        <domain: "f", opset_import: ["" : 17]> A "#;
+    check(&format!("{main} <slope> (x) => (y) {{ [l] y = LeakyRelu <alpha: float = @slope> (x) }}"), &[]);
+    check(
+        &format!("{main} <slope> (x) => (y) {{ [l] y = LeakyRelu <alpha: float = @slop> (x) }}"),
+        &[
+            "SPC021 error: `alpha` of `l` refers to the attribute `slop`, which the function `f.A` does not have",
+        ],
+    );
+}
+
+#[test]
+fn types_are_declared() {
+    check_graph(
+        "(x) => (float[N] y)",
+        "[a] y = Neg (x)",
+        &["SPC035 error: the input `x` has no type, which the specification demands"],
+    );
+}
