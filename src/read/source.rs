@@ -24,7 +24,28 @@ pub struct SourceFiles {
     path_map: Vec<(String, String)>,
     /// `--source-root DIR`.
     roots: Vec<PathBuf>,
-    texts: Mutex<FxHashMap<Arc<str>, Option<Arc<str>>>>,
+    texts: Mutex<FxHashMap<Arc<str>, Option<Arc<SourceText>>>>,
+}
+
+/// A file and where its lines begin.
+#[derive(Debug)]
+struct SourceText {
+    text: Arc<str>,
+    starts: Vec<usize>,
+}
+
+impl SourceText {
+    fn new(text: String) -> Self {
+        let after_ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let starts = std::iter::once(0).chain(after_ends).collect();
+        SourceText { text: Arc::from(text), starts }
+    }
+
+    /// The 1-based line; `None` beyond the last.
+    fn line(&self, line: u32) -> Option<&str> {
+        let index = usize::try_from(line.checked_sub(1)?).ok()?;
+        self.text.get(*self.starts.get(index)?..)?.lines().next()
+    }
 }
 
 impl SourceFiles {
@@ -54,6 +75,10 @@ impl SourceFiles {
 
     /// The text of the recorded `file`; `None` where it is not here, too large, or not UTF-8.
     pub fn text(&self, file: &str) -> Option<Arc<str>> {
+        Some(self.source(file)?.text.clone())
+    }
+
+    fn source(&self, file: &str) -> Option<Arc<SourceText>> {
         // A poisoned lock only means that another thread died between two complete insertions.
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = texts.get(file) {
@@ -66,8 +91,7 @@ impl SourceFiles {
 
     /// The 1-based `line` of the recorded `file`, without its line end.
     pub fn line(&self, file: &str, line: u32) -> Option<Arc<str>> {
-        let index = usize::try_from(line.checked_sub(1)?).ok()?;
-        self.text(file)?.lines().nth(index).map(Arc::from)
+        self.source(file)?.line(line).map(Arc::from)
     }
 
     /// A place in the recorded `file`, with its line of code: the line of the file where that is here
@@ -109,10 +133,10 @@ fn tails(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once(whole).chain(rest).filter(|tail| !tail.split('/').any(|part| part == ".."))
 }
 
-fn read_source(path: &Path) -> Option<Arc<str>> {
+fn read_source(path: &Path) -> Option<Arc<SourceText>> {
     let size = std::fs::metadata(path).ok()?.len();
     let text = (size <= MAX_SOURCE_BYTES).then(|| std::fs::read_to_string(path).ok()).flatten()?;
-    Some(Arc::from(text))
+    Some(Arc::new(SourceText::new(text)))
 }
 
 #[cfg(test)]

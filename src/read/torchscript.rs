@@ -39,13 +39,27 @@ pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
         if let Some((first, count)) = parsed.unread {
             findings.push(unread_lines(graph, first, line + newlines(&graph[..first]), count));
         }
-        if !parsed.complete {
+        if !parsed.trace.complete {
             findings.push(cut_short(graph, line + newlines(graph.trim_end())));
         }
-        let title = Arc::from(found.title);
-        traces.push(Trace { title, text: Arc::from(graph), first_line: line, ..parsed.trace });
+        let complete =
+            parsed.trace.complete && parsed.unread.is_none() && !found.title.ends_with("exception");
+        let mut trace =
+            Trace { title: Arc::from(found.title), text: Arc::from(graph), complete, ..parsed.trace };
+        number_lines(&mut trace, line);
+        traces.push(trace);
     }
     (traces, findings)
+}
+
+/// Says of each node on which line it stands, the graph beginning on `line`.
+fn number_lines(trace: &mut Trace, mut line: u32) {
+    let mut counted_to = 0;
+    for node in &mut trace.nodes {
+        line += newlines(&trace.text[counted_to..node.span.0]);
+        counted_to = node.span.0;
+        node.line = line;
+    }
 }
 
 fn unread_lines(graph: &str, first: usize, line: u32, count: usize) -> Finding {

@@ -53,8 +53,29 @@ impl Op {
         (&*self.namespace == "onnx").then_some(&*self.name)
     }
 
-    /// The name of what it computes, without the mark of an in-place operator: `add` for `add_`.
-    /// `None` if it is not in place (`__and__` is not).
+    /// What it does to the elements of its first operand in place, if it does: `add` for `add_`. `None` for
+    /// what is not in place (`__and__`), or changes nothing but the shape (`squeeze_`).
+    pub fn writes(&self) -> Option<&str> {
+        const SHAPE_ONLY: [&str; 13] = [
+            "as_strided",
+            "detach",
+            "requires_grad",
+            "resize",
+            "resize_as",
+            "set",
+            "squeeze",
+            "swapaxes",
+            "swapdims",
+            "t",
+            "transpose",
+            "unsqueeze",
+            "rename",
+        ];
+        self.in_place_of().filter(|name| !SHAPE_ONLY.contains(name))
+    }
+
+    /// The name without the mark of an in-place operator: `add` for `add_`. `None` if it is not in place
+    /// (`__and__` is not).
     pub fn in_place_of(&self) -> Option<&str> {
         let bare = self.aten()?.strip_suffix('_')?;
         (!bare.ends_with('_')).then_some(bare)
@@ -99,5 +120,7 @@ mod tests {
         assert_eq!(Op::parse("aten::add").in_place_of(), None);
         assert_eq!(Op::parse("aten::__and__").in_place_of(), None);
         assert_eq!(Op::parse("mylib::add_").in_place_of(), None);
+        assert_eq!(Op::parse("aten::add_").writes(), Some("add"));
+        assert_eq!(Op::parse("aten::squeeze_").writes(), None);
     }
 }

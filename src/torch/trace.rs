@@ -59,10 +59,11 @@ pub struct Trace {
     pub ranges: Vec<SymbolRange>,
     /// The keys of the outputs, where a `torch.export` program returns a dict.
     pub output_keys: Vec<Arc<str>>,
+    /// Whether all of it was recorded: not so for a text that breaks off, or a graph that was printed
+    /// while it was being built.
+    pub complete: bool,
     /// The text that the graph was read from; empty for an archive.
     pub text: Arc<str>,
-    /// 1-based line of its file at which `text` begins.
-    pub first_line: u32,
     pub nodes: Vec<Node>,
     pub values: Vec<Value>,
     pub blocks: Vec<Block>,
@@ -94,6 +95,8 @@ pub struct Node {
     pub scope: Arc<str>,
     /// Where it stands in [`Trace::text`], in bytes; empty for an archive.
     pub span: (usize, usize),
+    /// 1-based line of the file that was read; 0 for an archive.
+    pub line: u32,
 }
 
 /// An argument and, where recorded, its name in the operator's schema.

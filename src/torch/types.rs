@@ -33,6 +33,8 @@ pub struct TensorType {
     pub elem: Option<ElemType>,
     /// `None`: not even the rank is known.
     pub shape: Option<Vec<Size>>,
+    /// Elements from one index to the next along each axis, where recorded.
+    pub strides: Option<Vec<i64>>,
 }
 
 /// One size of a shape.
@@ -81,6 +83,25 @@ impl fmt::Display for Size {
 impl TensorType {
     pub fn rank(&self) -> Option<usize> {
         self.shape.as_ref().map(Vec::len)
+    }
+
+    /// How many elements it had during the trace.
+    pub fn traced_len(&self) -> Option<i64> {
+        let sizes = self.shape.as_ref()?.iter();
+        sizes.map(Size::traced).try_fold(1i64, |count, size| count.checked_mul(size?))
+    }
+
+    /// Whether its elements are known to lie one after the other in memory, so that `reshape` is a view.
+    pub fn is_contiguous(&self) -> bool {
+        let (Some(shape), Some(strides)) = (&self.shape, &self.strides) else { return false };
+        let mut expected = Some(1i64);
+        shape.len() == strides.len()
+            && shape.iter().zip(strides).rev().all(|(size, &stride)| {
+                let size = size.traced();
+                let fits = size == Some(1) || expected == Some(stride);
+                expected = expected.zip(size).and_then(|(stride, size)| stride.checked_mul(size));
+                fits
+            })
     }
 
     /// A tensor that holds one number: `[]` or `[1]`, whatever the other sizes' names.

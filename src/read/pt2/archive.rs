@@ -3,6 +3,7 @@
 use std::io::{Cursor, Read};
 
 use zip::ZipArchive;
+use zip::read::{ArchiveOffset, Config};
 
 /// No more than this is inflated, whatever the archive claims: a small file may otherwise fill the memory.
 const MAX_INFLATED: u64 = 64 << 20;
@@ -15,8 +16,11 @@ pub fn program_json(bytes: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 fn inflate_program(bytes: &[u8], max_inflated: u64) -> Result<Vec<u8>, String> {
-    let mut archive =
-        ZipArchive::new(Cursor::new(bytes)).map_err(|error| format!("it is no zip file ({error})"))?;
+    // The offset is that of the file. Searching for another misreads archives of PyTorch, which end in
+    // records of both the 32-bit and the 64-bit form, where a name happens to be as long as the latter.
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
+    let archive = ZipArchive::with_config(config, Cursor::new(bytes));
+    let mut archive = archive.map_err(|error| format!("it is no zip file ({error})"))?;
     let names: Vec<String> = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
     let mut programs: Vec<&String> = names.iter().filter(|name| is_program(name)).collect();
     programs.sort();
@@ -44,6 +48,24 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    /// A directory entry for a name of 30 bytes takes 76, as do the 64-bit end record and its locator.
+    #[test]
+    fn archives_with_64_bit_records() {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for name in ["hf_mamba/data/weights/weight_0", "hf_mamba/models/model.json"] {
+            zip.start_file(name, zip::write::SimpleFileOptions::default()).expect("an entry");
+            zip.write_all(b"{}").expect("its content");
+        }
+        let mut archive = zip.finish().expect("an archive").into_inner();
+        let end_record = archive.len() - 22;
+        let mut records = Vec::from(*b"PK\x06\x06");
+        records.resize(56, 0);
+        records.extend(*b"PK\x06\x07");
+        records.resize(76, 0);
+        archive.splice(end_record..end_record, records);
+        assert_eq!(inflate_program(&archive, 10), Ok(b"{}".to_vec()));
+    }
 
     #[test]
     fn what_inflates_beyond_the_limit_is_refused() {

@@ -42,8 +42,8 @@ fn empty_trace() -> Trace {
         body: BlockId(0),
         ranges: Vec::new(),
         output_keys: Vec::new(),
+        complete: true,
         text: Arc::from(""),
-        first_line: 0,
         nodes: Vec::new(),
         values: Vec::new(),
         blocks: vec![Block::default()],
@@ -113,6 +113,7 @@ impl Lowering {
             source: source_line(metadata("stack_trace")),
             scope: module_path(metadata("nn_module_stack")),
             span: (0, 0),
+            line: 0,
         };
         self.trace.nodes.push(node);
         self.trace.blocks[block.index()].nodes.push(id);

@@ -13,7 +13,7 @@ use crate::torch::{Size, TensorType};
 
 /// Element type and shape.
 pub fn tensor_type(meta: &TensorMeta) -> TensorType {
-    TensorType { elem: elem(meta.dtype), shape: Some(meta.sizes.iter().map(size).collect()) }
+    TensorType { elem: elem(meta.dtype), shape: Some(meta.sizes.iter().map(size).collect()), strides: None }
 }
 
 /// The numbers of `ScalarType` in `torch/_export/serde/schema.py`; they differ from those of PyTorch's C++.

@@ -18,8 +18,6 @@ pub struct Parsed {
     pub length: usize,
     /// Start of the first line that was none of the graph's, and how many there were.
     pub unread: Option<(usize, usize)>,
-    /// Whether its `return` was there.
-    pub complete: bool,
 }
 
 /// Reads the graph that begins with the text, up to its `return`.
@@ -32,12 +30,13 @@ pub fn parse(text: &str) -> Parsed {
         unread: Vec::new(),
         trace: empty_trace(),
     };
-    let complete = parser.graph();
+    let has_return = parser.graph();
     let Parser { cursor, mut trace, mut unread, .. } = parser;
-    let length = if complete { cursor.at() } else { end_of_last_node(text, &trace) };
+    trace.complete = has_return;
+    let length = if has_return { cursor.at() } else { end_of_last_node(text, &trace) };
     unread.retain(|&at| at < length);
     trace.link_users();
-    Parsed { trace, length, unread: unread.first().map(|&first| (first, unread.len())), complete }
+    Parsed { trace, length, unread: unread.first().map(|&first| (first, unread.len())) }
 }
 
 fn empty_trace() -> Trace {
@@ -48,8 +47,8 @@ fn empty_trace() -> Trace {
         body: BlockId(0),
         ranges: Vec::new(),
         output_keys: Vec::new(),
+        complete: false,
         text: Arc::from(""),
-        first_line: 1,
         nodes: Vec::new(),
         values: Vec::new(),
         blocks: vec![Block::default()],
@@ -249,6 +248,9 @@ impl<'a> Parser<'a> {
             None => (line, None),
         };
         let scope = scope.trim_start_matches([',', ' ']).strip_prefix("scope: ").unwrap_or("").trim();
+        if self.trace.class.is_none() {
+            self.trace.class = scope::root_class(scope);
+        }
         let path = self.scopes.entry(scope).or_insert_with(|| scope::module_path(scope));
         (path.clone(), source)
     }
@@ -309,6 +311,7 @@ fn blank_node() -> Node {
         source: None,
         scope: Arc::from(""),
         span: (0, 0),
+        line: 0,
     }
 }
 

@@ -27,6 +27,12 @@ pub fn module_path(scope: &str) -> Arc<str> {
     Arc::from(path)
 }
 
+/// Class of the outermost module, which the exporter puts first in every scope: `net.Net::/…`.
+pub fn root_class(scope: &str) -> Option<Arc<str>> {
+    let (class, name) = scope.split('/').next()?.split_once("::")?;
+    (name.is_empty() && class.contains('.')).then(|| Arc::from(class))
+}
+
 /// A place such as `/app/net.py:31:0`, which counts lines from 1 and columns from 0. A trace knows no
 /// columns and prints 0.
 pub fn source(comment: &str) -> Option<SourcePlace> {

@@ -86,8 +86,8 @@ fn the_onnx_dialect_within_a_log() {
     let (traces, findings) = read(text);
     assert_eq!(findings, []);
     assert_eq!(
-        (traces[0].origin, &*traces[0].title, traces[0].first_line),
-        (Origin::OnnxDialect, "Exported graph", 2)
+        (traces[0].origin, &*traces[0].title, traces[0].nodes[0].line),
+        (Origin::OnnxDialect, "Exported graph", 3)
     );
     assert_eq!(&*traces[0].nodes[1].scope, "/b");
     let Argument::Tensor(shape) = traces[0].see(&traces[0].nodes[1].inputs[1].argument) else {

@@ -61,11 +61,12 @@ fn tensor(text: &str) -> Option<TensorType> {
         Some((name, rest)) => (name, Some(rest.strip_suffix(')').unwrap_or(rest))),
         None => (text, None),
     };
-    if let Some(elem) = elem_by_torch_name(name) {
-        return Some(TensorType { elem: Some(elem), shape: details.map(shape) });
-    }
-    let elem = elem_by_torch_name(name.strip_suffix("Tensor")?);
-    (elem.is_some() || name == "Tensor").then(|| TensorType { elem, shape: details.map(shape) })
+    let elem = elem_by_torch_name(name).or_else(|| elem_by_torch_name(name.strip_suffix("Tensor")?));
+    (elem.is_some() || name == "Tensor").then(|| TensorType {
+        elem,
+        shape: details.map(shape),
+        strides: details.and_then(strides),
+    })
 }
 
 /// The sizes of `2, *, SS(-3), strides=[4, 1], device=cpu`; in releases 1.5 to 1.7 each with its stride
@@ -82,6 +83,13 @@ fn shape(details: &str) -> Vec<Size> {
             }
         })
         .collect()
+}
+
+/// `[4, 1]` of `2, 4, strides=[4, 1]`.
+fn strides(details: &str) -> Option<Vec<i64>> {
+    let (_, rest) = details.split_once("strides=[")?;
+    let (list, _) = rest.split_once(']')?;
+    list.split(',').map(|stride| stride.trim().parse().ok()).collect()
 }
 
 /// The parts between commas that stand outside of all brackets; none for an empty text.

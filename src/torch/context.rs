@@ -1,0 +1,209 @@
+//! What the detectors share: a trace, what follows from it, and the sources behind it.
+
+use std::sync::Arc;
+
+use super::argument::{Argument, TensorLiteral};
+use super::rule::Rule;
+use super::trace::{Definition, Node, NodeId, Trace, ValueId};
+use super::types::Type;
+use super::view::Views;
+use crate::diag::finding::Anchor;
+use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
+use crate::read::source::{SourceFiles, is_library};
+
+/// Lines and nodes longer than this many characters are cut in findings.
+const MAX_SHOWN: usize = 400;
+
+/// A trace with what is computed of it once.
+pub struct Context<'a> {
+    pub trace: &'a Trace,
+    pub sources: &'a SourceFiles,
+    pub views: Views,
+    /// Whether each value depends on what a caller provides.
+    varies: Vec<bool>,
+}
+
+impl<'a> Context<'a> {
+    pub fn new(trace: &'a Trace, sources: &'a SourceFiles) -> Self {
+        Context { trace, sources, views: Views::of(trace), varies: varying_values(trace) }
+    }
+
+    /// Whether a value depends on an input of the graph, be it only on its shape.
+    pub fn varies(&self, value: ValueId) -> bool {
+        self.varies[value.index()]
+    }
+
+    /// The constant tensor that an argument is, looked at through operators that leave it as it is.
+    pub fn constant_tensor(&self, argument: &'a Argument) -> Option<&'a TensorLiteral> {
+        let mut argument = argument;
+        loop {
+            if let Argument::Tensor(tensor) = self.trace.see(argument) {
+                return Some(tensor);
+            }
+            let node = self.trace.node(self.trace.producer(self.trace.as_value(argument)?)?);
+            match node.op.aten()? {
+                "to" | "detach" | "detach_" | "lift_fresh" | "clone" | "contiguous" | "alias" => {
+                    argument = &node.inputs.first()?.argument;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// A value in the words of its author: its name where Python gave it one, else what computes it.
+    pub fn describe(&self, value: ValueId) -> String {
+        let name = &*self.trace.value(value).name;
+        let base = name.split_once('.').map_or(name, |(base, suffix)| {
+            let is_counter = !suffix.is_empty() && suffix.bytes().all(|byte| byte.is_ascii_digit());
+            if is_counter { base } else { name }
+        });
+        if base.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+            return format!("`{base}`");
+        }
+        match self.trace.producer(value) {
+            Some(node) => format!("the result of `{}`", self.trace.node(node).op),
+            None => format!("`%{name}`"),
+        }
+    }
+
+    /// The line of the user's code that made a node, if it is known.
+    pub fn user_source(&self, node: &Node) -> Option<SourcePlace> {
+        node.source.as_ref().filter(|source| !is_library(&source.file)).map(|source| self.with_code(source))
+    }
+
+    fn with_code(&self, source: &SourcePlace) -> SourcePlace {
+        let SourcePlace { file, line, column, function, code, .. } = source;
+        self.sources.place(file, *line, *column, function.as_deref(), code.as_deref())
+    }
+
+    /// The first line of the outermost `forward` that is known.
+    pub fn forward_source(&self) -> Option<SourcePlace> {
+        let mut body = self.trace.block(self.trace.body).nodes.iter().map(|&id| self.trace.node(id));
+        body.find(|node| {
+            node.scope.is_empty() && node.source.as_ref().is_some_and(|it| !is_library(&it.file))
+        })
+        .and_then(|node| self.user_source(node))
+    }
+
+    /// Where a node stands: its line of the text, or the node of the program.
+    pub fn place(&self, id: NodeId) -> Place {
+        let node = self.trace.node(id);
+        if node.line == 0 {
+            return Place::Graph(self.graph_place(id));
+        }
+        let (start, end) = node.span;
+        self.text_place(node.line, start, self.trace.text.get(start..end).unwrap_or(""))
+    }
+
+    fn text_place(&self, line: u32, start: usize, statement: &str) -> Place {
+        let before = &self.trace.text[..start];
+        let indent = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+        let shown: String = statement.lines().next().unwrap_or("").chars().take(MAX_SHOWN).collect();
+        Place::Text(TextPlace {
+            line,
+            column: indent.chars().count() as u32 + 1,
+            width: shown.chars().count() as u32,
+            text: Arc::from(format!("{indent}{shown}")),
+        })
+    }
+
+    fn graph_place(&self, id: NodeId) -> GraphPlace {
+        let node = self.trace.node(id);
+        let siblings = &self.trace.block(node.block).nodes;
+        let position = siblings.binary_search(&id).map_or(0, |at| at as u32 + 1);
+        let text = self.render(node);
+        let name = node.outputs.first().map_or("", |&output| &*self.trace.value(output).name);
+        GraphPlace {
+            graph: Arc::from("main"),
+            node: Arc::from(format!("\"{name}\"")),
+            position: (position, siblings.len() as u32),
+            span: (0, text.len() as u32),
+            text: Arc::from(text),
+        }
+    }
+
+    /// `y = aten::reshape(x, [n, 12])`
+    fn render(&self, node: &Node) -> String {
+        let names = node.outputs.iter().map(|&output| &*self.trace.value(output).name).collect::<Vec<_>>();
+        let inputs =
+            node.inputs.iter().map(|input| self.render_argument(&input.argument)).collect::<Vec<_>>();
+        let text = format!("{} = {}({})", names.join(", "), node.op, inputs.join(", "));
+        text.chars().take(MAX_SHOWN).collect()
+    }
+
+    fn render_argument(&self, argument: &Argument) -> String {
+        match argument {
+            Argument::Value(value) => self.trace.value(*value).name.to_string(),
+            Argument::Int(int) => int.to_string(),
+            Argument::Float(float) => float.to_string(),
+            Argument::Bool(bool) => bool.to_string(),
+            Argument::Str(text) => format!("{text:?}"),
+            Argument::None => "None".to_owned(),
+            Argument::List(members) => {
+                format!(
+                    "[{}]",
+                    members.iter().map(|it| self.render_argument(it)).collect::<Vec<_>>().join(", ")
+                )
+            }
+            Argument::Tensor(_) => "<tensor>".to_owned(),
+            Argument::Other(text) => text.to_string(),
+        }
+    }
+
+    /// A finding at a node, with the Python line behind it.
+    pub fn finding(&self, rule: &Rule, id: NodeId, message: impl Into<String>) -> Finding {
+        let node = self.trace.node(id);
+        let mut finding = rule.finding(message, self.place(id)).source(self.user_source(node));
+        finding.anchor = Anchor { module: node.scope.clone(), op: Arc::from(node.op.to_string()) };
+        finding
+    }
+
+    /// A finding about the graph's interface, at the line of the outermost `forward`.
+    pub fn interface_finding(&self, rule: &Rule, message: impl Into<String>) -> Finding {
+        let place = if self.trace.text.is_empty() { Place::File } else { self.header_place() };
+        rule.finding(message, place).source(self.forward_source())
+    }
+
+    fn header_place(&self) -> Place {
+        let first = self.trace.nodes.first();
+        let above = first.map_or(1, |node| self.trace.text[..node.span.0].matches('\n').count() as u32);
+        let line = first.map_or(1, |node| node.line.saturating_sub(above).max(1));
+        self.text_place(line, 0, &self.trace.text)
+    }
+}
+
+/// Marks the values that depend on an input of the graph, or on anything unknown.
+fn varying_values(trace: &Trace) -> Vec<bool> {
+    let mut varies: Vec<bool> =
+        trace.values.iter().map(|value| value.definition == Definition::Missing).collect();
+    for input in trace.inputs() {
+        varies[input.index()] = true;
+    }
+    for node in &trace.nodes {
+        let read = trace.values_read(node);
+        // What a loop or a branch computes may depend on whatever its body sees.
+        if !node.blocks.is_empty() || read.iter().any(|value| varies[value.index()]) {
+            let inner = node.blocks.iter().flat_map(|&block| &trace.block(block).inputs);
+            for value in node.outputs.iter().chain(inner) {
+                varies[value.index()] = true;
+            }
+            // An in-place operator makes what it writes to depend on what it reads.
+            if node.op.in_place_of().is_some()
+                && let Some(receiver) = trace.receiver(node)
+            {
+                varies[receiver.index()] = true;
+            }
+        }
+    }
+    varies
+}
+
+/// Whether a type is a tensor, or a list or tuple that holds one.
+pub fn holds_tensor(ty: &Type) -> bool {
+    match ty {
+        Type::Tensor(_) => true,
+        Type::List(element) => holds_tensor(element),
+        Type::Tuple(members) => members.iter().any(holds_tensor),
+        _ => false,
+    }
+}

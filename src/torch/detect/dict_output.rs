@@ -1,0 +1,62 @@
+//! EXP011: the model returns a dict; ONNX outputs are a list.
+
+use std::sync::Arc;
+
+use crate::diag::{Finding, Level};
+use crate::torch::argument::Argument;
+use crate::torch::context::Context;
+use crate::torch::rule::Rule;
+use crate::torch::trace::{NodeId, Trace};
+
+const RULE: Rule = Rule::new("EXP011", "dict-output", Level::Info);
+
+pub fn detect(context: &Context, out: &mut Vec<Finding>) {
+    let trace = context.trace;
+    if !trace.output_keys.is_empty() {
+        out.push(explain(context.interface_finding(&RULE, message(&trace.output_keys)), &trace.output_keys));
+    }
+    for output in trace.values_returned(trace.body) {
+        let Some(dict) = trace.producer(output).filter(|&id| trace.node(id).op.is("prim", "DictConstruct"))
+        else {
+            continue;
+        };
+        let keys = keys(trace, dict);
+        let finding = context.finding(&RULE, dict, message(&keys));
+        // The dict itself is put together by PyTorch; its members are computed on the user's lines.
+        let members =
+            trace.values_read(trace.node(dict)).into_iter().filter_map(|value| trace.producer(value));
+        let source = members.filter_map(|id| context.user_source(trace.node(id))).next();
+        out.push(explain(finding.source(source), &keys));
+    }
+}
+
+fn message(keys: &[Arc<str>]) -> String {
+    format!("the model returns a dict; its keys ({}) are lost in the export", listed(keys))
+}
+
+fn explain(finding: Finding, keys: &[Arc<str>]) -> Finding {
+    let names: Vec<String> = keys.iter().map(|key| format!("\"{key}\"")).collect();
+    finding
+        .label("a dict")
+        .note("the outputs stay in the order of the dict, under names of the exporter's choosing")
+        .help(format!(
+            "name them: `torch.onnx.export(…, output_names=[{}])`, or return a tuple",
+            names.join(", ")
+        ))
+}
+
+fn listed(keys: &[Arc<str>]) -> String {
+    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Keys and values alternate among the inputs of a `prim::DictConstruct`.
+fn keys(trace: &Trace, dict: NodeId) -> Vec<Arc<str>> {
+    let inputs = trace.node(dict).inputs.iter().step_by(2);
+    inputs
+        .map(|input| match trace.see(&input.argument) {
+            Argument::Str(key) => key.clone(),
+            Argument::Int(key) => Arc::from(key.to_string()),
+            _ => Arc::from("?"),
+        })
+        .collect()
+}

@@ -1,0 +1,53 @@
+//! DTY002: a float64 tensor turns a float32 computation into a float64 one.
+
+use crate::diag::{Finding, Level};
+use crate::graph::ElemType;
+use crate::torch::context::Context;
+use crate::torch::rule::Rule;
+use crate::torch::trace::{Node, Trace, ValueId};
+use crate::torch::types::torch_dtype;
+
+const RULE: Rule = Rule::new("DTY002", "float64-promotion", Level::Warning);
+
+/// Reported where it happens: at the operator that takes a narrower float and a float64 tensor and gives
+/// float64. Python numbers and tensors without dimensions do not promote and are not meant.
+pub fn detect(context: &Context, out: &mut Vec<Finding>) {
+    let trace = context.trace;
+    for (id, node) in trace.nodes() {
+        let Some((narrow, wide)) = promotion(trace, node) else { continue };
+        let narrow_type = trace.value(narrow).ty.elem().map_or("float", torch_dtype);
+        let mut finding = context
+            .finding(&RULE, id, format!("`{}` computes in float64: {} is {narrow_type}, {} is float64", node.op, context.describe(narrow), context.describe(wide)))
+            .label("float64 from here on")
+            .note("float64 takes twice the memory, is slow or missing on most accelerators, and ONNX Runtime lacks it for many operators")
+            .help(format!("make the float64 operand {narrow_type}: `dtype={narrow_type}` where it is made, or `.to(x.dtype)` before it is used"));
+        if let Some(producer) = trace.producer(wide) {
+            finding = finding.related(context.place(producer), "this is float64");
+        }
+        out.push(finding);
+    }
+}
+
+/// A narrower operand and a float64 one, both with dimensions, of a node whose result is float64.
+fn promotion(trace: &Trace, node: &Node) -> Option<(ValueId, ValueId)> {
+    let result = trace.value(*node.outputs.first()?).ty.elem()?;
+    if result != ElemType::Double || is_conversion(&node.op.name) {
+        return None;
+    }
+    let read = trace.values_read(node);
+    let of_type = |wanted: &dyn Fn(ElemType) -> bool| {
+        read.iter().copied().find(|&value| {
+            let ty = trace.value(value).ty.tensor();
+            ty.is_some_and(|ty| ty.elem.is_some_and(wanted) && ty.rank().is_some_and(|rank| rank > 0))
+        })
+    };
+    let narrow = of_type(&|elem| elem.is_float() && elem != ElemType::Double)?;
+    Some((narrow, of_type(&|elem| elem == ElemType::Double)?))
+}
+
+fn is_conversion(op: &str) -> bool {
+    matches!(
+        op,
+        "to" | "type_as" | "copy_" | "_to_copy" | "Cast" | "CastLike" | "ListConstruct" | "TupleConstruct"
+    )
+}

@@ -1,0 +1,106 @@
+//! EXP003: a size that was traced as a tensor is changed in place, and with it every name it has.
+
+use crate::diag::{Finding, Level};
+use crate::torch::context::Context;
+use crate::torch::rule::Rule;
+use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
+
+const RULE: Rule = Rule::new("EXP003", "in-place-shape-alias", Level::Error);
+
+/// While tracing, `x.shape[1]` is a tensor: after `m = n; m += 2`, `n` is changed too, where Python's
+/// integers would not be. One use of the result can do no harm; with more, the old value is likely meant.
+pub fn detect(context: &Context, out: &mut Vec<Finding>) {
+    let trace = context.trace;
+    for (id, node) in trace.nodes() {
+        match trace.origin {
+            Origin::TorchScript => out.extend(in_place_on_size(context, id, node)),
+            Origin::OnnxDialect => out.extend(same_size_twice(context, id, node)),
+            Origin::Export => {}
+        }
+    }
+}
+
+fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
+    let trace = context.trace;
+    let done = node.op.writes()?;
+    let size = trace.receiver(node).filter(|&value| is_size(trace, value))?;
+    let changed = *node.outputs.first()?;
+    if trace.value(changed).users.len() < 2 {
+        return None;
+    }
+    Some(
+        finding(context, id, &RULE, context.describe(size), operator_symbol(done))
+            .note("the changed value is read more than once after this; a name that still meant the old size reads the new one"),
+    )
+}
+
+/// In ONNX the trace of it is one operand twice: `Add(m, m)` for `m + n`, with `m` a size plus a constant.
+fn same_size_twice(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
+    let trace = context.trace;
+    let [left, right] = &node.inputs[..] else { return None };
+    let changed =
+        trace.as_value(&left.argument).filter(|&value| trace.as_value(&right.argument) == Some(value))?;
+    let change = trace.node(trace.producer(changed)?);
+    let is_arithmetic = |node: &Node| matches!(node.op.onnx(), Some("Add" | "Sub" | "Mul" | "Div"));
+    let (size, by) = (trace.receiver(change)?, change.inputs.get(1)?);
+    let fits = is_arithmetic(node)
+        && is_arithmetic(change)
+        && is_size(trace, size)
+        && trace.int(&by.argument).is_some();
+    fits.then(|| {
+        let symbol = operator_symbol(&change.op.name.to_ascii_lowercase());
+        finding(context, id, &RULE.at_level(Level::Warning), context.describe(size), symbol)
+            .note(format!("`{}` takes the changed size as both operands", node.op.name))
+    })
+}
+
+fn finding(context: &Context, id: NodeId, rule: &Rule, size: String, symbol: &str) -> Finding {
+    context
+        .finding(
+            rule,
+            id,
+            format!("`{symbol}=` changes {size}, a traced size, in place: under every name it has"),
+        )
+        .label("changed in place")
+        .help(format!("write `m = n {symbol} …` instead of `m {symbol}= …`: that makes a new value"))
+}
+
+fn operator_symbol(name: &str) -> &'static str {
+    match name {
+        "add" => "+",
+        "sub" => "-",
+        "mul" => "*",
+        "div" | "floor_divide" => "/",
+        "remainder" => "%",
+        _ => "op",
+    }
+}
+
+/// Whether a value is a size, or a number computed from sizes and constants alone.
+fn is_size(trace: &Trace, value: ValueId) -> bool {
+    let mut pending = vec![value];
+    let mut found = false;
+    for _ in 0..MAX_STEPS {
+        let Some(value) = pending.pop() else { return found };
+        let Some(node) = trace.producer(value).map(|id| trace.node(id)) else { return false };
+        match (&*node.op.namespace, &*node.op.name) {
+            ("aten", "size" | "sym_size" | "numel" | "dim" | "len") | ("onnx", "Shape" | "Size") => {
+                found = true
+            }
+            ("prim" | "onnx", "Constant") => {}
+            ("prim", "NumToTensor")
+            | (
+                "aten",
+                "Int" | "ScalarImplicit" | "add" | "sub" | "mul" | "floor_divide" | "add_" | "sub_" | "mul_",
+            )
+            | ("onnx", "Gather" | "Squeeze" | "Cast" | "Add" | "Sub" | "Mul" | "Div") => {
+                pending.extend(trace.values_read(node));
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Sizes are computed in few steps; longer computations are not looked into.
+const MAX_STEPS: usize = 64;

@@ -1,0 +1,145 @@
+//! EXP004: an in-place operator writes through a view, and the tensor behind it is read later.
+
+use rustc_hash::FxHashMap;
+
+use crate::diag::{Finding, Level};
+use crate::torch::context::Context;
+use crate::torch::rule::Rule;
+use crate::torch::trace::{Definition, NodeId, Origin, User, ValueId};
+use crate::torch::view::written_through;
+
+const RULE: Rule = Rule::new("EXP004", "in-place-view-lost", Level::Error);
+
+/// No more than this many values that share memory are compared with one another.
+const MAX_SHARING: usize = 256;
+
+/// The tracing exporter turns `y.add_(1)` into a new value and lets later readers of `y` have that. It
+/// follows slices and selections (`y[0] += 1`), but no other view: after `y.view(-1).add_(1)` a reader of
+/// `y` still gets the old value. `torch.export` does not have this fault.
+pub fn detect(context: &Context, out: &mut Vec<Finding>) {
+    let trace = context.trace;
+    if trace.origin != Origin::TorchScript {
+        return;
+    }
+    let sharing = values_that_share(context);
+    for (id, node) in trace.nodes() {
+        let Some(written) = trace.receiver(node).filter(|_| node.op.writes().is_some()) else {
+            continue;
+        };
+        let Some(sharing) = sharing.get(&context.views.root(written)).filter(|all| all.len() <= MAX_SHARING)
+        else {
+            continue;
+        };
+        let updated = tracked_as(context, written_through(trace, written));
+        let stale = sharing.iter().filter(|&&value| {
+            tracked_as(context, value) != updated
+                && value != written
+                && is_defined_before(context, value, id)
+                && context.views.overlap(value, written)
+        });
+        let read = stale.filter_map(|&value| Some((value, first_read_after(context, value, id)?))).next();
+        if let Some((value, reader)) = read {
+            out.push(finding(context, id, written, value, reader));
+        }
+    }
+}
+
+/// The values by the root of their memory, where there is more than one.
+fn values_that_share(context: &Context) -> FxHashMap<ValueId, Vec<ValueId>> {
+    let mut by_root: FxHashMap<ValueId, Vec<ValueId>> = FxHashMap::default();
+    for value in (0..context.trace.values.len() as u32).map(ValueId) {
+        if context.views.base(value).is_some() {
+            let root = context.views.root(value);
+            by_root.entry(root).or_insert_with(|| vec![root]).push(value);
+        }
+    }
+    by_root
+}
+
+/// The exporter knows a tensor and what in-place operators returned for it as one: the first of them.
+fn tracked_as(context: &Context, mut value: ValueId) -> ValueId {
+    let trace = context.trace;
+    while let Some(node) =
+        trace.producer(value).map(|id| trace.node(id)).filter(|it| it.op.in_place_of().is_some())
+    {
+        match trace.receiver(node) {
+            Some(receiver) => value = receiver,
+            None => break,
+        }
+    }
+    value
+}
+
+fn is_defined_before(context: &Context, value: ValueId, node: NodeId) -> bool {
+    match context.trace.value(value).definition {
+        Definition::Node(producer, _) => producer < node,
+        Definition::Input(..) | Definition::Lifted => true,
+        Definition::Missing => false,
+    }
+}
+
+/// Who reads the elements of a value after a node has run: another node, or the caller (`None` within).
+fn first_read_after(context: &Context, value: ValueId, node: NodeId) -> Option<Option<NodeId>> {
+    let trace = context.trace;
+    trace.value(value).users.iter().find_map(|user| match *user {
+        User::Node(reader) if reader > node && reads_elements(&trace.node(reader).op.name) => {
+            Some(Some(reader))
+        }
+        User::Output(block) if block == trace.body => Some(None),
+        _ => None,
+    })
+}
+
+/// Not those that ask only for a shape or a type.
+fn reads_elements(op: &str) -> bool {
+    !matches!(
+        op,
+        "size"
+            | "dim"
+            | "numel"
+            | "len"
+            | "stride"
+            | "is_floating_point"
+            | "zeros_like"
+            | "ones_like"
+            | "empty_like"
+            | "full_like"
+            | "new_zeros"
+            | "new_ones"
+            | "new_empty"
+            | "new_full"
+            | "expand_as"
+            | "view_as"
+            | "type_as"
+    )
+}
+
+fn finding(
+    context: &Context,
+    id: NodeId,
+    written: ValueId,
+    stale: ValueId,
+    reader: Option<NodeId>,
+) -> Finding {
+    let op = &context.trace.node(id).op;
+    let behind = context.describe(stale);
+    let message = format!("`{}` writes to a view of {behind}, which the export does not notice", op.name);
+    let finding = context
+        .finding(&RULE, id, message)
+        .label("written here, through a view")
+        .note(format!(
+            "the tracing exporter replaces {} only: {behind} keeps its old elements in the exported model",
+            context.describe(written)
+        ))
+        .help(format!(
+            "compute a new tensor and use that (`y = f(y)` instead of `f_` on a view), or export with `dynamo=True`, \
+             which follows `{}` through views",
+            op.name
+        ));
+    match reader {
+        Some(reader) => {
+            finding.related(context.place(reader), format!("{behind} is read here with its old elements"))
+        }
+        None => finding.note(format!("{behind} is returned with its old elements")),
+    }
+}

@@ -1,0 +1,217 @@
+//! IDX001 to IDX005: indexing with tensors, where PyTorch can do more than ONNX or the tracing exporter.
+
+use crate::diag::{Finding, Level};
+use crate::graph::ElemType;
+use crate::torch::argument::Argument;
+use crate::torch::context::Context;
+use crate::torch::rule::Rule;
+use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
+
+const NEGATIVE_INDEX: Rule = Rule::new("IDX001", "negative-index", Level::Error);
+const INDEX_PUT_RANK: Rule = Rule::new("IDX002", "index-put-rank", Level::Warning);
+const NON_CONSECUTIVE: Rule = Rule::new("IDX003", "index-put-non-consecutive", Level::Warning);
+const INDEX_PUT_BROADCAST: Rule = Rule::new("IDX004", "index-put-broadcast", Level::Warning);
+const BOOLEAN_MASK: Rule = Rule::new("IDX005", "boolean-mask", Level::Info);
+
+pub fn detect(context: &Context, out: &mut Vec<Finding>) {
+    let trace = context.trace;
+    for (id, node) in trace.nodes() {
+        let Some(name) = node.op.aten() else { continue };
+        match name {
+            "index" => read(context, id, node, out),
+            "index_put" | "index_put_" => write(context, id, node, out),
+            "masked_select" | "nonzero" | "nonzero_numpy" | "argwhere" => out.push(boolean_mask(context, id)),
+            _ => {}
+        }
+    }
+}
+
+fn read(context: &Context, id: NodeId, node: &Node, out: &mut Vec<Finding>) {
+    let Some(indices) = Indices::of(context, node) else { return };
+    if indices.any_mask() {
+        out.push(boolean_mask(context, id));
+    } else if context.trace.origin == Origin::TorchScript
+        && let Some(index) = indices.negative(context)
+    {
+        out.push(negative_read(context, id, index, indices.tensors.len()));
+    }
+}
+
+fn write(context: &Context, id: NodeId, node: &Node, out: &mut Vec<Finding>) {
+    let Some(indices) = Indices::of(context, node).filter(|indices| !indices.any_mask()) else { return };
+    if context.trace.origin != Origin::TorchScript {
+        return;
+    }
+    if let Some(index) = indices.negative(context) {
+        out.push(negative_write(context, id, index));
+    }
+    // Any one of these stops the export; more would only repeat it.
+    let refused = non_consecutive(context, id, node, &indices)
+        .or_else(|| broadcast(context, id, node, &indices))
+        .or_else(|| rank(context, id, &indices));
+    out.extend(refused);
+}
+
+/// The index tensors of `x[i, :, j]`.
+struct Indices<'a> {
+    /// Each with the axis it stands for.
+    tensors: Vec<(usize, &'a Argument)>,
+    trace: &'a Trace,
+}
+
+impl<'a> Indices<'a> {
+    fn of(context: &'a Context, node: &'a Node) -> Option<Self> {
+        let trace = context.trace;
+        let members = trace.list(trace.argument(node, 1, "indices")?)?;
+        let present =
+            members.iter().enumerate().filter(|(_, member)| !matches!(trace.see(member), Argument::None));
+        let tensors: Vec<_> = present.collect();
+        (!tensors.is_empty()).then_some(Indices { tensors, trace })
+    }
+
+    fn values(&self) -> impl Iterator<Item = ValueId> {
+        self.tensors.iter().filter_map(|(_, index)| self.trace.as_value(index))
+    }
+
+    fn any_mask(&self) -> bool {
+        self.values()
+            .any(|value| matches!(self.trace.value(value).ty.elem(), Some(ElemType::Bool | ElemType::Uint8)))
+    }
+
+    /// A constant index below zero, the axis it is for, and that it is.
+    fn negative(&self, context: &Context) -> Option<(usize, i64)> {
+        self.tensors.iter().find_map(|&(axis, index)| {
+            let elements = context.constant_tensor(index)?.elements.as_ref()?;
+            elements.iter().find(|&&element| element < 0.0).map(|&element| (axis, element as i64))
+        })
+    }
+
+    fn ranks(&self) -> Option<Vec<usize>> {
+        self.values().map(|value| self.trace.value(value).ty.tensor()?.rank()).collect()
+    }
+}
+
+fn negative_read(context: &Context, id: NodeId, (axis, index): (usize, i64), tensors: usize) -> Finding {
+    let linearised = tensors > 1;
+    let level = if linearised { Level::Error } else { Level::Hint };
+    let finding = context
+        .finding(&NEGATIVE_INDEX.at_level(level), id, format!("the index {index} of axis {axis} is negative"))
+        .label("indexed by constants")
+        .help(format!("write the index that is meant, or `i % x.shape[{axis}]`"));
+    if linearised {
+        finding.note(
+            "with several index tensors the tracing exporter computes positions in the flattened tensor, where a \
+             negative index means another element: the exported model reads the wrong ones, and says nothing",
+        )
+    } else {
+        finding.note("ONNX Runtime takes negative indices; some other runtimes do not")
+    }
+}
+
+fn negative_write(context: &Context, id: NodeId, (axis, index): (usize, i64)) -> Finding {
+    context
+        .finding(
+            &NEGATIVE_INDEX.at_level(Level::Warning),
+            id,
+            format!("the index {index} of axis {axis} is negative"),
+        )
+        .label("written through constant indices")
+        .note("it becomes an index of ScatterND, where not every runtime takes negative ones")
+        .help(format!("write the index that is meant, or `i % x.shape[{axis}]`"))
+}
+
+/// Index tensors with an axis between them that is not indexed by a tensor.
+fn non_consecutive(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> Option<Finding> {
+    let axes = axes_of_base(context.trace, context.trace.receiver(node)?, indices);
+    let (first, last) = (*axes.first()?, *axes.last()?);
+    (last - first + 1 != axes.len()).then(|| {
+        let listed: Vec<String> = axes.iter().map(usize::to_string).collect();
+        context
+            .finding(&NON_CONSECUTIVE, id, format!("axes {} are indexed by tensors, and others between them are not", listed.join(" and ")))
+            .label("written through separated index tensors")
+            .note("the tracing exporter refuses this: \"Only consecutive 1-d tensor indices are supported\"")
+            .help("move the indexed axes together first (`x.transpose(…)`, and back), or export with `dynamo=True`")
+    })
+}
+
+/// The axes that the index tensors stand for in the tensor that slices and selections were taken from.
+fn axes_of_base(trace: &Trace, receiver: ValueId, indices: &Indices) -> Vec<usize> {
+    let mut axes: Vec<usize> = indices.tensors.iter().map(|&(axis, _)| axis).collect();
+    let mut value = receiver;
+    while let Some(node) = trace.producer(value).map(|id| trace.node(id)) {
+        match (node.op.aten(), trace.receiver(node)) {
+            (Some("slice"), Some(base)) => value = base,
+            (Some("select"), Some(base)) => {
+                let rank = trace.value(base).ty.tensor().and_then(|ty| ty.rank()).unwrap_or(0) as i64;
+                let selected = trace.argument(node, 1, "dim").and_then(|it| trace.int(it)).unwrap_or(0);
+                let selected =
+                    usize::try_from(if selected < 0 { selected + rank } else { selected }).unwrap_or(0);
+                axes.iter_mut().filter(|axis| **axis >= selected).for_each(|axis| *axis += 1);
+                value = base;
+            }
+            _ => break,
+        }
+    }
+    axes
+}
+
+/// Values that have to be broadcast to what is written. The exporter reshapes them, which needs all of
+/// them to be there; only a tensor without axes is expanded.
+fn broadcast(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> Option<Finding> {
+    let trace = context.trace;
+    let values = trace.argument(node, 2, "values").and_then(|it| trace.as_value(it))?;
+    let given = trace.value(values).ty.tensor()?;
+    let wanted = written_shape(trace, trace.receiver(node)?, indices)?;
+    let count: i64 = wanted.iter().product();
+    (given.rank()? > 0 && given.traced_len()? != count).then(|| {
+        let given: Vec<String> = given.shape.iter().flatten().map(ToString::to_string).collect();
+        context
+            .finding(
+                &INDEX_PUT_BROADCAST,
+                id,
+                format!("values of shape [{}] are broadcast to {wanted:?} by an indexed assignment", given.join(", ")),
+            )
+            .label("written through index tensors")
+            .note("the tracing exporter reshapes the values instead of broadcasting them: the exported model fails when it runs")
+            .help("expand the values first: `x[i] = v.expand(…)` with the shape of what is written")
+    })
+}
+
+/// The shape of `x[i, :, j]`, for index tensors that stand together.
+fn written_shape(trace: &Trace, receiver: ValueId, indices: &Indices) -> Option<Vec<i64>> {
+    let base: Vec<i64> =
+        trace.value(receiver).ty.shape()?.iter().map(|size| size.traced()).collect::<Option<_>>()?;
+    let mut indexed: Vec<i64> = Vec::new();
+    for value in indices.values() {
+        let sizes: Vec<i64> =
+            trace.value(value).ty.shape()?.iter().map(|size| size.traced()).collect::<Option<_>>()?;
+        let longer = sizes.len().max(indexed.len());
+        let from_end = |sizes: &[i64], at: usize| sizes.len().checked_sub(at + 1).map_or(1, |at| sizes[at]);
+        indexed = (0..longer).rev().map(|at| from_end(&sizes, at).max(from_end(&indexed, at))).collect();
+    }
+    let (first, count) = (indices.tensors.first()?.0, indices.tensors.len());
+    let rest = base.get(first + count..)?;
+    Some([base.get(..first)?, &indexed, rest].concat())
+}
+
+/// Several index tensors, one of which has more than one axis.
+fn rank(context: &Context, id: NodeId, indices: &Indices) -> Option<Finding> {
+    let ranks = indices.ranks()?;
+    let highest = ranks.iter().copied().max().filter(|&rank| rank > 1 && ranks.len() > 1)?;
+    Some(
+        context
+            .finding(&INDEX_PUT_RANK, id, format!("an indexed assignment takes {} index tensors, one of rank {highest}", ranks.len()))
+            .label("written through index tensors of more than one axis")
+            .note("the tracing exporter supports only index tensors of one axis here: it fails, or PyTorch crashes")
+            .help("flatten the indices and the values (`i.reshape(-1)`, after `torch.broadcast_tensors`), or export with `dynamo=True`"),
+    )
+}
+
+fn boolean_mask(context: &Context, id: NodeId) -> Finding {
+    let op = &context.trace.node(id).op;
+    context
+        .finding(&BOOLEAN_MASK, id, format!("the size of the result of `{op}` depends on the data"))
+        .label("as many elements as the mask is true")
+        .note("it becomes NonZero, which runtimes for fixed shapes (TensorRT, NPUs) refuse or run slowly")
+        .help("where the result is summed, or written back, `torch.where(mask, x, 0)` does the same at a fixed size")
+}

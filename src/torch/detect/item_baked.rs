@@ -1,0 +1,243 @@
+//! EXP002: the value of a tensor went through Python and came back as a constant.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::diag::{Finding, Level};
+use crate::read::source::is_library;
+use crate::torch::argument::Argument;
+use crate::torch::context::Context;
+use crate::torch::rule::Rule;
+use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
+
+const RULE: Rule = Rule::new("EXP002", "item-baked", Level::Warning);
+
+/// A trace knows tensors only: `x.item()`, `int(x)` and `float(x)` leave a constant behind, the same as
+/// one that was written out. What tells them apart: the source line, where it can be read; an input of one
+/// element that nothing uses, beside a size that no shape explains; a number that nobody writes.
+pub fn detect(context: &Context, out: &mut Vec<Finding>) {
+    if context.trace.origin != Origin::TorchScript {
+        return;
+    }
+    let inputs = baked_inputs(context);
+    let mut findings: IndexMap<Line, Finding> = IndexMap::new();
+    for baked in &inputs {
+        if let Some(line) = line_of(context.trace.node(baked.node)) {
+            findings.entry(line).or_insert_with(|| input_baked(context, baked));
+        }
+    }
+    for (line, constants) in constants_by_line(context) {
+        if findings.contains_key(&line) {
+            continue;
+        }
+        let finding = said_by_source(context, &line, &constants)
+            .or_else(|| constants.iter().find_map(|&(id, number)| odd_number(context, id, number)));
+        findings.extend(finding.map(|finding| (line, finding)));
+    }
+    out.extend(findings.into_values().map(|finding| {
+        finding.help(
+            "keep it a tensor: a tensor of one element can be used in arithmetic, and as an index; for a size, \
+             use one of `x.shape`; or pass the number to the model as a Python value that never changes",
+        )
+    }));
+}
+
+/// File and number of a line of Python.
+type Line = (Arc<str>, u32);
+
+/// The line that made a node, if it is not PyTorch's own.
+fn line_of(node: &Node) -> Option<Line> {
+    let source = node.source.as_ref().filter(|source| !is_library(&source.file))?;
+    Some((source.file.clone(), source.line))
+}
+
+/// The constants that each line left behind and that a computation could have left, in order.
+fn constants_by_line(context: &Context) -> IndexMap<Line, Vec<(NodeId, f64)>> {
+    let mut by_line: IndexMap<Line, Vec<(NodeId, f64)>> = IndexMap::new();
+    for (id, node) in context.trace.nodes() {
+        if let Some(number) = constant_made(context.trace, node)
+            && let Some(line) = line_of(node)
+        {
+            by_line.entry(line).or_default().push((id, number));
+        }
+    }
+    by_line
+}
+
+/// The line calls `.item()` or `.tolist()`, and constants were made for it.
+fn said_by_source(context: &Context, line: &Line, constants: &[(NodeId, f64)]) -> Option<Finding> {
+    let code = context.sources.line(&line.0, line.1)?;
+    let code = code.split('#').next()?;
+    let call = [".item()", ".tolist()"].into_iter().find(|call| code.contains(call))?;
+    let &(id, number) = constants.first()?;
+    let numbers: Vec<String> = constants.iter().map(|(_, number)| number.to_string()).collect();
+    let became = if numbers.len() == 1 {
+        format!("the constant {number}")
+    } else {
+        format!("a constant (one of {})", numbers.join(", "))
+    };
+    Some(
+        context
+            .finding(&RULE, id, format!("`{call}` became {became}"))
+            .label(format!("`{call}` was evaluated once, during the trace")),
+    )
+}
+
+/// The number of a `prim::Constant` that a computation could have left behind.
+fn constant_made(trace: &Trace, node: &Node) -> Option<f64> {
+    let value = *node.outputs.first().filter(|_| node.op.is("prim", "Constant"))?;
+    match trace.value(value).literal.as_ref()? {
+        Argument::Int(int) if !matches!(*int, -1..=1 | i64::MAX) => Some(*int as f64),
+        Argument::Float(float) => Some(*float),
+        Argument::Tensor(tensor) => match tensor.elements.as_deref()? {
+            [one] => Some(*one),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A tensor of one number, with so many digits that it was computed, in code that is not a package's.
+fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
+    let node = context.trace.node(id);
+    let in_package = node.source.as_ref().is_some_and(|source| source.file.contains("-packages"));
+    let elem = context.trace.value(*node.outputs.first()?).ty.elem();
+    if in_package || !elem.is_some_and(|elem| elem.is_float()) || is_written_by_people(number) {
+        return None;
+    }
+    let message = format!("{number} is a constant of the trace, with more digits than people write");
+    Some(context.finding(&RULE.at_level(Level::Info), id, message).label("a constant").note(
+        "if it came from a tensor (`.item()`, `float()`, NumPy), it is the value for the example input only",
+    ))
+}
+
+/// Numbers of at most three digits, and those that come from common formulas, as PyTorch prints them: with
+/// six digits.
+fn is_written_by_people(number: f64) -> bool {
+    use std::f64::consts;
+    const FORMULAS: [f64; 9] =
+        [consts::PI, consts::E, consts::LN_2, consts::LN_10, 0.044715, 0.797885, 1.702, 0.398942, 1.050701];
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-5 * b.abs();
+    let few_digits = |number: f64| {
+        let digits = format!("{:.5e}", number.abs());
+        let mantissa = digits.split('e').next().unwrap_or("").trim_end_matches('0');
+        mantissa.chars().filter(char::is_ascii_digit).count() <= 3
+    };
+    let whole = |number: f64| near(number, number.round()) && number.abs() >= 1.0;
+    let known = |number: f64| {
+        FORMULAS
+            .iter()
+            .any(|&known| near(number, known) || near(number, known * 2.0) || near(number, 1.0 / known))
+    };
+    let root_or_fraction = [number * number, 1.0 / number, 1.0 / (number * number)].into_iter().any(whole);
+    !number.is_finite()
+        || number == 0.0
+        || few_digits(number)
+        || known(number.abs())
+        || whole(number)
+        || root_or_fraction
+}
+
+/// A size that seems to be the value of an input.
+pub struct BakedInput {
+    pub input: ValueId,
+    /// The node that takes the size.
+    pub node: NodeId,
+    pub size: i64,
+}
+
+/// Inputs of one whole number that nothing reads, each with a literal size, bound or count that no shape
+/// explains.
+pub fn baked_inputs(context: &Context) -> Vec<BakedInput> {
+    let trace = context.trace;
+    if !trace.complete || trace.origin != Origin::TorchScript {
+        return Vec::new();
+    }
+    let unused = trace.inputs().filter(|&input| {
+        let value = trace.value(input);
+        value.users.is_empty()
+            && value
+                .ty
+                .tensor()
+                .is_some_and(|ty| ty.is_scalar() && ty.elem.is_some_and(|elem| elem.is_integer()))
+    });
+    let mut unexplained = trace.nodes().filter_map(|(id, node)| Some((id, unexplained_size(context, node)?)));
+    unused
+        .filter_map(|input| unexplained.next().map(|(node, size)| BakedInput { input, node, size }))
+        .collect()
+}
+
+fn input_baked(context: &Context, baked: &BakedInput) -> Finding {
+    let input = context.describe(baked.input);
+    let op = &context.trace.node(baked.node).op;
+    let message = format!("{} is a constant of `{op}`, and nothing reads the input {input}", baked.size);
+    context
+        .finding(&RULE, baked.node, message)
+        .label(format!("{} is the value of {input} during the trace, it seems", baked.size))
+        .note(format!(
+            "`.item()` or `int()` of {input} leaves a constant: the model does the same whatever {input} is"
+        ))
+}
+
+/// A literal among the sizes, bounds or counts that a node takes which is no size of what it works on.
+fn unexplained_size(context: &Context, node: &Node) -> Option<i64> {
+    let trace = context.trace;
+    let (file, line) = line_of(node)?;
+    let code = context.sources.line(&file, line);
+    let may_convert =
+        code.is_none_or(|code| ["item()", "int(", "tolist()"].iter().any(|call| code.contains(call)));
+    let first = match node.op.aten()? {
+        "reshape" | "view" | "expand" | "repeat" | "tile" | "unflatten" | "new_zeros" | "new_ones"
+        | "new_full" => 1,
+        "zeros" | "ones" | "full" | "arange" | "eye" => 0,
+        "narrow" | "slice" | "select" => 2,
+        "topk" | "roll" | "repeat_interleave" | "chunk" | "split" => 1,
+        _ => return None,
+    };
+    let sizes: Vec<i64> = trace
+        .receiver(node)
+        .and_then(|value| trace.value(value).ty.shape())
+        .map(|shape| shape.iter().filter_map(|size| size.traced()).collect())
+        .unwrap_or_default();
+    let explained = |size: i64| {
+        size <= 1 || size == i64::MAX || sizes.contains(&size) || sizes.iter().product::<i64>() == size
+    };
+    let argument = &node.inputs.get(first..)?;
+    let literals = argument.iter().flat_map(|input| match trace.see(&input.argument) {
+        Argument::List(members) => members.iter().filter_map(|member| trace.int(member)).collect(),
+        Argument::Int(int) => vec![*int],
+        _ => Vec::new(),
+    });
+    literals.into_iter().find(|&size| may_convert && !explained(size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_written_by_people;
+
+    #[test]
+    fn numbers_that_people_write() {
+        for number in [
+            0.5,
+            0.125,
+            1e-5,
+            std::f64::consts::PI,
+            0.0883883,
+            0.333333,
+            0.044715,
+            0.797885,
+            std::f64::consts::SQRT_2,
+            std::f64::consts::FRAC_1_SQRT_2,
+            255.0,
+            0.485,
+            -2.0,
+            1e10,
+        ] {
+            assert!(is_written_by_people(number), "{number}");
+        }
+        for number in [1.93466, 0.77336, -2.71245, 0.183627] {
+            assert!(!is_written_by_people(number), "{number}");
+        }
+    }
+}

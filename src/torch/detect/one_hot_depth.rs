@@ -1,0 +1,40 @@
+//! EXP013: `one_hot` without the number of classes.
+
+use crate::diag::{Finding, Level};
+use crate::torch::context::Context;
+use crate::torch::rule::Rule;
+
+const RULE: Rule = Rule::new("EXP013", "one-hot-depth", Level::Error);
+
+/// `F.one_hot(labels)` takes the number of classes from the data. The tracing exporter writes the
+/// `-1` that stands for this as the depth, and every runtime refuses a negative depth.
+pub fn detect(context: &Context, out: &mut Vec<Finding>) {
+    let trace = context.trace;
+    for (id, node) in trace.nodes() {
+        let name = match (&*node.op.namespace, &*node.op.name) {
+            ("aten", "one_hot") => "num_classes",
+            ("onnx", "OneHot") => "depth",
+            _ => continue,
+        };
+        let depth = trace.argument(node, 1, name).map(|argument| trace.int(argument));
+        // A `torch.export` program leaves out what is at its default, here -1.
+        let depth = match depth {
+            None => -1,
+            Some(Some(depth)) => depth,
+            Some(None) => continue,
+        };
+        if depth <= 0 {
+            out.push(
+                context
+                    .finding(
+                        &RULE,
+                        id,
+                        format!("the number of classes of `one_hot` is {depth}, to be taken from the data"),
+                    )
+                    .label("no number of classes")
+                    .note("ONNX takes the depth literally: the exported model fails when it runs")
+                    .help("say how many classes there are: `F.one_hot(labels, num_classes=n)`"),
+            );
+        }
+    }
+}

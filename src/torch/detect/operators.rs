@@ -1,0 +1,91 @@
+//! OPS001, OPS003, OPS004: operators that have no form in ONNX.
+
+use indexmap::IndexMap;
+
+use crate::diag::{Finding, Level};
+use crate::torch::context::Context;
+use crate::torch::op::Op;
+use crate::torch::rule::Rule;
+use crate::torch::support::{Support, support};
+use crate::torch::trace::{Node, NodeId, Origin};
+
+const UNSUPPORTED: Rule = Rule::new("OPS001", "unsupported-op", Level::Error);
+const PYTHON_OP: Rule = Rule::new("OPS003", "python-op", Level::Error);
+const ATEN_FALLBACK: Rule = Rule::new("OPS004", "aten-fallback", Level::Error);
+
+/// No more uses of an operator than this are named in one finding.
+const MAX_RELATED: usize = 8;
+
+/// One finding for each operator, at its first use.
+pub fn detect(context: &Context, out: &mut Vec<Finding>) {
+    let trace = context.trace;
+    let mut uses: IndexMap<&Op, Vec<NodeId>> = IndexMap::new();
+    for (id, node) in trace.nodes() {
+        uses.entry(&node.op).or_default().push(id);
+    }
+    for ids in uses.into_values() {
+        let Some((&id, others)) = ids.split_first() else { continue };
+        let node = trace.node(id);
+        let finding = match trace.origin {
+            _ if node.op.is("prim", "PythonOp") => Some(python_op(context, id, node)),
+            Origin::OnnxDialect => fallback(context, id, node),
+            Origin::TorchScript | Origin::Export => unsupported(context, id, node),
+        };
+        out.extend(finding.map(|finding| {
+            let others = others.iter().take(MAX_RELATED);
+            others.fold(finding, |finding, &other| finding.related(context.place(other), "and here"))
+        }));
+    }
+}
+
+fn unsupported(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
+    let op = &node.op;
+    Some(match support(op) {
+        Support::Supported => return None,
+        Support::Nowhere => context
+            .finding(&UNSUPPORTED, id, format!("neither exporter has an ONNX form of `{op}`"))
+            .label("no ONNX operator computes this")
+            .help("write it with supported operators, or give the exporter a translation (`custom_translation_table=`)"),
+        Support::NotByTracing { instead } if context.trace.origin == Origin::TorchScript => context
+            .finding(&UNSUPPORTED.at_level(Level::Warning), id, format!("the tracing exporter has no ONNX form of `{op}`"))
+            .label("fails with `dynamo=False`")
+            .help(instead),
+        Support::NotByTracing { .. } => return None,
+        Support::Custom => context
+            .finding(&UNSUPPORTED.at_level(Level::Warning), id, format!("`{op}` is a custom operator, which ONNX knows nothing of"))
+            .label("a custom operator")
+            .note("the export fails unless a translation is given, and so does loading unless the runtime has its kernel")
+            .help("register a translation: `custom_translation_table=` with `dynamo=True`, `register_custom_op_symbolic` without"),
+    })
+}
+
+/// A `torch.autograd.Function`. Since PyTorch 2.0 the tracer records what its `forward` does, and the
+/// exporter puts that in its place.
+fn python_op(context: &Context, id: NodeId, node: &Node) -> Finding {
+    let has_body = node.attributes.iter().any(|(name, _)| &**name == "Subgraph") || !node.blocks.is_empty();
+    let (level, note) = if has_body {
+        (
+            Level::Info,
+            "its `forward` was recorded too: the exporter writes that in its place, and its gradient is lost",
+        )
+    } else {
+        (Level::Error, "only its name was recorded: the exporter cannot know what it computes")
+    };
+    context
+        .finding(&PYTHON_OP.at_level(level), id, format!("`{}` is a Python function in the graph", node.op))
+        .label("an autograd.Function")
+        .note(note)
+        .help("write the forward with torch operators in the module, or give the Function a static `symbolic` method")
+}
+
+/// In a graph that is already ONNX, PyTorch's own operators are what the exporter gave up on.
+fn fallback(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
+    let is_fallback = matches!(&*node.op.namespace, "aten" | "org.pytorch.aten") && context.trace.complete;
+    is_fallback.then(|| {
+        context
+            .finding(&ATEN_FALLBACK, id, format!("`{}` was left in the ONNX graph", node.op))
+            .label("no ONNX operator")
+            .note("`operator_export_type` let the exporter fall back to PyTorch's operator, which only Caffe2 could run")
+            .help("export with the default `operator_export_type`, and replace what it then says it cannot export")
+    })
+}

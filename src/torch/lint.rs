@@ -1,0 +1,26 @@
+//! Says what is wrong with a trace.
+
+use std::path::Path;
+
+use super::call_site::call_site;
+use super::context::Context;
+use super::detect::DETECTORS;
+use super::trace::Trace;
+use crate::diag::Finding;
+use crate::read::source::SourceFiles;
+
+/// Everything that the detectors find. The `file` of the findings is left for the caller to fill in.
+///
+/// `linted`: the file that the trace was read from, if it is one; the Python behind a layer is also looked
+/// for beside it.
+pub fn lint(trace: &Trace, sources: &SourceFiles, linted: Option<&Path>) -> Vec<Finding> {
+    let context = Context::new(trace, sources);
+    let mut findings = Vec::new();
+    for detect in DETECTORS {
+        detect(&context, &mut findings);
+    }
+    for finding in findings.iter_mut().filter(|finding| finding.source.is_none()) {
+        finding.source = call_site(trace, &finding.anchor.module, sources, linted);
+    }
+    findings
+}

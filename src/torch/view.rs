@@ -1,0 +1,123 @@
+//! Which values share memory: views, and what in-place operators return.
+
+use super::trace::{Definition, Node, NodeId, Origin, Trace, ValueId};
+use super::types::TensorType;
+
+/// How much of its base a view shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Every element.
+    Whole,
+    /// Some of them.
+    Part,
+}
+
+/// The value that another is a view of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base {
+    pub value: ValueId,
+    pub coverage: Coverage,
+}
+
+/// For every value of a trace, what it is a view of.
+#[derive(Debug)]
+pub struct Views {
+    bases: Vec<Option<Base>>,
+    /// The value at the root of each value's views: values with the same root share memory.
+    roots: Vec<ValueId>,
+}
+
+impl Views {
+    pub fn of(trace: &Trace) -> Self {
+        let mut bases: Vec<Option<Base>> = vec![None; trace.values.len()];
+        let mut roots: Vec<ValueId> = (0..trace.values.len() as u32).map(ValueId).collect();
+        // A base is defined before its views, so that one pass in the order of definition finds all roots.
+        for (id, node) in trace.nodes() {
+            let Some(base) = base_of(trace, node) else { continue };
+            for &output in &node.outputs {
+                if is_defined_before(trace, base.value, id) {
+                    bases[output.index()] = Some(base);
+                    roots[output.index()] = roots[base.value.index()];
+                }
+            }
+        }
+        Views { bases, roots }
+    }
+
+    pub fn base(&self, value: ValueId) -> Option<Base> {
+        self.bases[value.index()]
+    }
+
+    /// The value whose memory this one shows.
+    pub fn root(&self, value: ValueId) -> ValueId {
+        self.roots[value.index()]
+    }
+
+    /// Whether two values certainly have elements in common: one is a view of the other, or one of them
+    /// shows all of what both are views of.
+    pub fn overlap(&self, a: ValueId, b: ValueId) -> bool {
+        let (of_a, of_b) = (self.ancestry(a), self.ancestry(b));
+        let common = of_a.iter().find_map(|&(value, whole_a)| {
+            of_b.iter().find(|&&(other, _)| other == value).map(|&(_, whole_b)| whole_a || whole_b)
+        });
+        common == Some(true)
+    }
+
+    /// A value and all it is a view of, the nearest first, each with whether the value shows all of it.
+    fn ancestry(&self, value: ValueId) -> Vec<(ValueId, bool)> {
+        let mut chain = vec![(value, true)];
+        let (mut at, mut whole) = (value, true);
+        while let Some(base) = self.base(at) {
+            whole &= base.coverage == Coverage::Whole;
+            chain.push((base.value, whole));
+            at = base.value;
+        }
+        chain
+    }
+}
+
+fn is_defined_before(trace: &Trace, value: ValueId, node: NodeId) -> bool {
+    match trace.value(value).definition {
+        Definition::Node(producer, _) => producer < node,
+        _ => true,
+    }
+}
+
+/// What the outputs of a node are views of. In-place operators return the tensor they wrote to.
+fn base_of(trace: &Trace, node: &Node) -> Option<Base> {
+    let value = trace.receiver(node)?;
+    if node.op.is("prim", "ListUnpack") {
+        return Some(Base { value, coverage: Coverage::Part });
+    }
+    let coverage = match node.op.aten()? {
+        _ if node.op.in_place_of().is_some() => Coverage::Whole,
+        "view" | "view_as" | "unsqueeze" | "squeeze" | "transpose" | "swapaxes" | "swapdims" | "permute"
+        | "movedim" | "moveaxis" | "t" | "numpy_T" | "expand" | "expand_as" | "broadcast_to"
+        | "unflatten" | "detach" | "alias" | "lift_fresh" | "view_as_real" | "view_as_complex" => {
+            Coverage::Whole
+        }
+        "reshape" | "reshape_as" | "flatten" | "contiguous" if is_contiguous(trace, value) => Coverage::Whole,
+        "select" | "slice" | "narrow" | "diagonal" | "unfold" | "as_strided" | "chunk" | "split"
+        | "split_with_sizes" | "tensor_split" | "unbind" | "real" | "imag" => Coverage::Part,
+        _ => return None,
+    };
+    Some(Base { value, coverage })
+}
+
+fn is_contiguous(trace: &Trace, value: ValueId) -> bool {
+    trace.value(value).ty.tensor().is_some_and(TensorType::is_contiguous)
+}
+
+/// The tensor that the tracing exporter brings up to date when `value` is written to in place: it follows
+/// `select` and `slice` to what they were taken from (`torch/csrc/jit/passes/onnx/pattern_conversion`),
+/// and no other view.
+pub fn written_through(trace: &Trace, mut value: ValueId) -> ValueId {
+    debug_assert_eq!(trace.origin, Origin::TorchScript);
+    while let Some(node) = trace.producer(value).map(|id| trace.node(id)) {
+        match (node.op.aten(), trace.receiver(node)) {
+            (Some("select" | "slice"), Some(base)) => value = base,
+            _ => break,
+        }
+    }
+    value
+}
