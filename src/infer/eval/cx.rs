@@ -101,6 +101,20 @@ impl<'a> Cx<'a> {
         }
     }
 
+    pub(super) fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        match self.attr(name)? {
+            Attr::Floats(values) => Some(values.iter().map(|&x| f64::from(x)).collect()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn texts(&self, name: &str) -> Option<Vec<Vec<u8>>> {
+        match self.attr(name)? {
+            Attr::Strs(values) => Some(values.into_iter().map(<[u8]>::to_vec).collect()),
+            _ => None,
+        }
+    }
+
     pub(super) fn text(&self, name: &str, default: &'static str) -> String {
         match self.attr(name) {
             Some(Attr::Str(value)) => String::from_utf8_lossy(value).into_owned(),

@@ -10,12 +10,14 @@
 
 mod array;
 mod cx;
+mod image;
 mod minifloat;
 mod nn;
 mod number;
 mod quant;
 mod raw;
 mod shape;
+mod signal;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -23,6 +25,7 @@ mod value;
 mod data;
 mod layout;
 mod math;
+mod ml;
 
 use std::sync::Arc;
 
@@ -101,9 +104,12 @@ pub fn eval(call: &Call, inputs: &[Option<Val>], budget: Budget) -> Result<Vec<V
 fn find(domain: &str, op: &str) -> Option<Kernel> {
     match domain {
         "" | "ai.onnx" => {
-            let families = [layout::find, math::find, data::find, nn::find, quant::find];
+            let families =
+                [layout::find, math::find, data::find, nn::find, quant::find, image::find, signal::find];
             families.into_iter().find_map(|family| family(op))
         }
+        "ai.onnx.ml" => ml::find(op),
+        "ai.onnx.preview.training" => nn::find_training(op),
         "ai.onnx.preview" => nn::find_preview(op),
         _ => None,
     }

@@ -1,9 +1,11 @@
 //! Values other than plain numeric tensors: sequences, optionals, strings; and randomness, which
 //! has no value.
 
+mod ngram;
 mod sequence;
+mod string;
 
-use super::Kernel::{self, One, Random, Values};
+use super::Kernel::{self, Many, One, Random, Values};
 
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
@@ -21,6 +23,11 @@ pub(super) fn find(op: &str) -> Option<Kernel> {
         "SequenceLength" => One(sequence::length),
         "SplitToSequence" => Values(sequence::split),
         "ConcatFromSequence" => One(sequence::concat),
+        "StringConcat" => One(string::concat),
+        "StringSplit" => Many(string::split),
+        "StringNormalizer" => One(string::normalize),
+        "RegexFullMatch" => One(string::regex_full_match),
+        "TfIdfVectorizer" => One(ngram::tf_idf),
         _ => return None,
     })
 }

@@ -12,7 +12,7 @@ mod unary;
 
 use super::Kernel::{self, One};
 
-pub(super) use activation::sigmoid;
+pub(super) use activation::{sigmoid, softplus};
 pub(super) use integer::elem_attr;
 pub(super) use matmul::{Factors, products};
 pub(super) use reduce::{Groups, log_sum_exp, max_or_nan};

@@ -2,6 +2,7 @@
 
 mod attention;
 mod batch_norm;
+mod cell;
 mod conv;
 mod conv_transpose;
 mod deform_conv;
@@ -10,7 +11,9 @@ mod fold;
 mod linear_attention;
 mod loss;
 mod norm;
+mod optimizer;
 mod pool;
+mod rnn;
 mod rotary;
 mod softmax;
 mod window;
@@ -44,6 +47,7 @@ pub(super) fn find(op: &str) -> Option<Kernel> {
         "SoftmaxCrossEntropyLoss" => Many(loss::softmax_cross_entropy),
         "Attention" => Many(attention::attention),
         "LinearAttention" => Many(linear_attention::linear_attention),
+        "RNN" | "GRU" | "LSTM" => Many(rnn::recurrent),
         "RotaryEmbedding" => One(rotary::rotary_embedding),
         _ => return None,
     })
@@ -51,4 +55,13 @@ pub(super) fn find(op: &str) -> Option<Kernel> {
 
 pub(super) fn find_preview(op: &str) -> Option<Kernel> {
     (op == "FlexAttention").then_some(One(attention::flex_attention))
+}
+
+pub(super) fn find_training(op: &str) -> Option<Kernel> {
+    Some(match op {
+        "Adagrad" => Many(optimizer::adagrad),
+        "Adam" => Many(optimizer::adam),
+        "Momentum" => Many(optimizer::momentum),
+        _ => return None,
+    })
 }

@@ -1,0 +1,61 @@
+//! Selection of boxes.
+
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::shape::to_size;
+use crate::infer::eval::{Array, Result, bad};
+
+/// Corners of a box: top, left, bottom, right.
+fn corners(values: &[f64], centred: bool) -> [f64; 4] {
+    let [a, b, c, d] = [values[0], values[1], values[2], values[3]];
+    match centred {
+        // Centre and size, x first.
+        true => [b - d / 2.0, a - c / 2.0, b + d / 2.0, a + c / 2.0],
+        false => [a.min(c), b.min(d), a.max(c), b.max(d)],
+    }
+}
+
+/// Area of the intersection over that of the union.
+fn overlap(a: &[f64; 4], b: &[f64; 4]) -> f64 {
+    let area = |x: &[f64; 4]| (x[2] - x[0]) * (x[3] - x[1]);
+    let shared = (a[2].min(b[2]) - a[0].max(b[0])).max(0.0) * (a[3].min(b[3]) - a[1].max(b[1])).max(0.0);
+    let union = area(a) + area(b) - shared;
+    if union > 0.0 { shared / union } else { 0.0 }
+}
+
+/// For each batch and class the boxes of highest score, without those that overlap a better one.
+/// Each row of the result names batch, class and box.
+pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
+    let (boxes, scores) = (cx.tensor(0)?, cx.tensor(1)?);
+    let (&[batch, count, 4], &[batches, classes, scored]) = (boxes.shape(), scores.shape()) else {
+        return bad("expected boxes and scores");
+    };
+    if (batch, count) != (batches, scored) {
+        return bad("boxes and scores differ in number");
+    }
+    let limit = to_size(cx.scalar_int(2)?.unwrap_or(0).max(0))?;
+    let (most, least) = (cx.scalar(3)?.unwrap_or(0.0), cx.scalar(4)?);
+    let centred = cx.flag("center_point_box", false);
+    cx.work(&[batch, classes, count, count.min(limit).max(1)])?;
+    let (corner_values, scores) = (boxes.f64s()?, scores.f64s()?);
+    let boxes: Vec<[f64; 4]> = corner_values.chunks(4).map(|values| corners(values, centred)).collect();
+    let mut rows = Vec::new();
+    for line in 0..batch * classes {
+        let (n, class) = (line / classes, line % classes);
+        let score = |i: &usize| scores[line * count + i];
+        let mut order: Vec<usize> =
+            (0..count).filter(|i| least.is_none_or(|least| score(i) > least)).collect();
+        order.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        let mut kept: Vec<usize> = Vec::new();
+        for candidate in order {
+            if kept.len() == limit {
+                break;
+            }
+            let of = |i: usize| &boxes[n * count + i];
+            if kept.iter().all(|&better| overlap(of(candidate), of(better)) <= most) {
+                kept.push(candidate);
+                rows.extend([n as i64, class as i64, candidate as i64]);
+            }
+        }
+    }
+    Array::i64s(vec![rows.len() / 3, 3], rows)
+}

@@ -1,0 +1,144 @@
+//! Sampling at the points of a grid, and grids of affine maps.
+
+use super::kernel::{Interpolation, Weighted};
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::shape::{numel, positions, strides, to_sizes};
+use crate::infer::eval::{Array, Refusal, Result, bad};
+
+/// What stands outside the image.
+#[derive(Clone, Copy)]
+enum Padding {
+    Zeros,
+    Border,
+    Reflection,
+}
+
+/// How coordinates become elements along each axis.
+struct Sampler {
+    padding: Padding,
+    align_corners: bool,
+    /// `None` takes the nearest element.
+    interpolation: Option<Interpolation>,
+}
+
+impl Sampler {
+    fn of(cx: &Cx) -> Result<Sampler> {
+        let padding = match cx.text("padding_mode", "zeros").as_str() {
+            "zeros" => Padding::Zeros,
+            "border" => Padding::Border,
+            "reflection" => Padding::Reflection,
+            _ => return bad("unknown padding mode"),
+        };
+        // The modes had other names before opset 20.
+        let interpolation = match cx.text("mode", "linear").as_str() {
+            "linear" | "bilinear" => Some(Interpolation::Linear),
+            "cubic" | "bicubic" => Some(Interpolation::Cubic(-0.75)),
+            "nearest" => None,
+            _ => return bad("unknown mode"),
+        };
+        Ok(Sampler { padding, align_corners: cx.flag("align_corners", false), interpolation })
+    }
+
+    /// Elements and weights for a coordinate that runs from −1 to 1 along an axis.
+    fn taps(&self, at: f64, length: usize) -> Vec<(usize, f64)> {
+        let n = length as f64;
+        let at = if self.align_corners { (at + 1.0) / 2.0 * (n - 1.0) } else { ((at + 1.0) * n - 1.0) / 2.0 };
+        if !at.is_finite() || at.abs() > 1e9 {
+            return vec![];
+        }
+        let (base, weights): (i64, Vec<Weighted>) = match self.interpolation {
+            None => (at.round_ties_even() as i64, vec![(0, 1.0)]),
+            Some(kernel) => (at.floor() as i64, kernel.weights(at - at.floor(), 1.0)),
+        };
+        let place = |(i, weight): Weighted| Some((self.element(base + i, length)?, weight));
+        weights.into_iter().filter_map(place).collect()
+    }
+
+    fn element(&self, at: i64, length: usize) -> Option<usize> {
+        let n = length as i64;
+        let inside = match self.padding {
+            Padding::Zeros => at,
+            Padding::Border => at.clamp(0, n - 1),
+            // Mirrored at the centre of the outermost elements, or at their outer edges.
+            Padding::Reflection if self.align_corners && n == 1 => 0,
+            Padding::Reflection => {
+                let (period, last) = if self.align_corners { (2 * n - 2, 0) } else { (2 * n, 1) };
+                let at = at.rem_euclid(period);
+                if at < n { at } else { period - at - last }
+            }
+        };
+        usize::try_from(inside).ok().filter(|&at| at < length)
+    }
+}
+
+pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
+    let (x, grid) = (cx.tensor(0)?, cx.tensor(1)?);
+    let sampler = Sampler::of(cx)?;
+    let ([batch, channels, spatial @ ..], [grids, out @ .., axes]) = (x.shape(), grid.shape()) else {
+        return bad("expected a batch and a channel axis");
+    };
+    if batch != grids || *axes != spatial.len() || out.len() != spatial.len() || spatial.contains(&0) {
+        return bad("the grid does not fit the image");
+    }
+    let mut shape = vec![*batch, *channels];
+    shape.extend(out);
+    let mut y = vec![0.0; cx.room(&shape)?];
+    let (plane, points) = (numel(spatial)?, numel(out)?);
+    let corners = 4usize.saturating_pow(spatial.len() as u32);
+    cx.work(&[*batch, *channels, points, corners])?;
+    let (values, places, steps) = (x.f64s()?, grid.f64s()?, strides(spatial));
+    for n in 0..*batch {
+        for point in 0..points {
+            let start = (n * points + point) * axes;
+            let mut corners = vec![(0, 1.0)];
+            for (i, &length) in spatial.iter().enumerate() {
+                // The grid names the last axis first.
+                let taps = sampler.taps(places[start + axes - 1 - i], length);
+                let mut finer = Vec::with_capacity(corners.len() * taps.len());
+                for (offset, weight) in corners {
+                    finer.extend(taps.iter().map(|(at, part)| (offset + at * steps[i], weight * part)));
+                }
+                corners = finer;
+            }
+            for c in 0..*channels {
+                let image = (n * channels + c) * plane;
+                let value = corners.iter().map(|(offset, weight)| values[image + offset] * weight).sum();
+                y[(n * channels + c) * points + point] = value;
+            }
+        }
+    }
+    Array::from_f64s(x.elem(), shape, y)
+}
+
+/// The points that an affine map of each sample sends a regular grid to.
+pub(super) fn affine_grid(cx: &Cx) -> Result<Array> {
+    let (theta, size) = (cx.tensor(0)?, to_sizes(&cx.tensor(1)?.as_i64s()?)?);
+    let [batch, _, spatial @ ..] = &size[..] else { return bad("expected a batch and a channel axis") };
+    let axes = spatial.len();
+    if !(2..=3).contains(&axes) || theta.shape() != [*batch, axes, axes + 1] {
+        return bad("the maps do not fit the size");
+    }
+    let align = cx.flag("align_corners", false);
+    if align && spatial.contains(&1) {
+        return Err(Refusal::Unsupported);
+    }
+    let mut shape = vec![*batch];
+    shape.extend(spatial);
+    shape.push(axes);
+    let mut grid = Vec::with_capacity(cx.room(&shape)?);
+    let maps = theta.f64s()?;
+    for n in 0..*batch {
+        for position in positions(spatial) {
+            let place = |i: usize| {
+                let (at, length) = (position[i] as f64, spatial[i] as f64);
+                if align { 2.0 * at / (length - 1.0) - 1.0 } else { (2.0 * at + 1.0) / length - 1.0 }
+            };
+            for row in 0..axes {
+                let map = &maps[(n * axes + row) * (axes + 1)..][..=axes];
+                let turned: f64 = (0..axes).map(|i| map[i] * place(axes - 1 - i)).sum();
+                grid.push(turned + map[axes]);
+            }
+        }
+    }
+    Array::from_f64s(theta.elem(), shape, grid)
+}

@@ -1,0 +1,59 @@
+//! Interpolation along one axis.
+
+/// An element to read, relative to the floor of the coordinate, and its weight.
+pub(super) type Weighted = (i64, f64);
+
+/// Interpolating functions of the distance to an element.
+#[derive(Clone, Copy)]
+pub(super) enum Interpolation {
+    Linear,
+    /// With the coefficient of Keys' family, −0.75 or −0.5.
+    Cubic(f64),
+}
+
+impl Interpolation {
+    /// Elements further away have no weight.
+    fn reach(self) -> f64 {
+        match self {
+            Interpolation::Linear => 1.0,
+            Interpolation::Cubic(_) => 2.0,
+        }
+    }
+
+    fn at(self, distance: f64) -> f64 {
+        let d = distance.abs();
+        match self {
+            Interpolation::Linear => (1.0 - d).max(0.0),
+            Interpolation::Cubic(a) if d <= 1.0 => ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0,
+            Interpolation::Cubic(a) if d < 2.0 => ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a,
+            Interpolation::Cubic(_) => 0.0,
+        }
+    }
+
+    /// Weights around a coordinate, of which `part` is the fraction. A `stretch` below 1 widens the
+    /// function, so that downsampling sees every element (antialiasing); the weights then sum to 1.
+    pub(super) fn weights(self, part: f64, stretch: f64) -> Vec<Weighted> {
+        let first = (-self.reach() / stretch).floor() as i64 + 1;
+        let weights = (first..=1 - first).map(|i| (i, self.at((i as f64 - part) * stretch)));
+        normalized(weights.collect())
+    }
+}
+
+/// Scales weights so that they sum to 1.
+pub(super) fn normalized(weights: Vec<Weighted>) -> Vec<Weighted> {
+    let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    weights.into_iter().map(|(i, weight)| (i, weight / total)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_at_a_quarter() {
+        assert_eq!(Interpolation::Linear.weights(0.25, 1.0), [(0, 0.75), (1, 0.25)]);
+        let cubic = Interpolation::Cubic(-0.75).weights(0.25, 1.0);
+        let expected = [(-1, -0.10546875), (0, 0.87890625), (1, 0.26171875), (2, -0.03515625)];
+        assert_eq!(cubic, expected);
+    }
+}

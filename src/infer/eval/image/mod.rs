@@ -1,0 +1,22 @@
+//! Resampling of images and selection of boxes.
+
+mod boxes;
+mod grid;
+mod kernel;
+mod resize;
+mod roi;
+
+use super::Kernel::{self, One};
+
+pub(super) fn find(op: &str) -> Option<Kernel> {
+    Some(match op {
+        "Resize" => One(resize::resize),
+        "Upsample" => One(resize::upsample),
+        "GridSample" => One(grid::grid_sample),
+        "AffineGrid" => One(grid::affine_grid),
+        "RoiAlign" => One(roi::roi_align),
+        "MaxRoiPool" => One(roi::max_roi_pool),
+        "NonMaxSuppression" => One(boxes::non_max_suppression),
+        _ => return None,
+    })
+}

@@ -1,0 +1,289 @@
+//! `Resize` and `Upsample`.
+
+use super::kernel::{Interpolation, Weighted, normalized};
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::layout::by_axis;
+use crate::infer::eval::shape::{Split, axes, to_size};
+use crate::infer::eval::{Array, Refusal, Result, bad};
+
+/// How one axis is resized.
+struct Axis {
+    length: usize,
+    resized: usize,
+    scale: f64,
+    /// Start and end of the region of interest, as parts of the axis.
+    region: (f64, f64),
+}
+
+pub(super) fn resize(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    // Before opset 11 the scales are the second input, and the rules those of `Upsample`.
+    if cx.version() < 11 {
+        return upsample(cx);
+    }
+    let transformation = cx.text("coordinate_transformation_mode", "half_pixel");
+    let resized = sizes(cx, x, &transformation)?;
+    let shape: Vec<usize> = resized.iter().map(|axis| axis.resized).collect();
+    cx.room(&shape)?;
+    let crops = transformation == "tf_crop_and_resize";
+    let coordinates = resized
+        .iter()
+        .map(|axis| (0..axis.resized).map(|at| coordinate(&transformation, axis, at as f64)).collect())
+        .collect::<Result<Vec<Vec<f64>>>>()?;
+    if cx.text("mode", "nearest") != "nearest" {
+        return interpolated(cx, x, &resized, &coordinates, crops);
+    }
+    let nearest = cx.text("nearest_mode", "round_prefer_floor");
+    let fill = Array::from_f64s(x.elem(), vec![1], vec![cx.float("extrapolation_value", 0.0)]).ok();
+    let places: Vec<_> = resized
+        .iter()
+        .zip(&coordinates)
+        .map(|(axis, coordinates)| {
+            let inside = |&at: &f64| !crops || outside(axis, at).is_none();
+            let place =
+                |at: &f64| Ok(inside(at).then_some(round(&nearest, *at)?.clamp(0, axis.last()) as usize));
+            coordinates.iter().map(place).collect::<Result<Vec<_>>>()
+        })
+        .collect::<Result<_>>()?;
+    by_axis(cx, x, &places, fill.as_ref())
+}
+
+impl Axis {
+    /// Index of the last element; 0 where there is none.
+    fn last(&self) -> i64 {
+        self.length.saturating_sub(1) as i64
+    }
+}
+
+/// `Some` if the coordinate lies outside the axis.
+fn outside(axis: &Axis, at: f64) -> Option<()> {
+    (at < 0.0 || at > axis.last() as f64).then_some(())
+}
+
+fn round(mode: &str, at: f64) -> Result<i64> {
+    Ok(match mode {
+        "round_prefer_floor" => (at - 0.5).ceil(),
+        "round_prefer_ceil" => (at + 0.5).floor(),
+        "floor" => at.floor(),
+        "ceil" => at.ceil(),
+        _ => return bad("unknown nearest_mode"),
+    } as i64)
+}
+
+/// Before opset 10 the scales are attributes: first of height and width, then of all axes.
+pub(super) fn upsample(cx: &Cx) -> Result<Array> {
+    let x = cx.tensor(0)?;
+    let scales = match (cx.maybe(1)?, cx.floats("scales")) {
+        (Some(scales), _) => scales.f64s()?,
+        (None, Some(scales)) => scales,
+        (None, None) => vec![1.0, 1.0, cx.float("height_scale", 1.0), cx.float("width_scale", 1.0)],
+    };
+    if scales.len() != x.rank() || scales.contains(&0.0) {
+        return bad("one scale is needed for each axis");
+    }
+    let resized = x
+        .shape()
+        .iter()
+        .zip(scales)
+        .map(|(&length, scale)| {
+            Ok(Axis { length, resized: scaled(length, scale)?, scale, region: (0.0, 1.0) })
+        })
+        .collect::<Result<Vec<Axis>>>()?;
+    cx.room(&resized.iter().map(|axis| axis.resized).collect::<Vec<_>>())?;
+    let coordinates: Vec<Vec<f64>> =
+        resized.iter().map(|axis| (0..axis.resized).map(|at| at as f64 / axis.scale).collect()).collect();
+    if cx.text("mode", "nearest") != "nearest" {
+        return interpolated(cx, x, &resized, &coordinates, false);
+    }
+    let place = |axis: &Axis, at: &f64| Some((at.floor() as i64).clamp(0, axis.last()) as usize);
+    let places: Vec<_> = resized
+        .iter()
+        .zip(&coordinates)
+        .map(|(axis, coordinates)| coordinates.iter().map(|at| place(axis, at)).collect())
+        .collect();
+    by_axis(cx, x, &places, None)
+}
+
+/// ⌊length · scale⌋. Where the product is so near an integer that `f32` and `f64` arithmetic
+/// disagree, so do runtimes: refused.
+fn scaled(length: usize, scale: f64) -> Result<usize> {
+    let (wide, narrow) = ((length as f64 * scale).floor(), (length as f32 * scale as f32).floor());
+    match wide == f64::from(narrow) && (0.0..1e15).contains(&wide) {
+        true => Ok(wide as usize),
+        false => Err(Refusal::Unsupported),
+    }
+}
+
+fn sizes(cx: &Cx, x: &Array, transformation: &str) -> Result<Vec<Axis>> {
+    let rank = x.rank();
+    let named = match cx.ints("axes") {
+        Some(values) => axes(&values, rank)?,
+        None => (0..rank).collect(),
+    };
+    let whole = |&length: &usize| Axis { length, resized: length, scale: 1.0, region: (0.0, 1.0) };
+    let mut all: Vec<Axis> = x.shape().iter().map(whole).collect();
+    let filled = |i| Ok(cx.maybe(i)?.filter(|array| !array.is_empty()));
+    let crops = transformation == "tf_crop_and_resize";
+    if let Some(roi) = filled(1)?.filter(|_| crops) {
+        let roi = roi.f64s()?;
+        if roi.len() != 2 * named.len() {
+            return bad("the region does not fit the axes");
+        }
+        named.iter().enumerate().for_each(|(i, &at)| all[at].region = (roi[i], roi[i + named.len()]));
+    }
+    match (filled(2)?, filled(3)?) {
+        (Some(scales), None) => {
+            let scales = scales.f64s()?;
+            if scales.len() != named.len() || scales.iter().any(|&scale| scale.is_nan() || scale <= 0.0) {
+                return bad("one positive scale is needed for each axis");
+            }
+            for (&at, &scale) in named.iter().zip(&scales) {
+                let (start, end) = all[at].region;
+                all[at].scale = scale;
+                all[at].resized = scaled(all[at].length, if crops { scale * (end - start) } else { scale })?;
+            }
+        }
+        (None, Some(sizes)) => {
+            let sizes = sizes.as_i64s()?.into_iter().map(to_size).collect::<Result<Vec<_>>>()?;
+            fit(cx, &mut all, &named, &sizes)?;
+        }
+        _ => return bad("either scales or sizes are needed"),
+    }
+    Ok(all)
+}
+
+/// Applies wanted sizes, keeping the aspect ratio where the policy says so.
+fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()> {
+    if sizes.len() != named.len() {
+        return bad("one size is needed for each axis");
+    }
+    if named.iter().any(|&at| all[at].length == 0) {
+        return bad("an empty axis cannot be resized");
+    }
+    let ratios = named.iter().zip(sizes).map(|(&at, &size)| size as f64 / all[at].length as f64);
+    let common = match cx.text("keep_aspect_ratio_policy", "stretch").as_str() {
+        "stretch" => None,
+        "not_larger" => Some(ratios.fold(f64::INFINITY, f64::min)),
+        "not_smaller" => Some(ratios.fold(0.0, f64::max)),
+        _ => return bad("unknown policy"),
+    };
+    for (&at, &size) in named.iter().zip(sizes) {
+        let axis = &mut all[at];
+        match common {
+            Some(scale) => {
+                axis.scale = scale;
+                axis.resized = (scale * axis.length as f64 + 0.5).floor() as usize;
+            }
+            None => {
+                axis.scale = size as f64 / axis.length as f64;
+                axis.resized = size;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The coordinate in the original axis of an element of the resized one.
+fn coordinate(transformation: &str, axis: &Axis, at: f64) -> Result<f64> {
+    let (length, resized, scale) = (axis.length as f64, axis.resized as f64, axis.scale);
+    let half_pixel = (at + 0.5) / scale - 0.5;
+    Ok(match transformation {
+        "half_pixel" => half_pixel,
+        "half_pixel_symmetric" => {
+            let adjustment = resized / (scale * length);
+            length / 2.0 * (1.0 - adjustment) + half_pixel
+        }
+        "pytorch_half_pixel" => {
+            if resized > 1.0 {
+                half_pixel
+            } else {
+                0.0
+            }
+        }
+        // Whether the resized length is the integer or the product with the scale, the
+        // specification and its reference disagree.
+        "align_corners" if scale * length != resized && (scale * length - resized).abs() > 1e-4 => {
+            return Err(Refusal::Unsupported);
+        }
+        "align_corners" => {
+            if resized > 1.0 {
+                at * (length - 1.0) / (resized - 1.0)
+            } else {
+                0.0
+            }
+        }
+        "asymmetric" => at / scale,
+        "tf_crop_and_resize" => {
+            let (start, end) = axis.region;
+            match resized > 1.0 {
+                true => start * (length - 1.0) + at * (end - start) * (length - 1.0) / (resized - 1.0),
+                false => 0.5 * (start + end) * (length - 1.0),
+            }
+        }
+        _ => return bad("unknown coordinate transformation"),
+    })
+}
+
+/// Interpolates along one axis after the other.
+fn interpolated(
+    cx: &Cx,
+    x: &Array,
+    resized: &[Axis],
+    coordinates: &[Vec<f64>],
+    crops: bool,
+) -> Result<Array> {
+    if !x.elem().is_float() {
+        // How fractions become integers, the specification does not say.
+        return Err(Refusal::Unsupported);
+    }
+    let interpolation = match cx.text("mode", "nearest").as_str() {
+        "linear" | "bilinear" => Interpolation::Linear,
+        "cubic" => Interpolation::Cubic(cx.float("cubic_coeff_a", -0.75)),
+        _ => return bad("unknown mode"),
+    };
+    let (antialias, exclude) = (cx.flag("antialias", false), cx.flag("exclude_outside", false));
+    let beyond = cx.float("extrapolation_value", 0.0);
+    let (mut shape, mut data) = (x.shape().to_vec(), x.f64s()?);
+    for (i, axis) in resized.iter().enumerate() {
+        if axis.length == axis.resized && !crops && axis.scale == 1.0 {
+            continue;
+        }
+        let stretch = if antialias { axis.scale.min(1.0) } else { 1.0 };
+        let taps = coordinates[i].iter().map(|&at| match outside(axis, at).filter(|()| crops) {
+            Some(()) => None,
+            None => Some(taps(interpolation.weights(at - at.floor(), stretch), at, axis, exclude)),
+        });
+        let taps: Vec<Option<Vec<Weighted>>> = taps.collect();
+        let from = Split::at(&shape, i)?;
+        shape[i] = axis.resized;
+        cx.work(&[cx.room(&shape)?, taps.iter().flatten().map(Vec::len).max().unwrap_or(1)])?;
+        data = along_axis(&data, from, &taps, beyond);
+    }
+    Array::from_f64s(x.elem(), shape, data)
+}
+
+/// The elements to read. Outside the axis the nearest one stands in, or (with `exclude`) nothing.
+fn taps(weights: Vec<Weighted>, at: f64, axis: &Axis, exclude: bool) -> Vec<Weighted> {
+    let base = at.floor() as i64;
+    let places = weights.into_iter().map(|(i, weight)| (base + i, weight));
+    match exclude {
+        true => normalized(places.filter(|(at, _)| (0..=axis.last()).contains(at)).collect()),
+        false => places.map(|(at, weight)| (at.clamp(0, axis.last()), weight)).collect(),
+    }
+}
+
+fn along_axis(data: &[f64], from: Split, taps: &[Option<Vec<Weighted>>], beyond: f64) -> Vec<f64> {
+    let mut result = Vec::with_capacity(from.outer * taps.len() * from.inner);
+    for outer in 0..from.outer {
+        for tap in taps {
+            for inner in 0..from.inner {
+                let start = outer * from.along * from.inner + inner;
+                let value = tap.as_ref().map_or(beyond, |tap| {
+                    tap.iter().map(|&(i, weight)| data[start + i as usize * from.inner] * weight).sum()
+                });
+                result.push(value);
+            }
+        }
+    }
+    result
+}

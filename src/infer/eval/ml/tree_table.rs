@@ -1,0 +1,182 @@
+//! Decision trees, as the attributes of either generation of operators describe them.
+
+use std::collections::BTreeMap;
+
+use crate::infer::eval::cx::Cx;
+use crate::infer::eval::shape::to_size;
+use crate::infer::eval::{Refusal, Result};
+
+const MALFORMED: Refusal = Refusal::BadInput("the trees are malformed");
+
+/// Where a branch leads, by index.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    Node(usize),
+    Leaf(usize),
+}
+
+pub(super) enum Test {
+    LessOrEqual(f64),
+    Less(f64),
+    GreaterOrEqual(f64),
+    Greater(f64),
+    Equal(f64),
+    NotEqual(f64),
+    Member(Vec<f64>),
+}
+
+pub(super) struct Node {
+    pub(super) feature: usize,
+    pub(super) test: Test,
+    pub(super) on_true: Next,
+    pub(super) on_false: Next,
+    /// Which branch NaN takes.
+    pub(super) missing_is_true: bool,
+}
+
+/// Every branch leads to a node or leaf that exists, every leaf to targets below `targets`.
+pub(super) struct Forest {
+    pub(super) nodes: Vec<Node>,
+    /// Targets and weights of each leaf.
+    pub(super) leaves: Vec<Vec<(usize, f64)>>,
+    pub(super) roots: Vec<Next>,
+    pub(super) targets: usize,
+}
+
+impl Forest {
+    /// Whether no node reads a feature beyond these.
+    pub(super) fn reads_only(&self, features: usize) -> bool {
+        self.nodes.iter().all(|node| node.feature < features)
+    }
+
+    fn checked(self) -> Result<Forest> {
+        let exists = |next: &Next| match *next {
+            Next::Node(at) => at < self.nodes.len(),
+            Next::Leaf(at) => at < self.leaves.len(),
+        };
+        let sound = self.roots.iter().all(exists)
+            && self.nodes.iter().all(|node| exists(&node.on_true) && exists(&node.on_false))
+            && self.leaves.iter().flatten().all(|(target, _)| *target < self.targets);
+        if sound { Ok(self) } else { Err(MALFORMED) }
+    }
+
+    /// `TreeEnsemble`: branches and leaves in tables of their own.
+    pub(super) fn of_version_5(cx: &Cx) -> Result<Forest> {
+        let ints = |name: &str| cx.ints(name).ok_or(MALFORMED);
+        let tensor = |name: &str| cx.array_attr(name).ok_or(MALFORMED)?.f64s();
+        let (features, splits, modes) =
+            (ints("nodes_featureids")?, tensor("nodes_splits")?, tensor("nodes_modes")?);
+        let missing = cx.ints("nodes_missing_value_tracks_true").unwrap_or_default();
+        let members = match cx.array_attr("membership_values") {
+            Some(values) => values.f64s()?,
+            None => vec![],
+        };
+        let mut members = members.split(|value| value.is_nan());
+        let branch = |side: &str| -> Result<Vec<Next>> {
+            let (ids, leaves) =
+                (ints(&format!("nodes_{side}nodeids"))?, ints(&format!("nodes_{side}leafs"))?);
+            let next = |(&id, &leaf): (&i64, &i64)| {
+                let id = to_size(id)?;
+                Ok(if leaf != 0 { Next::Leaf(id) } else { Next::Node(id) })
+            };
+            ids.iter().zip(&leaves).map(next).collect()
+        };
+        let (on_true, on_false) = (branch("true")?, branch("false")?);
+        let count = features.len();
+        if [splits.len(), modes.len(), on_true.len(), on_false.len()] != [count; 4] {
+            return Err(MALFORMED);
+        }
+        let mut nodes = Vec::with_capacity(count);
+        for i in 0..count {
+            let test = match modes[i] as u8 {
+                0 => Test::LessOrEqual(splits[i]),
+                1 => Test::Less(splits[i]),
+                2 => Test::GreaterOrEqual(splits[i]),
+                3 => Test::Greater(splits[i]),
+                4 => Test::Equal(splits[i]),
+                5 => Test::NotEqual(splits[i]),
+                6 => Test::Member(members.next().ok_or(MALFORMED)?.to_vec()),
+                _ => return Err(MALFORMED),
+            };
+            nodes.push(Node {
+                feature: to_size(features[i])?,
+                test,
+                on_true: on_true[i],
+                on_false: on_false[i],
+                missing_is_true: missing.get(i).is_some_and(|&tracks| tracks != 0),
+            });
+        }
+        let leaf = |(target, weight): (i64, f64)| Ok(vec![(to_size(target)?, weight)]);
+        let leaves = ints("leaf_targetids")?.into_iter().zip(tensor("leaf_weights")?).map(leaf);
+        let roots = ints("tree_roots")?.into_iter().map(|root| Ok(Next::Node(to_size(root)?)));
+        let (leaves, roots) = (leaves.collect::<Result<_>>()?, roots.collect::<Result<_>>()?);
+        Forest { nodes, leaves, roots, targets: to_size(cx.int("n_targets", 1))? }.checked()
+    }
+
+    /// `TreeEnsembleRegressor`: nodes by the number of their tree and their own, leaves among them.
+    pub(super) fn of_version_3(cx: &Cx) -> Result<Forest> {
+        let ints = |name: &str| cx.ints(name).ok_or(MALFORMED);
+        let reals = |name: &str| match cx.array_attr(&format!("{name}_as_tensor")) {
+            Some(array) => array.f64s(),
+            None => cx.floats(name).ok_or(MALFORMED),
+        };
+        let (trees, ids) = (ints("nodes_treeids")?, ints("nodes_nodeids")?);
+        let (features, splits) = (ints("nodes_featureids")?, reals("nodes_values")?);
+        let (on_true, on_false) = (ints("nodes_truenodeids")?, ints("nodes_falsenodeids")?);
+        let modes = cx.texts("nodes_modes").ok_or(MALFORMED)?;
+        let missing = cx.ints("nodes_missing_value_tracks_true").unwrap_or_default();
+        let count = ids.len();
+        let lengths = [trees.len(), features.len(), splits.len(), on_true.len(), on_false.len(), modes.len()];
+        if lengths != [count; 6] {
+            return Err(MALFORMED);
+        }
+        // Leaves and inner nodes are numbered apart, each in order of appearance.
+        let (mut places, mut leaves, mut inner) = (BTreeMap::new(), vec![], 0);
+        for i in 0..count {
+            let next = match modes[i] == b"LEAF" {
+                true => {
+                    leaves.push(vec![]);
+                    Next::Leaf(leaves.len() - 1)
+                }
+                false => {
+                    inner += 1;
+                    Next::Node(inner - 1)
+                }
+            };
+            places.insert((trees[i], ids[i]), next);
+        }
+        let place = |tree: i64, id: i64| places.get(&(tree, id)).copied().ok_or(MALFORMED);
+        let mut nodes = Vec::with_capacity(inner);
+        for i in (0..count).filter(|&i| modes[i] != b"LEAF") {
+            let test = match modes[i].as_slice() {
+                b"BRANCH_LEQ" => Test::LessOrEqual(splits[i]),
+                b"BRANCH_LT" => Test::Less(splits[i]),
+                b"BRANCH_GTE" => Test::GreaterOrEqual(splits[i]),
+                b"BRANCH_GT" => Test::Greater(splits[i]),
+                b"BRANCH_EQ" => Test::Equal(splits[i]),
+                b"BRANCH_NEQ" => Test::NotEqual(splits[i]),
+                _ => return Err(MALFORMED),
+            };
+            nodes.push(Node {
+                feature: to_size(features[i])?,
+                test,
+                on_true: place(trees[i], on_true[i])?,
+                on_false: place(trees[i], on_false[i])?,
+                missing_is_true: missing.get(i).is_some_and(|&tracks| tracks != 0),
+            });
+        }
+        let (targets, weights) = (ints("target_ids")?, reals("target_weights")?);
+        let owners = ints("target_treeids")?.into_iter().zip(ints("target_nodeids")?);
+        for ((tree, id), (target, weight)) in owners.zip(targets.into_iter().zip(weights)) {
+            let Next::Leaf(leaf) = place(tree, id)? else { return Err(MALFORMED) };
+            leaves[leaf].push((to_size(target)?, weight));
+        }
+        // The first node of each tree is its root.
+        let mut roots = BTreeMap::new();
+        for i in 0..count {
+            roots.entry(trees[i]).or_insert(place(trees[i], ids[i])?);
+        }
+        let roots = roots.into_values().collect();
+        Forest { nodes, leaves, roots, targets: to_size(cx.int("n_targets", 1))? }.checked()
+    }
+}

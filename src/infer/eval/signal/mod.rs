@@ -1,0 +1,16 @@
+//! Fourier transforms, windows and mel filters.
+
+mod dft;
+mod window;
+
+use super::Kernel::{self, One};
+
+pub(super) fn find(op: &str) -> Option<Kernel> {
+    Some(match op {
+        "DFT" => One(dft::dft),
+        "STFT" => One(dft::stft),
+        "HannWindow" | "HammingWindow" | "BlackmanWindow" => One(window::window),
+        "MelWeightMatrix" => One(window::mel_weight_matrix),
+        _ => return None,
+    })
+}
