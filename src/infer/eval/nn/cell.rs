@@ -88,11 +88,11 @@ fn product(weights: &[f64], x: &[f64], gate: usize, row: usize, hidden: usize) -
 }
 
 impl Cell<'_> {
-    fn from_input(&self, x: &[f64], gate: usize, row: usize) -> f64 {
+    fn input_part(&self, x: &[f64], gate: usize, row: usize) -> f64 {
         product(self.input, x, gate, row, self.hidden) + self.bias[gate * self.hidden + row]
     }
 
-    fn from_state(&self, h: &[f64], gate: usize, row: usize) -> f64 {
+    fn state_part(&self, h: &[f64], gate: usize, row: usize) -> f64 {
         let bias = self.bias[self.bias.len() / 2 + gate * self.hidden + row];
         product(self.recurrent, h, gate, row, self.hidden) + bias
     }
@@ -103,7 +103,7 @@ impl Cell<'_> {
     }
 
     fn gate(&self, x: &[f64], h: &[f64], gate: usize, row: usize) -> f64 {
-        self.from_input(x, gate, row) + self.from_state(h, gate, row)
+        self.input_part(x, gate, row) + self.state_part(h, gate, row)
     }
 
     /// RNN: h = f(W·x + R·h).
@@ -119,10 +119,10 @@ impl Cell<'_> {
         let next = (0..self.hidden).map(|row| {
             let update = self.activate(0, self.gate(x, h, 0, row));
             let remembered = match self.linear_before_reset {
-                true => reset[row] * self.from_state(h, 2, row),
-                false => self.from_state(&kept, 2, row),
+                true => reset[row] * self.state_part(h, 2, row),
+                false => self.state_part(&kept, 2, row),
             };
-            let new = self.activate(1, self.from_input(x, 2, row) + remembered);
+            let new = self.activate(1, self.input_part(x, 2, row) + remembered);
             (1.0 - update) * new + update * h[row]
         });
         let next: Vec<f64> = next.collect();
@@ -132,18 +132,18 @@ impl Cell<'_> {
     /// LSTM, with the gates i (input), o (output), f (forget) and c (cell).
     pub(super) fn long_short(&self, x: &[f64], h: &mut [f64], c: &mut [f64]) {
         let mut next = Vec::with_capacity(self.hidden);
-        for row in 0..self.hidden {
+        for (row, cell) in c.iter_mut().enumerate() {
             let peek = |gate: usize, cell: f64| self.peepholes[gate * self.hidden + row] * cell;
-            let input = self.activate(0, self.gate(x, h, 0, row) + peek(0, c[row]));
+            let input = self.activate(0, self.gate(x, h, 0, row) + peek(0, *cell));
             let forget = match self.coupled {
                 true => 1.0 - input,
-                false => self.activate(0, self.gate(x, h, 2, row) + peek(2, c[row])),
+                false => self.activate(0, self.gate(x, h, 2, row) + peek(2, *cell)),
             };
             let new = self.activate(1, self.gate(x, h, 3, row));
-            c[row] = forget * c[row] + input * new;
-            let output = self.activate(0, self.gate(x, h, 1, row) + peek(1, c[row]));
+            *cell = forget * *cell + input * new;
+            let output = self.activate(0, self.gate(x, h, 1, row) + peek(1, *cell));
             // The cell state is not clipped here: only the input of the gates is.
-            next.push(output * self.functions[2].at(c[row]));
+            next.push(output * self.functions[2].at(*cell));
         }
         h.copy_from_slice(&next);
     }
