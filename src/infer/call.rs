@@ -17,8 +17,8 @@ pub trait Attrs {
 /// Makes symbols for what depends on data.
 pub trait Fresh {
     /// The size of an axis of an output of this call: the same for every query of this call, and
-    /// never the same as anything else. `range` holds of it for certain.
-    fn size(&mut self, output: usize, axis: usize, range: Interval) -> Dim;
+    /// never the same as anything else. `range` holds of it for certain. A host may decline.
+    fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
 }
 
 /// One call of an operator.

@@ -41,3 +41,28 @@ fn tensor(
     });
     TensorFact::new(elem.and_then(ElemType::from_number), shape)
 }
+
+/// What a fact says, and where it says nothing, what was declared.
+pub fn fill(inferred: Fact, declared: &Fact) -> Fact {
+    let sizes = |a: &[Size], b: &[Size]| {
+        let both = a.iter().zip(b).map(|(a, b)| a.clone().or_else(|| b.clone()));
+        Shape::new(both.collect::<Vec<_>>())
+    };
+    let tensors = |inferred: TensorFact, declared: &TensorFact| TensorFact {
+        elem: inferred.elem.or(declared.elem),
+        shape: match (inferred.shape.dims(), declared.shape.dims()) {
+            (None, _) => declared.shape.clone(),
+            (Some(a), Some(b)) if a.len() == b.len() => sizes(a, b),
+            _ => inferred.shape,
+        },
+        value: inferred.value,
+    };
+    match (inferred, declared) {
+        (Fact::Unknown, declared) => declared.clone(),
+        (Fact::Tensor(a), Fact::Tensor(b)) => Fact::Tensor(tensors(a, b)),
+        (Fact::SparseTensor(a), Fact::SparseTensor(b)) => Fact::SparseTensor(tensors(a, b)),
+        (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(fill(*a, b)),
+        (Fact::Optional(a), Fact::Optional(b)) => Fact::optional(fill(*a, b)),
+        (inferred, _) => inferred,
+    }
+}

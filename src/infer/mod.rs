@@ -9,6 +9,7 @@
 
 mod call;
 mod declared;
+mod driver;
 pub mod eval;
 mod fact;
 mod fault;
@@ -20,6 +21,7 @@ mod unify;
 mod values;
 
 pub use call::{Attrs, Call, Fresh, transfer};
+pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
 pub use fact::{Fact, Known, TensorFact};
 pub use fault::{Expected, Fault};
 pub use load::MAX_ELEMENTS;

@@ -206,7 +206,7 @@ impl Cx<'_> {
 
     /// A new symbol for a size that depends on data.
     pub fn new_size(&mut self, output: usize, axis: usize, range: Interval) -> Size {
-        Some(self.fresh.size(output, axis, range))
+        self.fresh.size(output, axis, range)
     }
 }
 

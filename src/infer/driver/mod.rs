@@ -1,0 +1,348 @@
+//! Inference over a whole model: graph by graph, in topological order.
+
+mod control;
+mod function;
+mod symbols;
+
+use std::collections::BTreeMap;
+use std::ops::Index;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
+use super::call::{Attrs, Call, transfer};
+use super::declared;
+use super::fact::{Fact, TensorFact};
+use super::fault::Fault;
+use super::load;
+use super::meet::Conflict;
+use super::shape::{Shape, Size};
+use crate::graph::dim::{Bounds, Dim};
+use crate::graph::{
+    AttrValue, DeclaredDim, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type,
+    ValueId, order,
+};
+use function::Frame;
+use symbols::{FreshFor, Path, Symbols};
+
+/// Bodies nested deeper than this (in one another, or through calls of local functions) are not looked
+/// into.
+pub const MAX_NESTING: usize = 48;
+
+/// Nodes inside of local functions are looked at once for every call; after so many, calls give nothing.
+pub const MAX_FUNCTION_NODES: usize = 1 << 21;
+
+/// The initializers of an input cannot be replaced by a caller before this version of the IR.
+const OVERRIDABLE_SINCE: i64 = 4;
+
+/// The key under which `torch.export` records the ranges of its symbols.
+const RANGE_CONSTRAINTS: &str = "pkg.torch.export.ExportedProgram.range_constraints";
+
+/// All that is known of the values of a model.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    facts: Vec<Fact>,
+    pub bounds: Bounds,
+    /// Calls that cannot run, in the order of their nodes.
+    pub faults: Vec<(NodeId, Fault)>,
+    /// Declared types that contradict what was inferred.
+    pub contradictions: Vec<Contradiction>,
+    /// Something was left out because of [`MAX_NESTING`] or [`MAX_FUNCTION_NODES`].
+    pub limited: bool,
+}
+
+/// A declared type that is not true of its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction {
+    pub value: ValueId,
+    /// The graph whose output or `value_info` declares it.
+    pub graph: GraphId,
+    pub declared: Fact,
+    pub inferred: Fact,
+    pub what: Conflict,
+}
+
+impl Index<ValueId> for Facts {
+    type Output = Fact;
+
+    fn index(&self, value: ValueId) -> &Fact {
+        static UNKNOWN: Fact = Fact::Unknown;
+        self.facts.get(value.index()).unwrap_or(&UNKNOWN)
+    }
+}
+
+/// What inference may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Take declared types of values inside of graphs where nothing was inferred.
+    pub use_declared: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { use_declared: true }
+    }
+}
+
+/// Infers all facts of a model. Values of local functions get what holds in every call.
+pub fn infer(model: &Model, options: Options) -> Facts {
+    let mut driver = Driver::new(model, options);
+    driver.main();
+    driver.finish()
+}
+
+struct Driver<'m> {
+    model: &'m Model,
+    options: Options,
+    facts: Vec<Fact>,
+    bounds: Bounds,
+    symbols: Symbols,
+    faults: BTreeMap<NodeId, Vec<Fault>>,
+    contradictions: IndexMap<(GraphId, ValueId), Contradiction>,
+    orders: FxHashMap<GraphId, Arc<[NodeId]>>,
+    functions: function::Index<'m>,
+    limited: bool,
+    /// Where we are: in how many bodies, in how many loops, and in which call.
+    nesting: usize,
+    loops: usize,
+    path: Path,
+    frame: Option<Frame<'m>>,
+}
+
+impl<'m> Driver<'m> {
+    fn new(model: &'m Model, options: Options) -> Self {
+        Driver {
+            model,
+            options,
+            facts: vec![Fact::Unknown; model.values.len()],
+            bounds: bounds(model),
+            symbols: Symbols::default(),
+            faults: BTreeMap::new(),
+            contradictions: IndexMap::new(),
+            orders: FxHashMap::default(),
+            functions: function::Index::of(model),
+            limited: false,
+            nesting: 0,
+            loops: 0,
+            path: Path::default(),
+            frame: None,
+        }
+    }
+
+    fn finish(self) -> Facts {
+        let faults = self.faults.into_iter();
+        Facts {
+            facts: self.facts,
+            bounds: self.bounds,
+            faults: faults.flat_map(|(node, faults)| faults.into_iter().map(move |f| (node, f))).collect(),
+            contradictions: self.contradictions.into_values().collect(),
+            limited: self.limited,
+        }
+    }
+
+    fn main(&mut self) {
+        let graph = &self.model.graphs[self.model.main];
+        for port in graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info) {
+            if let Some(ty) = &port.info.ty {
+                self.reserve_names(ty);
+            }
+        }
+        for port in &graph.inputs {
+            let declared = port.info.ty.as_ref().map_or(Fact::Unknown, declared_fact);
+            self.seed(port.value, declared);
+        }
+        self.graph(self.model.main);
+        for function in 0..self.model.functions.len() {
+            self.uncalled(function);
+        }
+    }
+
+    fn reserve_names(&mut self, ty: &Type) {
+        declared::fact(ty, &mut |_, dim| {
+            let size = declared_size(dim);
+            size.iter().for_each(|dim| self.symbols.reserve(dim));
+            size
+        });
+    }
+
+    /// Sets what is known of an input, with symbols for the sizes that are not.
+    fn seed(&mut self, value: ValueId, mut fact: Fact) {
+        self.symbols.name_axes(&mut fact, self.path, value, self.model);
+        self.facts[value.index()] = fact;
+    }
+
+    /// Infers the values of a graph whose inputs and captures are known.
+    fn graph(&mut self, id: GraphId) {
+        let graph = &self.model.graphs[id];
+        for &value in &graph.initializers {
+            self.initializer(value, &graph.inputs);
+        }
+        for &value in &graph.sparse_initializers {
+            if let Some(Initial::Sparse(sparse)) = &self.model.values[value].initial {
+                let elem = sparse.values.as_ref().and_then(Tensor::elem);
+                self.facts[value.index()] = Fact::tensor(elem, Shape::known(&sparse.dims));
+            }
+        }
+        let declared = self.declared_types(id);
+        let order = self.orders.entry(id).or_insert_with(|| order::sorted_or_file(self.model, id).into());
+        let opset = self.model.opset(id, "").unwrap_or(1);
+        for &node in order.clone().iter() {
+            self.node(node, opset, &declared);
+        }
+        for port in &graph.outputs {
+            self.compare(port, id);
+        }
+    }
+
+    /// An initializer that no caller can replace is a constant.
+    fn initializer(&mut self, value: ValueId, inputs: &[Port]) {
+        let Some(Initial::Dense(id)) = self.model.values[value].initial else { return };
+        let is_input = inputs.iter().any(|port| port.value == value);
+        let ir_version = self.model.ir_version.unwrap_or(OVERRIDABLE_SINCE);
+        if is_input && ir_version >= OVERRIDABLE_SINCE {
+            return;
+        }
+        if let Some(fact) = load::tensor(&self.model.tensors[id], id) {
+            self.facts[value.index()] = fact;
+        }
+    }
+
+    /// Types that `value_info` and the outputs declare. In local functions they are those of one call at
+    /// best, and are not used.
+    fn declared_types(&self, id: GraphId) -> FxHashMap<ValueId, &'m Type> {
+        if !self.options.use_declared || self.model.function_of(id).is_some() {
+            return FxHashMap::default();
+        }
+        let graph = &self.model.graphs[id];
+        let ports = graph.outputs.iter().chain(&graph.value_info);
+        ports.filter_map(|port| Some((port.value, port.info.ty.as_ref()?))).collect()
+    }
+
+    fn node(&mut self, id: NodeId, opset: i64, declared: &FxHashMap<ValueId, &'m Type>) {
+        let node = &self.model.nodes[id];
+        self.faults.remove(&id);
+        let facts = match self.functions.callee(node) {
+            Some(function) => self.call_function(id, function),
+            None if node.graphs().next().is_some() => self.control(id, node),
+            None => self.operator(id, node, opset),
+        };
+        for (output, fact) in node.outputs.iter().zip(facts) {
+            let Some(value) = *output else { continue };
+            let fact = self.checked(fact, value, node.graph, declared);
+            self.seed(value, fact);
+        }
+    }
+
+    fn operator(&mut self, id: NodeId, node: &'m Node, opset: i64) -> Vec<Fact> {
+        let domain = node.domain();
+        let opset = if domain.is_empty() { opset } else { self.model.opset(node.graph, domain).unwrap_or(1) };
+        let inputs: Vec<Option<&Fact>> =
+            node.inputs.iter().map(|input| input.map(|value| &self.facts[value.index()])).collect();
+        let attrs = NodeAttrs { model: self.model, node, frame: self.frame.as_ref() };
+        let outputs = node.outputs.len();
+        let call = Call {
+            domain,
+            op: &node.op_type,
+            opset,
+            attrs: &attrs,
+            inputs: &inputs,
+            outputs,
+            bounds: &self.bounds,
+        };
+        let in_loop = self.loops > 0;
+        let (symbols, model) = (&mut self.symbols, self.model);
+        let mut fresh = FreshFor { symbols, model, node: id, path: self.path, in_loop };
+        let (facts, faults) = transfer(&call, &mut fresh);
+        self.symbols.take_ranges(&mut self.bounds);
+        self.report(id, faults);
+        facts
+    }
+
+    fn report(&mut self, node: NodeId, faults: Vec<Fault>) {
+        if !faults.is_empty() {
+            self.faults.entry(node).or_default().extend(faults);
+        }
+    }
+
+    /// An inferred fact, compared with the declared type and completed by it.
+    fn checked(
+        &mut self,
+        fact: Fact,
+        value: ValueId,
+        graph: GraphId,
+        declared: &FxHashMap<ValueId, &'m Type>,
+    ) -> Fact {
+        let Some(ty) = declared.get(&value) else { return fact };
+        let said = declared_fact(ty);
+        match fact.meet(&said, &self.bounds) {
+            Ok(_) => {
+                self.contradictions.shift_remove(&(graph, value));
+                declared::fill(fact, &said)
+            }
+            Err(what) => {
+                let inferred = fact.clone();
+                let contradiction = Contradiction { value, graph, declared: said, inferred, what };
+                self.contradictions.insert((graph, value), contradiction);
+                fact
+            }
+        }
+    }
+
+    /// Compares an output that no node of its graph makes: an input, an initializer or a capture.
+    fn compare(&mut self, port: &'m Port, graph: GraphId) {
+        let by_node = self.model.producer(port.value).is_some_and(|(node, _)| {
+            self.model.nodes[node].graph == graph
+        });
+        if let (false, Some(ty)) = (by_node, &port.info.ty) {
+            let declared = FxHashMap::from_iter([(port.value, ty)]);
+            let fact = self.facts[port.value.index()].clone();
+            self.checked(fact, port.value, graph, &declared);
+        }
+    }
+
+    fn fact(&self, value: Option<ValueId>) -> Option<&Fact> {
+        value.map(|value| &self.facts[value.index()])
+    }
+}
+
+/// The ranges that the exporter recorded, in the metadata of the model or of the main graph.
+fn bounds(model: &Model) -> Bounds {
+    let all = model.graphs[model.main].metadata.iter().chain(&model.metadata);
+    let text = all.into_iter().find(|(key, _)| &**key == RANGE_CONSTRAINTS);
+    text.map_or_else(Bounds::default, |(_, text)| Bounds::parse(text))
+}
+
+fn declared_fact(ty: &Type) -> Fact {
+    declared::fact(ty, &mut |_, dim| declared_size(dim))
+}
+
+fn declared_size(dim: &DeclaredDim) -> Size {
+    match dim {
+        DeclaredDim::Value(value) => (*value >= 0).then(|| Dim::known(*value)),
+        DeclaredDim::Param(text) => (!text.is_empty()).then(|| Dim::parse(text)),
+        DeclaredDim::Absent => None,
+    }
+}
+
+/// The attributes of a node, where it stands in a function with those of the call.
+struct NodeAttrs<'a, 'm> {
+    model: &'m Model,
+    node: &'m Node,
+    frame: Option<&'a Frame<'m>>,
+}
+
+impl Attrs for NodeAttrs<'_, '_> {
+    fn attr(&self, name: &str) -> Option<&AttrValue> {
+        function::resolve(self.node.attr(name)?, self.frame)
+    }
+
+    fn tensor(&self, id: TensorId) -> &Tensor {
+        &self.model.tensors[id]
+    }
+}
+
+/// A tensor of one number, of which nothing else is known.
+fn scalar(elem: crate::graph::ElemType) -> Fact {
+    Fact::Tensor(TensorFact::new(Some(elem), Shape::scalar()))
+}

@@ -1,0 +1,130 @@
+//! New symbols: for sizes that inference cannot express in terms of what it has.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::graph::dim::{Bounds, Dim, Interval, Symbol};
+use crate::graph::{Model, NodeId, ValueId};
+use crate::infer::call::Fresh;
+use crate::infer::fact::{Fact, Known, TensorFact};
+use crate::infer::shape::{Shape, Size};
+
+/// A chain of calls of local functions: in each, a value of the body is another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Path(u32);
+
+/// The symbols made so far. The size of an axis of a value has one symbol, however often it is asked for.
+#[derive(Default)]
+pub(super) struct Symbols {
+    made: FxHashMap<(Path, ValueId, usize), Symbol>,
+    names: FxHashSet<String>,
+    paths: FxHashMap<(Path, NodeId), Path>,
+    /// Every symbol that was asked for, in order: what a body made is what was asked for within it.
+    log: Vec<Symbol>,
+    /// Ranges of new symbols, to be taken over into the bounds.
+    ranges: Vec<(Symbol, Interval)>,
+}
+
+impl Symbols {
+    /// Keeps names from being given to new symbols.
+    pub fn reserve(&mut self, dim: &Dim) {
+        self.names.extend(dim.symbols().map(|symbol| symbol.name().to_owned()));
+    }
+
+    /// The path on which `call` calls a function.
+    pub fn enter(&mut self, path: Path, call: NodeId) -> Path {
+        let next = Path(self.paths.len() as u32 + 1);
+        *self.paths.entry((path, call)).or_insert(next)
+    }
+
+    /// The symbol of an axis: `{value}_dim_{axis}`, with a number behind it if that name is taken.
+    pub fn of_axis(&mut self, path: Path, value: ValueId, axis: usize, model: &Model) -> Symbol {
+        let names = &mut self.names;
+        let symbol = self.made.entry((path, value, axis)).or_insert_with(|| {
+            let wanted = format!("{}_dim_{axis}", model.values[value].name);
+            let numbered = (1..).map(|number| format!("{wanted}_{number}"));
+            let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| !names.contains(name));
+            let name = free.unwrap_or(wanted);
+            names.insert(name.clone());
+            Symbol::size(&name)
+        });
+        self.log.push(symbol.clone());
+        symbol.clone()
+    }
+
+    /// How many symbols were asked for until now.
+    pub fn mark(&self) -> usize {
+        self.log.len()
+    }
+
+    /// The symbols asked for since `mark`.
+    pub fn since(&self, mark: usize) -> FxHashSet<Symbol> {
+        self.log[mark..].iter().cloned().collect()
+    }
+
+    /// Moves the ranges of new symbols to the bounds.
+    pub fn take_ranges(&mut self, bounds: &mut Bounds) {
+        for (symbol, range) in self.ranges.drain(..) {
+            bounds.restrict(&symbol, range);
+        }
+    }
+
+    /// Gives a symbol to every axis of a tensor that has none.
+    pub fn name_axes(&mut self, fact: &mut Fact, path: Path, value: ValueId, model: &Model) {
+        let Fact::Tensor(tensor) = fact else { return };
+        let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().any(Option::is_none)) else { return };
+        let named = |(axis, dim): (usize, &Size)| {
+            Some(dim.clone().unwrap_or_else(|| self.of_axis(path, value, axis, model).into()))
+        };
+        tensor.shape = Shape::new(dims.iter().enumerate().map(named).collect::<Vec<_>>());
+    }
+}
+
+/// The symbols of one call.
+pub(super) struct FreshFor<'a> {
+    pub symbols: &'a mut Symbols,
+    pub model: &'a Model,
+    pub node: NodeId,
+    pub path: Path,
+    /// In a loop, facts get weaker from one look at the body to the next: no range but that of a size
+    /// holds for certain.
+    pub in_loop: bool,
+}
+
+impl Fresh for FreshFor<'_> {
+    fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim> {
+        let value = self.model.nodes[self.node].output(output)?;
+        let symbol = self.symbols.of_axis(self.path, value, axis, self.model);
+        if !self.in_loop {
+            self.symbols.ranges.push((symbol.clone(), range));
+        }
+        Some(symbol.into())
+    }
+}
+
+/// What is left of a fact where these symbols mean nothing.
+pub(super) fn without(fact: Fact, symbols: &FxHashSet<Symbol>) -> Fact {
+    if symbols.is_empty() {
+        return fact;
+    }
+    let keep = |size: &Size| size.clone().filter(|dim| !dim.symbols().any(|symbol| symbols.contains(symbol)));
+    let tensor = |tensor: TensorFact| {
+        let shape = tensor.shape.dims().map_or(Shape::UNKNOWN, |dims| {
+            Shape::new(dims.iter().map(keep).collect::<Vec<_>>())
+        });
+        let value = match &tensor.value {
+            Known::Ints(elements) => {
+                let left: Vec<Size> = elements.iter().map(keep).collect();
+                if left.iter().all(Option::is_none) { Known::Nothing } else { Known::Ints(left.into()) }
+            }
+            other => other.clone(),
+        };
+        TensorFact { elem: tensor.elem, shape, value }
+    };
+    match fact {
+        Fact::Tensor(of) => Fact::Tensor(tensor(of)),
+        Fact::SparseTensor(of) => Fact::SparseTensor(tensor(of)),
+        Fact::Sequence(of) => Fact::sequence(without(*of, symbols)),
+        Fact::Optional(of) => Fact::optional(without(*of, symbols)),
+        other => other,
+    }
+}
