@@ -92,9 +92,9 @@ impl<'m> Driver<'m> {
         let carry = Carry { before, after: Vec::new(), outputs_before: 1, first_input: 2 };
         let Iterated { states, rest, inner } = self.carried(id, body, initial, &carry);
         let count = self.trip_count(node, body);
-        let range = count.as_ref().map_or(Interval::SIZE, |(most, _)| {
-            Interval { lo: Some(0), hi: most.range(&self.bounds).hi }
-        });
+        let range = count
+            .as_ref()
+            .map_or(Interval::SIZE, |(most, _)| Interval { lo: Some(0), hi: most.range(&self.bounds).hi });
         let exact = count.filter(|(_, exact)| *exact).map(|(count, _)| count);
         let mut facts = states;
         for fact in rest {
@@ -258,7 +258,9 @@ impl<'m> Driver<'m> {
             }
         }
         self.loops -= 1;
-        for (index, (first, next)) in initial.iter().zip(outputs.iter().skip(carry.outputs_before)).enumerate() {
+        for (index, (first, next)) in
+            initial.iter().zip(outputs.iter().skip(carry.outputs_before)).enumerate()
+        {
             if let Some(what) = kinds_conflict(first, next) {
                 self.report(id, vec![Fault::Carried { input: carry.first_input + index, what }]);
             }

@@ -82,8 +82,7 @@ impl<'m> Driver<'m> {
             return unknown;
         }
         let frame = self.frame_of(node, function);
-        let inputs: Vec<Option<Fact>> =
-            node.inputs.iter().map(|&input| self.fact(input).cloned()).collect();
+        let inputs: Vec<Option<Fact>> = node.inputs.iter().map(|&input| self.fact(input).cloned()).collect();
         if let Some(memo) = state.memo.iter().find(|memo| memo.inputs == inputs && memo.frame == frame) {
             return memo.outputs.clone();
         }

@@ -20,8 +20,8 @@ use super::meet::Conflict;
 use super::shape::{Shape, Size};
 use crate::graph::dim::{Bounds, Dim};
 use crate::graph::{
-    AttrValue, DeclaredDim, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type,
-    ValueId, order,
+    AttrValue, DeclaredDim, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId,
+    order,
 };
 use function::Frame;
 use symbols::{FreshFor, Path, Symbols};
@@ -291,9 +291,8 @@ impl<'m> Driver<'m> {
 
     /// Compares an output that no node of its graph makes: an input, an initializer or a capture.
     fn compare(&mut self, port: &'m Port, graph: GraphId) {
-        let by_node = self.model.producer(port.value).is_some_and(|(node, _)| {
-            self.model.nodes[node].graph == graph
-        });
+        let by_node =
+            self.model.producer(port.value).is_some_and(|(node, _)| self.model.nodes[node].graph == graph);
         if let (false, Some(ty)) = (by_node, &port.info.ty) {
             let declared = FxHashMap::from_iter([(port.value, ty)]);
             let fact = self.facts[port.value.index()].clone();

@@ -108,9 +108,10 @@ pub(super) fn without(fact: Fact, symbols: &FxHashSet<Symbol>) -> Fact {
     }
     let keep = |size: &Size| size.clone().filter(|dim| !dim.symbols().any(|symbol| symbols.contains(symbol)));
     let tensor = |tensor: TensorFact| {
-        let shape = tensor.shape.dims().map_or(Shape::UNKNOWN, |dims| {
-            Shape::new(dims.iter().map(keep).collect::<Vec<_>>())
-        });
+        let shape = tensor
+            .shape
+            .dims()
+            .map_or(Shape::UNKNOWN, |dims| Shape::new(dims.iter().map(keep).collect::<Vec<_>>()));
         let value = match &tensor.value {
             Known::Ints(elements) => {
                 let left: Vec<Size> = elements.iter().map(keep).collect();
