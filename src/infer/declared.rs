@@ -42,7 +42,8 @@ fn tensor(
     TensorFact::new(elem.and_then(ElemType::from_number), shape)
 }
 
-/// What a fact says, and where it says nothing, what was declared.
+/// What a fact says, and where it says nothing, what was declared. Of the shapes of elements of sequences
+/// nothing is taken: they differ from one another more often than declarations say.
 pub fn fill(inferred: Fact, declared: &Fact) -> Fact {
     let sizes = |a: &[Size], b: &[Size]| {
         let both = a.iter().zip(b).map(|(a, b)| a.clone().or_else(|| b.clone()));
@@ -61,7 +62,7 @@ pub fn fill(inferred: Fact, declared: &Fact) -> Fact {
         (Fact::Unknown, declared) => declared.clone(),
         (Fact::Tensor(a), Fact::Tensor(b)) => Fact::Tensor(tensors(a, b)),
         (Fact::SparseTensor(a), Fact::SparseTensor(b)) => Fact::SparseTensor(tensors(a, b)),
-        (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(fill(*a, b)),
+        (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(fill(*a, &b.without_shapes())),
         (Fact::Optional(a), Fact::Optional(b)) => Fact::optional(fill(*a, b)),
         (inferred, _) => inferred,
     }

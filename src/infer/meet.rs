@@ -68,6 +68,7 @@ impl Fact {
             (Fact::SparseTensor(a), Fact::SparseTensor(b)) => Fact::SparseTensor(a.join(b, bounds)),
             (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(a.join(b, bounds)),
             (Fact::Optional(a), Fact::Optional(b)) => Fact::optional(a.join(b, bounds)),
+            (Fact::Optional(a), b) | (b, Fact::Optional(a)) => Fact::optional(a.join(b, bounds)),
             (Fact::Map { key: k1, value: v1 }, Fact::Map { key: k2, value: v2 }) => {
                 Fact::Map { key: k1.filter(|_| k1 == k2), value: Box::new(v1.join(v2, bounds)) }
             }

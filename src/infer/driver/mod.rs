@@ -2,6 +2,7 @@
 
 mod control;
 mod function;
+mod iterate;
 mod symbols;
 
 use std::collections::BTreeMap;
@@ -278,7 +279,8 @@ impl<'m> Driver<'m> {
         match fact.meet(&said, &self.bounds) {
             Ok(_) => {
                 self.contradictions.shift_remove(&(graph, value));
-                declared::fill(fact, &said)
+                let known = self.symbols.without_unknown(&fact);
+                declared::fill(declared::fill(known, &said), &fact)
             }
             Err(what) => {
                 let inferred = fact.clone();

@@ -17,6 +17,8 @@ pub(super) struct Path(u32);
 pub(super) struct Symbols {
     made: FxHashMap<(Path, ValueId, usize), Symbol>,
     names: FxHashSet<String>,
+    /// Those that stand for a size of which nothing is known, not even why.
+    unknown: FxHashSet<Symbol>,
     paths: FxHashMap<(Path, NodeId), Path>,
     /// Every symbol that was asked for, in order: what a body made is what was asked for within it.
     log: Vec<Symbol>,
@@ -73,9 +75,28 @@ impl Symbols {
         let Fact::Tensor(tensor) = fact else { return };
         let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().any(Option::is_none)) else { return };
         let named = |(axis, dim): (usize, &Size)| {
-            Some(dim.clone().unwrap_or_else(|| self.of_axis(path, value, axis, model).into()))
+            Some(dim.clone().unwrap_or_else(|| self.of_unknown(path, value, axis, model)))
         };
         tensor.shape = Shape::new(dims.iter().enumerate().map(named).collect::<Vec<_>>());
+    }
+
+    fn of_unknown(&mut self, path: Path, value: ValueId, axis: usize, model: &Model) -> Dim {
+        let symbol = self.of_axis(path, value, axis, model);
+        self.unknown.insert(symbol.clone());
+        symbol.into()
+    }
+
+    /// The fact without those sizes of which nothing is known but that they have a symbol.
+    pub fn without_unknown(&self, fact: &Fact) -> Fact {
+        let Fact::Tensor(tensor) = fact else { return fact.clone() };
+        let is_unknown = |dim: &&Dim| dim.as_symbol().is_some_and(|symbol| self.unknown.contains(symbol));
+        let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().flatten().any(|dim| is_unknown(&dim)))
+        else {
+            return fact.clone();
+        };
+        let known = |size: &Size| size.clone().filter(|dim| !is_unknown(&dim));
+        let shape = Shape::new(dims.iter().map(known).collect::<Vec<_>>());
+        Fact::Tensor(TensorFact { shape, ..tensor.clone() })
     }
 }
 

@@ -68,6 +68,10 @@ pub fn linear_attention(cx: &mut Cx) -> Option<()> {
     let batch = cx.dim(0, 0);
     cx.set_dims(0, vec![batch.clone(), cx.dim(0, 1), mul(&queries, &value_size)]);
     cx.set_dims(1, vec![batch, known(heads), key_size, value_size]);
+    if !cx.has(3) {
+        let elem = cx.elem(0);
+        cx.set_elem(1, elem);
+    }
     Some(())
 }
 

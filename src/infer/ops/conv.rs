@@ -201,7 +201,11 @@ pub fn max_unpool(cx: &mut Cx) -> Option<()> {
 
 /// `Col2Im`: columns of blocks, back to an image.
 pub fn col2im(cx: &mut Cx) -> Option<()> {
-    let image = cx.ints(1).or_else(|| Some(vec![None; cx.length(1)?]))?;
+    // Each attribute has an entry for each spatial axis, `pads` two.
+    let by_attr = |(attr, each): (&str, usize)| Some(cx.ints_attr(attr)?.len() / each);
+    let by_attrs = || [("dilations", 1), ("strides", 1), ("pads", 2)].into_iter().find_map(by_attr);
+    let axes = cx.length(1).or_else(|| cx.length(2)).or_else(by_attrs);
+    let image = cx.ints(1).or_else(|| Some(vec![None; axes?]))?;
     let channels = (|| {
         let block = crate::infer::shape::product(&cx.ints(2)?);
         cx.dim(0, 1)?.floor_div(block.as_ref()?)

@@ -123,7 +123,9 @@ pub fn dft(cx: &mut Cx) -> Option<()> {
     let last = dims.len().checked_sub(1)?;
     dims[last] = known(if one_sided_spectrum && inverse { 1 } else { 2 });
     let Some(axis) = axis else {
-        dims[..last].fill(None);
+        if cx.has(1) || one_sided_spectrum {
+            dims[..last].fill(None);
+        }
         cx.set_dims(0, dims);
         return Some(());
     };

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use super::Cx;
 use super::elementwise::{broadcast_shapes, broadcast_sizes};
 use crate::infer::fault::Fault;
+use crate::infer::meet::meet_sizes;
 use crate::infer::shape::{Shape, Size, known};
 
 /// `MatMul` as in numpy.
@@ -73,10 +74,16 @@ pub fn einsum(cx: &mut Cx) -> Option<()> {
         }
         let start = before.chars().count();
         ellipsis = broadcast_shapes(&ellipsis, &dims[start..start + free], cx)?;
+        let mut of_term: IndexMap<char, Size> = IndexMap::new();
         let of_letters = dims[..start].iter().chain(&dims[start + free..]);
         for (letter, dim) in before.chars().chain(after.chars()).zip(of_letters) {
+            let size = of_term.entry(letter).or_insert_with(|| dim.clone());
+            // Within a term, a letter that occurs twice is a diagonal: the sizes are equal.
+            *size = meet_sizes(size, dim, cx.bounds()).ok()?;
+        }
+        for (letter, of_term) in of_term {
             let size = sizes.entry(letter).or_insert_with(|| known(1));
-            *size = broadcast_sizes(size, dim, cx)?;
+            *size = broadcast_sizes(size, &of_term, cx)?;
         }
     }
     let right = right.unwrap_or_else(|| implicit_output(&terms));

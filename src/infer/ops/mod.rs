@@ -17,6 +17,7 @@ mod reduce;
 mod sequence;
 mod table;
 mod text;
+mod training;
 mod vision;
 
 pub(super) use cx::Cx;
@@ -31,6 +32,7 @@ pub(super) fn find(domain: &str, op: &str) -> Option<Rule> {
         "" => table::ONNX,
         "ai.onnx.ml" => table::ML,
         "ai.onnx.preview" => table::PREVIEW,
+        "ai.onnx.preview.training" => table::TRAINING,
         "com.microsoft" => table::MICROSOFT,
         _ => return None,
     };

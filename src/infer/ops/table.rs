@@ -1,7 +1,8 @@
 //! Which rule each operator has, by domain. Sorted by name.
 
 use super::{
-    Rule, attention, conv, elementwise, index, layout, make, matmul, ml, norm, reduce, sequence, text, vision,
+    Rule, attention, conv, elementwise, index, layout, make, matmul, ml, norm, reduce, sequence, text,
+    training, vision,
 };
 
 /// The domain ai.onnx. Control flow is the host's.
@@ -238,6 +239,14 @@ pub const ML: &[(&str, Rule)] = &[
 /// The domain ai.onnx.preview.
 pub const PREVIEW: &[(&str, Rule)] = &[("FlexAttention", attention::flex_attention)];
 
+/// The domain ai.onnx.preview.training.
+pub const TRAINING: &[(&str, Rule)] = &[
+    ("Adagrad", training::with_one_state),
+    ("Adam", training::with_two_states),
+    ("Gradient", training::gradient),
+    ("Momentum", training::with_one_state),
+];
+
 /// The operators of ONNX Runtime.
 pub const MICROSOFT: &[(&str, Rule)] = &[
     ("BiasAdd", elementwise::broadcast_pair),
@@ -278,7 +287,7 @@ mod tests {
 
     #[test]
     fn tables_are_sorted() {
-        for table in [ONNX, ML, PREVIEW, MICROSOFT] {
+        for table in [ONNX, ML, PREVIEW, TRAINING, MICROSOFT] {
             assert!(table.is_sorted_by(|a, b| a.0 < b.0));
         }
     }
@@ -288,7 +297,7 @@ mod tests {
 
     #[test]
     fn every_operator_of_the_specification_has_a_rule() {
-        for domain in ["", "ai.onnx.ml", "ai.onnx.preview"] {
+        for domain in ["", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"] {
             for op in schema::ops(domain).filter(|op| !OF_THE_HOST.contains(op)) {
                 assert!(super::super::find(domain, op).is_some(), "{domain}.{op}");
             }

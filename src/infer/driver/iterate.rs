@@ -1,0 +1,234 @@
+//! `Loop` and `Scan`: bodies that are run again and again, with a state that each run hands on to the next.
+
+use rustc_hash::FxHashSet;
+
+use super::control::kinds_conflict;
+use super::symbols::{FreshFor, without};
+use super::{Driver, scalar};
+use crate::graph::dim::{Dim, Interval, Symbol};
+use crate::graph::{AttrValue, ElemType, GraphId, Id, Node, NodeId, ValueId};
+use crate::infer::call::Fresh;
+use crate::infer::declared::fill;
+use crate::infer::fact::Fact;
+use crate::infer::fault::Fault;
+use crate::infer::meet::meet_sizes;
+use crate::infer::shape::{Shape, Size, number};
+
+/// In loops nested deeper than this, sizes that an iteration may change are given up at once: to look at a
+/// body more than once costs a power of its depth.
+const MAX_PRECISE_LOOPS: usize = 3;
+
+impl<'m> Driver<'m> {
+    /// `Loop`: iteration number, condition and state go in; condition, state and scan outputs come out.
+    pub(super) fn iterate(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
+        let body = self.body(node, "body")?;
+        let states = self.model.graphs[body].inputs.len().checked_sub(2)?;
+        let initial: Vec<Fact> =
+            (0..states).map(|state| self.fact(node.input(state + 2)).cloned().unwrap_or_default()).collect();
+        let before = vec![scalar(ElemType::Int64), scalar(ElemType::Bool)];
+        let carry =
+            Carry { before, after: Vec::new(), outputs_before: 1, first_input: 2, keeps_shapes: false };
+        let Iterated { states, rest, inner } = self.carried(id, body, initial, &carry);
+        let steps = self.steps(id, node, body, states.len());
+        let scanned = rest.into_iter().map(|fact| stacked(without(fact, &inner), 0, steps.clone()));
+        Some(states.into_iter().chain(scanned).collect())
+    }
+
+    /// The number of iterations: as the trip count says if the condition is never false, else a new symbol,
+    /// which is the size of the first axis of the first scan output.
+    fn steps(&mut self, id: NodeId, node: &Node, body: GraphId, first: usize) -> Size {
+        let count = self.trip_count(node, body);
+        if let Some((count, true)) = count {
+            return Some(count);
+        }
+        let output = (first..node.outputs.len()).find(|&output| node.output(output).is_some())?;
+        let hi = count.and_then(|(most, _)| most.range(&self.bounds).hi);
+        let (model, path, in_loop) = (self.model, self.path, self.loops > 0);
+        let mut fresh = FreshFor { symbols: &mut self.symbols, model, node: id, path, in_loop };
+        let size = fresh.size(output, 0, Interval { lo: Some(0), hi });
+        self.symbols.take_ranges(&mut self.bounds);
+        size
+    }
+
+    /// The greatest number of iterations, and whether it is reached: the condition is never false.
+    fn trip_count(&self, node: &Node, body: GraphId) -> Option<(Dim, bool)> {
+        let holds = |fact: &Fact| fact.as_ints().and_then(|ints| number(ints.first()?)) == Some(1);
+        let graph = &self.model.graphs[body];
+        let (taken_in, given_out) = (graph.inputs.get(1)?.value, graph.outputs.first()?.value);
+        let starts = self.fact(node.input(1)).is_none_or(holds);
+        let goes_on = taken_in == given_out
+            || holds(&self.facts[given_out.index()])
+            || self.is_identity_of(given_out, taken_in);
+        let most = self.fact(node.input(0))?.as_ints()?.into_iter().next()??;
+        let most = match most.at_least(&Dim::known(0), &self.bounds).is_always() {
+            true => most,
+            false => most.maximum(0)?,
+        };
+        Some((most, starts && goes_on))
+    }
+
+    /// Whether a value is an `Identity` of another.
+    fn is_identity_of(&self, value: ValueId, of: ValueId) -> bool {
+        self.model.producer(value).is_some_and(|(node, _)| {
+            let node = &self.model.nodes[node];
+            &*node.op_type == "Identity" && node.domain().is_empty() && node.input(0) == Some(of)
+        })
+    }
+
+    /// `Scan`: states as in `Loop`, and slices of the scan inputs.
+    pub(super) fn scan(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
+        let body = self.body(node, "body")?;
+        // Version 8 has the lengths first, and a batch axis before everything.
+        let batched = self.model.opset(node.graph, "").is_some_and(|opset| opset < 9);
+        let skipped = usize::from(batched);
+        let slices = usize::try_from(node.attr("num_scan_inputs")?.as_int()?).ok()?;
+        let states = node.inputs.len().checked_sub(skipped + slices)?;
+        let outer = |at: usize| self.fact(node.input(at + skipped)).cloned().unwrap_or_default();
+        let batch = if batched { outer(0).shape().and_then(|shape| shape.dim(0)).cloned() } else { None };
+        let axes = |attr: &str| node.attr(attr).and_then(AttrValue::as_ints).unwrap_or_default();
+        let axis_of = |attr: &str, index: usize| axes(attr).get(index).copied().unwrap_or(0);
+        let initial: Vec<Fact> =
+            (0..states).map(|at| if batched { sliced(&outer(at), 0).1 } else { outer(at) }).collect();
+        let mut steps: Size = None;
+        let mut parts = Vec::new();
+        for index in 0..slices {
+            let whole = outer(states + index);
+            let whole = if batched { sliced(&whole, 0).1 } else { whole };
+            let (size, part) = sliced(&whole, axis_of("scan_input_axes", index));
+            steps = meet_sizes(&steps, &size, &self.bounds).ok().flatten().or(steps);
+            parts.push(part);
+        }
+        let carry = Carry {
+            before: Vec::new(),
+            after: parts,
+            outputs_before: 0,
+            first_input: skipped,
+            keeps_shapes: true,
+        };
+        let Iterated { states, rest, inner } = self.carried(id, body, initial, &carry);
+        let with_batch = |fact: Fact| if batched { stacked(fact, 0, batch.clone()) } else { fact };
+        let scanned = rest.into_iter().enumerate().map(|(index, fact)| {
+            with_batch(stacked(without(fact, &inner), axis_of("scan_output_axes", index), steps.clone()))
+        });
+        Some(states.into_iter().map(with_batch).chain(scanned).collect())
+    }
+}
+
+/// How the state of an iteration lies among the inputs and outputs of its body.
+struct Carry {
+    /// The inputs of the body before the state, and those after it.
+    before: Vec<Fact>,
+    after: Vec<Fact>,
+    /// How many outputs of the body come before the state.
+    outputs_before: usize,
+    /// The input of the node that gives the first state.
+    first_input: usize,
+    /// `Scan` demands that no iteration changes the shape of a state.
+    keeps_shapes: bool,
+}
+
+/// What is known after any number of iterations.
+struct Iterated {
+    /// The state, without the symbols of the body.
+    states: Vec<Fact>,
+    /// What each iteration gives besides.
+    rest: Vec<Fact>,
+    /// Symbols that mean something only within an iteration.
+    inner: FxHashSet<Symbol>,
+}
+
+/// A body is looked at this often: with the state as it starts, with what of it the first iteration keeps,
+/// and with the element types alone of what does not come to rest.
+const LOOKS: usize = 3;
+
+impl<'m> Driver<'m> {
+    /// Looks at a body until what goes in as state holds of what comes out, too.
+    fn carried(&mut self, id: NodeId, body: GraphId, initial: Vec<Fact>, carry: &Carry) -> Iterated {
+        let kept = self.unchanged(body, carry, initial.len());
+        let shapes = self.loops < MAX_PRECISE_LOOPS;
+        let start = |(fact, kept): (&Fact, &bool)| match (kept, shapes) {
+            (true, _) => fact.clone(),
+            (false, true) => fact.clone().without_values(),
+            (false, false) => fact.without_shapes(),
+        };
+        let mut states: Vec<Fact> = initial.iter().zip(&kept).map(start).collect();
+        let mut outputs = Vec::new();
+        let mut inner = FxHashSet::default();
+        self.loops += 1;
+        for look in 1..=LOOKS {
+            let inputs = [&carry.before[..], &states, &carry.after].concat();
+            let mark = self.symbols.mark();
+            outputs = self.run_body(body, &inputs);
+            inner = self.symbols.since(mark);
+            let mut settled = true;
+            for (state, fact) in states.iter_mut().zip(outputs.iter().skip(carry.outputs_before)) {
+                let fact = without(fact.clone(), &inner);
+                let next = match carry.keeps_shapes {
+                    true => fill(state.clone(), &fact.without_values()),
+                    false => state.join(&fact, &self.bounds),
+                };
+                settled &= next == *state;
+                *state = next;
+            }
+            if settled {
+                break;
+            }
+            if look + 1 == LOOKS && !carry.keeps_shapes {
+                let changing = states.iter_mut().zip(&kept).filter(|(_, kept)| !**kept);
+                changing.for_each(|(state, _)| *state = state.without_shapes());
+            }
+        }
+        self.loops -= 1;
+        for (index, (first, next)) in
+            initial.iter().zip(outputs.iter().skip(carry.outputs_before)).enumerate()
+        {
+            if let Some(what) = kinds_conflict(first, next) {
+                self.report(id, vec![Fault::Carried { input: carry.first_input + index, what }]);
+            }
+        }
+        for (state, last) in states.iter_mut().zip(outputs.iter().skip(carry.outputs_before)) {
+            // A state that starts out as an optional has the type that the body gives it.
+            if let (Fact::Optional(of), false) = (&*state, matches!(last, Fact::Optional(_))) {
+                *state = (**of).clone();
+            }
+        }
+        let rest = outputs.split_off((carry.outputs_before + states.len()).min(outputs.len()));
+        Iterated { states, rest, inner }
+    }
+
+    /// Which states the body hands on as it got them.
+    fn unchanged(&self, body: GraphId, carry: &Carry, states: usize) -> Vec<bool> {
+        let graph = &self.model.graphs[body];
+        let value_in = |state: usize| graph.inputs.get(carry.before.len() + state).map(|port| port.value);
+        let value_out = |state: usize| graph.outputs.get(carry.outputs_before + state).map(|port| port.value);
+        let same = |state| match (value_in(state), value_out(state)) {
+            (Some(taken_in), Some(given_out)) => {
+                taken_in == given_out || self.is_identity_of(given_out, taken_in)
+            }
+            _ => false,
+        };
+        (0..states).map(same).collect()
+    }
+}
+
+/// A tensor without one of its axes, and the size of that.
+fn sliced(fact: &Fact, axis: i64) -> (Size, Fact) {
+    let elem = fact.elem();
+    let Some(dims) = fact.dims() else { return (None, Fact::tensor(elem, Shape::UNKNOWN)) };
+    let at = if axis < 0 { axis + dims.len() as i64 } else { axis };
+    let at = usize::try_from(at).ok().filter(|&at| at < dims.len());
+    let Some(at) = at else { return (None, Fact::tensor(elem, Shape::UNKNOWN)) };
+    let rest = [&dims[..at], &dims[at + 1..]].concat();
+    (dims[at].clone(), Fact::tensor(elem, Shape::new(rest)))
+}
+
+/// Tensors of one shape put together along a new axis.
+fn stacked(fact: Fact, axis: i64, size: Size) -> Fact {
+    let elem = fact.elem();
+    let Some(dims) = fact.dims() else { return Fact::tensor(elem, Shape::UNKNOWN) };
+    let rank = dims.len() as i64 + 1;
+    let at = usize::try_from(if axis < 0 { axis + rank } else { axis }).unwrap_or(0).min(dims.len());
+    let mut dims = dims.to_vec();
+    dims.insert(at, size);
+    Fact::tensor(elem, Shape::new(dims))
+}

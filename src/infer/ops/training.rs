@@ -1,0 +1,43 @@
+//! The domain ai.onnx.preview.training: one step of an optimiser.
+
+use super::Cx;
+use crate::infer::fact::Fact;
+
+/// Learning rate and step count come before the tensors.
+const SCALARS: usize = 2;
+
+/// `Adagrad` and `Momentum`: all parameters, all gradients, all of one state; out come the new parameters
+/// and states.
+pub fn with_one_state(cx: &mut Cx) -> Option<()> {
+    updated(cx, &[0, 2])
+}
+
+/// `Adam`: as above, with two states.
+pub fn with_two_states(cx: &mut Cx) -> Option<()> {
+    updated(cx, &[0, 2, 3])
+}
+
+/// Each group of outputs has the types of a group of inputs; the gradients are the second group of those.
+fn updated(cx: &mut Cx, groups: &[usize]) -> Option<()> {
+    let size = cx.inputs().checked_sub(SCALARS)? / (groups.len() + 1);
+    for (at, group) in groups.iter().enumerate() {
+        for index in 0..size {
+            like_input(cx, at * size + index, SCALARS + group * size + index);
+        }
+    }
+    Some(())
+}
+
+/// `Gradient`: one for each of the variables `xs`, which come first.
+pub fn gradient(cx: &mut Cx) -> Option<()> {
+    for output in 0..cx.outs.len() {
+        like_input(cx, output, output);
+    }
+    Some(())
+}
+
+fn like_input(cx: &mut Cx, output: usize, input: usize) {
+    if let Some(fact) = cx.fact(input) {
+        cx.put(output, Fact::tensor(fact.elem(), fact.shape().cloned().unwrap_or_default()));
+    }
+}
