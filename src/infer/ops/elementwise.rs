@@ -72,7 +72,7 @@ pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
     match (a, b) {
         (Some(a), Some(b)) => match broadcast(a, b, bounds) {
             Broadcast::Dim(dim) => Some(Some(dim)),
-            Broadcast::Unknown => Some(None),
+            Broadcast::Unknown => Some(gives_way(a, b).or_else(|| gives_way(b, a))),
             Broadcast::Conflict => None,
         },
         // The other can only be 1 or the same, if the model runs at all.
@@ -82,6 +82,14 @@ pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
         }
         (None, None) => Some(None),
     }
+}
+
+/// The size of the result is `b` where `b` is a symbol, and whenever it is 1, so is `a`: then in no run
+/// that succeeds can `b` give way to `a`. An example is `min(n, 512)` against `n`.
+fn gives_way(a: &Dim, b: &Dim) -> Size {
+    let symbol = b.as_symbol()?;
+    let at_one = a.substitute(&|other| (other == symbol).then(|| Dim::known(1)))?;
+    (at_one.as_const() == Some(1)).then(|| b.clone())
 }
 
 /// The element type is that of the attribute `to`.
