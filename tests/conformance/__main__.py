@@ -11,6 +11,7 @@ from . import tools
 # Name on the command line → module; each has `run(options) -> bool`, true where every limit holds.
 CHECKS = {
     "roundtrip": "roundtrip",
+    "lint": "lint_clean",
     "lint-speed": "lint_speed",
     "pitfalls": "pitfalls",
     "convert": "convert",

@@ -1,0 +1,43 @@
+"""False alarms: onnx-lint on every node test and every real model, all of which are legal and run."""
+
+import collections
+import json
+from pathlib import Path
+
+from . import models, node_tests, opset, tools
+
+# Models for each process: a command line has a limit, and a crash should not hide the rest.
+BATCH = 100
+
+
+def run(options) -> bool:
+    lint = tools.binary("onnx-lint")
+    # Where onnx.checker has something to say too, an error is no false alarm.
+    legal = [test.path for test in node_tests.collect()
+             if opset.illegality(test.model, opset.opset_of(test.model)) is None]
+    real = [model.path for model in models.collect() if model.runs]
+    rows, lines, failures = [], [], []
+    for name, paths in (("node tests", legal), ("real models", real)):
+        findings = _lint(lint, paths, failures)
+        severities = collections.Counter(finding["severity"] for finding in findings)
+        rows.append((name, len(paths), *(severities[level] for level in ("error", "warning", "info", "hint"))))
+        lines += [f"{Path(finding['file']).name}: {finding['severity']}[{finding['code']}] {finding['message']}"
+                  for finding in findings if finding["severity"] == "error" or
+                  finding["severity"] == "warning" and name == "real models"]
+    print(tools.table(("linted", "models", "errors", "warnings", "infos", "hints"), rows))
+    if lines:
+        print(f"errors, and the real models' warnings:\n{options.listed(lines, first=40)}")
+    if failures:
+        print(f"FAILED: {len(failures)}\n{options.listed(failures)}")
+    return not failures and not any(row[2] for row in rows)
+
+
+def _lint(lint, paths, failures) -> list[dict]:
+    findings = []
+    for start in range(0, len(paths), BATCH):
+        done = tools.run([lint, "--isolated", "--output-format", "json", *paths[start:start + BATCH]])
+        if done.status in (0, 1):
+            findings += json.loads(done.stdout)
+        else:
+            failures.append(done.last_words())
+    return findings
