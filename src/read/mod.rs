@@ -2,6 +2,7 @@
 
 pub mod any;
 pub mod export_log;
+pub mod external;
 pub mod file;
 pub mod onnx;
 pub mod pt2;

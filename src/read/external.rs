@@ -1,0 +1,217 @@
+//! Tensors whose elements are in another file, which has to lie in the folder of the model.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use indexmap::IndexMap;
+
+use super::file;
+use crate::graph::{Metadata, Tensor, TensorData};
+
+/// What can be wrong with where a tensor says its elements are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// There is no `location`.
+    NoLocation,
+    NoFile {
+        location: String,
+    },
+    /// The location leaves the folder of the model; `how` follows its name in a sentence.
+    Escapes {
+        location: String,
+        how: &'static str,
+    },
+    /// `offset` or `length` is no number.
+    BadNumber {
+        key: &'static str,
+        text: String,
+    },
+    /// The range is shorter than the elements.
+    TooShort {
+        length: u64,
+        needed: u64,
+    },
+    /// The range ends behind the file.
+    PastEnd {
+        end: u64,
+        size: u64,
+        location: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    /// In half a sentence that follows the name of the tensor: "ends at byte 24 of …".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::NoLocation => f.write_str("is in another file, but does not say in which"),
+            Fault::NoFile { location } => write!(f, "is in `{location}`, which is not there"),
+            Fault::Escapes { location, how } => write!(f, "is in `{location}`, which {how}"),
+            Fault::BadNumber { key, text } => {
+                write!(f, "has `{text}` as the `{key}` of its data, which is no number")
+            }
+            Fault::TooShort { length, needed } => {
+                write!(f, "takes {needed} bytes, but has only {length} in another file")
+            }
+            Fault::PastEnd { end, size, location } => {
+                write!(f, "ends at byte {end} of `{location}`, which has {size}")
+            }
+        }
+    }
+}
+
+/// The external data of one model. Each file is mapped once, when a tensor first needs it.
+#[derive(Debug)]
+pub struct ExternalFiles {
+    folder: PathBuf,
+    files: IndexMap<String, Result<Bytes, Fault>>,
+}
+
+impl ExternalFiles {
+    /// `folder` is that of the model.
+    pub fn new(folder: &Path) -> Self {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        ExternalFiles { folder: folder.to_owned(), files: IndexMap::new() }
+    }
+
+    /// The packed elements of an external tensor, as `raw_data` has them; `None` for one that is not
+    /// external.
+    pub fn bytes(&mut self, tensor: &Tensor) -> Option<Result<Bytes, Fault>> {
+        match &tensor.data {
+            TensorData::External(entries) => Some(self.range(entries, tensor)),
+            _ => None,
+        }
+    }
+
+    fn range(&mut self, entries: &Metadata, tensor: &Tensor) -> Result<Bytes, Fault> {
+        let location = location(entries)?;
+        let (offset, length) = (number(entries, "offset")?.unwrap_or(0), number(entries, "length")?);
+        let needed = tensor.byte_len().and_then(|bytes| u64::try_from(bytes).ok());
+        if let (Some(length), Some(needed)) = (length, needed)
+            && length < needed
+        {
+            return Err(Fault::TooShort { length, needed });
+        }
+        let file = self.file(location)?;
+        let size = file.len() as u64;
+        let end = match length.or(needed) {
+            Some(length) => offset.saturating_add(length),
+            None => size.max(offset),
+        };
+        if end > size {
+            return Err(Fault::PastEnd { end, size, location: location.to_owned() });
+        }
+        // Both are at most the size of the file, so they fit.
+        Ok(file.slice(offset as usize..end as usize))
+    }
+
+    fn file(&mut self, location: &str) -> Result<Bytes, Fault> {
+        if let Some(known) = self.files.get(location) {
+            return known.clone();
+        }
+        let file = locate(&self.folder, location)
+            .and_then(|path| file::read(&path).map_err(|_| Fault::NoFile { location: location.to_owned() }));
+        self.files.insert(location.to_owned(), file.clone());
+        file
+    }
+}
+
+/// The file that an external tensor names.
+pub fn location(entries: &Metadata) -> Result<&str, Fault> {
+    entry(entries, "location").filter(|location| !location.is_empty()).ok_or(Fault::NoLocation)
+}
+
+/// The regular file at `location` below `folder`, links followed.
+pub fn locate(folder: &Path, location: &str) -> Result<PathBuf, Fault> {
+    let escapes = |how| Fault::Escapes { location: location.to_owned(), how };
+    if let Some(how) = leaves_folder(location) {
+        return Err(escapes(how));
+    }
+    let missing = |_| Fault::NoFile { location: location.to_owned() };
+    let folder = folder.canonicalize().map_err(missing)?;
+    let found = folder.join(location).canonicalize().map_err(missing)?;
+    if !found.starts_with(&folder) {
+        return Err(escapes("is a link to a file out of the folder of the model"));
+    }
+    if found.is_file() { Ok(found) } else { Err(Fault::NoFile { location: location.to_owned() }) }
+}
+
+fn entry<'a>(entries: &'a Metadata, key: &str) -> Option<&'a str> {
+    entries.iter().find(|(name, _)| &**name == key).map(|(_, value)| &**value)
+}
+
+fn number(entries: &Metadata, key: &'static str) -> Result<Option<u64>, Fault> {
+    let Some(text) = entry(entries, key) else { return Ok(None) };
+    text.trim().parse().map(Some).map_err(|_| Fault::BadNumber { key, text: text.to_owned() })
+}
+
+/// How a location leaves the folder of the model by its text alone, on whichever system.
+fn leaves_folder(location: &str) -> Option<&'static str> {
+    let is_drive = location.as_bytes().get(1) == Some(&b':');
+    if location.starts_with(['/', '\\']) || is_drive {
+        Some("is an absolute path")
+    } else if location.split(['/', '\\']).any(|part| part == "..") {
+        Some("leads out of the folder of the model")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::graph::ElemType;
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("w.bin"), (0..20).collect::<Vec<u8>>()).expect("a file");
+        folder
+    }
+
+    /// Reads four floats from where `entries` say.
+    fn bytes(folder: &Path, entries: &[(&str, &str)]) -> Result<Bytes, Fault> {
+        let entries = entries.iter().map(|&(key, value)| (Arc::from(key), Arc::from(value))).collect();
+        let tensor = Tensor::new(ElemType::Float, vec![4], TensorData::External(entries));
+        ExternalFiles::new(folder).bytes(&tensor).expect("it is external")
+    }
+
+    #[test]
+    fn ranges_lie_in_the_file() {
+        let folder = folder();
+        let at = |offset| bytes(folder.path(), &[("location", "w.bin"), ("offset", offset)]);
+        assert_eq!(at("4").as_deref(), Ok(&(4..20).collect::<Vec<u8>>()[..]));
+        assert_eq!(at("8"), Err(Fault::PastEnd { end: 24, size: 20, location: "w.bin".into() }));
+        assert_eq!(at("-1"), Err(Fault::BadNumber { key: "offset", text: "-1".into() }));
+        assert!(matches!(at("18446744073709551615"), Err(Fault::PastEnd { .. })));
+        let short = bytes(folder.path(), &[("location", "w.bin"), ("length", "8")]);
+        assert_eq!(short, Err(Fault::TooShort { length: 8, needed: 16 }));
+        assert_eq!(bytes(folder.path(), &[]), Err(Fault::NoLocation));
+        let missing = bytes(folder.path(), &[("location", "v.bin")]);
+        assert_eq!(missing, Err(Fault::NoFile { location: "v.bin".into() }));
+    }
+
+    #[test]
+    fn locations_stay_below_the_folder() {
+        let folder = folder();
+        let outside =
+            ["/etc/passwd", r"\\server\x", "C:\\x", "c:x", "../w.bin", "a/../../w.bin", r"a\..\..\w"];
+        for location in outside {
+            let fault = bytes(folder.path(), &[("location", location)]);
+            assert!(matches!(fault, Err(Fault::Escapes { .. })), "{location}: {fault:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_below_the_folder() {
+        let (outside, inside) = (folder(), folder());
+        let link = |to: &Path, name| std::os::unix::fs::symlink(to, inside.path().join(name));
+        link(&outside.path().join("w.bin"), "out.bin").expect("a link");
+        link(&inside.path().join("w.bin"), "in.bin").expect("a link");
+        let fault = bytes(inside.path(), &[("location", "out.bin")]);
+        assert!(matches!(fault, Err(Fault::Escapes { .. })), "{fault:?}");
+        assert!(bytes(inside.path(), &[("location", "in.bin")]).is_ok());
+    }
+}

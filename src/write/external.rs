@@ -1,0 +1,157 @@
+//! Moves tensors out of a model, into one file beside it.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use indexmap::IndexSet;
+
+use crate::graph::scopes::nested;
+use crate::graph::{AttrValue, ElemType, Initial, Model, Tensor, TensorData, TensorId};
+
+/// Tensors of fewer bytes stay in the model, unless `--size-threshold` says otherwise.
+pub const DEFAULT_THRESHOLD: usize = 1024;
+
+/// `data_location` of a tensor whose elements are in another file.
+const EXTERNAL: i32 = 1;
+
+/// Where a tensor may begin: at a page, so that runtimes can map it.
+const PAGE: u64 = 4096;
+
+/// Where a tensor of `LARGE` bytes or more may begin: Windows maps files in steps of this size.
+const LARGE_PAGE: u64 = 64 << 10;
+const LARGE: usize = 1 << 20;
+
+/// Writes every tensor of `threshold` bytes or more to `out`, and makes it refer to `location`, the name
+/// of that file. What is external already stays where it is.
+pub fn externalize(
+    model: &mut Model,
+    threshold: usize,
+    location: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let location: Arc<str> = Arc::from(location);
+    let mut end = 0u64;
+    for id in tensors(model) {
+        let tensor = &mut model.tensors[id];
+        let packed = packed(tensor).filter(|bytes| bytes.len() >= threshold.max(1));
+        let Some(bytes) = packed else { continue };
+        let page = if bytes.len() >= LARGE { LARGE_PAGE } else { PAGE };
+        let offset = end.next_multiple_of(page);
+        io::copy(&mut io::Read::take(io::repeat(0), offset - end), out)?;
+        out.write_all(&bytes)?;
+        end = offset + bytes.len() as u64;
+        let entry = |key: &str, value: String| (Arc::from(key), Arc::from(value));
+        tensor.location = Some(EXTERNAL);
+        tensor.data = TensorData::External(vec![
+            (Arc::from("location"), location.clone()),
+            entry("offset", offset.to_string()),
+            entry("length", bytes.len().to_string()),
+        ]);
+    }
+    Ok(())
+}
+
+/// The tensors that are written with the model: initializers and attributes. The arena may hold others,
+/// which nothing refers to any more.
+fn tensors(model: &Model) -> Vec<TensorId> {
+    let mut found = Vec::new();
+    let bodies = model.functions.iter().map(|function| function.body);
+    for graph in std::iter::once(model.main).chain(bodies).flat_map(|graph| nested(model, graph)) {
+        let graph = &model.graphs[graph];
+        for &value in &graph.initializers {
+            if let Some(Initial::Dense(tensor)) = model.values[value].initial {
+                found.push(tensor);
+            }
+        }
+        for attr in graph.nodes.iter().flat_map(|&node| &model.nodes[node].attrs) {
+            match &attr.value {
+                AttrValue::Tensor(tensor) => found.push(*tensor),
+                AttrValue::Tensors(tensors) => found.extend(tensors),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Where the data of `model` are that are in other files: each name once, in the order of the model.
+pub fn locations(model: &Model) -> Vec<Arc<str>> {
+    let mut found = IndexSet::new();
+    for tensor in tensors(model) {
+        if let TensorData::External(entries) = &model.tensors[tensor].data {
+            found.extend(entries.iter().filter(|(key, _)| &**key == "location").map(|(_, name)| name.clone()));
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// The elements of a tensor as `raw_data` has them; `None` for strings, and where there are none.
+fn packed(tensor: &Tensor) -> Option<Bytes> {
+    fn pack<T: Copy, const N: usize>(items: &[T], bytes: fn(T) -> [u8; N]) -> Bytes {
+        items.iter().flat_map(|&item| bytes(item)).collect()
+    }
+    Some(match &tensor.data {
+        TensorData::Raw(raw) => raw.clone(),
+        TensorData::Floats(items) => pack(items, f32::to_le_bytes),
+        TensorData::Doubles(items) => pack(items, f64::to_le_bytes),
+        TensorData::Int64s(items) => pack(items, i64::to_le_bytes),
+        TensorData::Uint64s(items) if tensor.elem()? == ElemType::Uint32 => {
+            pack(items, |item| (item as u32).to_le_bytes())
+        }
+        TensorData::Uint64s(items) => pack(items, u64::to_le_bytes),
+        // `int32_data` holds one element of 16 or fewer bits, or one byte of smaller ones, in each entry.
+        TensorData::Int32s(items) => match tensor.elem()?.bits()? {
+            32 => pack(items, i32::to_le_bytes),
+            16 => pack(items, |item| (item as u16).to_le_bytes()),
+            _ => pack(items, |item| [item as u8]),
+        },
+        TensorData::Absent | TensorData::Strings(_) | TensorData::External(_) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Def, Value};
+    use crate::read::external::ExternalFiles;
+
+    #[test]
+    fn tensors_move_out_and_come_back() {
+        let tensors = [
+            Tensor::from_raw(ElemType::Uint8, vec![3], vec![1, 2, 3]),
+            Tensor::new(ElemType::Float, vec![2], TensorData::Floats(vec![1.0, -2.0])),
+            Tensor::new(ElemType::Float16, vec![3], TensorData::Int32s(vec![0x3c00, 0, 1])),
+            Tensor::new(ElemType::Uint32, vec![2], TensorData::Uint64s(vec![7, u32::MAX.into()])),
+            Tensor::new(ElemType::Int8, vec![6], TensorData::Int32s(vec![-1, 2, 3, 4, 5, 6])),
+            Tensor::from_raw(ElemType::Uint8, vec![LARGE as i64], vec![9; LARGE]),
+        ];
+        let mut model = Model::new();
+        for tensor in tensors {
+            let tensor = model.tensors.push(tensor);
+            let (name, graph) = (Arc::from(""), model.main);
+            let initial = Some(Initial::Dense(tensor));
+            let value = model.values.push(Value { name, graph, def: Def::Initializer, initial });
+            model.graphs[graph].initializers.push(value);
+        }
+        let mut data = Vec::new();
+        externalize(&mut model, 4, "w.data", &mut data).expect("written");
+
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("w.data"), &data).expect("a file");
+        let mut files = ExternalFiles::new(folder.path());
+        let mut read = |index: usize| {
+            let (_, tensor) = model.tensors.iter().nth(index).expect("a tensor");
+            files.bytes(tensor).map(|bytes| bytes.expect("in range").to_vec())
+        };
+        assert_eq!(read(0), None);
+        assert_eq!(read(1), Some([1.0f32.to_le_bytes(), (-2.0f32).to_le_bytes()].concat()));
+        assert_eq!(read(2), Some(vec![0, 0x3c, 0, 0, 1, 0]));
+        assert_eq!(read(3), Some(vec![7, 0, 0, 0, 255, 255, 255, 255]));
+        assert_eq!(read(4), Some(vec![255, 2, 3, 4, 5, 6]));
+        assert_eq!(read(5), Some(vec![9; LARGE]));
+        assert_eq!(data.len() as u64, LARGE_PAGE + LARGE as u64);
+        assert_eq!(locations(&model), [Arc::from("w.data")]);
+    }
+}
