@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diag::Level;
+use crate::lint::builtin;
 
 /// A rule, as far as the command line has to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,35 +19,58 @@ pub struct Catalogue {
     rules: BTreeMap<String, Known>,
 }
 
-/// Rules that no rule file holds, because what they speak of comes before there is a graph.
-const READING: [(&str, &str, Level, &str); 8] = [
+/// A row of the table below: code, name, level, summary.
+type Row = (&'static str, &'static str, Level, &'static str);
+
+/// Rules about evidence other than a graph, and about reading itself.
+const EVIDENCE: [Row; 32] = [
+    ("DTY002", "float64-promotion", Level::Warning, "A region is computed in double between floats."),
+    ("EXP001", "baked-shape", Level::Error, "A constant stands where a free dimension flows."),
+    ("EXP002", "item-baked", Level::Warning, "The value of a tensor became a constant."),
+    ("EXP003", "in-place-shape-alias", Level::Error, "Changing a copy of a size changed the size itself."),
+    ("EXP004", "in-place-view-lost", Level::Error, "A write into a view has no effect on what it views."),
+    ("EXP005", "numpy-constant", Level::Warning, "A NumPy or Python value became a constant."),
+    ("EXP006", "traced-branch", Level::Warning, "Only one way of an `if` on a tensor was exported."),
+    ("EXP007", "unrolled-loop", Level::Warning, "A loop was unrolled for the traced length."),
+    ("EXP008", "dropped-input", Level::Warning, "An input of `forward` takes no part."),
+    ("EXP009", "constant-output", Level::Warning, "An output depends on no input."),
+    ("EXP010", "training-mode", Level::Error, "A layer was exported in training mode."),
+    ("EXP011", "dict-output", Level::Info, "The keys of a dict of outputs are gone."),
+    ("EXP012", "tensor-data", Level::Warning, "`.data` hides a value from the trace."),
+    ("EXP013", "one-hot-depth", Level::Error, "The depth of a OneHot is not positive."),
+    ("EXP014", "lost-symbol", Level::Info, "The exporter lost track of the name of a dimension."),
     ("EXP016", "export-failed", Level::Error, "The export stopped with an exception."),
+    ("IDX001", "negative-index", Level::Error, "A constant index is negative where that does not work."),
+    ("IDX002", "index-put-rank", Level::Warning, "The written value has another rank than the place."),
+    (
+        "IDX003",
+        "index-put-non-consecutive",
+        Level::Warning,
+        "Tensors that index a write have a slice between.",
+    ),
+    ("IDX004", "index-put-broadcast", Level::Warning, "The written value is broadcast over the place."),
+    ("IDX005", "boolean-mask", Level::Info, "A mask makes a shape that depends on the data."),
     ("INT001", "internal-error", Level::Error, "onnx-lint itself failed on this file."),
+    ("OPS001", "unsupported-op", Level::Error, "An operator has no form in ONNX."),
+    ("OPS003", "python-op", Level::Error, "A Python function stands in the graph."),
+    ("OPS004", "aten-fallback", Level::Error, "An operator of PyTorch was exported as it is."),
+    ("OPV006", "not-convertible", Level::Error, "The model has no form in the wanted opset."),
+    ("OPV007", "resize-semantics-changed", Level::Warning, "Resize means another thing in this opset."),
     ("REA001", "unreadable-part", Level::Warning, "A part of the evidence could not be read."),
+    ("RUL001", "bad-rule", Level::Error, "A rule file has a fault."),
     ("SPC001", "unreadable-model", Level::Error, "The file cannot be read as a model at all."),
     ("SPC002", "unknown-fields", Level::Info, "The file has fields that this version does not know."),
     ("SPC003", "bad-onnx-text", Level::Error, "ONNX text has a fault of syntax."),
-    (
-        "SPC004",
-        "external-data-escapes-folder",
-        Level::Error,
-        "External data lies outside of the model's folder.",
-    ),
-    (
-        "SPC005",
-        "external-data-missing",
-        Level::Error,
-        "External data is not there, or shorter than declared.",
-    ),
 ];
 
 impl Catalogue {
     /// The rules of the tool itself.
     pub fn built_in() -> Self {
-        let known = |&(code, name, level, summary): &(&str, &str, Level, &str)| {
+        let graph = builtin::rules().map(|rule| (rule.code, rule.name, rule.level, ""));
+        let rules = graph.chain(EVIDENCE).map(|(code, name, level, summary)| {
             (code.to_owned(), Known { name: name.to_owned(), level, summary: summary.to_owned() })
-        };
-        Catalogue { rules: READING.iter().map(known).collect() }
+        });
+        Catalogue { rules: rules.collect() }
     }
 
     /// In the order of their codes.

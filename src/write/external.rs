@@ -81,7 +81,8 @@ pub fn locations(model: &Model) -> Vec<Arc<str>> {
     let mut found = IndexSet::new();
     for tensor in tensors(model) {
         if let TensorData::External(entries) = &model.tensors[tensor].data {
-            found.extend(entries.iter().filter(|(key, _)| &**key == "location").map(|(_, name)| name.clone()));
+            found
+                .extend(entries.iter().filter(|(key, _)| &**key == "location").map(|(_, name)| name.clone()));
         }
     }
     found.into_iter().collect()

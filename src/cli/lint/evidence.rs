@@ -11,6 +11,7 @@ use crate::cli::crash;
 use crate::diag::{Finding, Level, Place, Sink};
 use crate::read;
 use crate::read::sniff::{Kind, sniff};
+use crate::torch;
 
 /// What there is to say of a file.
 #[derive(Debug)]
@@ -19,6 +20,10 @@ pub struct Linted {
     /// Whether it could be read at all; the run fails where not.
     pub readable: bool,
 }
+
+/// Rules whose findings mean that a file is not what it claims to be: sizes that it does not have, data
+/// out of its folder. Such a file fails the run, like one that cannot be read.
+const UNTRUSTWORTHY: [&str; 3] = ["SPC022", "SPC025", "SPC026"];
 
 fn cannot_open(error: &io::Error) -> Finding {
     Finding::new("SPC001", "unreadable-model", Level::Error, format!("cannot be read: {error}"), Place::File)
@@ -42,9 +47,10 @@ pub fn lint(input: &Input, settings: &Settings) -> Linted {
     sink.extend(linted.findings.into_iter().map(|finding| at_home(finding, &input.name)));
     let mut findings = sink.finish();
     findings.sort_by_cached_key(order);
-    if linted.readable {
-        findings = settings.apply(input, findings);
-    }
+    // Why a file could not be read is said whatever is selected.
+    findings.retain_mut(|finding| {
+        settings.shows(input, finding) || (!linted.readable && finding.level == Level::Error)
+    });
     Linted { findings, readable: linted.readable }
 }
 
@@ -70,23 +76,39 @@ fn lint_bytes(input: &Input, bytes: Bytes, settings: &Settings) -> Linted {
     match kind {
         Kind::Other if !input.named => Linted { findings: Vec::new(), readable: true },
         Kind::Onnx | Kind::OnnxText | Kind::Textproto | Kind::Json | Kind::LfsPointer | Kind::Other => {
-            let (model, findings) = read::any::model(kind, bytes);
-            Linted { findings, readable: model.is_some() }
+            lint_model(input, kind, bytes, settings)
         }
         Kind::Pt2 => {
-            let (trace, findings) = read::pt2::read(&bytes);
+            let (trace, mut findings) = read::pt2::read(&bytes);
+            findings.extend(
+                trace.iter().flat_map(|trace| torch::lint(trace, &settings.sources, input.path.as_deref())),
+            );
             Linted { findings, readable: trace.is_some() }
         }
-        Kind::TorchScript => {
-            let (_, findings) = read::torchscript::read(&String::from_utf8_lossy(&bytes));
-            Linted { findings, readable: true }
-        }
+        Kind::TorchScript => lint_text(input, &String::from_utf8_lossy(&bytes), settings),
         Kind::Log => {
             let text = String::from_utf8_lossy(&bytes);
-            let (_, mut findings) = read::torchscript::read(&text);
-            findings.extend(read::export_log::read(&text, &settings.sources));
-            Linted { findings, readable: true }
+            let mut linted = lint_text(input, &text, settings);
+            linted.findings.extend(read::export_log::read(&text, &settings.sources));
+            linted
         }
         Kind::Python => Linted { findings: Vec::new(), readable: true },
     }
+}
+
+fn lint_model(input: &Input, kind: Kind, bytes: Bytes, settings: &Settings) -> Linted {
+    let (model, mut findings) = read::any::model(kind, bytes);
+    if let Some(model) = &model {
+        findings.extend(crate::lint::lint_model(model, &settings.lint_options(input)));
+    }
+    let trusted = !findings.iter().any(|finding| UNTRUSTWORTHY.contains(&&*finding.code));
+    Linted { findings, readable: model.is_some() && trusted }
+}
+
+/// The TorchScript graphs of a text.
+fn lint_text(input: &Input, text: &str, settings: &Settings) -> Linted {
+    let (traces, mut findings) = read::torchscript::read(text);
+    findings
+        .extend(traces.iter().flat_map(|trace| torch::lint(trace, &settings.sources, input.path.as_deref())));
+    Linted { findings, readable: true }
 }

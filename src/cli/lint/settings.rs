@@ -10,13 +10,14 @@ use super::globs::Globs;
 use crate::cli::catalogue::Catalogue;
 use crate::cli::{Failure, selectors};
 use crate::diag::{Finding, Level, Selection};
+use crate::lint::LintOptions;
 use crate::read::source::SourceFiles;
 
 /// What holds for all files of one configuration.
 #[derive(Debug)]
 pub struct Settings {
-    pub sources: SourceFiles,
-    pub opset: Option<i64>,
+    pub sources: Arc<SourceFiles>,
+    opset: Option<i64>,
     selection: Selection,
     /// The least that is shown.
     severity: Level,
@@ -54,7 +55,7 @@ impl Settings {
             ignores.push((glob.as_str(), Selection::new(codes, Vec::new())));
         }
         Ok(Settings {
-            sources: sources(args, config),
+            sources: Arc::new(sources(args, config)),
             opset: args.opset.or(config.opset),
             selection: Selection::new(select, ignore),
             severity: args.severity.or(config.severity).unwrap_or(Level::Hint),
@@ -63,17 +64,23 @@ impl Settings {
         })
     }
 
-    /// The findings that are to be shown, at the levels they are to have.
-    pub fn apply(&self, input: &Input, findings: Vec<Finding>) -> Vec<Finding> {
-        let ignored: Vec<&Selection> =
-            input.path.iter().flat_map(|path| self.per_file_ignores.matches(path)).collect();
-        let shown = |mut finding: Finding| {
-            finding.level = self.levels.get(&*finding.code).copied().unwrap_or(finding.level);
-            let selected = self.selection.contains(&finding.code)
-                && !ignored.iter().any(|ignored| ignored.contains(&finding.code));
-            (selected && finding.level >= self.severity).then_some(finding)
-        };
-        findings.into_iter().filter_map(shown).collect()
+    /// How the model in `input` is linted.
+    pub fn lint_options(&self, input: &Input) -> LintOptions {
+        LintOptions {
+            selection: self.selection.clone(),
+            folder: input.path.is_some().then(|| input.folder().to_owned()),
+            opset: self.opset,
+            sources: self.sources.clone(),
+        }
+    }
+
+    /// Whether a finding is to be shown, after it was given the level that it is to have.
+    pub fn shows(&self, input: &Input, finding: &mut Finding) -> bool {
+        finding.level = self.levels.get(&*finding.code).copied().unwrap_or(finding.level);
+        let mut ignores = input.path.iter().flat_map(|path| self.per_file_ignores.matches(path));
+        self.selection.contains(&finding.code)
+            && finding.level >= self.severity
+            && !ignores.any(|ignored| ignored.contains(&finding.code))
     }
 }
 
