@@ -15,7 +15,7 @@ mod types;
 use std::sync::Arc;
 
 use crate::diag::{Finding, Level, Place, TextPlace};
-use crate::torch::Trace;
+use crate::torch::{Origin, Trace};
 
 /// Lines longer than this many characters are cut in findings.
 const MAX_LINE_SHOWN: usize = 400;
@@ -46,6 +46,10 @@ pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
             parsed.trace.complete && parsed.unread.is_none() && !found.title.ends_with("exception");
         let mut trace =
             Trace { title: Arc::from(found.title), text: Arc::from(graph), complete, ..parsed.trace };
+        // So the exporter titles its result, be there ONNX operators in it or only what it gave up on.
+        if found.title.ends_with("Exported graph") {
+            trace.origin = Origin::OnnxDialect;
+        }
         number_lines(&mut trace, line);
         traces.push(trace);
     }

@@ -23,9 +23,9 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         let keys = keys(trace, dict);
         let finding = context.finding(&RULE, dict, message(&keys));
         // The dict itself is put together by PyTorch; its members are computed on the user's lines.
-        let members =
-            trace.values_read(trace.node(dict)).into_iter().filter_map(|value| trace.producer(value));
-        let source = members.filter_map(|id| context.user_source(trace.node(id))).next();
+        let members = trace.node(dict).inputs.iter().skip(1).step_by(2);
+        let mut members = members.filter_map(|input| trace.producer(trace.as_value(&input.argument)?));
+        let source = members.find_map(|id| context.user_source(trace.node(id)));
         out.push(explain(finding.source(source), &keys));
     }
 }
