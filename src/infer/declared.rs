@@ -62,7 +62,9 @@ pub fn fill(inferred: Fact, declared: &Fact) -> Fact {
         (Fact::Unknown, declared) => declared.clone(),
         (Fact::Tensor(a), Fact::Tensor(b)) => Fact::Tensor(tensors(a, b)),
         (Fact::SparseTensor(a), Fact::SparseTensor(b)) => Fact::SparseTensor(tensors(a, b)),
-        (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(fill(*a, &b.without_shapes())),
+        (Fact::Sequence(a), Fact::Sequence(b)) => {
+            Fact::Sequence(a.map(|a| fill(a.clone(), &b.without_shapes())))
+        }
         (Fact::Optional(a), Fact::Optional(b)) => Fact::optional(fill(*a, b)),
         (inferred, _) => inferred,
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::elements::Elements;
 use super::eval::{Array, Buffer};
 use super::shape::{Shape, Size};
 use crate::graph::dim::Dim;
@@ -16,8 +17,7 @@ pub enum Fact {
     Unknown,
     Tensor(TensorFact),
     SparseTensor(TensorFact),
-    /// With what holds of every element.
-    Sequence(Box<Fact>),
+    Sequence(Elements),
     /// With what holds of the element if there is one.
     Optional(Box<Fact>),
     Map {
@@ -142,8 +142,9 @@ impl Fact {
         Fact::Tensor(TensorFact::new(elem, shape))
     }
 
+    /// A sequence of any number of elements of which this holds.
     pub fn sequence(of: Fact) -> Self {
-        Fact::Sequence(Box::new(of))
+        Fact::Sequence(Elements::any(of))
     }
 
     pub fn optional(of: Fact) -> Self {
@@ -166,7 +167,8 @@ impl Fact {
     /// The element type of the tensors in it: of a tensor, of the elements of a sequence, …
     pub fn inner_elem(&self) -> Option<ElemType> {
         match self {
-            Fact::Sequence(inner) | Fact::Optional(inner) => inner.inner_elem(),
+            Fact::Sequence(inner) => inner.inner_elem(),
+            Fact::Optional(inner) => inner.inner_elem(),
             _ => self.elem(),
         }
     }
@@ -215,7 +217,7 @@ impl fmt::Display for Fact {
             Fact::Unknown => f.write_str("?"),
             Fact::Tensor(tensor) => tensor.fmt(f),
             Fact::SparseTensor(tensor) => write!(f, "sparse_tensor({tensor})"),
-            Fact::Sequence(of) => write!(f, "seq({of})"),
+            Fact::Sequence(of) => write!(f, "seq({})", **of),
             Fact::Optional(of) => write!(f, "optional({of})"),
             Fact::Map { key, value } => write!(f, "map({}, {value})", key.map_or("?", ElemType::name)),
             Fact::Opaque => f.write_str("opaque"),

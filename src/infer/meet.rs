@@ -21,6 +21,8 @@ pub enum Conflict {
         axis: usize,
         dims: (Dim, Dim),
     },
+    /// Sequences of so many elements.
+    Length(usize, usize),
     /// Constants that differ, at this element of the integer tensor.
     Element {
         index: usize,
@@ -33,6 +35,7 @@ impl fmt::Display for Conflict {
             Conflict::Kind => f.write_str("the kinds of value differ"),
             Conflict::Elem(a, b) => write!(f, "the element types differ: {a} and {b}"),
             Conflict::Rank(a, b) => write!(f, "the ranks differ: {a} and {b}"),
+            Conflict::Length(a, b) => write!(f, "the lengths differ: {a} and {b}"),
             Conflict::Dim { axis, dims: (a, b) } => write!(f, "dim {axis} differs: {a} and {b}"),
             Conflict::Element { index } => write!(f, "element {index} differs"),
         }
@@ -50,7 +53,7 @@ impl Fact {
             (Fact::Unknown, fact) | (fact, Fact::Unknown) => fact.clone(),
             (Fact::Tensor(a), Fact::Tensor(b)) => Fact::Tensor(a.meet(b, bounds)?),
             (Fact::SparseTensor(a), Fact::SparseTensor(b)) => Fact::SparseTensor(a.meet(b, bounds)?),
-            (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(a.meet(b, bounds)?),
+            (Fact::Sequence(a), Fact::Sequence(b)) => Fact::Sequence(a.meet(b, bounds)?),
             (Fact::Optional(a), Fact::Optional(b)) => Fact::optional(a.meet(b, bounds)?),
             (Fact::Map { key: k1, value: v1 }, Fact::Map { key: k2, value: v2 }) => {
                 Fact::Map { key: meet_elems(*k1, *k2)?, value: Box::new(v1.meet(v2, bounds)?) }
@@ -66,7 +69,7 @@ impl Fact {
             (a, b) if a == b => a.clone(),
             (Fact::Tensor(a), Fact::Tensor(b)) => Fact::Tensor(a.join(b, bounds)),
             (Fact::SparseTensor(a), Fact::SparseTensor(b)) => Fact::SparseTensor(a.join(b, bounds)),
-            (Fact::Sequence(a), Fact::Sequence(b)) => Fact::sequence(a.join(b, bounds)),
+            (Fact::Sequence(a), Fact::Sequence(b)) => Fact::Sequence(a.join(b, bounds)),
             (Fact::Optional(a), Fact::Optional(b)) => Fact::optional(a.join(b, bounds)),
             (Fact::Optional(a), b) | (b, Fact::Optional(a)) => Fact::optional(a.join(b, bounds)),
             (Fact::Map { key: k1, value: v1 }, Fact::Map { key: k2, value: v2 }) => {

@@ -10,6 +10,7 @@
 mod call;
 mod declared;
 mod driver;
+mod elements;
 pub mod eval;
 mod fact;
 mod fault;
@@ -22,6 +23,7 @@ mod values;
 
 pub use call::{Attrs, Call, Fresh, transfer};
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
+pub use elements::{Elements, MAX_FOLLOWED};
 pub use fact::{Fact, Known, TensorFact};
 pub use fault::{Expected, Fault};
 pub use load::MAX_ELEMENTS;

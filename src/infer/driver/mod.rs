@@ -40,6 +40,10 @@ const OVERRIDABLE_SINCE: i64 = 4;
 /// The key under which `torch.export` records the ranges of its symbols.
 const RANGE_CONSTRAINTS: &str = "pkg.torch.export.ExportedProgram.range_constraints";
 
+/// What exporters write as the name of a dim that has none: taken for a name, it would make axes equal that
+/// are not.
+const NO_NAMES: [&str; 4] = ["", "?", "-1", "None"];
+
 /// All that is known of the values of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -321,7 +325,8 @@ fn declared_fact(ty: &Type) -> Fact {
 fn declared_size(dim: &DeclaredDim) -> Size {
     match dim {
         DeclaredDim::Value(value) => (*value >= 0).then(|| Dim::known(*value)),
-        DeclaredDim::Param(text) => (!text.is_empty()).then(|| Dim::parse(text)),
+        DeclaredDim::Param(text) if NO_NAMES.contains(&text.trim()) => None,
+        DeclaredDim::Param(text) => Some(Dim::parse(text)),
         DeclaredDim::Absent => None,
     }
 }

@@ -145,7 +145,7 @@ pub(super) fn without(fact: Fact, symbols: &FxHashSet<Symbol>) -> Fact {
     match fact {
         Fact::Tensor(of) => Fact::Tensor(tensor(of)),
         Fact::SparseTensor(of) => Fact::SparseTensor(tensor(of)),
-        Fact::Sequence(of) => Fact::sequence(without(*of, symbols)),
+        Fact::Sequence(of) => Fact::Sequence(of.map(|fact| without(fact.clone(), symbols))),
         Fact::Optional(of) => Fact::optional(without(*of, symbols)),
         other => other,
     }

@@ -104,6 +104,15 @@ impl<'c> Cx<'c> {
         self.ints(input)?.into_iter().next()?
     }
 
+    /// The one element of a tensor of any real type, if it is a whole number.
+    pub fn whole_scalar(&self, input: usize) -> Size {
+        let float = || {
+            let float = *self.const_floats(input)?.first()?;
+            (float.fract() == 0.0 && float.abs() < f64::from(i32::MAX)).then(|| Dim::known(float as i64))
+        };
+        self.int_scalar(input).or_else(float)
+    }
+
     pub fn const_int(&self, input: usize) -> Option<i64> {
         self.int_scalar(input)?.as_const()
     }

@@ -236,8 +236,8 @@ pub fn smaller(a: &Dim, b: &Dim, cx: &Cx) -> Size {
 /// `Range`: `max(0, ceil((limit - start) / delta))` numbers.
 pub fn range(cx: &mut Cx) -> Option<()> {
     let length = (|| {
-        let delta = if cx.has(2) { cx.const_int(2)? } else { 1 };
-        let (start, limit) = (cx.int_scalar(0)?, cx.int_scalar(1)?);
+        let delta = if cx.has(2) { cx.whole_scalar(2)?.as_const()? } else { 1 };
+        let (start, limit) = (cx.whole_scalar(0)?, cx.whole_scalar(1)?);
         let zero = Dim::known(0);
         larger(&limit.sub(&start)?.ceil_div(delta)?, &zero, cx)
     })();

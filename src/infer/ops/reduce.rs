@@ -96,9 +96,3 @@ pub fn det(cx: &mut Cx) -> Option<()> {
     cx.set_dims(0, &dims[..dims.len() - 2]);
     Some(())
 }
-
-/// One bool or number for the whole input.
-pub fn scalar(cx: &mut Cx) -> Option<()> {
-    cx.set_shape(0, Shape::scalar());
-    Some(())
-}

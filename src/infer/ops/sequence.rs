@@ -4,101 +4,166 @@ use super::Cx;
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
 use crate::infer::declared;
+use crate::infer::elements::{Elements, MAX_FOLLOWED};
 use crate::infer::fact::{Fact, TensorFact};
-use crate::infer::shape::{Shape, Size, known};
+use crate::infer::shape::{Shape, Size, add, known, number};
 
-fn element_of(cx: &Cx, input: usize) -> Option<Fact> {
+fn elements_of<'c>(cx: &Cx<'c>, input: usize) -> Option<&'c Elements> {
     match cx.fact(input)? {
-        Fact::Sequence(of) => Some((**of).clone()),
-        Fact::Optional(of) => match &**of {
-            Fact::Sequence(of) => Some((**of).clone()),
-            _ => None,
-        },
+        Fact::Sequence(elements) => Some(elements),
         _ => None,
     }
+}
+
+/// The place that an input names among `len` elements; the last one where there is no such input.
+fn place(cx: &Cx, input: usize, len: usize) -> Option<usize> {
+    if !cx.has(input) {
+        return len.checked_sub(1);
+    }
+    let place = cx.const_int(input)?;
+    let from_start = if place < 0 { place.checked_add(len as i64)? } else { place };
+    usize::try_from(from_start).ok().filter(|&place| place < len)
+}
+
+fn put_each(cx: &mut Cx, facts: Vec<Fact>, otherwise: &Fact) {
+    let elements = Elements::each(facts, otherwise, cx.bounds());
+    cx.put(0, Fact::Sequence(elements));
 }
 
 /// `SequenceEmpty`.
 pub fn empty(cx: &mut Cx) -> Option<()> {
     let elem = cx.elem_attr("dtype").or(Some(ElemType::Float));
-    cx.put(0, Fact::sequence(Fact::tensor(elem, Shape::UNKNOWN)));
+    put_each(cx, Vec::new(), &Fact::tensor(elem, Shape::UNKNOWN));
     Some(())
 }
 
-/// `SequenceConstruct`: what holds of every input.
+/// `SequenceConstruct`: the inputs.
 pub fn construct(cx: &mut Cx) -> Option<()> {
-    let mut facts = (0..cx.inputs()).filter_map(|input| cx.fact(input)).cloned().map(Fact::without_values);
-    let first = facts.next()?;
-    let all = facts.fold(first, |all, fact| all.join(&fact, cx.bounds()));
-    cx.put(0, Fact::sequence(all));
+    let facts = (0..cx.inputs()).map(|input| cx.fact(input).cloned().unwrap_or_default()).collect();
+    put_each(cx, facts, &Fact::Unknown);
     Some(())
 }
 
-/// `SequenceInsert`: what holds of the elements and of the new one.
+/// `SequenceInsert`: one more, at the end if no place is given.
 pub fn insert(cx: &mut Cx) -> Option<()> {
-    let new = cx.fact(1)?.clone().without_values();
-    let all = element_of(cx, 0)?.join(&new, cx.bounds());
-    cx.put(0, Fact::sequence(all));
+    let (elements, new) = (elements_of(cx, 0)?, cx.fact(1)?);
+    let known = elements.facts().and_then(|facts| {
+        // A place counts the gaps, of which there is one more than elements.
+        let at = place(cx, 2, facts.len() + 1)?;
+        let mut facts = facts.to_vec();
+        facts.insert(at, new.clone());
+        Some(facts)
+    });
+    match known {
+        Some(facts) => put_each(cx, facts, elements),
+        None => {
+            let all = (**elements).join(&new.clone().without_values(), cx.bounds());
+            cx.put(0, Fact::sequence(all));
+        }
+    }
     Some(())
 }
 
-/// `SequenceErase`: the same sequence, with one element less.
+/// `SequenceErase`: one less, the last if no place is given.
 pub fn erase(cx: &mut Cx) -> Option<()> {
-    let fact = cx.fact(0)?.clone();
-    cx.put(0, fact);
+    let elements = elements_of(cx, 0)?;
+    let known = elements.facts().and_then(|facts| {
+        let at = place(cx, 1, facts.len())?;
+        let mut facts = facts.to_vec();
+        facts.remove(at);
+        Some(facts)
+    });
+    match known {
+        Some(facts) => put_each(cx, facts, elements),
+        None => cx.put(0, Fact::sequence((**elements).clone())),
+    }
     Some(())
 }
 
 /// `SequenceAt`: one of the elements.
 pub fn at(cx: &mut Cx) -> Option<()> {
-    let fact = element_of(cx, 0)?;
+    let elements = elements_of(cx, 0)?;
+    let known = elements.facts().and_then(|facts| facts.get(place(cx, 1, facts.len())?));
+    let fact = known.unwrap_or(&**elements).clone();
     cx.put(0, fact);
     Some(())
 }
 
-/// `SplitToSequence`: parts along an axis, of one size only if they are equal.
+/// `SequenceLength`.
+pub fn length(cx: &mut Cx) -> Option<()> {
+    let length = elements_of(cx, 0).and_then(Elements::facts).map(|facts| Dim::known(facts.len() as i64));
+    cx.put(0, TensorFact::ints(ElemType::Int64, &[], vec![length]).into());
+    Some(())
+}
+
+/// `SplitToSequence`: parts along an axis, of size 1 where no sizes are given.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let elem = cx.elem(0);
     cx.put(0, Fact::sequence(Fact::tensor(elem, Shape::UNKNOWN)));
     let mut dims = cx.dims(0)?.to_vec();
     let axis = cx.axis_attr(0, dims.len())?;
-    if !cx.has(1) {
-        if cx.int_or("keepdims", 1) == 0 {
+    let whole = dims[axis].clone();
+    let singles = !cx.has(1);
+    let keep = !singles || cx.int_or("keepdims", 1) != 0;
+    let mut part = |size: Size| {
+        dims[axis] = size;
+        let mut dims = dims.clone();
+        if !keep {
             dims.remove(axis);
-        } else {
-            dims[axis] = known(1);
         }
-    } else {
-        dims[axis] = part_size(cx, &dims[axis]);
+        Fact::tensor(elem, Shape::new(dims))
+    };
+    let sizes = if singles { equal_sizes(&whole, 1) } else { part_sizes(cx, &whole) };
+    match sizes {
+        Some(sizes) => {
+            let facts = sizes.into_iter().map(&mut part).collect();
+            let otherwise = part(None);
+            put_each(cx, facts, &otherwise);
+        }
+        None => {
+            let size = if singles { known(1) } else { common_size(cx, &whole) };
+            cx.put(0, Fact::sequence(part(size)));
+        }
     }
-    cx.put(0, Fact::sequence(Fact::tensor(elem, Shape::new(dims))));
     Some(())
 }
 
-/// The size of every part: that of a scalar split if it divides the axis, or the one size of a list.
-fn part_size(cx: &Cx, size: &Size) -> Size {
-    let sizes = cx.ints(1)?;
-    let first = sizes.first()?.clone()?;
-    let one_for_all = cx.rank(1)? == 0;
-    let divides = || first.divides(size.as_ref()?, cx.bounds()).is_always().then_some(());
-    if one_for_all {
-        divides()?;
+/// The sizes that the second input gives, where it is known how many.
+fn part_sizes(cx: &Cx, whole: &Size) -> Option<Vec<Size>> {
+    if cx.rank(1)? == 0 {
+        return equal_sizes(whole, cx.const_int(1)?);
     }
-    sizes.iter().all(|size| size.as_ref() == Some(&first)).then_some(first)
+    cx.ints(1).or_else(|| Some(vec![None; cx.length(1).filter(|&len| len <= MAX_FOLLOWED)?]))
 }
 
-/// `ConcatFromSequence`: along an axis, or along a new one. How many elements there are is not known.
+/// Parts of one size, but for the last, which may be smaller.
+fn equal_sizes(whole: &Size, size: i64) -> Option<Vec<Size>> {
+    let whole = number(whole)?;
+    let count = usize::try_from(whole.checked_add(size.checked_sub(1)?)?.checked_div(size)?).ok()?;
+    let part = |at: usize| known(size.min(whole - at as i64 * size));
+    (size > 0 && count <= MAX_FOLLOWED).then(|| (0..count).map(part).collect())
+}
+
+/// The size of every part, where a scalar gives it, and it divides the whole.
+fn common_size(cx: &Cx, whole: &Size) -> Size {
+    let size = cx.int_scalar(1).filter(|_| cx.rank(1) == Some(0))?;
+    size.divides(whole.as_ref()?, cx.bounds()).is_always().then_some(size)
+}
+
+/// `ConcatFromSequence`: along an axis, or along a new one.
 pub fn concat(cx: &mut Cx) -> Option<()> {
-    let element = element_of(cx, 0)?;
-    let elem = element.elem();
+    let elements = elements_of(cx, 0)?;
+    let elem = elements.elem();
     cx.set_elem(0, elem);
-    let mut dims = element.dims()?.to_vec();
+    let mut dims = elements.dims()?.to_vec();
     let new_axis = cx.flag("new_axis");
     let axis = cx.axis_attr(0, dims.len() + usize::from(new_axis))?;
     if new_axis {
-        dims.insert(axis, None);
+        dims.insert(axis, elements.facts().and_then(|facts| known(facts.len() as i64)));
     } else {
-        dims[axis] = dims[axis].clone().filter(|dim| dim.as_const() == Some(0));
+        let size_of = |fact: &Fact| fact.dims().and_then(|dims| dims.get(axis)?.clone());
+        let sum = |facts: &[Fact]| facts.iter().fold(known(0), |sum, fact| add(&sum, &size_of(fact)));
+        dims[axis] = elements.facts().and_then(sum);
     }
     cx.set_dims(0, dims);
     Some(())

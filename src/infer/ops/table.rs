@@ -171,7 +171,7 @@ pub const ONNX: &[(&str, Rule)] = &[
     ("SequenceEmpty", sequence::empty),
     ("SequenceErase", sequence::erase),
     ("SequenceInsert", sequence::insert),
-    ("SequenceLength", reduce::scalar),
+    ("SequenceLength", sequence::length),
     ("Shape", make::shape),
     ("Shrink", elementwise::same),
     ("Sigmoid", elementwise::same),
