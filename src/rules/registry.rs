@@ -1,0 +1,135 @@
+//! The rules at hand: those that are built in, and those that a user brings along.
+
+use std::io;
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+use super::check::{Faults, check};
+use super::rule::Rule;
+use super::syntax::{RULES, parse};
+use crate::diag::{Finding, Level};
+use crate::graph::syntax::Source;
+use crate::graph::syntax::suggest::closest;
+
+/// The files below `rules/`, by path, sorted; `build.rs` collects them.
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+}
+
+/// The ending of the name of a rule file.
+pub const EXTENSION: &str = "rule";
+
+fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
+    let source = &rule.source.source;
+    let mut finding = Finding::new(
+        RULES.code,
+        RULES.rule,
+        Level::Error,
+        format!("the {what} `{text}` is taken"),
+        source.place(rule.source.header),
+    );
+    finding.file = source.file.clone();
+    let first_source = &first.source.source;
+    match first_source.file == source.file {
+        true => finding.related(first_source.place(first.source.header), "by this rule"),
+        false => finding.note(format!("by {} {} in {}", first.code, first.name, first_source.file)),
+    }
+}
+
+/// Rules without faults, by code.
+#[derive(Clone, Debug, Default)]
+pub struct RuleSet {
+    rules: Vec<Rule>,
+}
+
+impl RuleSet {
+    /// The rules that are built in, with the faults in them: a test holds that there are none.
+    pub fn embedded() -> (RuleSet, Vec<Finding>) {
+        let mut rules = RuleSet::default();
+        let findings = rules.add(embedded::FILES.iter().map(|(path, text)| Source::new(path, text)));
+        (rules, findings)
+    }
+
+    /// Adds the rules of every `.rule` file below `folder`, in the order of their paths.
+    pub fn add_folder(&mut self, folder: &Path) -> io::Result<Vec<Finding>> {
+        let mut sources = Vec::new();
+        for entry in WalkDir::new(folder).sort_by_file_name() {
+            let path = entry?.into_path();
+            if path.extension().is_some_and(|extension| extension == EXTENSION) {
+                let text = std::fs::read_to_string(&path)?;
+                sources.push(Source::new(&path.to_string_lossy(), &text));
+            }
+        }
+        Ok(self.add(sources))
+    }
+
+    /// Adds the rules of some files; a rule with an error is left out, and so is one whose code or name
+    /// another has.
+    pub fn add(&mut self, sources: impl IntoIterator<Item = Source>) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for source in sources {
+            let (asts, faults) = parse(&source);
+            findings.extend(faults);
+            let mut faults = Faults::new(&source);
+            let rules: Vec<Rule> = asts.into_iter().filter_map(|ast| check(ast, &mut faults)).collect();
+            findings.extend(faults.into_findings());
+            for rule in rules {
+                match self.clash(&rule) {
+                    Some(finding) => findings.push(finding),
+                    None => self.rules.push(rule),
+                }
+            }
+        }
+        self.rules.sort_by(|a, b| a.code.cmp(&b.code));
+        findings
+    }
+
+    fn clash(&self, rule: &Rule) -> Option<Finding> {
+        let code = self.rules.iter().find(|other| other.code == rule.code);
+        let name = self.rules.iter().find(|other| other.name == rule.name);
+        let code = code.map(|first| taken(rule, "code", &rule.code, first));
+        code.or_else(|| name.map(|first| taken(rule, "name", &rule.name, first)))
+    }
+
+    /// By code.
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter()
+    }
+
+    /// The rule of this code or name.
+    pub fn get(&self, code_or_name: &str) -> Option<&Rule> {
+        self.rules.iter().find(|rule| &*rule.code == code_or_name || &*rule.name == code_or_name)
+    }
+
+    /// Whether any rule is meant by this code, prefix of codes, or name; `ALL` means every one.
+    pub fn knows(&self, selector: &str) -> bool {
+        self.rules.iter().any(|rule| is_meant(rule, selector))
+    }
+
+    /// The code or name that is closest to one that is not known.
+    pub fn closest(&self, code_or_name: &str) -> Option<&str> {
+        closest(code_or_name, self.rules.iter().flat_map(|rule| [&*rule.code, &*rule.name]))
+    }
+}
+
+/// Whether a rule is meant by this code, prefix of codes, or name; `ALL` means every one.
+pub fn is_meant(rule: &Rule, selector: &str) -> bool {
+    selector == "ALL" || &*rule.name == selector || (!selector.is_empty() && rule.code.starts_with(selector))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_that_are_built_in_have_no_faults() {
+        let (rules, findings) = RuleSet::embedded();
+        assert_eq!(findings, []);
+        for rule in rules.iter() {
+            assert!(rules.get(&rule.code).is_some_and(|found| found.name == rule.name));
+            assert!(rules.knows(&rule.code[..3]) && rules.knows(&rule.name) && rules.knows("ALL"));
+        }
+        assert!(!rules.knows("") && !rules.knows("no-such-rule"));
+    }
+}
