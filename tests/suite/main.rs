@@ -1,5 +1,6 @@
 //! All tests of the tools as a whole. One binary: it links once, and the suites share `models`.
 
+mod bad_rules;
 mod lint;
 mod models;
 mod roundtrip;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::diag::{Finding, Level};
 
-use super::lexer::{self, LexicalFault, Token, TokenKind};
+use super::lexer::{self, LexicalFault, Strings, Token, TokenKind};
 use super::span::{Source, Span};
 
 /// How deep brackets, graphs and expressions may nest: beyond any model, within any stack.
@@ -20,11 +20,13 @@ pub struct Reported;
 /// What could be parsed, unless a fault that has been reported prevents it.
 pub type Parsed<T> = Result<T, Reported>;
 
-/// The identity that the faults of one language are reported under.
+/// What differs between languages of the same tokens: the identity that faults are reported under, and
+/// what strings may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Language {
     pub code: &'static str,
     pub rule: &'static str,
+    pub strings: Strings,
 }
 
 /// A name with its place; the quotes are off.
@@ -51,7 +53,7 @@ impl<'s> Cursor<'s> {
 
     /// A cursor that sees only a part of the text.
     pub fn within(source: &'s Source, language: Language, part: Span) -> Self {
-        let (tokens, faults) = lexer::tokens(&source.text, part);
+        let (tokens, faults) = lexer::tokens(&source.text, part, language.strings);
         let mut cursor = Cursor { source, language, tokens, at: 0, depth: 0, findings: Vec::new() };
         for (fault, span) in faults {
             let message = match fault {
@@ -65,13 +67,18 @@ impl<'s> Cursor<'s> {
         cursor
     }
 
+    /// How many faults have been reported.
+    pub fn faults(&self) -> usize {
+        self.findings.len()
+    }
+
     pub fn into_findings(self) -> Vec<Finding> {
         self.findings
     }
 
     /// A finding of this language, for the caller to add to before it is reported.
     pub fn finding(&self, span: Span, message: impl Into<String>) -> Finding {
-        let Language { code, rule } = self.language;
+        let Language { code, rule, .. } = self.language;
         let mut finding = Finding::new(code, rule, Level::Error, message, self.source.place(span));
         finding.file = self.source.file.clone();
         finding
@@ -110,6 +117,7 @@ impl<'s> Cursor<'s> {
         let token = self.peek();
         let found = match token.kind {
             TokenKind::End => "the text ends".to_owned(),
+            TokenKind::Sign(b'`') => "found a backtick".to_owned(),
             _ => format!("found `{}`", self.source.slice(token.span).escape_debug()),
         };
         self.fault(token.span, format!("expected {what}, {found}"))

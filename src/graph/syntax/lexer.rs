@@ -32,11 +32,19 @@ pub enum LexicalFault {
     UnknownCharacter,
 }
 
+/// Whether strings may hold line breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strings {
+    AnyLines,
+    /// One that is not closed is found on its own line.
+    OneLine,
+}
+
 /// Splits a part of `text` into tokens, the last of which is [`TokenKind::End`]; white space and comments
 /// (from `#` to the end of the line) are left out.
-pub fn tokens(text: &str, part: Span) -> (Vec<Token>, Vec<(LexicalFault, Span)>) {
+pub fn tokens(text: &str, part: Span, strings: Strings) -> (Vec<Token>, Vec<(LexicalFault, Span)>) {
     let text = text.get(..part.end as usize).unwrap_or(text);
-    let mut lexer = Lexer { text, at: part.start as usize, faults: Vec::new() };
+    let mut lexer = Lexer { text, at: part.start as usize, strings, faults: Vec::new() };
     let mut tokens = Vec::new();
     loop {
         lexer.skip_blank();
@@ -78,6 +86,7 @@ struct Lexer<'t> {
     text: &'t str,
     /// Always between two characters.
     at: usize,
+    strings: Strings,
     faults: Vec<(LexicalFault, Span)>,
 }
 
@@ -133,6 +142,7 @@ impl Lexer<'_> {
         let mut at = start + 1;
         while let Some(&byte) = bytes.get(at) {
             match byte {
+                b'\n' if self.strings == Strings::OneLine => break,
                 b'"' => {
                     self.at = at + 1;
                     return TokenKind::Quoted;
@@ -171,7 +181,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[(TokenKind, &str)]) {
-        let (tokens, faults) = tokens(text, Span::new(0, text.len()));
+        let (tokens, faults) = tokens(text, Span::new(0, text.len()), Strings::AnyLines);
         let found: Vec<_> = tokens.iter().map(|token| (token.kind, &text[token.span.range()])).collect();
         assert_eq!(found, [expected, &[(TokenKind::End, "")]].concat(), "{text:?}");
         assert_eq!(faults, []);
@@ -192,7 +202,7 @@ mod tests {
 
     #[test]
     fn faults_are_reported_and_passed_over() {
-        let (tokens, faults) = tokens("a ö \"b\nc", Span::new(0, 8 + 1));
+        let (tokens, faults) = tokens("a ö \"b\nc", Span::new(0, 9), Strings::AnyLines);
         assert_eq!(tokens.len(), 4);
         let expected = [
             (LexicalFault::UnknownCharacter, Span::new(2, 4)),

@@ -1,13 +1,19 @@
 //! "Did you mean …?"
 
 /// The candidate that is closest to `word`, if it is close: case does not count, and at most a third of
-/// the letters may be wrong. The first of equally close ones.
+/// the letters may be wrong (one of two). The first of equally close ones.
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     let wanted = word.to_lowercase();
     let distance = |candidate: &str| strsim::damerau_levenshtein(&candidate.to_lowercase(), &wanted);
     let scored = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
     let (distance, candidate) = scored.min_by_key(|(distance, _)| *distance)?;
-    (distance * 3 <= wanted.chars().count().max(3)).then_some(candidate)
+    let letters = wanted.chars().count();
+    (letters > 1 && distance * 3 <= letters.max(3)).then_some(candidate)
+}
+
+/// "1 argument", "2 arguments".
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// `message`, and the closest candidate as a question.
@@ -33,5 +39,6 @@ mod tests {
         assert_eq!(closest("SAFETY", known), Some("safety"));
         assert_eq!(closest("message", known), None);
         assert_eq!(closest("ax", ["axs", "b"]), Some("axs"));
+        assert_eq!(closest("q", ["p"]), None);
     }
 }

@@ -4,12 +4,13 @@ use crate::graph::{AttrKind, OpsetImport};
 
 use super::ast::{AttrSyntax, Declared, Function, Graph, Header, Model};
 use super::cursor::{Cursor, Language, Name, Parsed};
+use super::lexer::Strings;
 use super::node::{self, Dialect};
 use super::number;
 use super::types;
 
 /// Faults of a text that is to be a model.
-pub const TEXT: Language = Language { code: "SPC003", rule: "bad-onnx-text" };
+pub const TEXT: Language = Language { code: "SPC003", rule: "bad-onnx-text", strings: Strings::AnyLines };
 
 /// ONNX text as onnx's parser takes it.
 pub struct Text;

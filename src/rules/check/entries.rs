@@ -101,7 +101,8 @@ pub struct Entries {
     pub safety: Option<Safety>,
     pub message: Option<TextAst>,
     pub help: Option<TextAst>,
-    pub matched: Option<Vec<Statement>>,
+    /// The nodes of the pattern, and its place.
+    pub matched: Option<(Vec<Statement>, Span)>,
     /// `where` and `let`, in the order written.
     pub steps: Vec<EntryKind>,
     /// Whether it goes both ways, its statements, and its place.
@@ -113,7 +114,7 @@ pub struct Entries {
 impl Entries {
     pub fn collect(entries: Vec<Entry>, header: Span, faults: &mut Faults) -> Entries {
         check_repeats(&entries, faults);
-        check_combinations(&entries, faults);
+        check_combinations(&entries, header, faults);
         let mut collected = Entries::default();
         for Entry { kind, span, .. } in entries {
             match kind {
@@ -122,7 +123,7 @@ impl Entries {
                 EntryKind::Safety(word) => collected.safety = one_of("safety", &word, &SAFETIES, faults),
                 EntryKind::Message(text) => collected.message = Some(text),
                 EntryKind::Help(text) => collected.help = Some(text),
-                EntryKind::Match(statements) => collected.matched = Some(statements),
+                EntryKind::Match(statements) => collected.matched = Some((statements, span)),
                 EntryKind::Where(_) | EntryKind::Let { .. } => collected.steps.push(kind),
                 EntryKind::Rewrite { both, statements } => collected.rewrite = Some((both, statements, span)),
                 EntryKind::Detect(name) => collected.detect = Some(name),
@@ -134,7 +135,11 @@ impl Entries {
     }
 
     pub fn pattern(&self) -> &[Statement] {
-        self.matched.as_deref().unwrap_or(&[])
+        self.matched.as_ref().map_or(&[], |(statements, _)| statements)
+    }
+
+    pub fn match_span(&self) -> Span {
+        self.matched.as_ref().map_or(Span::default(), |(_, span)| *span)
     }
 
     pub fn rewritten(&self) -> Option<&[Statement]> {
@@ -160,11 +165,11 @@ impl Entries {
             } else {
                 "add an example that `finds` something"
             };
-            faults.push(missing(faults, header, "example on which it fires", help));
+            faults.push_if_whole(missing(faults, header, "example on which it fires", help));
         }
         if expects().all(speaks) {
             let help = "add one that looks alike and must stay silent: `unchanged`, or `finds nothing`";
-            faults.push(missing(faults, header, "example on which it must not fire", help));
+            faults.push_if_whole(missing(faults, header, "example on which it must not fire", help));
         }
     }
 }
@@ -195,13 +200,11 @@ fn check_repeats(entries: &[Entry], faults: &mut Faults) {
     }
 }
 
-fn check_combinations(entries: &[Entry], faults: &mut Faults) {
-    let Some(first) = entries.first() else { return };
+fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
     let find = |word: &str| entries.iter().find(|entry| &*entry.keyword.text == word);
-    let start = first.keyword.span;
     let mut require = |word: &str, help: &str| {
         if find(word).is_none() {
-            faults.push(missing(faults, start, &format!("`{word}`"), help));
+            faults.push_if_whole(missing(faults, header, &format!("`{word}`"), help));
         }
     };
     require("severity", "how bad is what it reports: hint, info, warning or error");
@@ -218,14 +221,14 @@ fn check_combinations(entries: &[Entry], faults: &mut Faults) {
     for (index, entry) in entries.iter().enumerate() {
         match &*entry.keyword.text {
             "match" | "where" | "let" | "rewrite" if detect.is_some() => {
-                let detect = detect.map_or(start, |detect| detect.span);
+                let detect = detect.map_or(header, |detect| detect.span);
                 faults.push(not_with_detect(faults, entry, detect));
             }
             "where" | "let" | "rewrite" if matched.is_some_and(|matched| index < matched) => {
                 faults.push(before_match(faults, entry));
             }
             "phase" | "safety" if rewrite.is_none() && detect.is_none() => {
-                faults.push(only_with_rewrite(faults, entry));
+                faults.push_if_whole(only_with_rewrite(faults, entry));
             }
             _ => {}
         }

@@ -1,5 +1,7 @@
 //! Examples: the models that a rule is tried on.
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 
 use crate::diag::Finding;
@@ -98,16 +100,30 @@ fn model(graph: ast::Graph, opset: i64, faults: &mut Faults) -> Model {
     let release = u16::try_from(opset).ok().and_then(schema::release);
     header.ir_version = release.map(|release| release.ir_version);
     let span = graph.span;
+    let mut uses = Vec::new();
+    collect_uses(&graph, &mut uses);
     // Nothing is parsed here: the cursor only takes the faults.
     let mut cursor = Cursor::within(faults.source(), RULES, Span::default());
     let (model, _) = lower::model(&mut cursor, ast::Model { header, graph, functions: Vec::new() });
     faults.extend(cursor.into_findings());
-    for (_, value) in model.values.iter() {
-        if value.def == Def::Missing {
-            faults.push(undefined(faults, span, &value.name));
-        }
+    for (_, value) in model.values.iter().filter(|(_, value)| value.def == Def::Missing) {
+        let used = uses.iter().find(|(name, _)| *name == value.name);
+        faults.push_if_whole(undefined(faults, used.map_or(span, |(_, used)| *used), &value.name));
     }
     model
+}
+
+/// The names that nodes and outputs take, with their places.
+fn collect_uses(graph: &ast::Graph, uses: &mut Vec<(Arc<str>, Span)>) {
+    for node in &graph.nodes {
+        uses.extend(node.call.inputs.iter().map(|input| (input.name.text.clone(), input.span)));
+        for attr in &node.call.attrs {
+            if let ast::AttrSyntax::Graph(body) = &attr.value {
+                collect_uses(body, uses);
+            }
+        }
+    }
+    uses.extend(graph.outputs.iter().map(|output| (output.name.text.clone(), output.name.span)));
 }
 
 fn import(domain: &str, version: i64) -> OpsetImport {

@@ -2,7 +2,7 @@
 
 use crate::diag::Finding;
 use crate::graph::syntax::ast::Name;
-use crate::graph::syntax::suggest::closest;
+use crate::graph::syntax::suggest::{closest, counted};
 use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::func::{Arg, Func};
 use crate::rules::rule::Count;
@@ -21,8 +21,11 @@ fn unknown_function(faults: &Faults, name: &Name) -> Finding {
 
 fn wrong_arguments(faults: &Faults, ast: &ExprAst, func: Func, written: usize) -> Finding {
     let (least, most) = func.arity();
-    let takes = if least == most { format!("{least}") } else { format!("{least} or {most}") };
-    faults.at(ast.span, format!("`{}` takes {takes} arguments, and {written} are written", func.name()))
+    let takes = match (least, most) {
+        (least, most) if least == most => counted(least, "argument"),
+        (least, most) => format!("{least} or {}", counted(most, "argument")),
+    };
+    faults.at(ast.span, format!("`{}` takes {takes}, not {written}", func.name()))
 }
 
 fn bare_value(faults: &Faults, name: &Name) -> Finding {

@@ -10,11 +10,12 @@ pub struct Faults<'s> {
     findings: Vec<Finding>,
     errors: usize,
     note: Option<&'static str>,
+    is_whole: bool,
 }
 
 impl<'s> Faults<'s> {
     pub fn new(source: &'s Source) -> Self {
-        Faults { source, findings: Vec::new(), errors: 0, note: None }
+        Faults { source, findings: Vec::new(), errors: 0, note: None, is_whole: true }
     }
 
     pub fn source(&self) -> &'s Source {
@@ -50,6 +51,18 @@ impl<'s> Faults<'s> {
         finding.notes.extend(self.note.map(str::to_owned));
         self.errors += usize::from(finding.level == Level::Error);
         self.findings.push(finding);
+    }
+
+    /// Reports what may only follow from another fault: not where there is one already.
+    pub fn push_if_whole(&mut self, finding: Finding) {
+        if self.is_whole {
+            self.push(finding);
+        }
+    }
+
+    /// Whether everything that names could refer to is known.
+    pub fn set_whole(&mut self, is_whole: bool) {
+        self.is_whole = is_whole;
     }
 
     /// Findings of the syntax.

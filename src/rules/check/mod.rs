@@ -48,7 +48,8 @@ fn directed_phase(faults: &Faults, both: Span) -> Finding {
 pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
     let errors_before = faults.errors();
     entries::check_identity(&ast, faults);
-    let RuleAst { docs, code, name, entries, span } = ast;
+    let RuleAst { docs, code, name, entries, span, is_whole } = ast;
+    faults.set_whole(is_whole);
     let header = code.span.to(name.span);
     let entries = Entries::collect(entries, header, faults);
     let examples = example::examples(&entries.examples, faults);
@@ -63,7 +64,7 @@ pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
         }
         None => pattern_rule(&entries, faults),
     };
-    if faults.errors() > errors_before {
+    if !is_whole || faults.errors() > errors_before {
         return None;
     }
     Some(Rule {
@@ -131,7 +132,11 @@ fn direction(
     rewritten: Option<&[Statement]>,
     faults: &mut Faults,
 ) -> Option<Direction> {
-    let nodes = pattern::nodes(matched, scope, faults);
+    let errors_before = faults.errors();
+    let nodes = pattern::nodes(matched, entries.match_span(), scope, faults);
+    if faults.errors() > errors_before {
+        faults.set_whole(false);
+    }
     let mut steps = Vec::new();
     for entry in &entries.steps {
         match entry {
@@ -142,6 +147,9 @@ fn direction(
             EntryKind::Let { var, expr: ast } => {
                 let expr = expr::expr(ast, scope, faults);
                 let var = scope.bind_let(var, faults);
+                if expr.is_none() || var.is_none() {
+                    faults.set_whole(false);
+                }
                 if let (Some(expr), Some(var)) = (expr, var) {
                     steps.push(Step::Let { var, expr });
                 }

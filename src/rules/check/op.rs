@@ -8,7 +8,7 @@ use crate::diag::Finding;
 use crate::graph::AttrKind;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Call, Name, Op};
-use crate::graph::syntax::suggest::closest;
+use crate::graph::syntax::suggest::{closest, counted};
 use crate::rules::rule::OpPat;
 use crate::rules::syntax::ast::{ExprAst, ExprAstKind};
 use crate::schema::{self, Schema};
@@ -73,12 +73,12 @@ fn wrong_arity(
     written: usize,
     (least, most): (usize, usize),
 ) -> Finding {
-    let bounds = match (least, most) {
-        (least, usize::MAX) => format!("at least {least}"),
-        (least, most) if least == most => format!("{least}"),
-        (least, most) => format!("{least} to {most}"),
+    let takes = match (least, most) {
+        (least, usize::MAX) => format!("at least {}", counted(least, noun)),
+        (least, most) if least == most => counted(least, noun),
+        (least, most) => format!("{least} to {}", counted(most, noun)),
     };
-    faults.at(op.span, format!("`{}` has {bounds} {what}, and {written} are written", op_name(op)))
+    faults.at(op.span, format!("`{}` has {takes}, not {written}", op_name(op)))
 }
 
 fn wrong_kind(faults: &Faults, name: &Name, value: &ExprAst, kind: AttrKind, found: &str) -> Finding {
@@ -150,11 +150,11 @@ impl Versions {
             sure <= most && (any || written >= least)
         };
         if !self.schemas.iter().any(|schema| fits(schema)) {
-            faults.push(wrong_arity(faults, &call.op, "inputs", written, bounds(newest)));
+            faults.push(wrong_arity(faults, &call.op, "input", written, bounds(newest)));
         }
         if self.schemas.iter().all(|schema| outputs > most(schema.max_outputs)) {
             let bounds = (usize::from(newest.min_outputs), most(newest.max_outputs));
-            faults.push(wrong_arity(faults, &call.op, "outputs", outputs, bounds));
+            faults.push(wrong_arity(faults, &call.op, "output", outputs, bounds));
         }
     }
 

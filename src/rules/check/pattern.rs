@@ -11,8 +11,8 @@ use super::Faults;
 use super::op::{self, Versions};
 use super::scope::{self, Scope};
 
-fn empty(faults: &Faults) -> Finding {
-    faults.at(Span::default(), "the pattern has no node").help("write at least one: `y = Relu (x)`")
+fn empty(faults: &Faults, span: Span) -> Finding {
+    faults.at(span, "the pattern has no node").help("write at least one: `y = Relu (x)`")
 }
 
 fn alias_in_match(faults: &Faults, span: Span) -> Finding {
@@ -50,7 +50,8 @@ fn not_constant(faults: &Faults, value: &ExprAst) -> Finding {
 }
 
 /// Checks the nodes and binds their names.
-pub fn nodes(statements: &[Statement], scope: &mut Scope, faults: &mut Faults) -> Vec<PatNode> {
+pub fn nodes(statements: &[Statement], span: Span, scope: &mut Scope, faults: &mut Faults) -> Vec<PatNode> {
+    let errors_before = faults.errors();
     let mut nodes = Vec::new();
     for statement in statements {
         match statement {
@@ -58,10 +59,12 @@ pub fn nodes(statements: &[Statement], scope: &mut Scope, faults: &mut Faults) -
             Statement::Alias { span, .. } => faults.push(alias_in_match(faults, *span)),
         }
     }
-    if statements.is_empty() && faults.errors() == 0 {
-        faults.push(empty(faults));
+    if statements.is_empty() {
+        faults.push_if_whole(empty(faults, span));
     }
-    check_connected(&nodes, faults);
+    if faults.errors() == errors_before {
+        check_connected(&nodes, faults);
+    }
     nodes
 }
 
@@ -203,7 +206,7 @@ fn check_connected(nodes: &[PatNode], faults: &mut Faults) {
         if node.outputs.iter().flatten().any(|output| wanted.contains(output)) {
             wanted.extend(node.inputs.iter().filter_map(|input| input.var()));
         } else {
-            faults.push(unconnected(faults, node, root));
+            faults.push_if_whole(unconnected(faults, node, root));
         }
     }
 }

@@ -203,7 +203,7 @@ fn check_root(rewrite: &Rewrite, pattern: &Pattern, span: Span, faults: &mut Fau
     if !outputs.iter().any(|output| rewrite.outputs.contains(output)) {
         let names = outputs.iter().map(|id| format!("`{}`", pattern.values[usize::from(id.0)].name));
         let names = names.collect::<Vec<_>>().join(" or ");
-        faults.push(defines_no_output(faults, span, root, &names));
+        faults.push_if_whole(defines_no_output(faults, span, root, &names));
     }
     Some(())
 }

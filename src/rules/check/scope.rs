@@ -43,10 +43,9 @@ fn bound_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
         .help("`let` gives a new name; equality is a condition: `where { @a == … }`")
 }
 
-fn unused_attr(faults: &Faults, var: &AttrVar) -> Finding {
-    faults
-        .warning(var.span, format!("`@{}` is bound and never used", var.name))
-        .help("write `_` where an attribute may be anything")
+fn unused_attr(faults: &Faults, var: &AttrVar, by_let: bool) -> Finding {
+    let help = if by_let { "leave the `let` out" } else { "write `_` where an attribute may be anything" };
+    faults.warning(var.span, format!("`@{}` is bound and never used", var.name)).help(help)
 }
 
 fn other_count(faults: &Faults, operand: &Operand, first: &ValueVar) -> Finding {
@@ -66,7 +65,7 @@ pub struct Scope<'a> {
     values: Vec<ValueVar>,
     attrs: Vec<AttrVar>,
     attr_uses: Vec<u32>,
-    /// Variables that some `let` binds, bound yet or not.
+    /// Variables that `let` binds, bound yet or not.
     lets: Vec<&'a Name>,
 }
 
@@ -108,7 +107,7 @@ impl<'a> Scope<'a> {
         if found.is_none() {
             let names = self.values.iter().map(|value| &*value.name);
             let close = closest(&name.text, names).and_then(|close| self.find(close)).map(|id| self.var(id));
-            faults.push(unknown_value(faults, name, close));
+            faults.push_if_whole(unknown_value(faults, name, close));
         }
         found
     }
@@ -135,7 +134,6 @@ impl<'a> Scope<'a> {
 
     /// Binds `@name` by `let`, where it must be new.
     pub fn bind_let(&mut self, name: &Name, faults: &mut Faults) -> Option<AttrVarId> {
-        self.lets.retain(|other| other.span != name.span);
         if let Some(first) = self.attrs.iter().find(|attr| attr.name == name.text) {
             faults.push(bound_twice(faults, name, first.span));
             return None;
@@ -159,14 +157,15 @@ impl<'a> Scope<'a> {
         let names = self.attrs.iter().map(|attr| &*attr.name);
         let close =
             closest(&name.text, names).and_then(|close| self.attrs.iter().find(|attr| &*attr.name == close));
-        faults.push(unbound_attr(faults, name, close, below));
+        faults.push_if_whole(unbound_attr(faults, name, close, below));
         None
     }
 
     pub fn report_unused(&self, faults: &mut Faults) {
         for (attr, uses) in self.attrs.iter().zip(&self.attr_uses) {
             if *uses == 0 {
-                faults.push(unused_attr(faults, attr));
+                let by_let = self.lets.iter().any(|name| name.span == attr.span);
+                faults.push_if_whole(unused_attr(faults, attr, by_let));
             }
         }
     }

@@ -16,6 +16,8 @@ pub struct RuleAst {
     pub entries: Vec<Entry>,
     /// From its docs to its closing brace.
     pub span: Span,
+    /// Whether all of it could be read.
+    pub is_whole: bool,
 }
 
 /// One entry of a rule, in the order written.

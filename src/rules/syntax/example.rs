@@ -8,8 +8,9 @@ use crate::graph::syntax::text::{self, Text};
 use crate::graph::syntax::{node, number};
 
 /// `example "name" [at opset N | from N to M] { graph } becomes { nodes } | unchanged | finds "…"`.
-pub fn example(cursor: &mut Cursor) -> Parsed<ExampleAst> {
-    let start = cursor.peek().span;
+///
+/// `keyword` is the place of the word `example`, which has been read.
+pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
     let name = cursor.string("the name of the example in quotes")?;
     let (mut opset, mut target) = (None, None);
     if cursor.eat_word("at") {
@@ -24,7 +25,7 @@ pub fn example(cursor: &mut Cursor) -> Parsed<ExampleAst> {
     let graph = text::graph(cursor)?;
     cursor.expect("}")?;
     let expect = expect(cursor)?;
-    Ok(ExampleAst { name, opset, target, graph, expect, span: cursor.since(start) })
+    Ok(ExampleAst { name, opset, target, graph, expect, span: cursor.since(keyword) })
 }
 
 fn word(cursor: &mut Cursor, word: &str) -> Parsed<()> {

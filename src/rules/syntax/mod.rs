@@ -11,12 +11,12 @@ use expr::{RuleNodes, expr};
 use crate::diag::Finding;
 use crate::graph::syntax::ast::{Many, Name};
 use crate::graph::syntax::cursor::{Cursor, Language, Parsed, Reported};
-use crate::graph::syntax::lexer::TokenKind;
+use crate::graph::syntax::lexer::{Strings, TokenKind};
 use crate::graph::syntax::suggest::with_suggestion;
 use crate::graph::syntax::{Source, Span, node};
 
 /// Faults of rule files.
-pub const RULES: Language = Language { code: "RUL001", rule: "bad-rule" };
+pub const RULES: Language = Language { code: "RUL001", rule: "bad-rule", strings: Strings::OneLine };
 
 /// The words that begin an entry of a rule.
 const KEYWORDS: [&str; 11] = [
@@ -69,6 +69,7 @@ fn rule(cursor: &mut Cursor) -> Parsed<RuleAst> {
     let code = cursor.ident("the code of the rule, such as OPT101")?;
     let name = kebab_name(cursor)?;
     let opened = cursor.expect("{")?;
+    let faults = cursor.faults();
     let mut entries = Vec::new();
     while !cursor.eat("}") {
         if cursor.is_end() || at_rule(cursor) {
@@ -82,7 +83,7 @@ fn rule(cursor: &mut Cursor) -> Parsed<RuleAst> {
         }
     }
     let span = Span { start: Span::new(docs_start, docs_start).start, ..cursor.since(start) };
-    Ok(RuleAst { docs, code, name, entries, span })
+    Ok(RuleAst { docs, code, name, entries, span, is_whole: cursor.faults() == faults })
 }
 
 fn at_keyword(cursor: &Cursor) -> bool {
@@ -145,7 +146,7 @@ fn entry(cursor: &mut Cursor) -> Parsed<Entry> {
             }
             EntryKind::Detect(cursor.ident("the name of a builtin analysis")?)
         }
-        "example" => EntryKind::Example(Box::new(example::example(cursor)?)),
+        "example" => EntryKind::Example(Box::new(example::example(cursor, keyword.span)?)),
         _ => return Err(unknown_keyword(cursor, &keyword)),
     };
     let span = cursor.since(keyword.span);

@@ -34,16 +34,18 @@ fn string(cursor: &mut Cursor, span: Span, parts: &mut Vec<TextPart>) -> Parsed<
                 return Err(cursor.fault(span, "a `}` without its `{`; a brace itself is written `}}`"));
             }
             '{' => {
-                let Some(len) = inner[at..].find('}') else {
+                let closed =
+                    inner[at + 1..].find(['{', '}']).filter(|end| inner[at + 1..].as_bytes()[*end] == b'}');
+                let Some(len) = closed else {
                     let span = Span::new(base + at, base + at + 1);
                     return Err(cursor.fault(span, "this `{` is not closed; a brace itself is written `{{`"));
                 };
                 if !text.is_empty() {
                     parts.push(TextPart::Text(std::mem::take(&mut text)));
                 }
-                let hole = Span::new(base + at + 1, base + at + len);
+                let hole = Span::new(base + at + 1, base + at + 1 + len);
                 parts.push(TextPart::Hole(cursor.part(hole, expr)?));
-                while chars.next_if(|(next, _)| *next <= at + len).is_some() {}
+                while chars.next_if(|(next, _)| *next <= at + 1 + len).is_some() {}
             }
             char => text.push(char),
         }

@@ -1,0 +1,231 @@
+//! A fault in each part of the rule language: the message names it, at the right place.
+
+use std::sync::Arc;
+
+use onnx_lint::diag::render::{Format, Run, render};
+use onnx_lint::graph::syntax::Source;
+use onnx_lint::rules::registry::RuleSet;
+
+/// A rule without faults that uses most of the language.
+const SOUND: &str = r#"## Two Transposes in a row do the work of one.
+rule OPT101 double-transpose {
+  severity  hint
+  phase     explore
+  safety    exact
+  message   "`{x}` is transposed twice, by `{t}` and `{y}`"
+  help      "one Transpose with perm = {@r} gives the same value"
+  match {
+    t = Transpose <perm = @p> (x)
+    y = Transpose <perm = @q> (t)
+  }
+  where { uses(t) == 1 }
+  let @r = compose(@p, @q)
+  rewrite { y = Transpose <perm = @r> (x) }
+  example "composes" {
+    g (float[A,B,C] x) => (float[C,A,B] y) { t = Transpose <perm=[1,2,0]> (x)  y = Transpose <perm=[1,2,0]> (t) }
+  } becomes { y = Transpose <perm=[2,0,1]> (x) }
+  example "the first result is used too" {
+    g (float[A,B] x) => (float[B,A] t, float[A,B] y) { t = Transpose <perm=[1,0]> (x)  y = Transpose <perm=[1,0]> (t) }
+  } unchanged
+}
+"#;
+
+/// A rule of several nodes with every kind of variable, that only reports.
+const LINT: &str = r#"## A Slice of a Concat.
+rule OPT102 slice-of-concat {
+  severity hint
+  message "`{y}` is cut out of `{c}`, which has {count(pre)} values before it"
+  match {
+    c = Concat <axis = @a> (pre..., s, post...)
+    y = Slice@10 (c, starts, ends, axes?, steps?)
+  }
+  where { @a == 0  is_const(starts)  is_present(axes) or rank(s) == 1 }
+  example "at" at opset 13 {
+    g (float[A] a, int64[1] b) => (float[B] y) { c = Concat <axis = 0> (a, a)  y = Slice (c, b, b, b) }
+  } finds "`y` is cut out of `c`, which has 0 values before it"
+  example "another axis" {
+    g (float[A,B] a, int64[1] b) => (float[A,C] y) { c = Concat <axis = 1> (a, a)  y = Slice (c, b, b, b) }
+  } finds nothing
+}
+"#;
+
+/// What is said of a rule file, as a person sees it.
+fn said(text: &str) -> String {
+    let findings = RuleSet::default().add([Source::new("my.rule", text)]);
+    render(Run { files: &[Arc::from("my.rule")], findings: &findings }, Format::Full, false)
+}
+
+fn snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/bad_rules"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, said(text)));
+}
+
+/// `rule` with `right` turned into `wrong`, wherever it stands.
+fn check_in(rule: &str, name: &str, right: &str, wrong: &str) {
+    assert!(rule.contains(right), "{name}: the rule has no {right:?}");
+    snapshot(name, &rule.replace(right, wrong));
+}
+
+fn check(name: &str, right: &str, wrong: &str) {
+    check_in(SOUND, name, right, wrong);
+}
+
+fn check_lint(name: &str, right: &str, wrong: &str) {
+    check_in(LINT, name, right, wrong);
+}
+
+#[test]
+fn sound_rules_have_no_faults() {
+    for rule in [SOUND, LINT] {
+        let mut rules = RuleSet::default();
+        assert_eq!(rules.add([Source::new("my.rule", rule)]), []);
+        assert_eq!(rules.iter().count(), 1);
+    }
+}
+
+#[test]
+fn header() {
+    check("header-no-rule", "rule OPT101", "rul OPT101");
+    check("header-code", "OPT101", "OPT1");
+    check("header-name", "double-transpose", "double-Transpose");
+    check("header-no-docs", "## Two", "# Two");
+    check("header-not-closed", "  match {\n", "  match {\n    {\n");
+}
+
+#[test]
+fn entries() {
+    check("entry-unknown", "severity ", "sevrity ");
+    check("entry-twice", "  severity  hint\n", "  severity  hint\n  severity  info\n");
+    check("entry-missing", "  severity  hint\n", "");
+    check("entry-order", "  match {", "  where { 1 == 1 }\n  match {");
+    check("severity-unknown", "hint", "hnt");
+    check("phase-unknown", "explore", "explode");
+    check("safety-unknown", "exact", "save");
+    check("phase-missing", "  phase     explore\n", "");
+    check_lint("phase-without-rewrite", "severity hint", "severity hint\n  phase fix");
+}
+
+#[test]
+fn messages() {
+    check("message-unclosed", "by `{t}`", "by `{t`");
+    check("message-stray-brace", "by `{t}`", "by `t}`");
+    check("message-unknown-value", "by `{t}`", "by `{tt}`");
+    check("message-unknown-attribute", "{@r}", "{@rr}");
+    check("message-unclosed-string", "the same value\"", "the same value");
+    check("message-expression", "{@r}", "{len(@r) +}");
+}
+
+#[test]
+fn operators() {
+    check("op-misspelt", "y = Transpose <perm = @q>", "y = Transpos <perm = @q>");
+    check("op-other-domain", "y = Transpose <perm = @q>", "y = FusedMatMul <perm = @q>");
+    check("op-domain", "y = Transpose <perm = @q>", "y = com.microsft.Gelu <perm = @q>");
+    check_lint("op-epoch", "Slice@10", "Slice@11");
+    check_lint("op-inputs", "(c, starts, ends, axes?, steps?)", "(c, starts)");
+    check_lint("op-outputs", "y = Slice@10", "y, z = Slice@10");
+}
+
+#[test]
+fn attributes() {
+    check("attribute-misspelt", "<perm = @q>", "<prem = @q>");
+    check("attribute-twice", "<perm = @q>", "<perm = @q, perm = @q>");
+    check("attribute-kind", "<perm = @q>", "<perm = \"q\">");
+    check("attribute-computed", "<perm = @q>", "<perm = reverse(@q)>");
+    check_lint("attribute-required", "<axis = @a>", "");
+    check_lint("attribute-rewrite-only", "<axis = @a>", "<axis = >");
+}
+
+#[test]
+fn patterns() {
+    check("pattern-empty", "    t = Transpose <perm = @p> (x)\n    y = Transpose <perm = @q> (t)\n", "");
+    check("pattern-alias", "t = Transpose <perm = @p> (x)", "t = x");
+    check("pattern-made-twice", "t = Transpose <perm = @p> (x)", "y = Transpose <perm = @p> (x)");
+    check(
+        "pattern-order",
+        "    t = Transpose <perm = @p> (x)\n    y = Transpose <perm = @q> (t)",
+        "    y = Transpose <perm = @q> (t)\n    t = Transpose <perm = @p> (x)",
+    );
+    check("pattern-unconnected", "<perm = @q> (t)", "<perm = @q> (x)");
+    check("pattern-counted-output", "t = Transpose <perm = @p>", "t? = Transpose <perm = @p>");
+    check(
+        "pattern-goes-on",
+        "(x)\n    y = Transpose <perm = @q> (t)",
+        "(x\n    y = Transpos <perm = @q> (t)",
+    );
+    check_lint("pattern-counts", "(c, starts, ends", "(c, pre, ends");
+}
+
+#[test]
+fn conditions() {
+    check("where-function", "uses(t)", "use(t)");
+    check("where-arguments", "uses(t)", "uses(t, 1)");
+    check("where-no-condition", "uses(t) == 1", "uses(t)");
+    check("where-bare-value", "uses(t) == 1", "t == 1");
+    check("where-not-a-value", "uses(t)", "uses(@p)");
+    check("where-unbound", "uses(t) == 1", "len(@pp) == 1");
+    check("where-bound-below", "uses(t) == 1", "len(@r) == 1");
+    check("where-unknown-value", "uses(t)", "uses(tt)");
+    check("where-syntax", "uses(t) == 1", "uses(t) == ");
+    check("where-only-in-patterns", "uses(t) == 1", "@p == _");
+    check_lint("where-many-values", "rank(s) == 1", "rank(pre) == 1");
+}
+
+#[test]
+fn bindings() {
+    check("let-twice", "let @r", "let @p");
+    check("let-unused", "let @r = compose(@p, @q)", "let @r = compose(@p, @q)\n  let @s = 1");
+    check_lint("attribute-unused", "@a == 0  ", "");
+}
+
+#[test]
+fn rewrites() {
+    check("rewrite-no-output", "rewrite { y =", "rewrite { z =");
+    check("rewrite-from-outside", "rewrite { y =", "rewrite { y = x  x =");
+    check("rewrite-unknown-value", "<perm = @r> (x)", "<perm = @r> (xx)");
+    check("rewrite-later", "<perm = @r> (x)", "<perm = @r> (u)  u = Relu (x)");
+    check("rewrite-twice", "<perm = @r> (x)", "<perm = @r> (x)  y = x");
+    check("rewrite-from-itself", "<perm = @r> (x)", "<perm = @r> (y)");
+    check(
+        "rewrite-cycle",
+        "rewrite { y = Transpose <perm = @r> (x)",
+        "rewrite { u = Relu (y)  y = Transpose <perm = @r> (u)",
+    );
+    check("rewrite-rest", "<perm = @r>", "<perm = @r, ..>");
+    check("rewrite-any", "<perm = @r>", "<perm = _>");
+    check("rewrite-attribute", "<perm = @r>", "<axis = @r>");
+    check("rewrite-both-let", "rewrite {", "rewrite both {");
+    let plain = SOUND.replace("  let @r = compose(@p, @q)\n", "").replace("{@r}", "{@q}");
+    let plain = plain.replace("<perm = @r> (x)", "<perm = @p> (x)").replace("  where { uses(t) == 1 }\n", "");
+    check_in(&plain.replace("explore", "simplify"), "rewrite-both-simplify", "rewrite {", "rewrite both {");
+    check_in(&plain, "rewrite-both-one-sided", "rewrite {", "rewrite both {");
+}
+
+#[test]
+fn examples() {
+    check("example-none-fires", "} becomes { y = Transpose <perm=[2,0,1]> (x) }", "} unchanged");
+    check("example-none-silent", "} unchanged", "} becomes { y = Identity (x) }");
+    check("example-undefined", "<perm=[1,2,0]> (x)", "<perm=[1,2,0]> (xx)");
+    check("example-name", "\"the first result is used too\"", "\"composes\"");
+    check("example-opset", "example \"composes\" {", "example \"composes\" from 11 to 99 {");
+    check("example-expects", "} unchanged", "} stays");
+    check("example-graph", "g (float[A,B] x)", "g (flat[A,B] x)");
+    check_lint("example-finds", "finds nothing", "finds none");
+}
+
+#[test]
+fn analyses() {
+    check_lint("detect-unknown", "  where {", "  detect builtin::no_such_analysis\n  where {");
+    check_lint("detect-syntax", "  where {", "  detect no_such_analysis\n  where {");
+}
+
+#[test]
+fn several_rules() {
+    snapshot("rules-same-code", &format!("{SOUND}\n{}", SOUND.replace("double-transpose", "another-name")));
+    snapshot("rules-same-name", &format!("{SOUND}\n{}", SOUND.replace("OPT101", "OPT102")));
+    let broken =
+        SOUND.replace("  where { uses(t) == 1 }", "  where { uses(t == 1 }").replace("OPT101", "OPT100");
+    snapshot("rules-go-on", &format!("{broken}\n{}", SOUND.replace("safety    exact", "safety    sure")));
+}
