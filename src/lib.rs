@@ -2,6 +2,8 @@
 
 pub mod cli;
 pub mod diag;
+pub mod egraph;
+pub mod extract;
 pub mod fix;
 pub mod graph;
 pub mod infer;

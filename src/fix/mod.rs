@@ -1,13 +1,25 @@
 //! Mends a model, converts it to another opset, and takes the cheapest of its equal forms.
+//!
+//! Faults are mended first, on the plain graph: a mended graph is not equal to the faulty one. Then each
+//! graph of the model, inner ones first, goes through the e-graph, where every rule adds equal forms, and
+//! the cheapest that are legal at the target come back.
 
+mod blocked;
+mod mend;
 pub mod options;
 pub mod report;
+mod target;
 
 pub use options::{FixedShape, FreeDim, Options};
 pub use report::Report;
 
 use crate::diag::Finding;
-use crate::graph::Model;
+use crate::extract::{self, Names, Target};
+use crate::graph::uses::Uses;
+use crate::graph::{GraphId, Model};
+use crate::infer;
+use crate::rules::registry::RuleSet;
+use crate::rules::rule::{Phase, Rule, Safety};
 
 /// What became of a model.
 #[derive(Debug)]
@@ -21,25 +33,119 @@ pub struct Outcome {
     pub changed: bool,
 }
 
-/// Does to `model` what `options` say.
-pub fn fix(model: Model, options: &Options) -> Outcome {
-    let step = |version| report::Step { from: version, to: version };
-    let nodes = report::Count { before: model.nodes.len(), after: model.nodes.len() };
-    let report = Report {
-        opset: step(model.opset(model.main, "")),
-        ir_version: step(model.ir_version),
-        nodes,
+/// Does to `model` what `options` say, with the rules of `rules`.
+pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
+    let mut report = Report {
+        opset: report::Step { from: source.opset(source.main, ""), to: source.opset(source.main, "") },
+        ir_version: report::Step { from: source.ir_version, to: source.ir_version },
+        nodes: report::Count { before: node_count(&source), after: node_count(&source) },
         ..Report::default()
     };
-    let findings = options.opset.filter(|&to| report.opset.from != Some(to)).map(|to| {
-        let message = format!("the model cannot be converted to opset {to}");
-        Finding::new(
-            "FIX001",
-            "not-convertible",
-            crate::diag::Level::Error,
-            message,
-            crate::diag::Place::File,
-        )
-    });
-    Outcome { model, report, findings: findings.into_iter().collect(), changed: false }
+    let mut model = source.clone();
+    let mut changed = mend::mend(&mut model, options, rules, &mut report);
+    let main_target = target::target(&model.opsets, options.opset);
+    match rewrite(&mut model, options, rules, &mut report) {
+        Ok(rewritten) => changed |= rewritten,
+        Err(findings) => return Outcome { model: source, report, findings, changed: false },
+    }
+    changed |= relabel(&mut model, &main_target, options);
+    report.opset.to = model.opset(model.main, "");
+    report.ir_version.to = model.ir_version;
+    report.nodes.after = node_count(&model);
+    Outcome { model, report, findings: Vec::new(), changed }
+}
+
+/// The nodes of all graphs.
+fn node_count(model: &Model) -> usize {
+    model.graphs.iter().map(|(_, graph)| graph.nodes.len()).sum()
+}
+
+/// Runs every graph through the e-graph, inner ones first.
+///
+/// # Errors
+/// What has no form that is legal at the target.
+fn rewrite(
+    model: &mut Model,
+    options: &Options,
+    rules: &RuleSet,
+    report: &mut Report,
+) -> Result<bool, Vec<Finding>> {
+    let converts = !target::target(&model.opsets, options.opset).is_source;
+    if !options.optimize && !converts {
+        return Ok(false);
+    }
+    let simplify = chosen_rules(rules, options, &[Phase::Simplify]);
+    let phases: &[Phase] = match converts {
+        true => &[Phase::Simplify, Phase::Explore, Phase::Convert],
+        false => &[Phase::Simplify, Phase::Explore],
+    };
+    let all = chosen_rules(rules, options, phases);
+    let mut findings = Vec::new();
+    let mut changed = false;
+    for graph in inner_first(model) {
+        let target = target::target(imports(model, graph), options.opset);
+        let task = extract::Task {
+            target: &target,
+            simplify: if options.optimize { &simplify } else { &[] },
+            all: &all,
+            keep: !options.optimize,
+        };
+        let facts = infer::infer(model, infer::Options::default());
+        let done = extract::run(model, graph, &facts, &Uses::new(model), &task);
+        match done {
+            extract::Done::Unchanged => {}
+            extract::Done::Blocked(blockers) => findings.extend(blocked::findings(model, &target, &blockers)),
+            extract::Done::Planned { plan, report: said } => {
+                report::saturated(report, said);
+                let mut names = Names::of(model);
+                changed |= extract::rebuild(model, *plan, &mut names);
+                target::drop_defaults(model, graph, &target);
+            }
+        }
+    }
+    if findings.is_empty() { Ok(changed) } else { Err(findings) }
+}
+
+/// The imports that hold in a graph: those of the function it is in, or of the model.
+fn imports(model: &Model, graph: GraphId) -> &[crate::graph::OpsetImport] {
+    match model.function_of(graph) {
+        Some(function) if !model.functions[function].opsets.is_empty() => &model.functions[function].opsets,
+        _ => &model.opsets,
+    }
+}
+
+/// Every graph of the model, those in a graph before it.
+fn inner_first(model: &Model) -> Vec<GraphId> {
+    let functions = model.functions.iter().map(|function| function.body);
+    let mut graphs = Vec::new();
+    for root in functions.chain([model.main]) {
+        graphs.extend(crate::graph::scopes::nested(model, root).into_iter().rev());
+    }
+    graphs
+}
+
+/// The rules of some phases that may run: exact ones and those that only round, and unsafe ones where
+/// asked for. What conversion needs does not depend on what was selected.
+fn chosen_rules<'r>(rules: &'r RuleSet, options: &Options, phases: &[Phase]) -> Vec<&'r Rule> {
+    let wanted = |rule: &&Rule| {
+        let selected =
+            rule.phase == Phase::Convert || (options.optimize && options.selection.contains(&rule.code));
+        let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
+        phases.contains(&rule.phase) && selected && safe && !rule.is_lint_only()
+    };
+    rules.iter().filter(wanted).collect()
+}
+
+/// Sets the opsets and the IR version; whether that changed anything.
+fn relabel(model: &mut Model, target: &Target, options: &Options) -> bool {
+    let ir_version = target::ir_version(model, target, options);
+    let mut changed = model.opsets != target.imports || model.ir_version != ir_version;
+    model.opsets = target.imports.clone();
+    model.ir_version = ir_version;
+    for function in &mut model.functions {
+        let imports = target::target(&function.opsets, options.opset).imports;
+        changed |= function.opsets != imports;
+        function.opsets = imports;
+    }
+    changed
 }

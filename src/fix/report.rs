@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::egraph;
+use crate::graph::{Model, NodeId};
+use crate::rules::rule::{self, Rule};
+
 /// What was done, rule by rule and node by node. Two runs on equal input give equal reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -67,4 +71,57 @@ impl Report {
     pub fn unsafe_changes(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(|change| change.safety == Safety::Unsafe)
     }
+}
+
+impl From<rule::Safety> for Safety {
+    fn from(safety: rule::Safety) -> Self {
+        match safety {
+            rule::Safety::Exact => Safety::Exact,
+            rule::Safety::Rounding => Safety::Rounding,
+            rule::Safety::Unsafe => Safety::Unsafe,
+        }
+    }
+}
+
+/// Adds what a fix did at `node`.
+pub(super) fn mended(report: &mut Report, model: &Model, rule: &Rule, node: NodeId) {
+    *report.rules.entry(rule.code.to_string()).or_default() += 1;
+    report.changes.push(Change {
+        code: rule.code.to_string(),
+        rule: rule.name.to_string(),
+        safety: rule.safety.into(),
+        graph: graph_name(model, node),
+        node: node_name(model, node),
+        summary: format!("mended `{}`", model.nodes[node].op_name()),
+    });
+}
+
+/// Adds what saturation of one graph did.
+pub(super) fn saturated(report: &mut Report, said: egraph::Report) {
+    for (code, count) in said.applied {
+        *report.rules.entry(code).or_default() += count;
+    }
+    let refused = said.refused.iter().map(|refused| {
+        format!("{} was not applied, for it would contradict what is known: {}", refused.code, refused.why)
+    });
+    report.notes.extend(refused);
+    for limit in said.limits {
+        let limit = format!("the search stopped at its limit of {limit}");
+        if !report.limits.contains(&limit) {
+            report.limits.push(limit);
+        }
+    }
+}
+
+fn graph_name(model: &Model, node: NodeId) -> String {
+    let graph = &model.graphs[model.nodes[node].graph];
+    graph.name.as_deref().unwrap_or("main").to_owned()
+}
+
+/// The name of a node; its first output where it has none.
+fn node_name(model: &Model, node: NodeId) -> String {
+    let node = &model.nodes[node];
+    let named = node.name.as_deref().filter(|name| !name.is_empty()).map(str::to_owned);
+    let output = || node.outputs.iter().flatten().next().map(|&value| model.values[value].name.to_string());
+    named.or_else(output).unwrap_or_else(|| node.op_name())
 }

@@ -56,6 +56,23 @@ pub fn sorted_or_file(model: &Model, graph: GraphId) -> Vec<NodeId> {
     sorted(model, graph).unwrap_or_else(|_| model.graphs[graph].nodes.clone())
 }
 
+/// Numbers the strongly connected components of `count` vertices: two vertices that lead to each other
+/// along `edges` get one number.
+pub fn components(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<u32> {
+    let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(count, 0);
+    let vertices: Vec<_> = (0..count).map(|_| graph.add_node(())).collect();
+    for (from, to) in edges {
+        graph.add_edge(vertices[from], vertices[to], ());
+    }
+    let mut component = vec![0; count];
+    for (number, members) in petgraph::algo::tarjan_scc(&graph).into_iter().enumerate() {
+        for member in members {
+            component[member.index()] = number as u32;
+        }
+    }
+    component
+}
+
 /// For each node of a graph, by its place in the file, the places of the nodes it needs.
 struct Needs {
     of_node: Vec<Vec<usize>>,

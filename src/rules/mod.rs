@@ -1,12 +1,18 @@
 //! Rules: data files that say what is wrong with a graph, and what is equal to what.
 
 pub mod arith;
+mod attr;
 pub mod builtin;
 pub mod check;
 pub mod datum;
+pub mod eval;
 pub mod explain;
 pub mod expr;
 pub mod func;
+pub mod host;
+pub mod matcher;
+pub mod plain;
+pub mod plan;
 pub mod registry;
 pub mod rule;
 pub mod syntax;

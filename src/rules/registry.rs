@@ -102,6 +102,11 @@ impl RuleSet {
         self.rules.iter().find(|rule| &*rule.code == code_or_name || &*rule.name == code_or_name)
     }
 
+    /// The rule of this code or name alone.
+    pub fn only(&self, code_or_name: &str) -> RuleSet {
+        RuleSet { rules: self.get(code_or_name).cloned().into_iter().collect() }
+    }
+
     /// Whether any rule is meant by this code, prefix of codes, or name; `ALL` means every one.
     pub fn knows(&self, selector: &str) -> bool {
         self.rules.iter().any(|rule| is_meant(rule, selector))

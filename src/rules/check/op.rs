@@ -69,7 +69,7 @@ fn missing_attribute(faults: &Faults, op: &Op, name: &str) -> Finding {
 fn wrong_arity(
     faults: &Faults,
     op: &Op,
-    what: &str,
+    noun: &str,
     written: usize,
     (least, most): (usize, usize),
 ) -> Finding {

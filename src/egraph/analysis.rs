@@ -1,0 +1,170 @@
+//! What is known of each class: the facts of its value, and where in the graph it comes from.
+
+use std::sync::Arc;
+
+use egg::{DidMerge, Id};
+
+use super::EGraph;
+use super::enode::{Call, ENode};
+use super::tables::Tables;
+use crate::graph::dim::{Bounds, Dim, Interval};
+use crate::graph::{AttrValue, GraphId, NodeId, Tensor, TensorId, ValueId};
+use crate::infer::{Attrs, Fact, Fresh, TensorFact, transfer};
+
+/// What is known of a class.
+#[derive(Clone, Debug, Default)]
+pub struct Data {
+    /// The fact of a value; of a call, one for each output.
+    pub facts: Vec<Fact>,
+    /// The values of the graph that it is, lowest id first.
+    pub values: Vec<ValueId>,
+    /// The nodes of the graph that it stands for: those that made its values, or that a rewrite matched
+    /// to find this form. Sorted.
+    pub origin: Vec<NodeId>,
+    /// Inputs of nodes and outputs of the graph that take its values, in the graph as it was built.
+    pub uses: usize,
+    pub is_output: bool,
+}
+
+impl Data {
+    /// The fact of a value.
+    pub fn fact(&self) -> &Fact {
+        self.facts.first().unwrap_or(&Fact::Unknown)
+    }
+}
+
+/// The analysis of an e-graph: the scope that it is of, and its tables.
+pub struct Scope<'m> {
+    pub tables: Tables<'m>,
+    pub graph: GraphId,
+    pub bounds: Bounds,
+    /// The opset of ai.onnx that the graph was written for.
+    pub opset: i64,
+    /// Facts for the node that is added next, where they are known already.
+    pub(super) seed: Option<Vec<Fact>>,
+    /// Facts of a class that contradicted each other: two forms that were taken to be equal are not.
+    pub conflicts: Vec<String>,
+}
+
+impl<'m> Scope<'m> {
+    pub fn new(tables: Tables<'m>, graph: GraphId, bounds: Bounds) -> Self {
+        let opset = tables.model.opset(graph, "").unwrap_or(1);
+        Scope { tables, graph, bounds, opset, seed: None, conflicts: Vec::new() }
+    }
+
+    /// The version imported for a domain.
+    pub fn opset_of(&self, domain: &str) -> Option<i64> {
+        self.tables.model.opset(self.graph, domain)
+    }
+
+    /// The opset in which a call is understood: that of the graph, or, for an epoch that is not in force
+    /// there, the first in which it is.
+    pub fn opset_for(&self, call: &Call) -> i64 {
+        let key = self.tables.op(call.op);
+        let own = self.opset_of(&key.domain).unwrap_or(1);
+        match key.schema(own) {
+            Some(schema) if schema.epoch <= own as u16 && i64::from(schema.since) <= own => own,
+            Some(schema) => i64::from(schema.since),
+            None => own,
+        }
+    }
+}
+
+/// The attributes of an e-node, as inference asks for them.
+struct CallAttrs<'a, 'm> {
+    tables: &'a Tables<'m>,
+    call: &'a Call,
+}
+
+impl Attrs for CallAttrs<'_, '_> {
+    fn attr(&self, name: &str) -> Option<&AttrValue> {
+        self.tables.attr(self.call.attrs, name)
+    }
+
+    fn tensor(&self, id: TensorId) -> &Tensor {
+        self.tables.tensor(id)
+    }
+}
+
+/// Sizes that depend on data get their symbols where the graph is inferred; a form that a rule adds gets
+/// what its class knows.
+struct NoSymbols;
+
+impl Fresh for NoSymbols {
+    fn size(&mut self, _output: usize, _axis: usize, _range: Interval) -> Option<Dim> {
+        None
+    }
+}
+
+fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
+    let scope = &egraph.analysis;
+    let inputs: Vec<Option<&Fact>> =
+        call.children[..usize::from(call.inputs)].iter().map(|&child| input_fact(egraph, child)).collect();
+    let key = scope.tables.op(call.op);
+    let transferred = transfer(
+        &crate::infer::Call {
+            domain: &key.domain,
+            op: &key.name,
+            opset: scope.opset_for(call),
+            attrs: &CallAttrs { tables: &scope.tables, call },
+            inputs: &inputs,
+            outputs: usize::from(call.outputs),
+            bounds: &scope.bounds,
+        },
+        &mut NoSymbols,
+    );
+    transferred.0
+}
+
+fn input_fact<'a>(egraph: &'a EGraph, child: Id) -> Option<&'a Fact> {
+    let class = &egraph[child];
+    let is_absent = class.nodes.first() == Some(&ENode::Absent);
+    (!is_absent).then(|| class.data.fact())
+}
+
+impl<'m> egg::Analysis<ENode> for Scope<'m> {
+    type Data = Data;
+
+    fn make(egraph: &mut EGraph<'m>, enode: &ENode, _id: Id) -> Data {
+        let seed = egraph.analysis.seed.take();
+        let facts = seed.unwrap_or_else(|| match enode {
+            ENode::Absent | ENode::Leaf(_) => vec![Fact::Unknown],
+            ENode::Const(id) => {
+                vec![Fact::Tensor(TensorFact::constant(Arc::clone(egraph.analysis.tables.constant(*id))))]
+            }
+            ENode::Call(call) => call_facts(egraph, call),
+            ENode::Output { index, call } => {
+                vec![egraph[call[0]].data.facts.get(usize::from(*index)).cloned().unwrap_or_default()]
+            }
+        });
+        Data { facts, ..Data::default() }
+    }
+
+    fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {
+        let mut merged = DidMerge(a.facts.len() < b.facts.len(), b.facts.len() < a.facts.len());
+        let count = a.facts.len().max(b.facts.len());
+        let (mut ours, mut theirs) = (std::mem::take(&mut a.facts), b.facts);
+        ours.resize(count, Fact::Unknown);
+        theirs.resize(count, Fact::Unknown);
+        for (ours, theirs) in ours.iter_mut().zip(&theirs) {
+            match ours.meet(theirs, &self.bounds) {
+                Ok(both) => {
+                    merged.0 |= both != *ours;
+                    merged.1 |= both != *theirs;
+                    *ours = both;
+                }
+                Err(conflict) => self.conflicts.push(conflict.to_string()),
+            }
+        }
+        a.facts = ours;
+        a.values.extend(b.values);
+        a.values.sort_unstable();
+        a.values.dedup();
+        if a.origin.is_empty() || (!b.origin.is_empty() && b.origin < a.origin) {
+            a.origin = b.origin;
+        }
+        a.uses += b.uses;
+        a.is_output |= b.is_output;
+        merged
+    }
+}

@@ -1,0 +1,209 @@
+//! Puts a graph into an e-graph.
+
+use std::sync::Arc;
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+
+use super::EGraph;
+use super::analysis::Scope;
+use super::enode::{Call, ENode, OpId};
+use super::tables::{OpKey, Tables};
+use crate::graph::scopes::captures_of_node;
+use crate::graph::uses::Uses;
+use crate::graph::{AttrValue, GraphId, Model, NodeId, ValueId, order};
+use crate::infer::{Fact, Facts};
+use crate::schema::{self, Determinism, Schema};
+
+/// A graph in an e-graph.
+pub struct Built<'m> {
+    pub egraph: EGraph<'m>,
+    /// The class of each value that the graph has or takes from a graph around it.
+    pub class_of: FxHashMap<ValueId, Id>,
+    /// The e-node of each node that became a call, in the order of the graph.
+    pub calls: Vec<(NodeId, ENode)>,
+}
+
+/// Builds the e-graph of one graph of the model.
+///
+/// # Errors
+/// The graph has a cycle, so that its nodes cannot be put in order.
+pub fn build<'m>(
+    model: &'m Model,
+    graph: GraphId,
+    facts: &Facts,
+    uses: &Uses,
+) -> Result<Built<'m>, order::Cycle> {
+    let nodes = order::sorted(model, graph)?;
+    let scope = Scope::new(Tables::new(model), graph, facts.bounds.clone());
+    let mut builder = Builder {
+        model,
+        facts,
+        uses,
+        built: Built { egraph: EGraph::new(scope), class_of: FxHashMap::default(), calls: Vec::new() },
+    };
+    let ports = model.graphs[graph].inputs.iter().chain(&model.graphs[graph].outputs);
+    for value in model.graphs[graph].inputs.iter().map(|port| port.value) {
+        builder.value(value);
+    }
+    for node in nodes {
+        builder.node(node);
+    }
+    for value in ports.map(|port| port.value) {
+        builder.value(value);
+    }
+    builder.built.egraph.rebuild();
+    Ok(builder.built)
+}
+
+struct Builder<'m, 'a> {
+    model: &'m Model,
+    facts: &'a Facts,
+    uses: &'a Uses,
+    built: Built<'m>,
+}
+
+impl Builder<'_, '_> {
+    /// The class of a value that no call of this graph makes, or has made already.
+    fn value(&mut self, value: ValueId) -> Id {
+        if let Some(&class) = self.built.class_of.get(&value) {
+            return class;
+        }
+        let class = self.add(ENode::Leaf(value), vec![self.facts[value].clone()]);
+        self.name(value, class);
+        if let Some(array) = self.facts[value].as_const().cloned()
+            && self.is_constant(value)
+        {
+            self.constant(class, &array);
+        }
+        class
+    }
+
+    /// Whether a leaf has the same elements in every run: the default of an input does not.
+    fn is_constant(&self, value: ValueId) -> bool {
+        self.facts[value].is_const()
+    }
+
+    fn constant(&mut self, class: Id, array: &Arc<crate::infer::eval::Array>) {
+        if let Some(id) = self.built.egraph.analysis.tables.intern_const(array) {
+            let constant = self.built.egraph.add(ENode::Const(id));
+            self.built.egraph.union(class, constant);
+        }
+    }
+
+    fn add(&mut self, enode: ENode, facts: Vec<Fact>) -> Id {
+        self.built.egraph.analysis.seed = Some(facts);
+        let class = self.built.egraph.add(enode);
+        self.built.egraph.analysis.seed = None;
+        class
+    }
+
+    /// Says of a class that it is this value.
+    fn name(&mut self, value: ValueId, class: Id) {
+        self.built.class_of.insert(value, class);
+        let data = &mut self.built.egraph[class].data;
+        if let Err(at) = data.values.binary_search(&value) {
+            data.values.insert(at, value);
+            data.uses += self.uses.count(value);
+            data.is_output |= self.uses.is_output(value);
+        }
+    }
+
+    fn node(&mut self, id: NodeId) {
+        let node = &self.model.nodes[id];
+        if node.domain() == "" && &*node.op_type == "Constant" && node.outputs.len() == 1 {
+            node.outputs.iter().flatten().for_each(|&output| {
+                let class = self.value(output);
+                self.built.egraph[class].data.origin = vec![id];
+            });
+            return;
+        }
+        let call = self.call(id);
+        let single = is_single(self.built.egraph.analysis.tables.op(call.op), &call);
+        let facts =
+            node.outputs.iter().map(|output| output.map_or(Fact::Unknown, |value| self.facts[value].clone()));
+        let enode = ENode::Call(call);
+        self.built.calls.push((id, enode.clone()));
+        let class = self.add(enode, facts.collect());
+        let origin = &mut self.built.egraph[class].data.origin;
+        if origin.is_empty() {
+            origin.push(id);
+        }
+        for (index, output) in node.outputs.iter().enumerate() {
+            let Some(value) = *output else { continue };
+            let class = if single {
+                class
+            } else {
+                let fact = vec![self.facts[value].clone()];
+                let projection = ENode::Output { index: index as u16, call: [class] };
+                let projected = self.add(projection, fact);
+                self.built.egraph[projected].data.origin = vec![id];
+                projected
+            };
+            self.name(value, class);
+        }
+    }
+
+    fn call(&mut self, id: NodeId) -> Call {
+        let node = &self.model.nodes[id];
+        let opset = self.model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
+        let schema = opset.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset));
+        let schema = schema.filter(|_| self.model.callee(id).is_none());
+        let key = OpKey {
+            domain: Arc::from(node.domain()),
+            name: node.op_type.clone(),
+            overload: node.overload.clone().unwrap_or_default(),
+            epoch: schema.map(|schema| schema.epoch),
+        };
+        let mut children: Vec<Id> = Vec::with_capacity(node.inputs.len());
+        for input in trimmed(&node.inputs) {
+            let child = match input {
+                Some(value) => self.value(*value),
+                None => self.add(ENode::Absent, vec![Fact::Unknown]),
+            };
+            children.push(child);
+        }
+        let inputs = children.len() as u16;
+        children.extend(captures_of_node(self.model, id).into_iter().map(|value| self.value(value)));
+        let tables = &mut self.built.egraph.analysis.tables;
+        Call {
+            op: tables.intern_op(key),
+            attrs: tables.intern_attrs(node.attrs.clone(), schema),
+            outputs: node.outputs.len() as u16,
+            inputs,
+            token: needs_token(self.model, id, schema).then_some(id),
+            children: children.into(),
+        }
+    }
+}
+
+/// Inputs without the absent ones at the end, which say nothing.
+fn trimmed(inputs: &[Option<ValueId>]) -> &[Option<ValueId>] {
+    let len = inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    &inputs[..len]
+}
+
+/// Whether a call is itself the value it makes, rather than a tuple of values: so it is for operators
+/// that never have more than one output.
+pub(super) fn is_single(key: &OpKey, call: &Call) -> bool {
+    let most = key.schema(i64::from(u16::MAX)).map(|schema| schema.max_outputs);
+    call.outputs == 1 && most == Some(1)
+}
+
+/// Whether a node must not be merged with one that looks the same.
+fn needs_token(model: &Model, id: NodeId, schema: Option<&'static Schema>) -> bool {
+    let node = &model.nodes[id];
+    let is_function = schema.is_some_and(|schema| schema.determinism == Determinism::Deterministic);
+    let has_bodies = node.attrs.iter().any(|attr| !attr.value.graphs().is_empty());
+    // Dropout draws numbers only while training, which it says by an attribute or input.
+    let inference = node.domain() == "" && &*node.op_type == "Dropout" && node.input(2).is_none();
+    let is_ref = |value: &AttrValue| matches!(value, AttrValue::Ref { .. } | AttrValue::Undefined(_));
+    !(is_function || inference) || has_bodies || node.attrs.iter().any(|attr| is_ref(&attr.value))
+}
+
+impl super::Tables<'_> {
+    /// Whether a call has one output by its schema; see [`is_single`].
+    pub fn is_single(&self, op: OpId, call: &Call) -> bool {
+        is_single(self.op(op), call)
+    }
+}

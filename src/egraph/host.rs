@@ -1,0 +1,169 @@
+//! Rules match in an e-graph through this: a value is a class, a node one of the calls in a class.
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+
+use super::EGraph;
+use super::enode::{Call, ENode};
+use crate::graph::dim::Bounds;
+use crate::infer::Fact;
+use crate::rules::datum::Datum;
+use crate::rules::host::Host;
+use crate::rules::rule::OpPat;
+use crate::schema::{self, Schema};
+
+/// A call of a class, by its position there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeRef {
+    pub class: Id,
+    pub index: u32,
+}
+
+/// A clean e-graph, with its calls sorted by operator.
+pub struct ClassHost<'a, 'm> {
+    egraph: &'a EGraph<'m>,
+    by_op: FxHashMap<(&'a str, &'a str), Vec<NodeRef>>,
+}
+
+impl<'a, 'm> ClassHost<'a, 'm> {
+    /// The e-graph must have been rebuilt since it was last changed.
+    pub fn new(egraph: &'a EGraph<'m>) -> Self {
+        let mut classes: Vec<&egg::EClass<ENode, _>> = egraph.classes().collect();
+        classes.sort_unstable_by_key(|class| class.id);
+        let mut by_op: FxHashMap<(&str, &str), Vec<NodeRef>> = FxHashMap::default();
+        for class in classes {
+            for (index, enode) in class.nodes.iter().enumerate() {
+                if let ENode::Call(call) = enode {
+                    let key = egraph.analysis.tables.op(call.op);
+                    let node = NodeRef { class: class.id, index: index as u32 };
+                    by_op.entry((&key.domain, &key.name)).or_default().push(node);
+                }
+            }
+        }
+        ClassHost { egraph, by_op }
+    }
+
+    fn call(&self, node: NodeRef) -> Option<&'a Call> {
+        self.egraph[node.class].nodes.get(node.index as usize)?.as_call()
+    }
+
+    fn calls(&self, class: Id) -> impl Iterator<Item = (NodeRef, &'a Call)> {
+        let class = &self.egraph[class];
+        let nodes = class.nodes.iter().enumerate();
+        let at = class.id;
+        nodes.filter_map(move |(index, enode)| {
+            Some((NodeRef { class: at, index: index as u32 }, enode.as_call()?))
+        })
+    }
+
+    fn is_single(&self, call: &Call) -> bool {
+        self.egraph.analysis.tables.is_single(call.op, call)
+    }
+}
+
+impl Host for ClassHost<'_, '_> {
+    type Value = Id;
+    type Node = NodeRef;
+
+    fn nodes_of(&self, op: &OpPat) -> Vec<NodeRef> {
+        self.by_op.get(&(&*op.domain, &*op.name)).cloned().unwrap_or_default()
+    }
+
+    fn is(&self, node: NodeRef, op: &OpPat) -> bool {
+        let Some(call) = self.call(node) else { return false };
+        let key = self.egraph.analysis.tables.op(call.op);
+        let epoch = || match op.epoch {
+            Some(epoch) => Some(epoch),
+            None => {
+                let opset = u16::try_from(self.opset(&op.domain)?).ok()?;
+                schema::lookup(&op.domain, &op.name, opset).map(|schema| schema.epoch)
+            }
+        };
+        key.name == op.name && key.domain == op.domain && key.overload.is_empty() && key.epoch == epoch()
+    }
+
+    fn producers(&self, value: Id) -> Vec<(NodeRef, usize)> {
+        let mut found: Vec<_> =
+            self.calls(value).filter(|(_, call)| self.is_single(call)).map(|(node, _)| (node, 0)).collect();
+        for enode in &self.egraph[value].nodes {
+            if let ENode::Output { index, call: [class] } = enode {
+                found.extend(self.calls(*class).map(|(node, _)| (node, usize::from(*index))));
+            }
+        }
+        found
+    }
+
+    fn inputs(&self, node: NodeRef) -> Vec<Option<Id>> {
+        let Some(call) = self.call(node) else { return Vec::new() };
+        let present = |&child: &Id| {
+            let child = self.egraph.find(child);
+            (self.egraph[child].nodes.first() != Some(&ENode::Absent)).then_some(child)
+        };
+        call.children[..usize::from(call.inputs)].iter().map(present).collect()
+    }
+
+    fn output(&self, node: NodeRef, index: usize) -> Option<Id> {
+        let call = self.call(node)?;
+        if self.is_single(call) {
+            return (index == 0).then(|| self.egraph.find(node.class));
+        }
+        let index = u16::try_from(index).ok()?;
+        self.egraph.lookup(ENode::Output { index, call: [node.class] })
+    }
+
+    fn schema(&self, node: NodeRef) -> Option<&'static Schema> {
+        let call = self.call(node)?;
+        self.egraph.analysis.tables.op(call.op).schema(self.egraph.analysis.opset_for(call))
+    }
+
+    fn attr_names(&self, node: NodeRef) -> Vec<&str> {
+        let Some(call) = self.call(node) else { return Vec::new() };
+        self.egraph.analysis.tables.attrs(call.attrs).iter().map(|attr| &*attr.name).collect()
+    }
+
+    fn attr(&self, node: NodeRef, name: &str) -> Option<Datum> {
+        let tables = &self.egraph.analysis.tables;
+        let value = tables.attr(self.call(node)?.attrs, name)?;
+        Some(Datum::from_attr(value, |id| tables.tensor(id)))
+    }
+
+    fn fact(&self, value: Id) -> &Fact {
+        self.egraph[value].data.fact()
+    }
+
+    fn constant(&self, value: Id) -> Option<Datum> {
+        Datum::from_array(self.fact(value).as_const()?)
+    }
+
+    fn uses(&self, value: Id) -> usize {
+        self.egraph[value].data.uses.max(1)
+    }
+
+    fn is_output(&self, value: Id) -> bool {
+        self.egraph[value].data.is_output
+    }
+
+    fn is_input(&self, value: Id) -> bool {
+        let model = self.egraph.analysis.tables.model;
+        let inputs = &model.graphs[self.egraph.analysis.graph].inputs;
+        let values = &self.egraph[value].data.values;
+        values.iter().any(|&value| {
+            model.values[value].initial.is_none() && inputs.iter().any(|port| port.value == value)
+        })
+    }
+
+    fn opset(&self, domain: &str) -> Option<i64> {
+        self.egraph.analysis.opset_of(domain)
+    }
+
+    fn bounds(&self) -> &Bounds {
+        &self.egraph.analysis.bounds
+    }
+
+    fn name(&self, value: Id) -> String {
+        let values = &self.egraph[value].data.values;
+        values
+            .first()
+            .map_or_else(|| "_".to_owned(), |&v| self.egraph.analysis.tables.model.values[v].name.to_string())
+    }
+}

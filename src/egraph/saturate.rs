@@ -1,0 +1,160 @@
+//! Runs rules on an e-graph until they have nothing more to say, or a limit is hit.
+
+use std::collections::BTreeMap;
+
+use egg::Id;
+use rustc_hash::FxHashSet;
+
+use super::EGraph;
+use super::enode::ENode;
+use super::host::{ClassHost, NodeRef};
+use super::rewrite::{ClassPlan, Unapplied, apply};
+use crate::rules::matcher::{self, Match};
+use crate::rules::plan::plan;
+use crate::rules::rule::Rule;
+
+/// How far saturation may go. Time is no limit: it would make results differ from run to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub rounds: usize,
+    /// E-nodes, as a multiple of those the graph started with, plus [`Limits::slack`].
+    pub growth: usize,
+    pub slack: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { rounds: 24, growth: 8, slack: 4096 }
+    }
+}
+
+/// A rewrite that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub code: String,
+    pub why: String,
+}
+
+/// What saturation did.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// How often each rule taught the e-graph something, by code.
+    pub applied: BTreeMap<String, usize>,
+    /// The calls that rules added, with the code of the first rule that did.
+    pub added: Vec<(ENode, String)>,
+    pub refused: Vec<Refused>,
+    /// Names of the limits that were hit.
+    pub limits: Vec<&'static str>,
+}
+
+/// Applies `rules` over and over until nothing changes.
+pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], limits: Limits, report: &mut Report) {
+    let most = egraph.total_number_of_nodes() * limits.growth + limits.slack;
+    let mut done = Seen::default();
+    fold(egraph);
+    for round in 0.. {
+        if round == limits.rounds {
+            report.limits.push("rounds");
+            return;
+        }
+        let mut changed = false;
+        let plans = search(egraph, rules, &mut done, report);
+        for (rule, plan) in &plans {
+            match apply(egraph, plan) {
+                Ok(applied) => {
+                    let code = rules[*rule].code.to_string();
+                    changed |= applied.changed;
+                    if applied.changed {
+                        *report.applied.entry(code.clone()).or_default() += 1;
+                    }
+                    report.added.extend(applied.added.into_iter().map(|enode| (enode, code.clone())));
+                }
+                Err(Unapplied::Contradiction(why) | Unapplied::Malformed(why)) => {
+                    let refused = Refused { code: rules[*rule].code.to_string(), why };
+                    if !report.refused.contains(&refused) {
+                        report.refused.push(refused);
+                    }
+                }
+            }
+        }
+        egraph.rebuild();
+        changed |= fold(egraph);
+        if !changed {
+            return;
+        }
+        if egraph.total_number_of_nodes() > most {
+            report.limits.push("e-nodes");
+            return;
+        }
+    }
+}
+
+/// What tells a match of a rule apart: the rule, the direction, and the classes and values it binds.
+type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
+
+fn search<'r>(
+    egraph: &EGraph,
+    rules: &[&'r Rule],
+    done: &mut Seen,
+    report: &mut Report,
+) -> Vec<(usize, ClassPlan<'r>)> {
+    let host = ClassHost::new(egraph);
+    let mut plans = Vec::new();
+    for (index, rule) in rules.iter().enumerate() {
+        for (direction, forms) in rule.directions().enumerate() {
+            if forms.rewrite.is_none() {
+                continue;
+            }
+            let found = matcher::find(&host, forms);
+            if found.cut > 0 && !report.limits.contains(&"matches") {
+                report.limits.push("matches");
+            }
+            plans.extend(found.matches.into_iter().filter_map(|found| {
+                let is_new = done.insert((index, direction, key(egraph, &found)));
+                let plan = is_new.then(|| plan(&host, forms, found)).flatten()?;
+                Some((index, plan))
+            }));
+        }
+    }
+    plans
+}
+
+/// A class that grew may hold another node at the same place, so that its size counts too. A match may
+/// be taken twice, which does no harm.
+fn key(egraph: &EGraph, found: &Match<Id, NodeRef>) -> Vec<u32> {
+    let number = |id: Id| usize::from(egraph.find(id)) as u32;
+    let nodes = found.nodes.iter();
+    let mut key: Vec<u32> = nodes
+        .flat_map(|node| [number(node.class), node.index, egraph[node.class].nodes.len() as u32])
+        .collect();
+    key.extend(found.bound_values().map(number));
+    key
+}
+
+/// Gives every class whose elements are known the constant as one more form.
+fn fold(egraph: &mut EGraph) -> bool {
+    let mut constant: Vec<_> = egraph
+        .classes()
+        .filter(|class| !class.nodes.iter().any(|node| matches!(node, ENode::Const(_))))
+        .filter_map(|class| Some((class.id, class.data.facts.first()?.as_const()?.clone())))
+        .filter(|(id, _)| !is_call_of_many(egraph, *id))
+        .collect();
+    constant.sort_unstable_by_key(|(id, _)| *id);
+    let mut changed = false;
+    for (class, array) in constant {
+        if let Some(id) = egraph.analysis.tables.intern_const(&array) {
+            let constant = egraph.add(ENode::Const(id));
+            changed |= egraph.union(class, constant);
+        }
+    }
+    egraph.rebuild();
+    changed
+}
+
+/// Whether a class is a tuple of outputs, which is no value.
+fn is_call_of_many(egraph: &EGraph, class: Id) -> bool {
+    egraph[class]
+        .nodes
+        .iter()
+        .any(|node| node.as_call().is_some_and(|call| !egraph.analysis.tables.is_single(call.op, call)))
+}

@@ -1,0 +1,209 @@
+//! What e-nodes refer to by number: operators, attributes, constants.
+
+use std::sync::Arc;
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+
+use super::enode::{AttrsId, Call, ConstId, OpId};
+use crate::graph::{AttrValue, Attribute, Id as _, Model, Tensor, TensorId};
+use crate::infer;
+use crate::infer::eval::Array;
+use crate::schema::{self, AttrView, Schema};
+
+/// An operator, as e-nodes mean it: in a run of versions in which it is the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OpKey {
+    /// "" for ai.onnx.
+    pub domain: Arc<str>,
+    pub name: Arc<str>,
+    pub overload: Arc<str>,
+    /// `None`: the schema table does not know it.
+    pub epoch: Option<u16>,
+}
+
+impl OpKey {
+    /// The version of the epoch that is in force at an opset; its newest where none is.
+    pub fn schema(&self, opset: i64) -> Option<&'static Schema> {
+        let epoch = self.epoch?;
+        let opset = u16::try_from(opset).unwrap_or(u16::MAX);
+        schema::schema_of_epoch(&self.domain, &self.name, epoch, opset).or_else(|| {
+            schema::versions(&self.domain, &self.name).iter().rfind(|schema| schema.epoch == epoch)
+        })
+    }
+}
+
+/// The tables of one e-graph.
+pub struct Tables<'m> {
+    pub model: &'m Model,
+    ops: Vec<OpKey>,
+    op_ids: FxHashMap<OpKey, OpId>,
+    attrs: Vec<Arc<[Attribute]>>,
+    attr_ids: FxHashMap<Vec<u8>, AttrsId>,
+    consts: Vec<Arc<Array>>,
+    const_ids: FxHashMap<Vec<u8>, ConstId>,
+    /// Tensors in attributes that rules made; their ids follow those of the model.
+    new_tensors: Vec<Tensor>,
+}
+
+impl<'m> Tables<'m> {
+    pub fn new(model: &'m Model) -> Self {
+        Tables {
+            model,
+            ops: Vec::new(),
+            op_ids: FxHashMap::default(),
+            attrs: Vec::new(),
+            attr_ids: FxHashMap::default(),
+            consts: Vec::new(),
+            const_ids: FxHashMap::default(),
+            new_tensors: Vec::new(),
+        }
+    }
+
+    pub fn op(&self, id: OpId) -> &OpKey {
+        &self.ops[id.0 as usize]
+    }
+
+    pub fn attrs(&self, id: AttrsId) -> &[Attribute] {
+        &self.attrs[id.0 as usize]
+    }
+
+    pub fn attr(&self, id: AttrsId, name: &str) -> Option<&AttrValue> {
+        self.attrs(id).iter().find(|attr| &*attr.name == name).map(|attr| &attr.value)
+    }
+
+    pub fn constant(&self, id: ConstId) -> &Arc<Array> {
+        &self.consts[id.0 as usize]
+    }
+
+    pub fn tensor(&self, id: TensorId) -> &Tensor {
+        match id.index().checked_sub(self.model.tensors.len()) {
+            None => &self.model.tensors[id],
+            Some(index) => &self.new_tensors[index],
+        }
+    }
+
+    /// The tensors that rules made, in the order of their ids.
+    pub fn new_tensors(&self) -> &[Tensor] {
+        &self.new_tensors
+    }
+
+    pub fn add_tensor(&mut self, tensor: Tensor) -> TensorId {
+        self.new_tensors.push(tensor);
+        TensorId::from_index(self.model.tensors.len() + self.new_tensors.len() - 1)
+    }
+
+    /// A call of an operator of ai.onnx that has one output, of its newest epoch.
+    pub fn call(&mut self, name: &str, attrs: Vec<Attribute>, children: Vec<Id>) -> Option<Call> {
+        let schema = schema::lookup("", name, u16::MAX)?;
+        let key = OpKey {
+            domain: Arc::from(""),
+            name: Arc::from(name),
+            overload: Arc::from(""),
+            epoch: Some(schema.epoch),
+        };
+        Some(Call {
+            op: self.intern_op(key),
+            attrs: self.intern_attrs(attrs, Some(schema)),
+            outputs: 1,
+            inputs: children.len() as u16,
+            token: None,
+            children: children.into(),
+        })
+    }
+
+    pub fn intern_op(&mut self, key: OpKey) -> OpId {
+        if let Some(&id) = self.op_ids.get(&key) {
+            return id;
+        }
+        let id = OpId(self.ops.len() as u32);
+        self.ops.push(key.clone());
+        self.op_ids.insert(key, id);
+        id
+    }
+
+    /// Interns attributes, sorted by name, those at their default left out: so that two nodes which
+    /// mean the same are the same e-node.
+    pub fn intern_attrs(&mut self, attrs: Vec<Attribute>, schema: Option<&'static Schema>) -> AttrsId {
+        let at_default = |attr: &Attribute| {
+            let spec = schema.and_then(|schema| schema.attrs.iter().find(|spec| spec.name == &*attr.name));
+            spec.is_some_and(|spec| spec.is_default(AttrView::from(&attr.value)))
+        };
+        let mut attrs: Vec<Attribute> = attrs.into_iter().filter(|attr| !at_default(attr)).collect();
+        attrs.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut key = Vec::new();
+        for attr in &attrs {
+            self.attr_key(attr, &mut key);
+        }
+        if let Some(&id) = self.attr_ids.get(&key) {
+            return id;
+        }
+        let id = AttrsId(self.attrs.len() as u32);
+        self.attrs.push(attrs.into());
+        self.attr_ids.insert(key, id);
+        id
+    }
+
+    /// Interns a constant by its content; `None` for strings, which stay where they are.
+    pub fn intern_const(&mut self, array: &Arc<Array>) -> Option<ConstId> {
+        let mut key = vec![array.elem() as u8];
+        for &dim in array.shape() {
+            key.extend((dim as u64).to_le_bytes());
+        }
+        key.push(u8::MAX);
+        key.extend(array.to_raw()?);
+        if let Some(&id) = self.const_ids.get(&key) {
+            return Some(id);
+        }
+        let id = ConstId(self.consts.len() as u32);
+        self.consts.push(array.clone());
+        self.const_ids.insert(key, id);
+        Some(id)
+    }
+
+    /// Appends what tells attributes apart: floats by their bits, tensors and graphs by their ids.
+    fn attr_key(&self, attr: &Attribute, key: &mut Vec<u8>) {
+        let text = |bytes: &[u8], key: &mut Vec<u8>| {
+            key.extend((bytes.len() as u64).to_le_bytes());
+            key.extend(bytes);
+        };
+        text(attr.name.as_bytes(), key);
+        key.push(attr.value.kind().map_or(0, |kind| kind as u8));
+        match &attr.value {
+            AttrValue::Float(float) => key.extend(float.to_bits().to_le_bytes()),
+            AttrValue::Int(int) => key.extend(int.to_le_bytes()),
+            AttrValue::String(string) => text(string, key),
+            AttrValue::Floats(floats) => {
+                key.extend((floats.len() as u64).to_le_bytes());
+                key.extend(floats.iter().flat_map(|float| float.to_bits().to_le_bytes()));
+            }
+            AttrValue::Ints(ints) => {
+                key.extend((ints.len() as u64).to_le_bytes());
+                key.extend(ints.iter().flat_map(|int| int.to_le_bytes()));
+            }
+            AttrValue::Strings(strings) => {
+                key.extend((strings.len() as u64).to_le_bytes());
+                strings.iter().for_each(|string| text(string, key));
+            }
+            AttrValue::Tensor(id) => self.tensor_key(*id, key),
+            // Rare, and their derived form tells them apart.
+            other => text(format!("{other:?}").as_bytes(), key),
+        }
+    }
+
+    /// A tensor of an attribute: by content where it is small, by id elsewhere.
+    fn tensor_key(&self, id: TensorId, key: &mut Vec<u8>) {
+        const BY_CONTENT: usize = 256;
+        let tensor = self.tensor(id);
+        let content = tensor.byte_len().filter(|&len| len <= BY_CONTENT).and_then(|_| infer::array(tensor));
+        match content.as_ref().and_then(Array::to_raw) {
+            Some(raw) => {
+                key.extend(tensor.data_type.unwrap_or(0).to_le_bytes());
+                key.extend(tensor.dims.iter().flat_map(|dim| dim.to_le_bytes()));
+                key.push(u8::MAX);
+                key.extend(raw);
+            }
+            None => key.extend((id.index() as u64).to_le_bytes()),
+        }
+    }
+}

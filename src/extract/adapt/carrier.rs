@@ -1,0 +1,176 @@
+//! Element types that a version does not take go around by Cast, where that keeps every value.
+
+use egg::Id;
+
+use super::Form;
+use crate::egraph::ENode;
+use crate::extract::legality::Target;
+use crate::graph::ElemType::{self, *};
+use crate::infer::Fact;
+use crate::schema::{Schema, Slot, Ty, ValueType};
+
+/// Operators that move, choose or compare elements, and compute none: any type that holds every value
+/// of another can carry it through them.
+const MOVES: [&str; 54] = [
+    "ArgMax",
+    "ArgMin",
+    "Compress",
+    "Concat",
+    "DepthToSpace",
+    "Equal",
+    "Expand",
+    "Flatten",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Greater",
+    "GreaterOrEqual",
+    "Identity",
+    "If",
+    "Less",
+    "LessOrEqual",
+    "Max",
+    "MaxPool",
+    "Min",
+    "NonZero",
+    "OneHot",
+    "Pad",
+    "ReduceMax",
+    "ReduceMin",
+    "Relu",
+    "Reshape",
+    "ReverseSequence",
+    "Scatter",
+    "ScatterElements",
+    "ScatterND",
+    "Shape",
+    "Size",
+    "Slice",
+    "SpaceToDepth",
+    "Split",
+    "Squeeze",
+    "Tile",
+    "TopK",
+    "Transpose",
+    "Trilu",
+    "Unique",
+    "Unsqueeze",
+    "Upsample",
+    "Where",
+    "CenterCropPad",
+    "Clip",
+    "EyeLike",
+    "GlobalMaxPool",
+    "TensorScatter",
+    "Sign",
+    "IsNaN",
+    "IsInf",
+    "Abs",
+];
+
+/// Operators that wrap around in the integers: computed in a wider type and cut off, they give the same.
+const WRAPS: [&str; 12] = [
+    "Add",
+    "CumSum",
+    "Gemm",
+    "MatMul",
+    "Mul",
+    "Neg",
+    "Pow",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+    "Sub",
+    "Sum",
+];
+
+/// Operators on integers that give the same in any wider integer type.
+const WIDENS: [&str; 2] = ["Div", "Mod"];
+
+/// The types that hold every value of `elem`, those of the same kind first.
+fn wider(elem: ElemType) -> &'static [ElemType] {
+    match elem {
+        Bool => &[Uint8, Int32, Int64, Float],
+        Uint8 | Int8 | Uint16 | Int16 => &[Int32, Int64, Float, Double],
+        Uint4 | Int4 | Uint2 | Int2 => &[Int8, Int32, Int64, Float],
+        Int32 | Uint32 => &[Int64, Double],
+        Float16 | Bfloat16 => &[Float, Double],
+        Float8e4m3fn | Float8e5m2 => &[Float16, Float],
+        Float8e4m3fnuz | Float8e5m2fnuz | Float4e2m1 | Float6e2m3 | Float6e3m2 => &[Float],
+        _ => &[],
+    }
+}
+
+/// Whether an operator gives in `carrier`, cast back, what it gives in `elem`; for floating-point types,
+/// up to one rounding.
+fn carries(op: &str, elem: ElemType, carrier: ElemType) -> bool {
+    if elem.is_float() || MOVES.contains(&op) {
+        return carrier.is_float() || MOVES.contains(&op);
+    }
+    let integers = elem.is_integer() && carrier.is_integer();
+    integers && (WRAPS.contains(&op) || WIDENS.contains(&op))
+}
+
+/// Adds: cast every operand of the type parameter to a type that the version takes, call, cast back.
+pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, slot: Slot) -> bool {
+    let key = form.egraph.analysis.tables.op(form.call.op).clone();
+    let single = form.egraph.analysis.tables.is_single(form.call.op, form.call);
+    let formal = match slot {
+        Slot::Input(at) => schema.input(at),
+        Slot::Output(at) => schema.output(at),
+    };
+    let Some(Ty::Param(param)) = formal.map(|formal| formal.ty) else { return false };
+    let is_param = |ty: Ty| matches!(ty, Ty::Param(other) if other == param);
+    let inputs = usize::from(form.call.inputs);
+    let carried: Vec<usize> =
+        (0..inputs).filter(|&at| schema.input(at).is_some_and(|formal| is_param(formal.ty))).collect();
+    let elem = carried.iter().find_map(|&at| form.egraph[form.call.children[at]].data.fact().elem());
+    let (Some(elem), true) = (elem, key.domain.is_empty()) else { return false };
+    let allowed = schema.type_params[usize::from(param)].allowed;
+    let carrier = wider(elem).iter().copied().find(|&carrier| {
+        allowed.has(ValueType::Tensor(carrier))
+            && carries(&key.name, elem, carrier)
+            && is_castable(target, elem, carrier)
+    });
+    let Some(carrier) = carrier else { return false };
+
+    let mut children: Vec<Id> = form.call.children.to_vec();
+    for &at in &carried {
+        let child = children[at];
+        if form.egraph[child].nodes.first() == Some(&ENode::Absent) {
+            continue;
+        }
+        if !matches!(form.egraph[child].data.fact(), Fact::Tensor(_)) {
+            return false;
+        }
+        let Some(cast) = form.cast(child, carrier) else { return false };
+        children[at] = cast;
+    }
+    let attrs = form.egraph.analysis.tables.attrs(form.call.attrs).to_vec();
+    let variant = form.variant(attrs, children);
+    let back = |form: &mut Form, value: Id, at: usize| match schema.output(at) {
+        Some(formal) if is_param(formal.ty) => form.cast(value, elem),
+        _ => Some(value),
+    };
+    if single {
+        return back(form, variant, 0).is_some_and(|value| form.unite(value));
+    }
+    let mut changed = false;
+    for index in 0..form.call.outputs {
+        let Some(old) = form.egraph.lookup(ENode::Output { index, call: [form.class] }) else { continue };
+        let new = form.add(ENode::Output { index, call: [variant] });
+        if let Some(new) = back(form, new, usize::from(index)) {
+            changed |= form.egraph.union(old, new);
+        }
+    }
+    changed
+}
+
+/// Whether the target has a Cast between two types.
+fn is_castable(target: &Target, a: ElemType, b: ElemType) -> bool {
+    let opset = target.opset("").and_then(|opset| u16::try_from(opset).ok());
+    let Some(schema) = opset.and_then(|opset| crate::schema::lookup("", "Cast", opset)) else { return false };
+    let takes =
+        |elem: ElemType| schema.type_params.iter().all(|param| param.allowed.has(ValueType::Tensor(elem)));
+    takes(a) && takes(b)
+}

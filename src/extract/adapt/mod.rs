@@ -1,0 +1,98 @@
+//! Adds forms that get around what a version of an operator does not take, whichever operator it is: an
+//! element type, a negative axis, negative indices. What is peculiar to one operator is a rule.
+
+mod carrier;
+mod negative;
+
+use egg::Id;
+
+use super::legality::Target;
+use crate::egraph::{Call, EGraph, ENode};
+use crate::graph::{AttrValue, Attribute, ElemType, NodeId};
+use crate::schema::Obstacle;
+
+/// Adds one form for each call that is not legal at the target but can be made so; whether any was new.
+pub fn adapt(egraph: &mut EGraph, target: &Target, added: &mut Vec<(ENode, String)>) -> bool {
+    let mut calls: Vec<(Id, Call)> = Vec::new();
+    for class in egraph.classes() {
+        calls.extend(class.nodes.iter().filter_map(|node| Some((class.id, node.as_call()?.clone()))));
+    }
+    calls.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    let mut changed = false;
+    for (class, call) in calls {
+        let Some((schema, obstacles)) = target.obstacles(egraph, &call) else { continue };
+        let mut form = Form { egraph, class, call: &call, added };
+        changed |= match obstacles.first() {
+            Some(Obstacle::Type { slot, .. }) => carrier::around(&mut form, target, schema, *slot),
+            Some(Obstacle::AttributeValue { name, .. }) => negative::attribute(&mut form, name),
+            Some(Obstacle::Negative { slot, .. }) => negative::input(&mut form, *slot),
+            _ => false,
+        };
+    }
+    egraph.rebuild();
+    changed
+}
+
+/// The code under which adapted forms are reported.
+const CODE: &str = "CVT000";
+
+/// A call that is to get another form.
+struct Form<'a, 'm> {
+    egraph: &'a mut EGraph<'m>,
+    class: Id,
+    call: &'a Call,
+    added: &'a mut Vec<(ENode, String)>,
+}
+
+impl Form<'_, '_> {
+    fn origin(&self) -> Vec<NodeId> {
+        self.egraph[self.class].data.origin.clone()
+    }
+
+    /// Adds an e-node, which comes from the same nodes as the call.
+    fn add(&mut self, enode: ENode) -> Id {
+        let origin = self.origin();
+        if matches!(enode, ENode::Call(_)) {
+            self.added.push((enode.clone(), CODE.to_owned()));
+        }
+        let id = self.egraph.add(enode);
+        let data = &mut self.egraph[id].data;
+        if data.origin.is_empty() {
+            data.origin = origin;
+        }
+        id
+    }
+
+    /// `Cast` of a value to `to`, of the epoch in which every Cast of ours is meant.
+    fn cast(&mut self, value: Id, to: ElemType) -> Option<Id> {
+        let number = i64::from(to.number());
+        self.single("Cast", vec![Attribute::new("to", AttrValue::Int(number))], vec![value])
+    }
+
+    /// A call of an operator of ai.onnx with one output, of its newest epoch.
+    fn single(&mut self, name: &str, attrs: Vec<Attribute>, children: Vec<Id>) -> Option<Id> {
+        let call = self.egraph.analysis.tables.call(name, attrs, children)?;
+        Some(self.add(ENode::Call(call)))
+    }
+
+    /// The call with other attributes and children.
+    fn variant(&mut self, attrs: Vec<Attribute>, children: Vec<Id>) -> Id {
+        let tables = &mut self.egraph.analysis.tables;
+        let schema = tables.op(self.call.op).schema(i64::from(u16::MAX));
+        let call = Call {
+            attrs: tables.intern_attrs(attrs, schema),
+            children: children.into(),
+            ..self.call.clone()
+        };
+        self.add(ENode::Call(call))
+    }
+
+    /// Says that `variant` makes what the call makes; whether that was news.
+    fn unite(&mut self, variant: Id) -> bool {
+        let met = self.egraph[self.class]
+            .data
+            .fact()
+            .meet(self.egraph[variant].data.fact(), &self.egraph.analysis.bounds);
+        met.is_ok() && self.egraph.union(self.class, variant)
+    }
+}

@@ -1,0 +1,132 @@
+//! Which forms may be written at the target opset, and what stands in the way where none may.
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+
+use crate::egraph::{Call, EGraph, ENode};
+use crate::graph::{NodeId, OpsetImport, normal_domain};
+use crate::infer::Fact;
+use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema, ValueType};
+
+/// The opsets that the result is to be written for.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Whether it is the source's own: forms the graph came with are then legal by definition, even
+    /// where the model breaks the specification.
+    pub is_source: bool,
+    pub imports: Vec<OpsetImport>,
+}
+
+impl Target {
+    pub fn opset(&self, domain: &str) -> Option<i64> {
+        let import = self.imports.iter().find(|import| normal_domain(import.domain.as_deref()) == domain)?;
+        import.version
+    }
+
+    /// Whether a call may be written, or why it may not.
+    ///
+    /// # Errors
+    /// What its operator does not take at the target opset.
+    pub fn legal(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
+        // An operator without a schema is kept as it is: a custom one, or a local function.
+        let asked = self.ask(egraph, call, |op, opset| schema::legal(op, opset).map(|_| ()));
+        asked.unwrap_or(Ok(()))
+    }
+
+    /// What the version of the call's operator that is in force at the target does not take; `None` where
+    /// that is no version of the epoch that the call means.
+    pub fn obstacles(&self, egraph: &EGraph, call: &Call) -> Option<(&'static Schema, Vec<Obstacle>)> {
+        let key = egraph.analysis.tables.op(call.op);
+        let opset = u16::try_from(self.opset(&key.domain)?).ok()?;
+        let schema = schema::schema_of_epoch(&key.domain, &key.name, key.epoch?, opset)?;
+        let obstacles = self.ask(egraph, call, |op, _| schema::obstacles(op, schema))?;
+        Some((schema, obstacles))
+    }
+
+    /// Asks a question of a call as schemas see it; `None` where its operator has no schema.
+    fn ask<T>(&self, egraph: &EGraph, call: &Call, question: impl FnOnce(&OpUse, u16) -> T) -> Option<T> {
+        let tables = &egraph.analysis.tables;
+        let key = tables.op(call.op);
+        let (epoch, opset) = (key.epoch?, self.opset(&key.domain)?);
+        let attrs = tables.attrs(call.attrs).iter();
+        let attrs: Vec<AttrUse> =
+            attrs.map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
+        let inputs = call.children[..usize::from(call.inputs)].iter();
+        let inputs: Vec<Operand> = inputs.map(|&child| operand(egraph, child)).collect();
+        let op = OpUse {
+            domain: &key.domain,
+            name: &key.name,
+            epoch: Some(epoch),
+            attrs: &attrs,
+            inputs: &inputs,
+            outputs: &outputs(egraph, call),
+        };
+        Some(question(&op, u16::try_from(opset).unwrap_or(u16::MAX)))
+    }
+}
+
+fn operand(egraph: &EGraph, child: Id) -> Operand {
+    let class = &egraph[child];
+    if class.nodes.first() == Some(&ENode::Absent) {
+        return Operand::Absent;
+    }
+    let fact = class.data.fact();
+    let negative = fact
+        .as_ints()
+        .is_some_and(|ints| ints.iter().flatten().any(|int| int.as_const().is_some_and(|int| int < 0)));
+    Operand::Present { ty: value_type(fact), negative }
+}
+
+/// The outputs of a call, as far as their types are known.
+fn outputs(egraph: &EGraph, call: &Call) -> Vec<Operand> {
+    let facts = egraph.lookup(ENode::Call(call.clone())).map(|id| &egraph[id].data.facts);
+    let ty = |index: usize| facts.and_then(|facts| facts.get(index)).and_then(value_type);
+    let outputs = 0..usize::from(call.outputs);
+    outputs.map(|index| Operand::Present { ty: ty(index), negative: false }).collect()
+}
+
+/// The type of a value, as schemas build types.
+fn value_type(fact: &Fact) -> Option<ValueType> {
+    match fact {
+        Fact::Tensor(tensor) => tensor.elem.map(ValueType::Tensor),
+        Fact::SparseTensor(tensor) => tensor.elem.map(ValueType::SparseTensor),
+        Fact::Sequence(of) => of.elem().map(ValueType::Sequence),
+        Fact::Optional(of) => match &**of {
+            Fact::Sequence(of) => of.elem().map(ValueType::OptionalSequence),
+            of => of.elem().map(ValueType::Optional),
+        },
+        Fact::Unknown | Fact::Map { .. } | Fact::Opaque => None,
+    }
+}
+
+/// Why a value cannot be had at the target opset.
+#[derive(Clone, Debug)]
+pub struct Blocker {
+    /// The node of the source that makes it.
+    pub node: NodeId,
+    pub illegal: Illegal,
+}
+
+/// What stands in the way of `wanted`: for each value without a legal form whose own inputs all have
+/// one, the nodes that make it.
+pub fn blockers(
+    egraph: &EGraph,
+    target: &Target,
+    possible: &dyn Fn(Id) -> bool,
+    calls: &[(NodeId, ENode)],
+) -> Vec<Blocker> {
+    let mut found = Vec::new();
+    let mut known: FxHashMap<Id, ()> = FxHashMap::default();
+    for (node, enode) in calls {
+        let Some(call) = enode.as_call() else { continue };
+        let Some(class) = egraph.lookup(enode.clone()) else { continue };
+        let inputs_possible = call.children.iter().all(|&child| possible(egraph.find(child)));
+        if possible(class) || !inputs_possible || known.insert(class, ()).is_some() {
+            continue;
+        }
+        if let Err(illegal) = target.legal(egraph, call) {
+            found.push(Blocker { node: *node, illegal });
+        }
+    }
+    found
+}

@@ -1,0 +1,52 @@
+//! Names for what a rewrite makes.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::graph::Model;
+
+/// Gives names that nothing in the model has.
+pub struct Names {
+    taken: FxHashSet<Arc<str>>,
+}
+
+impl Names {
+    pub fn of(model: &Model) -> Self {
+        let values = model.values.iter().map(|(_, value)| value.name.clone());
+        let nodes = model.nodes.iter().filter_map(|(_, node)| node.name.clone());
+        Names { taken: values.chain(nodes).collect() }
+    }
+
+    /// `{base}__{rule}_{n}`, with the lowest n from 1 on that is free; without the rule where none is
+    /// known.
+    pub fn fresh(&mut self, base: &str, rule: Option<&str>) -> Arc<str> {
+        let base = base.split_once("__").map_or(base, |(base, _)| base);
+        let infix = rule.map(|rule| format!("{}_", rule.to_lowercase())).unwrap_or_default();
+        let name = (1u64..)
+            .map(|n| format!("{base}__{infix}{n}"))
+            .find(|name| !self.taken.contains(name.as_str()))
+            .unwrap_or_default();
+        let name: Arc<str> = Arc::from(name);
+        self.taken.insert(name.clone());
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Def, Value};
+
+    #[test]
+    fn counts_up_past_what_is_taken() {
+        let mut model = Model::new();
+        let graph = model.main;
+        let name = Arc::from("y__opt101_1");
+        model.values.push(Value { name, graph, def: Def::Missing, initial: None });
+        let mut names = Names::of(&model);
+        assert_eq!(&*names.fresh("y", Some("OPT101")), "y__opt101_2");
+        assert_eq!(&*names.fresh("y__opt101_2", Some("OPT101")), "y__opt101_3");
+        assert_eq!(&*names.fresh("y", None), "y__1");
+    }
+}

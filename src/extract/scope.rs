@@ -1,0 +1,84 @@
+//! One graph of the model, through the e-graph and back.
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+
+use super::adapt::adapt;
+use super::{Blocker, Chosen, Plan, Target, blockers, choose, plan};
+use crate::egraph::{self, ENode, Limits};
+use crate::graph::uses::Uses;
+use crate::graph::{GraphId, Model, NodeId, ValueId};
+use crate::infer::Facts;
+use crate::rules::rule::Rule;
+
+/// Rounds of getting around what the target does not take: one form may need several, for its type, its
+/// axes and its indices.
+const ADAPTATIONS: usize = 4;
+
+/// What is to be done to a graph.
+pub struct Task<'a> {
+    pub target: &'a Target,
+    /// Rules that never make a graph larger; they run first, to a fixpoint.
+    pub simplify: &'a [&'a Rule],
+    /// All rules, those included.
+    pub all: &'a [&'a Rule],
+    /// Whether forms that are legal stay, even where an equal one would be cheaper.
+    pub keep: bool,
+}
+
+/// What came of a graph.
+pub enum Done {
+    /// It is as it was: there was nothing to do, or it cannot be put in order.
+    Unchanged,
+    Planned {
+        plan: Box<Plan>,
+        report: egraph::Report,
+    },
+    /// It has no form that is legal at the target.
+    Blocked(Vec<Blocker>),
+}
+
+/// Finds the cheapest legal form of a graph.
+pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Task) -> Done {
+    let Ok(egraph::Built { mut egraph, class_of, calls }) = egraph::build(model, graph, facts, uses) else {
+        return Done::Unchanged;
+    };
+    let mut report = egraph::Report::default();
+    egraph::saturate(&mut egraph, task.simplify, Limits::default(), &mut report);
+    if task.all.len() > task.simplify.len() {
+        egraph::saturate(&mut egraph, task.all, Limits::default(), &mut report);
+    }
+    for _ in 0..ADAPTATIONS {
+        if task.target.is_source || !adapt(&mut egraph, task.target, &mut report.added) {
+            break;
+        }
+        egraph::saturate(&mut egraph, task.all, Limits::default(), &mut report);
+    }
+    let canonical = |enode: &ENode| egg::Language::map_children(enode.clone(), |child| egraph.find(child));
+    let mut original: FxHashMap<ENode, NodeId> = FxHashMap::default();
+    for (node, enode) in &calls {
+        original.entry(canonical(enode)).or_insert(*node);
+    }
+    let mut added: FxHashMap<ENode, String> = FxHashMap::default();
+    for (enode, code) in &report.added {
+        added.entry(canonical(enode)).or_insert_with(|| code.clone());
+    }
+    let roots = roots(model, graph, &class_of, task.keep);
+    let choice = choose(&egraph, task.target, &original, &roots, task.keep);
+    if roots.iter().any(|&root| !choice.is_possible(egraph.find(root))) {
+        let possible = |class: Id| choice.is_possible(class);
+        return Done::Blocked(blockers(&egraph, task.target, &possible, &calls));
+    }
+    let chosen =
+        Chosen { egraph: &egraph, choice: &choice, original: &original, added: &added, class_of: &class_of };
+    Done::Planned { plan: Box::new(plan(model, graph, &chosen)), report }
+}
+
+/// The classes that must be there: the outputs, and every value of the graph where all is to stay.
+fn roots(model: &Model, graph: GraphId, class_of: &FxHashMap<ValueId, Id>, keep: bool) -> Vec<Id> {
+    let scope = &model.graphs[graph];
+    let outputs = scope.outputs.iter().map(|port| port.value);
+    let made = scope.nodes.iter().flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+    let made = made.filter(|_| keep);
+    outputs.chain(made).filter_map(|value| class_of.get(&value).copied()).collect()
+}

@@ -1,0 +1,68 @@
+//! The opsets and the IR version that a model is to be written for.
+
+use std::sync::Arc;
+
+use super::options::Options;
+use crate::extract::Target;
+use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, normal_domain};
+use crate::schema::{self, AttrView};
+
+/// The imports that the result is to have.
+pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
+    let mut target = Target { is_source: true, imports: imports.to_vec() };
+    let Some(wanted) = opset else { return target };
+    let own = target.opset("");
+    if own == Some(wanted) || own.is_none() {
+        return target;
+    }
+    target.is_source = false;
+    let ml = u16::try_from(wanted).ok().and_then(schema::release).map(|release| i64::from(release.ml));
+    for import in &mut target.imports {
+        match normal_domain(import.domain.as_deref()) {
+            "" => import.version = Some(wanted),
+            // The version that was released with the opset; a newer one is not needed to go up.
+            "ai.onnx.ml" => import.version = import.version.zip(ml).map(|(have, ml)| have.min(ml)).or(ml),
+            _ => {}
+        }
+    }
+    target
+}
+
+/// The IR version to write: the one asked for, or the one of the release that brought the opset where
+/// that changes.
+pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i64> {
+    if options.ir_version.is_some() {
+        return options.ir_version;
+    }
+    if target.is_source {
+        return model.ir_version;
+    }
+    let opset = target.opset("").and_then(|opset| u16::try_from(opset).ok())?;
+    schema::release(opset).map(|release| release.ir_version)
+}
+
+/// Leaves out attributes that do not exist at the target, where they are at their default anyway.
+pub fn drop_defaults(model: &mut Model, graph: GraphId, target: &Target) {
+    for id in model.graphs[graph].nodes.clone() {
+        let dropped = dropped(model, id, target);
+        if !dropped.is_empty() {
+            model.nodes[id].attrs.retain(|attr| !dropped.contains(&attr.name));
+        }
+    }
+}
+
+fn dropped(model: &Model, id: NodeId, target: &Target) -> Vec<Arc<str>> {
+    let node = &model.nodes[id];
+    let find = |opset: Option<i64>| {
+        let opset = opset.and_then(|opset| u16::try_from(opset).ok())?;
+        schema::lookup(node.domain(), &node.op_type, opset)
+    };
+    let Some(at_target) = find(target.opset(node.domain())) else { return Vec::new() };
+    let versions = schema::versions(node.domain(), &node.op_type);
+    let is_default = |name: &str, value: &AttrValue| {
+        let mut known = versions.iter().filter_map(|schema| schema.attr(name));
+        known.any(|spec| spec.is_default(AttrView::from(value)))
+    };
+    let gone = node.attrs.iter().filter(|attr| at_target.attr(&attr.name).is_none());
+    gone.filter(|attr| is_default(&attr.name, &attr.value)).map(|attr| attr.name.clone()).collect()
+}

@@ -1,0 +1,207 @@
+//! Matches the nodes of a pattern, from the root to the values it takes from outside.
+
+use std::sync::Arc;
+
+use crate::rules::datum::Datum;
+use crate::rules::host::Host;
+use crate::rules::rule::{AttrPat, AttrPatKind, InPat, PatNode, Pattern, Rest, VarId};
+use crate::schema::Schema;
+
+use super::MATCHES_PER_ROOT;
+use super::bindings::{Binding, State};
+
+type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
+
+/// The most partial matches that are followed at one root.
+const PARTIAL_MATCHES: usize = 16 * MATCHES_PER_ROOT;
+
+/// Operators of ai.onnx whose two inputs may change places.
+const COMMUTATIVE: [&str; 12] = [
+    "Add",
+    "And",
+    "BitwiseAnd",
+    "BitwiseOr",
+    "BitwiseXor",
+    "Equal",
+    "Max",
+    "Mean",
+    "Min",
+    "Mul",
+    "Or",
+    "Sum",
+];
+
+/// Every way in which the nodes of `pattern` fit with `root` as the last one.
+pub(super) fn solutions<H: Host>(
+    host: &H,
+    pattern: &Pattern,
+    start: Solution<H>,
+    root: H::Node,
+) -> Vec<Solution<H>> {
+    let Some(last) = pattern.nodes.len().checked_sub(1) else { return Vec::new() };
+    let mut open = place(host, pattern, start, last, root);
+    let mut complete = Vec::new();
+    while let Some(state) = open.pop() {
+        match next(pattern, &state) {
+            None => complete.push(state),
+            Some((index, output, value)) => {
+                let mut forms = producers_at(host, &pattern.nodes[index], value, output);
+                // The stack gives the last one first; matches are wanted in the order of the host.
+                forms.reverse();
+                for node in forms {
+                    let mut placed = place(host, pattern, state.clone(), index, node);
+                    placed.reverse();
+                    open.extend(placed);
+                }
+            }
+        }
+        if open.len() + complete.len() > PARTIAL_MATCHES {
+            break;
+        }
+    }
+    complete
+}
+
+/// A node of the pattern that is still to be found, with one of its outputs whose value is known.
+fn next<V: Copy + Eq, N: Copy + Eq>(pattern: &Pattern, state: &State<V, N>) -> Option<(usize, usize, V)> {
+    let missing = (0..pattern.nodes.len()).rev().filter(|&index| state.node(index).is_none());
+    missing.into_iter().find_map(|index| {
+        let outputs = pattern.nodes[index].outputs.iter().enumerate();
+        outputs.into_iter().find_map(|(output, var)| match state.value((*var)?) {
+            Some(Binding::One(value)) => Some((index, output, *value)),
+            _ => None,
+        })
+    })
+}
+
+fn producers_at<H: Host>(host: &H, pattern: &PatNode, value: H::Value, output: usize) -> Vec<H::Node> {
+    let producers = host.producers(value).into_iter();
+    producers.filter(|&(node, at)| at == output && host.is(node, &pattern.op)).map(|(node, _)| node).collect()
+}
+
+/// The ways in which `node` can be the node at `index` of the pattern.
+fn place<H: Host>(
+    host: &H,
+    pattern: &Pattern,
+    mut state: Solution<H>,
+    index: usize,
+    node: H::Node,
+) -> Vec<Solution<H>> {
+    let wanted = &pattern.nodes[index];
+    if !host.is(node, &wanted.op) || !attributes(host, wanted, node, &mut state) {
+        return Vec::new();
+    }
+    state.set_node(index, node);
+    for (at, var) in wanted.outputs.iter().enumerate() {
+        let fits = match (var, host.output(node, at)) {
+            (Some(var), Some(value)) => state.bind(*var, Binding::One(value)),
+            (Some(_), None) => false,
+            (None, value) => value.is_none(),
+        };
+        if !fits {
+            return Vec::new();
+        }
+    }
+    let inputs = host.inputs(node);
+    let mut placed = operands(&wanted.inputs, &inputs, state.clone());
+    if is_commutative(wanted) && inputs.len() == 2 && inputs[0] != inputs[1] {
+        placed.extend(operands(&wanted.inputs, &[inputs[1], inputs[0]], state));
+    }
+    placed
+}
+
+fn is_commutative(pattern: &PatNode) -> bool {
+    let plain = matches!(pattern.inputs[..], [InPat::Value(_), InPat::Value(_)]);
+    plain && pattern.op.domain.is_empty() && COMMUTATIVE.contains(&&*pattern.op.name)
+}
+
+/// The ways to share `inputs` among the input patterns.
+fn operands<V: Copy + Eq, N: Copy + Eq>(
+    wanted: &[InPat],
+    inputs: &[Option<V>],
+    mut state: State<V, N>,
+) -> Vec<State<V, N>> {
+    let Some((first, wanted)) = wanted.split_first() else {
+        let done = inputs.iter().all(Option::is_none);
+        return if done { vec![state] } else { Vec::new() };
+    };
+    let (input, rest) = match inputs.split_first() {
+        Some((input, rest)) => (*input, rest),
+        None => (None, inputs),
+    };
+    let bound = match (first, input) {
+        (InPat::Variadic(var), _) => return variadic(*var, wanted, inputs, &state),
+        (InPat::Value(var) | InPat::Optional(var), Some(value)) => state.bind(*var, Binding::One(value)),
+        (InPat::Optional(var), None) => state.bind(*var, Binding::Absent),
+        (InPat::Absent, None) => true,
+        (InPat::Value(_), None) | (InPat::Absent, Some(_)) => false,
+    };
+    if bound { operands(wanted, rest, state) } else { Vec::new() }
+}
+
+/// The ways in which `xs...` takes the first inputs: each number of them that leaves enough.
+fn variadic<V: Copy + Eq, N: Copy + Eq>(
+    var: VarId,
+    wanted: &[InPat],
+    inputs: &[Option<V>],
+    state: &State<V, N>,
+) -> Vec<State<V, N>> {
+    let present = inputs.iter().map_while(|input| *input).collect::<Vec<V>>();
+    let open_ended = wanted.iter().any(|one| matches!(one, InPat::Variadic(_) | InPat::Optional(_)));
+    let least = if open_ended { 0 } else { inputs.len().saturating_sub(wanted.len()) };
+    let mut found = Vec::new();
+    for taken in least..=present.len() {
+        let mut state = state.clone();
+        if state.bind(var, Binding::Many(present[..taken].to_vec())) {
+            found.extend(operands(wanted, &inputs[taken..], state));
+        }
+    }
+    found
+}
+
+/// Whether the attributes of `node` are as wanted; binds what the pattern names.
+fn attributes<H: Host>(host: &H, wanted: &PatNode, node: H::Node, state: &mut Solution<H>) -> bool {
+    let schema = host.schema(node);
+    let named = |name: &str| wanted.attrs.iter().any(|attr| &*attr.name == name);
+    if !wanted.attrs.iter().all(|attr| attribute(host, attr, node, schema, state)) {
+        return false;
+    }
+    let others: Vec<&str> = host.attr_names(node).into_iter().filter(|name| !named(name)).collect();
+    match wanted.rest {
+        Rest::Ignore => true,
+        Rest::Keep(var) => {
+            let pair = |name: &str| Some((Arc::from(name), host.attr(node, name)?));
+            let rest = others.into_iter().map(pair).collect::<Option<Vec<_>>>();
+            rest.is_some_and(|rest| {
+                state.keep(var, rest.into());
+                true
+            })
+        }
+        Rest::None => others.into_iter().all(|name| {
+            let default = default_of(schema, name);
+            default.is_some() && host.attr(node, name) == default
+        }),
+    }
+}
+
+fn attribute<H: Host>(
+    host: &H,
+    wanted: &AttrPat,
+    node: H::Node,
+    schema: Option<&'static Schema>,
+    state: &mut Solution<H>,
+) -> bool {
+    let actual = host.attr(node, &wanted.name).or_else(|| default_of(schema, &wanted.name));
+    match &wanted.pat {
+        AttrPatKind::Any => true,
+        AttrPatKind::Literal(literal) => actual.as_ref() == Some(literal),
+        AttrPatKind::Bind(var) => actual.is_some_and(|actual| state.bind_attr(*var, actual)),
+        AttrPatKind::BindOptional(var) => state.bind_attr(*var, actual.unwrap_or(Datum::Absent)),
+    }
+}
+
+/// The default of an attribute, from the schema.
+fn default_of(schema: Option<&'static Schema>, name: &str) -> Option<Datum> {
+    let spec = schema?.attrs.iter().find(|attr| attr.name == name)?;
+    spec.default.and_then(Datum::from_default)
+}

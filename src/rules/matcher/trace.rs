@@ -1,0 +1,80 @@
+//! Why a rule does not match at a node: what `--why-not` says.
+
+use super::bindings::State;
+use super::node::solutions;
+use crate::graph::syntax::Span;
+use crate::rules::eval::Env;
+use crate::rules::host::Host;
+use crate::rules::rule::{Direction, Pattern, Step};
+
+/// The first thing of a rule that does not fit, by where it stands in the rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The node is not of the root's operator (or not of its epoch).
+    Operator(Span),
+    /// The operator is right, but attributes, inputs or outputs are not as this node of the pattern
+    /// wants them.
+    Node(Span),
+    /// No producer is as this node of the pattern wants it.
+    Producer(Span),
+    /// A condition does not hold; `undefined` where it cannot be decided.
+    Condition { span: Span, undefined: bool },
+    /// A `let` has no value.
+    Undefined(Span),
+}
+
+/// Why `direction` does not match with `root` as its last node; `None` where it does.
+pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Option<Failure> {
+    let nodes = &direction.pattern.nodes;
+    let last = nodes.last()?;
+    if !host.is(root, &last.op) {
+        return Some(Failure::Operator(last.op.span));
+    }
+    // The pattern is written in order, so that its last nodes alone are a pattern too.
+    for count in 1..=nodes.len() {
+        let wanted = &nodes[nodes.len() - count];
+        let part = Pattern {
+            nodes: nodes[nodes.len() - count..].to_vec(),
+            values: direction.pattern.values.clone(),
+        };
+        if solutions(host, &part, State::for_pattern(&part, direction), root).is_empty() {
+            return Some(if count == 1 {
+                Failure::Node(wanted.span)
+            } else {
+                Failure::Producer(wanted.span)
+            });
+        }
+    }
+    let complete = solutions(host, &direction.pattern, State::new(direction), root);
+    let failures = complete.into_iter().map(|state| failed_step(host, direction, state));
+    // Of several ways to match, the one that got furthest says most.
+    failures
+        .max_by_key(|failure| failure.map_or(usize::MAX, |(at, _)| at))
+        .flatten()
+        .map(|(_, failure)| failure)
+}
+
+/// The first `where` or `let` that fails, by its position.
+fn failed_step<H: Host>(
+    host: &H,
+    direction: &Direction,
+    state: State<H::Value, H::Node>,
+) -> Option<(usize, Failure)> {
+    let mut found = state.finish()?;
+    for (at, step) in direction.steps.iter().enumerate() {
+        match step {
+            Step::Where(condition) => {
+                let holds = Env::new(host, &found).truth(condition);
+                if holds != Some(true) {
+                    let undefined = holds.is_none();
+                    return Some((at, Failure::Condition { span: condition.span, undefined }));
+                }
+            }
+            Step::Let { var, expr } => match Env::new(host, &found).eval(expr) {
+                Some(datum) => found.set_attr(*var, datum),
+                None => return Some((at, Failure::Undefined(expr.span))),
+            },
+        }
+    }
+    None
+}

@@ -1,0 +1,55 @@
+//! The examples in the rules: each rule gives exactly what its example says, and is silent on its own
+//! result.
+
+use onnx_lint::fix::{self, Options};
+use onnx_lint::graph::Model;
+use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::rules::rule::{Example, Expect, Phase, Rule, Safety};
+
+use crate::canonical;
+
+/// Runs one rule alone.
+fn apply(rules: &RuleSet, rule: &Rule, model: Model, target: Option<i64>) -> Result<Model, String> {
+    let options =
+        Options { opset: target, unsafe_fixes: rule.safety == Safety::Unsafe, ..Options::default() };
+    let outcome = fix::fix(model, &options, rules);
+    match outcome.findings.first() {
+        None => Ok(outcome.model),
+        Some(finding) => Err(finding.message.clone()),
+    }
+}
+
+fn check(rules: &RuleSet, rule: &Rule, example: &Example) -> Result<(), String> {
+    let expected = match &example.expect {
+        Expect::Becomes(model) => model,
+        Expect::Unchanged => &example.model,
+        Expect::Finds(_) => return Ok(()),
+    };
+    let result = apply(rules, rule, example.model.clone(), example.target)?;
+    let (wanted, got) = (canonical::text(expected), canonical::text(&result));
+    if wanted != got {
+        return Err(format!("wanted\n{wanted}got\n{got}"));
+    }
+    let again = apply(rules, rule, result, example.target)?;
+    let again = canonical::text(&again);
+    if again != got && rule.phase != Phase::Convert {
+        return Err(format!("not silent on its own result:\n{again}"));
+    }
+    Ok(())
+}
+
+#[test]
+fn examples_hold() {
+    let (embedded, faults) = RuleSet::embedded();
+    assert_eq!(faults, []);
+    let mut failures = Vec::new();
+    for rule in embedded.iter() {
+        let alone = embedded.only(&rule.code);
+        for example in &rule.examples {
+            if let Err(failure) = check(&alone, rule, example) {
+                failures.push(format!("{} {}, example {:?}: {failure}", rule.code, rule.name, example.name));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} examples fail:\n\n{}", failures.len(), failures.join("\n\n"));
+}
