@@ -6,6 +6,7 @@ pub mod external;
 pub mod file;
 pub mod onnx;
 pub mod pt2;
+pub mod python;
 pub mod sniff;
 pub mod source;
 pub mod text;

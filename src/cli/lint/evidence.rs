@@ -92,7 +92,10 @@ fn lint_bytes(input: &Input, bytes: Bytes, settings: &Settings) -> Linted {
             linted.findings.extend(read::export_log::read(&text, &settings.sources));
             linted
         }
-        Kind::Python => Linted { findings: Vec::new(), readable: true },
+        Kind::Python => {
+            let text = String::from_utf8_lossy(&bytes);
+            Linted { findings: read::python::lint(&text, &input.name), readable: true }
+        }
     }
 }
 

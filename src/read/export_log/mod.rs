@@ -24,7 +24,7 @@ use crate::read::source::{SourceFiles, is_library};
 use failure::{Chain, Failure};
 use nodes::Node;
 
-pub use remark::{Input, Kind, PythonType, Remark};
+pub use remark::{Input, Kind, PythonType, Remark, without_comment};
 
 /// Finds what an export log says of the model, as findings at the user's own lines.
 ///

@@ -35,7 +35,7 @@ fn string(cursor: &mut Cursor, span: Span, parts: &mut Vec<TextPart>) -> Parsed<
             }
             '{' => {
                 let closed =
-                    inner[at + 1..].find(['{', '}']).filter(|end| inner.as_bytes()[at + 1 + *end] == b'}');
+                    inner[at + 1..].find(['{', '}']).filter(|end| inner[at + 1..].as_bytes()[*end] == b'}');
                 let Some(len) = closed else {
                     let span = Span::new(base + at, base + at + 1);
                     return Err(cursor.fault(span, "this `{` is not closed; a brace itself is written `{{`"));

@@ -1,0 +1,237 @@
+//! Who else reads what is changed in place: sizes that share an object, and views that share memory.
+
+use tree_sitter::Node;
+
+use super::interpreter::Interpreter;
+use super::known;
+use super::report;
+use super::syntax::{field, line, one_line, text, within};
+use super::value::{Identity, Tensor, Value, View};
+
+/// A name as a function's text mentions it.
+#[derive(Clone, Copy, Debug)]
+struct Mention<'t> {
+    name: &'t str,
+    /// Byte offset at which it is read, or at which an assignment to it is done.
+    at: usize,
+    is_read: bool,
+    node: Node<'t>,
+}
+
+impl<'t> Interpreter<'t> {
+    /// `x += y` and its kin.
+    pub fn augmented(&mut self, node: Node<'t>) {
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return };
+        let operator = field(node, "operator").map_or("", |operator| text(operator, self.source));
+        let operator = operator.trim_end_matches('=');
+        if left.kind() == "subscript" {
+            self.evaluate(right);
+            self.assign_items(left, &Value::Unknown);
+            return;
+        }
+        let before = self.evaluate(left);
+        let by = self.evaluate(right);
+        let after = match &before {
+            Value::Size(size) => {
+                self.change_size(*size, left, right, operator, node);
+                before.clone()
+            }
+            Value::Tensor(tensor) => {
+                if tensor.sure {
+                    self.write(tensor, &in_place_name(operator), Some(left), node);
+                }
+                match self.arithmetic(&before, &by, operator, node) {
+                    Value::Tensor(result) => Value::Tensor(Tensor {
+                        memory: tensor.memory,
+                        object: tensor.object,
+                        view: tensor.view,
+                        ..result
+                    }),
+                    other => other,
+                }
+            }
+            Value::Items(_) | Value::Each(_) if operator == "+" => match &by {
+                Value::Items(items) if items.is_empty() => before.clone(),
+                _ if matches!(&before, Value::Items(items) if items.is_empty()) => {
+                    Value::Each(Box::new(by.element()))
+                }
+                _ => Value::Each(Box::new(before.element().join(by.element()))),
+            },
+            _ => self.arithmetic(&before, &by, operator, node),
+        };
+        self.assign(left, after);
+    }
+
+    /// A size is changed in place: says so where another name for the same object is read later.
+    fn change_size(
+        &mut self,
+        size: Identity,
+        left: Node<'t>,
+        right: Node<'t>,
+        operator: &str,
+        node: Node<'t>,
+    ) {
+        let shape = self.shape_of(size);
+        let same = |value: &Value| {
+            holds(value, &|v| match v {
+                Value::Size(other) => *other == size,
+                Value::Shape(other) => shape == Some(*other),
+                _ => false,
+            })
+        };
+        if let Some((name, read)) = self.read_later(text(left, self.source), node, &same) {
+            let (left, right) = (text(left, self.source), text(right, self.source));
+            let words = report::shape_alias(left, operator, right, name, line(read));
+            self.say(node, words);
+        }
+    }
+
+    /// A tensor is written through `object`: says so where another view of its memory is read later.
+    pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
+        // The exporter carries these back through slices and indices to the whole.
+        if tensor.view == View::Slice && known::is_followed_write(operator) || self.quiet > 0 {
+            return;
+        }
+        let target = object.map_or("", |object| text(object, self.source));
+        let lost = |value: &Value| {
+            holds(value, &|v| match v {
+                Value::Tensor(other) => {
+                    let apart = other.view == View::Slice
+                        && (tensor.view == View::Slice || operator == "__setitem__");
+                    let viewed = tensor.view != View::Whole || other.view != View::Whole;
+                    other.memory == tensor.memory && other.object != tensor.object && viewed && !apart
+                }
+                _ => false,
+            })
+        };
+        if let Some((name, read)) = self.read_later(target, node, &lost) {
+            let perhaps = tensor.view == View::Perhaps || self.is_perhaps(name, tensor.memory);
+            let operator = if operator == "__setitem__" { "an indexed assignment" } else { operator };
+            let words = report::view_lost(&one_line(node, self.source), operator, name, line(read), perhaps);
+            self.say(node, words);
+        }
+    }
+
+    fn is_perhaps(&self, name: &str, memory: Identity) -> bool {
+        let value = self.frames.last().and_then(|frame| frame.variables.get(name));
+        let tensors = value.map(Value::tensors).unwrap_or_default();
+        tensors.iter().any(|tensor| tensor.memory == memory && tensor.view == View::Perhaps)
+    }
+
+    /// The first name but `target` that holds a value `of` interest and is read after `node`, and where.
+    fn read_later(
+        &self,
+        target: &str,
+        node: Node<'t>,
+        of: &dyn Fn(&Value) -> bool,
+    ) -> Option<(&'t str, Node<'t>)> {
+        let innermost = self.frames.len().checked_sub(1)?;
+        for (depth, frame) in self.frames.iter().enumerate().rev() {
+            let mut names: Vec<&'t str> =
+                frame.variables.iter().filter(|(_, value)| of(value)).map(|(name, _)| *name).collect();
+            names.sort_unstable();
+            let at = if depth == innermost { Some(node) } else { None };
+            let mentions = mentions(frame.body, self.source);
+            for name in names.into_iter().filter(|name| depth != innermost || *name != target) {
+                if let Some(read) = read_after(&mentions, name, at, frame.statement) {
+                    return Some((name, read));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// `add_` of `+`.
+fn in_place_name(operator: &str) -> String {
+    let name = match operator {
+        "+" => "add_",
+        "-" => "sub_",
+        "*" => "mul_",
+        "/" => "div_",
+        "//" => "floor_divide_",
+        "**" => "pow_",
+        "%" => "remainder_",
+        "&" => "bitwise_and_",
+        "|" => "bitwise_or_",
+        _ => "the assignment",
+    };
+    name.to_owned()
+}
+
+/// Whether a value, or one that it contains, is `of` interest.
+fn holds(value: &Value, of: &dyn Fn(&Value) -> bool) -> bool {
+    match value {
+        Value::Items(items) => items.iter().any(|item| holds(item, of)),
+        Value::Each(each) => holds(each, of),
+        other => of(other),
+    }
+}
+
+/// All mentions of names in a function's body, in the order in which they take effect.
+fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
+    let mut found: Vec<Mention> = Vec::new();
+    for node in within(body).into_iter().filter(|node| node.kind() == "identifier") {
+        let Some(parent) = node.parent() else { continue };
+        let is = |name| field(parent, name).is_some_and(|child| child == node);
+        let is_label = parent.kind() == "attribute" && is("attribute")
+            || parent.kind() == "keyword_argument" && is("name");
+        if is_label {
+            continue;
+        }
+        let assignment = assigned_by(node);
+        let at = assignment.map_or(node.start_byte(), |assignment| assignment.end_byte());
+        found.push(Mention { name: text(node, source), at, is_read: assignment.is_none(), node });
+    }
+    found.sort_by_key(|mention| mention.at);
+    found
+}
+
+/// The assignment or loop that binds a name, where it stands on the left of one.
+fn assigned_by(name: Node) -> Option<Node> {
+    let mut at = name;
+    while let Some(parent) = at.parent() {
+        match parent.kind() {
+            "pattern_list" | "tuple_pattern" | "list_pattern" => at = parent,
+            "assignment" | "for_statement" => {
+                return field(parent, "left")
+                    .filter(|left| *left == at)
+                    .map(|left| if parent.kind() == "assignment" { parent } else { left });
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Where `name` is read after `node` (or, where that is in another function, after the `statement` that
+/// called it), before it is bound anew.
+fn read_after<'t>(
+    mentions: &[Mention<'t>],
+    name: &str,
+    node: Option<Node<'t>>,
+    statement: Node<'t>,
+) -> Option<Node<'t>> {
+    let end = node.unwrap_or(statement).end_byte();
+    let own = |mention: &&Mention<'t>| mention.name == name;
+    let next = mentions.iter().filter(own).find(|mention| mention.at >= end);
+    if let Some(next) = next {
+        return next.is_read.then_some(next.node);
+    }
+    // In a loop, what stands above runs again.
+    let around = enclosing_loop(statement)?;
+    let again = mentions.iter().filter(own).find(|mention| around.byte_range().contains(&mention.at));
+    again.filter(|mention| mention.is_read && mention.at < end).map(|mention| mention.node)
+}
+
+fn enclosing_loop(statement: Node) -> Option<Node> {
+    let mut at = statement;
+    while let Some(parent) = at.parent() {
+        match parent.kind() {
+            "for_statement" | "while_statement" => return Some(parent),
+            "function_definition" | "module" => return None,
+            _ => at = parent,
+        }
+    }
+    None
+}

@@ -1,0 +1,164 @@
+//! Python's own functions, and those of `math`.
+
+use super::calls::Call;
+use super::interpreter::Interpreter;
+use super::report::{self, Decision, Steps};
+use super::syntax::{field, text};
+use super::value::{Origin, Tensor, Value};
+
+impl<'t> Interpreter<'t> {
+    /// Python's own functions.
+    pub fn builtin_call(&mut self, name: &str, call: &Call<'t>) -> Value {
+        let first = call.values.first();
+        match (name, first) {
+            ("int" | "float" | "complex", Some(value)) => self.as_number(&value.clone(), call),
+            ("bool", Some(value)) => self.as_bool(&value.clone(), call),
+            ("len", Some(Value::Tensor(tensor))) if tensor.sure => self.length(call),
+            ("len", Some(Value::Shape(_))) => Value::Number(None),
+            ("range", Some(_)) => self.range(call),
+            ("sum" | "max" | "min" | "any" | "all" | "list" | "tuple" | "sorted", Some(value)) => {
+                self.reduction(name, &value.clone(), call)
+            }
+            ("abs", Some(Value::Tensor(tensor))) => Value::Tensor(self.result(&[tensor])),
+            ("abs" | "round", Some(Value::Size(_))) => Value::Size(self.identity()),
+            ("abs" | "round" | "pow" | "len", _) => Value::Number(None),
+            ("isinstance", Some(Value::Tensor(tensor))) if tensor.sure => self.is_instance(call),
+            ("isinstance" | "hasattr" | "callable" | "issubclass", _) => Value::Bool(None),
+            ("str" | "repr" | "format", _) => Value::Str,
+            ("dict", _) | ("collections.OrderedDict", _) => Value::Dict,
+            ("enumerate", Some(value)) => {
+                Value::Each(Box::new(Value::Items([Value::Number(None), value.element()].into())))
+            }
+            ("zip", _) => {
+                let elements: Vec<Value> = call.values.iter().map(Value::element).collect();
+                Value::Each(Box::new(Value::Items(elements.into())))
+            }
+            ("reversed", Some(value)) => value.clone(),
+            ("super", _) => self.parent(),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// `isinstance(x, …)` of a tensor.
+    fn is_instance(&self, call: &Call<'t>) -> Value {
+        let classes = call.arguments.positional.get(1).map_or("", |classes| text(*classes, self.source));
+        let mut names = classes.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+        let plain = ["list", "tuple", "dict", "int", "float", "str", "bool", ""];
+        if names.clone().any(|name| name.ends_with("Tensor")) {
+            Value::Bool(Some(true))
+        } else if names.all(|name| plain.contains(&name)) {
+            Value::Bool(Some(false))
+        } else {
+            Value::Bool(None)
+        }
+    }
+
+    /// `super()`: the object as an instance of its class's base.
+    fn parent(&self) -> Value {
+        let function = self.frames.last().and_then(|frame| frame.function);
+        let class = function.and_then(|function| self.program.functions[function].class);
+        let base = class.and_then(|class| self.program.classes[class].local_bases.first());
+        base.map_or(Value::Unknown, |base| Value::Instance(*base))
+    }
+
+    fn as_number(&mut self, value: &Value, call: &Call<'t>) -> Value {
+        let written = call.arguments.positional.first().map_or("", |argument| text(*argument, self.source));
+        match value {
+            Value::Tensor(tensor) => {
+                if tensor.origin > Origin::Constant {
+                    self.say(
+                        call.node,
+                        report::item(self.here(call.node), call.node, written, tensor.origin, self.source),
+                    );
+                }
+                Value::Number(None)
+            }
+            Value::Size(_) => {
+                self.say(call.node, report::size_made_number(text(call.node, self.source), written));
+                Value::Number(None)
+            }
+            Value::Number(number) => Value::Number(*number),
+            _ => Value::Number(None),
+        }
+    }
+
+    fn as_bool(&mut self, value: &Value, call: &Call<'t>) -> Value {
+        if let Some(tensor) = value.sure_tensor().filter(|tensor| tensor.origin > Origin::Constant)
+            && let Some(argument) = call.arguments.positional.first()
+        {
+            let origin = tensor.origin;
+            let words = report::traced_branch(call.node, *argument, Decision::Operator, origin, self.source);
+            self.say(call.node, words);
+        }
+        Value::Bool(value.truth())
+    }
+
+    fn length(&mut self, call: &Call<'t>) -> Value {
+        let counted =
+            call.node.parent().and_then(|list| list.parent()).and_then(|outer| field(outer, "function"));
+        if counted.is_none_or(|function| text(function, self.source) != "range") {
+            let written =
+                call.arguments.positional.first().map_or("", |argument| text(*argument, self.source));
+            let size = format!("{written}.shape[0]");
+            self.say(call.node, report::size_made_number(text(call.node, self.source), &size));
+        }
+        Value::Size(self.identity())
+    }
+
+    fn range(&mut self, call: &Call<'t>) -> Value {
+        let size = call.values.iter().find(|value| value.is_size());
+        let tensor = call.values.iter().find(|value| value.sure_tensor().is_some());
+        Value::Range(Box::new(size.or(tensor).cloned().unwrap_or(Value::Number(None))))
+    }
+
+    /// Functions that go over all elements of what they are given.
+    fn reduction(&mut self, name: &str, value: &Value, call: &Call<'t>) -> Value {
+        let varying = |value: &Value| value.sure_tensor().is_some_and(Tensor::varies);
+        if call.values.len() > 1 {
+            // `max(a, b)` compares, and asks the outcome for its truth.
+            if matches!(name, "max" | "min") && call.values.iter().any(varying) {
+                let origin = Origin::Input;
+                let words =
+                    report::traced_branch(call.node, call.node, Decision::Operator, origin, self.source);
+                self.say(call.node, words);
+            }
+            let all = call.values.iter().cloned();
+            return all.reduce(Value::join).unwrap_or_default();
+        }
+        match value {
+            Value::Tensor(tensor) if tensor.sure => {
+                if tensor.varies()
+                    && let Some(argument) = call.arguments.positional.first()
+                {
+                    let words = report::unrolled(call.node, *argument, Steps::Rows, self.source);
+                    self.say(call.node, words);
+                }
+                let row = Value::Tensor(self.row(tensor));
+                if matches!(name, "list" | "tuple" | "sorted") { Value::Each(Box::new(row)) } else { row }
+            }
+            Value::Items(_) | Value::Each(_) if matches!(name, "list" | "tuple") => value.clone(),
+            Value::Items(_) | Value::Each(_) => value.element(),
+            Value::Shape(shape) if matches!(name, "list" | "tuple") => Value::Shape(*shape),
+            Value::Shape(_) => Value::Size(self.identity()),
+            Value::Range(_) => value.clone(),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// `math.sqrt(x)` and the like take Python numbers.
+    pub fn math_call(&mut self, name: &str, call: &Call<'t>) -> Value {
+        if let Some((Value::Tensor(tensor), argument)) =
+            call.values.first().zip(call.arguments.positional.first())
+        {
+            let origin = tensor.origin;
+            if origin > Origin::Constant {
+                let write = format!("torch.{name}({})", text(*argument, self.source));
+                self.say(
+                    call.node,
+                    report::item(self.here(call.node), call.node, &write, origin, self.source),
+                );
+            }
+        }
+        if call.has_size() { Value::Size(self.identity()) } else { Value::Number(None) }
+    }
+}

@@ -1,0 +1,240 @@
+//! Calls: to what they go, and Python's own functions.
+
+use tree_sitter::Node;
+
+use super::interpreter::Interpreter;
+use super::known;
+use super::program::ClassKind;
+use super::report;
+use super::syntax::{Arguments, field, text};
+use super::value::{Layer, Origin, Tensor, Value};
+
+/// A call whose arguments are evaluated.
+#[derive(Debug)]
+pub struct Call<'t> {
+    pub node: Node<'t>,
+    pub arguments: Arguments<'t>,
+    pub values: Vec<Value>,
+    pub keywords: Vec<(&'t str, Value)>,
+}
+
+impl<'t> Call<'t> {
+    /// The value of the argument at a 0-based position, or by its name.
+    pub fn value(&self, position: usize, name: &str) -> Option<&Value> {
+        self.values.get(position).or_else(|| self.keyword(name))
+    }
+
+    pub fn keyword(&self, name: &str) -> Option<&Value> {
+        self.keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value)
+    }
+
+    /// The tensors among the arguments, those in lists too.
+    pub fn tensors(&self) -> Vec<&Tensor> {
+        let keywords = self.keywords.iter().map(|(_, value)| value);
+        self.values.iter().chain(keywords).flat_map(Value::tensors).collect()
+    }
+
+    /// Whether a size is among the arguments.
+    pub fn has_size(&self) -> bool {
+        self.values.iter().chain(self.keywords.iter().map(|(_, value)| value)).any(Value::is_size)
+    }
+}
+
+impl<'t> Interpreter<'t> {
+    pub fn call(&mut self, node: Node<'t>) -> Value {
+        let Some(function) = field(node, "function") else { return Value::Unknown };
+        if function.kind() == "attribute"
+            && let (Some(object), Some(name)) = (field(function, "object"), field(function, "attribute"))
+        {
+            let value = self.evaluate(object);
+            let call = self.arguments(node);
+            return self.method(&value, text(name, self.source), object, function, &call);
+        }
+        let callee = self.evaluate(function);
+        let call = self.arguments(node);
+        self.invoke(&callee, &call)
+    }
+
+    fn arguments(&mut self, node: Node<'t>) -> Call<'t> {
+        let arguments = Arguments::of(node, self.source);
+        let values = arguments.positional.iter().map(|argument| self.evaluate(*argument)).collect();
+        let keywords =
+            arguments.keywords.iter().map(|(name, value)| (*name, self.evaluate(*value))).collect();
+        Call { node, arguments, values, keywords }
+    }
+
+    fn method(
+        &mut self,
+        value: &Value,
+        name: &'t str,
+        object: Node<'t>,
+        function: Node<'t>,
+        call: &Call<'t>,
+    ) -> Value {
+        match value {
+            Value::Tensor(tensor) => self.tensor_method(tensor, name, object, call),
+            Value::Shape(_) if name == "numel" => Value::Size(self.identity()),
+            Value::Array(array) => match name {
+                "item" | "tolist" => Value::Number(None),
+                _ => Value::Array(array.clone()),
+            },
+            Value::Items(_) | Value::Each(_) | Value::Dict => {
+                self.container_method(value, name, object, call)
+            }
+            Value::Instance(class) if matches!(name, "register_buffer" | "register_parameter") => {
+                self.register(*class, call);
+                Value::None
+            }
+            Value::Instance(class) if name == "train" => {
+                let stops = call.value(0, "mode").and_then(Value::truth) == Some(false);
+                if !stops && self.program.classes[*class].kind == ClassKind::Module {
+                    self.say(call.node, report::training("self", "`train()` puts it there"));
+                }
+                value.clone()
+            }
+            _ => {
+                let callee = self.attribute(value, name, function);
+                self.invoke(&callee, call)
+            }
+        }
+    }
+
+    /// `self.register_buffer("mask", torch.ones(3))`
+    fn register(&mut self, class: usize, call: &Call<'t>) {
+        let name = call.arguments.get(0, "name").and_then(|name| super::syntax::string(name, self.source));
+        let value = call.values.get(1).or_else(|| call.keyword("tensor")).or_else(|| call.keyword("param"));
+        if let (Some(name), Some(value)) = (name, value) {
+            let tensor = match value {
+                Value::Tensor(tensor) => tensor.clone(),
+                _ => self.fresh_tensor(Origin::State),
+            };
+            self.changed.insert((class, name), Value::Tensor(tensor));
+        }
+    }
+
+    /// Methods of lists and dictionaries.
+    fn container_method(&mut self, value: &Value, name: &str, object: Node<'t>, call: &Call<'t>) -> Value {
+        let added = match (name, call.values.as_slice()) {
+            ("append" | "add", [item]) => item.clone(),
+            ("extend", [items]) => items.element(),
+            ("insert", [_, item]) => item.clone(),
+            ("pop", _) => return value.element(),
+            _ => return Value::Unknown,
+        };
+        if matches!(object.kind(), "identifier" | "attribute") && *value != Value::Dict {
+            let is_empty = matches!(value, Value::Items(items) if items.is_empty());
+            let each = if is_empty { added } else { value.element().join(added) };
+            self.assign(object, Value::Each(Box::new(each)));
+        }
+        Value::None
+    }
+
+    /// Calls what `callee` is.
+    pub fn invoke(&mut self, callee: &Value, call: &Call<'t>) -> Value {
+        match callee {
+            Value::Name(path) => self.named_call(&path.clone(), call),
+            Value::Function(index) => self.enter(*index, None, call.values.clone(), &call.keywords),
+            Value::Method { function, class } => {
+                let bare =
+                    self.program.functions[*function].decorators.iter().any(|d| d.ends_with("staticmethod"));
+                let first = (!bare).then_some(Value::Instance(*class));
+                let arguments = first.into_iter().chain(call.values.iter().cloned()).collect();
+                self.enter(*function, Some(*class), arguments, &call.keywords)
+            }
+            Value::Class(class) => match self.program.classes[*class].kind {
+                ClassKind::AutogradFunction => Value::Unknown,
+                _ => Value::Instance(*class),
+            },
+            Value::Apply(class) => self.apply(*class, call),
+            Value::Instance(class) => match self.program.method(*class, "forward") {
+                Some(function) => self.invoke(&Value::Method { function, class: *class }, call),
+                None => Value::Unknown,
+            },
+            Value::Layer(layer) => self.layer_call(&layer.clone(), call),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn apply(&mut self, class: usize, call: &Call<'t>) -> Value {
+        if self.program.method(class, "symbolic").is_none() {
+            self.say(call.node, report::python_operator(self.program.classes[class].name));
+        }
+        Value::Tensor(self.result(&call.tensors()))
+    }
+
+    fn layer_call(&mut self, layer: &Layer, call: &Call<'t>) -> Value {
+        let mut result = self.result(&call.tensors());
+        result.sure = true;
+        result.rank = None;
+        match layer {
+            Layer::Tensor { fresh_dropout } => {
+                if *fresh_dropout {
+                    let name =
+                        field(call.node, "function").map_or("", |function| text(function, self.source));
+                    self.say(call.node, report::training(name, "a layer made here is in training mode"));
+                }
+                Value::Tensor(result)
+            }
+            Layer::Tuple => Value::Items([Value::Tensor(result), Value::Unknown].into()),
+            Layer::List(_) => Value::Unknown,
+        }
+    }
+
+    /// A call to something that is not of this file.
+    fn named_call(&mut self, path: &str, call: &Call<'t>) -> Value {
+        let functional = path.strip_prefix("torch.nn.functional.");
+        if let Some(name) = functional {
+            return self.functional_call(name, call);
+        }
+        if let Some(name) = path.strip_prefix("numpy.") {
+            return self.numpy_call(name, call);
+        }
+        if let Some(name) = path.strip_prefix("torch.nn.") {
+            return self.construct_layer(name, call);
+        }
+        match path {
+            "torch.jit.is_scripting" | "torch.jit.is_scripting()" => return Value::Bool(Some(false)),
+            "torch.jit.is_tracing" | "torch.onnx.is_in_onnx_export" => return Value::Bool(Some(true)),
+            _ => {}
+        }
+        if let Some(name) = path.strip_prefix("torch.") {
+            return self.torch_call(name, call);
+        }
+        if let Some(name) = path.strip_prefix("math.") {
+            return self.math_call(name, call);
+        }
+        if path.starts_with("einops.") {
+            return Value::Tensor(Tensor { sure: true, rank: None, ..self.result(&call.tensors()) });
+        }
+        self.builtin_call(path, call)
+    }
+
+    /// `nn.Linear(3, 4)`, `nn.ModuleList([…])`, `nn.Parameter(x)`.
+    fn construct_layer(&mut self, name: &str, call: &Call<'t>) -> Value {
+        let class = name.rsplit('.').next().unwrap_or(name);
+        if !class.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return Value::Unknown;
+        }
+        match class {
+            "Parameter" | "Buffer" => Value::Tensor(match call.values.first() {
+                Some(Value::Tensor(tensor)) => Tensor { origin: Origin::State, ..tensor.clone() },
+                _ => self.fresh_tensor(Origin::State),
+            }),
+            "ModuleList" | "ModuleDict" | "ParameterList" => {
+                let each = call.values.first().map(Value::element).unwrap_or_default();
+                Value::Layer(Layer::List(Box::new(each)))
+            }
+            _ if known::gives_tuple(class) => Value::Layer(Layer::Tuple),
+            _ => {
+                let fresh_dropout =
+                    known::is_dropout(class) && self.quiet == 0 && !self.is_zero(call.value(0, "p"));
+                Value::Layer(Layer::Tensor { fresh_dropout })
+            }
+        }
+    }
+
+    /// Whether a probability is 0 for certain.
+    pub fn is_zero(&self, value: Option<&Value>) -> bool {
+        matches!(value, Some(Value::Number(Some(number)) | Value::Real(number)) if *number == 0.0)
+    }
+}

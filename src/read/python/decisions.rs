@@ -1,0 +1,148 @@
+//! Conditions and loops: Python that asks a tensor for its truth, or counts along its axes.
+
+use tree_sitter::Node;
+
+use super::interpreter::Interpreter;
+use super::report::{self, Decision, Steps};
+use super::syntax::{Arguments, bare, children, field, line, text};
+use super::value::{Origin, Value};
+
+impl<'t> Interpreter<'t> {
+    /// Evaluates `condition`, on which `statement` decides; its truth where it is known.
+    pub fn decide(&mut self, condition: Node<'t>, statement: Node<'t>, decision: Decision) -> Option<bool> {
+        let condition = bare(condition);
+        match condition.kind() {
+            "boolean_operator" => return self.decide_both(condition, statement, decision),
+            "not_operator" => {
+                let argument = field(condition, "argument")?;
+                return self.decide(argument, statement, decision).map(|truth| !truth);
+            }
+            _ => {}
+        }
+        let value = self.evaluate(condition);
+        self.ask_truth(&value, condition, statement, decision);
+        if decision == Decision::While && self.compares_sizes(condition) {
+            self.say(statement, report::unrolled(statement, condition, Steps::Size, self.source));
+        }
+        value.truth()
+    }
+
+    fn decide_both(&mut self, node: Node<'t>, statement: Node<'t>, decision: Decision) -> Option<bool> {
+        let (left, right) = (field(node, "left")?, field(node, "right")?);
+        let is_and = field(node, "operator").is_some_and(|operator| text(operator, self.source) == "and");
+        let first = self.decide(left, statement, decision);
+        if first == Some(!is_and) {
+            return first;
+        }
+        match (first, self.decide(right, statement, decision)) {
+            (Some(_), second) => second,
+            (None, second) => second.filter(|second| *second != is_and),
+        }
+    }
+
+    /// Says so where a tensor is asked for its truth.
+    fn ask_truth(&mut self, value: &Value, condition: Node<'t>, statement: Node<'t>, decision: Decision) {
+        let Some(tensor) = value.sure_tensor().filter(|tensor| tensor.origin >= Origin::State) else {
+            return;
+        };
+        let origin = tensor.origin;
+        // An `if` that goes over several lines is named by the line its condition stands on.
+        let at = if line(statement) == line(condition) { statement } else { condition };
+        let at =
+            if matches!(decision, Decision::If | Decision::While | Decision::Guard) { condition } else { at };
+        self.say(at, report::traced_branch(statement, condition, decision, origin, self.source));
+    }
+
+    /// `i < n`, where `n` is a size.
+    fn compares_sizes(&mut self, condition: Node<'t>) -> bool {
+        if condition.kind() != "comparison_operator" {
+            return false;
+        }
+        self.quiet += 1;
+        let sides: Vec<Value> = children(condition).into_iter().map(|side| self.evaluate(side)).collect();
+        self.quiet -= 1;
+        sides.iter().any(Value::is_size)
+    }
+
+    /// What each step of a loop over `iterable` gets; says so where their number is that of the trace.
+    pub fn iterate(&mut self, iterable: Node<'t>, statement: Node<'t>) -> Value {
+        let value = self.evaluate(iterable);
+        if let Some(steps) = self.steps(iterable, &value) {
+            self.say(statement, report::unrolled(statement, iterable, steps, self.source));
+        }
+        match &value {
+            Value::Tensor(tensor) => Value::Tensor(self.row(tensor)),
+            Value::Shape(_) => Value::Size(self.identity()),
+            _ => self.wrapped_element(iterable, &value),
+        }
+    }
+
+    /// What a loop over `value` counts, if that is an axis of a tensor.
+    fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
+        let iterable = bare(iterable);
+        match value {
+            Value::Range(of) => match &**of {
+                size if size.is_size() => Some(Steps::Size),
+                Value::Tensor(tensor) if tensor.varies() && tensor.sure => Some(Steps::Value),
+                _ => None,
+            },
+            Value::Tensor(tensor) => (tensor.sure && tensor.origin > Origin::State).then_some(Steps::Rows),
+            _ if iterable.kind() == "call" => self.steps_of_call(iterable),
+            _ => None,
+        }
+    }
+
+    /// `enumerate(x)`, `zip(x, y)`, `reversed(range(n))`; `x.unbind()`, `x.split(1)`.
+    fn steps_of_call(&mut self, call: Node<'t>) -> Option<Steps> {
+        let function = field(call, "function")?;
+        let arguments = Arguments::of(call, self.source).positional;
+        if is_wrapper(text(function, self.source)) {
+            self.quiet += 1;
+            let found = arguments.into_iter().find_map(|argument| {
+                let value = self.evaluate(argument);
+                self.steps(argument, &value)
+            });
+            self.quiet -= 1;
+            return found;
+        }
+        let method = text(field(function, "attribute")?, self.source);
+        if !matches!(method, "unbind" | "split") {
+            return None;
+        }
+        self.quiet += 1;
+        let object = field(function, "object").map(|object| self.evaluate(object)).unwrap_or_default();
+        let named = matches!(object, Value::Name(_));
+        let subject = if named { arguments.first().map(|first| self.evaluate(*first)) } else { Some(object) };
+        self.quiet -= 1;
+        let sure = subject.as_ref().and_then(Value::sure_tensor).is_some_and(|tensor| tensor.varies());
+        sure.then_some(if method == "unbind" { Steps::Rows } else { Steps::Pieces })
+    }
+
+    /// The element of what `enumerate`, `zip` and their like go over.
+    fn wrapped_element(&mut self, iterable: Node<'t>, value: &Value) -> Value {
+        let iterable = bare(iterable);
+        let name = field(iterable, "function").map_or("", |function| text(function, self.source));
+        if iterable.kind() != "call" || !is_wrapper(name) {
+            return value.element();
+        }
+        self.quiet += 1;
+        let arguments = Arguments::of(iterable, self.source).positional;
+        let elements: Vec<Value> =
+            arguments.into_iter().map(|argument| self.iterate(argument, iterable)).collect();
+        self.quiet -= 1;
+        match (name, elements.as_slice()) {
+            ("enumerate", [element, ..]) => Value::Items([Value::Number(None), element.clone()].into()),
+            ("zip", elements) => Value::Items(elements.into()),
+            (_, [element, ..]) => element.clone(),
+            _ => Value::Unknown,
+        }
+    }
+}
+
+/// Functions that give what they are given, element by element.
+fn is_wrapper(function: &str) -> bool {
+    matches!(
+        function.rsplit('.').next().unwrap_or(""),
+        "enumerate" | "zip" | "reversed" | "list" | "tuple" | "iter" | "sorted" | "tqdm" | "trange"
+    )
+}

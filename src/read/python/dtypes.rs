@@ -1,0 +1,134 @@
+//! Element types: what arithmetic makes of two, and double precision that nobody asked for.
+
+use tree_sitter::Node;
+
+use super::calls::Call;
+use super::interpreter::Interpreter;
+use super::known;
+use super::report;
+use super::syntax::{one_line, text};
+use super::value::{Dtype, Origin, Tensor, Value};
+
+/// What takes part in type promotion.
+#[derive(Clone, Copy, Debug)]
+struct Operand {
+    dtype: Option<Dtype>,
+    /// A 0-d tensor: it gives way to one with axes of the same category.
+    scalar: bool,
+    origin: Origin,
+}
+
+fn operand(value: &Value) -> Option<Operand> {
+    match value {
+        Value::Tensor(tensor) => {
+            Some(Operand { dtype: tensor.dtype, scalar: tensor.rank == Some(0), origin: tensor.origin })
+        }
+        Value::Array(array) if !array.scalar => Some(Operand {
+            dtype: array.double.then_some(Dtype::Double),
+            scalar: false,
+            origin: Origin::Constant,
+        }),
+        _ => None,
+    }
+}
+
+impl<'t> Interpreter<'t> {
+    /// The tensor that element-wise arithmetic makes of two values, of which one is a tensor.
+    pub fn promoted(&mut self, left: &Value, right: &Value, node: Node<'t>) -> Tensor {
+        let tensors: Vec<&Tensor> = [left, right].into_iter().filter_map(Value::tensor).collect();
+        let mut result = self.result(&tensors);
+        if left.is_size() || right.is_size() {
+            result.origin = result.origin.max(Origin::Input);
+        }
+        result.dtype = match (operand(left), operand(right)) {
+            (Some(a), Some(b)) => {
+                if widens(a, b) || widens(b, a) {
+                    let explicit = a.dtype == Some(Dtype::Double) && a.origin == Origin::Input
+                        || b.dtype == Some(Dtype::Double) && b.origin == Origin::Input;
+                    self.say(node, report::promotion(&one_line(node, self.source), explicit));
+                    // Said once; what follows from it is not said again.
+                    None
+                } else {
+                    combined(a, b)
+                }
+            }
+            (Some(only), None) | (None, Some(only)) => only.dtype.filter(|dtype| *dtype != Dtype::Int),
+            (None, None) => None,
+        };
+        result
+    }
+
+    /// Functions that promote among their arguments: `torch.add(x, y)`, `torch.cat([x, y])`.
+    pub fn promote_arguments(&mut self, name: &str, call: &Call<'t>) {
+        let promotes = [
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "true_divide",
+            "where",
+            "cat",
+            "concat",
+            "stack",
+            "maximum",
+            "minimum",
+            "pow",
+            "lerp",
+            "fmod",
+            "remainder",
+            "atan2",
+            "hypot",
+            "addcmul",
+            "addcdiv",
+        ];
+        if !promotes.contains(&name.trim_end_matches('_')) {
+            return;
+        }
+        let tensors: Vec<Value> =
+            call.values.iter().flat_map(Value::tensors).cloned().map(Value::Tensor).collect();
+        for (at, left) in tensors.iter().enumerate() {
+            for right in &tensors[at + 1..] {
+                if self.widens_either(left, right) {
+                    self.say(call.node, report::promotion(&one_line(call.node, self.source), false));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn widens_either(&self, left: &Value, right: &Value) -> bool {
+        operand(left).zip(operand(right)).is_some_and(|(a, b)| widens(a, b) || widens(b, a))
+    }
+
+    /// The element type that an argument names: `torch.float64`, `dtype=np.float32`, `"float64"`.
+    pub fn named_dtype(&mut self, node: Node<'t>) -> Option<Dtype> {
+        match self.evaluate(node) {
+            Value::Name(path) if &*path == "float" => Some(Dtype::Double),
+            Value::Name(path) => known::dtype(&path),
+            Value::Str => {
+                known::dtype(&format!("numpy.{}", text(node, self.source).trim_matches(['"', '\''])))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether `double`, by its element type, turns a tensor of single precision into one of double.
+fn widens(double: Operand, other: Operand) -> bool {
+    let single = match other.dtype {
+        Some(Dtype::Float | Dtype::Half) => true,
+        // Inputs and weights are floats unless something says otherwise.
+        None => other.origin >= Origin::State,
+        Some(_) => false,
+    };
+    double.dtype == Some(Dtype::Double) && !double.scalar && single
+}
+
+fn combined(a: Operand, b: Operand) -> Option<Dtype> {
+    match (a.dtype, b.dtype) {
+        (Some(x), Some(y)) if x == y => Some(x),
+        (Some(Dtype::Bool | Dtype::Int), Some(float)) if !b.scalar => Some(float),
+        (Some(float), Some(Dtype::Bool | Dtype::Int)) if !a.scalar => Some(float),
+        _ => None,
+    }
+}

@@ -1,0 +1,114 @@
+//! Tensors out of sizes, numbers and arrays.
+
+use crate::diag::Level;
+
+use super::calls::Call;
+use super::interpreter::Interpreter;
+use super::known::Factory;
+use super::report;
+use super::value::{Dtype, Origin, Tensor, Value, integer};
+
+/// Longest `torch.arange` whose elements are spelled out.
+const MAX_LINE: i64 = 64;
+
+impl<'t> Interpreter<'t> {
+    /// A tensor out of sizes or of Python values: `torch.zeros(2, 3)`, `torch.tensor([1, -2])`.
+    pub fn make(&mut self, name: &str, factory: Factory, call: &Call<'t>) -> Value {
+        let mut result = self.result(&call.tensors());
+        result.sure = true;
+        result.rank = None;
+        if call.has_size() {
+            result.origin = Origin::Input;
+        }
+        let named = call.arguments.keyword("dtype").and_then(|dtype| self.named_dtype(dtype));
+        match factory {
+            Factory::Values => self.make_of_values(name, &mut result, call),
+            Factory::Random => result.origin = result.origin.max(Origin::Random),
+            Factory::Line => {
+                result.rank = Some(1);
+                self.line_elements(name, &mut result, call);
+            }
+            Factory::Plane => result.rank = Some(2),
+            Factory::Sized => {
+                result.rank = match call.values.as_slice() {
+                    [Value::Items(sizes), ..] => Some(sizes.len()),
+                    [Value::Shape(_), ..] | [] => None,
+                    sizes if name != "full" => Some(sizes.len()),
+                    _ => None,
+                };
+            }
+        }
+        if named.is_some() || call.arguments.keyword("dtype").is_some() {
+            result.dtype = named;
+        } else if matches!(factory, Factory::Sized | Factory::Random) && name != "full" {
+            result.dtype = Some(Dtype::Float);
+        }
+        Value::Tensor(result)
+    }
+
+    /// `torch.arange(-2, 0)`
+    fn line_elements(&mut self, name: &str, result: &mut Tensor, call: &Call<'t>) {
+        let numbers: Option<Vec<i64>> = call.values.iter().map(whole).collect();
+        if name != "arange" || result.origin == Origin::Input {
+            return;
+        }
+        result.elements = match numbers.as_deref() {
+            Some([end]) if (0..MAX_LINE).contains(end) => Some((0..*end).collect()),
+            Some([start, end]) if start <= end && end - start < MAX_LINE => Some((*start..*end).collect()),
+            _ => None,
+        };
+        if numbers.is_some() {
+            result.dtype = Some(Dtype::Int);
+        }
+    }
+
+    fn make_of_values(&mut self, name: &str, result: &mut Tensor, call: &Call<'t>) {
+        let Some(value) = call.value(0, "data") else { return };
+        let (rank, elements) = value.literal();
+        result.rank = rank;
+        result.dtype = match name {
+            "LongTensor" | "IntTensor" => Some(Dtype::Int),
+            "FloatTensor" | "Tensor" => Some(Dtype::Float),
+            "DoubleTensor" => Some(Dtype::Double),
+            "BoolTensor" => Some(Dtype::Bool),
+            _ => literal_dtype(value),
+        };
+        result.elements = elements;
+        if let Value::Array(array) = value {
+            let level = if array.made_here { Level::Warning } else { Level::Info };
+            let words = report::from_numpy(call.node, self.source, level);
+            let shown = !array.scalar || array.traced;
+            if shown {
+                self.say(call.node, words);
+            }
+            result.dtype = array.double.then_some(Dtype::Double);
+            result.rank = if array.scalar { Some(0) } else { None };
+        }
+    }
+}
+
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(Some(number)) => integer(*number),
+        _ => None,
+    }
+}
+
+/// The element type of `torch.tensor([…])`: integers, or floats of single precision.
+fn literal_dtype(value: &Value) -> Option<Dtype> {
+    match value {
+        Value::Number(Some(_)) => Some(Dtype::Int),
+        Value::Real(_) => Some(Dtype::Float),
+        Value::Bool(_) => Some(Dtype::Bool),
+        Value::Items(items) => {
+            let all: Vec<Option<Dtype>> = items.iter().map(literal_dtype).collect();
+            if all.contains(&Some(Dtype::Float)) {
+                Some(Dtype::Float)
+            } else {
+                all.first().copied().flatten()
+            }
+        }
+        Value::Tensor(tensor) => tensor.dtype,
+        _ => None,
+    }
+}

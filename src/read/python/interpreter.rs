@@ -1,0 +1,331 @@
+//! Runs a program on what is known of its values: one frame per function that is being looked into.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use tree_sitter::Node;
+
+use crate::diag::Finding;
+
+use super::parameters::{Guess, Parameter, guess, parameters};
+use super::program::{Global, Program};
+use super::syntax::{children, field, text};
+use super::value::{Identity, Origin, Tensor, Value};
+
+/// Functions of the file that are looked into within each other.
+const MAX_FRAMES: usize = 12;
+
+/// Functions that are looked into for one file, so that time stays linear in its length.
+const MAX_CALLS: u32 = 20_000;
+
+/// Expressions within expressions that are looked into.
+pub const MAX_DEPTH: u32 = 150;
+
+/// A function that is being looked into.
+#[derive(Debug)]
+pub struct Frame<'t> {
+    pub function: Option<usize>,
+    /// The class that `self` is an instance of.
+    pub class: Option<usize>,
+    pub body: Node<'t>,
+    pub variables: FxHashMap<&'t str, Value>,
+    /// What it returned so far.
+    pub returned: Option<Value>,
+    /// The statement that is being looked at.
+    pub statement: Node<'t>,
+}
+
+pub struct Interpreter<'t> {
+    pub source: &'t str,
+    pub file: Arc<str>,
+    pub program: &'t Program<'t>,
+    pub globals: FxHashMap<&'t str, Value>,
+    /// What `__init__` gave the attributes of each class.
+    attributes: FxHashMap<usize, Rc<FxHashMap<&'t str, Value>>>,
+    /// Attributes that were set since.
+    pub changed: FxHashMap<(usize, &'t str), Value>,
+    pub frames: Vec<Frame<'t>>,
+    pub depth: u32,
+    /// Above 0 nothing is said: the code runs once, before or outside of the export.
+    pub quiet: u32,
+    identities: Identity,
+    /// Sizes by the shape they are items of, and the shapes by their sizes.
+    sizes: FxHashMap<(Identity, i64), Identity>,
+    shapes: FxHashMap<Identity, Identity>,
+    calls: u32,
+    known_calls: FxHashMap<String, Value>,
+    /// Functions that were looked into.
+    pub reached: Vec<bool>,
+    pub findings: Vec<Finding>,
+}
+
+impl<'t> Interpreter<'t> {
+    pub fn new(source: &'t str, file: Arc<str>, program: &'t Program<'t>, root: Node<'t>) -> Self {
+        let mut interpreter = Interpreter {
+            source,
+            file,
+            program,
+            globals: FxHashMap::default(),
+            attributes: FxHashMap::default(),
+            changed: FxHashMap::default(),
+            frames: vec![],
+            depth: 0,
+            quiet: 0,
+            identities: 0,
+            sizes: FxHashMap::default(),
+            shapes: FxHashMap::default(),
+            calls: 0,
+            known_calls: FxHashMap::default(),
+            reached: vec![false; program.functions.len()],
+            findings: vec![],
+        };
+        interpreter.run_globals(root);
+        interpreter
+    }
+
+    /// Assignments at the top level: constants that functions use.
+    fn run_globals(&mut self, root: Node<'t>) {
+        self.quiet += 1;
+        self.frames.push(Frame {
+            function: None,
+            class: None,
+            body: root,
+            variables: FxHashMap::default(),
+            returned: None,
+            statement: root,
+        });
+        for statement in children(root).into_iter().filter(|child| child.kind() == "expression_statement") {
+            self.statement(statement);
+        }
+        self.globals = self.frames.pop().map(|frame| frame.variables).unwrap_or_default();
+        self.quiet -= 1;
+    }
+
+    /// Looks into the function `index` as the exporter enters it: what its parameters are is guessed.
+    pub fn run_root(&mut self, index: usize) {
+        self.changed.clear();
+        let function = &self.program.functions[index];
+        let node = function.node;
+        let is_static = function.decorators.iter().any(|decorator| decorator.ends_with("staticmethod"));
+        let class = function.class.filter(|_| !is_static);
+        let mut values = Vec::new();
+        for (position, parameter) in parameters(node, self.source).iter().enumerate() {
+            let value = match class {
+                Some(class) if position == 0 => Value::Instance(class),
+                _ => self.guessed(parameter, node),
+            };
+            values.push((parameter.name, value));
+        }
+        self.run(index, class, values);
+    }
+
+    fn guessed(&mut self, parameter: &Parameter<'t>, function: Node<'t>) -> Value {
+        let identity = self.identity();
+        let tensor = |sure| Tensor { sure, ..Tensor::new(Origin::Input, identity) };
+        match guess(parameter, function, self.source) {
+            Guess::Tensor => Value::Tensor(tensor(true)),
+            Guess::Presumed => Value::Tensor(tensor(false)),
+            Guess::Tensors => Value::Each(Box::new(Value::Tensor(tensor(true)))),
+            Guess::Number => Value::Number(None),
+            Guess::Bool => Value::Bool(None),
+            Guess::Str => Value::Str,
+            Guess::Unknown => Value::Unknown,
+        }
+    }
+
+    /// Looks into a function of the file that is called with `arguments`.
+    pub fn enter(
+        &mut self,
+        index: usize,
+        class: Option<usize>,
+        arguments: Vec<Value>,
+        keywords: &[(&'t str, Value)],
+    ) -> Value {
+        let function = &self.program.functions[index];
+        let on_stack = self.frames.iter().any(|frame| frame.function == Some(index));
+        let scripted = function.decorators.iter().any(|decorator| decorator.contains("jit."));
+        if on_stack || scripted || self.frames.len() >= MAX_FRAMES || self.calls >= MAX_CALLS {
+            return Value::Unknown;
+        }
+        let key = self.call_key(index, class, &arguments, keywords);
+        if let Some(known) = self.known_calls.get(&key).cloned() {
+            return self.afresh(known);
+        }
+        let values = self.bind(function.node, arguments, keywords);
+        let returned = self.run(index, class, values);
+        self.known_calls.insert(key, returned.clone());
+        returned
+    }
+
+    /// The kinds of the arguments, without what differs from call to call.
+    fn call_key(
+        &self,
+        index: usize,
+        class: Option<usize>,
+        arguments: &[Value],
+        keywords: &[(&'t str, Value)],
+    ) -> String {
+        let plain = |value: &Value| {
+            let mut value = value.clone();
+            value.renumber(&mut |_| 0);
+            value
+        };
+        let arguments: Vec<Value> = arguments.iter().map(plain).collect();
+        let keywords: Vec<(&str, Value)> =
+            keywords.iter().map(|(name, value)| (*name, plain(value))).collect();
+        format!("{} {index} {class:?} {arguments:?} {keywords:?}", self.quiet > 0)
+    }
+
+    /// The value with new identities: what one call returned is not what another did.
+    fn afresh(&mut self, mut value: Value) -> Value {
+        let mut renamed: FxHashMap<Identity, Identity> = FxHashMap::default();
+        value.renumber(&mut |old| *renamed.entry(old).or_insert_with(|| self.identity()));
+        value
+    }
+
+    fn bind(
+        &mut self,
+        function: Node<'t>,
+        arguments: Vec<Value>,
+        keywords: &[(&'t str, Value)],
+    ) -> Vec<(&'t str, Value)> {
+        let mut arguments = arguments.into_iter();
+        let mut bound = Vec::new();
+        for parameter in parameters(function, self.source) {
+            let keyword = keywords.iter().find(|(name, _)| *name == parameter.name);
+            let value = match (keyword, parameter.spread) {
+                (_, true) => Value::Unknown,
+                (Some((_, value)), _) => value.clone(),
+                (None, _) => match (arguments.next(), parameter.default) {
+                    (Some(value), _) => value,
+                    (None, Some(default)) => self.evaluate(default),
+                    (None, None) => Value::Unknown,
+                },
+            };
+            bound.push((parameter.name, value));
+        }
+        bound
+    }
+
+    fn run(&mut self, index: usize, class: Option<usize>, values: Vec<(&'t str, Value)>) -> Value {
+        let Some(body) = field(self.program.functions[index].node, "body") else { return Value::Unknown };
+        self.calls += 1;
+        self.reached[index] |= self.quiet == 0;
+        self.frames.push(Frame {
+            function: Some(index),
+            class,
+            body,
+            variables: values.into_iter().collect(),
+            returned: None,
+            statement: body,
+        });
+        let depth = std::mem::replace(&mut self.depth, 0);
+        self.block(body);
+        self.depth = depth;
+        self.frames.pop().and_then(|frame| frame.returned).unwrap_or(Value::None)
+    }
+
+    /// What an attribute of an instance of `class` holds.
+    pub fn instance_attribute(&mut self, class: usize, name: &'t str) -> Value {
+        if let Some(value) = self.changed.get(&(class, name)) {
+            return value.clone();
+        }
+        let value = self.attributes_of(class).get(name).cloned();
+        let method = || self.program.method(class, name).map(|function| Value::Method { function, class });
+        match value.or_else(method) {
+            Some(value) => value,
+            // The export is of the model as it serves.
+            None if name == "training" => Value::Bool(Some(false)),
+            None => Value::Unknown,
+        }
+    }
+
+    /// Runs `__init__` of a class, its bases' first, without a word.
+    fn attributes_of(&mut self, class: usize) -> Rc<FxHashMap<&'t str, Value>> {
+        if let Some(known) = self.attributes.get(&class) {
+            return known.clone();
+        }
+        // Set before it is known: a class may hold instances of itself.
+        self.attributes.insert(class, Rc::default());
+        let before = std::mem::take(&mut self.changed);
+        self.quiet += 1;
+        for base in self.program.lineage(class).into_iter().rev() {
+            self.class_body(base, class);
+            if let Some(init) = self.program.classes[base].methods.get("__init__").copied() {
+                let node = self.program.functions[init].node;
+                let values =
+                    parameters(node, self.source).into_iter().enumerate().map(|(position, parameter)| {
+                        (parameter.name, if position == 0 { Value::Instance(class) } else { Value::Unknown })
+                    });
+                let values = values.collect();
+                self.run(init, Some(class), values);
+            }
+        }
+        self.quiet -= 1;
+        let set = std::mem::replace(&mut self.changed, before);
+        let own = set.into_iter().filter(|((of, _), _)| *of == class);
+        let own: Rc<FxHashMap<_, _>> = Rc::new(own.map(|((_, name), value)| (name, value.kept())).collect());
+        self.attributes.insert(class, own.clone());
+        own
+    }
+
+    /// Attributes that stand in the body of a class.
+    fn class_body(&mut self, class: usize, of: usize) {
+        let Some(body) = field(self.program.classes[class].node, "body") else { return };
+        for statement in children(body).into_iter().filter(|child| child.kind() == "expression_statement") {
+            let Some(assignment) = children(statement).into_iter().find(|child| child.kind() == "assignment")
+            else {
+                continue;
+            };
+            if let (Some(left), Some(right)) = (field(assignment, "left"), field(assignment, "right"))
+                && left.kind() == "identifier"
+            {
+                let value = self.evaluate(right);
+                self.changed.insert((of, text(left, self.source)), value);
+            }
+        }
+    }
+
+    pub fn identity(&mut self) -> Identity {
+        self.identities += 1;
+        self.identities
+    }
+
+    /// The item of a shape: the same one each time it is asked for.
+    pub fn size_of(&mut self, shape: Identity, item: i64) -> Value {
+        let fresh = self.identity();
+        let size = *self.sizes.entry((shape, item)).or_insert(fresh);
+        self.shapes.insert(size, shape);
+        Value::Size(size)
+    }
+
+    /// The shape that a size was taken from.
+    pub fn shape_of(&self, size: Identity) -> Option<Identity> {
+        self.shapes.get(&size).copied()
+    }
+
+    /// What a name means here.
+    pub fn lookup(&self, name: &'t str) -> Value {
+        let local = self.frames.last().and_then(|frame| frame.variables.get(name));
+        if let Some(value) = local.or_else(|| self.globals.get(name)) {
+            return value.clone();
+        }
+        match self.program.globals.get(name) {
+            Some(Global::Function(index)) => Value::Function(*index),
+            Some(Global::Class(index)) => Value::Class(*index),
+            None => Value::Name(Rc::from(self.program.full_path(name))),
+        }
+    }
+
+    pub fn set(&mut self, name: &'t str, value: Value) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.variables.insert(name, value);
+        }
+    }
+
+    /// A tensor of its own memory.
+    pub fn fresh_tensor(&mut self, origin: Origin) -> Tensor {
+        Tensor::new(origin, self.identity())
+    }
+}

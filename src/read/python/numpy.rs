@@ -1,0 +1,110 @@
+//! NumPy: what leaves PyTorch for it, and what it makes of itself.
+
+use super::calls::Call;
+use super::interpreter::Interpreter;
+use super::report;
+use super::value::{Array, Dtype, Value};
+
+impl<'t> Interpreter<'t> {
+    /// A function of `numpy`.
+    pub fn numpy_call(&mut self, name: &str, call: &Call<'t>) -> Value {
+        let of_tensor = call.tensors().into_iter().any(|tensor| tensor.sure && tensor.varies());
+        let of_size = call.has_size();
+        if of_tensor || of_size {
+            self.say(call.node, report::numpy_function(call.node, name, of_tensor, self.source));
+        }
+        let traced =
+            of_tensor || of_size || call.values.iter().any(|v| matches!(v, Value::Array(a) if a.traced));
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let (_, elements) = call.values.first().map(Value::literal).unwrap_or_default();
+        Value::Array(Array {
+            traced,
+            made_here: true,
+            double: self.is_double(last, call),
+            scalar: self.is_scalar(last, call),
+            elements: elements.filter(|_| matches!(last, "array" | "asarray")),
+        })
+    }
+
+    /// Whether NumPy makes an array of doubles, as it does unless told otherwise.
+    fn is_double(&mut self, name: &str, call: &Call<'t>) -> bool {
+        let position = if matches!(name, "full") { 2 } else { 1 };
+        let named = call.arguments.get(position, "dtype").and_then(|dtype| self.named_dtype(dtype));
+        if let Some(dtype) = named {
+            return dtype == Dtype::Double;
+        }
+        if call.arguments.keyword("dtype").is_some() {
+            return false;
+        }
+        match name {
+            "zeros" | "ones" | "empty" | "linspace" | "logspace" | "eye" | "identity" | "rand" | "randn"
+            | "random" | "uniform" | "normal" | "float64" | "double" | "hanning" | "hamming" => true,
+            "array" | "asarray" => call.values.first().is_some_and(has_float),
+            "sqrt" | "exp" | "log" | "sin" | "cos" => {
+                call.values.first().is_none_or(|v| matches!(v, Value::Array(a) if a.double))
+            }
+            _ => false,
+        }
+    }
+
+    fn is_scalar(&self, name: &str, call: &Call<'t>) -> bool {
+        let makes = matches!(
+            name,
+            "array"
+                | "asarray"
+                | "zeros"
+                | "ones"
+                | "empty"
+                | "full"
+                | "linspace"
+                | "logspace"
+                | "eye"
+                | "identity"
+                | "arange"
+                | "rand"
+                | "randn"
+                | "random"
+                | "uniform"
+                | "meshgrid"
+                | "stack"
+                | "concatenate"
+                | "tile"
+        );
+        if name == "array" {
+            return call
+                .values
+                .first()
+                .is_some_and(|value| matches!(value, Value::Number(_) | Value::Real(_)));
+        }
+        let of_array = call.values.first().is_some_and(|v| matches!(v, Value::Array(a) if !a.scalar));
+        !makes && !of_array
+    }
+}
+
+/// Whether a literal list has a number with a fraction.
+fn has_float(value: &Value) -> bool {
+    match value {
+        Value::Real(_) => true,
+        Value::Items(items) => items.iter().any(has_float),
+        Value::Array(array) => array.double,
+        _ => false,
+    }
+}
+
+/// The name in `torch` that does what a function of NumPy does.
+pub fn torch_name(numpy: &str) -> Option<&str> {
+    Some(match numpy {
+        "concatenate" => "cat",
+        "array" | "asarray" => "as_tensor",
+        "absolute" => "abs",
+        "power" => "pow",
+        "transpose" => "permute",
+        "expand_dims" => "unsqueeze",
+        "ceil" | "floor" | "sqrt" | "exp" | "log" | "sum" | "mean" | "prod" | "max" | "min" | "abs"
+        | "round" | "sin" | "cos" | "tanh" | "ones" | "zeros" | "linspace" | "arange" | "eye" | "full"
+        | "where" | "stack" | "clip" | "argmax" | "argmin" | "argsort" | "cumsum" | "dot" | "matmul"
+        | "maximum" | "minimum" | "meshgrid" | "ones_like" | "zeros_like" | "isnan" | "outer" | "flip"
+        | "roll" | "tile" | "std" | "var" => numpy,
+        _ => return None,
+    })
+}

@@ -1,0 +1,139 @@
+//! Operators: arithmetic and comparisons.
+
+use std::rc::Rc;
+
+use tree_sitter::Node;
+
+use super::interpreter::Interpreter;
+use super::report::{self, Decision};
+use super::syntax::{children, field, fields, one_line, text};
+use super::value::{Array, Dtype, Origin, Tensor, Value, integer};
+
+impl<'t> Interpreter<'t> {
+    pub fn unary(&mut self, node: Node<'t>) -> Value {
+        let value = field(node, "argument").map(|of| self.evaluate(of)).unwrap_or_default();
+        let negated = field(node, "operator").is_some_and(|operator| text(operator, self.source) == "-");
+        match value {
+            Value::Number(Some(number)) if negated => Value::Number(Some(-number)),
+            Value::Real(number) if negated => Value::Real(-number),
+            Value::Size(_) => Value::Size(self.identity()),
+            Value::Tensor(tensor) => {
+                let elements = tensor.elements.clone();
+                let elements =
+                    elements.map(|all| all.iter().map(|e| if negated { -e } else { *e }).collect());
+                Value::Tensor(Tensor { elements, ..self.result(&[&tensor]) })
+            }
+            Value::Number(_) | Value::Real(_) | Value::Array(_) => value,
+            _ => Value::Unknown,
+        }
+    }
+
+    pub fn binary(&mut self, node: Node<'t>) -> Value {
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else {
+            return Value::Unknown;
+        };
+        let operator = field(node, "operator").map_or("", |operator| text(operator, self.source));
+        let (left, right) = (self.evaluate(left), self.evaluate(right));
+        self.arithmetic(&left, &right, operator, node)
+    }
+
+    /// What an operator makes of two values.
+    pub fn arithmetic(&mut self, left: &Value, right: &Value, operator: &str, node: Node<'t>) -> Value {
+        match (left, right) {
+            (Value::Tensor(_), _) | (_, Value::Tensor(_)) => {
+                self.tensor_arithmetic(left, right, operator, node)
+            }
+            (Value::Array(a), b) | (b, Value::Array(a)) => {
+                let traced = a.traced || b.is_size() || matches!(b, Value::Array(b) if b.traced);
+                let scalar = a.scalar && !matches!(b, Value::Array(b) if !b.scalar);
+                Value::Array(Array { traced, scalar, elements: None, ..a.clone() })
+            }
+            (Value::Shape(shape), _) if operator == "+" => Value::Shape(*shape),
+            (Value::Size(_) | Value::Number(_) | Value::Real(_), Value::Size(_))
+            | (Value::Size(_), Value::Number(_) | Value::Real(_)) => Value::Size(self.identity()),
+            (Value::Number(a), Value::Number(b)) => {
+                Value::Number(a.zip(*b).and_then(|(a, b)| match operator {
+                    "+" => Some(a + b),
+                    "-" => Some(a - b),
+                    "*" => Some(a * b),
+                    _ => None,
+                }))
+            }
+            (Value::Number(_) | Value::Real(_), Value::Number(_) | Value::Real(_)) => Value::Number(None),
+            (Value::Items(a), Value::Items(b)) if operator == "+" => {
+                Value::Items(a.iter().chain(b.iter()).cloned().collect())
+            }
+            (Value::Each(_) | Value::Items(_), Value::Each(_) | Value::Items(_)) if operator == "+" => {
+                Value::Each(Box::new(left.element().join(right.element())))
+            }
+            (Value::Items(_) | Value::Each(_), Value::Number(_) | Value::Size(_)) if operator == "*" => {
+                Value::Each(Box::new(left.element()))
+            }
+            (Value::Str, _) | (_, Value::Str) => Value::Str,
+            _ => Value::Unknown,
+        }
+    }
+
+    fn tensor_arithmetic(&mut self, left: &Value, right: &Value, operator: &str, node: Node<'t>) -> Value {
+        if let (Value::Tensor(tensor), Value::Array(array)) | (Value::Array(array), Value::Tensor(tensor)) =
+            (left, right)
+            && !array.scalar
+            && tensor.sure
+        {
+            self.say(node, report::array_meets_tensor(&one_line(node, self.source)));
+        }
+        let elements = shifted(left, right, operator);
+        let mut result = self.promoted(left, right, node);
+        result.elements = elements;
+        Value::Tensor(result)
+    }
+
+    pub fn comparison(&mut self, node: Node<'t>) -> Value {
+        let operators: Vec<&str> =
+            fields(node, "operators").into_iter().map(|operator| text(operator, self.source)).collect();
+        let sides: Vec<Value> = children(node).into_iter().map(|side| self.evaluate(side)).collect();
+        if operators.iter().any(|operator| operator.starts_with("is")) {
+            return Value::Bool(None);
+        }
+        let tensors: Vec<&Tensor> = sides.iter().filter_map(Value::tensor).collect();
+        let member = operators.iter().any(|operator| matches!(*operator, "in" | "not in" | "not"));
+        if tensors.is_empty() || (member && sides.last().is_some_and(|last| *last == Value::Unknown)) {
+            return Value::Bool(None);
+        }
+        let mut result = self.result(&tensors);
+        result.dtype = Some(Dtype::Bool);
+        // `0 < x < 1` and `x in [a, b]` ask for a truth by themselves.
+        if (member || operators.len() > 1) && result.sure && result.origin >= Origin::State {
+            self.say(node, report::traced_branch(node, node, Decision::Operator, result.origin, self.source));
+            return Value::Bool(None);
+        }
+        Value::Tensor(result)
+    }
+
+    /// A new tensor that is computed from others.
+    pub fn result(&mut self, of: &[&Tensor]) -> Tensor {
+        let origin = of.iter().map(|tensor| tensor.origin).max().unwrap_or(Origin::Constant);
+        let mut result = self.fresh_tensor(origin);
+        // Two that are presumed may be two numbers.
+        result.sure = of.iter().any(|tensor| tensor.sure);
+        result.rank =
+            of.iter().map(|tensor| tensor.rank).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten();
+        result
+    }
+}
+
+/// The elements of a spelled-out tensor after a number was added or taken away.
+fn shifted(left: &Value, right: &Value, operator: &str) -> Option<Rc<[i64]>> {
+    let elements = left.tensor()?.elements.as_ref()?;
+    let Value::Number(Some(number)) = right else { return None };
+    let by = integer(*number)?;
+    elements
+        .iter()
+        .map(|element| match operator {
+            "+" => element.checked_add(by),
+            "-" => element.checked_sub(by),
+            "*" => element.checked_mul(by),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,163 @@
+//! What the parameters of `forward` are, before anything is run: by their annotation, their default, and
+//! what the body does with them.
+
+use tree_sitter::Node;
+
+use super::known;
+use super::syntax::{children, field, fields, text, within};
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter<'t> {
+    pub name: &'t str,
+    pub annotation: Option<Node<'t>>,
+    pub default: Option<Node<'t>>,
+    /// `*args` and `**kwargs`.
+    pub spread: bool,
+}
+
+/// The parameters of a function or lambda, `self` included.
+pub fn parameters<'t>(function: Node<'t>, source: &'t str) -> Vec<Parameter<'t>> {
+    let list = field(function, "parameters").map(children).unwrap_or_default();
+    list.into_iter().filter_map(|node| parameter(node, source)).collect()
+}
+
+fn parameter<'t>(node: Node<'t>, source: &'t str) -> Option<Parameter<'t>> {
+    let plain = |name| Parameter { name, annotation: None, default: None, spread: false };
+    let annotation = field(node, "type");
+    let default = field(node, "value");
+    match node.kind() {
+        "identifier" => Some(plain(text(node, source))),
+        "default_parameter" | "typed_default_parameter" => {
+            let name = text(field(node, "name")?, source);
+            Some(Parameter { annotation, default, ..plain(name) })
+        }
+        "typed_parameter" => {
+            let name = children(node).into_iter().next()?;
+            let spread = name.kind() != "identifier";
+            let name = text(name, source).trim_start_matches('*');
+            Some(Parameter { annotation, spread, ..plain(name) })
+        }
+        "list_splat_pattern" | "dictionary_splat_pattern" => {
+            let name = text(node, source).trim_start_matches('*');
+            Some(Parameter { spread: true, ..plain(name) })
+        }
+        _ => None,
+    }
+}
+
+/// What a parameter of `forward` may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guess {
+    /// Annotated as a tensor, or used as only a tensor can be.
+    Tensor,
+    /// Nothing speaks for or against a tensor, which is what `forward` mostly takes.
+    Presumed,
+    /// A list or tuple of tensors.
+    Tensors,
+    Number,
+    Bool,
+    Str,
+    Unknown,
+}
+
+/// Guesses what `parameter` of `function` is.
+pub fn guess(parameter: &Parameter, function: Node, source: &str) -> Guess {
+    if parameter.spread {
+        return Guess::Unknown;
+    }
+    if let Some(annotation) = parameter.annotation {
+        return annotated(text(annotation, source));
+    }
+    match parameter.default.map(|default| default.kind()) {
+        Some("true" | "false") => return Guess::Bool,
+        Some("integer" | "float" | "unary_operator") => return Guess::Number,
+        Some("string" | "concatenated_string") => return Guess::Str,
+        Some("none" | "call") | None => {}
+        Some(_) => return Guess::Unknown,
+    }
+    used(parameter.name, function, source)
+}
+
+fn annotated(annotation: &str) -> Guess {
+    let tensor = annotation.contains("Tensor");
+    let container =
+        ["List", "list", "Tuple", "tuple", "Sequence", "Iterable", "Dict", "dict", "Union", "Callable"];
+    let contained = container.iter().any(|name| annotation.contains(&format!("{name}[")));
+    let mapping = ["Dict", "dict", "Mapping", "TensorDict", "PackedSequence", "NestedTensor", "SparseTensor"];
+    let mut numbers = annotation.split(|c: char| !c.is_alphanumeric());
+    match annotation.trim_matches(['"', '\'']) {
+        _ if mapping.iter().any(|name| annotation.contains(name)) => Guess::Unknown,
+        // `int | torch.Tensor`: either.
+        _ if tensor && numbers.any(|part| matches!(part, "int" | "float" | "bool" | "str")) => Guess::Unknown,
+        _ if tensor && contained => {
+            let union = annotation.contains("Union[") || annotation.contains("Callable[");
+            if union { Guess::Unknown } else { Guess::Tensors }
+        }
+        _ if tensor => Guess::Tensor,
+        "int" | "float" | "Optional[int]" | "Optional[float]" | "int | None" | "float | None" => {
+            Guess::Number
+        }
+        "bool" | "Optional[bool]" | "bool | None" => Guess::Bool,
+        "str" | "Optional[str]" | "str | None" => Guess::Str,
+        _ => Guess::Unknown,
+    }
+}
+
+/// What the uses of a parameter in the body of its function say.
+fn used(name: &str, function: Node, source: &str) -> Guess {
+    let Some(body) = field(function, "body") else { return Guess::Presumed };
+    let mut guess = Guess::Presumed;
+    for node in within(body) {
+        if node.kind() != "identifier" || text(node, source) != name {
+            continue;
+        }
+        match use_of(node, source) {
+            Some(false) => return Guess::Unknown,
+            Some(true) => guess = Guess::Tensor,
+            None => {}
+        }
+    }
+    guess
+}
+
+/// Whether this use is one of a tensor; `None` where it does not tell.
+fn use_of(name: Node, source: &str) -> Option<bool> {
+    let parent = name.parent()?;
+    let is = |field_name| field(parent, field_name).is_some_and(|child| child == name);
+    match parent.kind() {
+        "attribute" if is("object") => {
+            let attribute = text(field(parent, "attribute")?, source);
+            // Lists, batches and packed sequences have these too.
+            let either = matches!(attribute, "sort" | "data" | "to" | "device" | "type" | "split");
+            if either { None } else { Some(known::is_tensor_attribute(attribute)) }
+        }
+        // Rebound: what it was before is not what it is after.
+        "keyword_argument" | "assignment" => None,
+        "subscript" if is("value") => {
+            let keys = fields(parent, "subscript");
+            match keys.as_slice() {
+                [key] if key.kind() == "string" => Some(false),
+                [_, _, ..] => Some(true),
+                _ => None,
+            }
+        }
+        "argument_list" => argument_use(parent.parent()?, name, source),
+        _ => None,
+    }
+}
+
+/// `torch.relu(x)`, `F.pad(x, …)` take tensors; `isinstance(x, list)` asks whether it is one.
+fn argument_use(call: Node, name: Node, source: &str) -> Option<bool> {
+    let function = text(field(call, "function")?, source);
+    let (module, last) = function.rsplit_once('.').unwrap_or(("", function));
+    let first = field(call, "arguments").map(children)?.first() == Some(&name);
+    if matches!(function, "isinstance" | "hasattr" | "getattr") {
+        return Some(false);
+    }
+    let of_torch = matches!(module, "torch" | "F" | "nn.functional" | "torch.nn.functional");
+    let takes_lists =
+        matches!(last, "cat" | "stack" | "concat" | "hstack" | "vstack" | "tensor" | "as_tensor");
+    let makes = known::factory(last).is_some() || takes_lists || !known::is_tensor_function(last);
+    (of_torch && first && !makes).then_some(true)
+}

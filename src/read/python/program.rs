@@ -1,0 +1,274 @@
+//! What a file defines and imports: its functions and classes, and what each imported name means.
+
+use rustc_hash::FxHashMap;
+use tree_sitter::Node;
+
+use super::syntax::{bare, children, field, fields, text, within};
+
+/// A function or method.
+#[derive(Clone, Debug)]
+pub struct Function<'t> {
+    pub name: &'t str,
+    pub node: Node<'t>,
+    /// Index of the class it is a method of.
+    pub class: Option<usize>,
+    /// The decorators, as they are written.
+    pub decorators: Vec<&'t str>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Class<'t> {
+    pub name: &'t str,
+    pub node: Node<'t>,
+    pub kind: ClassKind,
+    /// Full paths of the base classes that are not of this file.
+    pub bases: Vec<String>,
+    /// Indices of the base classes of this file.
+    pub local_bases: Vec<usize>,
+    /// Methods by name, as indices of functions.
+    pub methods: FxHashMap<&'t str, usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClassKind {
+    /// An `nn.Module`, as far as the file tells.
+    Module,
+    /// A `torch.autograd.Function`.
+    AutogradFunction,
+    /// A data class, or an output class of a model library.
+    Data,
+    Other,
+}
+
+/// The definitions of a file.
+#[derive(Debug, Default)]
+pub struct Program<'t> {
+    pub functions: Vec<Function<'t>>,
+    pub classes: Vec<Class<'t>>,
+    /// Functions and classes at the top level.
+    pub globals: FxHashMap<&'t str, Global>,
+    /// Local name → full path.
+    pub imports: FxHashMap<&'t str, String>,
+    /// Whether each class is made within another module of the file, as a part of it.
+    parts: Vec<bool>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Global {
+    Function(usize),
+    Class(usize),
+}
+
+impl<'t> Program<'t> {
+    pub fn of(root: Node<'t>, source: &'t str) -> Self {
+        let mut program = Program::default();
+        program.import_all(root, source);
+        program.define(root, source);
+        program.classify();
+        program.find_parts(source);
+        program
+    }
+
+    /// Whether objects of a class are parts of another module in the file.
+    pub fn is_part(&self, class: usize) -> bool {
+        self.parts.get(class).copied().unwrap_or(false)
+    }
+
+    fn find_parts(&mut self, source: &'t str) {
+        self.parts = vec![false; self.classes.len()];
+        let modules = self.functions.iter().filter(|function| {
+            function.class.is_some_and(|class| self.classes[class].kind == ClassKind::Module)
+        });
+        for function in modules {
+            let Some(body) = field(function.node, "body") else { continue };
+            for call in within(body).into_iter().filter(|node| node.kind() == "call") {
+                let name = field(call, "function").map_or("", |callee| text(callee, source));
+                if let Some(Global::Class(class)) = self.globals.get(name) {
+                    self.parts[*class] = true;
+                }
+            }
+        }
+    }
+
+    /// Imports stand anywhere, also within `try` and functions.
+    fn import_all(&mut self, root: Node<'t>, source: &'t str) {
+        let mut todo = vec![root];
+        while let Some(node) = todo.pop() {
+            match node.kind() {
+                "import_statement" => self.import(node, source),
+                "import_from_statement" => self.import_from(node, source),
+                _ => todo.extend(children(node)),
+            }
+        }
+    }
+
+    fn import(&mut self, node: Node<'t>, source: &'t str) {
+        for name in fields(node, "name") {
+            match (field(name, "name"), field(name, "alias")) {
+                (Some(path), Some(alias)) => {
+                    self.imports.insert(text(alias, source), text(path, source).to_owned());
+                }
+                // `import torch.nn` binds `torch`.
+                _ => {
+                    let first = text(name, source).split('.').next().unwrap_or("");
+                    self.imports.insert(first, first.to_owned());
+                }
+            }
+        }
+    }
+
+    fn import_from(&mut self, node: Node<'t>, source: &'t str) {
+        let Some(module) = field(node, "module_name").map(|module| text(module, source)) else { return };
+        for name in fields(node, "name") {
+            let (path, local) = match (field(name, "name"), field(name, "alias")) {
+                (Some(path), Some(alias)) => (text(path, source), text(alias, source)),
+                _ => (text(name, source), text(name, source)),
+            };
+            self.imports.insert(local, format!("{module}.{path}"));
+        }
+    }
+
+    fn define(&mut self, root: Node<'t>, source: &'t str) {
+        let mut todo: Vec<(Node<'t>, Option<usize>)> = vec![(root, None)];
+        while let Some((node, class)) = todo.pop() {
+            for child in children(node) {
+                let definition = field(child, "definition").unwrap_or(child);
+                match definition.kind() {
+                    "class_definition" => {
+                        let index = self.define_class(definition, child, class.is_none(), source);
+                        todo.extend(field(definition, "body").map(|body| (body, Some(index))));
+                    }
+                    "function_definition" => self.define_function(definition, child, class, source),
+                    "if_statement" | "try_statement" | "else_clause" | "block" | "except_clause" => {
+                        todo.push((child, class));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn define_class(&mut self, node: Node<'t>, decorated: Node<'t>, global: bool, source: &'t str) -> usize {
+        let name = field(node, "name").map_or("", |name| text(name, source));
+        let bases = field(node, "superclasses").map(children).unwrap_or_default();
+        let bases = bases.into_iter().filter(|base| base.kind() != "keyword_argument");
+        let bases = bases.map(|base| self.full_path(text(bare(base), source))).collect();
+        let data = decorators(decorated, source).iter().any(|decorator| decorator.contains("dataclass"));
+        let kind = if data { ClassKind::Data } else { ClassKind::Other };
+        let class = Class { name, node, kind, bases, local_bases: vec![], methods: FxHashMap::default() };
+        self.classes.push(class);
+        if global {
+            self.globals.insert(name, Global::Class(self.classes.len() - 1));
+        }
+        self.classes.len() - 1
+    }
+
+    fn define_function(
+        &mut self,
+        node: Node<'t>,
+        decorated: Node<'t>,
+        class: Option<usize>,
+        source: &'t str,
+    ) {
+        let name = field(node, "name").map_or("", |name| text(name, source));
+        let index = self.functions.len();
+        self.functions.push(Function { name, node, class, decorators: decorators(decorated, source) });
+        match class {
+            Some(class) => {
+                self.classes[class].methods.insert(name, index);
+            }
+            None => {
+                self.globals.insert(name, Global::Function(index));
+            }
+        }
+    }
+
+    /// `nn.Module` → `torch.nn.Module`, by the file's imports.
+    pub fn full_path(&self, path: &str) -> String {
+        let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+        let customary = match first {
+            "nn" => "torch.nn",
+            "F" => "torch.nn.functional",
+            "np" => "numpy",
+            _ => first,
+        };
+        let start = self.imports.get(first).map_or(customary, String::as_str);
+        rest.map_or(start.to_owned(), |rest| format!("{start}.{rest}"))
+    }
+
+    /// Settles what kind each class is, bases before what is derived from them.
+    fn classify(&mut self) {
+        for index in 0..self.classes.len() {
+            let bases = std::mem::take(&mut self.classes[index].bases);
+            let (local, other): (Vec<_>, Vec<_>) = bases
+                .into_iter()
+                .partition(|base| matches!(self.globals.get(base.as_str()), Some(Global::Class(_))));
+            let local = local.iter().filter_map(|base| match self.globals.get(base.as_str()) {
+                Some(Global::Class(class)) if *class != index => Some(*class),
+                _ => None,
+            });
+            self.classes[index].local_bases = local.collect();
+            self.classes[index].bases = other;
+        }
+        // As many rounds as a chain of classes may be long.
+        for _ in 0..self.classes.len().min(MAX_INHERITANCE) {
+            for index in 0..self.classes.len() {
+                let kind = self.kind(&self.classes[index]);
+                self.classes[index].kind = kind;
+            }
+        }
+    }
+
+    fn kind(&self, class: &Class) -> ClassKind {
+        let mut inherited = class.local_bases.iter().map(|base| self.classes[*base].kind);
+        let inherited = inherited.find(|kind| *kind != ClassKind::Other);
+        let known = class.bases.iter().find_map(|base| known_base(base));
+        let has_forward = class.methods.contains_key("forward") && !class.bases.is_empty();
+        match (class.kind, inherited.or(known)) {
+            (ClassKind::Other, Some(kind)) => kind,
+            (ClassKind::Other, None) if has_forward => ClassKind::Module,
+            (kind, _) => kind,
+        }
+    }
+
+    /// The method `name` of a class, or of what it is derived from.
+    pub fn method(&self, class: usize, name: &str) -> Option<usize> {
+        self.lineage(class).into_iter().find_map(|class| self.classes[class].methods.get(name).copied())
+    }
+
+    /// The class and the classes of this file that it is derived from, nearest first.
+    pub fn lineage(&self, class: usize) -> Vec<usize> {
+        let mut found = vec![class];
+        let mut at = 0;
+        while at < found.len() && found.len() < MAX_INHERITANCE {
+            for base in &self.classes[found[at]].local_bases {
+                if !found.contains(base) {
+                    found.push(*base);
+                }
+            }
+            at += 1;
+        }
+        found
+    }
+}
+
+/// Longest chain of base classes that is followed.
+const MAX_INHERITANCE: usize = 64;
+
+fn decorators<'t>(decorated: Node<'t>, source: &'t str) -> Vec<&'t str> {
+    let nodes = children(decorated).into_iter().filter(|child| child.kind() == "decorator");
+    nodes.map(|node| text(node, source).trim_start_matches('@').trim()).collect()
+}
+
+fn known_base(base: &str) -> Option<ClassKind> {
+    let last = base.rsplit('.').next().unwrap_or(base);
+    match last {
+        "Function" | "InplaceFunction" if base.contains("autograd") => Some(ClassKind::AutogradFunction),
+        "TypedDict" => Some(ClassKind::Data),
+        _ if last.ends_with("ModelOutput") => Some(ClassKind::Data),
+        "ScriptModule" => Some(ClassKind::Other),
+        "Module" | "PreTrainedModel" | "LightningModule" => Some(ClassKind::Module),
+        _ if base.starts_with("torch.nn.") => Some(ClassKind::Module),
+        _ => None,
+    }
+}

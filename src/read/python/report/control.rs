@@ -1,0 +1,143 @@
+//! What is said of decisions, loops and writes in place.
+
+use tree_sitter::Node;
+
+use crate::diag::Level;
+
+use super::super::syntax::{children, field, one_line, text};
+use super::super::value::Origin;
+use super::{Decision, Steps, Words, by_origin};
+
+pub fn traced_branch(
+    statement: Node,
+    condition: Node,
+    decision: Decision,
+    origin: Origin,
+    source: &str,
+) -> Words {
+    let shown = one_line(condition, source);
+    let (message, level, help) = match decision {
+        Decision::Assert => (
+            format!("`assert {shown}` is checked for the example input alone"),
+            Level::Info,
+            "the graph does not check it; `torch._assert(condition, message)` is recorded by torch.export".to_owned(),
+        ),
+        Decision::Guard => (
+            format!("`{shown}` is checked for the example input alone"),
+            Level::Info,
+            "the graph does not check it; validate inputs outside of `forward`".to_owned(),
+        ),
+        Decision::While => (
+            format!("`while {shown}` runs as often as for the example input"),
+            Level::Warning,
+            "write it for the whole tensor at once, or with `torch.while_loop` and `dynamo=True`".to_owned(),
+        ),
+        Decision::If => (
+            format!("`{shown}` is decided while tracing: only the way the example input takes is exported"),
+            Level::Warning,
+            format!(
+                "compute both ways and choose: `torch.where({shown}, a, b)`; or `torch.cond({shown}, true_fn, \
+                 false_fn, operands)` with `dynamo=True`"
+            ),
+        ),
+        Decision::Conditional => (
+            format!("`{shown}` is decided while tracing: only the way the example input takes is exported"),
+            Level::Warning,
+            conditional_help(statement, &shown, source),
+        ),
+        Decision::Operator => (
+            format!("`{shown}` asks a tensor for its truth: the answer is that of the example input"),
+            Level::Warning,
+            "keep it a tensor: `torch.logical_and`, `torch.logical_or`, `torch.logical_not`, `torch.maximum`, \
+             `torch.isin`"
+                .to_owned(),
+        ),
+    };
+    Words {
+        code: "EXP006",
+        rule: "traced-branch",
+        level: level.min(by_origin(origin, Level::Warning)),
+        message,
+        note: "tracing records tensor operations, not Python's decisions; torch.export refuses a decision on data",
+        help,
+    }
+}
+
+/// `a if c else b` → `torch.where(c, a, b)`
+fn conditional_help(node: Node, condition: &str, source: &str) -> String {
+    match children(node)[..] {
+        [then, _, other] if node.kind() == "conditional_expression" => {
+            format!("write `torch.where({condition}, {}, {})`", text(then, source), text(other, source))
+        }
+        _ => format!("choose by a mask: `torch.where({condition}, a, b)`"),
+    }
+}
+
+/// `for a in b`, `while c`, or the call that goes over all elements; on one line.
+fn loop_head(node: Node, source: &str) -> String {
+    let clause = children(node).into_iter().find(|child| child.kind() == "for_in_clause").unwrap_or(node);
+    let part = |name| field(clause, name).map_or(String::new(), |part| one_line(part, source));
+    match clause.kind() {
+        "for_in_clause" | "for_statement" => format!("for {} in {}", part("left"), part("right")),
+        "while_statement" => format!("while {}", part("condition")),
+        _ => one_line(node, source),
+    }
+}
+
+pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words {
+    let shown = one_line(iterable, source);
+    let (counted, level) = match steps {
+        Steps::Size => ("a size of the input", Level::Warning),
+        Steps::Value => ("the value of a tensor", Level::Warning),
+        Steps::Rows => ("the rows of a tensor", Level::Warning),
+        Steps::Pieces => ("the pieces of a tensor", Level::Info),
+    };
+    let code = loop_head(node, source);
+    Words {
+        code: "EXP007",
+        rule: "unrolled-loop",
+        level,
+        message: format!(
+            "`{code}` is unrolled: the graph has one copy of its body for each step of the example input"
+        ),
+        note: "a Python loop leaves no loop in the graph; with more steps the rest is left out, with fewer it fails",
+        help: format!(
+            "`{shown}` counts {counted}: do it for the whole axis at once, or by a layer that exports as one operator \
+             (`nn.GRU`, `torch.cumsum`), or by `torch.scan` with `dynamo=True`"
+        ),
+    }
+}
+
+pub fn shape_alias(left: &str, operator: &str, right: &str, other: &str, read: u32) -> Words {
+    Words {
+        code: "EXP003",
+        rule: "in-place-shape-alias",
+        level: Level::Error,
+        message: format!(
+            "`{left} {operator}= {right}` changes `{other}` too while tracing; it is read in line {read}"
+        ),
+        note: "the tracer makes sizes tensors, which an augmented assignment changes in place; in plain Python \
+               integers are not shared",
+        help: format!("write `{left} = {left} {operator} {right}`"),
+    }
+}
+
+pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bool) -> Words {
+    Words {
+        code: "EXP004",
+        rule: "in-place-view-lost",
+        level: if perhaps { Level::Warning } else { Level::Error },
+        message: format!(
+            "`{code}` writes to memory that `{other}` shares; the traced graph reads `{other}` in line \
+            {read} without the change"
+        ),
+        note: "a traced graph has values, not memory: only the tensor that was written through sees the write",
+        help: format!(
+            "assign the result instead of writing in place ({}), and build `{other}` from it",
+            match operator.strip_suffix('_') {
+                Some(name) if !name.is_empty() => format!("`.{name}(…)` for `.{operator}(…)`"),
+                _ => "`torch.where`, `torch.cat`, or an index on the whole tensor".to_owned(),
+            }
+        ),
+    }
+}

@@ -1,0 +1,86 @@
+//! What is said of reading and writing through index tensors.
+
+use crate::diag::Level;
+
+use super::Words;
+
+pub fn negative_index(index: &str, linearised: bool) -> Words {
+    Words {
+        code: "IDX001",
+        rule: "negative-index",
+        level: if linearised { Level::Error } else { Level::Hint },
+        message: if linearised {
+            format!(
+                "`{index}` has negative indices: several index tensors are exported as one, which then reads wrong elements"
+            )
+        } else {
+            format!("`{index}` has negative indices, which not every runtime accepts in Gather")
+        },
+        note: if linearised {
+            "the tracing exporter computes i * columns + j from the indices as they are, without adding the size first"
+        } else {
+            "ONNX allows negative indices in Gather from opset 11 on"
+        },
+        help: "write them from the front: the size of the axis added, `i % x.shape[0]`".into(),
+    }
+}
+
+pub fn negative_write(index: &str) -> Words {
+    Words {
+        code: "IDX001",
+        rule: "negative-index",
+        level: Level::Warning,
+        message: format!(
+            "`{index}` writes at negative indices, which not every runtime accepts in ScatterND"
+        ),
+        note: "the exporter writes the indices as they are",
+        help: "write them from the front: the size of the axis added, `i % x.shape[0]`".into(),
+    }
+}
+
+pub fn index_put_apart(code: &str) -> Words {
+    Words {
+        code: "IDX003",
+        rule: "index-put-non-consecutive",
+        level: Level::Warning,
+        message: format!("`{code} = …` has a slice between its index tensors"),
+        note: "the tracing exporter takes only index tensors that are next to each other in an assignment",
+        help: "bring the indexed axes together (`y = x.transpose(1, 2)`, `y[i, j] = v`), or export with `dynamo=True`"
+            .into(),
+    }
+}
+
+pub fn index_put_rank(code: &str, rank: usize) -> Words {
+    Words {
+        code: "IDX002",
+        rule: "index-put-rank",
+        level: Level::Warning,
+        message: format!("`{code} = …` writes through an index tensor of rank {rank}"),
+        note: "the tracing exporter takes 1-d index tensors in an assignment; others it reshapes, or refuses",
+        help: "flatten the indices, and the value along: `x[i.flatten(), j.flatten()] = v.flatten(0, 1)`"
+            .into(),
+    }
+}
+
+pub fn index_put_broadcast(code: &str, narrow: bool) -> Words {
+    let value = if narrow { "a value of fewer axes" } else { "a value that may have fewer axes" };
+    Words {
+        code: "IDX004",
+        rule: "index-put-broadcast",
+        level: Level::Warning,
+        message: format!("`{code} = …` writes {value} than the elements it goes to"),
+        note: "the tracing exporter reshapes the value to what it is written to, and does not broadcast it",
+        help: "give the value its full shape first: `v.expand(i.shape[0], i.shape[1], 2, -1)`".into(),
+    }
+}
+
+pub fn boolean_mask(code: &str) -> Words {
+    Words {
+        code: "IDX005",
+        rule: "boolean-mask",
+        level: Level::Info,
+        message: format!("`{code}` has as many elements as the data makes true"),
+        note: "it is exported by NonZero, whose result has no known size; many runtimes cannot plan for it",
+        help: "where the result is reduced or written back, use `torch.where(mask, x, 0)` instead".into(),
+    }
+}

@@ -1,0 +1,117 @@
+//! What is said of each fault of the source: what is wrong, why, and the line written otherwise.
+
+mod control;
+mod indices;
+mod values;
+
+use tree_sitter::Node;
+
+use crate::diag::{Finding, Level, Place, SourcePlace};
+use crate::read::export_log::without_comment;
+
+use super::interpreter::Interpreter;
+use super::syntax::line;
+use super::value::Origin;
+
+pub use control::{shape_alias, traced_branch, unrolled, view_lost};
+pub use indices::{
+    boolean_mask, index_put_apart, index_put_broadcast, index_put_rank, negative_index, negative_write,
+};
+pub use values::{
+    array_meets_tensor, dictionary_output, from_numpy, item, numpy_function, one_hot, promotion,
+    python_operator, size_made_number, string_output, tensor_data, to_numpy, training,
+};
+
+/// A finding without its place.
+#[derive(Clone, Debug)]
+pub struct Words {
+    code: &'static str,
+    rule: &'static str,
+    level: Level,
+    message: String,
+    note: &'static str,
+    help: String,
+}
+
+/// What asks for the truth of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    If,
+    /// An `if` that does nothing but raise.
+    Guard,
+    While,
+    Assert,
+    /// `a if c else b`, and the conditions of comprehensions.
+    Conditional,
+    /// `and`, `or`, `not`, `in`, `bool()`, `a < b < c`.
+    Operator,
+}
+
+/// What the steps of a loop count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// `range(x.shape[1])`
+    Size,
+    /// `range(n)` of a tensor `n`.
+    Value,
+    /// The rows of a tensor.
+    Rows,
+    /// The pieces of `x.split(n)`, which may be as many for every input.
+    Pieces,
+}
+
+impl<'t> Interpreter<'t> {
+    /// Says something of the code at `node`, once.
+    pub fn say(&mut self, node: Node<'t>, words: Words) {
+        if self.quiet > 0 {
+            return;
+        }
+        let place = self.place(node);
+        let said = |finding: &&Finding| {
+            *finding.rule == *words.rule
+                && finding.source.as_ref().is_some_and(|s| s.line == place.line && s.column == place.column)
+        };
+        let finding = Finding::new(
+            words.code,
+            words.rule,
+            words.level,
+            words.message.clone(),
+            Place::Source(place.clone()),
+        );
+        let finding = finding.note(words.note).help(words.help.clone());
+        match self.findings.iter().position(|finding| said(&finding)) {
+            Some(at) if self.findings[at].level < finding.level => self.findings[at] = finding,
+            Some(_) => {}
+            None => self.findings.push(finding),
+        }
+    }
+
+    /// The statement that is being looked at; `node` where it is not within one.
+    pub fn here(&self, node: Node<'t>) -> Node<'t> {
+        self.frames.last().map_or(node, |frame| frame.statement)
+    }
+
+    fn place(&self, node: Node<'t>) -> SourcePlace {
+        let start = node.start_byte();
+        let line_start = self.source[..start].rfind('\n').map_or(0, |at| at + 1);
+        let line_end = self.source[start..].find('\n').map_or(self.source.len(), |at| start + at);
+        let whole = self.source[line_start..line_end].trim_end();
+        let code = whole.len() - whole.trim_start().len() + without_comment(whole).len();
+        let count = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+        let shown = node.end_byte().min(line_start + code).max(start);
+        let function = self.frames.last().and_then(|frame| frame.function);
+        SourcePlace {
+            file: self.file.clone(),
+            line: line(node),
+            column: count(&self.source[line_start..start]) + 1,
+            width: count(&self.source[start..shown]),
+            code: Some(whole.into()),
+            function: function.map(|index| self.program.functions[index].name.into()),
+        }
+    }
+}
+
+/// What the finding says of its cause: another input, or what the model holds.
+fn by_origin(origin: Origin, varies: Level) -> Level {
+    if origin >= Origin::Random { varies } else { Level::Info }
+}

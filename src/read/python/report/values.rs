@@ -1,0 +1,203 @@
+//! What is said of values that leave the trace.
+
+use tree_sitter::Node;
+
+use crate::diag::Level;
+
+use super::super::numpy::torch_name;
+use super::super::syntax::{Arguments, field, on_one_line, one_line, text};
+use super::super::value::Origin;
+use super::{Words, by_origin};
+
+pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
+    let call = one_line(node, source);
+    let message = match origin {
+        Origin::State => {
+            format!("`{call}` makes a Python number of a weight, which is then no weight of the graph")
+        }
+        _ => format!(
+            "`{call}` turns a tensor into a Python value: the graph keeps the value of the example input"
+        ),
+    };
+    Words {
+        code: "EXP002",
+        rule: "item-baked",
+        level: by_origin(origin, Level::Warning),
+        message,
+        note: "the exporter follows tensors, not Python numbers; for any other input the result is that of the \
+               example, or torch.export refuses it",
+        help: format!("keep it a tensor: `{}`", rewritten(statement, node, write, source)),
+    }
+}
+
+pub fn size_made_number(call: &str, write: &str) -> Words {
+    Words {
+        code: "EXP001",
+        rule: "baked-shape",
+        level: Level::Info,
+        message: format!("`{call}` makes a Python number of a size, which a trace does not follow"),
+        note: "sizes are tensors while tracing; made plain numbers they stay as they were for the example input",
+        help: format!("use `{write}` itself, with integer arithmetic (`//`) where it is needed"),
+    }
+}
+
+pub fn to_numpy(node: Node, source: &str) -> Words {
+    let call = one_line(node, source);
+    Words {
+        code: "EXP005",
+        rule: "numpy-constant",
+        level: Level::Warning,
+        message: format!(
+            "`{call}` leaves PyTorch: what NumPy makes of it is a constant of the example input"
+        ),
+        note: "NumPy's operations are not recorded, and torch.export has no values to give it",
+        help: "stay in PyTorch: `x.max()` for `x.numpy().max()`, `torch.` functions for `np.` ones".into(),
+    }
+}
+
+pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> Words {
+    let call = one_line(node, source);
+    let of = if of_tensor { "a tensor" } else { "the sizes of a tensor" };
+    let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
+    Words {
+        code: "EXP005",
+        rule: "numpy-constant",
+        level: Level::Warning,
+        message: format!(
+            "`{call}` computes with {of} in NumPy: the result is a constant of the example input"
+        ),
+        note: "the exporter records what PyTorch does, not what NumPy does",
+        help: match torch_name(name) {
+            Some(torch) if of_tensor => format!("write `torch.{torch}{inside}`"),
+            _ if of_tensor => "compute it by functions of `torch`".into(),
+            _ => "compute with the sizes themselves: `math.prod(x.shape[1:])`, `x.flatten(1)`, `//`".into(),
+        },
+    }
+}
+
+pub fn array_meets_tensor(code: &str) -> Words {
+    Words {
+        code: "EXP005",
+        rule: "numpy-constant",
+        level: Level::Warning,
+        message: format!("`{code}` mixes a tensor with a NumPy array, which becomes a constant"),
+        note: "the exporter records what PyTorch does, not what NumPy does",
+        help: "make the array a tensor once, in `__init__`: `self.register_buffer(\"table\", torch.from_numpy(a))`".into(),
+    }
+}
+
+pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
+    let call = one_line(node, source);
+    let made = Arguments::of(node, source).positional.first().copied();
+    let numpy = made.and_then(|made| field(made, "function")).map(|function| text(function, source));
+    let torch = numpy.and_then(|name| name.rsplit('.').next()).and_then(torch_name);
+    Words {
+        code: "EXP005",
+        rule: "numpy-constant",
+        level,
+        message: format!("`{call}` is stored in the graph as it was for the example input"),
+        note: "what comes from NumPy has no history; if its values or sizes depend on the input, they are those of \
+               the example",
+        help: match torch {
+            Some(torch) => {
+                format!("make it by `torch.{torch}` with sizes taken from the input (`x.shape[0]`)")
+            }
+            None => "make it by functions of `torch`, or once in `__init__` as a buffer".into(),
+        },
+    }
+}
+
+pub fn tensor_data(object: &str) -> Words {
+    Words {
+        code: "EXP012",
+        rule: "tensor-data",
+        level: Level::Warning,
+        message: format!("`{object}.data` hides `{object}` from the trace"),
+        note: "`.data` is the tensor without its history: what is written to it is not seen through the other name, \
+               and torch.export may refuse it",
+        help: format!("write `{object}.detach()` to stop gradients, `{object}.clone()` for a copy to change"),
+    }
+}
+
+pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
+    let shown = one_line(node, source);
+    Words {
+        code: "EXP011",
+        rule: "dict-output",
+        level: Level::Info,
+        message: format!(
+            "`forward` returns {} (`{shown}`): the exported outputs have no keys",
+            if is_data { "a data class" } else { "a dictionary" }
+        ),
+        note: "ONNX outputs are tensors in a fixed order; the keys are gone, and the order is that of the container",
+        help: "return a tuple, or give the keys as `output_names` to the export".into(),
+    }
+}
+
+pub fn string_output(string: &str) -> Words {
+    Words {
+        code: "EXP011",
+        rule: "dict-output",
+        level: Level::Info,
+        message: format!("`forward` returns the string {string}: the exported graph drops it"),
+        note: "ONNX outputs of a traced model are tensors",
+        help: "return it outside of `forward`".into(),
+    }
+}
+
+pub fn promotion(code: &str, explicit: bool) -> Words {
+    Words {
+        code: "DTY002",
+        rule: "float64-promotion",
+        level: if explicit { Level::Info } else { Level::Warning },
+        message: format!("`{code}` meets a float64 tensor: the result is float64"),
+        note: "float64 costs twice the memory and more than twice the time, and many runtimes do not take it",
+        help: "make the constant `dtype=torch.float32`, or of the type of the other: `.to(x.dtype)`".into(),
+    }
+}
+
+pub fn one_hot(node: Node, source: &str) -> Words {
+    let arguments = Arguments::of(node, source);
+    let function = field(node, "function").map_or("", |function| text(function, source));
+    let labels = arguments.positional.first().map_or("labels", |labels| text(*labels, source));
+    Words {
+        code: "EXP013",
+        rule: "one-hot-depth",
+        level: Level::Error,
+        message: format!("`{}` takes the number of classes from the data", text(node, source)),
+        note: "the tracing exporter writes OneHot with depth -1, which no runtime accepts; torch.export refuses it",
+        help: format!("write `{function}({labels}, num_classes=N)`"),
+    }
+}
+
+pub fn python_operator(class: &str) -> Words {
+    Words {
+        code: "OPS003",
+        rule: "python-op",
+        level: Level::Warning,
+        message: format!("`{class}.apply` calls a Python function without a `symbolic` form"),
+        note: "exporters that do not look into a `torch.autograd.Function` (PyTorch before 2.0, or \
+               `autograd_inlining=False`) stop here, or write an operator that no runtime has",
+        help: format!("give `{class}` a static method `symbolic(g, x)`, or call its computation directly"),
+    }
+}
+
+pub fn training(what: &str, why: &str) -> Words {
+    Words {
+        code: "EXP010",
+        rule: "training-mode",
+        level: Level::Error,
+        message: format!("`{what}` acts as in training when it is exported: {why}"),
+        note: "`model.eval()` does not reach it; the graph then drops at random, or uses the statistics of each batch",
+        help: "pass `training=self.training`, or make the layer in `__init__`".into(),
+    }
+}
+
+/// `whole`, a statement, on one line and without its body, with `by` in the place of `node`.
+fn rewritten(whole: Node, node: Node, by: &str, source: &str) -> String {
+    let body = field(whole, "body").or_else(|| field(whole, "consequence"));
+    let end = body.map_or(whole.end_byte(), |body| body.start_byte()).max(node.end_byte());
+    let before = source.get(whole.start_byte()..node.start_byte()).unwrap_or("");
+    let after = source.get(node.end_byte()..end).unwrap_or("");
+    on_one_line(&format!("{before}{by}{after}"))
+}

@@ -1,0 +1,297 @@
+//! Statements: what they bind, which way they go, and the rules that stand at them.
+
+use rustc_hash::FxHashMap;
+use tree_sitter::Node;
+
+use super::interpreter::Interpreter;
+use super::program::ClassKind;
+use super::report::{self, Decision};
+use super::syntax::{bare, children, field, fields, text};
+use super::value::Value;
+
+/// Whether what follows a statement is never reached.
+pub type Ends = bool;
+
+impl<'t> Interpreter<'t> {
+    /// Runs a block.
+    pub fn block(&mut self, block: Node<'t>) -> Ends {
+        children(block).into_iter().any(|statement| self.statement(statement))
+    }
+
+    pub fn statement(&mut self, node: Node<'t>) -> Ends {
+        self.stand_at(node);
+        match node.kind() {
+            "return_statement" => {
+                self.return_statement(node);
+                return true;
+            }
+            "raise_statement" | "break_statement" | "continue_statement" => return true,
+            "if_statement" => return self.if_statement(node),
+            "for_statement" => self.for_statement(node),
+            "while_statement" => self.while_statement(node),
+            "assert_statement" => {
+                if let Some(condition) = children(node).first() {
+                    self.decide(*condition, node, Decision::Assert);
+                }
+            }
+            "with_statement" => return self.with_statement(node),
+            "try_statement" => return self.try_statement(node),
+            "match_statement" => {
+                let branches = field(node, "body").map(children).unwrap_or_default();
+                self.branches(branches.into_iter().filter_map(|case| field(case, "consequence")).collect());
+            }
+            "expression_statement" => {
+                for child in children(node) {
+                    self.simple(child);
+                }
+            }
+            "function_definition" | "class_definition" | "decorated_definition" => {
+                let definition = field(node, "definition").unwrap_or(node);
+                if let Some(name) = field(definition, "name") {
+                    self.set(text(name, self.source), Value::Unknown);
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// Notes which statement is being looked at.
+    fn stand_at(&mut self, node: Node<'t>) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.statement = node;
+        }
+    }
+
+    fn simple(&mut self, node: Node<'t>) {
+        match node.kind() {
+            "assignment" => {
+                let value = field(node, "right").map(|right| self.assigned(right)).unwrap_or_default();
+                if let Some(left) = field(node, "left").filter(|_| field(node, "right").is_some()) {
+                    self.assign(left, value);
+                }
+            }
+            "augmented_assignment" => self.augmented(node),
+            _ => {
+                self.evaluate(node);
+            }
+        }
+    }
+
+    /// The right side of an assignment, which may be one itself: `a = b = x.shape[0]`.
+    fn assigned(&mut self, right: Node<'t>) -> Value {
+        if right.kind() == "assignment" {
+            self.simple(right);
+            return field(right, "left").map(|left| self.evaluate(left)).unwrap_or_default();
+        }
+        self.evaluate(right)
+    }
+
+    /// Binds `target` to `value`.
+    pub fn assign(&mut self, target: Node<'t>, value: Value) {
+        match target.kind() {
+            "identifier" => self.set(text(target, self.source), value),
+            "pattern_list" | "tuple_pattern" | "list_pattern" | "expression_list" | "tuple" | "list" => {
+                self.unpack(&children(target), &value);
+            }
+            "attribute" => {
+                let (Some(object), Some(name)) = (field(target, "object"), field(target, "attribute")) else {
+                    return;
+                };
+                if let Value::Instance(class) = self.evaluate(object) {
+                    self.changed.insert((class, text(name, self.source)), value);
+                }
+            }
+            "subscript" => self.assign_items(target, &value),
+            "parenthesized_expression" => self.assign(bare(target), value),
+            _ => {}
+        }
+    }
+
+    fn unpack(&mut self, targets: &[Node<'t>], value: &Value) {
+        let starred = targets.iter().position(|target| target.kind() == "list_splat_pattern");
+        for (position, target) in targets.iter().enumerate() {
+            let item = match (value, starred) {
+                (Value::Items(items), None) if items.len() == targets.len() => items[position].clone(),
+                (Value::Items(items), Some(star)) if position < star => {
+                    items.get(position).cloned().unwrap_or_default()
+                }
+                (Value::Shape(shape), None) => self.size_of(*shape, i64::try_from(position).unwrap_or(0)),
+                (Value::Shape(shape), Some(star)) if position < star => {
+                    self.size_of(*shape, i64::try_from(position).unwrap_or(0))
+                }
+                (Value::Shape(shape), Some(star)) if position == star => Value::Shape(*shape),
+                (Value::Shape(_), Some(_)) => Value::Size(self.identity()),
+                (Value::Tensor(tensor), _) => Value::Tensor(self.row(tensor)),
+                _ => value.element(),
+            };
+            self.assign(*target, item);
+        }
+    }
+
+    fn return_statement(&mut self, node: Node<'t>) {
+        let value = children(node).first().map_or(Value::None, |value| self.evaluate(*value));
+        if let [frame] = self.frames.as_slice()
+            && let Some(class) = frame.class
+            && self.is_output(class)
+            && let Some(returned) = children(node).first()
+        {
+            self.dictionary_output(bare(*returned), &value);
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            let before = frame.returned.take();
+            frame.returned = Some(before.map_or(value.clone(), |before| before.join(value)));
+        }
+    }
+
+    /// Whether what `forward` of a class returns leaves the model: no other module of the file has it.
+    fn is_output(&self, class: usize) -> bool {
+        self.program.classes[class].kind == ClassKind::Module && !self.program.is_part(class)
+    }
+
+    fn dictionary_output(&mut self, node: Node<'t>, value: &Value) {
+        let all =
+            if matches!(node.kind(), "tuple" | "expression_list") { children(node) } else { vec![node] };
+        let text_among = all.iter().find(|item| matches!(item.kind(), "string" | "concatenated_string"));
+        let is_data =
+            matches!(value, Value::Instance(class) if self.program.classes[*class].kind == ClassKind::Data);
+        if matches!(value, Value::Dict) || is_data {
+            self.say(node, report::dictionary_output(node, self.source, is_data));
+        } else if let Some(string) = text_among {
+            self.say(*string, report::string_output(text(*string, self.source)));
+        }
+    }
+
+    fn if_statement(&mut self, node: Node<'t>) -> Ends {
+        let Some(condition) = field(node, "condition") else { return false };
+        let consequence = field(node, "consequence");
+        let alternatives = fields(node, "alternative");
+        let only_raises = alternatives.is_empty() && consequence.is_some_and(raises);
+        let truth = self.decide(condition, node, if only_raises { Decision::Guard } else { Decision::If });
+        self.alternatives(truth, consequence, &alternatives)
+    }
+
+    /// The branches of an `if`, those of its `elif` and `else` among them.
+    fn alternatives(&mut self, truth: Option<bool>, then: Option<Node<'t>>, rest: &[Node<'t>]) -> Ends {
+        let before = self.variables();
+        let mut ends = true;
+        let mut after = None;
+        if truth != Some(false) {
+            ends = then.is_some_and(|then| self.block(then));
+            after = (!ends).then(|| self.variables());
+        }
+        if truth == Some(true) {
+            return ends;
+        }
+        self.restore(before);
+        let other_ends = match rest {
+            [] => false,
+            [first, more @ ..] if first.kind() == "elif_clause" => match field(*first, "condition") {
+                Some(condition) => {
+                    self.stand_at(*first);
+                    let truth = self.decide(condition, *first, Decision::If);
+                    self.alternatives(truth, field(*first, "consequence"), more)
+                }
+                None => false,
+            },
+            [other, ..] => field(*other, "body").is_some_and(|body| self.block(body)),
+        };
+        match after {
+            Some(then) if other_ends => self.restore(then),
+            Some(then) => self.join(then),
+            None => {}
+        }
+        ends && other_ends
+    }
+
+    fn for_statement(&mut self, node: Node<'t>) {
+        let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return };
+        let element = self.iterate(right, node);
+        let before = self.variables();
+        self.assign(left, element);
+        if let Some(body) = field(node, "body") {
+            self.block(body);
+        }
+        self.join(before);
+        if let Some(body) = field(node, "alternative").and_then(|other| field(other, "body")) {
+            self.block(body);
+        }
+    }
+
+    fn while_statement(&mut self, node: Node<'t>) {
+        let Some(condition) = field(node, "condition") else { return };
+        self.decide(condition, node, Decision::While);
+        let before = self.variables();
+        if let Some(body) = field(node, "body") {
+            self.block(body);
+        }
+        self.join(before);
+    }
+
+    fn with_statement(&mut self, node: Node<'t>) -> Ends {
+        let clause = children(node).into_iter().find(|child| child.kind() == "with_clause");
+        for item in clause.map(children).unwrap_or_default() {
+            if let Some(value) = field(item, "value") {
+                self.evaluate(value);
+            }
+        }
+        field(node, "body").is_some_and(|body| self.block(body))
+    }
+
+    fn try_statement(&mut self, node: Node<'t>) -> Ends {
+        let ends = field(node, "body").is_some_and(|body| self.block(body));
+        for clause in children(node).into_iter().filter(|child| child.kind() == "except_clause") {
+            let before = self.variables();
+            children(clause).into_iter().filter(|child| child.kind() == "block").for_each(|block| {
+                self.block(block);
+            });
+            self.restore(before);
+        }
+        for clause in
+            children(node).into_iter().filter(|c| matches!(c.kind(), "else_clause" | "finally_clause"))
+        {
+            let body =
+                field(clause, "body").or_else(|| children(clause).into_iter().find(|c| c.kind() == "block"));
+            if let Some(body) = body {
+                self.block(body);
+            }
+        }
+        ends
+    }
+
+    /// Any one of `blocks` runs, or none.
+    fn branches(&mut self, blocks: Vec<Node<'t>>) {
+        for block in blocks {
+            let before = self.variables();
+            self.block(block);
+            self.join(before);
+        }
+    }
+
+    fn variables(&self) -> FxHashMap<&'t str, Value> {
+        self.frames.last().map(|frame| frame.variables.clone()).unwrap_or_default()
+    }
+
+    fn restore(&mut self, variables: FxHashMap<&'t str, Value>) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.variables = variables;
+        }
+    }
+
+    /// What is known where the code came either way: with `other`, or with what it is now.
+    fn join(&mut self, other: FxHashMap<&'t str, Value>) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        for (name, value) in other {
+            let joined = match frame.variables.remove(name) {
+                Some(now) => now.join(value),
+                None => value,
+            };
+            frame.variables.insert(name, joined);
+        }
+    }
+}
+
+/// Whether a block does nothing but raise.
+fn raises(block: Node) -> bool {
+    children(block).last().is_some_and(|last| last.kind() == "raise_statement")
+}

@@ -1,0 +1,137 @@
+//! The Python syntax tree, and small questions to it.
+
+use tree_sitter::{Node, Parser, Tree};
+
+/// Parses Python; faulty code gives a tree with error nodes. `None` only if the grammar does not fit the
+/// library, which the tests exclude.
+pub fn parse(text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_python::LANGUAGE.into()).ok()?;
+    parser.parse(text, None)
+}
+
+/// The text of a node.
+pub fn text<'s>(node: Node, source: &'s str) -> &'s str {
+    source.get(node.byte_range()).unwrap_or("")
+}
+
+/// Longest code that a message quotes, in characters.
+const MAX_QUOTED: usize = 80;
+
+/// The text of a node on one line, cut where it is long.
+pub fn one_line(node: Node, source: &str) -> String {
+    on_one_line(text(node, source))
+}
+
+/// `text` on one line, cut where it is long.
+pub fn on_one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// The named children, without comments.
+pub fn children(node: Node) -> Vec<Node> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
+}
+
+/// The children in `field`.
+pub fn field<'t>(node: Node<'t>, field: &str) -> Option<Node<'t>> {
+    node.child_by_field_name(field)
+}
+
+/// All children in `field`, which may be repeated.
+pub fn fields<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
+    let mut cursor = node.walk();
+    node.children_by_field_name(field, &mut cursor).collect()
+}
+
+/// 1-based line on which a node begins.
+pub fn line(node: Node) -> u32 {
+    u32::try_from(node.start_position().row + 1).unwrap_or(u32::MAX)
+}
+
+/// `(x)` → `x`, however many parentheses.
+pub fn bare(mut node: Node) -> Node {
+    while node.kind() == "parenthesized_expression" {
+        let Some(inner) = children(node).first().copied() else { break };
+        node = inner;
+    }
+    node
+}
+
+/// Levels of nesting below a function that are looked at. Finding a node's parent takes time in its
+/// depth, so that without a limit a single long expression would take quadratic time.
+const MAX_NESTING: u32 = 300;
+
+/// The nodes below `node`, itself first, in the order of the text; functions and classes within are
+/// left out.
+pub fn within(node: Node) -> Vec<Node> {
+    let mut found = vec![];
+    let mut todo = vec![(node, 0)];
+    while let Some((next, depth)) = todo.pop() {
+        found.push(next);
+        let inner = !matches!(next.kind(), "function_definition" | "class_definition");
+        if depth < MAX_NESTING && (next == node || inner) {
+            todo.extend(children(next).into_iter().rev().map(|child| (child, depth + 1)));
+        }
+    }
+    found
+}
+
+/// The value of a string literal without escapes or interpolation.
+pub fn string<'s>(node: Node, source: &'s str) -> Option<&'s str> {
+    if node.kind() != "string" {
+        return None;
+    }
+    let content = children(node).into_iter().find(|part| part.kind() == "string_content")?;
+    Some(text(content, source))
+}
+
+/// A call's positional and keyword arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments<'t> {
+    pub positional: Vec<Node<'t>>,
+    pub keywords: Vec<(&'t str, Node<'t>)>,
+    /// Whether `*args` or `**kwargs` hides some.
+    pub spread: bool,
+}
+
+impl<'t> Arguments<'t> {
+    pub fn of(call: Node<'t>, source: &'t str) -> Self {
+        let mut arguments = Arguments::default();
+        let Some(list) = field(call, "arguments") else { return arguments };
+        if list.kind() == "generator_expression" {
+            arguments.positional.push(list);
+            return arguments;
+        }
+        for child in children(list) {
+            match (child.kind(), field(child, "name"), field(child, "value")) {
+                ("keyword_argument", Some(name), Some(value)) => {
+                    arguments.keywords.push((text(name, source), value));
+                }
+                ("list_splat" | "dictionary_splat", ..) => arguments.spread = true,
+                _ => arguments.positional.push(child),
+            }
+        }
+        arguments
+    }
+
+    /// The argument at a 0-based `position`, or by its `name`.
+    pub fn get(&self, position: usize, name: &str) -> Option<Node<'t>> {
+        self.positional.get(position).copied().or_else(|| self.keyword(name))
+    }
+
+    pub fn keyword(&self, name: &str) -> Option<Node<'t>> {
+        self.keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| *value)
+    }
+}
+
+/// The 1-based lines that a node covers.
+pub fn lines(node: Node) -> std::ops::RangeInclusive<u32> {
+    let last = u32::try_from(node.end_position().row + 1).unwrap_or(u32::MAX);
+    line(node)..=last
+}

@@ -1,0 +1,140 @@
+//! Python decisions and loops.
+
+use super::*;
+
+#[test]
+fn traced_branch() {
+    for body in [
+        "if x.sum() > 0:  #! traced-branch\n    return x + 1\nreturn x - 1",
+        "y = x.abs()\nwhile y.max() > 1:  #! traced-branch\n    y = y / 2\nreturn y",
+        "return x if x.mean() > 0 else -x  #! traced-branch",
+        "if k is not None and (x < 0).any():  #! traced-branch\n    x = -x\nreturn x",
+        "if not torch.isnan(x).any():  #! traced-branch\n    x = x + 1\nreturn x",
+        "flag = x.min() < 0\nif flag:  #! traced-branch\n    x = -x\nreturn x",
+        "if k is None:\n    pass\nelif torch.any(x > 3):  #! traced-branch\n    x = x / 3\nreturn x",
+        "if torch.equal(x, x.abs()):  #! traced-branch\n    return x\nreturn -x",
+        "if bool(x.any()):  #! traced-branch\n    return x\nreturn -x",
+        "y = x.relu()\nz = y.sum() or y.mean()  #! traced-branch\nreturn z",
+        "rows = [r for r in (x.sin(), x.cos()) if r.sum() > 0]  #! traced-branch\nreturn rows",
+        "if 0 < x.mean() < 1:  #! traced-branch\n    return x\nreturn -x",
+        "with torch.no_grad():\n    if x.norm() > 1:  #! traced-branch\n        x = x / x.norm()\nreturn x",
+        "return torch.stack([x, max(x.sum(), x.mean())])  #! traced-branch",
+        "if 3 in x.long():  #! traced-branch\n    return x\nreturn -x",
+    ] {
+        check_forward(body);
+    }
+    check(&forward("", "x, mask: Tensor", "if mask.all():  #! traced-branch\n    return x\nreturn x * mask"));
+    check(&format!(
+        "def choose(t):\n    if t.sum() > 0:  #! traced-branch\n        return t\n    return -t\n\n{}",
+        forward("self.lin = nn.Linear(3, 3)", "x", "return choose(self.lin(x))")
+    ));
+}
+
+#[test]
+fn checks_are_only_remarked() {
+    check_forward("assert (x >= 0).all(), 'negative'  #? traced-branch\nreturn x");
+    check_forward("if x.min() < 0:  #? traced-branch\n    raise ValueError('negative')\nreturn x");
+    check(&forward(
+        "self.gate = nn.Parameter(torch.ones(1))",
+        "x",
+        "if self.gate > 0:  #? traced-branch\n    return x\nreturn -x",
+    ));
+}
+
+#[test]
+fn traced_branch_is_silent() {
+    for body in [
+        "if x.shape[0] > 1:\n    x = x + 1\nreturn x",
+        "if x.dim() == 3 and x.is_cuda and x.dtype == torch.float16:\n    x = x[0]\nreturn x",
+        "if k is not None:\n    x = x + k\nreturn x",
+        "if k:\n    x = x + 1\nreturn x",
+        "if isinstance(x, (list, tuple)):\n    x = x[0]\nreturn x",
+        "assert x.size(1) == 3\nreturn x",
+        "y = torch.where(x > 0, x, -x)\nreturn y",
+        "if self.training and x.sum() > 0:\n    x = x + 1\nreturn x",
+        "if torch.jit.is_scripting() or x.ndim > 3:\n    return x\nreturn -x",
+        "if torch.is_tensor(k):\n    return x * k\nreturn x",
+        "if x.requires_grad or x.device.type == 'cuda':\n    return x\nreturn -x",
+        "if not x.shape:\n    return x\nreturn -x",
+        "mask = (x > 0) & (x < 1)\nreturn x * ~mask",
+        "y = None\nfor _ in range(3):\n    y = x if y is None else y + x\nreturn y",
+        "if torch.tensor([1, 2]).sum() > 2:\n    return x\nreturn -x",
+    ] {
+        check_forward(body);
+    }
+    check(&forward(
+        "self.deep = True\nself.n = 4",
+        "x, flag: bool = False",
+        "if self.deep and flag or self.n > 2:\n    return x\nreturn -x",
+    ));
+    check(&forward(
+        "",
+        "x, keep: 'int | torch.Tensor' = 0",
+        "if keep == 0:\n    return x\nreturn x[:, keep]",
+    ));
+    check(&forward(
+        "",
+        "x, temperature=1.0, mode='a'",
+        "if temperature > 0 or mode == 'a':\n    return x\nreturn -x",
+    ));
+    check(
+        "class Net(nn.Module):\n    def __init__(self, dim, lin=None):\n        self.lin = lin or nn.Linear(dim, dim)\n\n    \
+         def forward(self, feats):\n        return self.lin(feats[0])\n",
+    );
+    check(&format!(
+        "@torch.jit.script\ndef choose(t):\n    if t.sum() > 0:\n        return t\n    return -t\n\n{}",
+        forward("", "x", "return choose(x)")
+    ));
+}
+
+#[test]
+fn unrolled_loop() {
+    for body in [
+        "h = 0\nfor t in range(x.shape[1]):  #! unrolled-loop\n    h = h + x[:, t]\nreturn h",
+        "out = []\nfor row in x.relu():  #! unrolled-loop\n    out.append(row * 2)\nreturn torch.stack(out)",
+        "b, n, c = x.shape\nout = torch.cat([x[:, i] for i in range(n)])  #! unrolled-loop\nreturn out",
+        "for i, row in enumerate(x.float()):  #! unrolled-loop\n    k = k + row\nreturn k",
+        "n = x.size(0) - 1\nfor i in reversed(range(n)):  #! unrolled-loop\n    k = k + x[i]\nreturn k",
+        "i = 0\nT = x.shape[1]\nwhile i < T:  #! unrolled-loop\n    k = k + x[:, i]\n    i += 1\nreturn k",
+        "for step in x.unbind(1):  #! unrolled-loop\n    k = k + step\nreturn k",
+        "for i in range(0, x.size()[1], 2):  #! unrolled-loop\n    k = k + x[:, i]\nreturn k",
+        "y = x.exp()\nreturn sum(y)  #! unrolled-loop",
+        "y = x.exp()\nfor a, b in zip(y, y):  #! unrolled-loop\n    k = k + a * b\nreturn k",
+        "y = x.exp()\nfor i in range(len(y)):  #! unrolled-loop\n    k = k + y[i]\nreturn k",
+        "y = torch.stack(tuple(r for r in torch.unbind(x)))  #! unrolled-loop\nreturn y",
+    ] {
+        check_forward(body);
+    }
+    check(&format!(
+        "def steps(cell, xs, h):\n    for t in range(xs.size(1)):  #! unrolled-loop\n        h = cell(xs[:, t], h)\n    return h\n\n{}",
+        forward("self.cell = nn.GRUCell(4, 4)", "x", "return steps(self.cell, x, torch.zeros(1, 4))")
+    ));
+}
+
+#[test]
+fn pieces_are_only_remarked() {
+    check_forward("for piece in x.relu().split(4, dim=1):  #? unrolled-loop\n    k = k + piece\nreturn k");
+}
+
+#[test]
+fn unrolled_loop_is_silent() {
+    for body in [
+        "for _ in range(3):\n    x = x + 1\nreturn x",
+        "for f in (torch.sin, torch.cos):\n    x = f(x)\nreturn x",
+        "for f in x:\n    k = k + f\nreturn k",
+        "outs = [x, k]\nfor o in outs:\n    x = x + o\nreturn x",
+        "for piece in x.chunk(3, dim=1):\n    k = k + piece\nreturn k",
+        "for i in range(x.dim() - 2):\n    x = x.unsqueeze(-1)\nreturn x",
+        "q, k, v = x.unbind(0)\nreturn q + k + v",
+        "for d in x.shape:\n    k = k * d\nreturn k",
+    ] {
+        check_forward(body);
+    }
+    let init = "self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(4)])\nself.steps = 3";
+    check(&forward(
+        init,
+        "x",
+        "for layer in self.layers:\n    x = layer(x)\nfor i in range(len(self.layers)):\n    x = self.layers[i](x)\nfor _ in range(self.steps):\n    x = x * 2\nreturn x",
+    ));
+    check(&forward("", "xs: list[Tensor]", "for x in xs:\n    x = x + 1\nreturn xs"));
+}

@@ -1,0 +1,78 @@
+//! What is changed in place and read elsewhere.
+
+use super::*;
+
+#[test]
+fn in_place_shape_alias() {
+    for body in [
+        "batch, length = x.shape[:2]\npadded = length\npadded += 2  #! in-place-shape-alias\nreturn padded + length",
+        "n = x.shape[1]\nm = n\nn -= 1  #! in-place-shape-alias\nreturn x[:, :n].reshape(-1, m)",
+        "h = x.size(2)\nhalf = h\nhalf //= 2  #! in-place-shape-alias\nreturn x[:, :, :half], h",
+        "sizes = x.shape\nn = sizes[1]\nn *= 2  #! in-place-shape-alias\nreturn x.new_zeros(sizes[0], n), sizes[1]",
+        "b, c, h, w = x.size()\ntop = h\nif k is not None:\n    top += 1  #! in-place-shape-alias\nreturn x.new_zeros(b, c, top, w + h)",
+        "n = x.shape[0] + 1\nkept = (n, 3)\nn += 1  #! in-place-shape-alias\nreturn x.reshape(kept), n",
+        "a = b = x.shape[1]\na += 1  #! in-place-shape-alias\nreturn torch.zeros(a, b)",
+    ] {
+        check_forward(body);
+    }
+    check(&format!(
+        "def grow(n):\n    n += 1  #! in-place-shape-alias\n    return n\n\n{}",
+        forward("", "x", "n = x.shape[1]\nm = grow(n)\nreturn torch.zeros(n, m)")
+    ));
+}
+
+#[test]
+fn in_place_shape_alias_is_silent() {
+    for body in [
+        "n = x.shape[1]\nn += 2\nreturn x.new_zeros(n)",
+        "n = x.shape[1]\nm = n\nn = n + 2\nreturn x.new_zeros(n, m)",
+        "n = x.shape[1]\nm = x.shape[1]\nn += 2\nreturn x.new_zeros(n, m)",
+        "n = int(x.shape[1])  #? baked-shape\nm = n\nn += 2\nreturn x.new_zeros(n, m)",
+        "count = 0\nother = count\ncount += 1\nreturn x * other * count",
+        "n = x.shape[1]\nm = n\nn += 2\nm = 3\nreturn x.new_zeros(n, m)",
+        "n = x.dim()\nm = n\nn += 1\nreturn x.sum(m - 1)",
+    ] {
+        check_forward(body);
+    }
+}
+
+#[test]
+fn in_place_view_lost() {
+    for body in [
+        "y = x.clone()\ny.view(-1).add_(1)  #! in-place-view-lost\nreturn y",
+        "y = x * 2\nv = y.view(-1)\nv += 1  #! in-place-view-lost\nreturn y",
+        "y = x.clone()\nt = y.transpose(0, 1)\nt[0] = 1  #! in-place-view-lost\nreturn y",
+        "y = x.clone()\nrow = y[0]\nrow.mul_(2)  #! in-place-view-lost\nreturn y",
+        "y = x.clone()\nflat = y.flatten()\nflat[0] = 0  #! in-place-view-lost\nreturn y",
+        "y = x.relu()\na, b = y.chunk(2, dim=1)\na += b  #! in-place-view-lost\nreturn y",
+        "y = x.clone()\ny.unsqueeze(0).zero_()  #! in-place-view-lost\nreturn y",
+        "y = x.exp()\nz = y.permute(1, 0)\ny += 1  #! in-place-view-lost\nreturn z",
+        "y = x.exp()\nd = y.detach()\nd.clamp_(0, 1)  #! in-place-view-lost\nreturn x * y",
+    ] {
+        check_forward(body);
+    }
+    check(&format!(
+        "def bump(v):\n    v.add_(1)  #! in-place-view-lost\n\n{}",
+        forward("", "x", "y = x.clone()\nbump(y.view(-1))\nreturn y")
+    ));
+}
+
+#[test]
+fn in_place_view_lost_is_silent() {
+    for body in [
+        "y = x.clone()\ny.add_(1)\nreturn y",
+        "y = x.clone()\ny[:, 0] = 1\nreturn y",
+        "y = x.clone()\ny[:, 0] += 1\nreturn y",
+        "y = x.clone()\ny[0].fill_(1)\nreturn y",
+        "y = x.clone()\nv = y.view(-1)\nv += 1\nreturn v",
+        "y = x.view(-1).clone()\ny += 1\nreturn x + y.sum()",
+        "a, b = x.chunk(2)\na += 1\nreturn a + b",
+        "x = x.view(-1, 4)\nx += 1\nreturn x",
+        "y = x.exp()\nv = y[:, :2]\ny[:, 2:] = v + v\nreturn y",
+        "y = x.exp()\nv = y[:, :2]\ny[:, :2] = torch.where(v > 0, v, 0)\nreturn y",
+        "y = x.float()\ny += 1\nreturn x + y",
+        "res = x\nx = F.relu(x)\nx += res\nreturn x",
+    ] {
+        check_forward(body);
+    }
+}

@@ -1,0 +1,257 @@
+//! Values that leave the trace: items, NumPy, `.data`, element types, outputs, Python operators.
+
+use super::*;
+
+#[test]
+fn item_baked() {
+    for body in [
+        "n = k.item()  #! item-baked\nreturn x.reshape(n, -1)",
+        "return x * int(k)  #! item-baked",
+        "scale = float(x.abs().max())  #! item-baked\nreturn x / scale",
+        "return x[:, : k.item()]  #! item-baked",
+        "sizes = x.sum(dim=1).long().tolist()  #! item-baked\nreturn torch.split(x, sizes)",
+        "with torch.no_grad():\n    m = x.max().item()  #! item-baked\nreturn x - m",
+        "if (peak := x.amax().item()) is None:  #! item-baked\n    return x\nreturn x / peak",
+        "return x * math.sqrt(x.var())  #! item-baked",
+        "return torch.full((3,), x.mean().item())  #! item-baked",
+        "return [x * t.item() for t in (x.min(), x.max())]  #! item-baked",
+        "return x * max(1, round(float(torch.norm(x))))  #! item-baked",
+        "return x.view(\n    2,\n    int(x.sum()),  #! item-baked\n)",
+        "self.peak = x.max()\nreturn x / self.peak.item()  #! item-baked",
+        "c = {'s': x.mean().item()}  #! item-baked\nreturn x",
+    ] {
+        check_forward(body);
+    }
+    check(&forward("", "x: Tensor, *, k: torch.Tensor", "return x + k.item()  #! item-baked"));
+    check(&format!(
+        "def scaled(t, by):\n    return t * by.item()  #! item-baked\n\n{}",
+        forward("", "x", "return scaled(x, x.mean())")
+    ));
+    check(&format!(
+        "class Net(nn.Module):\n    def peak(self, t):\n        return t.max().item()  #! item-baked\n\n{}",
+        "    def forward(self, x):\n        return x / self.peak(x)\n"
+    ));
+}
+
+#[test]
+fn item_baked_of_the_models_own_state_is_only_remarked() {
+    check(&forward(
+        "self.scale = nn.Parameter(torch.ones(1))",
+        "x",
+        "return x * self.scale.item()  #? item-baked",
+    ));
+    check(&forward(
+        "self.register_buffer('k', torch.tensor(3))",
+        "x",
+        "return x[: int(self.k)]  #? item-baked",
+    ));
+}
+
+#[test]
+fn item_baked_is_silent() {
+    for body in [
+        "return x * float(3) + int('4')",
+        "d = x.dim()\nreturn x.sum(int(d) - 1)",
+        "n = torch.tensor([2, 3]).tolist()\nreturn x.reshape(*n)",
+        "return x * torch.tensor(0.5).item()",
+        "return x.to(float)",
+        "i = int(x.ndim)\nreturn x.sum(i)",
+    ] {
+        check_forward(body);
+    }
+    check(&forward("self.n = 3", "x, k: int = 2", "return x * int(self.n) * float(k)"));
+    check(&forward("", "batch", "return int(batch['k'])"));
+    check("def helper(x):\n    return x.sum().item()\n");
+    check("class Dataset:\n    def forward(self, x):\n        return x.sum().item()\n");
+    // Training alone.
+    check_forward("if self.training:\n    print(x.mean().item())\nreturn x");
+    check_forward("if not torch.jit.is_tracing():\n    print(x.mean().item())\nreturn x");
+}
+
+#[test]
+fn sizes_made_numbers_are_remarked() {
+    check_forward("n = int(x.shape[1] * 0.5)  #? baked-shape\nreturn x[:, :n]");
+    check_forward("n = len(x.relu())  #? baked-shape\nreturn x.reshape(n, -1)");
+    check_forward("return x / math.sqrt(x.size(-1))");
+}
+
+#[test]
+fn numpy_constant() {
+    for body in [
+        "noise = torch.from_numpy(np.ones((2, 5), dtype=np.float32))  #! numpy-constant\nreturn x + noise",
+        "s = float(x.detach().numpy().max())  #! numpy-constant\nreturn x / s",
+        "return x * np.max(x.abs())  #! numpy-constant",
+        "n = np.prod(x.shape[1:])  #! numpy-constant\nreturn x.reshape(-1, n)",
+        "a = x.detach().cpu().numpy()  #! numpy-constant\nreturn torch.from_numpy(np.flip(a))  #! numpy-constant",
+        "return x + torch.tensor(np.arange(5))  #! numpy-constant",
+        "grid = torch.as_tensor(np.stack([np.zeros(3), np.ones(3)]), dtype=torch.float32)  #! numpy-constant\nreturn x + grid",
+        "y = np.clip(x.numpy(), 0, 1)  #! numpy-constant\nreturn x",
+    ] {
+        check_forward(body);
+    }
+    check(
+        "import numpy\nfrom torch import from_numpy as wrap\nclass Net(nn.Module):\n    def forward(self, x):\n        return x + wrap(numpy.eye(3, dtype='float32'))  #! numpy-constant\n",
+    );
+    check(&forward(
+        "self.anchors = np.zeros(3)",
+        "x",
+        "return x + torch.tensor(self.anchors, dtype=x.dtype)  #? numpy-constant",
+    ));
+}
+
+#[test]
+fn numpy_constant_is_silent() {
+    for body in [
+        "return x / np.sqrt(64)",
+        "return x * np.pi",
+        "return x.clamp(max=np.log(1000.0 / 16))",
+        "return x + torch.tensor([1.0, 2.0])",
+    ] {
+        check_forward(body);
+    }
+    check(&forward("self.dim = 4", "x", "return x / np.sqrt(self.dim)"));
+    check("TABLE = torch.from_numpy(np.ones(3))\n");
+}
+
+#[test]
+fn tensor_data() {
+    for body in [
+        "y = x.data  #! tensor-data\ny += 1\nreturn x * y",
+        "return F.relu(x).data + x  #! tensor-data",
+        "x.data.clamp_(0, 1)  #! tensor-data\nreturn x",
+        "for t in [x.sin()]:\n    t = t.data  #! tensor-data\nreturn t",
+    ] {
+        check_forward(body);
+    }
+    check(&forward(
+        "",
+        "x: torch.Tensor",
+        "h = x.view(-1)\nreturn h.data.numpy()  #! tensor-data numpy-constant",
+    ));
+    check_forward("return x.detach() + 1");
+    check(&forward("self.w = nn.Parameter(torch.ones(3))", "x", "return x * self.w.data"));
+    check(&forward("", "packed", "return packed.data, packed.batch_sizes"));
+    check(&forward("", "batch: Batch", "return batch.data"));
+}
+
+#[test]
+fn float64_promotion() {
+    for body in [
+        "return x + torch.linspace(0, 1, 4, dtype=torch.float64)  #! float64-promotion",
+        "w = torch.ones(4, dtype=torch.double)\nreturn x * w  #! float64-promotion",
+        "y = x.relu()\nreturn torch.cat([y, torch.zeros(2, 4).double()])  #! float64-promotion",
+        "w = torch.DoubleTensor([0.1, 0.2])\nx = x.float()\nx = x - w  #! float64-promotion\nreturn x",
+        "w = torch.tensor([0.1, 0.2], dtype=torch.float64)\nreturn torch.mul(x.sin(), w)  #! float64-promotion",
+        "y = x.exp()\ny = y + torch.from_numpy(np.linspace(0, 1, 4))  #! float64-promotion numpy-constant\nreturn y",
+    ] {
+        check_forward(body);
+    }
+    for body in [
+        "return x * torch.tensor(0.5, dtype=torch.float64)",
+        "return x * torch.linspace(0, 1, 4, dtype=torch.float64).to(x)",
+        "return x * torch.linspace(0, 1, 4, dtype=torch.float64).float()",
+        "return x.double() * torch.ones(3, dtype=torch.float64)",
+        "return x * torch.linspace(0, 1, 4)",
+        "return x * np.float64(0.5)",
+    ] {
+        check_forward(body);
+    }
+}
+
+#[test]
+fn dict_output() {
+    for body in [
+        "return {'sum': x.sum(1)}  #? dict-output",
+        "return dict(a=x, b=k)  #? dict-output",
+        "out = {}\nout['y'] = x\nreturn out  #? dict-output",
+        "return x, 'label'  #? dict-output",
+        "return {n: x for n in ('a', 'b')}  #? dict-output",
+    ] {
+        check_forward(body);
+    }
+    let data = "from dataclasses import dataclass\n@dataclass\nclass Output:\n    y: Tensor\n\n";
+    check(&format!("{data}{}", forward("", "x", "return Output(y=x)  #? dict-output")));
+    check_forward("return x, k");
+    check_forward("cfg = {'dim': 1}\nreturn x.sum(**cfg)");
+    // A part of another module.
+    check(
+        "class Part(nn.Module):\n    def forward(self, x):\n        return {'y': x}\n\n\
+         class Net(nn.Module):\n    def __init__(self):\n        self.part = Part()\n\n    \
+         def forward(self, x):\n        return self.part(x)['y']\n",
+    );
+}
+
+#[test]
+fn python_op() {
+    let square = |more: &str| {
+        format!(
+            "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * x\n{more}\n"
+        )
+    };
+    let bare = square("");
+    check(&format!("{bare}{}", forward("", "x", "return Square.apply(x)  #! python-op")));
+    check(&format!("{bare}square = Square.apply\n{}", forward("", "x", "return square(x)  #! python-op")));
+    check(&format!(
+        "{bare}def sq(t):\n    return Square.apply(t) + 1  #! python-op\n\n{}",
+        forward("", "x", "return sq(x)")
+    ));
+    check(&format!("{bare}{}", forward("self.f = Square.apply", "x", "return self.f(x)  #! python-op")));
+    check(&format!(
+        "from torch.autograd import Function\n{}{}",
+        bare.replace("torch.autograd.Function", "Function"),
+        forward("", "x", "y = x + Square.apply(x)  #! python-op\nreturn y")
+    ));
+    let symbolic = "    @staticmethod\n    def symbolic(g, x):\n        return g.op('Mul', x, x)\n";
+    check(&format!("{}{}", square(symbolic), forward("", "x", "return Square.apply(x)")));
+    check(&forward("self.net = nn.Linear(3, 3)", "x", "return self.net.apply(print)"));
+    check(&format!("{bare}{}", forward("", "x", "return x")));
+}
+
+#[test]
+fn training_mode() {
+    for body in [
+        "return F.dropout(x, 0.5)  #! training-mode",
+        "return torch.nn.functional.dropout(x)  #! training-mode",
+        "return F.dropout2d(x, p=0.1, training=True)  #! training-mode",
+        "return nn.Dropout(0.3)(x)  #! training-mode",
+        "return torch.dropout(x, 0.5, True)  #! training-mode",
+        "self.train()  #! training-mode\nreturn x",
+        "return F.scaled_dot_product_attention(x, x, x, dropout_p=0.1)  #! training-mode",
+        "return F.batch_norm(x, self.mean, self.var, training=True)  #! training-mode",
+    ] {
+        check_forward(body);
+    }
+    for body in [
+        "return F.dropout(x, 0.5, self.training)",
+        "return F.dropout(x, p=0.5, training=self.training)",
+        "return F.dropout(x, training=False)",
+        "return F.dropout(x, p=0.0)",
+        "return F.batch_norm(x, None, None, training=True)",
+        "return F.scaled_dot_product_attention(x, x, x, dropout_p=0.1 if self.training else 0.0)",
+        "return F.alpha_dropout(x, 0.5)",
+    ] {
+        check_forward(body);
+    }
+    check(&forward("self.drop = nn.Dropout(0.5)", "x", "return self.drop(x)"));
+}
+
+#[test]
+fn one_hot_depth() {
+    for body in [
+        "return F.one_hot(x).float()  #! one-hot-depth",
+        "return torch.nn.functional.one_hot(x, -1)  #! one-hot-depth",
+        "return nn.functional.one_hot(x.long(), num_classes=-1)  #! one-hot-depth",
+        "y = F.one_hot(\n    x,  # labels\n)\nreturn y"
+            .replace("one_hot(\n", "one_hot(  #! one-hot-depth\n")
+            .as_str(),
+        "return torch.stack([F.one_hot(t) for t in (x, k)])  #! one-hot-depth",
+    ] {
+        check_forward(body);
+    }
+    check(
+        "from torch.nn.functional import one_hot\nclass Net(nn.Module):\n    def forward(self, x):\n        return one_hot(x)  #! one-hot-depth\n",
+    );
+    check_forward("return F.one_hot(x, 3)");
+    check(&forward("self.n = 3", "x", "return F.one_hot(x, num_classes=self.n)"));
+    check_forward("args = (3,)\nreturn F.one_hot(x, *args)");
+}

@@ -1,0 +1,291 @@
+//! What is known of a Python value without running it.
+
+use std::rc::Rc;
+
+/// A number that stands for one memory, one size, one tensor object: equal where Python's `is` holds.
+pub type Identity = u32;
+
+/// What a value is, as far as the source tells. Whatever cannot be told is `Unknown`, of which nothing
+/// is ever said.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Value {
+    #[default]
+    Unknown,
+    None,
+    Tensor(Tensor),
+    /// `x.shape`: the sizes of a tensor, or a part of them.
+    Shape(Identity),
+    /// A size of a tensor or a number computed from sizes: a tensor while tracing.
+    Size(Identity),
+    /// A Python number; its value where it is a literal integer.
+    Number(Option<f64>),
+    /// A literal with a decimal point.
+    Real(f64),
+    Bool(Option<bool>),
+    Str,
+    Array(Array),
+    /// `range(n)` and the like, of a size or of a tensor's value.
+    Range(Box<Value>),
+    /// A list or tuple: its items where they are known, else what all of them are.
+    Items(Rc<[Value]>),
+    Each(Box<Value>),
+    Dict,
+    /// An object with a `forward`.
+    Layer(Layer),
+    /// A name from another module, by its full path: `torch.nn.functional.one_hot`.
+    Name(Rc<str>),
+    /// A function or class of this file.
+    Function(usize),
+    Class(usize),
+    /// A method of this file, bound to an instance of a class of this file.
+    Method {
+        function: usize,
+        class: usize,
+    },
+    /// An instance of a class of this file: `self`, or a data class.
+    Instance(usize),
+    /// `Square.apply` of a `torch.autograd.Function` of this file.
+    Apply(usize),
+}
+
+/// A tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// False for a parameter that is only presumed to be a tensor.
+    pub sure: bool,
+    pub origin: Origin,
+    pub dtype: Option<Dtype>,
+    pub rank: Option<usize>,
+    /// Its elements, where they are integers that the source spells out.
+    pub elements: Option<Rc<[i64]>>,
+    /// The memory it lies in.
+    pub memory: Identity,
+    /// Which tensor object this is: views of one memory differ in it.
+    pub object: Identity,
+    pub view: View,
+}
+
+/// What a tensor's elements depend on; of several, the last in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Spelled out in the source.
+    Constant,
+    /// A parameter or buffer of the model.
+    State,
+    Random,
+    /// The inputs of `forward`, or their sizes.
+    Input,
+}
+
+/// How a tensor shares memory with the one it was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum View {
+    /// It does not.
+    Whole,
+    /// By slices and indices alone, through which the tracing exporter follows some writes.
+    Slice,
+    /// By any other view.
+    Other,
+    /// `reshape` and its like: a view or a copy.
+    Perhaps,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dtype {
+    Bool,
+    Int,
+    Half,
+    Float,
+    Double,
+}
+
+/// A NumPy array or scalar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// Whether it was computed from tensors or sizes.
+    pub traced: bool,
+    /// Whether it was made in the code at hand, not brought along in an attribute.
+    pub made_here: bool,
+    pub double: bool,
+    /// A 0-d value, which takes no part in type promotion.
+    pub scalar: bool,
+    pub elements: Option<Rc<[i64]>>,
+}
+
+/// A layer, by what calling it gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Layer {
+    /// One tensor, as nearly all of `torch.nn`; `fresh_dropout` for a dropout layer made where it is
+    /// called: a new layer is in training mode.
+    Tensor { fresh_dropout: bool },
+    /// A tuple that begins with a tensor: recurrent layers, attention.
+    Tuple,
+    /// `ModuleList`, `ModuleDict`: called by element.
+    List(Box<Value>),
+}
+
+impl Tensor {
+    pub fn new(origin: Origin, identity: Identity) -> Self {
+        Tensor {
+            sure: true,
+            origin,
+            dtype: None,
+            rank: None,
+            elements: None,
+            memory: identity,
+            object: identity,
+            view: View::Whole,
+        }
+    }
+
+    /// Whether another run may give other elements.
+    pub fn varies(&self) -> bool {
+        self.origin >= Origin::Random
+    }
+}
+
+impl Value {
+    pub fn tensor(&self) -> Option<&Tensor> {
+        match self {
+            Value::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    /// A tensor beyond doubt.
+    pub fn sure_tensor(&self) -> Option<&Tensor> {
+        self.tensor().filter(|tensor| tensor.sure)
+    }
+
+    /// Whether it is a size, or made of sizes.
+    pub fn is_size(&self) -> bool {
+        match self {
+            Value::Size(_) | Value::Shape(_) => true,
+            Value::Items(items) => items.iter().any(Value::is_size),
+            Value::Each(each) => each.is_size(),
+            _ => false,
+        }
+    }
+
+    /// The tensors among it: itself, or the items of a list.
+    pub fn tensors(&self) -> Vec<&Tensor> {
+        match self {
+            Value::Tensor(tensor) => vec![tensor],
+            Value::Items(items) => items.iter().flat_map(Value::tensors).collect(),
+            Value::Each(each) => each.tensors(),
+            _ => vec![],
+        }
+    }
+
+    /// Python's truth of it, where the source decides.
+    pub fn truth(&self) -> Option<bool> {
+        match self {
+            Value::Bool(truth) => *truth,
+            Value::None => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What an element of it is, when it is iterated.
+    pub fn element(&self) -> Value {
+        match self {
+            Value::Each(each) => (**each).clone(),
+            Value::Items(items) => items.iter().cloned().reduce(Value::join).unwrap_or_default(),
+            Value::Range(_) => Value::Number(None),
+            Value::Layer(Layer::List(each)) => (**each).clone(),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// The rank of the literal that a list spells out, and its integers.
+    pub fn literal(&self) -> (Option<usize>, Option<Rc<[i64]>>) {
+        match self {
+            Value::Number(number) => (Some(0), number.and_then(integer).map(|value| Rc::from([value]))),
+            Value::Bool(_) | Value::Real(_) => (Some(0), None),
+            Value::Items(items) => {
+                let inner: Vec<_> = items.iter().map(Value::literal).collect();
+                let rank = inner.first().and_then(|(rank, _)| *rank).map(|rank| rank + 1);
+                let elements: Option<Vec<_>> = inner.into_iter().map(|(_, elements)| elements).collect();
+                (rank, elements.map(|all| all.iter().flat_map(|some| some.iter().copied()).collect()))
+            }
+            Value::Tensor(tensor) => (tensor.rank, tensor.elements.clone()),
+            Value::Array(array) => (None, array.elements.clone()),
+            _ => (None, None),
+        }
+    }
+
+    /// What is known where either may be meant.
+    pub fn join(self, other: Value) -> Value {
+        match (self, other) {
+            (a, b) if a == b => a,
+            // `x = None` before a branch: where it is used, it is the other.
+            (Value::None, known) | (known, Value::None) => known,
+            (Value::Tensor(a), Value::Tensor(b)) => Value::Tensor(join_tensors(&a, &b)),
+            (Value::Size(a), Value::Size(_) | Value::Number(_)) | (Value::Number(_), Value::Size(a)) => {
+                Value::Size(a)
+            }
+            (Value::Number(_) | Value::Real(_), Value::Number(_) | Value::Real(_)) => Value::Number(None),
+            (Value::Bool(_), Value::Bool(_)) => Value::Bool(None),
+            (Value::Each(a), Value::Each(b)) => Value::Each(Box::new(a.join(*b))),
+            (Value::Items(items), Value::Each(each)) | (Value::Each(each), Value::Items(items)) => {
+                Value::Each(Box::new(items.iter().cloned().fold(*each, Value::join)))
+            }
+            (Value::Items(a), Value::Items(b)) if a.len() == b.len() => {
+                Value::Items(a.iter().zip(b.iter()).map(|(a, b)| a.clone().join(b.clone())).collect())
+            }
+            (Value::Items(a), Value::Items(b)) => {
+                let all = a.iter().chain(b.iter()).cloned();
+                Value::Each(Box::new(all.reduce(Value::join).unwrap_or_default()))
+            }
+            _ => Value::Unknown,
+        }
+    }
+}
+
+fn join_tensors(a: &Tensor, b: &Tensor) -> Tensor {
+    Tensor {
+        sure: a.sure && b.sure,
+        origin: a.origin.max(b.origin),
+        dtype: a.dtype.filter(|_| a.dtype == b.dtype),
+        rank: a.rank.filter(|_| a.rank == b.rank),
+        elements: None,
+        ..a.clone()
+    }
+}
+
+/// The integer that a literal stands for, if it is one.
+#[expect(clippy::cast_possible_truncation, reason = "checked: a whole number within 2^53")]
+pub fn integer(value: f64) -> Option<i64> {
+    (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)
+}
+
+impl Value {
+    /// Gives every identity in it the one that `rename` says.
+    pub fn renumber(&mut self, rename: &mut dyn FnMut(Identity) -> Identity) {
+        match self {
+            Value::Tensor(tensor) => {
+                tensor.memory = rename(tensor.memory);
+                tensor.object = rename(tensor.object);
+            }
+            Value::Shape(identity) | Value::Size(identity) => *identity = rename(*identity),
+            Value::Range(inner) | Value::Each(inner) | Value::Layer(Layer::List(inner)) => {
+                inner.renumber(rename)
+            }
+            Value::Items(items) => {
+                let mut renamed = items.to_vec();
+                renamed.iter_mut().for_each(|item| item.renumber(rename));
+                *items = renamed.into();
+            }
+            _ => {}
+        }
+    }
+
+    /// The value as an attribute keeps it from `__init__` to `forward`.
+    pub fn kept(self) -> Value {
+        match self {
+            Value::Tensor(tensor) => Value::Tensor(Tensor { origin: Origin::State, sure: true, ..tensor }),
+            Value::Array(array) => Value::Array(Array { made_here: false, ..array }),
+            other => other,
+        }
+    }
+}
