@@ -36,13 +36,17 @@ impl<'a> Cx<'a> {
 
     /// A tensor that may be absent.
     pub(super) fn maybe(&self, i: usize) -> Result<Option<&'a Array>> {
-        match self.val(i) {
-            None | Some(Val::Optional(None)) => Ok(None),
+        let value = match self.val(i) {
+            Some(Val::Optional(inner)) => inner.as_deref(),
+            value => value,
+        };
+        match value {
+            None => Ok(None),
+            // Nothing is in an empty tensor, but kernels walk its other dimensions all the same.
+            Some(Val::Tensor(array)) if array.is_empty() && self.room(array.shape()).is_err() => {
+                Err(Refusal::TooLarge)
+            }
             Some(Val::Tensor(array)) => Ok(Some(array)),
-            Some(Val::Optional(Some(inner))) => match inner.as_ref() {
-                Val::Tensor(array) => Ok(Some(array)),
-                _ => bad("expected a tensor"),
-            },
             Some(_) => bad("expected a tensor"),
         }
     }
@@ -151,21 +155,25 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Number of elements of a tensor about to be made, if the budget allows it.
+    /// Number of elements of a tensor about to be made, if the budget allows it. A dimension of zero
+    /// does not excuse huge other ones.
     pub(super) fn room(&self, shape: &[usize]) -> Result<usize> {
-        match numel(shape)? {
-            count if count <= self.budget.elements => Ok(count),
-            _ => Err(Refusal::TooLarge),
+        match bounded(shape, self.budget.elements) {
+            true => numel(shape),
+            false => Err(Refusal::TooLarge),
         }
     }
 
     /// Refuses when a product of sizes is more work than the budget allows.
     pub(super) fn work(&self, factors: &[usize]) -> Result<()> {
-        match factors.iter().try_fold(1usize, |product, &n| product.checked_mul(n)) {
-            Some(total) if total <= self.budget.work => Ok(()),
-            _ => Err(Refusal::TooLarge),
-        }
+        if bounded(factors, self.budget.work) { Ok(()) } else { Err(Refusal::TooLarge) }
     }
+}
+
+/// Whether the product of all factors but zeros is at most `limit`.
+fn bounded(factors: &[usize], limit: usize) -> bool {
+    let product = factors.iter().try_fold(1usize, |product, &n| product.checked_mul(n.max(1)));
+    product.is_some_and(|product| product <= limit)
 }
 
 /// The one integer of a tensor with one element.

@@ -9,6 +9,8 @@
 //! as `f64` has more than twice the mantissa. Integers are computed in `i128` and wrap.
 
 mod array;
+mod buffer;
+mod convert;
 mod cx;
 mod image;
 mod minifloat;
@@ -29,10 +31,11 @@ mod ml;
 
 use std::sync::Arc;
 
-pub use array::{Array, Buffer};
+pub use array::Array;
+pub use buffer::Buffer;
 pub use value::{Attr, Attrs, Val};
 
-use array::int_range;
+use convert::int_range;
 use cx::Cx;
 
 /// One call of an operator.

@@ -5,7 +5,7 @@ use crate::infer::eval::shape::strides;
 use crate::infer::eval::{Array, Result};
 
 /// Which element stands at each place along an axis; `None` for the fill value.
-pub(in crate::infer::eval) type Places = Vec<Option<usize>>;
+pub type Places = Vec<Option<usize>>;
 
 /// All places of an axis, as they are.
 pub(super) fn whole(dim: usize) -> Places {
@@ -13,12 +13,7 @@ pub(super) fn whole(dim: usize) -> Places {
 }
 
 /// Rearranges each axis of `x` by its list of places. `fill` has one element; zero without it.
-pub(in crate::infer::eval) fn by_axis(
-    cx: &Cx,
-    x: &Array,
-    axes: &[Places],
-    fill: Option<&Array>,
-) -> Result<Array> {
+pub fn by_axis(cx: &Cx, x: &Array, axes: &[Places], fill: Option<&Array>) -> Result<Array> {
     let shape: Vec<usize> = axes.iter().map(Vec::len).collect();
     cx.room(&shape)?;
     let mut offsets = vec![Some(0)];

@@ -35,7 +35,7 @@ fn convert(cx: &Cx, x: &Array, to: ElemType) -> Result<Array> {
 }
 
 /// As `Cast` does without attributes.
-pub(in crate::infer::eval) fn cast_to(x: &Array, to: ElemType) -> Result<Array> {
+pub fn cast_to(x: &Array, to: ElemType) -> Result<Array> {
     cast_with(x, to, true, ScaleRounding::Up)
 }
 
@@ -85,53 +85,32 @@ fn to_integers(to: ElemType, shape: Vec<usize>, values: Vec<f64>) -> Result<Arra
     Array::from_ints(to, shape, whole)
 }
 
+/// Whole numbers for integers, any for floats.
 fn parse(x: &Array, to: ElemType) -> Result<Array> {
     let shape = x.shape().to_vec();
     let texts = x.as_strings()?.iter().map(|text| std::str::from_utf8(text).map(str::trim));
     let texts: Vec<&str> = texts.collect::<std::result::Result<_, _>>().map_err(|_| NOT_A_NUMBER)?;
     if to.is_integer() {
-        let whole: Option<Vec<i128>> = texts.iter().map(|text| text.parse().ok()).collect();
-        if let Some(whole) = whole {
-            return Array::from_ints(to, shape, whole);
-        }
+        let (low, high) = int_range(to);
+        let number = |text: &&str| text.parse().ok().filter(|number| (low..=high).contains(number));
+        let whole: Option<Vec<i128>> = texts.iter().map(number).collect();
+        return Array::from_ints(to, shape, whole.ok_or(NOT_A_NUMBER)?);
+    }
+    if to == ElemType::Bool {
+        return Err(Refusal::Unsupported);
     }
     let numbers: Option<Vec<f64>> = texts.iter().map(|text| text.parse().ok()).collect();
     let numbers = Array::from_f64s(ElemType::Double, shape, numbers.ok_or(NOT_A_NUMBER)?)?;
     cast_to(&numbers, to)
 }
 
-const NOT_A_NUMBER: Refusal = Refusal::BadInput("a string is not a number");
+const NOT_A_NUMBER: Refusal = Refusal::BadInput("a string is not such a number");
 
-/// The shortest digits that lead back to the number in its own type.
+/// Integers as digits. How many digits a fraction gets and how `bool` is spelled, the specification
+/// leaves open and runtimes differ.
 fn format_numbers(x: &Array) -> Result<Vec<Vec<u8>>> {
-    let text: Vec<String> = match x.data() {
-        Buffer::Bool(values) => values.iter().map(|&v| if v { "True" } else { "False" }.to_owned()).collect(),
-        Buffer::F32(values) => values.iter().map(|v| special(f64::from(*v), format!("{v:?}"))).collect(),
-        _ if x.elem().is_float() => x.f64s()?.iter().map(|v| special(*v, shortest(x.elem(), *v))).collect(),
-        _ => x.ints()?.iter().map(i128::to_string).collect(),
-    };
-    Ok(text.into_iter().map(String::into_bytes).collect())
-}
-
-fn special(value: f64, digits: String) -> String {
-    match value {
-        v if v.is_nan() => "NaN".to_owned(),
-        v if v.is_infinite() => if v > 0.0 { "INF" } else { "-INF" }.to_owned(),
-        _ => digits,
+    if !x.elem().is_integer() {
+        return Err(Refusal::Unsupported);
     }
-}
-
-fn shortest(elem: ElemType, value: f64) -> String {
-    if elem == ElemType::Double {
-        return format!("{value:?}");
-    }
-    let back = |text: &str| {
-        let parsed = vec![text.parse().unwrap_or(f64::NAN)];
-        Array::from_f64s(elem, vec![1], parsed).and_then(|array| array.f64s())
-    };
-    (0..17)
-        .map(|digits| format!("{value:.digits$e}"))
-        .find(|text| back(text) == Ok(vec![value]))
-        .and_then(|text| text.parse::<f64>().ok())
-        .map_or_else(|| format!("{value:?}"), |short| format!("{short:?}"))
+    Ok(x.ints()?.iter().map(|value| value.to_string().into_bytes()).collect())
 }

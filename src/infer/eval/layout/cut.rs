@@ -12,7 +12,7 @@ pub(super) fn concat(cx: &Cx) -> Result<Array> {
 }
 
 /// Joins tensors of equal shapes, the dimension along the axis aside.
-pub(in crate::infer::eval) fn join(cx: &Cx, parts: &[&Array], along: i64) -> Result<Array> {
+pub fn join(cx: &Cx, parts: &[&Array], along: i64) -> Result<Array> {
     let Some(first) = parts.first() else { return bad("at least one input is required") };
     let along = axis(along, first.rank())?;
     let mut shape = first.shape().to_vec();
@@ -41,7 +41,7 @@ pub(in crate::infer::eval) fn join(cx: &Cx, parts: &[&Array], along: i64) -> Res
 }
 
 /// Sizes are an input or attribute; without them `num_outputs`, or the number of outputs, says how
-/// many parts there are, the last one being smaller where they do not come out even.
+/// many parts there are.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;
@@ -50,24 +50,26 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
         None => {
             let parts = cx.int("num_outputs", cx.call.outputs as i64);
             let parts = usize::try_from(parts).ok().filter(|&n| n > 0 && n <= cx.budget.elements);
-            even_sizes(x.shape()[along], parts.ok_or(Refusal::BadInput("no number of parts"))?)
+            even_sizes(cx, x.shape()[along], parts.ok_or(Refusal::BadInput("no number of parts"))?)?
         }
     };
     pieces(cx, x, along, &sizes)
 }
 
-fn even_sizes(dim: usize, parts: usize) -> Vec<usize> {
+/// Since opset 18 the last part may be smaller.
+fn even_sizes(cx: &Cx, dim: usize, parts: usize) -> Result<Vec<usize>> {
     let size = dim.div_ceil(parts);
-    (0..parts).map(|i| dim.saturating_sub(i * size).min(size)).collect()
+    let Some(last) = dim.checked_sub((parts - 1) * size).filter(|&last| last == size || cx.version() >= 18)
+    else {
+        return bad("the dimension cannot be split evenly");
+    };
+    let mut sizes = vec![size; parts];
+    sizes[parts - 1] = last;
+    Ok(sizes)
 }
 
 /// Cuts a tensor along an axis into parts of these sizes, which must add up.
-pub(in crate::infer::eval) fn pieces(
-    cx: &Cx,
-    x: &Array,
-    along: usize,
-    sizes: &[usize],
-) -> Result<Vec<Array>> {
+pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<Array>> {
     cx.room(x.shape())?;
     if sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(x.shape()[along]) {
         return bad("the sizes of the parts do not add up");

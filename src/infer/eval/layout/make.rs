@@ -4,26 +4,25 @@ use crate::graph::element::ElemType;
 use crate::infer::eval::cx::{Cx, only_int};
 use crate::infer::eval::math::elem_attr;
 use crate::infer::eval::shape::{Split, axis, index, to_sizes};
-use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, bad};
+use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, Val, bad};
 
-pub(super) fn constant(cx: &Cx) -> Result<Array> {
+pub(super) fn constant(cx: &Cx) -> Result<Vec<Val>> {
     let names =
         ["value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"];
-    let Some(value) = names.iter().find_map(|name| cx.attr(name)) else {
-        return Err(Refusal::Unsupported);
-    };
-    match value {
-        Attr::Tensor(array) => Ok(array.as_ref().clone()),
-        Attr::Int(value) => Array::i64s(vec![], vec![value]),
-        Attr::Ints(values) => Array::i64s(vec![values.len()], values.to_vec()),
-        Attr::Float(value) => Array::new(ElemType::Float, vec![], Buffer::F32(vec![value])),
-        Attr::Floats(values) => Array::new(ElemType::Float, vec![values.len()], Buffer::F32(values.to_vec())),
-        Attr::Str(value) => Array::strings(vec![], vec![value.to_vec()]),
-        Attr::Strs(values) => {
-            Array::strings(vec![values.len()], values.into_iter().map(<[u8]>::to_vec).collect())
+    let strings = |values: Vec<&[u8]>| values.into_iter().map(<[u8]>::to_vec).collect();
+    let array = match names.iter().find_map(|name| cx.attr(name)) {
+        Some(Attr::Tensor(array)) => return Ok(vec![Val::Tensor(array)]),
+        Some(Attr::Int(value)) => Array::i64s(vec![], vec![value]),
+        Some(Attr::Ints(values)) => Array::i64s(vec![values.len()], values.to_vec()),
+        Some(Attr::Float(value)) => Array::new(ElemType::Float, vec![], Buffer::F32(vec![value])),
+        Some(Attr::Floats(values)) => {
+            Array::new(ElemType::Float, vec![values.len()], Buffer::F32(values.to_vec()))
         }
-        Attr::Other => Err(Refusal::Unsupported),
-    }
+        Some(Attr::Str(value)) => Array::strings(vec![], vec![value.to_vec()]),
+        Some(Attr::Strs(values)) => Array::strings(vec![values.len()], strings(values)),
+        Some(Attr::Other) | None => return Err(Refusal::Unsupported),
+    };
+    Ok(vec![array?.into()])
 }
 
 pub(super) fn constant_of_shape(cx: &Cx) -> Result<Array> {

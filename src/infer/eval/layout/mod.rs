@@ -11,9 +11,10 @@ mod pad;
 mod scatter;
 mod view;
 
-use super::Kernel::{self, Many, One};
+use super::Kernel::{self, Many, One, Values};
 
 pub(super) use by_axis::by_axis;
+pub(super) use cast::cast_to;
 pub(super) use cut::{join, pieces};
 pub(super) use view::permuted;
 
@@ -43,7 +44,7 @@ pub(super) fn find(op: &str) -> Option<Kernel> {
         "Scatter" | "ScatterElements" => One(scatter::scatter_elements),
         "ScatterND" => One(scatter::scatter_nd),
         "TensorScatter" => One(scatter::tensor_scatter),
-        "Constant" => One(make::constant),
+        "Constant" => Values(make::constant),
         "ConstantOfShape" => One(make::constant_of_shape),
         "Range" => One(make::range),
         "EyeLike" => One(make::eye_like),

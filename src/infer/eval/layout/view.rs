@@ -92,7 +92,7 @@ pub(super) fn transpose(cx: &Cx) -> Result<Array> {
 }
 
 /// Permutes the axes; `order` names each once.
-pub(in crate::infer::eval) fn permuted(x: &Array, order: &[usize]) -> Result<Array> {
+pub fn permuted(x: &Array, order: &[usize]) -> Result<Array> {
     if order.len() != x.rank() {
         return bad("the permutation has another rank");
     }

@@ -6,12 +6,12 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::number::{Pair, map_numbers, map_reals};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-pub(in crate::infer::eval) fn sigmoid(x: f64) -> f64 {
+pub fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
 /// ln(1 + eˣ) without overflow.
-pub(in crate::infer::eval) fn softplus(x: f64) -> f64 {
+pub fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 

@@ -1,6 +1,8 @@
 //! Arithmetic on two or more tensors, with broadcasting.
 
+use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
+use crate::infer::eval::layout::cast_to;
 use crate::infer::eval::number::Pair;
 use crate::infer::eval::shape::{broadcast, spread};
 use crate::infer::eval::{Array, Refusal, Result, bad};
@@ -51,15 +53,18 @@ pub(super) fn pow(cx: &Cx) -> Result<Array> {
     let pair = Pair::of(cx)?;
     let (a, b) = (pair.a, pair.b);
     if a.elem().is_integer() && b.elem().is_integer() {
-        let data = pair.zip(&a.ints()?, &b.ints()?, int_pow);
-        return Array::from_ints(a.elem(), pair.shape, data);
+        let powers = pair.zip(&a.ints()?, &b.ints()?, int_pow);
+        let powers: Option<Vec<i128>> = powers.into_iter().collect();
+        let powers = powers.ok_or(Refusal::BadInput("zero to a negative power"))?;
+        return Array::from_ints(a.elem(), pair.shape, powers);
     }
-    let data = pair.zip(&a.f64s()?, &b.f64s()?, f64::powf);
-    Array::from_f64s(a.elem(), pair.shape, data)
+    let powers = pair.zip(&a.f64s()?, &b.f64s()?, f64::powf);
+    let powers = Array::from_f64s(ElemType::Double, pair.shape, powers)?;
+    cast_to(&powers, a.elem())
 }
 
 /// A negative exponent truncates the fraction: 0 unless the base is ±1.
-fn int_pow(base: i128, exponent: i128) -> i128 {
+fn int_pow(base: i128, exponent: i128) -> Option<i128> {
     match u64::try_from(exponent) {
         Ok(mut exponent) => {
             let (mut power, mut square) = (1i128, base);
@@ -70,9 +75,14 @@ fn int_pow(base: i128, exponent: i128) -> i128 {
                 square = square.wrapping_mul(square);
                 exponent >>= 1;
             }
-            power
+            Some(power)
         }
-        Err(_) => (base as f64).powf(exponent as f64) as i128,
+        Err(_) => match base {
+            0 => None,
+            1 => Some(1),
+            -1 => Some(if exponent % 2 == 0 { 1 } else { -1 }),
+            _ => Some(0),
+        },
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn shift(cx: &Cx) -> Result<Array> {
 }
 
 /// The element type that an attribute names by its number.
-pub(in crate::infer::eval) fn elem_attr(cx: &Cx, name: &str) -> Result<Option<ElemType>> {
+pub fn elem_attr(cx: &Cx, name: &str) -> Result<Option<ElemType>> {
     match cx.int_attr(name) {
         None | Some(0) => Ok(None),
         Some(number) => i32::try_from(number)

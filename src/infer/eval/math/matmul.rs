@@ -10,17 +10,17 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 
 /// How the matrices of two stacks are paired, as `numpy.matmul` does: vectors become matrices and
 /// lose the added axis again, the axes before the last two broadcast.
-pub(in crate::infer::eval) struct Factors {
+pub struct Factors {
     rows: usize,
     depth: usize,
     columns: usize,
     /// For each product, which matrix of each stack.
     pairs: Vec<(usize, usize)>,
-    pub(in crate::infer::eval) shape: Vec<usize>,
+    pub shape: Vec<usize>,
 }
 
 impl Factors {
-    pub(in crate::infer::eval) fn of(cx: &Cx, a: &[usize], b: &[usize]) -> Result<Factors> {
+    pub fn of(cx: &Cx, a: &[usize], b: &[usize]) -> Result<Factors> {
         let left = if a.len() == 1 { vec![1, a[0]] } else { a.to_vec() };
         let right = if b.len() == 1 { vec![b[0], 1] } else { b.to_vec() };
         let ([lead_a @ .., rows, depth], [lead_b @ .., inner, columns]) = (&left[..], &right[..]) else {
@@ -42,11 +42,7 @@ impl Factors {
 }
 
 /// All products of two stacks of matrices.
-pub(in crate::infer::eval) fn products<T: LinalgScalar>(
-    factors: &Factors,
-    a: &[T],
-    b: &[T],
-) -> Result<Vec<T>> {
+pub fn products<T: LinalgScalar>(factors: &Factors, a: &[T], b: &[T]) -> Result<Vec<T>> {
     let &Factors { rows, depth, columns, .. } = factors;
     let mut all = Vec::with_capacity(numel(&factors.shape)?);
     let misfit = |_| Refusal::BadInput("the data do not fit the shape");

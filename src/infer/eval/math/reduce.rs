@@ -6,17 +6,17 @@ use crate::infer::eval::shape::{self, Split, numel, strides, walk};
 use crate::infer::eval::{Array, Refusal, Result, bad, int_range};
 
 /// Which elements are reduced together: the offsets of each group behind each other.
-pub(in crate::infer::eval) struct Groups {
+pub struct Groups {
     /// Shape of the result, reduced axes dropped or 1.
-    pub(in crate::infer::eval) shape: Vec<usize>,
-    pub(in crate::infer::eval) offsets: Vec<usize>,
+    pub shape: Vec<usize>,
+    pub offsets: Vec<usize>,
     /// Elements in a group.
-    pub(in crate::infer::eval) size: usize,
-    pub(in crate::infer::eval) count: usize,
+    pub size: usize,
+    pub count: usize,
 }
 
 impl Groups {
-    pub(in crate::infer::eval) fn over(shape: &[usize], axes: &[usize], keep: bool) -> Result<Groups> {
+    pub fn over(shape: &[usize], axes: &[usize], keep: bool) -> Result<Groups> {
         let all = strides(shape);
         let (mut order, mut result): (Vec<usize>, Vec<usize>) = (vec![], vec![]);
         for (i, &dim) in shape.iter().enumerate() {
@@ -38,11 +38,7 @@ impl Groups {
     }
 
     /// Reduces each group of `values` to one number.
-    pub(in crate::infer::eval) fn fold<T: Copy, R>(
-        &self,
-        values: &[T],
-        reduce: impl Fn(&[T]) -> Result<R>,
-    ) -> Result<Vec<R>> {
+    pub fn fold<T: Copy, R>(&self, values: &[T], reduce: impl Fn(&[T]) -> Result<R>) -> Result<Vec<R>> {
         let gathered: Vec<T> = self.offsets.iter().map(|&i| values[i]).collect();
         (0..self.count).map(|i| reduce(&gathered[i * self.size..(i + 1) * self.size])).collect()
     }
@@ -112,12 +108,12 @@ fn real_reducer(op: &str) -> Result<fn(&[f64]) -> f64> {
     })
 }
 
-pub(in crate::infer::eval) fn max_or_nan(a: f64, b: f64) -> f64 {
+pub fn max_or_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a >= b { a } else { b }
 }
 
 /// ln Σ exp(x) without overflow.
-pub(in crate::infer::eval) fn log_sum_exp(group: &[f64]) -> f64 {
+pub fn log_sum_exp(group: &[f64]) -> f64 {
     let top = group.iter().copied().fold(f64::NEG_INFINITY, max_or_nan);
     if top.is_infinite() {
         return top;

@@ -116,12 +116,8 @@ impl Forest {
     /// `TreeEnsembleRegressor`: nodes by the number of their tree and their own, leaves among them.
     pub(super) fn of_version_3(cx: &Cx) -> Result<Forest> {
         let ints = |name: &str| cx.ints(name).ok_or(MALFORMED);
-        let reals = |name: &str| match cx.array_attr(&format!("{name}_as_tensor")) {
-            Some(array) => array.f64s(),
-            None => cx.floats(name).ok_or(MALFORMED),
-        };
         let (trees, ids) = (ints("nodes_treeids")?, ints("nodes_nodeids")?);
-        let (features, splits) = (ints("nodes_featureids")?, reals("nodes_values")?);
+        let (features, splits) = (ints("nodes_featureids")?, reals(cx, "nodes_values")?);
         let (on_true, on_false) = (ints("nodes_truenodeids")?, ints("nodes_falsenodeids")?);
         let modes = cx.texts("nodes_modes").ok_or(MALFORMED)?;
         let missing = cx.ints("nodes_missing_value_tracks_true").unwrap_or_default();
@@ -130,44 +126,28 @@ impl Forest {
         if lengths != [count; 6] {
             return Err(MALFORMED);
         }
+        let leaf = |i: &usize| modes[*i] == b"LEAF";
         // Leaves and inner nodes are numbered apart, each in order of appearance.
-        let (mut places, mut leaves, mut inner) = (BTreeMap::new(), vec![], 0);
-        for i in 0..count {
-            let next = match modes[i] == b"LEAF" {
-                true => {
-                    leaves.push(vec![]);
-                    Next::Leaf(leaves.len() - 1)
-                }
-                false => {
-                    inner += 1;
-                    Next::Node(inner - 1)
-                }
-            };
-            places.insert((trees[i], ids[i]), next);
-        }
+        let mut places = BTreeMap::new();
+        let inner: Vec<usize> = (0..count).filter(|i| !leaf(i)).collect();
+        let outer: Vec<usize> = (0..count).filter(leaf).collect();
+        places.extend(inner.iter().enumerate().map(|(at, &i)| ((trees[i], ids[i]), Next::Node(at))));
+        places.extend(outer.iter().enumerate().map(|(at, &i)| ((trees[i], ids[i]), Next::Leaf(at))));
         let place = |tree: i64, id: i64| places.get(&(tree, id)).copied().ok_or(MALFORMED);
-        let mut nodes = Vec::with_capacity(inner);
-        for i in (0..count).filter(|&i| modes[i] != b"LEAF") {
-            let test = match modes[i].as_slice() {
-                b"BRANCH_LEQ" => Test::LessOrEqual(splits[i]),
-                b"BRANCH_LT" => Test::Less(splits[i]),
-                b"BRANCH_GTE" => Test::GreaterOrEqual(splits[i]),
-                b"BRANCH_GT" => Test::Greater(splits[i]),
-                b"BRANCH_EQ" => Test::Equal(splits[i]),
-                b"BRANCH_NEQ" => Test::NotEqual(splits[i]),
-                _ => return Err(MALFORMED),
-            };
-            nodes.push(Node {
+        let node = |&i: &usize| {
+            Ok(Node {
                 feature: to_size(features[i])?,
-                test,
+                test: test_of(&modes[i], splits[i])?,
                 on_true: place(trees[i], on_true[i])?,
                 on_false: place(trees[i], on_false[i])?,
                 missing_is_true: missing.get(i).is_some_and(|&tracks| tracks != 0),
-            });
-        }
-        let (targets, weights) = (ints("target_ids")?, reals("target_weights")?);
+            })
+        };
+        let nodes = inner.iter().map(node).collect::<Result<_>>()?;
+        let mut leaves = vec![vec![]; outer.len()];
+        let weights = ints("target_ids")?.into_iter().zip(reals(cx, "target_weights")?);
         let owners = ints("target_treeids")?.into_iter().zip(ints("target_nodeids")?);
-        for ((tree, id), (target, weight)) in owners.zip(targets.into_iter().zip(weights)) {
+        for ((tree, id), (target, weight)) in owners.zip(weights) {
             let Next::Leaf(leaf) = place(tree, id)? else { return Err(MALFORMED) };
             leaves[leaf].push((to_size(target)?, weight));
         }
@@ -179,4 +159,24 @@ impl Forest {
         let roots = roots.into_values().collect();
         Forest { nodes, leaves, roots, targets: to_size(cx.int("n_targets", 1))? }.checked()
     }
+}
+
+/// Numbers that are a list, or a tensor under a longer name.
+fn reals(cx: &Cx, name: &str) -> Result<Vec<f64>> {
+    match cx.array_attr(&format!("{name}_as_tensor")) {
+        Some(array) => array.f64s(),
+        None => cx.floats(name).ok_or(MALFORMED),
+    }
+}
+
+fn test_of(mode: &[u8], split: f64) -> Result<Test> {
+    Ok(match mode {
+        b"BRANCH_LEQ" => Test::LessOrEqual(split),
+        b"BRANCH_LT" => Test::Less(split),
+        b"BRANCH_GTE" => Test::GreaterOrEqual(split),
+        b"BRANCH_GT" => Test::Greater(split),
+        b"BRANCH_EQ" => Test::Equal(split),
+        b"BRANCH_NEQ" => Test::NotEqual(split),
+        _ => return Err(MALFORMED),
+    })
 }

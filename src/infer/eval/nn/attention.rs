@@ -73,7 +73,7 @@ pub(super) fn attention(cx: &Cx) -> Result<Vec<Array>> {
 }
 
 /// `FlexAttention` without its subgraphs, which only the caller can run.
-pub(in crate::infer::eval) fn flex_attention(cx: &Cx) -> Result<Array> {
+pub fn flex_attention(cx: &Cx) -> Result<Array> {
     if ["score_mod", "prob_mod"].iter().any(|name| matches!(cx.attr(name), Some(Attr::Other))) {
         return Err(Refusal::Unsupported);
     }

@@ -7,18 +7,13 @@ use crate::infer::eval::shape::{numel, positions};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
 /// Weights of a convolution: `features × channels per group × kernel`.
-pub(in crate::infer::eval) struct Filter<'a> {
-    pub(in crate::infer::eval) shape: &'a [usize],
-    pub(in crate::infer::eval) data: &'a [f64],
+pub struct Filter<'a> {
+    pub shape: &'a [usize],
+    pub data: &'a [f64],
 }
 
 /// Convolves `x` (batch × channels × spatial) and adds nothing. Returns the shape of the result.
-pub(in crate::infer::eval) fn convolve(
-    cx: &Cx,
-    x: &[f64],
-    x_shape: &[usize],
-    filter: &Filter,
-) -> Result<(Vec<usize>, Vec<f64>)> {
+pub fn convolve(cx: &Cx, x: &[f64], x_shape: &[usize], filter: &Filter) -> Result<(Vec<usize>, Vec<f64>)> {
     let (batch, channels, spatial) = image(x_shape)?;
     let (features, depth, kernel) = image(filter.shape)?;
     let groups = groups(cx, "group")?;

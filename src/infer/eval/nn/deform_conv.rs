@@ -61,7 +61,7 @@ pub(super) fn deform_conv(cx: &Cx) -> Result<Array> {
 }
 
 /// Multilinear interpolation of a grid of numbers; zero outside.
-pub(in crate::infer::eval) fn interpolate(grid: &[f64], shape: &[usize], point: &[f64]) -> f64 {
+pub fn interpolate(grid: &[f64], shape: &[usize], point: &[f64]) -> f64 {
     let steps = strides(shape);
     let mut total = 0.0;
     for corner in 0..1usize << shape.len() {

@@ -1,6 +1,6 @@
 //! Recurrent layers: RNN, GRU and LSTM.
 
-use super::cell::{Activation, Cell, activations};
+use super::cell::{Cell, activations};
 use super::conv::MISFIT;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::layout::permuted;
@@ -26,92 +26,137 @@ fn batch_second(cx: &Cx, x: &Array) -> Result<Array> {
     }
 }
 
+/// Sizes of one call.
+struct Sizes {
+    length: usize,
+    batch: usize,
+    width: usize,
+    directions: usize,
+    /// Gates times hidden size.
+    rows: usize,
+    hidden: usize,
+}
+
+impl Sizes {
+    fn of(cx: &Cx, x: &Array, gates: usize, directions: usize) -> Result<Sizes> {
+        let (w, r) = (cx.tensor(1)?, cx.tensor(2)?);
+        let (&[length, batch, width], &[_, _, hidden]) = (x.shape(), r.shape()) else {
+            return bad("expected three dimensions");
+        };
+        let rows = gates.checked_mul(hidden).ok_or(Refusal::TooLarge)?;
+        let fits = w.shape() == [directions, rows, width]
+            && r.shape() == [directions, rows, hidden]
+            && cx.int_attr("hidden_size").is_none_or(|size| size == hidden as i64);
+        if !fits {
+            return Err(MISFIT);
+        }
+        let terms = width.saturating_add(hidden).saturating_add(1);
+        cx.work(&[length, batch, directions, rows, terms])?;
+        Ok(Sizes { length, batch, width, directions, rows, hidden })
+    }
+
+    fn state_shape(&self) -> [usize; 3] {
+        [self.directions, self.batch, self.hidden]
+    }
+
+    /// An initial state, zero where none is given.
+    fn state(&self, cx: &Cx, i: usize) -> Result<Vec<f64>> {
+        let shape = self.state_shape();
+        match cx.maybe(i)? {
+            Some(given) => match batch_second(cx, given)? {
+                given if given.shape() == shape => given.f64s(),
+                _ => Err(MISFIT),
+            },
+            None => Ok(vec![0.0; cx.room(&shape)?]),
+        }
+    }
+
+    /// A matrix with a row for each direction, zero where none is given.
+    fn matrix(&self, cx: &Cx, i: usize, columns: usize) -> Result<Vec<f64>> {
+        match cx.maybe(i)? {
+            Some(given) if given.shape() == [self.directions, columns] => given.f64s(),
+            Some(_) => Err(MISFIT),
+            None => Ok(vec![0.0; cx.room(&[self.directions, columns])?]),
+        }
+    }
+}
+
 /// The hidden states over time, the last hidden state and (of an LSTM) the last cell state.
 pub(super) fn recurrent(cx: &Cx) -> Result<Vec<Array>> {
-    let (x, w, r) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
+    let x = cx.tensor(0)?;
     let gates = gate_count(cx.call.op)?;
-    let elem = x.elem();
-    cx.room(x.shape())?;
-    let x = batch_second(cx, x)?;
-    let (&[length, batch, width], &[directions, rows, columns], &[d, r_rows, hidden]) =
-        (x.shape(), w.shape(), r.shape())
-    else {
-        return bad("expected three dimensions");
-    };
     let reversed: &[bool] = match cx.text("direction", "forward").as_str() {
         "forward" => &[false],
         "reverse" => &[true],
         "bidirectional" => &[false, true],
         _ => return bad("unknown direction"),
     };
-    let fits = directions == reversed.len()
-        && d == directions
-        && columns == width
-        && gates.checked_mul(hidden) == Some(rows)
-        && r_rows == rows
-        && cx.int_attr("hidden_size").is_none_or(|size| size == hidden as i64);
-    if !fits {
-        return Err(MISFIT);
-    }
-    cx.work(&[length, batch, directions, rows, width.saturating_add(hidden).saturating_add(1)])?;
-    let lengths = lengths(cx, length, batch)?;
-    let sized = |i: usize, shape: [usize; 2]| match cx.maybe(i)? {
-        Some(given) if given.shape() == shape => given.f64s(),
-        Some(_) => Err(MISFIT),
-        None => Ok(vec![0.0; shape[0] * shape[1]]),
-    };
-    let state_shape = [directions, batch, hidden];
-    let state = |i: usize| match cx.maybe(i)? {
-        Some(given) => match batch_second(cx, given)? {
-            given if given.shape() == state_shape => given.f64s(),
-            _ => Err(MISFIT),
-        },
-        None => Ok(vec![0.0; cx.room(&state_shape)?]),
-    };
+    cx.room(x.shape())?;
+    let sequences = batch_second(cx, x)?;
+    let sizes = Sizes::of(cx, &sequences, gates, reversed.len())?;
     let lstm = cx.call.op == "LSTM";
-    let (bias, peepholes) = (sized(3, [directions, 2 * rows])?, peepholes(cx, directions, hidden)?);
-    let (mut h, mut c) = (state(5)?, if lstm { state(6)? } else { vec![0.0; directions * batch * hidden] });
+    let mut h = sizes.state(cx, 5)?;
+    let mut c = if lstm { sizes.state(cx, 6)? } else { vec![0.0; h.len()] };
+    let y = run(cx, &sizes, reversed, &sequences.f64s()?, (&mut h, &mut c))?;
+    let shape = vec![sizes.length, sizes.directions, sizes.batch, sizes.hidden];
+    let y = Array::from_f64s(x.elem(), shape, y)?;
+    let batch_first = cx.int("layout", 0) == 1;
+    let mut outputs = vec![if batch_first { permuted(&y, &[2, 0, 1, 3])? } else { y }];
+    for state in [Some(h), lstm.then_some(c)].into_iter().flatten() {
+        outputs.push(batch_second(cx, &Array::from_f64s(x.elem(), sizes.state_shape().to_vec(), state)?)?);
+    }
+    Ok(outputs)
+}
+
+/// Runs all directions over all sequences; leaves the last states behind.
+fn run(
+    cx: &Cx,
+    sizes: &Sizes,
+    reversed: &[bool],
+    x: &[f64],
+    (h, c): (&mut [f64], &mut [f64]),
+) -> Result<Vec<f64>> {
+    let &Sizes { length, batch, width, directions, rows, hidden } = sizes;
+    let lengths = lengths(cx, length, batch)?;
+    let (w, r, bias) = (cx.tensor(1)?.f64s()?, cx.tensor(2)?.f64s()?, sizes.matrix(cx, 3, 2 * rows)?);
+    let peepholes = match cx.call.op {
+        "LSTM" => sizes.matrix(cx, 7, 3 * hidden)?,
+        _ => vec![],
+    };
     let functions = activations(cx, directions)?;
-    let (x, w, r) = (x.f64s()?, w.f64s()?, r.f64s()?);
-    let y_shape = [length, directions, batch, hidden];
-    let mut y = vec![0.0; cx.room(&y_shape)?];
+    let mut y = vec![0.0; cx.room(&[length, directions, batch, hidden])?];
     for (d, &reverse) in reversed.iter().enumerate() {
         let cell = Cell {
             hidden,
-            input: &w[d * rows * width..(d + 1) * rows * width],
-            recurrent: &r[d * rows * hidden..(d + 1) * rows * hidden],
-            bias: &bias[d * 2 * rows..(d + 1) * 2 * rows],
-            peepholes: &peepholes[d * 3 * hidden..(d + 1) * 3 * hidden],
-            functions: functions_of(&functions, d, directions),
+            input: part(&w, d, directions),
+            recurrent: part(&r, d, directions),
+            bias: part(&bias, d, directions),
+            peepholes: part(&peepholes, d, directions),
+            functions: part(&functions, d, directions),
             clip: cx.float_attr("clip"),
             linear_before_reset: cx.flag("linear_before_reset", false),
             coupled: cx.flag("input_forget", false),
         };
         for n in 0..batch {
             let line = (d * batch + n) * hidden..(d * batch + n + 1) * hidden;
+            let (h, c) = (&mut h[line.clone()], &mut c[line]);
             for step in 0..lengths[n] {
                 let t = if reverse { lengths[n] - 1 - step } else { step };
                 let x = &x[(t * batch + n) * width..][..width];
-                let (h, c) = (&mut h[line.clone()], &mut c[line.clone()]);
-                match gates {
-                    1 => cell.simple(x, h),
-                    3 => cell.gated(x, h),
+                match cx.call.op {
+                    "RNN" => cell.simple(x, h),
+                    "GRU" => cell.gated(x, h),
                     _ => cell.long_short(x, h, c),
                 }
                 y[((t * directions + d) * batch + n) * hidden..][..hidden].copy_from_slice(h);
             }
         }
     }
-    let y = Array::from_f64s(elem, y_shape.to_vec(), y)?;
-    let first = cx.int("layout", 0) == 1;
-    let mut outputs = vec![if first { permuted(&y, &[2, 0, 1, 3])? } else { y }];
-    for state in [Some(h), lstm.then_some(c)].into_iter().flatten() {
-        outputs.push(batch_second(cx, &Array::from_f64s(elem, state_shape.to_vec(), state)?)?);
-    }
-    Ok(outputs)
+    Ok(y)
 }
 
-fn functions_of(all: &[Activation], direction: usize, directions: usize) -> &[Activation] {
+/// The share of one direction.
+fn part<T>(all: &[T], direction: usize, directions: usize) -> &[T] {
     let each = all.len() / directions;
     &all[direction * each..(direction + 1) * each]
 }
@@ -123,13 +168,5 @@ fn lengths(cx: &Cx, length: usize, batch: usize) -> Result<Vec<usize>> {
     match lengths.len() == batch && lengths.iter().all(|&own| own <= length) {
         true => Ok(lengths),
         false => Err(MISFIT),
-    }
-}
-
-fn peepholes(cx: &Cx, directions: usize, hidden: usize) -> Result<Vec<f64>> {
-    match cx.maybe(7)?.filter(|_| cx.call.op == "LSTM") {
-        Some(given) if given.shape() == [directions, 3 * hidden] => given.f64s(),
-        Some(_) => Err(MISFIT),
-        None => Ok(vec![0.0; directions * 3 * hidden]),
     }
 }

@@ -1,36 +1,36 @@
 //! Sliding windows over spatial axes: what convolution and pooling share.
 
 use crate::infer::eval::cx::Cx;
-use crate::infer::eval::shape::{numel, offset, positions, strides, to_size, to_sizes};
+use crate::infer::eval::shape::{numel, strides, to_size, to_sizes};
 use crate::infer::eval::{Refusal, Result, bad};
 
 /// The geometry of a window that slides over the spatial axes of a tensor.
-pub(in crate::infer::eval) struct Window {
+pub struct Window {
     /// Spatial dimensions that the window slides over.
-    pub(in crate::infer::eval) input: Vec<usize>,
-    pub(in crate::infer::eval) kernel: Vec<usize>,
-    pub(in crate::infer::eval) strides: Vec<usize>,
-    pub(in crate::infer::eval) dilations: Vec<usize>,
+    pub input: Vec<usize>,
+    pub kernel: Vec<usize>,
+    pub strides: Vec<usize>,
+    pub dilations: Vec<usize>,
     /// Padding before each axis, then after each axis; not negative.
-    pub(in crate::infer::eval) pads: Vec<usize>,
+    pub pads: Vec<usize>,
     /// Number of places of the window along each axis.
-    pub(in crate::infer::eval) output: Vec<usize>,
+    pub output: Vec<usize>,
 }
 
 /// One element under the window.
-pub(in crate::infer::eval) struct Tap {
+pub struct Tap {
     /// Offset in the kernel.
-    pub(in crate::infer::eval) kernel: usize,
+    pub kernel: usize,
     /// Offset among the input's spatial elements; `None` in the padding.
-    pub(in crate::infer::eval) input: Option<usize>,
+    pub input: Option<usize>,
     /// Lies in the input or its padding. Only `ceil_mode` reaches further.
-    pub(in crate::infer::eval) padded: bool,
+    pub padded: bool,
 }
 
 impl Window {
     /// Reads `strides`, `dilations`, `pads`, `auto_pad` and `ceil_mode`. The kernel's size is that of
     /// the weights, or the attribute `kernel_shape`.
-    pub(in crate::infer::eval) fn of(cx: &Cx, input: &[usize], kernel: Option<&[usize]>) -> Result<Window> {
+    pub fn of(cx: &Cx, input: &[usize], kernel: Option<&[usize]>) -> Result<Window> {
         let mut window = Window::unplaced(cx, input, kernel)?;
         let ceil = cx.flag("ceil_mode", false);
         let auto = cx.text("auto_pad", "NOTSET");
@@ -62,11 +62,7 @@ impl Window {
     }
 
     /// Everything that attributes say, with the padding of `pads` and no output yet.
-    pub(in crate::infer::eval) fn unplaced(
-        cx: &Cx,
-        input: &[usize],
-        kernel: Option<&[usize]>,
-    ) -> Result<Window> {
+    pub fn unplaced(cx: &Cx, input: &[usize], kernel: Option<&[usize]>) -> Result<Window> {
         let rank = input.len();
         let named = cx.ints("kernel_shape").map(|sizes| to_sizes(&sizes)).transpose()?;
         let kernel = match (kernel, named) {
@@ -94,43 +90,48 @@ impl Window {
     }
 
     /// Elements that the dilated kernel spans along an axis.
-    pub(in crate::infer::eval) fn extent(&self, axis: usize) -> Result<usize> {
+    pub fn extent(&self, axis: usize) -> Result<usize> {
         let span = (self.kernel[axis] - 1).checked_mul(self.dilations[axis]);
         span.and_then(|span| span.checked_add(1)).ok_or(Refusal::TooLarge)
     }
 
-    pub(in crate::infer::eval) fn pads_of(&self, axis: usize) -> (usize, usize) {
+    pub fn pads_of(&self, axis: usize) -> (usize, usize) {
         (self.pads[axis], self.pads[axis + self.input.len()])
     }
 
-    pub(in crate::infer::eval) fn set_pads(&mut self, axis: usize, begin: usize, end: usize) {
+    pub fn set_pads(&mut self, axis: usize, begin: usize, end: usize) {
         let rank = self.input.len();
         (self.pads[axis], self.pads[axis + rank]) = (begin, end);
     }
 
     /// The elements under the window at one place, kernel in row-major order.
-    pub(in crate::infer::eval) fn taps(&self, place: &[usize]) -> Vec<Tap> {
+    pub fn taps(&self, place: &[usize]) -> Vec<Tap> {
         let steps = strides(&self.input);
-        positions(&self.kernel)
-            .enumerate()
-            .map(|(kernel, position)| {
-                let (mut input, mut padded) = (Some(vec![0; place.len()]), true);
-                for i in 0..place.len() {
-                    let at = place[i] * self.strides[i] + position[i] * self.dilations[i];
-                    let (begin, end) = self.pads_of(i);
-                    padded &= at < begin + self.input[i] + end;
-                    match at.checked_sub(begin).filter(|&at| at < self.input[i]) {
-                        Some(at) => input.iter_mut().for_each(|position| position[i] = at),
-                        None => input = None,
-                    }
-                }
-                Tap { kernel, input: input.map(|position| offset(&position, &steps)), padded }
-            })
-            .collect()
+        let mut taps = vec![Tap { kernel: 0, input: Some(0), padded: true }];
+        for i in 0..place.len() {
+            let (begin, end) = self.pads_of(i);
+            let along = |k: usize| {
+                let at = place[i] * self.strides[i] + k * self.dilations[i];
+                let input = at.checked_sub(begin).filter(|&at| at < self.input[i]).map(|at| at * steps[i]);
+                Tap { kernel: k, input, padded: at < begin + self.input[i] + end }
+            };
+            let line: Vec<Tap> = (0..self.kernel[i]).map(along).collect();
+            let combine = |outer: &Tap, inner: &Tap| Tap {
+                kernel: outer.kernel * line.len() + inner.kernel,
+                input: outer.input.zip(inner.input).map(|(a, b)| a + b),
+                padded: outer.padded && inner.padded,
+            };
+            let mut finer = Vec::with_capacity(taps.len() * line.len());
+            for outer in &taps {
+                finer.extend(line.iter().map(|inner| combine(outer, inner)));
+            }
+            taps = finer;
+        }
+        taps
     }
 
     /// Number of taps of all places, if the budget allows visiting them `times` over.
-    pub(in crate::infer::eval) fn afford(&self, cx: &Cx, times: &[usize]) -> Result<()> {
+    pub fn afford(&self, cx: &Cx, times: &[usize]) -> Result<()> {
         let mut factors = vec![numel(&self.kernel)?, numel(&self.output)?];
         factors.extend(times);
         cx.work(&factors)
@@ -138,7 +139,7 @@ impl Window {
 }
 
 /// Batch, channels and spatial dimensions.
-pub(in crate::infer::eval) fn image(shape: &[usize]) -> Result<(usize, usize, &[usize])> {
+pub fn image(shape: &[usize]) -> Result<(usize, usize, &[usize])> {
     match shape {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial)),
         _ => bad("expected a batch and a channel axis"),
@@ -146,7 +147,7 @@ pub(in crate::infer::eval) fn image(shape: &[usize]) -> Result<(usize, usize, &[
 }
 
 /// The attribute `group` (or another of its kind) as a positive number.
-pub(in crate::infer::eval) fn groups(cx: &Cx, name: &str) -> Result<usize> {
+pub fn groups(cx: &Cx, name: &str) -> Result<usize> {
     match to_size(cx.int(name, 1))? {
         0 => bad("the number of groups is zero"),
         groups => Ok(groups),

@@ -59,6 +59,9 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     let zeros = zero.map(Array::f64s).transpose()?;
     let shift = |i: usize| zeros.as_ref().map_or(0.0, |zeros| zeros[of_scale[i]]);
     if to.is_integer() {
+        if ratios.iter().any(|ratio| ratio.is_nan()) {
+            return bad("NaN is no integer");
+        }
         let (low, high) = int_range(to);
         let whole = ratios.iter().enumerate().map(|(i, ratio)| {
             let shifted = ratio.round_ties_even() + shift(i);
