@@ -18,6 +18,8 @@ mod load;
 mod meet;
 mod ops;
 mod shape;
+#[cfg(test)]
+mod testing;
 mod unify;
 mod values;
 

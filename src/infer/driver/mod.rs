@@ -4,6 +4,8 @@ mod control;
 mod function;
 mod iterate;
 mod symbols;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::ops::Index;

@@ -83,3 +83,50 @@ pub fn causal_conv(cx: &mut Cx) -> Option<()> {
     cx.set_dims(1, state);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call};
+
+    #[test]
+    fn attention_with_a_past() {
+        let inputs = "float[b, 8, q, 64] x, float[b, 2, k, 64] y, float[b, 2, k, 32] z";
+        check_call(inputs, "Attention(x, y, z)", "float[b, 8, q, 32]");
+        let text = format!(
+            "g ({inputs}, float[b, 2, p, 64] pk, float[b, 2, p, 32] pv) => (o, ok, ov, scores) {{
+                o, ok, ov, scores = Attention(x, y, z, , pk, pv)
+            }}"
+        );
+        let expected =
+            ["ok: float[b, 2, k + p, 64]", "ov: float[b, 2, k + p, 32]", "scores: float[b, 8, q, k + p]"];
+        check(&text, &expected);
+    }
+
+    #[test]
+    fn packed_heads() {
+        check_call(
+            "float[b, q, 512] x, float[b, k, 128] y, float[b, k, 64] z",
+            "Attention <q_num_heads = 8, kv_num_heads = 2> (x, y, z)",
+            "float[b, q, 256]; float[b, 2, k, 64]; float[b, 2, k, 32]; float[b, 8, q, k]",
+        );
+    }
+
+    #[test]
+    fn states() {
+        let header = "<ir_version: 13, opset_import: [\"\" : 27]>";
+        check(
+            &format!(
+                "{header} g (float[b, t, 12] q, float[b, t, 6] k, float[b, t, 10] v) => (y, s) {{
+                    y, s = LinearAttention <q_num_heads = 4, kv_num_heads = 2, update_rule = \"linear\"> (q, k, v)
+                }}"
+            ),
+            &["y: float[b, t, 20]", "s: float[b, 2, 3, 5]"],
+        );
+        check(
+            &format!(
+                "{header} g (float[b, 6, t] x, float[6, 1, 4] w) => (y, s) {{ y, s = CausalConvWithState(x, w) }}"
+            ),
+            &["y: float[b, 6, t]", "s: float[b, 6, 3]"],
+        );
+    }
+}

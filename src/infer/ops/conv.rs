@@ -215,3 +215,71 @@ pub fn col2im(cx: &mut Cx) -> Option<()> {
     cx.set_dims(0, dims);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call, check_faults};
+
+    #[test]
+    fn convolutions() {
+        let inputs = "float[n, 3, h, w] x, float[8, 3, 3, 3] k";
+        check_call(inputs, "Conv(x, k)", "float[n, 8, h - 2, w - 2]");
+        check_call(
+            inputs,
+            "Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, k)",
+            "float[n, 8, floor((h + 1) / 2), floor((w + 1) / 2)]",
+        );
+        check_call(inputs, "Conv <dilations = [2, 1]> (x, k)", "float[n, 8, h - 4, w - 2]");
+        check_call(inputs, "Conv <auto_pad = \"SAME_UPPER\"> (x, k)", "float[n, 8, h, w]");
+        check_call(
+            "float[n, 4, t] x, float[4, 2, k] w",
+            "ConvTranspose <group = 2> (x, w)",
+            "float[n, 4, y0_dim_2]",
+        );
+        check_call(
+            "float[n, 4, t] x, float[4, 2, 3] w",
+            "ConvTranspose <strides = [2], pads = [1, 1], output_padding = [1]> (x, w)",
+            "float[n, 2, 2*t]",
+        );
+        check_faults(
+            "g (float[n, 4, h, w] x, float[8, 3, 3, 3] k) => (y) { y = Conv(x, k) }",
+            &["axis 1 of input 0 is 4, but axis 1 of input 1 is 3"],
+        );
+    }
+
+    #[test]
+    fn pooling() {
+        let inputs = "float[n, 3, 10, w] x";
+        check_call(
+            inputs,
+            "MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)",
+            "float[n, 3, 5, floor(w / 2)]; int64[n, 3, 5, floor(w / 2)]",
+        );
+        check_call(
+            "float[n, 3, 10] x",
+            "AveragePool <kernel_shape = [3], strides = [2], ceil_mode = 1> (x)",
+            "float[n, 3, 5]",
+        );
+        check_call(inputs, "GlobalAveragePool(x)", "float[n, 3, 1, 1]");
+    }
+
+    /// Here the last window would begin in the padding: runtimes and the old specification differ.
+    #[test]
+    fn ceil_mode_is_ambiguous_before_opset_22() {
+        let graph = "g (float[1, 1, 2] x) => (y) { y = MaxPool <kernel_shape = [1], strides = [2], pads = [0, 1], ceil_mode = 1> (x) }";
+        for (opset, size) in [(21, "y_dim_2"), (22, "1")] {
+            let text = format!("<ir_version: 10, opset_import: [\"\" : {opset}]> {graph}");
+            check(&text, &[&format!("y: float[1, 1, {size}]")]);
+        }
+    }
+
+    #[test]
+    fn columns() {
+        let text = "g (float[n, 5, l] x) => (y) {
+            image = Constant <value_ints = [5, 6]> ()
+            block = Constant <value_ints = [1, 5]> ()
+            y = Col2Im(x, image, block)
+        }";
+        check(text, &["y: float[n, 1, 5, 6]"]);
+    }
+}

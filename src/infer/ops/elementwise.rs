@@ -145,3 +145,53 @@ pub fn cast_like(cx: &mut Cx) -> Option<()> {
     cx.set_elem(0, elem);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call, check_faults};
+
+    #[test]
+    fn broadcasting() {
+        check_call("float[n, 1, 4] a, float[m, 1] b", "Add(a, b)", "float[n, m, 4]");
+        check_call("float[n] a, float[7] b", "Mul(a, b)", "float[7]");
+        check_call("float a, float[n] b", "Sub(a, b)", "float[n]");
+        check_call("float[n] a, float[m] b", "Add(a, b)", "float[y0_dim_0]");
+        check_call("bool[n, 1] c, float[3] a, float[1, 3] b", "Where(c, a, b)", "float[n, 3]");
+        check_call("float[2] a, float[n, 2] b, float[1, 1] c", "Max(a, b, c)", "float[n, 2]");
+        check_faults(
+            "g (float[n, 2] a, float[3] b) => (y) { y = Add(a, b) }",
+            &["inputs 0 and 1 do not broadcast: [n, 2] and [3]"],
+        );
+    }
+
+    #[test]
+    fn a_size_that_must_give_way() {
+        let text = "g (float[n, 8] x) => (y) {
+            table = Constant <value = float[16, 8] {1}> ()
+            zero = Constant <value_ints = [0]> ()
+            shape = Shape <end = 1> (x)
+            rows = Slice(table, zero, shape)
+            y = Add(x, rows)
+        }";
+        let text =
+            text.replace("float[16, 8] {1}", &format!("float[16, 8] {{{}}}", vec!["1"; 128].join(",")));
+        check(&text, &["rows: float[min(16, n), 8]", "y: float[n, 8]"]);
+    }
+
+    #[test]
+    fn element_types() {
+        check_call("float[n] x", "Cast <to = 7> (x)", "int64[n]");
+        check_call("float[n] x, float16[3] like", "CastLike(x, like)", "float16[n]");
+        check_call("int64[n] a, int64[n] b", "Less(a, b)", "bool[n]");
+        check_call("float[n] x", "EyeLike <dtype = 6> (x)", "int32[n]");
+        check_call("float[n, 4] x, float s, int8 z", "QuantizeLinear(x, s, z)", "int8[n, 4]");
+        check_call("float[n, 4] x, float s", "QuantizeLinear(x, s)", "uint8[n, 4]");
+        check_call("int8[n, 4] x, float16 s", "DequantizeLinear(x, s)", "float16[n, 4]");
+        check_call("float[n] x", "DynamicQuantizeLinear(x)", "uint8[n]; float[]; uint8[]");
+        check_call("float[n] x", "Dropout(x)", "float[n]; bool[n]");
+        check_faults(
+            "g (float[n] a, double[n] b) => (y) { y = Mul(a, b) }",
+            &["inputs 0 and 1 must both be of type T, but are float and double"],
+        );
+    }
+}

@@ -1,9 +1,9 @@
 //! Operators that pick or place elements by index.
 
 use super::Cx;
-use crate::graph::dim::{Dim, Interval};
+use crate::graph::dim::Dim;
 use crate::infer::fault::Fault;
-use crate::infer::shape::{Shape, Size, known, mul, number, product};
+use crate::infer::shape::{Size, known, mul, number, product};
 
 /// `Gather`: the indices take the place of an axis.
 pub fn gather(cx: &mut Cx) -> Option<()> {
@@ -122,134 +122,56 @@ pub fn multinomial(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Slice`: opset 1 with attributes, later with inputs.
-pub fn slice(cx: &mut Cx) -> Option<()> {
-    let mut dims = cx.dims(0)?.to_vec();
-    let Some(cuts) = cuts(cx, dims.len()) else {
-        cx.set_shape(0, Shape::of_rank(dims.len()));
-        return Some(());
-    };
-    for cut in cuts {
-        let axis = cx.axis(cut.axis, dims.len())?;
-        dims[axis] = cut.length(&dims[axis], cx);
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call, check_faults};
+
+    #[test]
+    fn picking() {
+        check_call("float[n, 5, m] x, int64[a, b] i", "Gather <axis = 1> (x, i)", "float[n, a, b, m]");
+        check_call("float[n, 5] x, int64 i", "Gather <axis = 1> (x, i)", "float[n]");
+        check_call("float[n, 5] x, int64[n, 2] i", "GatherElements <axis = 1> (x, i)", "float[n, 2]");
+        check_call("float[n, 5, m] x, int64[k, 2] i", "GatherND(x, i)", "float[k, m]");
+        check_call(
+            "float[n, 5, m] x, int64[n, k, 1] i",
+            "GatherND <batch_dims = 1> (x, i)",
+            "float[n, k, m]",
+        );
+        check_call("float[n, 5] x, int64[k, 2] i, float[k] u", "ScatterND(x, i, u)", "float[n, 5]");
     }
-    cx.set_dims(0, dims);
-    Some(())
-}
 
-/// What is cut out of one axis.
-struct Cut {
-    axis: i64,
-    start: Size,
-    end: Size,
-    step: Size,
-}
+    #[test]
+    fn sizes_that_depend_on_data() {
+        check_call("float[n, 5] x", "NonZero(x)", "int64[2, y0_dim_1]");
+        check_call("float[n, 5] x, bool[n] c", "Compress <axis = 0> (x, c)", "float[y0_dim_0, 5]");
+        check_call("float[9] x", "Unique(x)", "float[y0_dim_0]; int64[y0_dim_0]; int64[9]; int64[y0_dim_0]");
+        check_call("float[1, b, 4] x, float[1, c, b] s", "NonMaxSuppression(x, s)", "int64[y0_dim_0, 3]");
+        check_call("float start, float limit, float step", "Range(start, limit, step)", "float[y0_dim_0]");
+    }
 
-fn cuts(cx: &Cx, rank: usize) -> Option<Vec<Cut>> {
-    let attr = |name: &str| Some(cx.ints_attr(name)?.iter().map(|&int| known(int)).collect::<Vec<_>>());
-    let by_attr = cx.attr("starts").is_some();
-    let list = |name: &str, input: usize| {
-        if by_attr { attr(name) } else { cx.ints(input).or_else(|| Some(vec![None; cx.length(input)?])) }
-    };
-    let starts = list("starts", 1);
-    let ends = list("ends", 2);
-    let given = |name: &str, input: usize| if by_attr { cx.attr(name).is_some() } else { cx.has(input) };
-    let axes: Vec<i64> = match given("axes", 3) {
-        true => list("axes", 3)?.iter().map(number).collect::<Option<_>>()?,
-        false => (0..starts.as_ref().or(ends.as_ref()).map_or(rank, Vec::len) as i64).collect(),
-    };
-    let steps = if by_attr || !cx.has(4) { Some(vec![known(1); axes.len()]) } else { list("", 4) };
-    let at = |list: &Option<Vec<Size>>, index: usize| list.as_ref()?.get(index)?.clone();
-    let cut = |(index, &axis): (usize, &i64)| Cut {
-        axis,
-        start: at(&starts, index),
-        end: at(&ends, index),
-        step: at(&steps, index),
-    };
-    Some(axes.iter().enumerate().map(cut).collect())
-}
+    /// At most as many as there are elements: which the sum shows.
+    #[test]
+    fn new_symbols_have_ranges() {
+        let text = "g (float[3] x, float[20] table) => (y) {
+            index = NonZero(x)
+            shape = Shape <start = 1> (index)
+            zero = Constant <value_ints = [0]> ()
+            y = Slice(table, zero, shape)
+        }";
+        check(text, &["y: float[index_dim_1]"]);
+    }
 
-/// From here on a number stands for "to the end" (`INT32_MAX`, `INT64_MAX`).
-const FAR: i64 = i32::MAX as i64;
-
-impl Cut {
-    /// The length of what is cut out of an axis of this size: `ceil((end - start) / step)`, both counted
-    /// from the end if negative, and clamped to the axis.
-    fn length(&self, size: &Size, cx: &Cx) -> Size {
-        let (size, step) = (size.as_ref()?, number(&self.step)?);
-        let (start, end) = (self.start.as_ref(), self.end.as_ref());
-        let last = size.sub(1)?;
-        let zero = Dim::known(0);
-        let (from, to) = if step > 0 {
-            let whole = |dim: &Dim| between(&from_end(dim, size, cx)?, &zero, size, cx);
-            (whole(start?)?, if is_far(end?) { size.clone() } else { whole(end?)? })
-        } else {
-            let start = if is_far(start?) { last.clone() } else { from_end(start?, size, cx)? };
-            let end = if is_far_back(end?) { Dim::known(-1) } else { from_end(end?, size, cx)? };
-            (between(&start, &zero, &last, cx)?, between(&end, &Dim::known(-1), &last, cx)?)
+    #[test]
+    fn one_hot() {
+        let text = |depth: i64| {
+            format!(
+                "g (int64[n, 3] i, float[2] v) => (y) {{
+                    depth = Constant <value_int = {depth}> ()
+                    y = OneHot <axis = 1> (i, depth, v)
+                }}"
+            )
         };
-        larger(&to.sub(&from)?.ceil_div(step)?, &zero, cx)
+        check(&text(7), &["y: float[n, 7, 3]"]);
+        check_faults(&text(-1), &["`depth` is not positive"]);
     }
-}
-
-fn is_far(dim: &Dim) -> bool {
-    dim.as_const().is_some_and(|n| n >= FAR)
-}
-
-fn is_far_back(dim: &Dim) -> bool {
-    dim.as_const().is_some_and(|n| n <= -FAR)
-}
-
-/// An index that may count from the end, from 0; `None` where its sign is not known.
-fn from_end(index: &Dim, size: &Dim, cx: &Cx) -> Size {
-    if is_far_back(index) {
-        return known(0);
-    }
-    match index.at_least(&Dim::known(0), cx.bounds()) {
-        crate::graph::dim::Answer::Always => Some(index.clone()),
-        crate::graph::dim::Answer::Never => index.add(size),
-        crate::graph::dim::Answer::Unknown => None,
-    }
-}
-
-fn between(dim: &Dim, low: &Dim, high: &Dim, cx: &Cx) -> Size {
-    smaller(&larger(dim, low, cx)?, high, cx)
-}
-
-/// The larger of the two, decided within the bounds where that is possible.
-pub fn larger(a: &Dim, b: &Dim, cx: &Cx) -> Size {
-    match a.at_least(b, cx.bounds()) {
-        crate::graph::dim::Answer::Always => Some(a.clone()),
-        crate::graph::dim::Answer::Never => Some(b.clone()),
-        crate::graph::dim::Answer::Unknown => a.maximum(b),
-    }
-}
-
-pub fn smaller(a: &Dim, b: &Dim, cx: &Cx) -> Size {
-    match a.at_least(b, cx.bounds()) {
-        crate::graph::dim::Answer::Always => Some(b.clone()),
-        crate::graph::dim::Answer::Never => Some(a.clone()),
-        crate::graph::dim::Answer::Unknown => a.minimum(b),
-    }
-}
-
-/// `Range`: `max(0, ceil((limit - start) / delta))` numbers.
-pub fn range(cx: &mut Cx) -> Option<()> {
-    let length = (|| {
-        let delta = if cx.has(2) { cx.whole_scalar(2)?.as_const()? } else { 1 };
-        let (start, limit) = (cx.whole_scalar(0)?, cx.whole_scalar(1)?);
-        let zero = Dim::known(0);
-        larger(&limit.sub(&start)?.ceil_div(delta)?, &zero, cx)
-    })();
-    let length = length.or_else(|| range_of_floats(cx));
-    let length = length.or_else(|| cx.new_size(0, 0, Interval::SIZE));
-    cx.set_dims(0, vec![length]);
-    Some(())
-}
-
-fn range_of_floats(cx: &Cx) -> Size {
-    let at = |input: usize| cx.const_floats(input)?.first().copied();
-    let (start, limit, delta) = (at(0)?, at(1)?, at(2)?);
-    let length = ((limit - start) / delta).ceil().max(0.0);
-    (length.is_finite() && length < FAR as f64).then(|| Dim::known(length as i64))
 }

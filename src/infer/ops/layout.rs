@@ -5,76 +5,14 @@ use super::elementwise::broadcast_shapes;
 use crate::graph::dim::Dim;
 use crate::infer::fact::Fact;
 use crate::infer::fault::Fault;
-use crate::infer::shape::{Shape, Size, add, is, known, mul, number, product};
+use crate::infer::shape::{Shape, Size, add, known, mul, number};
 
 /// The integers of an attribute, or else the elements of an input; what is not known of them is `None`.
-fn list(cx: &Cx, attr: &str, input: usize) -> Option<Vec<Size>> {
+pub fn list(cx: &Cx, attr: &str, input: usize) -> Option<Vec<Size>> {
     match cx.ints_attr(attr) {
         Some(ints) => Some(ints.iter().map(|&int| known(int)).collect()),
         None => cx.ints(input).or_else(|| Some(vec![None; cx.length(input)?])),
     }
-}
-
-/// Axes of an attribute or an input, if all are known.
-fn axes(cx: &Cx, input: usize) -> Option<Vec<i64>> {
-    list(cx, "axes", input)?.iter().map(number).collect()
-}
-
-/// `Flatten`: to a matrix, split before `axis`.
-pub fn flatten(cx: &mut Cx) -> Option<()> {
-    let Some(dims) = cx.dims(0) else {
-        cx.set_shape(0, Shape::of_rank(2));
-        return Some(());
-    };
-    let axis = cx.int_or("axis", 1);
-    // An axis equal to the rank is allowed here: then all elements are in one column.
-    let at = if axis == dims.len() as i64 { dims.len() } else { cx.axis(axis, dims.len())? };
-    let (before, after) = dims.split_at(at);
-    cx.set_dims(0, vec![product(before), product(after)]);
-    Some(())
-}
-
-/// `Squeeze`: without the named axes, or without all those of size 1.
-pub fn squeeze(cx: &mut Cx) -> Option<()> {
-    let dims = cx.dims(0)?;
-    if cx.attr("axes").is_none() && !cx.has(1) {
-        let one = Dim::known(1);
-        let is_one = |dim: &Size| dim.as_ref().map(|dim| dim.equals(&one, cx.bounds()));
-        let decided = dims.iter().all(|dim| is_one(dim).is_some_and(|a| a.is_always() || a.is_never()));
-        let left = dims.iter().filter(|dim| is_one(dim).is_some_and(|answer| answer.is_never()));
-        let left: Vec<Size> = left.cloned().collect();
-        cx.set_shape(0, if decided { Shape::new(left) } else { Shape::UNKNOWN });
-        return Some(());
-    }
-    let Some(axes) = axes(cx, 1) else {
-        let count = cx.length(1)?;
-        cx.set_shape(0, Shape::of_rank(dims.len().checked_sub(count)?));
-        return Some(());
-    };
-    let axes = cx.axes(&axes, dims.len())?;
-    if axes.iter().any(|&axis| number(&dims[axis]).is_some_and(|dim| dim != 1)) {
-        cx.fault(Fault::Value { name: "axes", why: "names an axis whose size is not 1" });
-    }
-    let left = dims.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
-    cx.set_dims(0, left.map(|(_, dim)| dim.clone()).collect::<Vec<_>>());
-    Some(())
-}
-
-/// `Unsqueeze`: with axes of size 1 put in, counted in the result.
-pub fn unsqueeze(cx: &mut Cx) -> Option<()> {
-    let dims = cx.dims(0)?;
-    let Some(axes) = axes(cx, 1) else {
-        let count = cx.length(1)?;
-        cx.set_shape(0, Shape::of_rank(dims.len() + count));
-        return Some(());
-    };
-    let rank = dims.len() + axes.len();
-    let axes = cx.axes(&axes, rank)?;
-    let mut left = dims.iter();
-    let mut dim_at = |axis| if axes.contains(&axis) { known(1) } else { left.next().cloned().flatten() };
-    let dims: Vec<Size> = (0..rank).map(&mut dim_at).collect();
-    cx.set_dims(0, dims);
-    Some(())
 }
 
 /// `Transpose`: reversed, or as `perm` says.
@@ -251,60 +189,6 @@ pub fn center_crop_pad(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Reshape`: 0 copies the dim of the input (unless `allowzero`), -1 takes what is left.
-pub fn reshape(cx: &mut Cx) -> Option<()> {
-    let target = list(cx, "shape", 1)?;
-    let input = cx.dims(0);
-    let zero_copies = !cx.flag("allowzero");
-    let mut dims: Vec<Size> = Vec::with_capacity(target.len());
-    for (axis, size) in target.iter().enumerate() {
-        dims.push(match size {
-            size if is(size, -1) => None,
-            size if is(size, 0) && zero_copies => input.and_then(|dims| dims.get(axis).cloned().flatten()),
-            Some(dim) if may_be_sentinel(dim, cx) => None,
-            size => size.clone(),
-        });
-    }
-    solve_one(cx, &mut dims);
-    check_elements(cx, &dims);
-    cx.set_dims(0, dims);
-    Some(())
-}
-
-/// Whether an element of a shape could be -1 at run time as likely as anything else: a number that the
-/// caller passes in. An expression over sizes is taken for a size.
-fn may_be_sentinel(dim: &Dim, cx: &Cx) -> bool {
-    dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0))
-}
-
-/// The number of elements stays, which gives one dim if all others are known.
-fn solve_one(cx: &Cx, dims: &mut [Size]) {
-    let mut open = dims.iter().enumerate().filter(|(_, dim)| dim.is_none());
-    let (Some((axis, _)), None) = (open.next(), open.next()) else { return };
-    let others: Vec<Size> =
-        dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, dim)| dim.clone()).collect();
-    dims[axis] = quotient(cx.dims(0), &others);
-}
-
-/// The number of elements of `dims` over that of `others`; what both have in common is not multiplied,
-/// so it need not be known.
-fn quotient(dims: Option<&[Size]>, others: &[Size]) -> Size {
-    let (all, part) = (product(dims?)?, product(others)?);
-    if part.as_const() == Some(0) {
-        return None;
-    }
-    all.div_exact(&part).or_else(|| all.floor_div(&part))
-}
-
-fn check_elements(cx: &mut Cx, dims: &[Size]) {
-    let to = Shape::new(dims);
-    let (Some(before), Some(after)) = (cx.shape(0).numel(), to.numel()) else { return };
-    if before.equals(&after, cx.bounds()).is_never() {
-        let from = cx.shape(0);
-        cx.fault(Fault::Elements { input: 0, from, to });
-    }
-}
-
 /// `Identity`: the fact of the input, values and all.
 pub fn identity(cx: &mut Cx) -> Option<()> {
     let fact = cx.fact(0)?.clone();
@@ -314,4 +198,55 @@ pub fn identity(cx: &mut Cx) -> Option<()> {
         tensor.elem = known_elem;
     }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call, check_faults};
+
+    #[test]
+    fn order_and_parts() {
+        check_call("float[n, 3, m] x", "Transpose(x)", "float[m, 3, n]");
+        check_call("float[n, 3, m] x", "Transpose <perm = [1, 0, 2]> (x)", "float[3, n, m]");
+        check_call("float[n, 3] x, float[m, 3] y", "Concat <axis = 0> (x, y)", "float[m + n, 3]");
+        check_call("float[n, k] x, float[m, 3] y", "Concat <axis = -2> (x, y)", "float[m + n, 3]");
+        check_call(
+            "float[n, 7] x",
+            "Split <axis = 1, num_outputs = 3> (x)",
+            "float[n, 3]; float[n, 3]; float[n, 1]",
+        );
+        check_call("float[n, 4, h, w] x", "DepthToSpace <blocksize = 2> (x)", "float[n, 1, 2*h, 2*w]");
+        check_call("float[n, 1, 4, w] x", "SpaceToDepth <blocksize = 2> (x)", "float[n, 4, 2, floor(w / 2)]");
+        check_faults(
+            "g (float[n, 2] x, float[m, 3] y) => (z) { z = Concat <axis = 0> (x, y) }",
+            &["axis 1 of input 0 is 2, but axis 1 of input 1 is 3"],
+        );
+    }
+
+    #[test]
+    fn growth() {
+        let text = "g (float[n, 1] x, float[m] like) => (a, b, c, d) {
+            shape = Shape(like)
+            a = Expand(x, shape)
+            twice = Constant <value_ints = [2, 3]> ()
+            b = Tile(x, twice)
+            pads = Constant <value_ints = [1, 0, 2, 5]> ()
+            c = Pad(x, pads)
+            axis = Constant <value_ints = [-1]> ()
+            ends = Constant <value_ints = [4, 4]> ()
+            none = Constant <value_float = 0.0> ()
+            d = Pad(x, ends, none, axis)
+        }";
+        check(text, &["a: float[n, m]", "b: float[2*n, 3]", "c: float[n + 3, 6]", "d: float[n, 9]"]);
+        check_call("float[n, 3] x, int64[2] r", "Tile(x, r)", "float[y0_dim_0, y0_dim_1]");
+    }
+
+    #[test]
+    fn center_crop() {
+        let text = "g (float[n, 9, 9] x) => (y) {
+            size = Constant <value_ints = [4]> ()
+            y = CenterCropPad <axes = [1]> (x, size)
+        }";
+        check(text, &["y: float[n, 4, 9]"]);
+    }
 }

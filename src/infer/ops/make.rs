@@ -5,7 +5,7 @@ use crate::graph::{AttrValue, ElemType};
 use crate::infer::eval::Array;
 use crate::infer::fact::{Fact, TensorFact};
 use crate::infer::load;
-use crate::infer::shape::{Shape, Size, known, number};
+use crate::infer::shape::Shape;
 
 /// `Constant`: whichever of its attributes is there.
 pub fn constant(cx: &mut Cx) -> Option<()> {
@@ -88,137 +88,26 @@ pub fn random(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Windows for spectra: as long as the input says, of the type `output_datatype`.
-pub fn window(cx: &mut Cx) -> Option<()> {
-    let size = cx.int_scalar(0);
-    let elem = cx.elem_attr("output_datatype").or(Some(ElemType::Float));
-    cx.set_dims(0, vec![size]);
-    cx.set_elem(0, elem);
-    Some(())
-}
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call};
 
-/// `MelWeightMatrix`: the bins of a one-sided spectrum by the mel bins.
-pub fn mel_weight_matrix(cx: &mut Cx) -> Option<()> {
-    let bins = one_sided(&cx.int_scalar(1));
-    let mel_bins = cx.int_scalar(0);
-    let elem = cx.elem_attr("output_datatype").or(Some(ElemType::Float));
-    cx.set_dims(0, vec![bins, mel_bins]);
-    cx.set_elem(0, elem);
-    Some(())
-}
-
-fn one_sided(length: &Size) -> Size {
-    length.as_ref()?.floor_div(2)?.add(1)
-}
-
-/// `DFT`: real or complex numbers in the last axis.
-pub fn dft(cx: &mut Cx) -> Option<()> {
-    let mut dims = cx.dims(0)?.to_vec();
-    let axis = match cx.since() {
-        ..20 => Some(cx.int_or("axis", 1)),
-        _ if cx.has(2) => cx.const_int(2),
-        _ => Some(-2),
-    };
-    let (one_sided_spectrum, inverse) = (cx.flag("onesided"), cx.flag("inverse"));
-    let last = dims.len().checked_sub(1)?;
-    dims[last] = known(if one_sided_spectrum && inverse { 1 } else { 2 });
-    let Some(axis) = axis else {
-        if cx.has(1) || one_sided_spectrum {
-            dims[..last].fill(None);
-        }
-        cx.set_dims(0, dims);
-        return Some(());
-    };
-    let axis = cx.axis(axis, dims.len())?;
-    let length = match (cx.has(1), one_sided_spectrum && inverse) {
-        (true, _) => cx.int_scalar(1),
-        (false, false) => dims[axis].clone(),
-        (false, true) => (|| dims[axis].as_ref()?.sub(1)?.mul(2))(),
-    };
-    dims[axis] = if one_sided_spectrum && !inverse { one_sided(&length) } else { length };
-    cx.set_dims(0, dims);
-    Some(())
-}
-
-/// `STFT`: frames of the signal by the bins of their spectra.
-pub fn stft(cx: &mut Cx) -> Option<()> {
-    let length = match (cx.has(3), cx.has(2)) {
-        (true, _) => cx.int_scalar(3),
-        (false, true) => cx.dim(2, 0),
-        (false, false) => cx.dim(0, 1),
-    };
-    let frames = (|| {
-        let steps = cx.dim(0, 1)?.sub(length.as_ref()?)?.floor_div(cx.int_scalar(1)?)?;
-        steps.add(1)
-    })();
-    let bins = if cx.flag("onesided") { one_sided(&length) } else { length };
-    cx.set_dims(0, vec![cx.dim(0, 0), frames, bins, known(2)]);
-    Some(())
-}
-
-/// `Resize` and `Upsample`: the output has `sizes`, or `floor(input * scale)`.
-pub fn resize(cx: &mut Cx) -> Option<()> {
-    let mut dims = cx.dims(0)?.to_vec();
-    let axes = match cx.ints_attr("axes") {
-        Some(axes) => cx.axes(axes, dims.len())?,
-        None => (0..dims.len()).collect(),
-    };
-    let with_roi = cx.since() >= 11;
-    let sizes = if with_roi && cx.has(3) { Some(resized_to(cx, &dims, &axes)) } else { None };
-    let sizes = sizes.unwrap_or_else(|| {
-        let scales = scales(cx, if with_roi { 2 } else { 1 });
-        let crops = cx.text("coordinate_transformation_mode") == Some("tf_crop_and_resize");
-        let scales = scales.filter(|scales| scales.len() == axes.len() && !crops);
-        let scaled = |scales: Vec<f64>| {
-            let pairs = axes.iter().zip(scales);
-            pairs.map(|(&axis, scale)| scaled(&dims[axis], scale)).collect()
-        };
-        scales.map_or_else(|| vec![None; axes.len()], scaled)
-    });
-    for (&axis, size) in axes.iter().zip(sizes) {
-        dims[axis] = size;
+    #[test]
+    fn constants() {
+        check_call("", "Constant <value_floats = [1.0, 2.0]> ()", "float[2]");
+        check_call("", "Constant <value_string = \"a\"> ()", "string[]");
+        check_call("", "RandomNormal <shape = [2, 3], dtype = 11> ()", "double[2, 3]");
+        check_call("int64[3] s", "ConstantOfShape(s)", "float[y0_dim_0, y0_dim_1, y0_dim_2]");
     }
-    cx.set_dims(0, dims);
-    Some(())
-}
 
-fn scales(cx: &Cx, input: usize) -> Option<Vec<f64>> {
-    let attr = |name: &str| cx.attr(name)?.as_float().map(f64::from);
-    if let Some(scales) = cx.attr("scales").and_then(AttrValue::as_floats) {
-        return Some(scales.iter().map(|&scale| f64::from(scale)).collect());
+    #[test]
+    fn shapes_as_values() {
+        let text = "g (float[n, 3, m] x) => (all, last, count, zeros) {
+            all = Shape(x)
+            last = Shape <start = -2> (x)
+            count = Size(x)
+            zeros = ConstantOfShape(last)
+        }";
+        check(text, &["all = [n, 3, m]", "last = [3, m]", "count = [3*m*n]", "zeros: float[3, m]"]);
     }
-    // `Upsample` of opset 1.
-    if let (Some(height), Some(width)) = (attr("height_scale"), attr("width_scale")) {
-        return Some(vec![1.0, 1.0, height, width]);
-    }
-    cx.const_floats(input)
-}
-
-/// What the input `sizes` says, under the policy for the aspect ratio.
-fn resized_to(cx: &Cx, dims: &[Size], axes: &[usize]) -> Vec<Size> {
-    let unknown = || vec![None; axes.len()];
-    let Some(sizes) = cx.ints(3).filter(|sizes| sizes.len() == axes.len()) else { return unknown() };
-    let pick: fn(f64, f64) -> f64 = match cx.text("keep_aspect_ratio_policy") {
-        Some("not_larger") => f64::min,
-        Some("not_smaller") => f64::max,
-        _ => return sizes,
-    };
-    let ratio = |(size, &axis): (&Size, &usize)| Some(number(size)? as f64 / number(&dims[axis])? as f64);
-    let ratios: Option<Vec<f64>> = sizes.iter().zip(axes).map(ratio).collect();
-    let Some(scale) = ratios.and_then(|ratios| ratios.into_iter().reduce(pick)) else { return unknown() };
-    let round = |&axis: &usize| known((scale * number(&dims[axis])? as f64 + 0.5).floor() as i64);
-    axes.iter().map(round).collect()
-}
-
-/// `floor(size * scale)`, computed in `float` where the size is a number, and exactly where the scale is
-/// a fraction over a small power of two.
-fn scaled(size: &Size, scale: f64) -> Size {
-    if let Some(size) = number(size) {
-        let product = (size as f32 * scale as f32).floor();
-        return (product.abs() < 1e9).then_some(product as i64).and_then(known);
-    }
-    let denominator = [1i64, 2, 4, 8, 16].into_iter().find(|&d| (scale * d as f64).fract() == 0.0)?;
-    let numerator = scale * denominator as f64;
-    (numerator.abs() < 1e6).then_some(())?;
-    size.as_ref()?.mul(numerator as i64)?.floor_div(denominator)
 }

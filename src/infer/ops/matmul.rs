@@ -106,3 +106,32 @@ fn implicit_output(terms: &[&str]) -> String {
     let ellipsis = if terms.iter().any(|term| term.contains("...")) { "..." } else { "" };
     ellipsis.chars().chain(once).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check_call, check_faults};
+
+    #[test]
+    fn products() {
+        check_call("float[b, 1, n, 3] x, float[h, 3, m] y", "MatMul(x, y)", "float[b, h, n, m]");
+        check_call("float[3] x, float[b, 3, m] y", "MatMul(x, y)", "float[b, m]");
+        check_call("float[n, 3] x, float[3] y", "MatMul(x, y)", "float[n]");
+        check_call("float[3] x, float[3] y", "MatMul(x, y)", "float[]");
+        check_call("float[k, n] x, float[m, k] y", "Gemm <transA = 1, transB = 1> (x, y)", "float[n, m]");
+        check_call("uint8[n, 3] x, int8[3, m] y", "MatMulInteger(x, y)", "int32[n, m]");
+        check_faults(
+            "g (float[n, 3] x, float[4, m] y) => (z) { z = MatMul(x, y) }",
+            &["axis 1 of input 0 is 3, but axis 0 of input 1 is 4"],
+        );
+    }
+
+    #[test]
+    fn einsum() {
+        let equation = |text: &str| format!("Einsum <equation = \"{text}\"> (x, y)");
+        let inputs = "float[b, n, 3] x, float[b, 3, m] y";
+        check_call(inputs, &equation("bij,bjk->bik"), "float[b, n, m]");
+        check_call(inputs, &equation("bij, bjk"), "float[n, m]");
+        check_call(inputs, &equation("...ij,...jk->k...i"), "float[m, b, n]");
+        check_call("float[n, n, 3] x", "Einsum <equation = \"iij->ji\"> (x)", "float[3, n]");
+    }
+}

@@ -135,3 +135,26 @@ pub fn zip_map(cx: &mut Cx) -> Option<()> {
     cx.put(0, Fact::sequence(Fact::Map { key: Some(key), value }));
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::check_call;
+
+    #[test]
+    fn labels_and_scores() {
+        let call = "ai.onnx.ml.LinearClassifier <classlabels_strings = [\"a\", \"b\", \"c\"], coefficients = [0.0]> (x)";
+        check_call("float[n, 4] x", call, "string[n]; float[n, 3]");
+        check_call("float[n, 4] x", "ai.onnx.ml.LinearRegressor <targets = 2> (x)", "float[n, 2]");
+        check_call("int64[n] x", "ai.onnx.ml.OneHotEncoder <cats_int64s = [1, 2, 3]> (x)", "float[n, 3]");
+        check_call(
+            "string[n] x",
+            "ai.onnx.ml.LabelEncoder <keys_strings = [\"a\"], values_int64s = [1]> (x)",
+            "int64[n]",
+        );
+        check_call(
+            "float[n, 2] x",
+            "ai.onnx.ml.ZipMap <classlabels_int64s = [0, 1]> (x)",
+            "seq(map(int64, float[]))",
+        );
+    }
+}

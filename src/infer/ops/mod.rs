@@ -14,14 +14,18 @@ mod matmul;
 mod ml;
 mod norm;
 mod reduce;
+mod reshape;
+mod resize;
 mod sequence;
+mod signal;
+mod slice;
 mod table;
 mod text;
 mod training;
 mod vision;
 
 pub(super) use cx::Cx;
-pub(super) use index::{larger, smaller};
+pub(super) use slice::{larger, smaller};
 
 /// Fills in the outputs of a call.
 pub(super) type Rule = fn(&mut Cx) -> Option<()>;

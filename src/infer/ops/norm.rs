@@ -58,3 +58,36 @@ pub fn recurrent(cx: &mut Cx) -> Option<()> {
     cx.set_dims(2, last);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call};
+
+    #[test]
+    fn statistics() {
+        check_call(
+            "float16[n, s, 8] x, float16[8] w",
+            "LayerNormalization(x, w)",
+            "float16[n, s, 8]; float[n, s, 1]; float[n, s, 1]",
+        );
+        let text = "g (float[n, 3, h] x, float[3] s) => (y, mean, var) {
+            y, mean, var = BatchNormalization <training_mode = 1> (x, s, s, s, s)
+        }";
+        check(text, &["y: float[n, 3, h]", "mean: float[3]", "var: float[3]"]);
+    }
+
+    #[test]
+    fn recurrence() {
+        let inputs = "float[t, b, 8] x, float[2, 20, 8] w, float[2, 20, 5] r";
+        check_call(
+            inputs,
+            "LSTM <direction = \"bidirectional\", hidden_size = 5> (x, w, r)",
+            "float[t, 2, b, 5]; float[2, b, 5]; float[2, b, 5]",
+        );
+        check_call(
+            "float[b, t, 8] x, float[1, 15, 8] w, float[1, 15, 5] r",
+            "GRU <layout = 1> (x, w, r)",
+            "float[b, t, 1, 5]; float[b, 1, 5]",
+        );
+    }
+}

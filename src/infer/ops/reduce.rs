@@ -96,3 +96,52 @@ pub fn det(cx: &mut Cx) -> Option<()> {
     cx.set_dims(0, &dims[..dims.len() - 2]);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call, check_faults};
+
+    #[test]
+    fn reductions() {
+        check_call("float[n, 3, 4] x", "ReduceMax(x)", "float[1, 1, 1]");
+        check_call("float[n, 3, 4] x", "ReduceMax <keepdims = 0> (x)", "float[]");
+        check_call("float[n, 3] x", "ReduceSum <noop_with_empty_axes = 1> (x)", "float[n, 3]");
+        check_call(
+            "float[n, 3, 4] x, int64[2] axes",
+            "ReduceSum <keepdims = 0> (x, axes)",
+            "float[y0_dim_0]",
+        );
+        check_call("float[n, 1, 4] x, int64[k] axes", "ReduceSum(x, axes)", "float[y0_dim_0, 1, y0_dim_2]");
+        check_call("float[n, 3, 4] x", "ArgMax <axis = 1, keepdims = 0> (x)", "int64[n, 4]");
+        check_call("float[n, 3, 3] x", "Det(x)", "float[n]");
+        check(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[n, 3] x) => (y) { y = ReduceMean <axes = [-1]> (x) }",
+            &["y: float[n, 1]"],
+        );
+        check_faults(
+            "g (float[n, 3] x) => (y) { y = ArgMax <axis = 2> (x) }",
+            &["axis 2 is out of range for rank 2"],
+        );
+    }
+
+    #[test]
+    fn top_k() {
+        let text = "g (float[n, 9] x, int64[1] k) => (a, b, c, d) {
+            five = Constant <value_ints = [5]> ()
+            a, b = TopK(x, five)
+            c, d = TopK <axis = 0> (x, k)
+        }";
+        check(text, &["a: float[n, 5]", "b: int64[n, 5]", "c: float[c_dim_0, 9]", "d: int64[c_dim_0, 9]"]);
+    }
+
+    #[test]
+    fn losses() {
+        let inputs = "float[n, 5, h] x, int64[n, h] t";
+        check_call(inputs, "NegativeLogLikelihoodLoss(x, t)", "float[]");
+        check_call(
+            inputs,
+            "SoftmaxCrossEntropyLoss <reduction = \"none\"> (x, t)",
+            "float[n, h]; float[n, 5, h]",
+        );
+    }
+}

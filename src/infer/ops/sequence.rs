@@ -201,3 +201,56 @@ pub fn get_element(cx: &mut Cx) -> Option<()> {
     cx.put(0, fact);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call};
+
+    #[test]
+    fn elements_one_by_one() {
+        let text = "g (float[n, 3] x, float[m, 3] y) => (at, all, length, stacked) {
+            list = SequenceConstruct(x, y)
+            more = SequenceInsert(list, x)
+            one = Constant <value_int = 1> ()
+            at = SequenceAt(more, one)
+            all = ConcatFromSequence <axis = 0> (more)
+            length = SequenceLength(more)
+            less = SequenceErase(more, one)
+            stacked = ConcatFromSequence <axis = 0, new_axis = 1> (less)
+        }";
+        check(
+            text,
+            &["at: float[m, 3]", "all: float[m + 2*n, 3]", "length = [3]", "stacked: float[2, n, 3]"],
+        );
+    }
+
+    #[test]
+    fn unknown_places() {
+        let text = "g (float[n, 3] x, float[m, 3] y, int64 i) => (at) {
+            list = SequenceConstruct(x, y)
+            at = SequenceAt(list, i)
+        }";
+        check(text, &["list: seq(float[?, 3])", "at: float[at_dim_0, 3]"]);
+    }
+
+    #[test]
+    fn splitting() {
+        let text = "g (float[n, 7] x) => (last, same) {
+            three = Constant <value_int = 3> ()
+            two = Constant <value_int = 2> ()
+            list = SplitToSequence <axis = 1> (x, three)
+            last = SequenceAt(list, two)
+            rows = SplitToSequence <keepdims = 0> (x)
+            same = SequenceAt(rows, two)
+        }";
+        check(text, &["last: float[n, 1]", "same: float[7]"]);
+    }
+
+    #[test]
+    fn optionals() {
+        check_call("float[n] x", "Optional(x)", "optional(float[n])");
+        check_call("float[n] x", "OptionalGetElement(x)", "float[n]");
+        check("g (optional(seq(float[n])) x) => (y) { y = OptionalGetElement(x) }", &["y: seq(float[?])"]);
+        check("g (float[n] x) => (y) { y = OptionalHasElement(x) }", &["y = [1]"]);
+    }
+}

@@ -34,3 +34,18 @@ pub fn tf_idf(cx: &mut Cx) -> Option<()> {
     cx.set_dims(0, dims);
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::check_call;
+
+    #[test]
+    fn strings() {
+        check_call("string[n] x", "StringSplit(x)", "string[n, y0_dim_1]; int64[n]");
+        check_call("string[1, n] x", "StringNormalizer(x)", "string[1, n]");
+        check_call("string[5] x", "StringNormalizer <stopwords = [\"a\"]> (x)", "string[y0_dim_0]");
+        let call = "TfIdfVectorizer <mode = \"TF\", min_gram_length = 1, max_gram_length = 1, max_skip_count = 0, \
+                    ngram_counts = [0], ngram_indexes = [0, 3], pool_int64s = [7, 8]> (x)";
+        check_call("int64[n, 5] x", call, "float[n, 4]");
+    }
+}

@@ -41,3 +41,17 @@ fn like_input(cx: &mut Cx, output: usize, input: usize) {
         cx.put(output, Fact::tensor(fact.elem(), fact.shape().cloned().unwrap_or_default()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::check;
+
+    #[test]
+    fn new_parameters_are_as_the_old() {
+        let text = "<ir_version: 8, opset_import: [\"\" : 15, \"ai.onnx.preview.training\" : 1]>
+        g (float r, int64 t, float[n] a, double[2] b, float[n] ga, double[2] gb, float[n] ha, double[2] hb) => (x, y, z, w) {
+            x, y, z, w = ai.onnx.preview.training.Adagrad(r, t, a, b, ga, gb, ha, hb)
+        }";
+        check(text, &["x: float[n]", "y: double[2]", "z: float[n]", "w: double[2]"]);
+    }
+}

@@ -44,3 +44,33 @@ pub fn image_decoder(cx: &mut Cx) -> Option<()> {
     cx.set_shape(0, Shape::new(vec![None, None, known(channels)]));
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call};
+
+    #[test]
+    fn grids_and_regions() {
+        check_call("float[n, 3, h, w] x, float[n, 5, k, 2] g", "GridSample(x, g)", "float[n, 3, 5, k]");
+        check_call(
+            "float[n, 3, h, w] x, float[r, 5] rois",
+            "MaxRoiPool <pooled_shape = [2, 4]> (x, rois)",
+            "float[r, 3, 2, 4]",
+        );
+        check_call(
+            "float[n, 3, h, w] x, float[r, 4] rois, int64[r] batch",
+            "RoiAlign <output_height = 2> (x, rois, batch)",
+            "float[r, 3, 2, 1]",
+        );
+        check_call(
+            "uint8[k] data",
+            "ImageDecoder <pixel_format = \"Grayscale\"> (data)",
+            "uint8[y0_dim_0, y0_dim_1, 1]",
+        );
+        let text = "g (float[n, 2, 3] t) => (y) {
+            size = Constant <value_ints = [4, 3, 5, 6]> ()
+            y = AffineGrid(t, size)
+        }";
+        check(text, &["y: float[4, 5, 6, 2]"]);
+    }
+}

@@ -4,6 +4,8 @@
 mod arithmetic;
 mod fold;
 mod moved;
+#[cfg(test)]
+mod tests;
 
 use super::fact::{Fact, Known, TensorFact};
 use super::load::MAX_ELEMENTS;

@@ -1,0 +1,186 @@
+use crate::infer::testing::{check, check_contradictions, check_faults};
+
+#[test]
+fn branches() {
+    let text = "g (bool c, float[n, 4] x, float[m, 4] z) => (a, b) {
+        a, b = If(c) <
+            then_branch = yes () => (p, q) { p = Relu(x) q = Relu(x) },
+            else_branch = no () => (r, s) { r = Neg(x) s = Neg(z) }
+        >
+    }";
+    check(text, &["p: float[n, 4]", "a: float[n, 4]", "b: float[b_dim_0, 4]"]);
+}
+
+#[test]
+fn a_branch_that_is_decided() {
+    let text = "g (float[n, 4] x) => (a) {
+        shape = Shape(x)
+        zero = Constant <value_int = 0> ()
+        size = Gather(shape, zero)
+        c = GreaterOrEqual(size, zero)
+        a = If(c) <then_branch = yes () => (p) { p = Relu(x) }, else_branch = no () => (r) { r = Flatten(y) y = Unsqueeze(x, shape) }>
+    }";
+    check(text, &["c = [1]", "a: float[n, 4]"]);
+}
+
+#[test]
+fn branches_of_two_types() {
+    let text = "g (bool c, float[n] x) => (a) {
+        a = If(c) <
+            then_branch = yes () => (p) { p = Relu(x) },
+            else_branch = no () => (r) { r = Cast <to = 7> (x) }
+        >
+    }";
+    check_faults(
+        text,
+        &["the branches make output 0 differently: the element types differ: float and int64"],
+    );
+}
+
+#[test]
+fn a_loop() {
+    let text = "g (int64 count, float[n, 4] x, float[0] none) => (kept, grown, rows) {
+        kept, grown, rows = Loop(count, , x, none) <body = b (int64 i, bool go, float a, float g) => (on, a2, g2, row) {
+            on = Identity(go)
+            a2 = Relu(a)
+            g2 = Concat <axis = 0> (g, one)
+            one = Constant <value_floats = [1.0]> ()
+            row = ReduceSum <keepdims = 0> (a)
+        }>
+    }";
+    check(
+        text,
+        &["kept: float[n, 4]", "a2: float[n, 4]", "grown: float[grown_dim_0]", "rows: float[rows_dim_0]"],
+    );
+}
+
+#[test]
+fn a_loop_of_known_length() {
+    let text = "g (float[n, 4] x) => (rows) {
+        shape = Shape <end = 1> (x)
+        count = Squeeze(shape)
+        go = Constant <value = bool {1}> ()
+        rows = Loop(count, go) <body = b (int64 i, bool go_in) => (go_in, row) { row = Gather(x, i) }>
+    }";
+    check(text, &["rows: float[n, 4]"]);
+}
+
+/// What an iteration makes may not be taken for the same in the next.
+#[test]
+fn symbols_stay_in_their_iteration() {
+    let text = "g (int64 count, float[n] x) => (last, parts) {
+        go = Constant <value = bool {1}> ()
+        last, parts = Loop(count, go, x) <body = b (int64 i, bool go_in, float a) => (go_in, found, found) {
+            at = NonZero(a)
+            first = Constant <value_ints = [0]> ()
+            flat = Squeeze(at, first)
+            found = Gather(a, flat)
+        }>
+    }";
+    check(text, &["last: float[last_dim_0]", "parts: float[parts_dim_0, parts_dim_1]"]);
+}
+
+#[test]
+fn a_state_of_another_type() {
+    let text = "g (int64 count, float[n] x) => (y) {
+        y = Loop(count, , x) <body = b (int64 i, bool go, float a) => (go, c) { c = Cast <to = 7> (a) }>
+    }";
+    check_faults(
+        text,
+        &["input 2 is not what an iteration hands on: the element types differ: float and int64"],
+    );
+}
+
+#[test]
+fn a_scan() {
+    let text = "g (float[4] start, float[t, 4] x) => (end, all) {
+        end, all = Scan(start, x) <num_scan_inputs = 1, body = b (float s, float v) => (s2, o) {
+            s2 = Add(s, v)
+            o = Identity(s2)
+        }>
+    }";
+    check(text, &["v: float[4]", "end: float[4]", "all: float[t, 4]"]);
+}
+
+#[test]
+fn a_mapped_sequence() {
+    let text = "g (seq(float[n]) x, int64 axis) => (y) {
+        y = SequenceMap(x, axis) <body = b (float v, int64 a) => (w) { w = Cast <to = 7> (v) }>
+    }";
+    check(text, &["y: seq(int64[?])"]);
+}
+
+const TWICE: &str = "<ir_version: 10, opset_import: [\"\" : 18, \"local\" : 1]>
+    g (float[n] x, float[m, 3] z) => (a, b) {
+        a = local.twice <axis: int = 0> (x)
+        b = local.twice <axis: int = 1> (z)
+    }
+    <domain: \"local\", opset_import: [\"\" : 18]>
+    twice <axis> (v) => (w) { w = Concat <axis: int = @axis> (v, v) }";
+
+#[test]
+fn a_function_for_each_call() {
+    check(TWICE, &["a: float[2*n]", "b: float[m, 6]", "w: float[...]"]);
+}
+
+/// Two calls with equal inputs may find different sizes.
+#[test]
+fn each_call_has_its_own_symbols() {
+    let text = "<ir_version: 10, opset_import: [\"\" : 18, \"local\" : 1]>
+    g (float[n] x, float[n] z) => (a, b) { a = local.nz(x) b = local.nz(z) }
+    <domain: \"local\", opset_import: [\"\" : 18]>
+    nz (v) => (w) { w = NonZero(v) }";
+    check(text, &["a: int64[1, w_dim_1]", "b: int64[1, w_dim_1_1]"]);
+}
+
+#[test]
+fn a_function_that_calls_itself() {
+    let text = "<ir_version: 10, opset_import: [\"\" : 18, \"local\" : 1]>
+    g (float[n] x) => (a) { a = local.f(x) }
+    <domain: \"local\", opset_import: [\"\" : 18, \"local\" : 1]>
+    f (v) => (w) { u = local.f(v) w = Add(u, v) }";
+    check(text, &["a: float[...]"]);
+}
+
+#[test]
+fn declared_types_are_compared() {
+    let text = "g (float[n, 4] x) => (int64[n, 4] y, float[n, 5] z, float[m, 4] w) { y = Relu(x) z = Neg(x) w = Abs(x) }";
+    check_contradictions(
+        text,
+        &[
+            "y: int64[n, 4] is float[n, 4]: the element types differ: float and int64",
+            "z: float[n, 5] is float[n, 4]: dim 1 differs: 4 and 5",
+        ],
+    );
+    check_contradictions(
+        "g (float[n, 4] x) => (float[n] x) {}",
+        &["x: float[n] is float[n, 4]: the ranks differ: 2 and 1"],
+    );
+}
+
+#[test]
+fn declared_types_where_nothing_is_known() {
+    let text = "<ir_version: 10, opset_import: [\"\" : 18, \"other\" : 1]>
+    g (float[n] x) => (float[n, 3] y) { y = other.Op(x) }";
+    check(text, &["y: float[n, 3]"]);
+    let range = "g (float[n] x) => (float[batch] y) { at = NonZero(x) flat = Squeeze(at, zero) zero = Constant <value_ints = [0]> () y = Gather(x, flat) }";
+    check(range, &["y: float[at_dim_1]"]);
+}
+
+#[test]
+fn names_that_are_none() {
+    check("g (float[None, None] x) => (y) { y = Transpose(x) }", &["y: float[x_dim_1, x_dim_0]"]);
+}
+
+#[test]
+fn nodes_out_of_order() {
+    check("g (float[n] x) => (y) { y = Neg(z) z = Cast <to = 7> (x) }", &["y: int64[n]"]);
+}
+
+#[test]
+fn a_chain_is_linear() {
+    let length = 20_000;
+    let nodes: String = (1..length).map(|at| format!("v{at} = Relu(v{})\n", at - 1)).collect();
+    let last = format!("v{}", length - 1);
+    check(&format!("g (float[n, 4] v0) => ({last}) {{ {nodes} }}"), &[&format!("{last}: float[n, 4]")]);
+}

@@ -1,0 +1,192 @@
+//! Operators that leave the elements in their order, and change the axes.
+
+use super::Cx;
+use super::layout::list;
+use crate::graph::dim::Dim;
+use crate::infer::fault::Fault;
+use crate::infer::shape::{Shape, Size, is, known, number, product};
+
+/// Axes of an attribute or an input, if all are known.
+fn axes(cx: &Cx, input: usize) -> Option<Vec<i64>> {
+    list(cx, "axes", input)?.iter().map(number).collect()
+}
+
+/// `Flatten`: to a matrix, split before `axis`.
+pub fn flatten(cx: &mut Cx) -> Option<()> {
+    let Some(dims) = cx.dims(0) else {
+        cx.set_shape(0, Shape::of_rank(2));
+        return Some(());
+    };
+    let axis = cx.int_or("axis", 1);
+    // An axis equal to the rank is allowed here: then all elements are in one column.
+    let at = if axis == dims.len() as i64 { dims.len() } else { cx.axis(axis, dims.len())? };
+    let (before, after) = dims.split_at(at);
+    cx.set_dims(0, vec![product(before), product(after)]);
+    Some(())
+}
+
+/// `Squeeze`: without the named axes, or without all those of size 1.
+pub fn squeeze(cx: &mut Cx) -> Option<()> {
+    let dims = cx.dims(0)?;
+    if cx.attr("axes").is_none() && !cx.has(1) {
+        let one = Dim::known(1);
+        let is_one = |dim: &Size| dim.as_ref().map(|dim| dim.equals(&one, cx.bounds()));
+        let decided = dims.iter().all(|dim| is_one(dim).is_some_and(|a| a.is_always() || a.is_never()));
+        let left = dims.iter().filter(|dim| is_one(dim).is_some_and(|answer| answer.is_never()));
+        let left: Vec<Size> = left.cloned().collect();
+        cx.set_shape(0, if decided { Shape::new(left) } else { Shape::UNKNOWN });
+        return Some(());
+    }
+    let Some(axes) = axes(cx, 1) else {
+        let count = cx.length(1)?;
+        cx.set_shape(0, Shape::of_rank(dims.len().checked_sub(count)?));
+        return Some(());
+    };
+    let axes = cx.axes(&axes, dims.len())?;
+    if axes.iter().any(|&axis| number(&dims[axis]).is_some_and(|dim| dim != 1)) {
+        cx.fault(Fault::Value { name: "axes", why: "names an axis whose size is not 1" });
+    }
+    let left = dims.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
+    cx.set_dims(0, left.map(|(_, dim)| dim.clone()).collect::<Vec<_>>());
+    Some(())
+}
+
+/// `Unsqueeze`: with axes of size 1 put in, counted in the result.
+pub fn unsqueeze(cx: &mut Cx) -> Option<()> {
+    let dims = cx.dims(0)?;
+    let Some(axes) = axes(cx, 1) else {
+        let count = cx.length(1)?;
+        cx.set_shape(0, Shape::of_rank(dims.len() + count));
+        return Some(());
+    };
+    let rank = dims.len() + axes.len();
+    let axes = cx.axes(&axes, rank)?;
+    let mut left = dims.iter();
+    let mut dim_at = |axis| if axes.contains(&axis) { known(1) } else { left.next().cloned().flatten() };
+    let dims: Vec<Size> = (0..rank).map(&mut dim_at).collect();
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `Reshape`: 0 copies the dim of the input (unless `allowzero`), -1 takes what is left.
+pub fn reshape(cx: &mut Cx) -> Option<()> {
+    let target = list(cx, "shape", 1)?;
+    let input = cx.dims(0);
+    let zero_copies = !cx.flag("allowzero");
+    let mut dims: Vec<Size> = Vec::with_capacity(target.len());
+    for (axis, size) in target.iter().enumerate() {
+        dims.push(match size {
+            size if is(size, -1) => None,
+            size if is(size, 0) && zero_copies => input.and_then(|dims| dims.get(axis).cloned().flatten()),
+            Some(dim) if may_be_sentinel(dim, cx) => None,
+            size => size.clone(),
+        });
+    }
+    solve_one(cx, &mut dims);
+    check_elements(cx, &dims);
+    cx.set_dims(0, dims);
+    Some(())
+}
+
+/// Whether an element of a shape could be -1 at run time as likely as anything else: a number that the
+/// caller passes in. An expression over sizes is taken for a size.
+fn may_be_sentinel(dim: &Dim, cx: &Cx) -> bool {
+    dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0))
+}
+
+/// The number of elements stays, which gives one dim if all others are known.
+fn solve_one(cx: &Cx, dims: &mut [Size]) {
+    let mut open = dims.iter().enumerate().filter(|(_, dim)| dim.is_none());
+    let (Some((axis, _)), None) = (open.next(), open.next()) else { return };
+    let others: Vec<Size> =
+        dims.iter().enumerate().filter(|(other, _)| *other != axis).map(|(_, dim)| dim.clone()).collect();
+    dims[axis] = quotient(cx.dims(0), &others);
+}
+
+/// The number of elements of `dims` over that of `others`; what both have in common is not multiplied,
+/// so it need not be known.
+fn quotient(dims: Option<&[Size]>, others: &[Size]) -> Size {
+    let (all, part) = (product(dims?)?, product(others)?);
+    if part.as_const() == Some(0) {
+        return None;
+    }
+    all.div_exact(&part).or_else(|| all.floor_div(&part))
+}
+
+fn check_elements(cx: &mut Cx, dims: &[Size]) {
+    let to = Shape::new(dims);
+    let (Some(before), Some(after)) = (cx.shape(0).numel(), to.numel()) else { return };
+    if before.equals(&after, cx.bounds()).is_never() {
+        let from = cx.shape(0);
+        cx.fault(Fault::Elements { input: 0, from, to });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::infer::testing::{check, check_call, check_faults};
+
+    fn at(opset: i64, graph: &str) -> String {
+        format!("<ir_version: 6, opset_import: [\"\" : {opset}]> {graph}")
+    }
+
+    #[test]
+    fn reshape() {
+        let text = |shape: &str| {
+            format!(
+                "g (float[n, 6, 4] x) => (y) {{ shape = Constant <value_ints = [{shape}]> () y = Reshape(x, shape) }}"
+            )
+        };
+        check(&text("0, -1"), &["y: float[n, 24]"]);
+        check(&text("-1, 8"), &["y: float[3*n, 8]"]);
+        check(&text("0, 2, 3, -1"), &["y: float[n, 2, 3, 4]"]);
+        check(&text("-1, 7"), &["y: float[3*n + floor(3*n / 7), 7]"]);
+        check_faults(
+            "g (float[2, 6] x) => (y) { shape = Constant <value_ints = [5, 3]> () y = Reshape(x, shape) }",
+            &["input 0 of shape [2, 6] has not as many elements as [5, 3]"],
+        );
+        check(
+            &at(4, "g (float[n, 6] x) => (y) { y = Reshape <shape = [-1, 2, 3]> (x) }"),
+            &["y: float[n, 2, 3]"],
+        );
+        check_call("float[n, 6] x, int64[3] s", "Reshape(x, s)", "float[y0_dim_0, y0_dim_1, y0_dim_2]");
+    }
+
+    #[test]
+    fn a_shape_computed_in_the_graph() {
+        let text = "g (float[n, s, 12] x) => (y) {
+            shape = Shape(x)
+            zero = Constant <value_int = 0> ()
+            batch = Gather(shape, zero)
+            batches = Unsqueeze(batch, axes)
+            axes = Constant <value_ints = [0]> ()
+            one = Constant <value_int = 1> ()
+            length = Gather(shape, one)
+            two = Constant <value_int = 2> ()
+            half = Div(length, two)
+            halves = Unsqueeze(half, axes)
+            rest = Constant <value_ints = [2, 12]> ()
+            target = Concat <axis = 0> (batches, halves, rest)
+            y = Reshape(x, target)
+        }";
+        check(text, &["target = [n, floor(s / 2), 2, 12]", "y: float[n, floor(s / 2), 2, 12]"]);
+    }
+
+    #[test]
+    fn axes_put_in_and_taken_out() {
+        check_call("float[n, 1, 3] x", "Squeeze(x)", "float[...]");
+        check_call("float[2, 1, 3] x", "Squeeze(x)", "float[2, 3]");
+        check_call("float[n, 1, 3] x, int64[1] axes", "Squeeze(x, axes)", "float[y0_dim_0, y0_dim_1]");
+        check(&at(11, "g (float[n, 1, 3] x) => (y) { y = Squeeze <axes = [-2]> (x) }"), &["y: float[n, 3]"]);
+        check(
+            &at(11, "g (float[n, 3] x) => (y) { y = Unsqueeze <axes = [0, -1]> (x) }"),
+            &["y: float[1, n, 3, 1]"],
+        );
+        check_call("float[n, 3, m] x", "Flatten(x)", "float[n, 3*m]");
+        check_call("float[n, 3, m] x", "Flatten <axis = 3> (x)", "float[3*m*n, 1]");
+        check_faults(
+            &at(11, "g (float[n, 2] x) => (y) { y = Squeeze <axes = [1]> (x) }"),
+            &["`axes` names an axis whose size is not 1"],
+        );
+    }
+}
