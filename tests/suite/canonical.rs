@@ -5,8 +5,10 @@ use std::fmt::Write;
 
 use onnx_lint::graph::{AttrValue, Attribute, Def, GraphId, Model, NodeId, ValueId, order};
 use onnx_lint::infer::{self, eval::Array};
+use onnx_lint::schema::{AttrView, lookup};
 
-/// The nodes that the outputs need, in order, values by number; inputs by name, constants by content.
+/// The nodes that the outputs need, in order, values by number; inputs by name, constants by content,
+/// attributes at their default left out.
 pub fn text(model: &Model) -> String {
     let mut writer = Writer { model, names: HashMap::new(), nodes: 0, text: String::new() };
     writer.graph(model.main);
@@ -65,7 +67,16 @@ impl Writer<'_> {
             .iter()
             .map(|input| input.map_or("\"\"".into(), |value| self.value(value, order)))
             .collect();
-        let mut attrs: Vec<String> = node.attrs.iter().map(|attr| self.attr(attr)).collect();
+        let schema = self
+            .model
+            .opset(node.graph, node.domain())
+            .and_then(|opset| lookup(node.domain(), &node.op_type, opset as u16));
+        let at_default = |attr: &&Attribute| {
+            let spec = schema.and_then(|schema| schema.attr(&attr.name));
+            spec.is_some_and(|spec| spec.is_default(AttrView::from(&attr.value)))
+        };
+        let written: Vec<Attribute> = node.attrs.iter().filter(|attr| !at_default(attr)).cloned().collect();
+        let mut attrs: Vec<String> = written.iter().map(|attr| self.attr(attr)).collect();
         attrs.sort();
         let number = self.nodes;
         self.nodes += 1;
