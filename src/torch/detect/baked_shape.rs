@@ -4,16 +4,19 @@ use crate::diag::{Finding, Level};
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::rule::Rule;
-use crate::torch::trace::{Node, NodeId, Trace};
+use crate::torch::trace::{Node, NodeId, Origin, Trace};
 use crate::torch::types::Size;
 
 const RULE: Rule = Rule::new("EXP001", "baked-shape", Level::Error);
 
-/// Speaks only where the shapes say which sizes may vary: in graphs of the exporter with dynamic axes.
+/// An error only where the shapes say which sizes may vary: in graphs of the exporter with dynamic axes.
+/// A trace has fixed sizes throughout; there, a shape without any free size is worth a remark.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     for (id, node) in context.trace.nodes() {
         let finding = match (&*node.op.namespace, &*node.op.name) {
-            ("aten", "reshape" | "view") | ("onnx", "Reshape") => reshape(context, id, node),
+            ("aten", "reshape" | "view") | ("onnx", "Reshape") => {
+                reshape(context, id, node).or_else(|| fixed_reshape(context, id, node))
+            }
             ("aten", "expand") | ("onnx", "Expand") => expand(context, id, node),
             _ => None,
         };
@@ -59,6 +62,30 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
             .note("at another batch size nothing fails: the elements of different samples are mixed")
             .help("keep the batch axis: `x.reshape(x.shape[0], …)`")
     })
+}
+
+/// A reshape in a trace, in the user's own code, that leaves no size open.
+fn fixed_reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
+    let trace = context.trace;
+    let given =
+        trace.receiver(node).filter(|&value| trace.origin == Origin::TorchScript && context.varies(value))?;
+    let target = literal_shape(trace, node)?;
+    let elements = target.iter().try_fold(1i64, |count, &size| count.checked_mul(size))?;
+    let is_fixed = elements > 1 && target.iter().all(|&size| size > 0);
+    context.user_source(node).filter(|source| is_fixed && !source.file.contains("-packages"))?;
+    let message = format!(
+        "`{}` to {} takes exactly {elements} elements of {}",
+        node.op.name,
+        listed(&target),
+        context.describe(given)
+    );
+    Some(
+        context
+            .finding(&RULE.at_level(Level::Info), id, message)
+            .label("every size is a constant")
+            .note("with a dynamic axis the exported model fails at any size but that of the export")
+            .help("take the sizes from the tensor, `x.shape[0]`, or leave one to -1"),
+    )
 }
 
 fn expand(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {

@@ -1,79 +1,115 @@
 //! EXP005, EXP012: tensors that came into the trace as constants.
 
+use rustc_hash::FxHashMap;
+
 use crate::diag::{Finding, Level};
+use crate::graph::ElemType;
 use crate::torch::argument::{Argument, TensorLiteral};
 use crate::torch::context::Context;
 use crate::torch::rule::Rule;
-use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
+use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};
 
 const NUMPY_CONSTANT: Rule = Rule::new("EXP005", "numpy-constant", Level::Warning);
 const TENSOR_DATA: Rule = Rule::new("EXP012", "tensor-data", Level::Warning);
 
-/// Looks at the constants of at least one axis that a trace holds. Those of `torch.tensor([…])` show as
-/// `aten::to` and `aten::detach`, those of `torch.from_numpy` as `aten::lift_fresh`; a constant that is used
-/// as it stands is a tensor the tracer had never seen: `x.data` is one.
+/// Looks at the constants with more than one element. Those that NumPy arrays and Python lists became go
+/// through `aten::lift_fresh`, or `aten::to` and `aten::detach`, first; one that is used as it stands is a
+/// tensor the tracer had never seen: `x.data` is one. That it has the shape of a tensor which depends on
+/// the input is what makes a fault of it.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if trace.origin != Origin::TorchScript {
         return;
     }
+    let varying = first_of_each_shape(context);
     for (_, node) in trace.nodes() {
-        let Some((value, shape)) = large_constant(trace, node) else { continue };
-        let Some(like) = input_of_shape(trace, value, &shape) else { continue };
+        let Some((value, kind)) = large_constant(trace, node) else { continue };
+        let like = varying.get(&kind).copied();
         for user in &trace.value(value).users {
-            let crate::torch::trace::User::Node(reader) = *user else { continue };
-            let finding = if trace.node(reader).op.is("aten", "lift_fresh") {
-                Some(numpy_constant(context, reader, like))
-            } else {
-                tensor_data(context, reader, value, like)
+            let User::Node(reader) = *user else { continue };
+            let finding = match trace.node(reader).op.aten() {
+                Some("lift_fresh" | "to") => brought_in(context, reader, like),
+                _ => never_seen(context, reader, value, like),
             };
             out.extend(finding);
         }
     }
 }
 
-/// A `prim::Constant` of rank 1 or more with two elements at least.
-fn large_constant(trace: &Trace, node: &Node) -> Option<(ValueId, Vec<i64>)> {
-    let value = *node.outputs.first().filter(|_| node.op.is("prim", "Constant"))?;
-    let Some(Argument::Tensor(TensorLiteral { shape: Some(shape), .. })) = &trace.value(value).literal else {
-        return None;
-    };
-    (shape.iter().any(|&size| size > 1)).then(|| (value, shape.clone()))
-}
+/// Element type and shape.
+type Kind = (Option<ElemType>, Vec<i64>);
 
-/// An input of the shape and element type of a constant.
-fn input_of_shape(trace: &Trace, constant: ValueId, shape: &[i64]) -> Option<ValueId> {
-    let elem = trace.value(constant).ty.elem();
-    trace.inputs().find(|&input| {
-        let ty = &trace.value(input).ty;
-        let sizes: Option<Vec<i64>> =
-            ty.shape().and_then(|sizes| sizes.iter().map(|size| size.traced()).collect());
-        sizes.as_deref() == Some(shape) && ty.elem() == elem
-    })
-}
-
-fn numpy_constant(context: &Context, id: NodeId, like: ValueId) -> Finding {
-    let input = context.describe(like);
-    context
-        .finding(&NUMPY_CONSTANT, id, format!("a NumPy array became a constant of exactly the shape of {input}"))
-        .label("made outside of the trace")
-        .note("its elements are those of the export; it fits no other shape, and if it was computed from an input, that is lost")
-        .help("make it with torch, from the tensor it goes with: `torch.ones_like(x)`, `x.new_zeros(x.shape)`")
-}
-
-/// What a constant is read by: in place, or in arithmetic with the input it looks like.
-fn tensor_data(context: &Context, id: NodeId, constant: ValueId, like: ValueId) -> Option<Finding> {
+/// For each element type and shape, the first value that depends on the input and has it.
+fn first_of_each_shape(context: &Context) -> FxHashMap<Kind, ValueId> {
     let trace = context.trace;
-    let node = trace.node(id);
-    let changed = node.op.writes().is_some() && trace.receiver(node) == Some(constant);
-    context.user_source(node).filter(|_| changed || trace.values_read(node).contains(&like))?;
-    let input = context.describe(like);
-    let what = if changed { "is changed in place" } else { "is used beside it" };
+    let mut first = FxHashMap::default();
+    for value in (0..trace.values.len() as u32).map(ValueId).filter(|&value| context.varies(value)) {
+        let ty = &trace.value(value).ty;
+        let sizes = ty.shape().and_then(|sizes| sizes.iter().map(|size| size.traced()).collect());
+        if let Some(sizes) = sizes {
+            first.entry((ty.elem(), sizes)).or_insert(value);
+        }
+    }
+    first
+}
+
+/// A `prim::Constant` of more than one element.
+fn large_constant(trace: &Trace, node: &Node) -> Option<(ValueId, Kind)> {
+    let value = *node.outputs.first().filter(|_| node.op.is("prim", "Constant"))?;
+    match &trace.value(value).literal {
+        Some(Argument::Tensor(TensorLiteral { elem, shape: Some(shape), .. }))
+            if shape.iter().any(|&size| size > 1) =>
+        {
+            Some((value, (*elem, shape.clone())))
+        }
+        _ => None,
+    }
+}
+
+/// A constant made of a NumPy array or a list, on the line of `id`.
+fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Finding> {
+    let is_input = |value: &ValueId| context.trace.inputs().any(|input| input == *value);
+    let from_array = context.trace.node(id).op.is("aten", "lift_fresh");
+    context.user_source(context.trace.node(id))?;
+    let (level, message) = match like.filter(is_input) {
+        Some(input) => {
+            let input = context.describe(input);
+            (
+                Level::Warning,
+                format!("an array from outside of torch became a constant of exactly the shape of {input}"),
+            )
+        }
+        None if from_array => (Level::Info, "an array from outside of torch became a constant".to_owned()),
+        None => return None,
+    };
     Some(
         context
-            .finding(&TENSOR_DATA, id, format!("a constant of the shape of {input} {what}: the trace lost where it came from"))
-            .label("a constant, not the input")
-            .note(format!("`{input}.data` looks like this: the trace cannot follow it, and keeps the elements of the example input", input = input.trim_matches('`')))
-            .help("use `.detach()` instead of `.data`, and `x = x + 1` instead of `x += 1`"),
+            .finding(&NUMPY_CONSTANT.at_level(level), id, message)
+            .label("made outside of the trace")
+            .note("its elements are those of the export: if NumPy or Python computed them from an input, that is lost")
+            .help("make it with torch, from the tensor it goes with: `torch.ones_like(x)`, `x.new_zeros(x.shape)`"),
+    )
+}
+
+/// A constant that is used as it stands: changed in place, or beside the tensor it looks like.
+fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<ValueId>) -> Option<Finding> {
+    let trace = context.trace;
+    let node = trace.node(id);
+    let like = like?;
+    context.user_source(node)?;
+    let changed = node.op.writes().is_some() && trace.receiver(node) == Some(constant);
+    let beside = trace.values_read(node).contains(&like);
+    let (level, what) = match (changed, beside) {
+        (true, _) => (Level::Warning, "is changed in place"),
+        (_, true) => (Level::Warning, "is used beside it"),
+        _ => (Level::Info, "is used"),
+    };
+    let like = context.describe(like);
+    Some(
+        context
+            .finding(&TENSOR_DATA.at_level(level), id, format!("a constant of the shape of {like} {what}: the trace cannot say where it came from"))
+            .label("a constant")
+            .note("`.data` of a tensor looks like this: the trace does not follow it, and keeps the elements of the example input")
+            .help("use `.detach()` instead of `.data`, and `x = x + 1` instead of `x += 1`; register fixed tensors as buffers"),
     )
 }

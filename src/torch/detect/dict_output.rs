@@ -15,11 +15,11 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     if !trace.output_keys.is_empty() {
         out.push(explain(context.interface_finding(&RULE, message(&trace.output_keys)), &trace.output_keys));
     }
-    for output in trace.values_returned(trace.body) {
-        let Some(dict) = trace.producer(output).filter(|&id| trace.node(id).op.is("prim", "DictConstruct"))
-        else {
-            continue;
-        };
+    let mut dicts = Vec::new();
+    for output in &trace.block(trace.body).outputs {
+        dicts_within(trace, output, &mut dicts);
+    }
+    for dict in dicts {
         let keys = keys(trace, dict);
         let finding = context.finding(&RULE, dict, message(&keys));
         // The dict itself is put together by PyTorch; its members are computed on the user's lines.
@@ -27,6 +27,17 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         let mut members = members.filter_map(|input| trace.producer(trace.as_value(&input.argument)?));
         let source = members.find_map(|id| context.user_source(trace.node(id)));
         out.push(explain(finding.source(source), &keys));
+    }
+}
+
+/// The dict that an output is, or those among the members of a tuple.
+fn dicts_within(trace: &Trace, output: &Argument, into: &mut Vec<NodeId>) {
+    if let Argument::List(members) = trace.see(output) {
+        members.iter().for_each(|member| dicts_within(trace, member, into));
+    } else if let Some(id) = trace.as_value(output).and_then(|value| trace.producer(value))
+        && trace.node(id).op.is("prim", "DictConstruct")
+    {
+        into.push(id);
     }
 }
 

@@ -25,13 +25,16 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     let done = node.op.writes()?;
     let size = trace.receiver(node).filter(|&value| is_size(trace, value))?;
     let changed = *node.outputs.first()?;
-    if trace.value(changed).users.len() < 2 {
+    let users = &trace.value(changed).users;
+    if users.len() < 2 {
         return None;
     }
-    Some(
-        finding(context, id, &RULE, context.describe(size), operator_symbol(done))
-            .note("the changed value is read more than once after this; a name that still meant the old size reads the new one"),
-    )
+    // `m + n` reads one value twice only if both names mean it: then the fault is proved.
+    let by_both_names = users.windows(2).any(|pair| pair[0] == pair[1]);
+    let rule = if by_both_names { RULE } else { RULE.at_level(Level::Warning) };
+    Some(finding(context, id, &rule, context.describe(size), operator_symbol(done)).note(
+        "the changed value is read more than once after this; a name that still meant the old size reads the new one",
+    ))
 }
 
 /// In ONNX the trace of it is one operand twice: `Add(m, m)` for `m + n`, with `m` a size plus a constant.

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::diag::{Finding, Level};
+use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::op::Op;
 use crate::torch::rule::Rule;
@@ -71,8 +72,12 @@ fn python_op(context: &Context, id: NodeId, node: &Node) -> Finding {
     } else {
         (Level::Error, "only its name was recorded: the exporter cannot know what it computes")
     };
+    let name = match node.attributes.iter().find(|(key, _)| &**key == "name") {
+        Some((_, Argument::Str(name))) => name.to_string(),
+        _ => node.op.to_string(),
+    };
     context
-        .finding(&PYTHON_OP.at_level(level), id, format!("`{}` is a Python function in the graph", node.op))
+        .finding(&PYTHON_OP.at_level(level), id, format!("`{name}` is a Python function in the graph"))
         .label("an autograd.Function")
         .note(note)
         .help("write the forward with torch operators in the module, or give the Function a static `symbolic` method")

@@ -27,7 +27,8 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         .finding(&RULE, first, format!("`{op}` runs in training mode{more}"))
         .label(what)
         .note("at run time the results differ from those of the evaluated model, and between calls or batches")
-        .help("call `model.eval()` before the export, and leave `training=` of `torch.onnx.export` at its default");
+        .help("call `model.eval()` before the export, and leave `training=` of `torch.onnx.export` at its default; \
+             `F.dropout(x)` drops unless it is told `training=self.training`");
     for &(id, what) in training.iter().skip(1).take(MAX_RELATED) {
         finding = finding.related(context.place(id), what);
     }

@@ -1,0 +1,75 @@
+use super::{X, check};
+
+#[test]
+fn sizes_changed_in_place() {
+    let size = "%1 : int = prim::Constant[value=1]()
+        %2 : int = aten::size(%x, %1)
+        %n : Long() = prim::NumToTensor(%2)
+        %4 : Long() = prim::Constant[value={3}]()
+        %m : Long() = aten::mul_(%n, %4)";
+    let both = format!("{size}\n %6 : Long() = aten::sub(%m, %m, %1)");
+    check(X, &both, "%6", &["in-place-shape-alias@14"]);
+    // `n *= 3` with no other name for n, used once: nothing can have gone wrong.
+    let once = format!(
+        "{size}\n %6 : int = aten::Int(%m)\n %7 : int[] = prim::ListConstruct(%6)\n %8 : Float(18) = aten::zeros(%7)"
+    );
+    check(X, &once, "%8", &[]);
+    let new_value = both.replace("mul_", "mul");
+    check(X, &new_value, "%6", &[]);
+}
+
+#[test]
+fn views_written_to() {
+    let clone = "%1 : NoneType = prim::Constant()
+        %y : Float(2, 6, strides=[6, 1]) = aten::clone(%x, %1)
+        %n : int[] = prim::Constant[value=[-1]]()
+        %one : int = prim::Constant[value=1]()";
+    let flat = format!(
+        "{clone}\n %v : Float(12, strides=[1]) = aten::view(%y, %n)\n %w : Float(12) = aten::add_(%v, %one, %one)"
+    );
+    check(X, &flat, "%y", &["in-place-view-lost@15"]);
+    check(X, &flat, "%w", &[]);
+    check(X, &flat.replace("aten::view", "aten::reshape"), "%y", &["in-place-view-lost@15"]);
+    check(
+        X,
+        &flat.replace("aten::add_(%v, %one, %one)", "aten::zero_(%v)"),
+        "%y",
+        &["in-place-view-lost@15"],
+    );
+    check(X, &flat.replace("aten::add_", "aten::add"), "%y", &[]);
+    // Read by another node, and only for its shape.
+    check(X, &format!("{flat}\n %z : Float(2, 6) = aten::relu(%y)"), "%z", &["in-place-view-lost@15"]);
+    check(X, &format!("{flat}\n %z : int = aten::size(%y, %one)"), "%z", &[]);
+    // A part of a transposed tensor: the exporter follows the slice, not the transposition.
+    let transposed = format!(
+        "{clone}\n %zero : int = prim::Constant[value=0]()
+        %t : Float(6, 2, strides=[1, 6]) = aten::transpose(%y, %zero, %one)
+        %s : Float(2) = aten::select(%t, %zero, %zero)
+        %w : Float(2) = aten::fill_(%s, %one)"
+    );
+    check(X, &transposed, "%y", &["in-place-view-lost@17"]);
+}
+
+#[test]
+fn writes_that_the_exporter_follows() {
+    let selected = "%zero : int = prim::Constant[value=0]()
+        %one : int = prim::Constant[value=1]()
+        %s : Float(6, strides=[1]) = aten::select(%x, %zero, %zero)
+        %w : Float(6, strides=[1]) = aten::add_(%s, %one, %one)";
+    check(X, selected, "%x", &[]);
+    // `x[0] += 1` writes the sum back.
+    let written_back = format!(
+        "{selected}\n %s2 : Float(6, strides=[1]) = aten::select(%x, %zero, %zero)
+        %b : bool = prim::Constant[value=0]()
+        %c : Float(6, strides=[1]) = aten::copy_(%s2, %w, %b)"
+    );
+    check(X, &written_back, "%x", &[]);
+    // The halves of a tensor do not overlap.
+    let halves = "%two : int = prim::Constant[value=2]()
+        %one : int = prim::Constant[value=1]()
+        %l : Tensor[] = aten::chunk(%x, %two, %one)
+        %a : Float(2, 3), %b : Float(2, 3) = prim::ListUnpack(%l)
+        %c : Float(2, 3) = aten::sigmoid_(%a)
+        %d : Float(2, 3) = aten::mul(%c, %b)";
+    check(X, halves, "%d", &[]);
+}

@@ -1,0 +1,62 @@
+use super::{X, check};
+
+#[test]
+fn indexing_with_constants() {
+    let read = |first: &str, indices: &str| {
+        format!(
+            "%i : Long(2) = prim::Constant[value= {first}  1 [ CPULongType{{2}} ]]()
+            %d : Long(2) = aten::detach(%i)
+            %l : Tensor?[] = prim::ListConstruct({indices})
+            %y : Tensor = aten::index(%x, %l)"
+        )
+    };
+    check(X, &read("-1", "%d, %d"), "%y", &["negative-index@13"]);
+    check(X, &read("0", "%d, %d"), "%y", &[]);
+    let mask = "%m : Bool(2, 6) = aten::gt(%x, %x)\n%l : Tensor?[] = prim::ListConstruct(%m)\n%y : Tensor = aten::index(%x, %l)";
+    check(X, mask, "%y", &["boolean-mask@12"]);
+}
+
+#[test]
+fn assignments_through_indices() {
+    let inputs = "%x : Float(4, 5, 6), %i : Long(2), %v : Float(2, 6)";
+    let write = |indices: &str| {
+        format!(
+            "%n : NoneType = prim::Constant()
+            %f : bool = prim::Constant[value=0]()
+            %l : Tensor?[] = prim::ListConstruct({indices})
+            %y : Float(4, 5, 6) = aten::index_put_(%x, %l, %v, %f)"
+        )
+    };
+    check(inputs, &write("%i, %i"), "%y", &[]);
+    check(
+        &inputs.replace("%v : Float(2, 6)", "%v : Float(2, 5)"),
+        &write("%i, %n, %i"),
+        "%y",
+        &["index-put-non-consecutive@13"],
+    );
+    check(
+        &inputs.replace("%v : Float(2, 6)", "%v : Float(6)"),
+        &write("%i, %i"),
+        "%y",
+        &["index-put-broadcast@13"],
+    );
+    check(&inputs.replace("%v : Float(2, 6)", "%v : Float()"), &write("%i, %i"), "%y", &[]);
+    check(
+        "%x : Float(4, 5, 6), %i : Long(3, 2), %v : Float(3, 2, 6)",
+        &write("%i, %i"),
+        "%y",
+        &["index-put-rank@13"],
+    );
+    // `x[i, 0, j] = v`: the selected axis lies between.
+    let between = "%one : int = prim::Constant[value=1]()
+        %s : Float(4, 6) = aten::select(%x, %one, %one)
+        %f : bool = prim::Constant[value=0]()
+        %l : Tensor?[] = prim::ListConstruct(%i, %i)
+        %y : Float(4, 6) = aten::index_put_(%s, %l, %v, %f)";
+    check(
+        "%x : Float(4, 5, 6), %i : Long(2), %v : Float(2)",
+        between,
+        "%x",
+        &["index-put-non-consecutive@14"],
+    );
+}

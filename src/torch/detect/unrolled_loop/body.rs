@@ -1,0 +1,74 @@
+//! What is computed with one element, in a form that can be compared with the next.
+
+use crate::torch::argument::Argument;
+use crate::torch::trace::{Trace, User, ValueId};
+
+/// How far the computation on each step is compared with that on the next.
+const MAX_BODY: usize = 12;
+
+/// What is done with a value, node after node, up to where several nodes use it.
+pub type Body = Vec<Vec<String>>;
+
+pub fn body(trace: &Trace, mut value: ValueId) -> Body {
+    let mut body = Body::new();
+    while body.len() < MAX_BODY {
+        let users = &trace.value(value).users;
+        let mut step: Vec<String> =
+            users.iter().filter_map(|user| describe_use(trace, value, user)).collect();
+        step.sort();
+        body.push(step);
+        let [User::Node(only)] = users[..] else { break };
+        let [next] = trace.node(only).outputs[..] else { break };
+        value = next;
+    }
+    body
+}
+
+/// The operator, the positions it takes the value at, its literal arguments, its module and line: equal
+/// for the same Python at the next step, different for other weights or other constants.
+fn describe_use(trace: &Trace, value: ValueId, user: &User) -> Option<String> {
+    let User::Node(id) = user else { return None };
+    let node = trace.node(*id);
+    let line = node.source.as_ref().map_or(0, |source| source.line);
+    let mut text = format!("{} {} {line}", node.op, node.scope);
+    if matches!(&*node.op.name, "ListConstruct" | "TupleConstruct" | "Concat" | "cat" | "stack") {
+        return Some(text);
+    }
+    for input in &node.inputs {
+        let operand = match (&input.argument, trace.see(&input.argument)) {
+            (Argument::Value(it), _) if *it == value => " self".to_owned(),
+            (Argument::Value(it), Argument::Value(_)) => attribute_path(trace, *it),
+            (_, literal) => format!(" {literal:?}"),
+        };
+        text.push_str(&operand);
+    }
+    Some(text)
+}
+
+/// Whether one body is the other, up to where the shorter ends: the last steps have less behind them.
+pub fn is_alike(a: &Body, b: &Body) -> bool {
+    let without_end = |body: &Body| body.len().saturating_sub(1).max(1);
+    let compared = without_end(a).min(without_end(b));
+    let computes = |step: &[String]| step.iter().any(|use_| !use_.contains("Construct"));
+    computes(&a[0]) && a.iter().zip(b).take(compared).all(|(a, b)| a == b)
+}
+
+/// ` .cells.0.weight` for what was fetched from the module, ` _` for what was computed.
+fn attribute_path(trace: &Trace, mut value: ValueId) -> String {
+    let mut names = Vec::new();
+    while let Some(node) =
+        trace.producer(value).map(|id| trace.node(id)).filter(|node| node.op.is("prim", "GetAttr"))
+    {
+        let name = node.attributes.iter().find(|(key, _)| &**key == "name").map(|(_, name)| name);
+        names.push(match name {
+            Some(Argument::Str(name)) => &**name,
+            _ => "",
+        });
+        match trace.receiver(node).filter(|_| names.len() < MAX_BODY) {
+            Some(owner) => value = owner,
+            None => break,
+        }
+    }
+    names.reverse();
+    if names.is_empty() { " _".to_owned() } else { format!(" .{}", names.join(".")) }
+}
