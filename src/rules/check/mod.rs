@@ -171,3 +171,6 @@ fn direction(
 fn arc(text: &str) -> Arc<str> {
     Arc::from(text)
 }
+
+#[cfg(test)]
+mod tests;
