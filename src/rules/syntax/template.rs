@@ -34,8 +34,8 @@ fn string(cursor: &mut Cursor, span: Span, parts: &mut Vec<TextPart>) -> Parsed<
                 return Err(cursor.fault(span, "a `}` without its `{`; a brace itself is written `}}`"));
             }
             '{' => {
-                let closed =
-                    inner[at + 1..].find(['{', '}']).filter(|end| inner[at + 1..].as_bytes()[*end] == b'}');
+                let rest = &inner[at + 1..];
+                let closed = rest.find(['{', '}']).filter(|&end| rest[end..].starts_with('}'));
                 let Some(len) = closed else {
                     let span = Span::new(base + at, base + at + 1);
                     return Err(cursor.fault(span, "this `{` is not closed; a brace itself is written `{{`"));
