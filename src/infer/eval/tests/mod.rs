@@ -1,0 +1,117 @@
+//! Small cases for each family: what the specification's text promises, and what it is easy to get
+//! wrong. ONNX's own node tests are run by the conformance tests.
+
+mod elements;
+mod layers;
+mod others;
+mod refusals;
+mod shapes;
+
+use std::collections::BTreeMap;
+
+use super::{Array, Attr, Attrs, Budget, Call, Refusal, Val, eval};
+use crate::graph::element::ElemType;
+
+impl Attrs for BTreeMap<&'static str, Attr<'static>> {
+    fn get(&self, name: &str) -> Option<Attr<'_>> {
+        BTreeMap::get(self, name).cloned()
+    }
+}
+
+/// One call, made piece by piece. The newest version of `ai.onnx` unless told otherwise.
+struct Case {
+    domain: &'static str,
+    op: &'static str,
+    version: u16,
+    outputs: usize,
+    attrs: BTreeMap<&'static str, Attr<'static>>,
+    inputs: Vec<Option<Val>>,
+}
+
+fn call(op: &'static str) -> Case {
+    Case { domain: "", op, version: 28, outputs: 1, attrs: BTreeMap::new(), inputs: vec![] }
+}
+
+impl Case {
+    fn domain(self, domain: &'static str) -> Case {
+        Case { domain, ..self }
+    }
+
+    fn version(self, version: u16) -> Case {
+        Case { version, ..self }
+    }
+
+    fn attr(mut self, name: &'static str, value: Attr<'static>) -> Case {
+        self.attrs.insert(name, value);
+        self
+    }
+
+    fn int(self, name: &'static str, value: i64) -> Case {
+        self.attr(name, Attr::Int(value))
+    }
+
+    fn ints(self, name: &'static str, values: &'static [i64]) -> Case {
+        self.attr(name, Attr::Ints(values))
+    }
+
+    fn text(self, name: &'static str, value: &'static str) -> Case {
+        self.attr(name, Attr::Str(value.as_bytes()))
+    }
+
+    fn of(mut self, input: Array) -> Case {
+        self.inputs.push(Some(input.into()));
+        self
+    }
+
+    fn absent(mut self) -> Case {
+        self.inputs.push(None);
+        self
+    }
+
+    fn run(&self) -> Result<Vec<Val>, Refusal> {
+        let &Case { domain, op, version, outputs, .. } = self;
+        let call = Call { domain, op, version, opset: version, attrs: &self.attrs, outputs };
+        eval(&call, &self.inputs, Budget::default())
+    }
+
+    /// The outputs start with these tensors.
+    #[track_caller]
+    fn gives(mut self, expected: &[Array]) {
+        self.outputs = expected.len();
+        let outputs = self.run().unwrap_or_else(|refusal| panic!("{}: {refusal:?}", self.op));
+        for (output, expected) in outputs.iter().zip(expected) {
+            assert_eq!(output, &Val::from(expected.clone()), "{}", self.op);
+        }
+    }
+
+    #[track_caller]
+    fn refused(self) {
+        assert!(self.run().is_err(), "{} has a value", self.op);
+    }
+}
+
+fn ints(shape: &[usize], data: &[i64]) -> Array {
+    Array::i64s(shape.to_vec(), data.to_vec()).expect("data fit the shape")
+}
+
+/// Integers of any type.
+fn whole(elem: ElemType, data: &[i128]) -> Array {
+    Array::from_ints(elem, vec![data.len()], data.to_vec()).expect("data fit the shape")
+}
+
+fn reals(shape: &[usize], data: &[f64]) -> Array {
+    floats(ElemType::Float, shape, data)
+}
+
+fn floats(elem: ElemType, shape: &[usize], data: &[f64]) -> Array {
+    Array::from_f64s(elem, shape.to_vec(), data.to_vec()).expect("data fit the shape")
+}
+
+fn bools(data: &[bool]) -> Array {
+    Array::bools(vec![data.len()], data.to_vec()).expect("data fit the shape")
+}
+
+fn strings(shape: &[usize], data: &[&str]) -> Array {
+    let bytes = data.iter().map(|text| text.as_bytes().to_vec()).collect();
+    Array::strings(shape.to_vec(), bytes).expect("data fit the shape")
+}

@@ -1,0 +1,48 @@
+//! Calls without a value.
+
+use super::{Refusal, call, ints, reals};
+
+#[test]
+fn nothing_large_is_made() {
+    let too_large = |case: super::Case| assert_eq!(case.run(), Err(Refusal::TooLarge), "{}", case.op);
+    too_large(call("ConstantOfShape").of(ints(&[2], &[1 << 40, 1 << 40])));
+    too_large(call("ConstantOfShape").of(ints(&[2], &[1 << 40, 0])));
+    too_large(call("Expand").of(ints(&[1], &[1])).of(ints(&[1], &[1 << 30])));
+    too_large(call("Range").of(ints(&[], &[0])).of(ints(&[], &[i64::MAX])).of(ints(&[], &[1])));
+    too_large(call("Tile").of(ints(&[1], &[1])).of(ints(&[1], &[i64::MAX])));
+    too_large(call("Pad").of(ints(&[1], &[1])).of(ints(&[2], &[i64::MAX, i64::MAX])));
+    too_large(
+        call("MaxPool")
+            .ints("kernel_shape", &[1 << 40])
+            .ints("pads", &[1 << 40, 0])
+            .of(reals(&[0, 1, 1], &[])),
+    );
+}
+
+#[test]
+fn malformed_calls_are_refused() {
+    let x = || ints(&[2, 2], &[1, 2, 3, 4]);
+    call("Reshape").of(x()).of(ints(&[1], &[3])).refused();
+    call("Reshape").of(x()).of(ints(&[2], &[-1, -1])).refused();
+    call("Reshape").of(x()).of(ints(&[3], &[2, 2, 0])).refused();
+    call("Transpose").ints("perm", &[0, 0]).of(x()).refused();
+    call("Transpose").ints("perm", &[0]).of(x()).refused();
+    call("Squeeze").of(x()).of(ints(&[1], &[0])).refused();
+    call("Gather").of(x()).of(ints(&[], &[2])).refused();
+    call("Concat").int("axis", 2).of(x()).refused();
+    call("Add").of(x()).refused();
+    call("Add").of(x()).of(ints(&[3], &[0, 0, 0])).refused();
+    call("Add").of(x()).of(reals(&[], &[1.0])).refused();
+    call("Einsum").text("equation", "i->i").of(x()).refused();
+    call("Conv").of(reals(&[1, 1, 2], &[1.0, 2.0])).of(reals(&[1, 2, 1], &[1.0, 2.0])).refused();
+    call("Cast").int("to", 99).of(x()).refused();
+    call("Cast").of(x()).refused();
+}
+
+#[test]
+fn what_is_random_or_unknown_has_no_value() {
+    assert_eq!(call("RandomNormal").ints("shape", &[1]).run(), Err(Refusal::NotDeterministic));
+    assert_eq!(call("NoSuchOperator").run(), Err(Refusal::Unsupported));
+    assert_eq!(call("Add").domain("com.example").run(), Err(Refusal::Unsupported));
+    assert_eq!(call("If").run(), Err(Refusal::Unsupported));
+}
