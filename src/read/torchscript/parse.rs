@@ -158,7 +158,8 @@ impl<'a> Parser<'a> {
             let ty = self.declared_type();
             let position = parameters.len() as u32;
             parameters.push(self.define(name, ty, Definition::Input(BlockId(0), position)));
-            if !self.cursor.eat(",") {
+            // Releases before 1.1 put no comma between the lines.
+            if !self.cursor.eat(",") && self.cursor.peek() != Some(b'\n') {
                 break;
             }
         }
@@ -184,6 +185,8 @@ impl<'a> Parser<'a> {
             self.cursor.eat(",");
             self.cursor.skip_blanks();
         }
+        // Releases before 1.1 began a line with the equals sign.
+        self.cursor.skip_space();
         self.cursor.eat("=").then_some(())?;
         self.cursor.skip_blanks();
         let op = self.cursor.take_while(|byte| !matches!(byte, b'[' | b'(' | b' ' | b'\n' | b'\r'));

@@ -106,6 +106,15 @@ fn python_functions_and_nodes_without_outputs() {
 }
 
 #[test]
+fn the_layout_of_early_releases() {
+    let text = "graph(%actual_input_1 : Float(10, 3)\n      %learned_0 : Float(4, 3)) {\n  %17 : Float(10, 4)\n      \
+        = onnx::Gemm[alpha=1, transB=1](%actual_input_1, %learned_0), scope: Net/Linear[fc]\n  return (%17);\n}\n";
+    check(text, &["onnx::Gemm(%actual_input_1, %learned_0)"]);
+    let (traces, _) = read(text);
+    assert_eq!((traces[0].inputs().count(), &*traces[0].nodes[0].scope), (2, "/fc"));
+}
+
+#[test]
 fn constants_over_several_lines() {
     check(
         "graph(%x : Tensor):\n  %2 : Long(2, 1) = prim::Constant[value= 1\n 2\n[ CPULongType{2,1} ]]() # a.py:1:0\n  \

@@ -30,7 +30,9 @@ fn parse_nested(text: &str, depth: usize) -> Type {
     if let Some(members) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         return Type::Tuple(split(members).map(|member| parse_nested(member, depth + 1)).collect());
     }
-    if let Some(class) = text.strip_prefix("__torch__.") {
+    // The second form is that of releases before 1.3.
+    let class = text.strip_prefix("__torch__.");
+    if let Some(class) = class.or_else(|| text.strip_prefix("ClassType<")?.strip_suffix('>')) {
         return Type::Class(unmangled(class));
     }
     match text {
@@ -39,6 +41,8 @@ fn parse_nested(text: &str, depth: usize) -> Type {
         "bool" => Type::Bool,
         "str" => Type::Str,
         "NoneType" | "None" => Type::None,
+        // Names of the unknown type in releases before 1.1.
+        "Dynamic" | "UNKNOWN_TYPE" => Type::Tensor(TensorType::default()),
         _ if text.starts_with("Dict(") || text.starts_with("Dict[") => Type::Dict,
         _ => tensor(text).map_or_else(other, Type::Tensor),
     }
@@ -145,6 +149,8 @@ mod tests {
         );
         assert_eq!(parse("Dict(str, Tensor)"), Type::Dict);
         assert_eq!(parse("__torch__.net.___torch_mangle_3.Block"), Type::Class("net.Block".into()));
+        assert_eq!(parse("ClassType<Net>"), Type::Class("Net".into()));
+        assert_eq!(parse("Dynamic"), tensor());
         assert_eq!(parse("Device"), Type::Other("Device".into()));
         assert_eq!(parse("Floaty(2)"), Type::Other("Floaty(2)".into()));
         let deep = format!("{}int{}", "(".repeat(9999), ")".repeat(9999));
