@@ -1,1 +1,11 @@
-fn main() {}
+//! Mends a model, simplifies it, and converts it to another opset.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use onnx_lint::cli::{crash, failure, fix};
+
+fn main() -> ExitCode {
+    crash::install_hook();
+    failure::exit(fix::run(&fix::args::Args::parse()))
+}

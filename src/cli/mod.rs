@@ -3,6 +3,7 @@
 pub mod catalogue;
 pub mod crash;
 pub mod failure;
+pub mod fix;
 pub mod lint;
 pub mod output;
 pub mod selectors;

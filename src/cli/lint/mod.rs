@@ -81,7 +81,7 @@ fn report(args: &Args, configs: &Configs, mut found: Found) -> Result<Status, Fa
     let text = if args.statistics {
         statistics::statistics(&found.findings, args.output_format)
     } else {
-        let colour = args.output_file.is_none() && output::colour();
+        let colour = args.output_file.is_none() && output::colour(&std::io::stdout());
         render(Run { files: &found.files, findings: &found.findings }, args.output_format, colour)
     };
     output::write(&text, args.output_file.as_deref())?;

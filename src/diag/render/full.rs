@@ -12,20 +12,25 @@ use super::{Run, summary};
 use crate::diag::{Applicability, Finding, Level};
 
 pub fn render(run: Run, colour: bool) -> String {
+    findings(run.findings, colour) + &summary(run.findings) + "\n"
+}
+
+/// The findings alone, an empty line after each.
+pub fn findings(findings: &[Finding], colour: bool) -> String {
     let mut bytes = Vec::new();
     let mut out: Box<dyn WriteColor> =
         if colour { Box::new(Ansi::new(&mut bytes)) } else { Box::new(NoColor::new(&mut bytes)) };
-    write_all(&mut out, run).expect("memory takes everything");
+    write_all(&mut out, findings).expect("memory takes everything");
     drop(out);
     String::from_utf8(bytes).expect("only strings were written")
 }
 
-fn write_all(out: &mut dyn WriteColor, run: Run) -> Result<()> {
-    for finding in run.findings {
+fn write_all(out: &mut dyn WriteColor, findings: &[Finding]) -> Result<()> {
+    for finding in findings {
         Report { finding, severity: severity(finding.level), styles: Styles::default() }.write(out)?;
         writeln!(out)?;
     }
-    writeln!(out, "{}", summary(run.findings))
+    Ok(())
 }
 
 /// Decides the colours only; the words for levels are our own.

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use super::finding::Finding;
 
+pub use full::findings;
 pub use summary::summary;
 
 /// What there is to say of one run.

@@ -1,9 +1,12 @@
 //! Writes the binary form of a model. What was not touched is written as it was read, field for field.
 
+mod forms;
 mod messages;
 mod scope;
 
 use prost::Message;
+
+pub use forms::{to_json, to_textproto};
 
 use crate::graph::Model;
 use crate::proto::ModelProto;

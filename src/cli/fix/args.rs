@@ -1,0 +1,161 @@
+//! The arguments of `onnx-fix`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Parser};
+
+use crate::cli::catalogue::Catalogue;
+use crate::cli::{Failure, selectors};
+use crate::diag::Selection;
+use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options};
+use crate::write::external::DEFAULT_THRESHOLD;
+
+/// Mends a model, simplifies it, and converts it to another opset.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
+#[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "in_place", "diff", "check"]))]
+pub struct Args {
+    /// The model; `-` is standard input
+    #[arg(value_name = "INPUT")]
+    pub input: PathBuf,
+
+    /// Where to write the result; `-` is standard output
+    #[arg(short, long, value_name = "OUTPUT", conflicts_with_all = ["in_place", "check"], help_heading = "Output")]
+    pub output: Option<PathBuf>,
+
+    /// Replace the input
+    #[arg(long, conflicts_with = "check", help_heading = "Output")]
+    pub in_place: bool,
+
+    /// Show what changes, as a unified diff of ONNX text
+    #[arg(long, help_heading = "Output")]
+    pub diff: bool,
+
+    /// Write nothing; exit with 1 if something would change
+    #[arg(long, help_heading = "Output")]
+    pub check: bool,
+
+    /// Write what was done, rule by rule, as JSON
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+
+    /// Run input and result in ONNX Runtime, and write nothing if they differ
+    #[arg(long, help_heading = "Output")]
+    pub verify: bool,
+
+    /// Write large tensors to a file beside the model; over 2 GB this happens by itself
+    #[arg(long, help_heading = "Output")]
+    pub save_as_external_data: bool,
+
+    /// The least size in bytes of a tensor that goes to that file
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_THRESHOLD, help_heading = "Output")]
+    pub size_threshold: usize,
+
+    /// Convert to this opset, up or down
+    #[arg(long, value_name = "N", help_heading = "Changes")]
+    pub opset: Option<i64>,
+
+    /// The IR version to write [default: that of the opset, where it changes]
+    #[arg(long, value_name = "N", help_heading = "Changes")]
+    pub ir_version: Option<i64>,
+
+    /// Fixes to apply, instead of all: codes, their prefixes, names, `ALL`, or `none`
+    #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
+    pub select: Option<Vec<String>>,
+
+    /// Fixes to leave out
+    #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
+    pub ignore: Vec<String>,
+
+    /// Also apply fixes that may change values or shapes
+    #[arg(long, help_heading = "Changes")]
+    pub unsafe_fixes: bool,
+
+    /// Change only what legality and the selected fixes need
+    #[arg(long, help_heading = "Changes")]
+    pub no_optimize: bool,
+
+    /// The most bytes that a constant made by folding may take
+    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
+    pub fold_limit: usize,
+
+    /// Write every inferred type and shape
+    #[arg(long, help_heading = "Changes")]
+    pub infer_shapes: bool,
+
+    /// Set a dimension of an input free: `images:0=batch`; may be given more than once
+    #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', value_parser = free_dim, help_heading = "Changes")]
+    pub dynamic: Vec<FreeDim>,
+
+    /// Pin the shape of an input: `images=1,3,224,224`; may be given more than once
+    #[arg(long, value_name = "IN=DIMS", value_parser = fixed_shape, help_heading = "Changes")]
+    pub fix_shape: Vec<FixedShape>,
+}
+
+const AFTER_HELP: &str = "\
+Exit status: 0 done; 1 something cannot be done, or with --check would change; 2 the run itself failed.
+Nothing is written unless -o, --in-place or --report says where.";
+
+impl Args {
+    /// What to do to the model.
+    pub fn options(&self, catalogue: &Catalogue) -> Result<Options, Failure> {
+        Ok(Options {
+            opset: self.opset,
+            ir_version: self.ir_version,
+            selection: self.selection(catalogue)?,
+            unsafe_fixes: self.unsafe_fixes,
+            optimize: !self.no_optimize,
+            infer_shapes: self.infer_shapes,
+            dynamic: self.dynamic.clone(),
+            fixed: self.fix_shape.clone(),
+            fold_limit: self.fold_limit,
+        })
+    }
+
+    fn selection(&self, catalogue: &Catalogue) -> Result<Selection, Failure> {
+        let select = match self.select.as_deref() {
+            Some([none]) if none == "none" => Vec::new(),
+            Some(words) => selectors::resolve(words, catalogue, "--select")?,
+            None => vec!["ALL".to_owned()],
+        };
+        Ok(Selection::new(select, selectors::resolve(&self.ignore, catalogue, "--ignore")?))
+    }
+}
+
+fn free_dim(text: &str) -> Result<FreeDim, String> {
+    let parts = text.rsplit_once('=').and_then(|(place, name)| Some((place.rsplit_once(':')?, name)));
+    let ((input, axis), name) = parts.ok_or("write INPUT:AXIS=NAME, as in images:0=batch")?;
+    let axis = axis.parse().map_err(|_| format!("the axis `{axis}` is no number"))?;
+    if name.is_empty() {
+        return Err("the dimension needs a name, as in images:0=batch".to_owned());
+    }
+    Ok(FreeDim { input: input.to_owned(), axis, name: name.to_owned() })
+}
+
+fn fixed_shape(text: &str) -> Result<FixedShape, String> {
+    let (input, dims) = text.rsplit_once('=').ok_or("write INPUT=DIMS, as in images=1,3,224,224")?;
+    let dim = |dim: &str| match dim.trim().parse::<i64>() {
+        Ok(size) if size >= 0 => Ok(size),
+        _ => Err(format!("`{dim}` is no size")),
+    };
+    // A scalar has no dims: `scale=`.
+    let dims = dims.split(',').filter(|dim| !dim.is_empty()).map(dim).collect::<Result<_, _>>()?;
+    Ok(FixedShape { input: input.to_owned(), dims })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_are_read_from_the_right() {
+        let free = |text| free_dim(text).map(|dim| (dim.input, dim.axis, dim.name));
+        assert_eq!(free("x:0=batch"), Ok(("x".into(), 0, "batch".into())));
+        assert_eq!(free("serving:in:0:-1=n"), Ok(("serving:in:0".into(), -1, "n".into())));
+        assert!(free("x=batch").is_err() && free("x:a=b").is_err() && free("x:0=").is_err());
+        let fixed = |text| fixed_shape(text).map(|shape| (shape.input, shape.dims));
+        assert_eq!(fixed("x=1,3"), Ok(("x".into(), vec![1, 3])));
+        assert_eq!(fixed("a=b="), Ok(("a=b".into(), vec![])));
+        assert!(fixed("x").is_err() && fixed("x=-1").is_err() && fixed("x=n").is_err());
+    }
+}

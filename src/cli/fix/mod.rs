@@ -1,0 +1,163 @@
+//! `onnx-fix`.
+
+pub mod args;
+pub mod outline;
+pub mod save;
+pub mod verify;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use similar::TextDiff;
+
+use self::args::Args;
+use self::save::{Form, Saver};
+use super::catalogue::Catalogue;
+use super::{Failure, Status, crash, output};
+use crate::diag::{Finding, Level, Place, render};
+use crate::fix::{Outcome, Report, fix};
+use crate::graph::Model;
+use crate::read::external::{self, Fault};
+use crate::read::sniff::sniff;
+use crate::read::{any, file};
+use crate::write;
+
+/// Does what the arguments say.
+pub fn run(args: &Args) -> Result<Status, Failure> {
+    let options = args.options(&Catalogue::built_in())?;
+    if args.in_place && args.input == Path::new("-") {
+        return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));
+    }
+    let Some(source) = Source::read(&args.input)? else { return Ok(Status::Failed) };
+    let before = args.diff.then(|| outline::outline(&source.model));
+    let outcome = crash::guard(|| fix(source.model.clone(), &options));
+    let outcome =
+        outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+    source.say(&outcome.findings);
+    if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
+        return Ok(Status::Found);
+    }
+    if let Some(before) = before {
+        let after = outline::outline(&outcome.model);
+        let diff = TextDiff::from_lines(&before, &after);
+        output::print(&diff.unified_diff().header(&source.name, &source.name).to_string())?;
+    }
+    finish(args, &source, outcome)
+}
+
+/// What is done once the model is as it is to be.
+fn finish(args: &Args, source: &Source, outcome: Outcome) -> Result<Status, Failure> {
+    if args.verify {
+        let differences = verify::verify(source, &outcome.model)?;
+        source.say(&differences);
+        if differences.iter().any(|finding| finding.level == Level::Error) {
+            return Ok(Status::Found);
+        }
+    }
+    if let Some(path) = &args.report {
+        let text = serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
+        std::fs::write(path, text + "\n").map_err(|error| Failure::at(path, error))?;
+    }
+    eprint!("{}", told(&source.name, &outcome.report, outcome.changed));
+    if args.check {
+        return Ok(if outcome.changed { Status::Found } else { Status::Clean });
+    }
+    let target = if args.in_place { Some(&args.input) } else { args.output.as_ref() };
+    if let Some(target) = target {
+        let saver = Saver { source, threshold: args.size_threshold, external: args.save_as_external_data };
+        saver.save(outcome, target)?;
+    }
+    Ok(Status::Clean)
+}
+
+/// The model that was given.
+#[derive(Debug)]
+pub struct Source {
+    /// As named on the command line.
+    pub name: Arc<str>,
+    /// The file as it is.
+    pub bytes: bytes::Bytes,
+    /// Its form, which output without a telling name keeps.
+    pub form: Form,
+    pub model: Model,
+    /// Where its external data are.
+    pub folder: std::path::PathBuf,
+}
+
+impl Source {
+    /// Reads the model at `path`; says what is wrong with it on standard error, and gives `None` where it
+    /// cannot be worked with.
+    fn read(path: &Path) -> Result<Option<Source>, Failure> {
+        let (name, read) = match path == Path::new("-") {
+            true => ("<stdin>".into(), file::stream(std::io::stdin().lock())),
+            false => (path.to_string_lossy(), file::read(path)),
+        };
+        let bytes = read.map_err(|error| Failure::at(path, format!("cannot be read: {error}")))?;
+        let kind = sniff(&name, &bytes);
+        let (model, mut findings) = any::model(kind, bytes.clone());
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        findings.extend(model.iter().flat_map(|model| escapes(model, &folder)));
+        let usable = findings.iter().all(|finding| finding.level < Level::Error);
+        say(&name, &findings);
+        let form = Form::of_kind(kind);
+        let source = |model| Source { name: Arc::from(&*name), bytes, form, model, folder };
+        Ok(model.filter(|_| usable).map(source))
+    }
+
+    /// Findings, on standard error.
+    fn say(&self, findings: &[Finding]) {
+        say(&self.name, findings);
+    }
+}
+
+fn say(name: &str, findings: &[Finding]) {
+    let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
+    let named: Vec<Finding> = findings.iter().map(named).collect();
+    eprint!("{}", render::findings(&named, output::colour(&std::io::stderr())));
+}
+
+/// External data that the model has no business with; nothing is read or copied then.
+fn escapes(model: &Model, folder: &Path) -> Vec<Finding> {
+    let escape = |location: Arc<str>| match external::locate(folder, &location) {
+        Err(fault @ Fault::Escapes { .. }) => {
+            let message = format!("the data of a tensor {fault}");
+            let finding =
+                Finding::new("SPC026", "external-data-escapes-folder", Level::Error, message, Place::File);
+            Some(finding.help("name the file by a path below the folder of the model"))
+        }
+        _ => None,
+    };
+    write::external::locations(model).into_iter().filter_map(escape).collect()
+}
+
+/// What was done, for standard error: a line, and one for each unsafe change and each note.
+fn told(name: &str, report: &Report, changed: bool) -> String {
+    if !changed {
+        return format!("{name}: nothing to change\n");
+    }
+    let mut parts = Vec::new();
+    if report.opset.from != report.opset.to {
+        let version = |version: Option<i64>| version.map_or("none".to_owned(), |version| version.to_string());
+        parts.push(format!("opset {} → {}", version(report.opset.from), version(report.opset.to)));
+    }
+    let applied: usize = report.rules.values().sum();
+    if applied > 0 {
+        parts.push(format!("{applied} changes by {} rules", report.rules.len()));
+    }
+    if report.nodes.before != report.nodes.after {
+        parts.push(format!("{} → {} nodes", report.nodes.before, report.nodes.after));
+    }
+    let mut text = if parts.is_empty() {
+        format!("{name}: changed\n")
+    } else {
+        format!("{name}: {}\n", parts.join(", "))
+    };
+    for change in report.unsafe_changes() {
+        text += &format!("unsafe: {} {} at {}: {}\n", change.code, change.rule, change.node, change.summary);
+    }
+    for note in report.limits.iter().chain(&report.notes) {
+        text += &format!("note: {note}\n");
+    }
+    text
+}

@@ -1,0 +1,174 @@
+//! Writes the result, and the external data that belong to it.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::Source;
+use crate::cli::{Failure, output};
+use crate::fix::Outcome;
+use crate::graph::Model;
+use crate::read::external::locate;
+use crate::read::sniff::Kind;
+use crate::write;
+use crate::write::external::{externalize, locations};
+use crate::write::file::Pending;
+use crate::write::onnx::{Encodable, PROTOBUF_LIMIT};
+
+/// How a model is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Binary,
+    OnnxText,
+    Textproto,
+    Json,
+}
+
+impl Form {
+    pub fn of_kind(kind: Kind) -> Form {
+        match kind {
+            Kind::OnnxText => Form::OnnxText,
+            Kind::Textproto => Form::Textproto,
+            Kind::Json => Form::Json,
+            _ => Form::Binary,
+        }
+    }
+
+    /// As the name of a file says.
+    fn of_path(path: &Path) -> Option<Form> {
+        match path.extension()?.to_str()? {
+            "onnx" => Some(Form::Binary),
+            "onnxtxt" => Some(Form::OnnxText),
+            "textproto" | "pbtxt" | "prototxt" => Some(Form::Textproto),
+            "json" => Some(Form::Json),
+            _ => None,
+        }
+    }
+}
+
+/// What there is to know for writing a model.
+pub struct Saver<'a> {
+    pub source: &'a Source,
+    /// Tensors of at least so many bytes go to a file of their own, if any do.
+    pub threshold: usize,
+    /// Whether they do, even where the model would not be too large.
+    pub external: bool,
+}
+
+impl Saver<'_> {
+    /// Writes `outcome` to `target`; `-` is standard output. Nothing is replaced before everything is
+    /// written.
+    pub fn save(&self, outcome: Outcome, target: &Path) -> Result<(), Failure> {
+        let to_stdout = target == Path::new("-");
+        let form = Form::of_path(target).unwrap_or(self.source.form);
+        if !outcome.changed && !self.external && form == self.source.form {
+            // To the byte, with whatever this version does not know of.
+            return self.put(target, &self.source.bytes, self.copies(&outcome.model, target)?);
+        }
+        let mut model = outcome.model;
+        let mut pending = self.copies(&model, target)?;
+        let too_large = form == Form::Binary && Encodable::new(&model).len() > PROTOBUF_LIMIT;
+        if self.external || too_large {
+            if to_stdout {
+                return Err(Failure::new("external data need a file to stand beside; name one with -o"));
+            }
+            pending.push(self.externalize(&mut model, target)?);
+        }
+        self.put(target, &encode(&model, form)?, pending)
+    }
+
+    /// Moves large tensors to a file beside `target`.
+    fn externalize(&self, model: &mut Model, target: &Path) -> Result<Pending, Failure> {
+        let (path, name) = self.data_file(model, target);
+        let write = |out: &mut dyn Write| externalize(model, self.threshold, &name, out);
+        Pending::write(&path, write).map_err(|error| Failure::at(&path, error))
+    }
+
+    /// `model.onnx.data`, or with a number where the model has data of that name already.
+    fn data_file(&self, model: &Model, target: &Path) -> (PathBuf, String) {
+        let taken = locations(model);
+        let stem = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let names = (0u32..).map(|number| match number {
+            0 => format!("{stem}.data"),
+            number => format!("{stem}.{number}.data"),
+        });
+        let free = |name: &String| !taken.iter().any(|taken| **taken == **name);
+        let name = names.into_iter().find(free).unwrap_or_default();
+        (target.with_file_name(&name), name)
+    }
+
+    /// The files with external data that `target` needs beside it, where it is not beside the input.
+    fn copies(&self, model: &Model, target: &Path) -> Result<Vec<Pending>, Failure> {
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let same = folder.canonicalize().ok() == self.source.folder.canonicalize().ok();
+        if same || target == Path::new("-") {
+            return Ok(Vec::new());
+        }
+        let mut copies = Vec::new();
+        for location in locations(model) {
+            let from = locate(&self.source.folder, &location).map_err(|fault| {
+                Failure::new(format!("{}: the data of a tensor {fault}", self.source.name))
+            })?;
+            let to = folder.join(&*location);
+            if !to.exists() {
+                copies.push(copy(&from, &to).map_err(|error| Failure::at(&to, error))?);
+            } else if !equal(&from, &to).map_err(|error| Failure::at(&to, error))? {
+                let why = "is there already, and is not the external data that the model needs";
+                return Err(Failure::at(&to, why));
+            }
+        }
+        Ok(copies)
+    }
+
+    /// Writes the model itself, then lets everything take its place: the data first.
+    fn put(&self, target: &Path, bytes: &[u8], pending: Vec<Pending>) -> Result<(), Failure> {
+        if target == Path::new("-") {
+            return output::print_bytes(bytes);
+        }
+        let failed = |error| Failure::at(target, error);
+        let special = std::fs::metadata(target).is_ok_and(|metadata| !metadata.is_file());
+        if special {
+            return std::fs::write(target, bytes).map_err(failed);
+        }
+        let model = Pending::write(target, |out| out.write_all(bytes)).map_err(failed)?;
+        for data in pending {
+            data.keep().map_err(failed)?;
+        }
+        model.keep().map_err(failed)
+    }
+}
+
+fn encode(model: &Model, form: Form) -> Result<Vec<u8>, Failure> {
+    let text = match form {
+        Form::Binary => return Ok(Encodable::new(model).encode()),
+        Form::OnnxText => Ok(write::text::write(model)),
+        Form::Textproto => write::onnx::to_textproto(model),
+        Form::Json => write::onnx::to_json(model),
+    };
+    text.map(String::into_bytes).map_err(Failure::new)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<Pending> {
+    if let Some(folder) = to.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut from = std::fs::File::open(from)?;
+    Pending::write(to, |out| io::copy(&mut from, out).map(drop))
+}
+
+/// Whether two files have the same content.
+fn equal(one: &Path, other: &Path) -> io::Result<bool> {
+    const CHUNK: u64 = 1 << 20;
+    let (one, other) = (std::fs::File::open(one)?, std::fs::File::open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    loop {
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        (&one).take(CHUNK).read_to_end(&mut left)?;
+        (&other).take(CHUNK).read_to_end(&mut right)?;
+        if left != right || left.is_empty() {
+            return Ok(left == right);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Whether two results are the same, as far as their element type can tell.
+
+use half::{bf16, f16};
+use ort::value::{DynValue, TensorElementType, ValueType};
+
+/// How far floats may be apart: relative to the element, and to the largest element of the tensor.
+struct Tolerance {
+    relative: f64,
+    of_largest: f64,
+}
+
+/// What differs between `expected` and `found`; `None` where nothing does.
+pub fn difference(expected: &DynValue, found: &DynValue) -> Option<String> {
+    let (ValueType::Tensor { ty, shape, .. }, ValueType::Tensor { ty: found_ty, shape: found_shape, .. }) =
+        (expected.dtype(), found.dtype())
+    else {
+        return (expected.dtype() != found.dtype()).then(|| "its type changed".to_owned());
+    };
+    if ty != found_ty {
+        return Some(format!("its element type was {ty} and is {found_ty}"));
+    }
+    if **shape != **found_shape {
+        return Some(format!("its shape was {:?} and is {:?}", &**shape, &**found_shape));
+    }
+    let elements = |value: &DynValue| elements(value, *ty);
+    match (elements(expected), elements(found)) {
+        (Some(Elements::Floats(expected)), Some(Elements::Floats(found))) => {
+            floats(&expected, &found, &tolerance(*ty))
+        }
+        (Some(Elements::Exact(expected)), Some(Elements::Exact(found))) => exact(&expected, &found),
+        _ => Some(format!("its elements, of type {ty}, cannot be compared")),
+    }
+}
+
+fn tolerance(ty: TensorElementType) -> Tolerance {
+    let (relative, of_largest) = match ty {
+        TensorElementType::Float64 => (1e-9, 1e-10),
+        TensorElementType::Float32 => (1e-4, 1e-5),
+        TensorElementType::Float16 => (1e-2, 2e-3),
+        _ => (5e-2, 1e-2),
+    };
+    Tolerance { relative, of_largest }
+}
+
+enum Elements {
+    Floats(Vec<f64>),
+    /// As text, which is how they are shown.
+    Exact(Vec<String>),
+}
+
+fn elements(value: &DynValue, ty: TensorElementType) -> Option<Elements> {
+    macro_rules! of {
+        ($type:ty, $variant:ident, $convert:expr) => {{
+            let (_, elements) = value.try_extract_tensor::<$type>().ok()?;
+            Elements::$variant(elements.iter().map($convert).collect())
+        }};
+    }
+    Some(match ty {
+        TensorElementType::Float32 => of!(f32, Floats, |&x| f64::from(x)),
+        TensorElementType::Float64 => of!(f64, Floats, |&x| x),
+        TensorElementType::Float16 => of!(f16, Floats, |&x| x.to_f64()),
+        TensorElementType::Bfloat16 => of!(bf16, Floats, |&x| x.to_f64()),
+        TensorElementType::Int8 => of!(i8, Exact, i8::to_string),
+        TensorElementType::Int16 => of!(i16, Exact, i16::to_string),
+        TensorElementType::Int32 => of!(i32, Exact, i32::to_string),
+        TensorElementType::Int64 => of!(i64, Exact, i64::to_string),
+        TensorElementType::Uint8 => of!(u8, Exact, u8::to_string),
+        TensorElementType::Uint16 => of!(u16, Exact, u16::to_string),
+        TensorElementType::Uint32 => of!(u32, Exact, u32::to_string),
+        TensorElementType::Uint64 => of!(u64, Exact, u64::to_string),
+        TensorElementType::Bool => of!(bool, Exact, bool::to_string),
+        TensorElementType::String => Elements::Exact(value.try_extract_strings().ok()?.1),
+        _ => return None,
+    })
+}
+
+fn exact(expected: &[String], found: &[String]) -> Option<String> {
+    let at = expected.iter().zip(found).position(|(expected, found)| expected != found)?;
+    Some(format!("element {at} was {} and is {}", expected[at], found[at]))
+}
+
+/// NaN equals NaN, and an infinity itself.
+fn floats(expected: &[f64], found: &[f64], tolerance: &Tolerance) -> Option<String> {
+    let finite = expected.iter().filter(|x| x.is_finite());
+    let largest = finite.fold(0.0f64, |largest, x| largest.max(x.abs()));
+    let close = |&expected: &f64, &found: &f64| {
+        let allowed = tolerance.relative * expected.abs() + tolerance.of_largest * largest;
+        expected == found
+            || (expected.is_nan() && found.is_nan())
+            || (expected.is_finite() && (expected - found).abs() <= allowed)
+    };
+    let at = expected.iter().zip(found).position(|(expected, found)| !close(expected, found))?;
+    Some(format!("element {at} was {} and is {}", expected[at], found[at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expected: &[f64], found: &[f64], same: bool) {
+        let tolerance = tolerance(TensorElementType::Float32);
+        assert_eq!(floats(expected, found, &tolerance).is_none(), same, "{expected:?} {found:?}");
+    }
+
+    #[test]
+    fn floats_are_compared_with_tolerance() {
+        check(&[1.0, 100.0], &[1.0 + 5e-4, 100.0], true);
+        check(&[1.0, 1.0], &[1.0 + 5e-4, 1.0], false);
+        check(&[f64::NAN, f64::INFINITY], &[f64::NAN, f64::INFINITY], true);
+        check(&[f64::NAN], &[0.0], false);
+        check(&[f64::INFINITY], &[1e30], false);
+        check(&[0.0], &[f64::NAN], false);
+        check(&[0.0], &[1e-30], false);
+    }
+}

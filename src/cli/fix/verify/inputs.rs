@@ -1,0 +1,119 @@
+//! Random inputs at chosen sizes, the same for every run.
+
+use half::{bf16, f16};
+use ort::session::Session;
+use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
+
+/// Tensors of more elements are not made: a model that needs them takes too long for a check.
+const MAX_ELEMENTS: usize = 1 << 24;
+
+/// How inputs are chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The size of the first free dimension.
+    pub size: usize,
+    /// Whether further free dimensions get further sizes, rather than the same.
+    pub distinct: bool,
+    /// Integers lie below this; where they are indices, some models take no others.
+    pub integers_below: u64,
+    pub seed: u64,
+}
+
+/// One input for each that `session` wants, by name.
+pub fn inputs(session: &Session, choice: Choice) -> Result<Vec<(String, DynValue)>, String> {
+    let mut symbols = Vec::new();
+    let mut random = Random(choice.seed);
+    let make = |input: &Outlet| {
+        let name = input.name();
+        let &ValueType::Tensor { ty, ref shape, ref dimension_symbols } = input.dtype() else {
+            return Err(format!("input `{name}` is no tensor"));
+        };
+        let mut dims = Vec::with_capacity(shape.len());
+        for (axis, &dim) in shape.iter().enumerate() {
+            dims.push(usize::try_from(dim).unwrap_or_else(|_| {
+                let symbol = match dimension_symbols.get(axis).map(String::as_str) {
+                    None | Some("") => format!("{name}:{axis}"),
+                    Some(symbol) => symbol.to_owned(),
+                };
+                choice.size + if choice.distinct { position(&mut symbols, symbol) } else { 0 }
+            }));
+        }
+        let value = tensor(ty, dims, &mut random, choice.integers_below);
+        value.map(|value| (name.to_owned(), value)).map_err(|why| format!("input `{name}` {why}"))
+    };
+    session.inputs().iter().map(make).collect()
+}
+
+/// The index of `symbol`, which is added where it is new.
+fn position(symbols: &mut Vec<String>, symbol: String) -> usize {
+    symbols.iter().position(|known| *known == symbol).unwrap_or_else(|| {
+        symbols.push(symbol);
+        symbols.len() - 1
+    })
+}
+
+/// Whether any input has a size to choose.
+pub fn has_free_dims(session: &Session) -> bool {
+    session.inputs().iter().any(|input| match input.dtype() {
+        ValueType::Tensor { shape, .. } => shape.iter().any(|&dim| dim < 0),
+        _ => false,
+    })
+}
+
+fn tensor(
+    ty: TensorElementType,
+    dims: Vec<usize>,
+    random: &mut Random,
+    below: u64,
+) -> Result<DynValue, String> {
+    let count = dims.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
+    let count = count.filter(|&count| count <= MAX_ELEMENTS).ok_or("would be too large")?;
+    macro_rules! numbers {
+        ($next:expr) => {{
+            let elements: Vec<_> = (0..count).map(|_| $next).collect();
+            Tensor::from_array((dims, elements)).map(|tensor| tensor.into_dyn())
+        }};
+    }
+    let value = match ty {
+        TensorElementType::Float32 => numbers!(random.float() as f32),
+        TensorElementType::Float64 => numbers!(random.float()),
+        TensorElementType::Float16 => numbers!(f16::from_f64(random.float())),
+        TensorElementType::Bfloat16 => numbers!(bf16::from_f64(random.float())),
+        TensorElementType::Int8 => numbers!(random.below(below) as i8),
+        TensorElementType::Int16 => numbers!(random.below(below) as i16),
+        TensorElementType::Int32 => numbers!(random.below(below) as i32),
+        TensorElementType::Int64 => numbers!(random.below(below) as i64),
+        TensorElementType::Uint8 => numbers!(random.below(below) as u8),
+        TensorElementType::Uint16 => numbers!(random.below(below) as u16),
+        TensorElementType::Uint32 => numbers!(random.below(below) as u32),
+        TensorElementType::Uint64 => numbers!(random.below(below)),
+        TensorElementType::Bool => numbers!(random.below(2) == 1),
+        TensorElementType::String => {
+            let elements: Vec<String> = (0..count).map(|_| random.below(below).to_string()).collect();
+            Tensor::from_string_array((dims, &elements[..])).map(|tensor| tensor.into_dyn())
+        }
+        other => return Err(format!("has elements of type {other}, which are not made here")),
+    };
+    value.map_err(|error| error.to_string())
+}
+
+/// SplitMix64: small, and fixed for all time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+
+    /// Between -1 and 1.
+    fn float(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
