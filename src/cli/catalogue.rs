@@ -1,22 +1,30 @@
-//! All rules that there are.
+//! All rules that there are: those of the rule files, and those about evidence that is no graph.
 
 use std::collections::BTreeMap;
+use std::io::stderr;
+use std::path::PathBuf;
 
-use crate::diag::Level;
+use super::{Failure, output};
+use crate::diag::{Finding, Level, render};
+use crate::graph::syntax::suggest::{closest, counted};
 use crate::lint::builtin;
+use crate::rules::registry::RuleSet;
 
 /// A rule, as far as the command line has to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     pub name: String,
     pub level: Level,
+    /// "safe" or "unsafe", where onnx-fix does something about it.
+    pub fix: Option<&'static str>,
     pub summary: String,
 }
 
 /// Every rule, by its code.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Catalogue {
-    rules: BTreeMap<String, Known>,
+    known: BTreeMap<String, Known>,
+    rules: RuleSet,
 }
 
 /// A row of the table below: code, name, level, summary.
@@ -64,36 +72,61 @@ const EVIDENCE: [Row; 32] = [
 ];
 
 impl Catalogue {
-    /// The rules of the tool itself.
-    pub fn built_in() -> Self {
-        let graph = builtin::rules().map(|rule| (rule.code, rule.name, rule.level, ""));
-        let rules = graph.chain(EVIDENCE).map(|(code, name, level, summary)| {
-            (code.to_owned(), Known { name: name.to_owned(), level, summary: summary.to_owned() })
-        });
-        Catalogue { rules: rules.collect() }
+    /// The rules that are built in, and those in `folders`. Faults of those are said on standard error.
+    pub fn load(folders: &[PathBuf]) -> Result<Self, Failure> {
+        let (mut rules, mut faults) = RuleSet::embedded();
+        for folder in folders {
+            let found = rules.add_folder(folder);
+            faults.extend(found.map_err(|error| Failure::at(folder, format!("--rules: {error}")))?);
+        }
+        if faults.iter().any(|fault| fault.level == Level::Error) {
+            return Err(bad_rules(&faults));
+        }
+        Ok(Catalogue { known: known(&rules), rules })
+    }
+
+    /// The rules of rule files.
+    pub fn rules(&self) -> &RuleSet {
+        &self.rules
     }
 
     /// In the order of their codes.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Known)> {
-        self.rules.iter().map(|(code, known)| (code.as_str(), known))
+        self.known.iter().map(|(code, known)| (code.as_str(), known))
     }
 
     /// The code of the rule of this code or name.
     pub fn code(&self, code_or_name: &str) -> Option<&str> {
-        self.iter()
-            .find(|(code, known)| *code == code_or_name || known.name == code_or_name)
-            .map(|(code, _)| code)
+        let meant = |(code, known): &(&str, &Known)| *code == code_or_name || known.name == code_or_name;
+        self.iter().find(meant).map(|(code, _)| code)
     }
 
     /// Whether some code begins with `prefix`.
     pub fn has_prefix(&self, prefix: &str) -> bool {
-        self.rules.range(prefix.to_owned()..).next().is_some_and(|(code, _)| code.starts_with(prefix))
+        self.known.range(prefix.to_owned()..).next().is_some_and(|(code, _)| code.starts_with(prefix))
     }
 
     /// The code or name closest to `word`, if any is close.
     pub fn suggest(&self, word: &str) -> Option<&str> {
-        let words = self.iter().flat_map(|(code, known)| [code, known.name.as_str()]);
-        let near = words.map(|known| (strsim::damerau_levenshtein(known, word), known));
-        near.min().filter(|(distance, _)| *distance <= word.len().div_ceil(3)).map(|(_, known)| known)
+        closest(word, self.iter().flat_map(|(code, known)| [code, known.name.as_str()]))
     }
+}
+
+fn known(rules: &RuleSet) -> BTreeMap<String, Known> {
+    let row = |(code, name, level, summary): Row| {
+        (code.to_owned(), Known { name: name.to_owned(), level, fix: None, summary: summary.to_owned() })
+    };
+    let detected = builtin::rules().map(|rule| row((rule.code, rule.name, rule.level, "")));
+    // What a file says of a rule goes before: it is later.
+    let written = rules.iter().map(|rule| {
+        let (name, summary) = (rule.name.to_string(), rule.summary().to_owned());
+        (rule.code.to_string(), Known { name, level: rule.severity, fix: rule.listed().fix, summary })
+    });
+    detected.chain(EVIDENCE.into_iter().map(row)).chain(written).collect()
+}
+
+fn bad_rules(faults: &[Finding]) -> Failure {
+    eprint!("{}", render::findings(faults, output::colour(&stderr())));
+    let count = faults.iter().filter(|fault| fault.level == Level::Error).count();
+    Failure::new(format!("the rules have {}", counted(count, "fault")))
 }

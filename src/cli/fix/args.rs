@@ -67,6 +67,10 @@ pub struct Args {
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
     pub ignore: Vec<String>,
 
+    /// A folder of further rules; may be given more than once
+    #[arg(long, value_name = "DIR", help_heading = "Changes")]
+    pub rules: Vec<PathBuf>,
+
     /// Also apply fixes that may change values or shapes
     #[arg(long, help_heading = "Changes")]
     pub unsafe_fixes: bool,

@@ -24,13 +24,14 @@ use crate::write;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let options = args.options(&Catalogue::built_in())?;
+    let catalogue = Catalogue::load(&args.rules)?;
+    let options = args.options(&catalogue)?;
     if args.in_place && args.input == Path::new("-") {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));
     }
     let Some(source) = Source::read(&args.input)? else { return Ok(Status::Failed) };
     let before = args.diff.then(|| outline::outline(&source.model));
-    let outcome = crash::guard(|| fix(source.model.clone(), &options));
+    let outcome = crash::guard(|| fix(source.model.clone(), &options, catalogue.rules()));
     let outcome =
         outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
     source.say(&outcome.findings);

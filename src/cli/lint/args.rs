@@ -35,6 +35,10 @@ pub struct Args {
     #[arg(long, value_name = "LEVEL", hide_possible_values = true, value_parser = levels(), help_heading = "Rules")]
     pub severity: Option<Level>,
 
+    /// A folder of further rules; may be given more than once
+    #[arg(long, value_name = "DIR", help_heading = "Rules")]
+    pub rules: Vec<PathBuf>,
+
     /// List all rules
     #[arg(long, help_heading = "Rules")]
     pub list_rules: bool,
@@ -42,6 +46,10 @@ pub struct Args {
     /// Explain a rule
     #[arg(long, value_name = "RULE", help_heading = "Rules")]
     pub explain: Option<String>,
+
+    /// Say where the match of a rule fails at a node of the one model that is named
+    #[arg(long, num_args = 2, value_names = ["RULE", "NODE"], help_heading = "Rules")]
+    pub why_not: Option<Vec<String>>,
 
     /// Lint as if bound for this opset
     #[arg(long, value_name = "N", help_heading = "Evidence")]

@@ -33,6 +33,7 @@ pub struct Config {
     /// Globs of what is not searched; a file that is named on the command line is linted all the same.
     pub exclude: Vec<String>,
     pub opset: Option<i64>,
+    pub rules: Vec<PathBuf>,
     pub source_root: Vec<PathBuf>,
     pub path_map: BTreeMap<String, String>,
     pub max_warnings: Option<usize>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::behind;
 use super::discover::Input;
 use super::settings::Settings;
 use crate::cli::crash;
@@ -103,6 +104,7 @@ fn lint_model(input: &Input, kind: Kind, bytes: Bytes, settings: &Settings) -> L
     let (model, mut findings) = read::any::model(kind, bytes);
     if let Some(model) = &model {
         findings.extend(crate::lint::lint_model(model, &settings.lint_options(input)));
+        findings.extend(behind::lint(model, &settings.sources, &findings));
     }
     let trusted = !findings.iter().any(|finding| UNTRUSTWORTHY.contains(&&*finding.code));
     Linted { findings, readable: model.is_some() && trusted }

@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod baseline;
+pub mod behind;
 pub mod config;
 pub mod discover;
 pub mod evidence;
@@ -9,14 +10,16 @@ pub mod globs;
 pub mod rules;
 pub mod settings;
 pub mod statistics;
+pub mod why_not;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use self::args::Args;
 use self::baseline::Baseline;
-use self::config::Configs;
+use self::config::{Config, Configs};
 use self::discover::{Input, discover};
 use self::evidence::Linted;
 use self::settings::Settings;
@@ -28,14 +31,20 @@ use crate::read::sniff::Kind;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let catalogue = Catalogue::built_in();
+    let configs = Configs::new(args.config.as_deref(), args.isolated)?;
+    let config = configs.for_folder(".".as_ref())?;
+    let folders: Vec<PathBuf> =
+        args.rules.iter().cloned().chain(config.rules.iter().map(|folder| config.resolve(folder))).collect();
+    let catalogue = Catalogue::load(&folders)?;
     if args.list_rules {
         return output::print(&rules::list(&catalogue)).map(|()| Status::Clean);
     }
     if let Some(rule) = &args.explain {
         return output::print(&rules::explain(rule, &catalogue)?).map(|()| Status::Clean);
     }
-    let configs = Configs::new(args.config.as_deref(), args.isolated)?;
+    if let Some([rule, node]) = args.why_not.as_deref() {
+        return why_not::why_not(args, rule, node, &catalogue);
+    }
     let mut inputs = discover(&args.paths, args.stdin_filename.as_deref(), &configs)?;
     if let Some(log) = &args.export_log {
         inputs.push(Input { kind: Some(Kind::Log), ..Input::new(log, true) });
@@ -44,7 +53,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     let linted = lint_all(settings::assign(inputs, args, &configs, &catalogue)?, args.jobs)?;
     let readable = linted.iter().all(|linted| linted.readable);
     let findings = linted.into_iter().flat_map(|linted| linted.findings).collect();
-    report(args, &configs, Found { files, findings, readable })
+    report(args, &config, Found { files, findings, readable })
 }
 
 /// What a run found.
@@ -67,8 +76,7 @@ fn lint_all(inputs: Vec<(Input, Arc<Settings>)>, jobs: Option<usize>) -> Result<
 }
 
 /// Says what was found, and decides how the run ends.
-fn report(args: &Args, configs: &Configs, mut found: Found) -> Result<Status, Failure> {
-    let config = configs.for_folder(".".as_ref())?;
+fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Failure> {
     let baseline = args.baseline.clone().or_else(|| Some(config.resolve(config.baseline.as_ref()?)));
     if args.write_baseline {
         let path = baseline.ok_or_else(|| Failure::new("--write-baseline: name the file by --baseline"))?;

@@ -7,7 +7,9 @@ use crate::cli::{Failure, selectors};
 pub fn list(catalogue: &Catalogue) -> String {
     let width = catalogue.iter().map(|(_, known)| known.name.len()).max().unwrap_or(0);
     let line = |(code, known): (&str, &Known)| {
-        format!("{code}  {:width$}  {:7}  {}\n", known.name, known.level.name(), known.summary)
+        let (level, fix) = (known.level.name(), known.fix.unwrap_or(""));
+        let line = format!("{code}  {:width$}  {level:7}  {fix:6}  {}", known.name, known.summary);
+        format!("{}\n", line.trim_end())
     };
     catalogue.iter().map(line).collect()
 }
@@ -16,5 +18,8 @@ pub fn list(catalogue: &Catalogue) -> String {
 pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
     let found = catalogue.iter().find(|(code, known)| code.eq_ignore_ascii_case(rule) || known.name == rule);
     let (code, known) = found.ok_or_else(|| selectors::unknown_rule(rule, catalogue, "--explain"))?;
-    Ok(format!("{code} {} ({})\n\n{}\n", known.name, known.level, known.summary))
+    Ok(match catalogue.rules().get(code) {
+        Some(rule) => rule.page(),
+        None => format!("# {code} {}\n\n{}\n\nSeverity: {}.\n", known.name, known.summary, known.level),
+    })
 }

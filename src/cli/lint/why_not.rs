@@ -1,0 +1,83 @@
+//! `--why-not RULE NODE`: where the match of a rule fails.
+
+use std::path::Path;
+
+use super::args::Args;
+use crate::cli::catalogue::Catalogue;
+use crate::cli::{Failure, Status, output, selectors};
+use crate::diag::{Finding, Level, render};
+use crate::graph::syntax::Span;
+use crate::graph::uses::Uses;
+use crate::graph::{Model, NodeId};
+use crate::infer;
+use crate::read::sniff::sniff;
+use crate::read::{any, file};
+use crate::rules::matcher;
+use crate::rules::plain::PlainHost;
+use crate::rules::rule::{Body, Rule};
+
+/// Says for each direction of the rule why it does not match at the node.
+pub fn why_not(args: &Args, rule: &str, node: &str, catalogue: &Catalogue) -> Result<Status, Failure> {
+    let [path] = &args.paths[..] else {
+        return Err(Failure::new("--why-not: name one model"));
+    };
+    let code = catalogue.code(rule).ok_or_else(|| selectors::unknown_rule(rule, catalogue, "--why-not"))?;
+    let pattern = catalogue.rules().get(code).filter(|rule| matches!(rule.body, Body::Pattern { .. }));
+    let Some(rule) = pattern else {
+        return Err(Failure::new(format!("--why-not: {code} is found by code; it has no pattern to follow")));
+    };
+    let model = read(path)?;
+    let node = find(&model, node)
+        .ok_or_else(|| Failure::new(format!("--why-not: {} has no node `{node}`", path.display())))?;
+    let findings = reasons(&model, rule, node);
+    let text = match findings.is_empty() {
+        true => format!("{} {} matches at this node.\n", rule.code, rule.name),
+        false => render::findings(&findings, output::colour(&std::io::stdout())),
+    };
+    output::print(&text).map(|()| Status::Clean)
+}
+
+fn read(path: &Path) -> Result<Model, Failure> {
+    let bytes = file::read(path).map_err(|error| Failure::at(path, error))?;
+    let (model, findings) = any::model(sniff(&path.to_string_lossy(), &bytes), bytes);
+    let why = findings.first().map_or("this is no model", |finding| finding.message.as_str());
+    model.ok_or_else(|| Failure::at(path, why))
+}
+
+/// The node of this name, or with an output of this name.
+fn find(model: &Model, name: &str) -> Option<NodeId> {
+    let is_output = |value| &*model.values[value].name == name;
+    let named = model.nodes.iter().find(|(_, node)| node.name.as_deref() == Some(name));
+    let made =
+        || model.nodes.iter().find(|(_, node)| node.outputs.iter().flatten().any(|&value| is_output(value)));
+    named.or_else(made).map(|(id, _)| id)
+}
+
+/// Why each direction fails; empty where one matches.
+fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
+    let (facts, uses) = (infer::infer(model, infer::Options::default()), Uses::new(model));
+    let host = PlainHost::new(model, model.nodes[node].graph, &facts, &uses);
+    let reasons: Option<Vec<Finding>> = rule
+        .directions()
+        .map(|direction| matcher::explain(&host, direction, node).map(|failure| reason(rule, failure)))
+        .collect();
+    reasons.unwrap_or_default()
+}
+
+fn reason(rule: &Rule, failure: matcher::Failure) -> Finding {
+    use matcher::Failure::{Condition, Node, Operator, Producer, Undefined};
+    let (span, why): (Span, &str) = match failure {
+        Operator(span) => (span, "the node has another operator"),
+        Node(span) => (span, "its attributes, inputs or outputs are others"),
+        Producer(span) => (span, "no node before it fits here"),
+        Condition { span, undefined: false } => (span, "this does not hold"),
+        Condition { span, undefined: true } => {
+            (span, "this cannot be decided: not enough is known of the values")
+        }
+        Undefined(span) => (span, "this has no value here"),
+    };
+    let place = rule.source.source.place(span);
+    let message = format!("{} does not match: {why}", rule.name);
+    let finding = Finding::new(&rule.code, &rule.name, Level::Info, message, place);
+    Finding { file: rule.source.source.file.clone(), ..finding }
+}
