@@ -8,6 +8,7 @@ use super::rule::RuleId;
 use crate::diag::{Finding, Selection};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, ValueId};
+use crate::infer::{Fact, Facts};
 use crate::read::source::SourceFiles;
 
 /// How a model is linted.
@@ -26,14 +27,15 @@ pub struct LintOptions {
 /// A model with what is known of it, and the means to point at its parts.
 pub struct LintContext<'a> {
     pub model: &'a Model,
+    pub facts: &'a Facts,
     pub uses: &'a Uses,
     pub options: &'a LintOptions,
     pub places: Locator<'a>,
 }
 
 impl<'a> LintContext<'a> {
-    pub fn new(model: &'a Model, uses: &'a Uses, options: &'a LintOptions) -> Self {
-        LintContext { model, uses, options, places: Locator::new(model, uses, &options.sources) }
+    pub fn new(model: &'a Model, facts: &'a Facts, uses: &'a Uses, options: &'a LintOptions) -> Self {
+        LintContext { model, facts, uses, options, places: Locator::new(model, uses, &options.sources) }
     }
 
     /// Every node of every graph, bodies and functions included, in the order of the file.
@@ -70,6 +72,16 @@ impl<'a> LintContext<'a> {
         message: impl Into<String>,
     ) -> Finding {
         rule.finding(message, self.places.in_graph(graph, text.into()))
+    }
+
+    /// What is known of the input of a node; `None` for one that is absent.
+    pub fn input(&self, node: &Node, index: usize) -> Option<&'a Fact> {
+        node.input(index).map(|value| &self.facts[value])
+    }
+
+    /// The version of ai.onnx in force for a node, or of its own domain.
+    pub fn opset(&self, node: &Node) -> i64 {
+        self.model.opset(node.graph, node.domain()).unwrap_or(1)
     }
 
     pub fn name(&self, value: ValueId) -> &'a str {

@@ -11,11 +11,13 @@ pub use rule::RuleId;
 use crate::diag::{Finding, Sink};
 use crate::graph::Model;
 use crate::graph::uses::Uses;
+use crate::infer;
 
 /// Everything that is found in `model`, each fault once; the same for equal input.
 pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     let uses = Uses::new(model);
-    let cx = LintContext::new(model, &uses, options);
+    let facts = infer::infer(model, infer::Options::default());
+    let cx = LintContext::new(model, &facts, &uses, options);
     let mut sink = Sink::default();
     for detector in builtin::detectors() {
         if detector.rules.iter().any(|rule| options.selection.contains(rule.code)) {

@@ -2,6 +2,7 @@
 //! `detect builtin::NAME`.
 
 mod spec;
+mod versions;
 
 use super::context::LintContext;
 use super::rule::RuleId;
@@ -14,7 +15,7 @@ pub struct Detector {
 }
 
 /// Every detector, in the order in which their findings are met.
-pub const DETECTORS: &[&[Detector]] = &[spec::DETECTORS];
+pub const DETECTORS: &[&[Detector]] = &[spec::DETECTORS, versions::DETECTORS];
 
 /// Every builtin rule.
 pub fn rules() -> impl Iterator<Item = RuleId> {

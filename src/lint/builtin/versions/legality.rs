@@ -1,0 +1,83 @@
+//! Whether every node is one that its opset takes: by the schema table.
+
+use super::Detector;
+use super::obstacle::{self, Bound};
+use crate::diag::{Finding, Sink};
+use crate::graph::dim::Dim;
+use crate::graph::{Node, NodeId, ValueId};
+use crate::infer::Fact;
+use crate::lint::LintContext;
+use crate::schema::{self, AttrUse, Illegal, OpUse, Operand, Schema, ValueType};
+
+pub const DETECTOR: Detector = Detector { rules: &obstacle::RULES, run };
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes() {
+        sink.extend(obstacle::duplicate_attributes(cx, id));
+        let known = schema::domain(node.domain()).is_some() && cx.model.callee(id).is_none();
+        let opset = cx.model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
+        if let (true, Some(opset)) = (known, opset) {
+            sink.extend(check(cx, id, node, opset));
+        }
+    }
+}
+
+/// What keeps a node from its own opset; where nothing does, from the one that it is bound for.
+fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> {
+    let attrs: Vec<AttrUse> =
+        node.attrs.iter().map(|attr| AttrUse { name: &attr.name, value: (&attr.value).into() }).collect();
+    let operands = |values: &[Option<ValueId>]| -> Vec<Operand> {
+        values.iter().map(|value| value.map_or(Operand::Absent, |value| operand(&cx.facts[value]))).collect()
+    };
+    let (inputs, outputs) = (operands(&node.inputs), operands(&node.outputs));
+    let op = OpUse {
+        domain: node.domain(),
+        name: &node.op_type,
+        epoch: None,
+        attrs: &attrs,
+        inputs: &inputs,
+        outputs: &outputs,
+    };
+    let here = Bound { opset, as_stated: true };
+    let found = all_obstacles(&op, opset);
+    if !found.is_empty() {
+        return found.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, here)).collect();
+    }
+    let target = cx.options.opset.and_then(|target| u16::try_from(target).ok());
+    let Some(target) = target.filter(|&target| target != opset && node.domain().is_empty()) else {
+        return Vec::new();
+    };
+    let epoch = schema::lookup(op.domain, op.name, opset).map(|schema| schema.epoch);
+    let there = Bound { opset: target, as_stated: false };
+    let illegal = schema::legal(&OpUse { epoch, ..op }, target).err();
+    illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)).collect()
+}
+
+/// The first obstacle as `legal` gives it, and the others of the version in force.
+fn all_obstacles(op: &OpUse, opset: u16) -> Vec<Illegal> {
+    let Err(first) = schema::legal(op, opset) else { return Vec::new() };
+    let in_force: Option<&'static Schema> = schema::lookup(op.domain, op.name, opset);
+    let others = in_force.filter(|schema| !schema.deprecated).map(|schema| schema::obstacles(op, schema));
+    let others = others.unwrap_or_default().into_iter().filter(|obstacle| *obstacle != first.obstacle);
+    let others = others.map(|obstacle| Illegal { obstacle, since: None });
+    std::iter::once(first.clone()).chain(others).collect()
+}
+
+fn operand(fact: &Fact) -> Operand {
+    let is_negative = |dim: &Dim| dim.as_const().is_some_and(|number| number < 0);
+    let negative = fact.as_ints().is_some_and(|ints| ints.iter().flatten().any(is_negative));
+    Operand::Present { ty: value_type(fact), negative }
+}
+
+fn value_type(fact: &Fact) -> Option<ValueType> {
+    Some(match fact {
+        Fact::Tensor(tensor) => ValueType::Tensor(tensor.elem?),
+        Fact::SparseTensor(tensor) => ValueType::SparseTensor(tensor.elem?),
+        Fact::Sequence(of) => ValueType::Sequence(of.as_tensor()?.elem?),
+        Fact::Optional(of) => match &**of {
+            Fact::Sequence(of) => ValueType::OptionalSequence(of.as_tensor()?.elem?),
+            of => ValueType::Optional(of.as_tensor()?.elem?),
+        },
+        _ => return None,
+    })
+}

@@ -1,0 +1,169 @@
+//! What is said of an obstacle: by which rule, at which part of the node.
+
+use crate::diag::{Finding, Level};
+use crate::graph::NodeId;
+use crate::graph::syntax::suggest;
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+use crate::schema::{self, Illegal, Obstacle, Slot, Values};
+
+const UNSUPPORTED_OP: RuleId = RuleId::error("OPS001", "unsupported-op");
+const OP_NEWER_THAN_OPSET: RuleId = RuleId::error("OPV001", "op-newer-than-opset");
+const OP_REMOVED: RuleId = RuleId::error("OPV002", "op-removed");
+const ATTRIBUTE_NOT_IN_VERSION: RuleId = RuleId::error("OPV003", "attribute-not-in-version");
+const TYPE_NOT_IN_VERSION: RuleId = RuleId::error("OPV004", "type-not-in-version");
+const MISSING_INPUT: RuleId = RuleId::error("SPC016", "missing-input");
+const WRONG_ARITY: RuleId = RuleId::error("SPC017", "wrong-arity");
+const MISSING_ATTRIBUTE: RuleId = RuleId::error("SPC018", "missing-attribute");
+const BAD_ATTRIBUTE: RuleId = RuleId::error("SPC019", "bad-attribute");
+const DUPLICATE_ATTRIBUTE: RuleId = RuleId::error("SPC020", "duplicate-attribute");
+const INDEX_SIGN: RuleId = RuleId::warning("OPV008", "negative-index-in-version");
+
+pub const RULES: [RuleId; 11] = [
+    UNSUPPORTED_OP,
+    OP_NEWER_THAN_OPSET,
+    OP_REMOVED,
+    ATTRIBUTE_NOT_IN_VERSION,
+    TYPE_NOT_IN_VERSION,
+    MISSING_INPUT,
+    WRONG_ARITY,
+    MISSING_ATTRIBUTE,
+    BAD_ATTRIBUTE,
+    DUPLICATE_ATTRIBUTE,
+    INDEX_SIGN,
+];
+
+/// Operators that ONNX Runtime takes in the default domain though ONNX does not define them there, or
+/// only later.
+const RUNTIME_OPS: [&str; 11] = [
+    "Affine",
+    "Crop",
+    "DynamicSlice",
+    "GivenTensorFill",
+    "ImageScaler",
+    "LayerNormalization",
+    "ParametricSoftplus",
+    "Scale",
+    "ScaledTanh",
+    "SimplifiedLayerNormalization",
+    "SkipSimplifiedLayerNormalization",
+];
+
+/// The opset that a node is held against.
+#[derive(Clone, Copy)]
+pub struct Bound {
+    pub opset: u16,
+    /// The one that the model states, not one that it is to be converted to.
+    pub as_stated: bool,
+}
+
+/// An attribute that a node has more than once; every kind of node is held to that.
+pub fn duplicate_attributes(cx: &LintContext, id: NodeId) -> Option<Finding> {
+    let attrs = &cx.model.nodes[id].attrs;
+    let mut twice = attrs.iter().enumerate();
+    let (_, attr) =
+        twice.find(|(index, attr)| attrs[..*index].iter().any(|other| other.name == attr.name))?;
+    let message = format!("`{}` has the attribute `{}` more than once", cx.node_name(id), attr.name);
+    Some(cx.at_node(DUPLICATE_ATTRIBUTE, id, Part::Attr(&attr.name), message))
+}
+
+/// `None` where the schema is a vendor's and the obstacle is one that a newer release of the vendor's
+/// runtime may not have: the table knows one release only.
+pub fn finding(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound) -> Option<Finding> {
+    let node = &cx.model.nodes[id];
+    let of_op = schema::versions(node.domain(), &node.op_type).first();
+    let of_domain = schema::schemas(node.domain()).first();
+    if of_op.or(of_domain).is_some_and(|schema| schema.vendor) {
+        return None;
+    }
+    let rule = rule(cx, id, illegal);
+    let at = if bound.as_stated { "at" } else { "when bound for" };
+    let opset = bound.opset;
+    let message = match &illegal.obstacle {
+        Obstacle::NoSuchOp if illegal.since.is_none() => format!("`{}` {illegal}", node.op_name()),
+        _ => format!("`{}` {illegal} ({at} opset {opset})", node.op_name()),
+    };
+    let finding = cx.at_node(rule, id, part(&illegal.obstacle), message);
+    Some(advice(cx, id, illegal, bound, finding))
+}
+
+fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
+    let node = &cx.model.nodes[id];
+    let came_later = illegal.since.is_some();
+    match &illegal.obstacle {
+        Obstacle::NoSuchOp => {
+            let rule = if came_later { OP_NEWER_THAN_OPSET } else { UNSUPPORTED_OP };
+            let runs_somewhere = node.domain().is_empty() && RUNTIME_OPS.contains(&&*node.op_type);
+            if runs_somewhere { rule.at(Level::Warning) } else { rule }
+        }
+        Obstacle::OtherEpoch { .. } if came_later => OP_NEWER_THAN_OPSET,
+        Obstacle::Deprecated { .. } | Obstacle::OtherEpoch { .. } => OP_REMOVED,
+        Obstacle::Attribute { name } => {
+            let versions = schema::versions(node.domain(), &node.op_type);
+            let elsewhere = versions.iter().any(|version| version.attr(name).is_some());
+            if elsewhere { ATTRIBUTE_NOT_IN_VERSION } else { BAD_ATTRIBUTE }
+        }
+        // Counting axes from the end was written, and run, before it was allowed.
+        Obstacle::AttributeValue { allowed: Values::AtLeast(_), .. } if came_later => {
+            ATTRIBUTE_NOT_IN_VERSION.at(Level::Warning)
+        }
+        Obstacle::AttributeKind { .. } | Obstacle::AttributeValue { .. } if came_later => {
+            ATTRIBUTE_NOT_IN_VERSION
+        }
+        Obstacle::AttributeKind { .. } | Obstacle::AttributeValue { .. } => BAD_ATTRIBUTE,
+        Obstacle::AttributeMissing { .. } => MISSING_ATTRIBUTE,
+        Obstacle::Count { slot: Slot::Input(at), .. } if *at >= node.inputs.len() => MISSING_INPUT,
+        Obstacle::Count { .. } => WRONG_ARITY,
+        Obstacle::Missing { .. } => MISSING_INPUT,
+        Obstacle::Type { .. } => TYPE_NOT_IN_VERSION,
+        Obstacle::Negative { .. } => INDEX_SIGN,
+    }
+}
+
+fn part(obstacle: &Obstacle) -> Part<'_> {
+    match obstacle.slot() {
+        Some(Slot::Input(index)) => Part::Input(index),
+        Some(Slot::Output(index)) => Part::Output(index),
+        None => match obstacle {
+            Obstacle::AttributeMissing { .. } => Part::Op,
+            _ => obstacle.attribute().map_or(Part::Op, Part::Attr),
+        },
+    }
+}
+
+fn advice(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound, finding: Finding) -> Finding {
+    let node = &cx.model.nodes[id];
+    match (&illegal.obstacle, illegal.since) {
+        (Obstacle::NoSuchOp, None) => no_such_op(cx, id, finding),
+        (Obstacle::Attribute { name }, None) => {
+            let in_force = schema::lookup(node.domain(), &node.op_type, bound.opset);
+            let names = in_force.map_or(&[][..], |schema| schema.attrs).iter().map(|spec| spec.name);
+            let unused = names.filter(|name| node.attr(name).is_none());
+            match suggest::closest(name, unused) {
+                Some(meant) => finding.help(format!("did you mean `{meant}`?")),
+                None => finding,
+            }
+        }
+        (_, Some(since)) if bound.as_stated => finding
+            .help(format!("export at opset {since}, or let onnx-fix --opset {since} convert the model")),
+        _ if !bound.as_stated => finding.help("onnx-fix --opset replaces what it has a rule for"),
+        _ => finding,
+    }
+}
+
+fn no_such_op(cx: &LintContext, id: NodeId, finding: Finding) -> Finding {
+    let node = &cx.model.nodes[id];
+    let elsewhere = schema::domains_of(&node.op_type).find(|domain| *domain != node.domain());
+    let shown = if node.domain().is_empty() { "ai.onnx" } else { node.domain() };
+    let finding = finding.label(format!("neither an operator of {shown} nor a function of the model"));
+    match (elsewhere, schema::nearest(node.domain(), &node.op_type)) {
+        (Some(domain), _) => {
+            let shown = if domain.is_empty() { "ai.onnx" } else { domain };
+            finding.help(format!("there is one in the domain `{shown}`: set the node's domain"))
+        }
+        (None, Some(name)) => finding.help(format!("did you mean `{name}`?")),
+        (None, None) => finding.help(
+            "write it in operators that ONNX has, or register a custom operator under a domain of its own",
+        ),
+    }
+}
