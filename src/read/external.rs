@@ -146,7 +146,7 @@ fn number(entries: &Metadata, key: &'static str) -> Result<Option<u64>, Fault> {
 }
 
 /// How a location leaves the folder of the model by its text alone, on whichever system.
-fn leaves_folder(location: &str) -> Option<&'static str> {
+pub fn leaves_folder(location: &str) -> Option<&'static str> {
     let is_drive = location.as_bytes().get(1) == Some(&b':');
     if location.starts_with(['/', '\\']) || is_drive {
         Some("is an absolute path")

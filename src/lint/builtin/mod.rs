@@ -1,7 +1,10 @@
 //! The detectors: code that finds what a pattern cannot say. Their rules' pages stand in `rules/`, with
 //! `detect builtin::NAME`.
 
+mod export;
+mod shapes;
 mod spec;
+mod types;
 mod versions;
 
 use super::context::LintContext;
@@ -15,7 +18,8 @@ pub struct Detector {
 }
 
 /// Every detector, in the order in which their findings are met.
-pub const DETECTORS: &[&[Detector]] = &[spec::DETECTORS, versions::DETECTORS];
+pub const DETECTORS: &[&[Detector]] =
+    &[spec::DETECTORS, versions::DETECTORS, types::DETECTORS, shapes::DETECTORS, export::DETECTORS];
 
 /// Every builtin rule.
 pub fn rules() -> impl Iterator<Item = RuleId> {

@@ -1,0 +1,174 @@
+//! EXP001: a number in the place of a size that the interface leaves free.
+
+use indexmap::IndexMap;
+
+use super::Detector;
+use super::demand::{Demand, Demands, Kind, input_name, reshape_target};
+use super::free::{FreeSize, FreeSizes};
+use super::reach::Reach;
+use crate::diag::{Applicability, Finding, Level, Sink};
+use crate::graph::dim::{Answer, Dim, numel};
+use crate::graph::{Node, NodeId};
+use crate::infer::Size;
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const BAKED_SHAPE: RuleId = RuleId::error("EXP001", "baked-shape");
+
+pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
+
+/// A demand at its node.
+struct Baked {
+    node: NodeId,
+    demand: Demand,
+    free: FreeSize,
+    /// Sizes at which it fails: `batch = 3`.
+    counterexample: Option<String>,
+}
+
+fn baked(cx: &LintContext, found: &Baked, more: usize) -> Finding {
+    let node = &cx.model.nodes[found.node];
+    let Demand { input, size, fixed, kind } = &found.demand;
+    let of_input = cx.name(found.free.input);
+    let op = &node.op_type;
+    let message = match (solved(&found.demand), kind, size.div_exact(fixed)) {
+        (Some((symbol, number)), ..) => {
+            format!("`{op}` fixes `{symbol}` at {number}, but the input `{of_input}` leaves it free")
+        }
+        (None, Kind::Elements, Some(factor)) => {
+            format!("`{op}` works only where {factor} is 1, but the input `{of_input}` leaves it free")
+        }
+        (None, Kind::Elements, None) => {
+            format!(
+                "`{op}` wants {fixed} elements, but gets {size}, which the input `{of_input}` leaves free"
+            )
+        }
+        _ => format!("`{op}` fixes the size {size} at {fixed}, but the input `{of_input}` leaves it free"),
+    };
+    let rule = if is_proved(found) { BAKED_SHAPE } else { BAKED_SHAPE.at(Level::Warning) };
+    let mut finding = cx.at_node(rule, found.node, Part::Input(*input), message).label(label(cx, found));
+    finding = finding
+        .related(cx.places.declaration(found.free.input), format!("axis {} is free", found.free.axis))
+        .help(help(op));
+    if let Some(target) = mended_target(cx, node) {
+        finding = finding.fix(Applicability::Safe, format!("replaces {} by {target}", target_text(cx, node)));
+    }
+    match more {
+        0 => finding,
+        1 => finding.note("one more node of this line fixes it too"),
+        _ => finding.note(format!("{more} more nodes of this line fix it too")),
+    }
+}
+
+fn label(cx: &LintContext, found: &Baked) -> String {
+    let Demand { size, fixed, kind, input } = &found.demand;
+    match (kind, &found.counterexample) {
+        (Kind::Moves, _) => {
+            format!(
+                "{fixed} rows whatever {size} is: what is more or less goes into another axis, and mixes up rows"
+            )
+        }
+        (Kind::Divides, _) => {
+            format!(
+                "{fixed} rows whatever {size} is: rows are mixed up, or it fails where they do not divide"
+            )
+        }
+        (Kind::Elements, Some(at)) => format!("{fixed} elements, but {size} come; at {at} this fails"),
+        (_, Some(at)) => format!("the traced size; at {at} this fails"),
+        (_, None) => {
+            let name = input_name(cx, &cx.model.nodes[found.node], *input);
+            format!("`{name}` was made for {fixed}")
+        }
+    }
+}
+
+fn help(op: &str) -> &'static str {
+    match op {
+        "Reshape" => "take the size from the tensor, as in x.reshape(x.shape[0], …), or let one axis be -1",
+        "Expand" => "take the size from the tensor: x.expand(y.shape[0], …), or x.expand_as(y)",
+        "GRU" | "LSTM" | "RNN" => {
+            "make the initial state from the size of the sequence: x.new_zeros(n, x.shape[1], h)"
+        }
+        _ => {
+            "make the constant from the sizes of the tensor that it is combined with: torch.zeros(x.shape[0], …)"
+        }
+    }
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    let free = FreeSizes::new(cx.model, cx.facts);
+    if free.is_empty() {
+        return;
+    }
+    let reach = Reach::new(cx.model);
+    let demands = Demands { cx, free: &free, reach: &reach };
+    // One fault for each line of Python and size; without a line, one for each size and number.
+    let mut faults: IndexMap<String, (Baked, usize)> = IndexMap::new();
+    for (id, node) in cx.nodes() {
+        for demand in demands.of(node) {
+            let Some(free_size) = free.lost(&demand.size, &demand.fixed) else { continue };
+            let counterexample = counterexample(&free, &demand);
+            let found = Baked { node: id, free: free_size, counterexample, demand };
+            let source = cx.places.source(id).map_or(String::new(), |at| format!("{}:{}", at.file, at.line));
+            let key = format!("{source} {} {}", found.demand.size, found.demand.fixed);
+            faults.entry(key).and_modify(|(_, more)| *more += 1).or_insert((found, 0));
+        }
+    }
+    sink.extend(faults.values().map(|(found, more)| baked(cx, found, *more)));
+}
+
+fn counterexample(free: &FreeSizes, Demand { size, fixed, kind, .. }: &Demand) -> Option<String> {
+    let number = fixed.as_const();
+    match kind {
+        Kind::Broadcast => free.counterexample(size, |value| value > 1 && Some(value) != number),
+        Kind::Equal => free.counterexample(size, |value| value > 0 && Some(value) != number),
+        Kind::Elements => free.counterexample(&size.sub(fixed)?, |difference| difference != 0),
+        Kind::Moves | Kind::Divides => None,
+    }
+}
+
+/// Whether a run at sizes that the interface promises certainly fails.
+fn is_proved(found: &Baked) -> bool {
+    found.free.named && found.counterexample.is_some()
+}
+
+/// The symbol and the number that alone meets the demand, where it speaks of one symbol linearly.
+fn solved(demand: &Demand) -> Option<(String, i64)> {
+    let mut symbols = demand.size.symbols().filter(|symbol| !demand.fixed.contains(symbol));
+    let (symbol, None) = (symbols.next()?.clone(), symbols.next()) else { return None };
+    let unit = demand.size.substitute(&|other| (*other == symbol).then_some(Dim::known(1)))?;
+    let number = demand.fixed.div_exact(&unit)?.as_const()?;
+    let there = demand.size.substitute(&|other| (*other == symbol).then_some(Dim::known(number)))?;
+    (there == demand.fixed).then(|| (symbol.to_string(), number))
+}
+
+/// The target of a Reshape with 0 in the place of the number that stands for a free size, where that is
+/// proved to work at every size; as text.
+pub fn mended_target(cx: &LintContext, node: &Node) -> Option<String> {
+    if &*node.op_type != "Reshape" {
+        return None;
+    }
+    let target = reshape_target(cx, node)?;
+    let data: Vec<Dim> = cx.input(node, 0)?.dims()?.iter().cloned().collect::<Option<_>>()?;
+    let numbers: Vec<i64> =
+        target.iter().map(|size: &Size| size.as_ref()?.as_const()).collect::<Option<_>>()?;
+    let fits = |place: usize| {
+        let mut dims: Vec<Dim> = numbers.iter().map(|&number| Dim::known(number)).collect();
+        dims[place] = data[place].clone();
+        let (before, after) = (numel(&data), numel(&dims));
+        before.zip(after).is_some_and(|(a, b)| a.equals(&b, &cx.facts.bounds) == Answer::Always)
+    };
+    let is_free = |place: usize| data[place].as_const().is_none();
+    let places = 0..numbers.len().min(data.len());
+    let place = places.into_iter().find(|&place| is_free(place) && !numbers.contains(&-1) && fits(place))?;
+    let text =
+        |(index, number): (usize, &i64)| if index == place { "0".to_owned() } else { number.to_string() };
+    let elements: Vec<String> = numbers.iter().enumerate().map(text).collect();
+    Some(format!("{{{}}}", elements.join(",")))
+}
+
+fn target_text(cx: &LintContext, node: &Node) -> String {
+    let sizes = reshape_target(cx, node).unwrap_or_default();
+    let text = |size: &Size| size.as_ref().map_or("?".to_owned(), Dim::to_string);
+    format!("{{{}}}", sizes.iter().map(text).collect::<Vec<_>>().join(","))
+}

@@ -1,0 +1,227 @@
+//! What nodes demand of sizes: where a number stands for a size that is free.
+
+use super::free::FreeSizes;
+use super::reach::Reach;
+use crate::graph::dim::{Answer, Dim, numel};
+use crate::graph::{Node, ValueId};
+use crate::infer::{Fact, Size};
+use crate::lint::LintContext;
+
+/// A run of a node succeeds only if a free size has a certain value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Demand {
+    /// The input that brings the number.
+    pub input: usize,
+    /// The free size, or an expression over free sizes.
+    pub size: Dim,
+    /// What it must be.
+    pub fixed: Dim,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The sizes of an axis must be equal, or this one be 1.
+    Broadcast,
+    /// The sizes of an axis must be equal.
+    Equal,
+    /// Numbers of elements must be equal.
+    Elements,
+    /// The axis is fixed, and what varies moves to another axis: it runs, but mixes up rows.
+    Moves,
+    /// As `Moves`, and the elements must divide.
+    Divides,
+}
+
+/// Operators whose inputs all broadcast to one shape.
+const BROADCASTING: [&str; 25] = [
+    "Add",
+    "And",
+    "BitShift",
+    "BitwiseAnd",
+    "BitwiseOr",
+    "BitwiseXor",
+    "Div",
+    "Equal",
+    "Greater",
+    "GreaterOrEqual",
+    "Less",
+    "LessOrEqual",
+    "Max",
+    "Mean",
+    "Min",
+    "Mod",
+    "Mul",
+    "Or",
+    "PRelu",
+    "Pow",
+    "Sub",
+    "Sum",
+    "Swish",
+    "Where",
+    "Xor",
+];
+
+pub struct Demands<'a> {
+    pub cx: &'a LintContext<'a>,
+    pub free: &'a FreeSizes<'a>,
+    pub reach: &'a Reach,
+}
+
+impl Demands<'_> {
+    /// What a node demands of free sizes. Only the node that brings the number is asked: where the number
+    /// comes from an input of the model, or from a node before, that is where the fault is.
+    pub fn of(&self, node: &Node) -> Vec<Demand> {
+        if !node.domain().is_empty() {
+            return Vec::new();
+        }
+        match &*node.op_type {
+            "Reshape" => self.reshape(node).into_iter().collect(),
+            "Expand" => self.expand(node),
+            "Concat" => self.concat(node),
+            "MatMul" => self.pairs(node, 2),
+            "GRU" | "LSTM" | "RNN" => self.recurrent(node),
+            op if BROADCASTING.contains(&op) => self.pairs(node, 0),
+            _ => Vec::new(),
+        }
+    }
+
+    fn dims(&self, node: &Node, input: usize) -> Option<&[Size]> {
+        self.cx.input(node, input)?.dims()
+    }
+
+    /// Whether the number that the input brings was made here, not handed on.
+    fn is_cause(&self, node: &Node, input: usize) -> bool {
+        node.input(input).is_some_and(|value| !self.reach.depends_on_inputs(value))
+    }
+
+    /// The demand that a size be a number; `None` where it always is, or never.
+    fn demand(&self, input: usize, size: &Size, fixed: &Size, kind: Kind) -> Option<Demand> {
+        let (size, fixed) = (size.as_ref()?, fixed.as_ref()?);
+        let number = fixed.as_const()?;
+        if kind == Kind::Broadcast && number == 1 || self.free.lost(size, fixed).is_none() {
+            return None;
+        }
+        let open = size.equals(fixed, &self.cx.facts.bounds) == Answer::Unknown;
+        open.then(|| Demand { input, size: size.clone(), fixed: fixed.clone(), kind })
+    }
+
+    /// Inputs that broadcast, but for the last `core` axes of each.
+    fn pairs(&self, node: &Node, core: usize) -> Vec<Demand> {
+        let mut found = Vec::new();
+        for fixed in (0..node.inputs.len()).filter(|&input| self.is_cause(node, input)) {
+            let Some(of_fixed) = self.dims(node, fixed) else { continue };
+            for other in (0..node.inputs.len()).filter(|&other| other != fixed) {
+                let Some(of_other) = self.dims(node, other) else { continue };
+                let axes = of_fixed.iter().rev().zip(of_other.iter().rev()).skip(core);
+                let demands = axes.filter_map(|(k, size)| self.demand(fixed, size, k, Kind::Broadcast));
+                found.extend(demands.filter(|demand| self.is_more_than_a_parameter(of_fixed, demand)));
+            }
+        }
+        found
+    }
+
+    /// A constant along one axis only is a parameter of the features that stand there, not a traced size;
+    /// unless it stands along the batch.
+    fn is_more_than_a_parameter(&self, constant: &[Size], demand: &Demand) -> bool {
+        let one = Some(Dim::known(1));
+        let along = constant.iter().filter(|size| **size != one).count();
+        along > 1 || self.free.lost(&demand.size, &demand.fixed).is_some_and(|free| free.axis == 0)
+    }
+
+    fn expand(&self, node: &Node) -> Vec<Demand> {
+        let (Some(of_data), Some(target)) = (self.dims(node, 0), self.elements(node, 1)) else {
+            return Vec::new();
+        };
+        let axes = of_data.iter().rev().zip(target.iter().rev());
+        axes.filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast)).collect()
+    }
+
+    fn concat(&self, node: &Node) -> Vec<Demand> {
+        let Some(axis) = node.attr("axis").and_then(|axis| axis.as_int()) else { return Vec::new() };
+        let mut found = Vec::new();
+        for fixed in (0..node.inputs.len()).filter(|&input| self.is_cause(node, input)) {
+            let Some(of_fixed) = self.dims(node, fixed) else { continue };
+            let rank = of_fixed.len() as i64;
+            let along = if axis < 0 { axis + rank } else { axis };
+            for other in (0..node.inputs.len()).filter(|&other| other != fixed) {
+                let of_other = self.dims(node, other).filter(|dims| dims.len() == of_fixed.len());
+                let axes = of_fixed.iter().zip(of_other.unwrap_or_default()).enumerate();
+                let others = axes.filter(|(axis, _)| *axis as i64 != along);
+                found.extend(others.filter_map(|(_, (k, size))| self.demand(fixed, size, k, Kind::Equal)));
+            }
+        }
+        found
+    }
+
+    /// The batch of initial states and of sequence lengths is that of the sequence. (`layout` 0.)
+    fn recurrent(&self, node: &Node) -> Vec<Demand> {
+        let is_default_layout = node.attr("layout").and_then(|layout| layout.as_int()).unwrap_or(0) == 0;
+        let Some([_, batch, _]) = self.dims(node, 0).filter(|_| is_default_layout) else { return Vec::new() };
+        let batch_of = [(4, 0), (5, 1), (6, 1)];
+        let made_here = batch_of.into_iter().filter(|&(input, _)| self.is_cause(node, input));
+        let sizes = made_here.filter_map(|(input, axis)| Some((input, self.dims(node, input)?.get(axis)?)));
+        sizes.filter_map(|(input, k)| self.demand(input, batch, k, Kind::Equal)).collect()
+    }
+
+    /// The elements of an integer input.
+    fn elements(&self, node: &Node, input: usize) -> Option<Vec<Size>> {
+        self.cx.input(node, input).and_then(Fact::as_ints)
+    }
+
+    fn reshape(&self, node: &Node) -> Option<Demand> {
+        let target = reshape_target(self.cx, node)?;
+        let data = self.dims(node, 0)?;
+        let from: Vec<Dim> = data.iter().cloned().collect::<Option<_>>()?;
+        if target.contains(&Some(Dim::known(-1))) {
+            return self.moved(&from, &target);
+        }
+        let to: Vec<Dim> = target.into_iter().collect::<Option<_>>()?;
+        let (size, fixed) = (numel(&from)?, numel(&to)?);
+        let is_lost = self.free.lost(&size, &fixed).is_some();
+        let open = size.equals(&fixed, &self.cx.facts.bounds) == Answer::Unknown;
+        (is_lost && open).then_some(Demand { input: 1, size, fixed, kind: Kind::Elements })
+    }
+
+    /// A number at the place of a free size, and a -1 behind it that takes up what varies: `{3, -1}` for
+    /// `[batch, 6]`.
+    fn moved(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
+        let place = target.iter().zip(from).position(|(to, from)| to.as_ref() != Some(from))?;
+        let (size, fixed) = (from.get(place)?, target[place].clone()?);
+        let number = fixed.as_const().filter(|&number| number > 0)?;
+        let free = self.free.lost(size, &fixed)?;
+        let takes_up = target[place + 1..].contains(&Some(Dim::known(-1)));
+        // One row of everything is wanted more often than not, unless rows are a batch.
+        let is_meant = number == 1 && free.axis != 0;
+        if !takes_up || place + 1 == from.len() || is_meant {
+            return None;
+        }
+        let rest =
+            target.iter().flatten().filter(|dim| dim.as_const() != Some(-1)).cloned().collect::<Vec<_>>();
+        let divides = numel(&rest)?.divides(&numel(from)?, &self.cx.facts.bounds);
+        let kind = if divides == Answer::Always { Kind::Moves } else { Kind::Divides };
+        Some(Demand { input: 1, size: size.clone(), fixed, kind })
+    }
+}
+
+/// The target shape of a Reshape with its zeros resolved; `None` where it is not known at all.
+pub fn reshape_target(cx: &LintContext, node: &Node) -> Option<Vec<Size>> {
+    let from_input = cx.input(node, 1).and_then(Fact::as_ints);
+    let from_attr = || {
+        let ints = node.attr("shape")?.as_ints()?;
+        Some(ints.iter().map(|&int| Some(Dim::known(int))).collect::<Vec<Size>>())
+    };
+    let target = from_input.or_else(from_attr)?;
+    let keeps_zero = node.attr("allowzero").and_then(|allow| allow.as_int()) == Some(1);
+    let data = cx.input(node, 0)?.dims()?;
+    let resolve = |(index, size): (usize, Size)| match size.as_ref().and_then(Dim::as_const) {
+        Some(0) if !keeps_zero => data.get(index).cloned().flatten(),
+        _ => size,
+    };
+    Some(target.into_iter().enumerate().map(resolve).collect())
+}
+
+/// The value that a node takes as `input`, by name.
+pub fn input_name<'a>(cx: &LintContext<'a>, node: &Node, input: usize) -> &'a str {
+    node.input(input).map_or("", |value: ValueId| cx.name(value))
+}

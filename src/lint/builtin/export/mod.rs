@@ -1,0 +1,22 @@
+//! EXP: what the export baked into the graph, or lost.
+
+mod alias;
+mod baked;
+mod demand;
+mod free;
+mod one_hot;
+mod parts;
+mod reach;
+mod training;
+mod unrolled;
+
+use super::Detector;
+
+pub const DETECTORS: &[Detector] = &[
+    baked::DETECTOR,
+    alias::DETECTOR,
+    unrolled::DETECTOR,
+    parts::DETECTOR,
+    training::DETECTOR,
+    one_hot::DETECTOR,
+];

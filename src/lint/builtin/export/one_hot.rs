@@ -1,0 +1,37 @@
+//! EXP013: a OneHot without a number of classes.
+
+use super::Detector;
+use crate::diag::{Applicability, Finding, Sink};
+use crate::graph::NodeId;
+use crate::infer::Fact;
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const ONE_HOT_DEPTH: RuleId = RuleId::error("EXP013", "one-hot-depth");
+
+pub const DETECTOR: Detector = Detector { rules: &[ONE_HOT_DEPTH], run };
+
+fn bad_depth(cx: &LintContext, node: NodeId, depth: f64) -> Finding {
+    let message =
+        format!("the number of classes of `{}` is {depth}: every run of it fails", cx.node_name(node));
+    let finding = cx
+        .at_node(ONE_HOT_DEPTH, node, Part::Input(1), message)
+        .help("pass num_classes: F.one_hot(labels, num_classes=10)");
+    if depth == -1.0 {
+        finding
+            .label("what F.one_hot has for: as many as the labels tell")
+            .fix(Applicability::Unsafe, "compares the labels with a Range of 1 + their greatest")
+    } else {
+        finding.label("a depth has to be positive")
+    }
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes() {
+        if node.domain().is_empty() && &*node.op_type == "OneHot" {
+            let depth = cx.input(node, 1).and_then(Fact::as_const).and_then(|depth| depth.f64s().ok());
+            let bad = depth.and_then(|depth| depth.first().copied()).filter(|depth| *depth < 1.0);
+            sink.extend(bad.map(|depth| bad_depth(cx, id, depth)));
+        }
+    }
+}

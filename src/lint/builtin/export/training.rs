@@ -1,0 +1,99 @@
+//! EXP010: layers that were left in training mode.
+
+use super::Detector;
+use crate::diag::{Applicability, Finding, Sink};
+use crate::graph::{Node, NodeId};
+use crate::infer::Fact;
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const TRAINING_MODE: RuleId = RuleId::error("EXP010", "training-mode");
+
+pub const DETECTOR: Detector = Detector { rules: &[TRAINING_MODE], run };
+
+/// The opset from which on Dropout has its mode and ratio as inputs.
+const DROPOUT_WITH_MODE: i64 = 12;
+/// The opset from which on BatchNormalization has an attribute for its mode.
+const BATCH_NORM_WITH_MODE: i64 = 14;
+/// The opset from which on neither has `is_test`.
+const WITHOUT_IS_TEST: i64 = 7;
+
+fn dropout(cx: &LintContext, node: NodeId, part: Part) -> Finding {
+    let message =
+        format!("the Dropout `{}` is in training mode: it sets elements to 0 at random", cx.node_name(node));
+    training(cx, node, part, message, "every run gives another result", "hands the input on unchanged")
+}
+
+fn batch_norm(cx: &LintContext, node: NodeId, part: Part) -> Finding {
+    let message = format!(
+        "the BatchNormalization `{}` is in training mode: it goes by the batch at hand, not by what was learnt",
+        cx.node_name(node)
+    );
+    training(
+        cx,
+        node,
+        part,
+        message,
+        "the result for one row depends on the others",
+        "normalises by the learnt mean and variance",
+    )
+}
+
+fn training(cx: &LintContext, node: NodeId, part: Part, message: String, label: &str, fix: &str) -> Finding {
+    cx.at_node(TRAINING_MODE, node, part, message)
+        .label(label)
+        .help("call `model.eval()` before the export, and leave `training=` at its default")
+        .fix(Applicability::Unsafe, fix)
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes().filter(|(_, node)| node.domain().is_empty()) {
+        let opset = cx.opset(node);
+        let found = match &*node.op_type {
+            "Dropout" if is_training_dropout(cx, node, opset) => {
+                Some(dropout(cx, id, mode_of_dropout(opset)))
+            }
+            "BatchNormalization" if is_training_batch_norm(node, opset) => {
+                let part =
+                    if opset >= BATCH_NORM_WITH_MODE { Part::Attr("training_mode") } else { Part::Whole };
+                Some(batch_norm(cx, id, part))
+            }
+            _ => None,
+        };
+        sink.extend(found);
+    }
+}
+
+fn mode_of_dropout(opset: i64) -> Part<'static> {
+    if opset >= DROPOUT_WITH_MODE { Part::Input(2) } else { Part::Whole }
+}
+
+/// Between the opsets with `is_test` and those with an input for it, Dropout did nothing at all.
+fn is_training_dropout(cx: &LintContext, node: &Node, opset: i64) -> bool {
+    if opset < WITHOUT_IS_TEST {
+        return !is_test(node);
+    }
+    let first = |input: usize| {
+        let array = cx.input(node, input).and_then(Fact::as_const)?;
+        array.as_bools().ok().map(<[bool]>::to_vec)
+    };
+    let is_on = first(2).is_some_and(|mode| mode == [true]);
+    let drops_nothing = cx
+        .input(node, 1)
+        .and_then(Fact::as_const)
+        .is_some_and(|ratio| ratio.f64s().is_ok_and(|r| r == [0.0]));
+    opset >= DROPOUT_WITH_MODE && is_on && !drops_nothing
+}
+
+/// Before it had an attribute for its mode, BatchNormalization trained if it was asked for the statistics.
+fn is_training_batch_norm(node: &Node, opset: i64) -> bool {
+    match opset {
+        ..WITHOUT_IS_TEST => !is_test(node),
+        WITHOUT_IS_TEST..BATCH_NORM_WITH_MODE => node.outputs.iter().skip(1).any(Option::is_some),
+        _ => node.attr("training_mode").and_then(|mode| mode.as_int()) == Some(1),
+    }
+}
+
+fn is_test(node: &Node) -> bool {
+    node.attr("is_test").and_then(|test| test.as_int()).unwrap_or(0) != 0
+}

@@ -1,0 +1,224 @@
+//! EXP007: a Python loop over an axis became as many copies of its body as the traced input was long.
+//!
+//! Such a loop takes slice after slice of one value: *taps*. Every node belongs to the last tap that it
+//! depends on, its step; in a loop, the steps between the first and the last consist of the same nodes.
+
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::Detector;
+use crate::diag::{Finding, Sink};
+use crate::graph::dim::Dim;
+use crate::graph::{Id, Node, NodeId, ValueId};
+use crate::infer::Fact;
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const UNROLLED_LOOP: RuleId = RuleId::warning("EXP007", "unrolled-loop");
+
+pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
+
+/// Fewer steps are more likely written by hand: coordinates, gates, query, key and value.
+const MIN_STEPS: usize = 4;
+/// Nodes that a step has to have, constants not counted.
+const MIN_BODY: usize = 3;
+/// Series of taps that are looked at, as each costs a walk along the graph.
+const MAX_SERIES: usize = 64;
+
+/// A slice of a value, at a constant place of one axis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Tap {
+    start: i64,
+    node: NodeId,
+    output: ValueId,
+}
+
+/// What the taps of one loop share: the value, the axis, and how much each takes.
+type Series = (ValueId, i64, i64);
+
+/// A loop that was found.
+struct Unrolled {
+    series: Series,
+    first: NodeId,
+    steps: usize,
+    /// Nodes of one step.
+    body: usize,
+    /// Each step takes something from the one before.
+    recurrent: bool,
+}
+
+fn unrolled(cx: &LintContext, found: &Unrolled) -> Finding {
+    let (value, axis, _) = found.series;
+    let message = format!(
+        "{} copies of the same {} nodes follow one another, one for each step along axis {axis} of `{}`",
+        found.steps,
+        found.body,
+        cx.name(value)
+    );
+    let size =
+        usize::try_from(axis).ok().and_then(|axis| cx.facts[value].dims()?.get(axis).cloned().flatten());
+    let finding = cx.at_node(UNROLLED_LOOP, found.first, Part::Whole, message).label("the first step");
+    let finding = match size.as_ref().filter(|size| size.as_const().is_none()) {
+        Some(size) => finding.note(format!(
+            "the axis is as long as {size}, but the graph takes {} steps: more are ignored, and fewer fail",
+            found.steps
+        )),
+        None => {
+            finding.note("a loop in Python is traced as often as it runs: the length is fixed with the graph")
+        }
+    };
+    finding.help(if found.recurrent {
+        "use the layer for it (nn.GRU, nn.LSTM), or torch's `scan`, so that the graph has one step"
+    } else {
+        "the steps do not need one another: compute them at once, on the whole axis"
+    })
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    let mut series: BTreeMap<(NodeId, Series), Vec<Tap>> = BTreeMap::new();
+    let mut first_of: FxHashMap<Series, NodeId> = FxHashMap::default();
+    for (id, node) in cx.nodes() {
+        for (key, tap) in taps(cx, id, node) {
+            let first = *first_of.entry(key).or_insert(id);
+            series.entry((first, key)).or_default().push(tap);
+        }
+    }
+    let mut is_in_loop = vec![false; cx.model.nodes.len()];
+    let long = series.into_iter().filter(|(_, taps)| taps.len() >= MIN_STEPS);
+    for ((_, key), taps) in long.take(MAX_SERIES) {
+        // A loop over several values has a series of taps for each of them; it is said of the first.
+        let known = |tap: &Tap| {
+            let mut users =
+                std::iter::once(tap.node).chain(cx.uses.of(tap.output).iter().map(|one| one.node));
+            users.any(|node| is_in_loop[node.index()])
+        };
+        if !taps.iter().all(known) {
+            sink.extend(find(cx, key, taps, &mut is_in_loop).map(|found| unrolled(cx, &found)));
+        }
+    }
+}
+
+/// The slices that a node takes, each at a constant place.
+fn taps(cx: &LintContext, id: NodeId, node: &Node) -> Vec<(Series, Tap)> {
+    let ints = |input: usize| -> Option<Vec<i64>> {
+        let ints = cx.input(node, input).and_then(Fact::as_ints)?;
+        ints.iter().map(|int| int.as_ref().and_then(Dim::as_const)).collect()
+    };
+    let (Some(data), true) = (node.input(0), node.domain().is_empty()) else { return Vec::new() };
+    let rank = cx.facts[data].rank().and_then(|rank| i64::try_from(rank).ok());
+    let from_start = |axis: i64| if axis < 0 { rank.map(|rank| axis + rank) } else { Some(axis) };
+    let axis_attr = || from_start(node.attr("axis").and_then(|axis| axis.as_int()).unwrap_or(0));
+    let tap = |start: i64, output: usize| Some(Tap { start, node: id, output: node.output(output)? });
+    let one = || -> Option<(Series, Tap)> {
+        Some(match &*node.op_type {
+            "Gather" => match ints(1)?[..] {
+                [index] if index >= 0 => ((data, axis_attr()?, 1), tap(index, 0)?),
+                _ => return None,
+            },
+            "Slice" => match (&ints(1)?[..], &ints(2)?[..], &ints(3)?[..]) {
+                ([start], [end], [axis]) if *start >= 0 && end > start && *end < i64::MAX => {
+                    ((data, from_start(*axis)?, end - start), tap(*start, 0)?)
+                }
+                _ => return None,
+            },
+            _ => return None,
+        })
+    };
+    if &*node.op_type != "Split" {
+        return one().into_iter().collect();
+    }
+    let Some(axis) = axis_attr() else { return Vec::new() };
+    let outputs = (0..node.outputs.len()).filter_map(|output| tap(output as i64, output));
+    outputs.map(|tap| ((data, axis, 0), tap)).collect()
+}
+
+/// The loop that taps belong to, if they do; its nodes are marked.
+fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [bool]) -> Option<Unrolled> {
+    taps.sort_by_key(|tap| tap.start);
+    taps.dedup_by_key(|tap| tap.start);
+    let stride = taps.get(1)?.start - taps[0].start;
+    if taps.len() < MIN_STEPS || taps.windows(2).any(|pair| pair[1].start - pair[0].start != stride) {
+        return None;
+    }
+    let walk = Walk::along(cx, &taps);
+    let steps = taps.len();
+    // The first step may lack what comes from a step before, and what follows the loop hangs on the last.
+    let middle = walk.signatures(cx, steps);
+    let (first, rest) = middle.get(1..steps - 1)?.split_first()?;
+    if first.nodes < MIN_BODY || rest.iter().any(|step| step != first) {
+        return None;
+    }
+    walk.step_of.keys().for_each(|node| is_in_loop[node.index()] = true);
+    Some(Unrolled { series, first: taps[0].node, steps, body: first.nodes, recurrent: first.recurrent })
+}
+
+/// The nodes of a step, as far as two steps can be compared.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Signature {
+    nodes: usize,
+    /// The sum of the hashes of the nodes, in whatever order they stand.
+    ops: u64,
+    recurrent: bool,
+}
+
+/// The nodes that depend on taps.
+struct Walk {
+    /// The last tap that a node depends on.
+    step_of: BTreeMap<NodeId, usize>,
+    /// Nodes that take something from their own step and from the one before.
+    joins: Vec<NodeId>,
+}
+
+impl Walk {
+    fn along(cx: &LintContext, taps: &[Tap]) -> Walk {
+        let mut step_of: BTreeMap<NodeId, usize> = BTreeMap::new();
+        let mut value_step: FxHashMap<ValueId, usize> = FxHashMap::default();
+        for (step, tap) in taps.iter().enumerate() {
+            value_step.insert(tap.output, step);
+        }
+        let graph = cx.model.nodes[taps[0].node].graph;
+        let mut joins = Vec::new();
+        for &id in &cx.model.graphs[graph].nodes {
+            let node = &cx.model.nodes[id];
+            let steps = || node.inputs.iter().flatten().filter_map(|value| value_step.get(value).copied());
+            let Some(last) = steps().max() else { continue };
+            if steps().any(|step| step + 1 == last) {
+                joins.push(id);
+            }
+            step_of.insert(id, last);
+            for &output in node.outputs.iter().flatten() {
+                value_step.entry(output).or_insert(last);
+            }
+        }
+        Walk { step_of, joins }
+    }
+
+    fn signatures(&self, cx: &LintContext, steps: usize) -> Vec<Signature> {
+        let mut found = vec![Signature::default(); steps];
+        for (&id, &step) in &self.step_of {
+            let node = &cx.model.nodes[id];
+            if node.outputs.iter().flatten().any(|&value| cx.facts[value].is_const()) {
+                continue;
+            }
+            let signature = &mut found[step];
+            signature.nodes += 1;
+            signature.ops = signature.ops.wrapping_add(hash(node));
+        }
+        for node in &self.joins {
+            found[self.step_of[node]].recurrent = true;
+        }
+        found
+    }
+}
+
+/// Operator, number of operands, and attributes that are numbers: what the copies of a node share.
+fn hash(node: &Node) -> u64 {
+    let mut hasher = FxHasher::default();
+    (node.domain(), &node.op_type, node.inputs.len(), node.outputs.len()).hash(&mut hasher);
+    for attr in &node.attrs {
+        (&attr.name, attr.value.as_int(), attr.value.as_ints()).hash(&mut hasher);
+    }
+    hasher.finish()
+}

@@ -1,0 +1,81 @@
+//! SHP002 and EXP014: what is declared of values, against what inference shows.
+
+use super::Detector;
+use crate::diag::{Applicability, Finding, Sink};
+use crate::graph::dim::{Dim, SymbolKind};
+use crate::graph::{DeclaredDim, Port, TypeKind, ValueId};
+use crate::infer::Contradiction;
+use crate::lint::{LintContext, RuleId};
+
+const DECLARED_SHAPE_WRONG: RuleId = RuleId::warning("SHP002", "declared-shape-wrong");
+const LOST_SYMBOL: RuleId = RuleId::info("EXP014", "lost-symbol");
+
+pub const DETECTOR: Detector = Detector { rules: &[DECLARED_SHAPE_WRONG, LOST_SYMBOL], run };
+
+fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
+    let name = cx.name(found.value);
+    let message = format!("`{name}` is declared as {}, but is {}", found.declared, found.inferred);
+    cx.at_value(DECLARED_SHAPE_WRONG, found.value, message)
+        .label(format!("{}", found.inferred))
+        .related(cx.places.declaration(found.value), "declared here")
+        .note("runtimes warn, plan memory by the wrong shape, or refuse the model")
+        .fix(Applicability::Safe, format!("declares {}", found.inferred))
+}
+
+fn lost(cx: &LintContext, value: ValueId, lost: &[(String, Dim)]) -> Finding {
+    let list: Vec<String> = lost.iter().map(|(name, dim)| format!("`{name}` is {dim}")).collect();
+    let message =
+        format!("the exporter lost track of sizes of the output `{}`: {}", cx.name(value), list.join(", "));
+    let mut finding = LOST_SYMBOL.finding(message, cx.places.declaration(value));
+    finding.source = cx.places.source_of_value(value);
+    finding.anchor.module = cx.model.values[value].name.clone();
+    finding.fix(Applicability::Safe, "names the sizes by what they are")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    sink.extend(cx.facts.contradictions.iter().map(|found| wrong(cx, found)));
+    for port in &cx.model.graphs[cx.model.main].outputs {
+        let sizes = lost_sizes(cx, port);
+        sink.extend((!sizes.is_empty()).then(|| lost(cx, port.value, &sizes)));
+    }
+}
+
+/// Sizes of an output whose name the exporter made up, though they follow from those of the inputs.
+fn lost_sizes(cx: &LintContext, port: &Port) -> Vec<(String, Dim)> {
+    let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
+    else {
+        return Vec::new();
+    };
+    let Some(known) = cx.facts[port.value].dims().filter(|dims| dims.len() == declared.len()) else {
+        return Vec::new();
+    };
+    let of_axis = |(dimension, known): (&crate::graph::Dimension, &Option<Dim>)| {
+        let DeclaredDim::Param(name) = &dimension.dim else { return None };
+        let dim = known.as_ref()?;
+        let is_named =
+            dim.symbols().all(|symbol| !is_made_up(symbol.name()) && symbol.kind() == SymbolKind::Size);
+        (is_made_up(name) && is_named).then(|| (name.to_string(), dim.clone()))
+    };
+    declared.iter().zip(known).filter_map(of_axis).collect()
+}
+
+/// `Reshape12_dim_0`, as PyTorch's tracing exporter names a size that it cannot express.
+fn is_made_up(name: &str) -> bool {
+    let Some((value, axis)) = name.rsplit_once("_dim_") else { return false };
+    !value.is_empty() && !axis.is_empty() && axis.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_the_exporter_made_up() {
+        for name in ["Reshape12_dim_0", "x_dim_11"] {
+            assert!(is_made_up(name), "{name}");
+        }
+        for name in ["batch", "hidden_dim", "_dim_0", "x_dim_", "x_dim_a"] {
+            assert!(!is_made_up(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! SHP: shapes that cannot be, or are not what is declared.
+
+mod declared;
+mod interface;
+mod mismatch;
+
+use super::Detector;
+
+pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, declared::DETECTOR, interface::DETECTOR];

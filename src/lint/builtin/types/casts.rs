@@ -1,0 +1,84 @@
+//! DTY003 and DTY005: casts that lose what they are given.
+
+use super::Detector;
+use crate::diag::{Finding, Sink};
+use crate::graph::{ElemType, NodeId, ValueId};
+use crate::infer::Fact;
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const CONSTANT_OVERFLOW: RuleId = RuleId::warning("DTY003", "constant-overflow");
+const LOSSY_CAST_CHAIN: RuleId = RuleId::hint("DTY005", "lossy-cast-chain");
+
+pub const DETECTOR: Detector = Detector { rules: &[CONSTANT_OVERFLOW, LOSSY_CAST_CHAIN], run };
+
+fn overflow(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
+    let message =
+        format!("the constant {number:e} does not fit {to}, to which `{}` converts it", cx.node_name(node));
+    let becomes = if to.is_float() { "becomes infinity here" } else { "becomes some other number here" };
+    cx.at_node(CONSTANT_OVERFLOW, node, Part::Input(0), message)
+        .label(becomes)
+        .note("a mask of infinities makes NaN where a whole row is masked, and where it is multiplied by 0")
+        .help("take the limit from the type that is computed in: torch.finfo(x.dtype).min")
+}
+
+fn lossy(cx: &LintContext, node: NodeId, chain: (ElemType, ElemType, ElemType)) -> Finding {
+    let (from, by, to) = chain;
+    let message =
+        format!("{from} is converted to {by} and then to {to}: what {by} cannot hold is lost on the way");
+    cx.at_node(LOSSY_CAST_CHAIN, node, Part::Whole, message)
+        .label(format!("from {by} to {to}"))
+        .help(format!("convert to {to} directly, unless the rounding is wanted"))
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes() {
+        if !(node.domain().is_empty() && matches!(&*node.op_type, "Cast" | "CastLike")) {
+            continue;
+        }
+        let (Some(input), Some(to)) =
+            (node.input(0), node.output(0).and_then(|value| cx.facts[value].elem()))
+        else {
+            continue;
+        };
+        let worst = too_large(&cx.facts[input], to);
+        sink.extend(worst.map(|number| overflow(cx, id, number, to)));
+        sink.extend(chain(cx, input, to).map(|chain| lossy(cx, id, chain)));
+    }
+}
+
+/// The finite element of a constant float that is farthest out of the range of `to`.
+fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
+    let (least, most) = range(to)?;
+    let array = fact.as_const().filter(|array| array.elem().is_float())?;
+    let outside = |number: &f64| number.is_finite() && !(least..=most).contains(number);
+    array.f64s().ok()?.into_iter().filter(outside).max_by(|a, b| a.abs().total_cmp(&b.abs()))
+}
+
+/// The least and greatest finite numbers of a type; `None` for those into which nothing overflows.
+fn range(elem: ElemType) -> Option<(f64, f64)> {
+    Some(match elem {
+        ElemType::Float16 => (-65504.0, 65504.0),
+        ElemType::Bfloat16 | ElemType::Float => (f64::from(f32::MIN), f64::from(f32::MAX)),
+        ElemType::Int8 => (-128.0, 127.0),
+        ElemType::Int16 => (-32768.0, 32767.0),
+        ElemType::Int32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
+        ElemType::Int64 => (-9_223_372_036_854_775_808.0, 9_223_372_036_854_774_784.0),
+        ElemType::Uint8 => (0.0, 255.0),
+        ElemType::Uint16 => (0.0, 65535.0),
+        ElemType::Uint32 => (0.0, f64::from(u32::MAX)),
+        _ => return None,
+    })
+}
+
+/// Two casts in a row, the first into a type of the same kind with fewer bits than both ends have.
+fn chain(cx: &LintContext, input: ValueId, to: ElemType) -> Option<(ElemType, ElemType, ElemType)> {
+    let (maker, _) = cx.model.producer(input)?;
+    let maker = &cx.model.nodes[maker];
+    let is_cast = maker.domain().is_empty() && &*maker.op_type == "Cast";
+    let (from, by) = (cx.input(maker, 0)?.elem()?, cx.facts[input].elem()?);
+    let same_kind =
+        |a: ElemType, b: ElemType| a.is_float() && b.is_float() || a.is_integer() && b.is_integer();
+    let narrow = by.bits()? < from.bits()? && by.bits()? < to.bits()?;
+    (is_cast && narrow && same_kind(from, by) && same_kind(by, to)).then_some((from, by, to))
+}

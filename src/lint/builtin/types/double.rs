@@ -1,0 +1,146 @@
+//! DTY002: a region of a float model that computes in double.
+
+use std::collections::VecDeque;
+
+use super::Detector;
+use crate::diag::{Applicability, Finding, Sink};
+use crate::graph::{Def, ElemType, Id, NodeId, ValueId};
+use crate::infer::Fact;
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const FLOAT64_PROMOTION: RuleId = RuleId::warning("DTY002", "float64-promotion");
+
+pub const DETECTOR: Detector = Detector { rules: &[FLOAT64_PROMOTION], run };
+
+/// Constants that are shown.
+const SHOWN: usize = 3;
+
+/// Nodes that double values connect.
+#[derive(Default)]
+struct Region {
+    /// Casts of something that is not constant from a narrower float to double.
+    entries: Vec<NodeId>,
+    /// Nodes that compute in double.
+    inside: Vec<NodeId>,
+    /// Constants that are double.
+    constants: Vec<ValueId>,
+    /// Casts from double to something narrower.
+    exits: Vec<NodeId>,
+    /// Graph outputs that are double.
+    outputs: Vec<ValueId>,
+    /// A double that comes from outside of the model: the region is as its author wants it.
+    given: bool,
+}
+
+fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
+    let entry = *region.entries.first()?;
+    let node = &cx.model.nodes[entry];
+    let (from, count) = (cx.input(node, 0)?.elem()?, region.inside.len());
+    let nodes = if count == 1 { "1 node computes".to_owned() } else { format!("{count} nodes compute") };
+    let message = match region.outputs.first() {
+        Some(&output) => {
+            format!(
+                "{nodes} in double, though the model takes {from}; the output `{}` is double too",
+                cx.name(output)
+            )
+        }
+        None => format!("{nodes} in double between two casts, though the model is in {from}"),
+    };
+    let mut finding = cx
+        .at_node(FLOAT64_PROMOTION, entry, Part::Whole, message)
+        .label(format!("{from} becomes double here"));
+    for &constant in region.constants.iter().take(SHOWN) {
+        finding = finding.related(cx.places.value(constant), "this constant is double");
+    }
+    for &exit in region.exits.iter().take(1) {
+        finding = finding.related(cx.places.node(exit, Part::Whole), "and back here");
+    }
+    Some(
+        finding
+            .note("double is slow on most accelerators, and missing on many")
+            .help(format!(
+                "create the constants as {from}: dtype={}, or torch.float64 nowhere",
+                torch_name(from)
+            ))
+            .fix(Applicability::Unsafe, format!("computes the region in {from}")),
+    )
+}
+
+fn torch_name(elem: ElemType) -> &'static str {
+    match elem {
+        ElemType::Float16 => "torch.float16",
+        ElemType::Bfloat16 => "torch.bfloat16",
+        _ => "torch.float32",
+    }
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    let mut seen = vec![false; cx.model.nodes.len()];
+    for (id, _) in cx.nodes() {
+        if !seen[id.index()] && makes_double(cx, id) {
+            let region = explore(cx, id, &mut seen);
+            // Casts up and down again with nothing between are another matter: that of needless casts.
+            if !region.given && !region.inside.is_empty() {
+                sink.extend(promotion(cx, &region));
+            }
+        }
+    }
+}
+
+fn is_double(cx: &LintContext, value: ValueId) -> bool {
+    cx.facts[value].elem() == Some(ElemType::Double)
+}
+
+fn makes_double(cx: &LintContext, node: NodeId) -> bool {
+    !is_constant_node(cx, node)
+        && cx.model.nodes[node].outputs.iter().flatten().any(|&value| is_double(cx, value))
+}
+
+fn is_constant_node(cx: &LintContext, node: NodeId) -> bool {
+    let outputs = &cx.model.nodes[node].outputs;
+    !outputs.is_empty() && outputs.iter().flatten().all(|&value| cx.facts[value].is_const())
+}
+
+/// The region around a node, along double values that are not constant.
+fn explore(cx: &LintContext, start: NodeId, seen: &mut [bool]) -> Region {
+    let mut region = Region::default();
+    let mut queue = VecDeque::from([start]);
+    seen[start.index()] = true;
+    while let Some(id) = queue.pop_front() {
+        let node = &cx.model.nodes[id];
+        let inputs = || node.inputs.iter().flatten().copied();
+        let takes_double = inputs().any(|value| is_double(cx, value));
+        classify(cx, id, takes_double, &mut region);
+        let mut visit = |next: NodeId| {
+            if !std::mem::replace(&mut seen[next.index()], true) {
+                queue.push_back(next);
+            }
+        };
+        for value in inputs().filter(|&value| is_double(cx, value)) {
+            match cx.model.producer(value) {
+                _ if cx.facts[value].is_const() => region.constants.push(value),
+                Some((maker, _)) => visit(maker),
+                None => region.given |= matches!(cx.model.values[value].def, Def::Input(_)),
+            }
+        }
+        for &value in node.outputs.iter().flatten().filter(|&&value| is_double(cx, value)) {
+            if cx.uses.is_output(value) {
+                region.outputs.push(value);
+            }
+            cx.uses.of(value).iter().for_each(|one| visit(one.node));
+        }
+    }
+    region
+}
+
+fn classify(cx: &LintContext, id: NodeId, takes_double: bool, region: &mut Region) {
+    let node = &cx.model.nodes[id];
+    let is_cast = node.domain().is_empty() && matches!(&*node.op_type, "Cast" | "CastLike");
+    let from = cx.input(node, 0).and_then(Fact::elem);
+    match (is_cast, takes_double) {
+        (true, true) => region.exits.push(id),
+        (true, false) if from.is_some_and(ElemType::is_float) => region.entries.push(id),
+        _ => region.inside.push(id),
+    }
+}

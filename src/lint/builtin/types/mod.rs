@@ -1,0 +1,9 @@
+//! DTY: element types that do not go together, or that lose what they should keep.
+
+mod casts;
+mod double;
+mod mismatch;
+
+use super::Detector;
+
+pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, double::DETECTOR, casts::DETECTOR];
