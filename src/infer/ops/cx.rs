@@ -46,6 +46,16 @@ impl<'c> Cx<'c> {
         self.schema.map_or(self.call.opset, |schema| schema.since.into())
     }
 
+    /// What a rule says of the first output of the same call with other facts of the inputs.
+    pub fn with_inputs(&mut self, inputs: &[Option<&Fact>], rule: super::Rule) -> Option<Fact> {
+        let call = Call { inputs, outputs: 1, ..*self.call };
+        let mut cx = Cx::new(&call, self.schema, self.fresh);
+        rule(&mut cx)?;
+        let (outs, faults) = cx.finish();
+        self.faults.extend(faults);
+        outs.into_iter().next()
+    }
+
     pub fn fault(&mut self, fault: Fault) {
         self.faults.push(fault);
     }

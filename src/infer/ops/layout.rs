@@ -43,6 +43,8 @@ pub fn concat(cx: &mut Cx) -> Option<()> {
 /// `com.microsoft.QLinearConcat`: scale and zero point of the output, then the same for each tensor.
 pub fn qlinear_concat(cx: &mut Cx) -> Option<()> {
     let inputs: Vec<usize> = (2..cx.inputs()).step_by(3).collect();
+    let elem = cx.elem(1);
+    cx.set_elem(0, elem);
     concat_inputs(cx, &inputs, 1)
 }
 

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use super::Cx;
 use super::elementwise::{broadcast_shapes, broadcast_sizes};
+use crate::infer::fact::Fact;
 use crate::infer::fault::Fault;
 use crate::infer::meet::meet_sizes;
 use crate::infer::shape::{Shape, Size, known};
@@ -38,6 +39,24 @@ fn product(cx: &mut Cx, a: usize, b: usize) -> Option<()> {
         dims.push(y[y.len() - 1].clone());
     }
     cx.set_dims(0, dims);
+    Some(())
+}
+
+/// `FusedMatMul` of ONNX Runtime: the last two axes of an operand may be transposed before.
+pub fn fused(cx: &mut Cx) -> Option<()> {
+    if cx.flag("transBatchA") || cx.flag("transBatchB") {
+        return None;
+    }
+    let operand = |input: usize, transposed: bool| {
+        let mut dims = cx.dims(input)?.to_vec();
+        if let (true, [.., rows, columns]) = (transposed, &mut dims[..]) {
+            std::mem::swap(rows, columns);
+        }
+        Some(Fact::tensor(cx.elem(input), Shape::new(dims)))
+    };
+    let (a, b) = (operand(0, cx.flag("transA"))?, operand(1, cx.flag("transB"))?);
+    let shape = cx.with_inputs(&[Some(&a), Some(&b)], matmul)?.shape()?.clone();
+    cx.set_shape(0, shape);
     Some(())
 }
 

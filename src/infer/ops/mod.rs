@@ -4,6 +4,7 @@
 //! A rule returns `None` where it stops for lack of knowledge.
 
 mod attention;
+mod contrib;
 mod conv;
 mod cx;
 mod elementwise;
@@ -22,6 +23,7 @@ mod slice;
 mod table;
 mod text;
 mod training;
+mod transformer;
 mod vision;
 
 pub(super) use cx::Cx;

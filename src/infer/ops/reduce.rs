@@ -53,7 +53,8 @@ pub fn arg(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-fn reduced(cx: &mut Cx, dims: &[Size], axes: &[i64], keep: bool) -> Option<Shape> {
+/// The shape without these axes, or with them of size 1.
+pub fn reduced(cx: &mut Cx, dims: &[Size], axes: &[i64], keep: bool) -> Option<Shape> {
     let axes = cx.axes(axes, dims.len())?;
     let left = dims.iter().enumerate().filter_map(|(axis, dim)| match axes.contains(&axis) {
         true if keep => Some(known(1)),
