@@ -90,7 +90,7 @@ fn lint_bytes(input: &Input, bytes: Bytes, settings: &Settings) -> Linted {
         Kind::Log => {
             let text = String::from_utf8_lossy(&bytes);
             let mut linted = lint_text(input, &text, settings);
-            linted.findings.extend(read::export_log::read(&text, &settings.sources));
+            linted.findings.extend(read::export_log::read(&text, &input.name, &settings.sources));
             linted
         }
         Kind::Python => {

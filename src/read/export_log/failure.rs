@@ -142,6 +142,11 @@ impl Failure<'_> {
         named.chain(self.called_frame()).next()
     }
 
+    /// The user's frames that led into PyTorch: the script that ran the export.
+    pub fn callers(&self) -> Vec<Frame> {
+        frames(self.stack).into_iter().filter(|frame| !is_library(&frame.file)).collect()
+    }
+
     fn called_frame(&self) -> Option<Frame> {
         let stack = frames(self.stack);
         let entered = stack.iter().rposition(|frame| is_library(&frame.file))?;

@@ -9,7 +9,9 @@ use super::remark::{Input, Kind, Remark};
 pub fn words(remark: &Remark) -> Option<Words> {
     let code = remark.code();
     match &remark.kind {
-        Kind::Specialized { input, axis, size } => Some(specialized(input, *axis, *size, code)),
+        Kind::Specialized { input, axis, size } => {
+            Some(specialized(input, *axis, *size, code, remark.certain))
+        }
         Kind::ZeroOneSpecialized { input, axis, size } => Some(zero_one(input, *axis, *size)),
         Kind::DataDependentBranch { expression } => Some(branch(expression, code)),
         Kind::DataDependentNumber { expression } => Some(value(expression, code)),
@@ -34,14 +36,18 @@ fn dimension(input: &Input, axis: Option<u32>) -> String {
     }
 }
 
-fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str) -> Words {
+fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str, certain: bool) -> Words {
     let size = size.map_or("its traced size".to_owned(), |size| size.to_string());
     let dimension = dimension(input, axis);
     let write = match (input, axis) {
         (Input::Named(name), Some(axis)) => format!("`{name}.shape[{axis}]`"),
         _ => "the size (`x.shape[0]`)".to_owned(),
     };
-    let by = if code.is_empty() { String::new() } else { format!("`{code}` is the likely place: ") };
+    let by = match (code, certain) {
+        ("", _) => String::new(),
+        (_, true) => format!("`{code}` fixes a size: "),
+        (_, false) => format!("`{code}` seems to fix a size: "),
+    };
     Words {
         code: "EXP001",
         rule: "baked-shape",

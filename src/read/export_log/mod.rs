@@ -9,6 +9,7 @@ mod failures;
 mod finding;
 mod nodes;
 mod remark;
+mod suspects;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -19,27 +20,30 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::diag::{Finding, SourcePlace};
-use crate::read::source::{SourceFiles, is_library};
+use crate::read::source::{Frame, SourceFiles, is_library};
 
 use failure::{Chain, Failure};
 use nodes::Node;
+use suspects::Suspects;
 
 pub use remark::{Input, Kind, PythonType, Remark, without_comment};
 
 /// Finds what an export log says of the model, as findings at the user's own lines.
 ///
-/// Time is linear in the length of `text`. Nothing of what is said twice is repeated.
-pub fn read(text: &str, sources: &SourceFiles) -> Vec<Finding> {
-    remarks(text, sources).iter().filter_map(finding::finding).collect()
+/// `name` is the path of the log, near which sources are looked for; it may be any. Time is linear in the
+/// length of `text`. Nothing of what is said twice is repeated.
+pub fn read(text: &str, name: &str, sources: &SourceFiles) -> Vec<Finding> {
+    remarks(text, name, sources).iter().filter_map(finding::finding).collect()
 }
 
 /// The same as structured remarks, to be matched to the nodes that came from those lines. Remarks that
 /// are harmless by themselves, and make no finding, are among them.
-pub fn remarks(text: &str, sources: &SourceFiles) -> Vec<Remark> {
+pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
     let plain = text::plain(text);
     let lines: Vec<&str> = plain.lines().collect();
     let nodes = nodes::nodes(&lines);
-    let log = Log { lines: &lines, nodes: &nodes, sources };
+    let suspects = Suspects::new(name, sources);
+    let log = Log { lines: &lines, nodes: &nodes, sources, suspects };
     let mut said: IndexMap<Fault, Remark> = IndexMap::new();
     let chains = failure::chains(&plain, &lines);
     for remark in
@@ -61,6 +65,7 @@ struct Log<'a> {
     lines: &'a [&'a str],
     nodes: &'a [Node<'a>],
     sources: &'a SourceFiles,
+    suspects: Suspects<'a>,
 }
 
 impl Log<'_> {
@@ -108,7 +113,11 @@ impl Log<'_> {
         let frame = frames.filter_map(Failure::model_frame).next();
         let place = frame.map(|frame| self.sources.frame_place(&frame));
         let place = place.or_else(|| self.node_place(self.converted(&kind, failure.log_line)));
-        Some(self.remark(kind, place, failure.log_line))
+        let place = place.or_else(|| self.guarded(&kind, failure.log_line));
+        let certain = place.is_some();
+        let callers: Vec<Frame> = chain.iter().flat_map(Failure::callers).collect();
+        let place = place.or_else(|| self.suspects.find(&kind, &callers));
+        Some(Remark { certain, ..self.remark(kind, place, failure.log_line) })
     }
 
     /// The node that could not be converted: the last one of its operator before the exception.
@@ -126,6 +135,14 @@ impl Log<'_> {
         self.nodes[..end].iter().rfind(same).copied()
     }
 
+    /// The line at which torch.export says that it fixed a size, in what `TORCH_LOGS=+dynamic` prints.
+    fn guarded(&self, kind: &Kind, before: usize) -> Option<SourcePlace> {
+        let Kind::Specialized { size: Some(size), .. } = kind else { return None };
+        let lines = self.lines[..before].iter().rev();
+        let (file, line) = lines.filter_map(|line| warning::guard(line, *size)).next()?;
+        Some(self.sources.place(file, line, 0, None, None))
+    }
+
     fn nodes_from(&self, line: usize) -> &[Node<'_>] {
         &self.nodes[self.nodes.partition_point(|node| node.log_line < line)..]
     }
@@ -137,7 +154,15 @@ impl Log<'_> {
 
     fn remark(&self, kind: Kind, place: Option<SourcePlace>, at: usize) -> Remark {
         let log_line = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        Remark { kind, place, log_line, log_text: Arc::from(self.lines[at]), in_library: false, count: 1 }
+        Remark {
+            kind,
+            place,
+            log_line,
+            log_text: Arc::from(self.lines[at]),
+            in_library: false,
+            certain: true,
+            count: 1,
+        }
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Remark {
     pub log_text: Arc<str>,
     /// Whether the log blames a line of PyTorch's own, which nobody but PyTorch can change.
     pub in_library: bool,
+    /// False where `place` was only found by looking for what may have led to the remark.
+    pub certain: bool,
     /// How often the log says it of this place.
     pub count: u32,
 }

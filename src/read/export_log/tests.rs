@@ -4,7 +4,7 @@ use super::*;
 
 /// `rule level file:line` of every finding; `log:line` where no source is known.
 fn check(log: &str, expected: &[&str]) {
-    let findings = read(log, &SourceFiles::default());
+    let findings = read(log, "export.log", &SourceFiles::default());
     let said: Vec<String> = findings.iter().map(show).collect();
     assert_eq!(said, expected, "{log}");
 }
@@ -103,7 +103,7 @@ fn locations_survive_what_loggers_write_before_them() {
 fn what_is_said_often_is_one_finding() {
     let log = converting("Python boolean", "if a:").repeat(3);
     check(&log, &["traced-branch warning /app/net.py:7"]);
-    assert_eq!(remarks(&log, &SourceFiles::default())[0].count, 3);
+    assert_eq!(remarks(&log, "export.log", &SourceFiles::default())[0].count, 3);
 }
 
 #[test]
@@ -152,6 +152,20 @@ fn exceptions_find_their_line_in_the_graph() {
 }
 
 #[test]
+fn a_fixed_size_is_placed_by_the_guard_that_the_log_shows() {
+    let raised = "Traceback (most recent call last):\n  File \"/app/export.py\", line 3, in main\n    go()\n\
+                  torch._dynamo.exc.UserError: Constraints violated (L['x'].size()[0])! For\n  - You marked \
+                  L['x'].size()[0] as dynamic but your code specialized it to be a constant (2). If\n";
+    for guard in [
+        "I0601 symbolic_shapes.py:5108] [0/0] eval Eq(s0, 2) [guard added] at /app/net.py:60 in forward (_ops.py:9 in f)",
+        "I0601 symbolic_shapes.py:6630] eval Eq(s77, 2) [guard added] y = x.view(2, 3)  # /app/net.py:60 in forward (_ops.py:9 in f)",
+    ] {
+        check(&format!("{guard}\n{raised}"), &["baked-shape error /app/net.py:60"]);
+    }
+    check(raised, &["baked-shape error log:4"]);
+}
+
+#[test]
 fn garbage_is_passed_over() {
     for log in [
         "",
@@ -173,6 +187,9 @@ fn garbage_is_passed_over() {
 fn the_logs_of_the_pitfalls() {
     let exported = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls/exported");
     for (log, rule, lines) in [
+        ("BakedBatch.dynamo", "baked-shape", 59..=60),
+        ("BakedBatch.pt2", "baked-shape", 59..=60),
+        ("UnsupportedOp.dynamo", "unsupported-op", 169..=170),
         ("DataDependentBranch.dynamo", "traced-branch", 65..=68),
         ("DataDependentBranch.pt2", "traced-branch", 65..=68),
         ("DataDependentBranch.ts17", "traced-branch", 65..=68),
@@ -186,8 +203,9 @@ fn the_logs_of_the_pitfalls() {
         ("NumpyRoundTrip.pt2", "numpy-constant", 52..=54),
         ("UnsupportedOp.ts17", "unsupported-op", 169..=170),
     ] {
-        let text = std::fs::read_to_string(format!("{exported}/{log}.log")).expect("a log of the pitfalls");
-        let findings = read(&text, &SourceFiles::default());
+        let name = format!("{exported}/{log}.log");
+        let text = std::fs::read_to_string(&name).expect("a log of the pitfalls");
+        let findings = read(&text, &name, &SourceFiles::default());
         let hit = |finding: &Finding| {
             &*finding.rule == rule && finding.source.as_ref().is_some_and(|s| lines.contains(&s.line))
         };

@@ -3,6 +3,8 @@
 //! Sources of the wordings: `torch/csrc/jit/frontend/tracer.cpp`, `torch/_tensor.py`,
 //! `torch/jit/_trace.py`, `torch/csrc/jit/passes/onnx/*.cpp`, `torch/onnx/{utils,symbolic_*}.py`.
 
+use crate::read::source::is_library;
+
 use super::remark::{Kind, PythonType};
 
 /// A warning as Python prints it, or one that C++ wrote to the terminal itself.
@@ -142,6 +144,21 @@ fn training(message: &str) -> Option<Kind> {
     let operator = quoted(after(message, "ONNX export mode is set to")?.split_once("but operator ")?.1)?;
     let trains = message.contains("is set to train");
     trains.then(|| Kind::TrainingMode { operator: Some(operator.to_owned()) })
+}
+
+/// The user's line in `eval Eq(s0, 2) [guard added] at net.py:60 in forward (_ops.py:10 in call)`, or in
+/// its newer form `… [guard added] x.reshape(2, 12)  # net.py:60 in forward`.
+pub fn guard(line: &str, size: i64) -> Option<(&str, u32)> {
+    let (expression, rest) = line.split_once(" [guard added]")?;
+    if !expression.ends_with(&format!(", {size})")) {
+        return None;
+    }
+    let places = rest.split(" in ").filter_map(|part| {
+        let word = part.rsplit([' ', '(']).next()?;
+        let (file, line) = word.rsplit_once(':')?;
+        Some((file, line.parse().ok()?))
+    });
+    places.into_iter().find(|(file, _)| file.ends_with(".py") && !file.starts_with('_') && !is_library(file))
 }
 
 /// What follows `mark` in `text`.

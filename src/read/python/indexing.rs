@@ -128,7 +128,8 @@ impl<'t> Interpreter<'t> {
 
     /// `x.index_put_((i, j), value)`
     pub fn ask_index_put(&mut self, call: &Call<'t>) {
-        let places = if call.values.len() > 2 { 1 } else { 0 };
+        // As a function of `torch` it takes the tensor first.
+        let places = usize::from(matches!(call.values.first(), Some(Value::Tensor(_))));
         let (Some(list), Some(value)) = (call.arguments.positional.get(places), call.values.get(places + 1))
         else {
             return;
@@ -157,13 +158,19 @@ impl<'t> Interpreter<'t> {
             return;
         }
         let rank = gathers.iter().filter_map(|(_, _, rank, _)| *rank).max().unwrap_or(1);
-        let slices = indices.iter().filter(|index| matches!(index, Index::Slice)).count();
-        let written_rank = value.tensor().and_then(|value| value.rank);
-        let narrow = written_rank.is_some_and(|written| written > 0 && written < rank + slices);
-        if narrow || rank > 1 && slices > 0 && !matches!(value, Value::Number(_) | Value::Real(_)) {
-            self.say(node, report::index_put_broadcast(&written, narrow));
-        } else if rank > 1 {
+        if rank > 1 && gathers.len() > 1 {
             self.say(node, report::index_put_rank(&written, rank));
+            return;
+        }
+        let slices = indices.iter().filter(|index| matches!(index, Index::Slice)).count();
+        match value {
+            Value::Tensor(Tensor { rank: Some(value), .. }) if *value > 0 && *value < rank + slices => {
+                self.say(node, report::index_put_broadcast(&written, Some(*value)));
+            }
+            Value::Tensor(Tensor { rank: None, .. }) | Value::Unknown if rank > 1 => {
+                self.say(node, report::index_put_broadcast(&written, None));
+            }
+            _ => {}
         }
     }
 }

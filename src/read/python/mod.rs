@@ -21,6 +21,7 @@ mod operators;
 mod parameters;
 mod program;
 mod report;
+pub mod search;
 mod statements;
 mod syntax;
 mod tensors;

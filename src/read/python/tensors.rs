@@ -34,6 +34,9 @@ impl<'t> Interpreter<'t> {
             _ if known::is_python_valued(name) => return Value::Unknown,
             _ if known::is_in_place(name) => {
                 self.write(tensor, name, Some(object), call.node);
+                if name == "index_put_" {
+                    self.ask_index_put(call);
+                }
                 self.promote_arguments(name, call);
                 return Value::Tensor(Tensor { sure: true, elements: None, ..tensor.clone() });
             }

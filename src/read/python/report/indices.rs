@@ -55,22 +55,26 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
         code: "IDX002",
         rule: "index-put-rank",
         level: Level::Warning,
-        message: format!("`{code} = …` writes through an index tensor of rank {rank}"),
-        note: "the tracing exporter takes 1-d index tensors in an assignment; others it reshapes, or refuses",
+        message: format!("`{code} = …` writes through several index tensors, one of rank {rank}"),
+        note: "the tracing exporter supports several index tensors in an assignment only if all are 1-d",
         help: "flatten the indices, and the value along: `x[i.flatten(), j.flatten()] = v.flatten(0, 1)`"
             .into(),
     }
 }
 
-pub fn index_put_broadcast(code: &str, narrow: bool) -> Words {
-    let value = if narrow { "a value of fewer axes" } else { "a value that may have fewer axes" };
+/// `rank`: that of the value, where the source tells.
+pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
+    let value = match rank {
+        Some(rank) => format!("a value of rank {rank} to elements of more axes"),
+        None => "a value that has to have as many axes as the elements it goes to".to_owned(),
+    };
     Words {
         code: "IDX004",
         rule: "index-put-broadcast",
-        level: Level::Warning,
-        message: format!("`{code} = …` writes {value} than the elements it goes to"),
+        level: if rank.is_some() { Level::Warning } else { Level::Info },
+        message: format!("`{code} = …` writes {value}"),
         note: "the tracing exporter reshapes the value to what it is written to, and does not broadcast it",
-        help: "give the value its full shape first: `v.expand(i.shape[0], i.shape[1], 2, -1)`".into(),
+        help: "give the value its full shape first: `value.expand(…)` to the shape of what is written".into(),
     }
 }
 

@@ -37,14 +37,15 @@ fn index_put() {
     for body in [
         "y = x.clone()\ny[torch.tensor([[1, 2], [2, 3]]), torch.tensor([2, 3])] = k  #! index-put-rank\nreturn y",
         "y = x.clone()\ni = torch.tensor([[0], [1]])\ny[i, torch.tensor([0, 1])] = k.relu()  #! index-put-rank\nreturn y",
-        "y = x.clone()\ny[torch.zeros(2, 2, dtype=torch.long)] = k  #! index-put-rank\nreturn y",
-        "y = x.clone()\nj = torch.arange(4).view(2, 2)\ny[j] = k  #! index-put-rank\nreturn y",
+        "y = x.clone()\ny[torch.zeros(2, 2, dtype=torch.long)] = k  #? index-put-broadcast\nreturn y",
+        "y = x.clone()\nj = torch.arange(4).view(2, 2)\ny[j, j] = k  #! index-put-rank\nreturn y",
+        "y = x.clone()\nj = torch.arange(4).reshape((2, 2))\ny.index_put_((j, torch.tensor(1)), k)  #! index-put-rank\nreturn y",
         "y = x.clone()\ny[np.array([0, 1])[:, None], torch.arange(2).unsqueeze(1)] = k  #! index-put-rank\nreturn y",
         "y = x.clone()\ny[torch.tensor([2, 3]), :, torch.tensor([1, 2])] = k  #! index-put-non-consecutive\nreturn y",
         "y = torch.zeros_like(x)\nr, c = torch.arange(2), torch.arange(2)\ny[r, :, c] = 1.0  #! index-put-non-consecutive\nreturn y",
         "y = x.clone()\ny[:, torch.tensor([0]), 1:, torch.tensor([1])] = k  #! index-put-non-consecutive\nreturn y",
         "y = x.clone()\ny[torch.tensor([2, 3]), ..., torch.tensor([1, 2])] += 1  #! index-put-non-consecutive\nreturn y",
-        "y = x.clone()\ny[torch.tensor([[0, 2], [1, 1]]), 1:3] = k  #! index-put-broadcast\nreturn y",
+        "y = x.clone()\ny[torch.tensor([[0, 2], [1, 1]]), 1:3] = k  #? index-put-broadcast\nreturn y",
         "y = x.clone()\ny[torch.tensor([0, 2]), 1:3] = torch.ones(3)  #! index-put-broadcast\nreturn y",
         "y = x.clone()\ny[torch.tensor([0, 2]), :, 1:] = torch.arange(4.0)  #! index-put-broadcast\nreturn y",
     ] {
@@ -56,6 +57,8 @@ fn index_put() {
         "y = x.clone()\ny[torch.tensor([0, 1]), torch.tensor([2, 3])] = 1.0\nreturn y",
         "y = x.clone()\ny[x > 0] = 0.0\nreturn y",
         "y = x.clone()\ny[torch.tensor([0, 1]), torch.tensor([2, 3]), :] = k\nreturn y",
+        "y = x.clone()\ny[torch.tensor([[0, 1]])] = torch.ones(1, 2, 3)\nreturn y",
+        "y = x.clone()\ny[torch.tensor([[0, 1]])] = 0\nreturn y",
         "table = {}\ntable[0, 1] = x\nreturn x",
         "y = x.clone()\ny[:, torch.tensor([0, 1])] = 0\nreturn y",
     ] {

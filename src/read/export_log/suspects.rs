@@ -1,0 +1,112 @@
+//! The line of an exception that does not name one: looked for in the sources that ran the export, and
+//! in what those import.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::diag::SourcePlace;
+use crate::read::python::search::{Parameter, Suspect, calls_of, fixed_sizes, imported};
+use crate::read::source::{Frame, SourceFiles};
+
+use super::remark::{Input, Kind};
+
+/// Where to look, and for whom.
+pub struct Suspects<'a> {
+    sources: &'a SourceFiles,
+    /// The folder of the log and the one above it: logs are often kept beside what was exported.
+    near: SourceFiles,
+    /// The log's file name: often that of the model.
+    log: &'a str,
+}
+
+impl<'a> Suspects<'a> {
+    /// `log`: the path of the log, which may be none of a file.
+    pub fn new(log: &'a str, sources: &'a SourceFiles) -> Self {
+        let folder = Path::new(log).parent();
+        let above = folder.and_then(Path::parent);
+        let roots: Vec<PathBuf> = folder.into_iter().chain(above).map(Path::to_owned).collect();
+        let near = SourceFiles::new(vec![], roots);
+        let log = Path::new(log).file_name().and_then(|name| name.to_str()).unwrap_or(log);
+        Suspects { sources, near, log }
+    }
+
+    /// The one line that may have led to `kind`, by the frames of the script that ran the export.
+    /// Several that are equally likely are none.
+    pub fn find(&self, kind: &Kind, callers: &[Frame]) -> Option<SourcePlace> {
+        let mut suspects: Vec<(Suspect, String, Arc<str>)> = Vec::new();
+        for (file, text) in self.texts(callers) {
+            suspects.extend(
+                self.ask(kind, &text).into_iter().map(|suspect| (suspect, file.clone(), text.clone())),
+            );
+        }
+        let named: Vec<_> =
+            suspects.iter().filter(|(suspect, ..)| self.is_named(&suspect.class)).cloned().collect();
+        let mut suspects = if named.is_empty() { suspects } else { named };
+        suspects.sort_by_key(|(suspect, ..)| suspect.doubt);
+        let (best, file, text) = suspects.first()?;
+        let rivals = suspects.iter().filter(|(suspect, ..)| suspect.doubt == best.doubt);
+        let one_class = rivals.clone().all(|(suspect, of, _)| suspect.class == best.class && of == file);
+        if !one_class || rivals.count() > 1 && !self.is_named(&best.class) {
+            return None;
+        }
+        let code = text.lines().nth(usize::try_from(best.line.checked_sub(1)?).ok()?);
+        let mut place = self.sources.place(file, best.line, 0, Some("forward"), code);
+        place.code = code.map(Arc::from);
+        Some(place)
+    }
+
+    fn ask(&self, kind: &Kind, text: &str) -> Vec<Suspect> {
+        match kind {
+            Kind::Specialized { input, axis, size: Some(size) } => {
+                let parameter = match input {
+                    Input::Named(name) => Parameter::Named(name),
+                    Input::Position(at) => Parameter::Position(*at),
+                    Input::Unknown => Parameter::Any,
+                };
+                fixed_sizes(text, parameter, *axis, *size)
+            }
+            Kind::Unsupported { operator, .. } => calls_of(text, operator),
+            _ => vec![],
+        }
+    }
+
+    /// Whether the log bears the name of a class: `BakedBatch.pt2.log`.
+    fn is_named(&self, class: &str) -> bool {
+        let plain = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
+        let stem = self.log.split('.').next().unwrap_or("");
+        !class.is_empty() && plain(stem) == plain(class)
+    }
+
+    /// The files that the frames stand in and those which they import, as recorded, with their text.
+    fn texts(&self, callers: &[Frame]) -> Vec<(String, Arc<str>)> {
+        let mut found: Vec<(String, Arc<str>)> = Vec::new();
+        for frame in callers {
+            if found.iter().any(|(file, _)| *file == frame.file) {
+                continue;
+            }
+            let Some((files, text)) = self.verified(frame) else { continue };
+            let folder = frame.file.replace('\\', "/");
+            let folder = folder.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            found.push((frame.file.clone(), text.clone()));
+            for module in imported(&text) {
+                let file =
+                    if folder.is_empty() { format!("{module}.py") } else { format!("{folder}/{module}.py") };
+                if let Some(text) =
+                    files.text(&file).filter(|_| found.iter().all(|(known, _)| *known != file))
+                {
+                    found.push((file, text));
+                }
+            }
+        }
+        found
+    }
+
+    /// The text of a frame's file, if its line is the one that was recorded.
+    fn verified(&self, frame: &Frame) -> Option<(&SourceFiles, Arc<str>)> {
+        let code = frame.code.as_deref()?;
+        [self.sources, &self.near].into_iter().find_map(|files| {
+            let line = files.line(&frame.file, frame.line)?;
+            (line.trim() == code.trim()).then(|| files.text(&frame.file))?.map(|text| (files, text))
+        })
+    }
+}
