@@ -15,9 +15,11 @@ mod tests;
 mod text;
 mod warning;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
 
 use crate::diag::{Finding, SourcePlace};
 use crate::read::source::{Frame, SourceFiles, is_library};
@@ -25,6 +27,7 @@ use crate::read::source::{Frame, SourceFiles, is_library};
 use failure::{Chain, Failure};
 use nodes::Node;
 use suspects::Suspects;
+use warning::Guard;
 
 pub use remark::{Input, Kind, PythonType, Remark, without_comment};
 
@@ -43,7 +46,9 @@ pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
     let lines: Vec<&str> = plain.lines().collect();
     let nodes = nodes::nodes(&lines);
     let suspects = Suspects::new(name, sources);
-    let log = Log { lines: &lines, nodes: &nodes, sources, suspects };
+    let guards = lines.iter().enumerate().filter_map(|(at, line)| warning::guard(line, at)).collect();
+    let written = RefCell::default();
+    let log = Log { lines: &lines, nodes: &nodes, guards, written, sources, suspects };
     let mut said: IndexMap<Fault, Remark> = IndexMap::new();
     let chains = failure::chains(&plain, &lines);
     for remark in
@@ -57,6 +62,9 @@ pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
     said
 }
 
+/// Guards before an exception that are looked at.
+const MAX_GUARDS: usize = 1000;
+
 /// What makes two remarks one: the same kind at the same line of a file.
 type Fault = (Kind, Option<(Arc<str>, u32)>);
 
@@ -64,6 +72,9 @@ type Fault = (Kind, Option<(Arc<str>, u32)>);
 struct Log<'a> {
     lines: &'a [&'a str],
     nodes: &'a [Node<'a>],
+    guards: Vec<Guard<'a>>,
+    /// For each graph, the node that changes a size in place: looked for once.
+    written: RefCell<FxHashMap<usize, Option<Node<'a>>>>,
     sources: &'a SourceFiles,
     suspects: Suspects<'a>,
 }
@@ -97,7 +108,7 @@ impl Log<'_> {
         }
         match warning.kind {
             // PyTorch warns while it converts; the graph is printed when that is done.
-            Kind::ShapeWrite => self.node_place(nodes::shape_write(self.nodes_from(at))),
+            Kind::ShapeWrite => self.node_place(self.shape_write(at)),
             _ => None,
         }
     }
@@ -115,12 +126,13 @@ impl Log<'_> {
         let place = place.or_else(|| self.node_place(self.converted(&kind, failure.log_line)));
         let place = place.or_else(|| self.guarded(&kind, failure.log_line));
         let certain = place.is_some();
-        let callers: Vec<Frame> = chain.iter().flat_map(Failure::callers).collect();
-        let place = place.or_else(|| self.suspects.find(&kind, &callers));
+        let callers = || chain.iter().flat_map(Failure::callers).collect::<Vec<Frame>>();
+        let place = place.or_else(|| self.suspects.find(&kind, &callers()));
         Some(Remark { certain, ..self.remark(kind, place, failure.log_line) })
     }
 
-    /// The node that could not be converted: the last one of its operator before the exception.
+    /// The node that could not be converted: the last one of its operator in the graph that was printed
+    /// last before the exception.
     fn converted(&self, kind: &Kind, before: usize) -> Option<Node<'_>> {
         let operator = match kind {
             Kind::Unsupported { operator, .. } => operator.as_str(),
@@ -132,19 +144,26 @@ impl Log<'_> {
         let same = |node: &&Node| {
             node.operator.trim_end_matches('_') == operator.trim_end_matches('_') || node.name() == operator
         };
-        self.nodes[..end].iter().rfind(same).copied()
+        let graph = self.nodes[..end].last()?.graph;
+        self.nodes[..end].iter().rev().take_while(|node| node.graph == graph).find(same).copied()
     }
 
     /// The line at which torch.export says that it fixed a size, in what `TORCH_LOGS=+dynamic` prints.
     fn guarded(&self, kind: &Kind, before: usize) -> Option<SourcePlace> {
         let Kind::Specialized { size: Some(size), .. } = kind else { return None };
-        let lines = self.lines[..before].iter().rev();
-        let (file, line) = lines.filter_map(|line| warning::guard(line, *size)).next()?;
-        Some(self.sources.place(file, line, 0, None, None))
+        let end = self.guards.partition_point(|guard| guard.log_line < before);
+        let recent = self.guards[..end].iter().rev().take(MAX_GUARDS);
+        let guard = recent.into_iter().find(|guard| guard.size == *size)?;
+        Some(self.sources.place(guard.location.0, guard.location.1, 0, None, None))
     }
 
-    fn nodes_from(&self, line: usize) -> &[Node<'_>] {
-        &self.nodes[self.nodes.partition_point(|node| node.log_line < line)..]
+    /// The node that changes a size in place, in the graph that is printed next after a line.
+    fn shape_write(&self, line: usize) -> Option<Node<'_>> {
+        let start = self.nodes.partition_point(|node| node.log_line < line);
+        let graph = self.nodes.get(start)?.graph;
+        let length = self.nodes[start..].partition_point(|node| node.graph == graph);
+        let find = || nodes::shape_write(&self.nodes[start..start + length]);
+        *self.written.borrow_mut().entry(graph).or_insert_with(find)
     }
 
     fn node_place(&self, node: Option<Node>) -> Option<SourcePlace> {

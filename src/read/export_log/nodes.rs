@@ -1,11 +1,15 @@
 //! The nodes of TorchScript graphs in a log, as far as a log's own remarks need them: operator, values
 //! and line. The graphs themselves are read by the TorchScript reader.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 /// A node line: `%y : Float(2) = aten::add(%x, %1), scope: Net:: # /app/net.py:60:0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node<'a> {
     /// 0-based line of the log.
     pub log_line: usize,
+    /// Which graph of the log it stands in.
+    pub graph: usize,
     /// Text of the line.
     pub text: &'a str,
     /// `aten::add`, or `^Square` for a `torch.autograd.Function`.
@@ -16,13 +20,19 @@ pub struct Node<'a> {
 
 /// The nodes in `lines` that say where they came from.
 pub fn nodes<'a>(lines: &[&'a str]) -> Vec<Node<'a>> {
-    lines.iter().enumerate().filter_map(|(at, line)| node(line, at)).collect()
+    let mut graph = 0;
+    let mut nodes = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        if line.trim_start().starts_with('%') {
+            nodes.extend(node(line, at, graph));
+        } else if line.contains("graph(") {
+            graph += 1;
+        }
+    }
+    nodes
 }
 
-fn node(line: &str, log_line: usize) -> Option<Node<'_>> {
-    if !line.trim_start().starts_with('%') {
-        return None;
-    }
+fn node(line: &str, log_line: usize, graph: usize) -> Option<Node<'_>> {
     let (_, location) = line.rsplit_once(" # ")?;
     let mut parts = location.trim_end().rsplitn(3, ':');
     let (_column, number, file) = (parts.next()?, parts.next()?, parts.next()?);
@@ -30,7 +40,7 @@ fn node(line: &str, log_line: usize) -> Option<Node<'_>> {
     let operator = &call[..call.find(['(', '[', ' '])?];
     let location = (file, number.parse().ok()?);
     let is_operator = operator.contains("::") || operator.starts_with('^');
-    is_operator.then_some(Node { log_line, text: line, operator, location })
+    is_operator.then_some(Node { log_line, graph, text: line, operator, location })
 }
 
 impl<'a> Node<'a> {
@@ -63,8 +73,9 @@ impl<'a> Node<'a> {
 /// In the finished graph the first value is gone and its reader takes the changed one, mostly twice
 /// (`Add(v, v)`); where no node does so, the first arithmetic on a size is meant.
 pub fn shape_write<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
-    let mut sizes = rustc_hash::FxHashSet::default();
-    let mut changes: Vec<Node<'a>> = Vec::new();
+    let mut sizes = FxHashSet::default();
+    let mut first = None;
+    let mut made: FxHashMap<&str, Node<'a>> = FxHashMap::default();
     for node in nodes {
         let inputs: Vec<&str> = node.inputs().collect();
         let from_size = inputs.iter().any(|input| sizes.contains(input));
@@ -73,11 +84,11 @@ pub fn shape_write<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
         match name.as_str() {
             "shape" | "size" => sizes.extend(node.outputs()),
             "add" | "sub" | "mul" | "div" | "floor_divide" if from_size => {
-                let changed = changes.iter().rfind(|change| change.outputs().any(|out| out == inputs[0]));
-                if twice && let Some(change) = changed {
+                if twice && let Some(change) = made.get(inputs[0]) {
                     return Some(*change);
                 }
-                changes.push(*node);
+                first = first.or(Some(*node));
+                made.extend(node.outputs().map(|output| (output, *node)));
                 sizes.extend(node.outputs());
             }
             "gather" | "cast" | "numtotensor" | "select" | "int" | "identity" | "unsqueeze" | "squeeze"
@@ -89,7 +100,7 @@ pub fn shape_write<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
             _ => {}
         }
     }
-    changes.first().copied()
+    first
 }
 
 #[cfg(test)]

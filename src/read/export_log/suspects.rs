@@ -1,8 +1,11 @@
 //! The line of an exception that does not name one: looked for in the sources that ran the export, and
 //! in what those import.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::diag::SourcePlace;
 use crate::read::python::search::{Parameter, Suspect, calls_of, fixed_sizes, imported};
@@ -17,7 +20,12 @@ pub struct Suspects<'a> {
     near: SourceFiles,
     /// The log's file name: often that of the model.
     log: &'a str,
+    /// What was looked for before.
+    known: RefCell<FxHashMap<(Kind, String), Option<SourcePlace>>>,
 }
+
+/// Different exceptions of one log whose lines are looked for.
+const MAX_SEARCHES: usize = 64;
 
 impl<'a> Suspects<'a> {
     /// `log`: the path of the log, which may be none of a file.
@@ -27,12 +35,22 @@ impl<'a> Suspects<'a> {
         let roots: Vec<PathBuf> = folder.into_iter().chain(above).map(Path::to_owned).collect();
         let near = SourceFiles::new(vec![], roots);
         let log = Path::new(log).file_name().and_then(|name| name.to_str()).unwrap_or(log);
-        Suspects { sources, near, log }
+        Suspects { sources, near, log, known: RefCell::default() }
     }
 
     /// The one line that may have led to `kind`, by the frames of the script that ran the export.
     /// Several that are equally likely are none.
     pub fn find(&self, kind: &Kind, callers: &[Frame]) -> Option<SourcePlace> {
+        let led: Vec<String> = callers.iter().map(|frame| format!("{}:{}", frame.file, frame.line)).collect();
+        let key = (kind.clone(), led.join("\n"));
+        let mut known = self.known.borrow_mut();
+        if !known.contains_key(&key) && known.len() >= MAX_SEARCHES {
+            return None;
+        }
+        known.entry(key).or_insert_with(|| self.search(kind, callers)).clone()
+    }
+
+    fn search(&self, kind: &Kind, callers: &[Frame]) -> Option<SourcePlace> {
         let mut suspects: Vec<(Suspect, String, Arc<str>)> = Vec::new();
         for (file, text) in self.texts(callers) {
             suspects.extend(

@@ -28,8 +28,8 @@ pub fn warning(line: &str) -> Option<Warning<'_>> {
 /// What stands before and after `SomeWarning: `, or all of the line as a message.
 fn split(line: &str) -> (Option<&str>, &str) {
     let Some(at) = line.find("Warning: ") else { return (None, line) };
-    let start = line[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |i| i + 1);
-    (Some(&line[..start]), &line[at + "Warning: ".len()..])
+    let head = line[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    (Some(head), &line[at + "Warning: ".len()..])
 }
 
 /// `…/net.py:66: ` at the end of `head`; what a logger wrote before the path is left out.
@@ -146,19 +146,29 @@ fn training(message: &str) -> Option<Kind> {
     trains.then(|| Kind::TrainingMode { operator: Some(operator.to_owned()) })
 }
 
-/// The user's line in `eval Eq(s0, 2) [guard added] at net.py:60 in forward (_ops.py:10 in call)`, or in
-/// its newer form `… [guard added] x.reshape(2, 12)  # net.py:60 in forward`.
-pub fn guard(line: &str, size: i64) -> Option<(&str, u32)> {
+/// A size that torch.export fixed, as `TORCH_LOGS=+dynamic` shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard<'a> {
+    /// 0-based line of the log.
+    pub log_line: usize,
+    pub size: i64,
+    /// The user's file and 1-based line that led to it.
+    pub location: (&'a str, u32),
+}
+
+/// The guard in `eval Eq(s0, 2) [guard added] at net.py:60 in forward (_ops.py:10 in call)`, or in its
+/// newer form `… [guard added] x.reshape(2, 12)  # net.py:60 in forward`.
+pub fn guard(line: &str, log_line: usize) -> Option<Guard<'_>> {
     let (expression, rest) = line.split_once(" [guard added]")?;
-    if !expression.ends_with(&format!(", {size})")) {
-        return None;
-    }
-    let places = rest.split(" in ").filter_map(|part| {
+    let size = expression.strip_suffix(')')?.rsplit_once(", ")?.1.parse().ok()?;
+    let mut places = rest.split(" in ").filter_map(|part| {
         let word = part.rsplit([' ', '(']).next()?;
         let (file, line) = word.rsplit_once(':')?;
         Some((file, line.parse().ok()?))
     });
-    places.into_iter().find(|(file, _)| file.ends_with(".py") && !file.starts_with('_') && !is_library(file))
+    let users = |file: &str| file.ends_with(".py") && !file.starts_with('_') && !is_library(file);
+    let location = places.find(|(file, _)| users(file))?;
+    Some(Guard { log_line, size, location })
 }
 
 /// What follows `mark` in `text`.
