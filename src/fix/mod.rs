@@ -49,6 +49,10 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         Err(findings) => return Outcome { model: source, report, findings, changed: false },
     }
     changed |= relabel(&mut model, &main_target, options);
+    if options.infer_shapes {
+        let facts = infer::infer(&model, infer::Options::default());
+        changed |= infer::annotate(&mut model, &facts);
+    }
     report.opset.to = model.opset(model.main, "");
     report.ir_version.to = model.ir_version;
     report.nodes.after = node_count(&model);

@@ -7,6 +7,7 @@
 //! **Invariant:** a fact is true in every run that succeeds; what is not known stays unknown. Types that
 //! the model declares are compared with what was inferred, and used only where nothing was.
 
+mod annotate;
 mod call;
 mod declared;
 mod driver;
@@ -23,6 +24,7 @@ mod testing;
 mod unify;
 mod values;
 
+pub use annotate::annotate;
 pub use call::{Attrs, Call, Fresh, transfer};
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
 pub use elements::{Elements, MAX_FOLLOWED};

@@ -1,0 +1,149 @@
+//! Inferred facts as declared types: `value_info`, and the types of inputs and outputs.
+
+use rustc_hash::FxHashSet;
+
+use super::driver::Facts;
+use super::fact::{Fact, TensorFact};
+use super::shape::Size;
+use crate::graph::{
+    DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Port, Type, TypeKind, ValueId, ValueInfo,
+};
+
+/// Declares every inferred type in the main graph and the bodies in it: of the values that nodes make as
+/// `value_info`, of inputs and outputs where they stand. What was declared of a value keeps its denotations
+/// and documentation, and whatever was inferred less of. In local functions nothing is declared: their values
+/// differ from call to call. Says whether anything changed.
+pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
+    let mut changed = false;
+    for graph in model.graphs.ids() {
+        if model.function_of(graph).is_none() {
+            changed |= annotate_graph(model, graph, facts);
+        }
+    }
+    changed
+}
+
+fn annotate_graph(model: &mut Model, id: GraphId, facts: &Facts) -> bool {
+    let made: Vec<ValueId> = {
+        let nodes = model.graphs[id].nodes.iter();
+        nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied()).collect()
+    };
+    let graph = &mut model.graphs[id];
+    let mut changed = false;
+    for port in graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.value_info) {
+        changed |= declare(port, &facts[port.value]);
+    }
+    let declared = graph.outputs.iter().chain(&graph.value_info).map(|port| port.value);
+    let declared: FxHashSet<ValueId> = declared.collect();
+    for value in made.into_iter().filter(|value| !declared.contains(value)) {
+        let mut port = Port { value, info: ValueInfo::default() };
+        if declare(&mut port, &facts[value]) {
+            graph.value_info.push(port);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Sets the declared type; whether that changed it.
+fn declare(port: &mut Port, fact: &Fact) -> bool {
+    let Some(ty) = type_of(fact, port.info.ty.as_ref()) else { return false };
+    let changed = port.info.ty.as_ref() != Some(&ty);
+    port.info.ty = Some(ty);
+    changed
+}
+
+/// A fact as a type, with the denotations of the type that it takes the place of. `None` where the fact does
+/// not even say the element type, without which a type says nothing.
+fn type_of(fact: &Fact, old: Option<&Type>) -> Option<Type> {
+    let inner = |fact: &Fact, old: Option<&Option<Box<Type>>>| {
+        Some(Some(Box::new(type_of(fact, old.and_then(|old| old.as_deref()))?)))
+    };
+    let kind = match (fact, old.map(|old| &old.kind)) {
+        (Fact::Tensor(tensor), old) => {
+            let (elem, shape) = tensor_type(tensor, old)?;
+            TypeKind::Tensor { elem, shape }
+        }
+        (Fact::SparseTensor(tensor), old) => {
+            let (elem, shape) = tensor_type(tensor, old)?;
+            TypeKind::SparseTensor { elem, shape }
+        }
+        (Fact::Sequence(of), Some(TypeKind::Sequence(old))) => TypeKind::Sequence(inner(of, Some(old))?),
+        (Fact::Sequence(of), _) => TypeKind::Sequence(inner(of, None)?),
+        (Fact::Optional(of), Some(TypeKind::Optional(old))) => TypeKind::Optional(inner(of, Some(old))?),
+        (Fact::Optional(of), _) => TypeKind::Optional(inner(of, None)?),
+        (Fact::Map { key, value }, _) => {
+            TypeKind::Map { key: Some((*key)?.number()), value: inner(value, None)? }
+        }
+        (Fact::Unknown | Fact::Opaque, _) => return None,
+    };
+    Some(Type { kind, denotation: old.and_then(|old| old.denotation.clone()) })
+}
+
+fn tensor_type(fact: &TensorFact, old: Option<&TypeKind>) -> Option<(Option<i32>, DeclaredShape)> {
+    let old = match old {
+        Some(TypeKind::Tensor { shape, .. } | TypeKind::SparseTensor { shape, .. }) => shape.as_deref(),
+        _ => None,
+    };
+    let old = old.filter(|old| Some(old.len()) == fact.shape.rank());
+    let dimension = |(axis, size): (usize, &Size)| {
+        let old = old.and_then(|old| old.get(axis));
+        Dimension { dim: declared_dim(size, old), denotation: old.and_then(|old| old.denotation.clone()) }
+    };
+    let shape = fact.shape.dims().map(|dims| dims.iter().enumerate().map(dimension).collect());
+    Some((Some(fact.elem?.number()), shape))
+}
+
+fn declared_dim(size: &Size, old: Option<&Dimension>) -> DeclaredDim {
+    match size {
+        Some(dim) => match dim.as_const() {
+            Some(value) => DeclaredDim::Value(value),
+            None => DeclaredDim::Param(dim.to_string().into()),
+        },
+        None => old.map_or(DeclaredDim::Absent, |old| old.dim.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infer::{Options, infer};
+
+    /// Annotates a graph, and compares what is declared then, as `name: type`, in the order of inputs,
+    /// outputs and `value_info`. Annotating twice changes nothing.
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let header = "<ir_version: 10, opset_import: [\"\" : 21]>";
+        let (model, findings) = crate::read::text::read(&format!("{header} {text}"));
+        assert!(findings.is_empty(), "{findings:?}");
+        let mut model = model.expect("a model");
+        let facts = infer(&model, Options::default());
+        annotate(&mut model, &facts);
+        let again = infer(&model, Options::default());
+        assert!(!annotate(&mut model, &again));
+        let graph = &model.graphs[model.main];
+        let ports = graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info);
+        let said = ports.map(|port| {
+            let ty = port.info.ty.as_ref().expect("declared");
+            let fact = crate::infer::declared::fact(ty, &mut |_, dim| match dim {
+                DeclaredDim::Value(value) => super::super::shape::known(*value),
+                DeclaredDim::Param(text) => Some(crate::graph::dim::Dim::parse(text)),
+                DeclaredDim::Absent => None,
+            });
+            format!("{}: {fact}", model.values[port.value].name)
+        });
+        assert_eq!(said.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn declares_what_was_inferred() {
+        check(
+            "g (float[n, ?, 4] x) => (y) { z = Relu(x) y = Concat <axis = 0> (z, x) }",
+            &["x: float[n, x_dim_1, 4]", "y: float[2*n, x_dim_1, 4]", "z: float[n, x_dim_1, 4]"],
+        );
+        check(
+            "g (float[3] x) => (y) { y = SequenceConstruct(x, x) }",
+            &["x: float[3]", "y: seq(float[3])"],
+        );
+    }
+}
