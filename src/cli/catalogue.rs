@@ -31,7 +31,7 @@ pub struct Catalogue {
 type Row = (&'static str, &'static str, Level, &'static str);
 
 /// Rules about evidence other than a graph, and about reading itself.
-const EVIDENCE: [Row; 32] = [
+const EVIDENCE: [Row; 34] = [
     ("DTY002", "float64-promotion", Level::Warning, "A region is computed in double between floats."),
     ("EXP001", "baked-shape", Level::Error, "A constant stands where a free dimension flows."),
     ("EXP002", "item-baked", Level::Warning, "The value of a tensor became a constant."),
@@ -69,6 +69,8 @@ const EVIDENCE: [Row; 32] = [
     ("SPC001", "unreadable-model", Level::Error, "The file cannot be read as a model at all."),
     ("SPC002", "unknown-fields", Level::Info, "The file has fields that this version does not know."),
     ("SPC003", "bad-onnx-text", Level::Error, "ONNX text has a fault of syntax."),
+    ("VER001", "results-differ", Level::Error, "The result of onnx-fix computes other values."),
+    ("VER002", "results-compared", Level::Info, "What --verify compared, or why it could not."),
 ];
 
 impl Catalogue {

@@ -24,13 +24,13 @@ const LARGE_PAGE: u64 = 64 << 10;
 const LARGE: usize = 1 << 20;
 
 /// Writes every tensor of `threshold` bytes or more to `out`, and makes it refer to `location`, the name
-/// of that file. What is external already stays where it is.
+/// of that file. What is external already stays where it is. Gives the bytes written.
 pub fn externalize(
     model: &mut Model,
     threshold: usize,
     location: &str,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     let location: Arc<str> = Arc::from(location);
     let mut end = 0u64;
     for id in tensors(model) {
@@ -50,7 +50,7 @@ pub fn externalize(
             entry("length", bytes.len().to_string()),
         ]);
     }
-    Ok(())
+    Ok(end)
 }
 
 /// The tensors that are written with the model: initializers and attributes. The arena may hold others,

@@ -1,9 +1,14 @@
 //! All tests of the tools as a whole. One binary: it links once, and the suites share `models`.
 
+mod bad_models;
 mod bad_rules;
 mod canonical;
+mod cli_config;
+mod cli_fix;
+mod cli_lint;
 mod lint;
 mod models;
 mod roundtrip;
 mod rules;
 mod text;
+mod tool;

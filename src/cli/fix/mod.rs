@@ -17,6 +17,7 @@ use super::{Failure, Status, crash, output};
 use crate::diag::{Finding, Level, Place, render};
 use crate::fix::{Outcome, Report, fix};
 use crate::graph::Model;
+use crate::graph::syntax::suggest::counted;
 use crate::read::external::{self, Fault};
 use crate::read::sniff::sniff;
 use crate::read::{any, file};
@@ -144,7 +145,7 @@ fn told(name: &str, report: &Report, changed: bool) -> String {
     }
     let applied: usize = report.rules.values().sum();
     if applied > 0 {
-        parts.push(format!("{applied} changes by {} rules", report.rules.len()));
+        parts.push(format!("{} by {}", counted(applied, "change"), counted(report.rules.len(), "rule")));
     }
     if report.nodes.before != report.nodes.after {
         parts.push(format!("{} → {} nodes", report.nodes.before, report.nodes.after));

@@ -71,16 +71,21 @@ impl Saver<'_> {
             if to_stdout {
                 return Err(Failure::new("external data need a file to stand beside; name one with -o"));
             }
-            pending.push(self.externalize(&mut model, target)?);
+            pending.extend(self.externalize(&mut model, target)?);
         }
         self.put(target, &encode(&model, form)?, pending)
     }
 
-    /// Moves large tensors to a file beside `target`.
-    fn externalize(&self, model: &mut Model, target: &Path) -> Result<Pending, Failure> {
+    /// Moves large tensors to a file beside `target`; `None` where there are none.
+    fn externalize(&self, model: &mut Model, target: &Path) -> Result<Option<Pending>, Failure> {
         let (path, name) = self.data_file(model, target);
-        let write = |out: &mut dyn Write| externalize(model, self.threshold, &name, out);
-        Pending::write(&path, write).map_err(|error| Failure::at(&path, error))
+        let mut bytes = 0;
+        let write = |out: &mut dyn Write| {
+            bytes = externalize(model, self.threshold, &name, out)?;
+            Ok(())
+        };
+        let pending = Pending::write(&path, write).map_err(|error| Failure::at(&path, error))?;
+        Ok((bytes > 0).then_some(pending))
     }
 
     /// `model.onnx.data`, or with a number where the model has data of that name already.

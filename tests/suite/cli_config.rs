@@ -1,0 +1,68 @@
+//! Configuration files of `onnx-lint`: which one holds, and what goes before what.
+
+use crate::tool::{FAULTY, Sandbox};
+
+fn sandbox(files: &[(&str, &str)]) -> Sandbox {
+    Sandbox::new(&[&[("net.onnxtxt", FAULTY), ("deep/net.onnxtxt", FAULTY)][..], files].concat())
+}
+
+/// The files in which something is found.
+fn check(sandbox: &Sandbox, arguments: &[&str], expected: &[&str]) {
+    let ran = sandbox.lint(&[arguments, &["--output-format", "concise"]].concat());
+    let files: Vec<&str> = ran.stdout.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
+    let files: Vec<&str> = files.iter().map(|place| place.split(':').next().unwrap_or("")).collect();
+    assert_eq!(files, expected, "{arguments:?}: {ran:?}");
+}
+
+const IGNORES: &str = "ignore = [\"SPC\"]\n";
+
+#[test]
+fn the_nearest_file_above_holds() {
+    let sandbox = sandbox(&[("onnx-lint.toml", IGNORES), ("deep/.onnx-lint.toml", "")]);
+    check(&sandbox, &[], &["deep/net.onnxtxt"]);
+    check(&sandbox, &["--isolated"], &["deep/net.onnxtxt", "net.onnxtxt"]);
+    check(&sandbox, &["--config", "onnx-lint.toml"], &[]);
+}
+
+#[test]
+fn pyproject_holds_where_it_has_a_table_of_ours() {
+    let ours =
+        sandbox(&[("pyproject.toml", "[project]\nname = \"x\"\n[tool.onnx-lint]\nignore = [\"SPC\"]\n")]);
+    check(&ours, &[], &[]);
+    let others = sandbox(&[("onnx-lint.toml", IGNORES), ("deep/pyproject.toml", "[tool.ruff]\n")]);
+    check(&others, &[], &[]);
+    let ran = others.lint(&["--config", "deep/pyproject.toml"]);
+    assert!(ran.stderr.contains("there is no [tool.onnx-lint] in it"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_command_line_goes_before() {
+    let sandbox = sandbox(&[("onnx-lint.toml", "select = [\"EXP\"]\nseverity = \"error\"\n")]);
+    check(&sandbox, &["net.onnxtxt"], &[]);
+    check(&sandbox, &["net.onnxtxt", "--select", "ALL"], &["net.onnxtxt"]);
+    check(&sandbox, &["net.onnxtxt", "--extend-select", "SPC"], &["net.onnxtxt"]);
+}
+
+#[test]
+fn globs_leave_files_out() {
+    let ignores = sandbox(&[("onnx-lint.toml", "[per-file-ignores]\n\"deep/**\" = [\"undefined-value\"]\n")]);
+    check(&ignores, &[], &["net.onnxtxt"]);
+    let excludes = sandbox(&[("onnx-lint.toml", "exclude = [\"deep\"]\n")]);
+    check(&excludes, &[], &["net.onnxtxt"]);
+    check(&excludes, &["deep/net.onnxtxt"], &["deep/net.onnxtxt"]);
+}
+
+#[test]
+fn faults_of_the_configuration_are_said() {
+    let says = |config: &str, expected: &str| {
+        let ran = sandbox(&[("onnx-lint.toml", config)]).lint(&[]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{config}");
+        assert!(ran.stderr.contains(expected), "{config}: {}", ran.stderr);
+    };
+    says("selct = []\n", "unknown field `selct`");
+    says("select = 3\n", "onnx-lint.toml: TOML parse error at line 1, column 10");
+    says("select = [\"SPX\"]\n", "there is no rule `SPX`");
+    says("severity = \"fatal\"\n", "`fatal` is no level; the levels are hint, info, warning and error");
+    says("[rule-severity]\nnope = \"error\"\n", "there is no rule `nope`");
+    says("exclude = [\"[\"]\n", "error parsing glob");
+}

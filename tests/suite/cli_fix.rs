@@ -1,0 +1,113 @@
+//! `onnx-fix` as a user and a CI see it: what is written, what is refused, exit status.
+
+use crate::tool::{CLUMSY, FAULTY, Ran, SOUND, Sandbox};
+
+fn sandbox() -> Sandbox {
+    Sandbox::new(&[("sound.onnxtxt", SOUND), ("clumsy.onnxtxt", CLUMSY), ("faulty.onnxtxt", FAULTY)])
+}
+
+fn check(ran: &Ran, status: i32, said: &str) {
+    assert_eq!(ran.status, status, "{ran:?}");
+    assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+}
+
+#[test]
+fn nothing_is_written_that_was_not_asked_for() {
+    let sandbox = sandbox();
+    let before = sandbox.files();
+    check(&sandbox.fix(&["clumsy.onnxtxt"]), 2, "--in-place");
+    check(&sandbox.fix(&["clumsy.onnxtxt", "--check"]), 1, "3 → 1 nodes");
+    check(&sandbox.fix(&["sound.onnxtxt", "--check"]), 0, "nothing to change");
+    check(&sandbox.fix(&["clumsy.onnxtxt", "--in-place", "-o", "x.onnx"]), 2, "cannot be used with");
+    check(&sandbox.fix(&["-", "--in-place"]), 2, "standard input cannot be replaced");
+    check(&sandbox.fix(&["missing.onnx", "--check"]), 2, "missing.onnx: cannot be read");
+    check(&sandbox.fix(&["clumsy.onnxtxt", "--check", "--select", "nope"]), 2, "there is no rule `nope`");
+    check(&sandbox.fix(&["clumsy.onnxtxt", "--check", "--dynamic", "x=n"]), 2, "write INPUT:AXIS=NAME");
+    check(&sandbox.fix(&["clumsy.onnxtxt", "--check", "--fix-shape", "x=a"]), 2, "`a` is no size");
+    assert_eq!(sandbox.files(), before);
+    assert_eq!(sandbox.read("clumsy.onnxtxt"), CLUMSY.as_bytes());
+}
+
+#[test]
+fn a_diff_shows_what_changes_and_only_that() {
+    let sandbox = sandbox();
+    let ran = sandbox.fix(&["clumsy.onnxtxt", "--diff"]);
+    assert_eq!(ran.status, 0);
+    let changed: Vec<&str> = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---"))
+        .collect();
+    let expected = [
+        "-  t = Transpose <perm = [1, 0]> (x)",
+        "-  u = Transpose <perm = [1, 0]> (t)",
+        "-  y = Relu (u)",
+        "+  y = Relu (x)",
+    ];
+    assert_eq!(changed, expected, "{}", ran.stdout);
+    assert_eq!(sandbox.fix(&["clumsy.onnxtxt", "--diff", "--check"]).status, 1);
+    let ran = sandbox.fix(&["sound.onnxtxt", "--diff", "--check"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn what_needs_no_change_is_copied_to_the_byte() {
+    let sandbox = sandbox();
+    let copy = ["sound.onnxtxt", "--no-optimize", "--select", "none", "-o", "copy.onnxtxt"];
+    check(&sandbox.fix(&copy), 0, "");
+    assert_eq!(sandbox.read("copy.onnxtxt"), SOUND.as_bytes());
+}
+
+#[test]
+fn the_name_decides_the_form() {
+    let sandbox = sandbox();
+    for form in ["onnx", "textproto", "json", "onnxtxt"] {
+        let name = format!("out.{form}");
+        check(&sandbox.fix(&["clumsy.onnxtxt", "-o", &name]), 0, "1 nodes");
+        let back = format!("back.{form}.onnx");
+        check(&sandbox.fix(&[&name, "-o", &back]), 0, "nothing to change");
+        assert_eq!(sandbox.read(&back), sandbox.read("back.onnx.onnx"), "{form}");
+        if form == "onnx" {
+            assert_eq!(sandbox.read("out.onnx"), sandbox.read(&back));
+        }
+    }
+    let to_stdout = sandbox.fix(&["clumsy.onnxtxt", "-o", "-"]);
+    assert!(to_stdout.stdout.contains("Relu (x)"), "{}", to_stdout.stdout);
+}
+
+#[test]
+fn in_place_replaces_and_reports() {
+    let sandbox = sandbox();
+    let ran = sandbox.fix(&["clumsy.onnxtxt", "--in-place", "--report", "report.json"]);
+    check(&ran, 0, "clumsy.onnxtxt: ");
+    assert!(String::from_utf8_lossy(&sandbox.read("clumsy.onnxtxt")).contains("y = Relu (x)"));
+    let report: serde_json::Value = serde_json::from_slice(&sandbox.read("report.json")).expect("JSON");
+    assert_eq!(report["opset"], serde_json::json!({ "from": 17, "to": 17 }));
+    assert_eq!(report["nodes"], serde_json::json!({ "before": 3, "after": 1 }));
+    assert_eq!(sandbox.files(), ["clumsy.onnxtxt", "faulty.onnxtxt", "report.json", "sound.onnxtxt"]);
+}
+
+#[test]
+fn large_tensors_go_beside_the_model_and_stay_with_it() {
+    let numbers = vec!["1"; 600].join(",");
+    let model = format!(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[600] x) => (float[600] y)\n\
+         <float[600] w = {{{numbers}}}> {{\n  y = Add (x, w)\n}}\n"
+    );
+    let sandbox = Sandbox::new(&[("net.onnxtxt", &model)]);
+    check(&sandbox.fix(&["net.onnxtxt", "-o", "net.onnx", "--save-as-external-data"]), 0, "");
+    assert_eq!(sandbox.files(), ["net.onnx", "net.onnx.data", "net.onnxtxt"]);
+    assert_eq!(sandbox.read("net.onnx.data"), [1.0f32.to_le_bytes(); 600].concat());
+
+    std::fs::create_dir(sandbox.path("out")).expect("a folder");
+    check(&sandbox.fix(&["net.onnx", "-o", "out/other.onnx"]), 0, "");
+    assert_eq!(sandbox.read("out/net.onnx.data"), sandbox.read("net.onnx.data"));
+    assert_eq!(sandbox.read("out/other.onnx"), sandbox.read("net.onnx"));
+
+    sandbox.write("out/net.onnx.data", "something else");
+    check(&sandbox.fix(&["net.onnx", "-o", "out/other.onnx"]), 2, "is there already");
+    let threshold =
+        ["net.onnxtxt", "-o", "small.onnx", "--save-as-external-data", "--size-threshold", "4096"];
+    check(&sandbox.fix(&threshold), 0, "");
+    assert!(!sandbox.path("small.onnx.data").exists());
+}

@@ -1,0 +1,132 @@
+//! `onnx-lint` as a user and a CI see it: arguments, configuration, exit status.
+
+use crate::tool::{FAULTY, Ran, SOUND, Sandbox};
+
+/// Sound and faulty models, on two levels.
+fn sandbox() -> Sandbox {
+    Sandbox::new(&[("sound.onnxtxt", SOUND), ("faulty.onnxtxt", FAULTY), ("deep/faulty.onnxtxt", FAULTY)])
+}
+
+/// The codes found in each file, in the order of the output.
+fn codes(ran: &Ran) -> Vec<(String, String)> {
+    let findings: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).expect("JSON");
+    let text = |finding: &serde_json::Value, key: &str| finding[key].as_str().expect("a string").to_owned();
+    findings.iter().map(|finding| (text(finding, "file"), text(finding, "code"))).collect()
+}
+
+fn check(sandbox: &Sandbox, arguments: &[&str], status: i32, expected: &[(&str, &str)]) {
+    let ran = sandbox.lint(&[arguments, &["--output-format", "json"]].concat());
+    assert_eq!(ran.status, status, "{arguments:?}: {ran:?}");
+    let found = codes(&ran);
+    let found: Vec<(&str, &str)> = found.iter().map(|(file, code)| (file.as_str(), code.as_str())).collect();
+    assert_eq!(found, expected, "{arguments:?}");
+}
+
+const HERE: (&str, &str) = ("faulty.onnxtxt", "SPC012");
+const DEEP: (&str, &str) = ("deep/faulty.onnxtxt", "SPC012");
+
+#[test]
+fn files_and_folders_are_linted_in_order() {
+    let sandbox = sandbox();
+    check(&sandbox, &["sound.onnxtxt"], 0, &[]);
+    check(&sandbox, &["faulty.onnxtxt", "sound.onnxtxt"], 1, &[HERE]);
+    check(&sandbox, &[], 1, &[DEEP, HERE]);
+    check(&sandbox, &["faulty.onnxtxt", "deep"], 1, &[HERE, DEEP]);
+    check(&sandbox, &["deep", "deep/faulty.onnxtxt"], 1, &[DEEP]);
+    for jobs in ["1", "4"] {
+        check(&sandbox, &["--jobs", jobs], 1, &[DEEP, HERE]);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_fails_the_run_but_not_the_rest() {
+    let sandbox = sandbox();
+    check(&sandbox, &["missing.onnx", "faulty.onnxtxt"], 2, &[("missing.onnx", "SPC001"), HERE]);
+    check(&sandbox, &["missing.onnx", "--ignore", "SPC", "--exit-zero"], 2, &[("missing.onnx", "SPC001")]);
+}
+
+#[test]
+fn rules_are_selected_by_code_prefix_and_name() {
+    let sandbox = sandbox();
+    let faulty = |arguments: &[&str], found| {
+        let expected: &[(&str, &str)] = if found { &[HERE] } else { &[] };
+        check(&sandbox, &[&["faulty.onnxtxt"], arguments].concat(), i32::from(found), expected);
+    };
+    faulty(&["--select", "SPC012"], true);
+    faulty(&["--select", "EXP,SPC"], true);
+    faulty(&["--select", "undefined-value"], true);
+    faulty(&["--select", "EXP"], false);
+    faulty(&["--select", "EXP", "--extend-select", "SPC012"], true);
+    faulty(&["--ignore", "SPC"], false);
+    faulty(&["--ignore", "SPC", "--extend-select", "SPC012"], true);
+    faulty(&["--severity", "error"], true);
+}
+
+#[test]
+fn usage_errors_are_said_and_exit_with_2() {
+    let sandbox = sandbox();
+    let says = |arguments: &[&str], expected: &str| {
+        let ran = sandbox.lint(arguments);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
+    };
+    says(&["--select", "SPX012"], "--select: there is no rule `SPX012`; did you mean `SPC012`?");
+    says(&["--ignore", "undefined-valeu"], "did you mean `undefined-value`?");
+    says(&["--explain", "no-rule"], "--explain: there is no rule `no-rule`");
+    says(&["--severity", "fatal"], "invalid value 'fatal'");
+    says(&["--output-format", "yaml"], "invalid value 'yaml'");
+    says(&["--write-baseline"], "--baseline");
+    says(&["--baseline", "missing.json"], "missing.json: ");
+    says(&["--config", "missing.toml"], "missing.toml: ");
+    says(&["--rules", "missing"], "--rules: ");
+    says(&["--path-map", "/app"], "write FROM=TO");
+    says(&["--no-such-option"], "unexpected argument");
+}
+
+#[test]
+fn standard_input_has_the_name_it_is_given() {
+    let sandbox = Sandbox::new(&[]);
+    let ran = sandbox.lint_stdin(&["-", "--output-format", "concise"], FAULTY);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stdout.starts_with("<stdin>:"), "{}", ran.stdout);
+    let arguments = ["-", "--stdin-filename", "net.onnxtxt", "--output-format", "concise"];
+    assert!(sandbox.lint_stdin(&arguments, FAULTY).stdout.starts_with("net.onnxtxt:"));
+}
+
+#[test]
+fn the_exit_status_follows_what_is_shown() {
+    let sandbox = sandbox();
+    let status = |arguments: &[&str]| sandbox.lint(&[&["faulty.onnxtxt"], arguments].concat()).status;
+    assert_eq!(status(&[]), 1);
+    assert_eq!(status(&["--exit-zero"]), 0);
+    assert_eq!(status(&["--max-warnings", "9"]), 1);
+    sandbox.write("onnx-lint.toml", "[rule-severity]\nundefined-value = \"warning\"\n");
+    assert_eq!(status(&[]), 1);
+    assert_eq!(status(&["--max-warnings", "1"]), 0);
+    sandbox.write("onnx-lint.toml", "[rule-severity]\nSPC012 = \"hint\"\n");
+    assert_eq!(status(&[]), 0);
+}
+
+#[test]
+fn output_goes_where_it_is_wanted() {
+    let sandbox = sandbox();
+    let ran = sandbox.lint(&["faulty.onnxtxt", "-o", "out.txt", "--output-format", "concise"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (1, ""));
+    assert!(String::from_utf8_lossy(&sandbox.read("out.txt")).contains("SPC012"));
+    let ran = sandbox.lint(&["--statistics"]);
+    assert_eq!(ran.stdout, "2  SPC012  [ ] undefined-value\nFound 2 errors.\n");
+}
+
+#[test]
+fn a_baseline_hides_what_was_known() {
+    let sandbox = sandbox();
+    let baseline = ["--baseline", "known.json"];
+    let written = sandbox.lint(&[&["faulty.onnxtxt", "--write-baseline"][..], &baseline].concat());
+    assert_eq!((written.status, written.stderr.as_str()), (0, ""));
+    check(&sandbox, &[&["faulty.onnxtxt"][..], &baseline].concat(), 0, &[]);
+    // The model may move, but a second fault of the same kind is new.
+    check(&sandbox, &[&["deep"][..], &baseline].concat(), 0, &[]);
+    check(&sandbox, &[&["deep", "faulty.onnxtxt"][..], &baseline].concat(), 1, &[HERE]);
+    sandbox.write("known.json", "{}");
+    assert!(sandbox.lint(&baseline).stderr.contains("this is no baseline"));
+}
