@@ -59,8 +59,7 @@ fn nested(depth: usize) -> Vec<u8> {
             NodeProto { op_type: Some("If".to_owned()), attribute: vec![attribute], ..Default::default() };
         graph = GraphProto { node: vec![node], ..GraphProto::default() };
     }
-    let bytes = ModelProto { graph: Some(graph), ..ModelProto::default() }.encode_to_vec();
-    bytes
+    ModelProto { graph: Some(graph), ..ModelProto::default() }.encode_to_vec()
 }
 
 fn check(name: &str, content: impl AsRef<[u8]>) {

@@ -53,15 +53,17 @@ impl Excerpt {
         Excerpt::around(line, chars(bytes.0)..chars(bytes.1))
     }
 
-    /// The same for a 1-based column and a width in characters; what is 0 stands for all of the line.
+    /// The same for a 1-based column and a width in characters. Where the column is 0, or not in the line,
+    /// all of it is meant.
     pub fn at_column(line: &str, column: u32, width: u32) -> Excerpt {
         let blanks = line.chars().take_while(|char| char.is_whitespace()).count();
         let whole = blanks..line.trim_end().chars().count();
         let start = (column as usize).wrapping_sub(1);
-        if column == 0 || start >= whole.end {
+        // A text that ends too early is at fault just behind its end; what is farther is another text's.
+        if column == 0 || start > line.chars().count() {
             return Excerpt::around(line, whole);
         }
-        Excerpt::around(line, start..start + width.max(1) as usize)
+        Excerpt::around(line, start..start.saturating_add(width.max(1) as usize))
     }
 }
 
@@ -112,6 +114,7 @@ mod tests {
         check(&Excerpt::at_column("    y = f(x)", 9, 4), "f(x)");
         check(&Excerpt::at_column("    y = f(x)", 0, 0), "y = f(x)");
         check(&Excerpt::at_column("    y = f(x)", 90, 4), "y = f(x)");
+        check(&Excerpt::at_column("    y = f(", 11, 1), "");
         check(&Excerpt::around_bytes("ä = B", (5, 6)), "B");
         check(&Excerpt::around_bytes("ä", (9, 12)), "");
         check(&Excerpt::around("", 0..1), "");

@@ -8,6 +8,7 @@ use codespan_reporting::term::{Chars, Config, Renderer, Styles};
 
 use super::excerpt::{lines, one_line};
 use super::snippet::{Snippet, snippets};
+use super::style::SnippetWriter;
 use super::{Run, summary};
 use crate::diag::{Applicability, Finding, Level};
 
@@ -92,7 +93,7 @@ impl Report<'_> {
         let label = one_line(&snippet.label);
         let line = [(style, span, &*label)];
         let config = Config { chars: Chars::ascii(), ..Config::default() };
-        let mut out = out;
+        let mut out = SnippetWriter::new(out, &self.styles, snippet.number > 0);
         Renderer::new(&mut out, &config)
             .render_snippet_source(
                 gutter,

@@ -13,6 +13,7 @@ mod rdjson;
 mod sarif;
 mod snippet;
 mod spot;
+mod style;
 mod summary;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
 pub struct Snippet {
     /// `net.py:60:16`, or `model.onnx (node 1 of 2)`.
     pub locus: String,
-    /// The number beside the line: of the line, or of the node in its graph.
+    /// The number beside the line: of the line, or of the node in its graph; 0 for none.
     pub number: u32,
     /// `None` where only the place is known.
     pub excerpt: Option<Excerpt>,
@@ -20,7 +20,7 @@ pub struct Snippet {
 
 impl Snippet {
     fn locus(locus: String) -> Snippet {
-        Snippet { locus, number: 1, excerpt: None, label: String::new(), primary: true }
+        Snippet { locus, number: 0, excerpt: None, label: String::new(), primary: true }
     }
 
     fn label(self, label: impl Into<String>) -> Snippet {
@@ -55,14 +55,14 @@ fn origin(finding: &Finding, graph: &GraphPlace) -> Option<Snippet> {
     if let Some(source) = &finding.source {
         return Some(python(source).label(format!("exported as node `{}`", graph.node)));
     }
-    let path = if graph.node.starts_with('/') {
-        graph.node.to_string()
-    } else if finding.anchor.module.is_empty() {
-        return None;
+    let is_node = graph.position.0 > 0;
+    if is_node && graph.node.starts_with('/') {
+        Some(Snippet::locus(graph.node.to_string()))
+    } else if is_node && !finding.anchor.module.is_empty() {
+        Some(Snippet::locus(format!("{}/{}", finding.anchor.module, finding.anchor.op)))
     } else {
-        format!("{}/{}", finding.anchor.module, finding.anchor.op)
-    };
-    Some(Snippet::locus(path))
+        None
+    }
 }
 
 fn at(file: &str, place: &Place) -> Snippet {
@@ -97,12 +97,13 @@ fn node(file: &str, graph: &GraphPlace) -> Snippet {
     let (index, count) = graph.position;
     let within = if is_nested(graph) { format!(" of {}", graph.graph) } else { String::new() };
     let locus = match index {
-        0 => format!("{file} ({}{within})", graph.node),
+        0 if is_nested(graph) => format!("{file} (in {})", graph.graph),
+        0 => file.to_owned(),
         index => format!("{file} (node {index} of {count}{within})"),
     };
     // Nodes stand indented in the body of their graph.
     let text = format!("  {}", graph.text);
     let span = (graph.span.0.saturating_add(2), graph.span.1.saturating_add(2));
     let excerpt = (!graph.text.is_empty()).then(|| Excerpt::around_bytes(&text, span));
-    Snippet { number: index.max(1), excerpt, ..Snippet::locus(locus) }
+    Snippet { number: index, excerpt, ..Snippet::locus(locus) }
 }

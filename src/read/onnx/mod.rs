@@ -18,12 +18,32 @@ fn unreadable(message: String) -> Finding {
     Finding::new("SPC001", "unreadable-model", Level::Error, message, Place::File)
 }
 
-fn not_protobuf(bytes: &Bytes, error: &prost::DecodeError) -> Finding {
-    let finding = unreadable(format!("this is no ONNX model: {error}"));
-    match bytes.len() {
-        0 => unreadable("the file is empty".into()),
-        _ => finding.help("export the model again; a file that was cut off, or stored as text or as a Git LFS pointer, reads like this"),
+fn empty() -> Finding {
+    unreadable("the file is empty".into())
+}
+
+fn not_protobuf(bytes: &[u8], error: &prost::DecodeError) -> Finding {
+    if let Some(start) = text_start(bytes) {
+        return unreadable(format!("this is no ONNX model, but text that begins with `{start}`"));
     }
+    unreadable(format!("this is no ONNX model, or only a part of one: {}", reason(error)))
+        .help("export or download the model again")
+}
+
+/// The reason of an error without the path to where it is, which may be as long as the file.
+fn reason(error: &prost::DecodeError) -> String {
+    let text = error.to_string();
+    let parts = text.trim_start_matches("failed to decode Protobuf message: ").split(": ");
+    let is_field = |part: &&str| part.contains('.') && !part.contains(' ');
+    parts.skip_while(is_field).collect::<Vec<_>>().join(": ")
+}
+
+/// The first words of what is text.
+fn text_start(bytes: &[u8]) -> Option<&str> {
+    const SHOWN: usize = 40;
+    let start = bytes.get(..SHOWN).unwrap_or(bytes).trim_ascii();
+    let start = std::str::from_utf8(start).ok()?.lines().next()?;
+    start.chars().all(|char| !char.is_control()).then_some(start)
 }
 
 fn no_graph() -> Finding {
@@ -44,6 +64,9 @@ fn unknown_fields(written: usize, read: usize) -> Finding {
 ///
 /// The model is `None` where the bytes are none; faults inside a model are for the rules to find.
 pub fn read(bytes: Bytes) -> (Option<Model>, Vec<Finding>) {
+    if bytes.is_empty() {
+        return (None, vec![empty()]);
+    }
     let mut findings = Vec::new();
     let proto = match ModelProto::decode(bytes.clone()) {
         Ok(proto) => proto,
