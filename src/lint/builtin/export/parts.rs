@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::Detector;
 use super::reach::{Reach, taken};
 use crate::diag::{Finding, Place, Sink};
-use crate::graph::{NodeId, ValueId};
+use crate::graph::{Def, NodeId, ValueId};
 use crate::lint::{LintContext, RuleId};
 use crate::schema::{self, Determinism};
 
@@ -51,7 +51,10 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let given = || {
         main.inputs.iter().map(|port| port.value).filter(|&value| cx.model.values[value].initial.is_none())
     };
-    sink.extend(given().filter(|&input| !reach.takes_part(input)).map(|input| dropped(cx, input)));
+    // Where an output is made by nothing, what led to it may be all there.
+    let whole = main.outputs.iter().all(|port| cx.model.values[port.value].def != Def::Missing);
+    let unused = given().filter(|&input| whole && !reach.takes_part(input));
+    sink.extend(unused.map(|input| dropped(cx, input)));
     // What takes nothing gives constants by design.
     if given().next().is_none() {
         return;

@@ -92,5 +92,7 @@ fn is_unknown(cx: &LintContext, id: NodeId, node: &Node) -> bool {
     !domain.is_empty()
         && schema::domain(domain).is_none()
         && !RUNTIME_DOMAINS.contains(&domain)
+        // Without an import, that is what is said of it.
+        && cx.model.opset(node.graph, domain).is_some()
         && cx.model.callee(id).is_none()
 }
