@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::stderr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{Failure, output};
 use crate::diag::{Finding, Level, render};
@@ -24,7 +25,7 @@ pub struct Known {
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     known: BTreeMap<String, Known>,
-    rules: RuleSet,
+    rules: Arc<RuleSet>,
 }
 
 /// A row of the table below: code, name, level, summary.
@@ -84,11 +85,11 @@ impl Catalogue {
         if faults.iter().any(|fault| fault.level == Level::Error) {
             return Err(bad_rules(&faults));
         }
-        Ok(Catalogue { known: known(&rules), rules })
+        Ok(Catalogue { known: known(&rules), rules: Arc::new(rules) })
     }
 
     /// The rules of rule files.
-    pub fn rules(&self) -> &RuleSet {
+    pub fn rules(&self) -> &Arc<RuleSet> {
         &self.rules
     }
 

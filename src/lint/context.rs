@@ -10,12 +10,15 @@ use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, ValueId};
 use crate::infer::{Fact, Facts};
 use crate::read::source::SourceFiles;
+use crate::rules::registry::RuleSet;
 
 /// How a model is linted.
 #[derive(Debug, Default)]
 pub struct LintOptions {
     /// Which rules may report.
     pub selection: Selection,
+    /// The rules whose patterns are matched.
+    pub rules: Arc<RuleSet>,
     /// The folder that the model lies in, where its external data are; `None` for standard input.
     pub folder: Option<PathBuf>,
     /// Lint as if bound for this opset of ai.onnx.

@@ -3,6 +3,7 @@
 pub mod builtin;
 pub mod context;
 pub mod locate;
+mod pattern;
 pub mod rule;
 
 pub use context::{LintContext, LintOptions};
@@ -24,6 +25,7 @@ pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
             (detector.run)(&cx, &mut sink);
         }
     }
+    pattern::run(&cx, &options.rules, &mut sink);
     let mut findings = sink.finish();
     findings.retain(|finding| options.selection.contains(&finding.code));
     findings

@@ -11,6 +11,7 @@ pub mod expr;
 pub mod func;
 pub mod host;
 pub mod matcher;
+pub mod message;
 pub mod plain;
 pub mod plan;
 pub mod registry;

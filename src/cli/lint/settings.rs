@@ -12,12 +12,14 @@ use crate::cli::{Failure, selectors};
 use crate::diag::{Finding, Level, Selection};
 use crate::lint::LintOptions;
 use crate::read::source::SourceFiles;
+use crate::rules::registry::RuleSet;
 
 /// What holds for all files of one configuration.
 #[derive(Debug)]
 pub struct Settings {
     pub sources: Arc<SourceFiles>,
     opset: Option<i64>,
+    rules: Arc<RuleSet>,
     selection: Selection,
     /// The least that is shown.
     severity: Level,
@@ -57,6 +59,7 @@ impl Settings {
         Ok(Settings {
             sources: Arc::new(sources(args, config)),
             opset: args.opset.or(config.opset),
+            rules: catalogue.rules().clone(),
             selection: Selection::new(select, ignore),
             severity: args.severity.or(config.severity).unwrap_or(Level::Hint),
             levels,
@@ -68,6 +71,7 @@ impl Settings {
     pub fn lint_options(&self, input: &Input) -> LintOptions {
         LintOptions {
             selection: self.selection.clone(),
+            rules: self.rules.clone(),
             folder: input.path.is_some().then(|| input.folder().to_owned()),
             opset: self.opset,
             sources: self.sources.clone(),

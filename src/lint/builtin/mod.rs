@@ -2,9 +2,13 @@
 //! `detect builtin::NAME`.
 
 mod export;
+mod index;
+mod numbers;
+mod quantised;
 mod shapes;
 mod spec;
 mod types;
+mod unused;
 mod versions;
 
 use super::context::LintContext;
@@ -18,8 +22,17 @@ pub struct Detector {
 }
 
 /// Every detector, in the order in which their findings are met.
-pub const DETECTORS: &[&[Detector]] =
-    &[spec::DETECTORS, versions::DETECTORS, types::DETECTORS, shapes::DETECTORS, export::DETECTORS];
+pub const DETECTORS: &[&[Detector]] = &[
+    spec::DETECTORS,
+    versions::DETECTORS,
+    types::DETECTORS,
+    shapes::DETECTORS,
+    export::DETECTORS,
+    index::DETECTORS,
+    numbers::DETECTORS,
+    quantised::DETECTORS,
+    unused::DETECTORS,
+];
 
 /// Every builtin rule.
 pub fn rules() -> impl Iterator<Item = RuleId> {

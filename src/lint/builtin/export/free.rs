@@ -74,7 +74,7 @@ fn is_named(port: &Port, axis: usize) -> bool {
     };
     shape.get(axis).is_some_and(|dimension| match &dimension.dim {
         // tf2onnx writes `unk__12`, and paddle2onnx `?`, for a size that nobody named.
-        DeclaredDim::Param(name) => !name.is_empty() && !name.starts_with("unk__"),
+        DeclaredDim::Param(name) => name.starts_with(char::is_alphabetic) && !name.starts_with("unk__"),
         DeclaredDim::Value(_) | DeclaredDim::Absent => false,
     })
 }

@@ -1,0 +1,110 @@
+//! IDX001: a negative index within a linear one.
+//!
+//! PyTorch's tracing exporter has no operator for `x[rows, columns]`. It flattens the indexed axes and
+//! computes `columns + rows * x.shape[1]`. A negative row still counts from the end there, as the whole
+//! is negative then; a negative column reaches into the row before.
+
+use super::{Detector, NEGATIVE_INDEX};
+use crate::diag::{Applicability, Finding, Sink};
+use crate::graph::dim::Dim;
+use crate::graph::{Node, NodeId, ValueId};
+use crate::infer::Fact;
+use crate::lint::LintContext;
+use crate::lint::locate::Part;
+
+pub const DETECTOR: Detector = Detector { rules: &[NEGATIVE_INDEX], run };
+
+/// Terms of a linear index: more axes than tensors have.
+const MAX_TERMS: usize = 16;
+/// Nodes between a factor and the shape it is from that are looked at.
+const MAX_STEPS: usize = 8;
+
+fn wrong_row(cx: &LintContext, gather: NodeId, sum: NodeId, input: usize, index: i64) -> Finding {
+    let message = format!(
+        "the index {index} counts from the end in PyTorch, but here it is part of a linear index and reaches into \
+         the row before"
+    );
+    cx.at_node(NEGATIVE_INDEX, sum, Part::Input(input), message)
+        .label("added to row * size as it is")
+        .related(cx.places.node(gather, Part::Input(1)), "the sum is the index of this Gather")
+        .help("index by what is not negative: x.shape[1] - 2 instead of -2")
+        .fix(Applicability::Safe, "adds the size of the axis to the negative indices")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes() {
+        if is(node, "Gather") && flattened(cx, node).is_some() {
+            sink.extend(negative_terms(cx, id, node));
+        }
+    }
+}
+
+fn is(node: &Node, op: &str) -> bool {
+    node.domain().is_empty() && &*node.op_type == op
+}
+
+fn maker<'a>(cx: &LintContext<'a>, value: ValueId) -> Option<(NodeId, &'a Node)> {
+    let (id, _) = cx.model.producer(value)?;
+    Some((id, &cx.model.nodes[id]))
+}
+
+/// The tensor whose axes are flattened before they are indexed.
+fn flattened(cx: &LintContext, gather: &Node) -> Option<ValueId> {
+    let (_, node) = maker(cx, gather.input(0)?)?;
+    (is(node, "Flatten") || is(node, "Reshape")).then(|| node.input(0)).flatten()
+}
+
+/// A negative constant among the terms of a linear index, but for the leading one, which is the product
+/// that is added last.
+fn negative_terms(cx: &LintContext, gather: NodeId, node: &Node) -> Option<Finding> {
+    let mut value = node.input(1)?;
+    for _ in 0..MAX_TERMS {
+        let (sum, add) = maker(cx, value).filter(|(_, node)| is(node, "Add"))?;
+        let product = [1, 0].into_iter().find(|&operand| is_product(cx, node, add, operand))?;
+        let rest = 1 - product;
+        if let Some(index) = negative(cx, add, rest) {
+            return Some(wrong_row(cx, gather, sum, rest, index));
+        }
+        value = add.input(rest)?;
+    }
+    None
+}
+
+/// Whether an operand is an index times the size of an axis of what is indexed.
+fn is_product(cx: &LintContext, gather: &Node, add: &Node, operand: usize) -> bool {
+    let product = add.input(operand).and_then(|value| maker(cx, value)).map(|(_, node)| node);
+    let Some(product) = product.filter(|node| is(node, "Mul")) else { return false };
+    product.inputs.iter().flatten().any(|&factor| is_size(cx, gather, factor))
+}
+
+/// Whether a value is a size of the axes that are flattened: taken from a Shape, or that number.
+fn is_size(cx: &LintContext, gather: &Node, factor: ValueId) -> bool {
+    let mut value = factor;
+    for _ in 0..MAX_STEPS {
+        match maker(cx, value).map(|(_, node)| node) {
+            Some(node) if is(node, "Shape") => return true,
+            Some(node) if ["Gather", "Mul", "Squeeze", "Unsqueeze", "Cast"].iter().any(|op| is(node, op)) => {
+                let Some(next) = node.input(0) else { return false };
+                value = next;
+            }
+            _ => break,
+        }
+    }
+    let number = cx.facts[factor].as_ints().and_then(|ints| ints.first()?.as_ref()?.as_const());
+    let dims = flattened(cx, gather).and_then(|data| cx.facts[data].dims());
+    let sizes: Option<Vec<i64>> =
+        dims.and_then(|dims| dims.iter().skip(1).map(|dim| dim.as_ref()?.as_const()).collect());
+    let trailing =
+        |sizes: Vec<i64>| (0..sizes.len()).any(|from| Some(sizes[from..].iter().product()) == number);
+    number.is_some() && sizes.is_some_and(trailing)
+}
+
+/// The least element of a constant operand, where it is negative.
+fn negative(cx: &LintContext, add: &Node, operand: usize) -> Option<i64> {
+    let ints = cx.input(add, operand).filter(|fact| fact.is_const()).and_then(Fact::as_ints)?;
+    let least = ints.iter().filter_map(|int| int.as_ref().and_then(Dim::as_const)).min()?;
+    // A sum of other terms is a constant too, where all of them are.
+    let is_index =
+        add.input(operand).and_then(|value| maker(cx, value)).is_none_or(|(_, node)| !is(node, "Add"));
+    (least < 0 && is_index).then_some(least)
+}

@@ -1,0 +1,86 @@
+//! IDX006: constant indices beyond the axis that they index; and negative ones, which some runtimes reject.
+
+use super::{Detector, NEGATIVE_INDEX};
+use crate::diag::{Applicability, Finding, Level, Sink};
+use crate::graph::dim::Dim;
+use crate::graph::{Node, NodeId, Owner};
+use crate::infer::{Fact, Size};
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const INDEX_OUT_OF_RANGE: RuleId = RuleId::error("IDX006", "index-out-of-range");
+
+pub const DETECTOR: Detector = Detector { rules: &[INDEX_OUT_OF_RANGE, NEGATIVE_INDEX], run };
+
+fn out_of_range(cx: &LintContext, node: NodeId, index: i64, axis: usize, size: i64) -> Finding {
+    let name = cx.model.nodes[node].input(0).map_or("", |value| cx.name(value));
+    let message = format!("the index {index} is out of range: axis {axis} of `{name}` has {size} elements");
+    // A branch may be one that is never taken where the axis is that short.
+    let graph = &cx.model.graphs[cx.model.nodes[node].graph];
+    let rule = match graph.owner {
+        Owner::Node(_) => INDEX_OUT_OF_RANGE.at(Level::Warning),
+        Owner::Model | Owner::Function(_) => INDEX_OUT_OF_RANGE,
+    };
+    cx.at_node(rule, node, Part::Input(1), message).label(format!("allowed are -{size} to {}", size - 1))
+}
+
+fn negative(cx: &LintContext, node: NodeId, index: i64) -> Finding {
+    let message = format!("the constant index {index} counts from the end, which not every runtime takes");
+    cx.at_node(NEGATIVE_INDEX.at(Level::Hint), node, Part::Input(1), message)
+        .help("ONNX allows it since opset 11; some accelerators want indices from 0 on")
+        .fix(Applicability::Safe, "adds the size of the axis")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes().filter(|(_, node)| node.domain().is_empty()) {
+        let Some(places) = indexed(cx, node) else { continue };
+        let size_of = |axis: usize| cx.input(node, 0)?.dims()?.get(axis)?.as_ref()?.as_const();
+        let outside = places.iter().find_map(|&(index, axis)| {
+            let size = size_of(axis)?;
+            (!(-size..size).contains(&index)).then_some((index, axis, size))
+        });
+        if let Some((index, axis, size)) = outside {
+            sink.push(out_of_range(cx, id, index, axis, size));
+        } else if let Some((index, _)) = places.iter().find(|(index, _)| *index < 0)
+            && !is_shape(cx, node)
+        {
+            sink.push(negative(cx, id, *index));
+        }
+    }
+}
+
+/// The constant indices of a node, each with the axis of the data that it indexes.
+fn indexed(cx: &LintContext, node: &Node) -> Option<Vec<(i64, usize)>> {
+    let fact = cx.input(node, 1)?;
+    let numbers = |fact: &Fact| -> Option<Vec<i64>> {
+        fact.as_ints()?.iter().map(|int: &Size| int.as_ref().and_then(Dim::as_const)).collect()
+    };
+    let rank = cx.input(node, 0)?.rank()?;
+    let axis = || {
+        let axis = node.attr("axis").and_then(|axis| axis.as_int()).unwrap_or(0);
+        let axis = if axis < 0 { axis + i64::try_from(rank).ok()? } else { axis };
+        usize::try_from(axis).ok()
+    };
+    match &*node.op_type {
+        "Gather" | "GatherElements" | "ScatterElements" | "Scatter" => {
+            let axis = axis()?;
+            Some(numbers(fact)?.into_iter().map(|index| (index, axis)).collect())
+        }
+        "GatherND" | "ScatterND" => {
+            let first = node.attr("batch_dims").and_then(|dims| dims.as_int()).unwrap_or(0);
+            let first = usize::try_from(first).ok()?;
+            let width = usize::try_from(fact.dims()?.last()?.as_ref()?.as_const()?)
+                .ok()
+                .filter(|&width| width > 0)?;
+            let place = |(at, index): (usize, i64)| (index, first + at % width);
+            Some(numbers(fact)?.into_iter().enumerate().map(place).collect())
+        }
+        _ => None,
+    }
+}
+
+/// Whether what is indexed is a shape: `x.shape[-1]` is everywhere, and folded by every runtime.
+fn is_shape(cx: &LintContext, node: &Node) -> bool {
+    let maker = node.input(0).and_then(|value| cx.model.producer(value));
+    maker.is_some_and(|(maker, _)| &*cx.model.nodes[maker].op_type == "Shape")
+}

@@ -1,0 +1,116 @@
+//! NUM: constants that make NaN or infinity. Only those that are small and in the file itself are looked
+//! at: linting touches no weights.
+
+use super::Detector;
+use crate::diag::{Finding, Sink};
+use crate::graph::{Def, ElemType, Node, NodeId, ValueId};
+use crate::infer::Fact;
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const NAN_IN_WEIGHTS: RuleId = RuleId::warning("NUM001", "nan-in-weights");
+const DIVISION_BY_CONSTANT_ZERO: RuleId = RuleId::warning("NUM002", "division-by-constant-zero");
+const LOG_OR_SQRT_OF_NEGATIVE: RuleId = RuleId::warning("NUM003", "log-or-sqrt-of-negative-constant");
+const EPSILON_UNDERFLOW: RuleId = RuleId::warning("NUM004", "epsilon-underflow");
+
+pub const DETECTORS: &[Detector] = &[Detector {
+    rules: &[NAN_IN_WEIGHTS, DIVISION_BY_CONSTANT_ZERO, LOG_OR_SQRT_OF_NEGATIVE, EPSILON_UNDERFLOW],
+    run,
+}];
+
+fn nan(cx: &LintContext, value: ValueId, count: usize, len: usize) -> Finding {
+    let message = format!("`{}` holds NaN: {count} of its {len} elements", cx.name(value));
+    cx.at_value(NAN_IN_WEIGHTS, value, message)
+        .note("whatever is computed with it is NaN too")
+        .help("look for a loss that became NaN in training, or an overflow when the weights were converted")
+}
+
+fn division(cx: &LintContext, node: NodeId) -> Finding {
+    let message = format!("`{}` divides by a constant that holds 0", cx.node_name(node));
+    cx.at_node(DIVISION_BY_CONSTANT_ZERO, node, Part::Input(1), message)
+        .label("0 in the divisor")
+        .note("floats become infinite or NaN; an integer division by 0 ends the process in some runtimes")
+}
+
+fn negative(cx: &LintContext, node: NodeId, number: f64) -> Finding {
+    let op = &cx.model.nodes[node].op_type;
+    let message = format!("`{op}` of the constant {number} is NaN");
+    cx.at_node(LOG_OR_SQRT_OF_NEGATIVE, node, Part::Input(0), message)
+}
+
+fn underflow(cx: &LintContext, node: NodeId, input: usize, user: NodeId) -> Finding {
+    let message = format!(
+        "`{}` adds 0 in float16 before `{}`: the epsilon that was meant is too small for float16",
+        cx.node_name(node),
+        cx.model.nodes[user].op_type
+    );
+    cx.at_node(EPSILON_UNDERFLOW, node, Part::Input(input), message)
+        .label("became 0; float16 has nothing between 0 and 6e-8")
+        .related(cx.places.node(user, Part::Whole), "what the epsilon was to keep from 0")
+        .help("use an epsilon of 1e-5 or more, or compute this part in float32")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, value) in cx.model.values.iter() {
+        if is_held(cx, id, value.def) {
+            sink.extend(nan_count(&cx.facts[id]).map(|(count, len)| nan(cx, id, count, len)));
+        }
+    }
+    for (id, node) in cx.nodes().filter(|(_, node)| node.domain().is_empty()) {
+        sink.extend(check(cx, id, node));
+    }
+}
+
+fn check(cx: &LintContext, id: NodeId, node: &Node) -> Option<Finding> {
+    match &*node.op_type {
+        "Div" | "Mod" => numbers(cx.input(node, 1)?)?.contains(&0.0).then(|| division(cx, id)),
+        "Log" | "Sqrt" => {
+            let negatives = numbers(cx.input(node, 0)?)?.into_iter().filter(|number| *number < 0.0);
+            negatives.min_by(f64::total_cmp).map(|number| negative(cx, id, number))
+        }
+        "Add" => {
+            let output = node.output(0).filter(|&value| cx.facts[value].elem() == Some(ElemType::Float16))?;
+            let is_zero = |input: &usize| {
+                let constant = cx.input(node, *input).and_then(numbers);
+                constant.is_some_and(|all| !all.is_empty() && all.iter().all(|number| *number == 0.0))
+            };
+            let input = [0, 1].into_iter().find(is_zero)?;
+            Some(underflow(cx, id, input, guarded_user(cx, output)?))
+        }
+        _ => None,
+    }
+}
+
+/// A node that takes a value where 0 makes infinity or NaN.
+fn guarded_user(cx: &LintContext, value: ValueId) -> Option<NodeId> {
+    let guards = |one: &&crate::graph::uses::Use| match &*cx.model.nodes[one.node].op_type {
+        "Log" | "Reciprocal" | "Sqrt" => true,
+        "Div" => one.input == 1,
+        _ => false,
+    };
+    cx.uses.of(value).iter().find(guards).map(|one| one.node)
+}
+
+/// An initializer, or what a Constant gives; not what was computed from them.
+fn is_held(cx: &LintContext, value: ValueId, def: Def) -> bool {
+    match def {
+        Def::Initializer => true,
+        Def::Node { node, .. } => &*cx.model.nodes[node].op_type == "Constant",
+        Def::Input(_) => cx.model.values[value].initial.is_some(),
+        Def::Missing => false,
+    }
+}
+
+fn nan_count(fact: &Fact) -> Option<(usize, usize)> {
+    let array = fact.as_const().filter(|array| array.elem().is_float())?;
+    let all = array.f64s().ok()?;
+    let count = all.iter().filter(|number| number.is_nan()).count();
+    (count > 0).then_some((count, all.len()))
+}
+
+/// The elements of a constant of numbers.
+fn numbers(fact: &Fact) -> Option<Vec<f64>> {
+    let array = fact.as_const()?;
+    let is_number = array.elem().is_float() || array.elem().is_integer();
+    is_number.then(|| array.f64s().ok()).flatten()
+}

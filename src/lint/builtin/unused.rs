@@ -1,0 +1,86 @@
+//! OPT001 to OPT003: what is there for nothing, or twice.
+
+use bytes::Bytes;
+use indexmap::IndexMap;
+
+use super::Detector;
+use crate::diag::{Applicability, Finding, Sink};
+use crate::graph::{ElemType, GraphId, NodeId, Owner, TensorData, ValueId};
+use crate::lint::locate::Part;
+use crate::lint::{LintContext, RuleId};
+
+const DEAD_NODE: RuleId = RuleId::hint("OPT001", "dead-node");
+const UNUSED_INITIALIZER: RuleId = RuleId::hint("OPT002", "unused-initializer");
+const EQUAL_INITIALIZERS: RuleId = RuleId::hint("OPT003", "equal-initializers");
+
+pub const DETECTORS: &[Detector] =
+    &[Detector { rules: &[DEAD_NODE, UNUSED_INITIALIZER, EQUAL_INITIALIZERS], run }];
+
+/// Names that are listed.
+const SHOWN: usize = 3;
+/// Bytes of an initializer that are compared at most: linting reads no weights.
+const MAX_COMPARED: usize = 1 << 16;
+/// Bytes below which a second copy costs nothing.
+const MIN_COMPARED: usize = 256;
+
+/// Element type, dims and elements.
+type Content<'a> = (Option<ElemType>, &'a [i64], &'a Bytes);
+
+fn dead(cx: &LintContext, node: NodeId) -> Finding {
+    let message = format!("nothing uses what `{}` computes", cx.node_name(node));
+    cx.at_node(DEAD_NODE, node, Part::Whole, message).fix(Applicability::Safe, "leaves it out")
+}
+
+fn unused(cx: &LintContext, graph: GraphId, values: &[ValueId]) -> Finding {
+    let names: Vec<String> =
+        values.iter().take(SHOWN).map(|&value| format!("`{}`", cx.name(value))).collect();
+    let message = match values.len() {
+        1 => format!("nothing uses the initializer {}", names[0]),
+        count if count <= SHOWN => format!("nothing uses the initializers {}", names.join(", ")),
+        count => format!("nothing uses {count} initializers: {}, …", names.join(", ")),
+    };
+    let mut finding = UNUSED_INITIALIZER.finding(message, cx.places.declaration(values[0]));
+    finding.anchor.module = cx.places.graph_path(graph);
+    finding.fix(Applicability::Safe, "leaves them out")
+}
+
+fn equal(cx: &LintContext, values: &[ValueId]) -> Finding {
+    let names: Vec<String> =
+        values.iter().take(SHOWN).map(|&value| format!("`{}`", cx.name(value))).collect();
+    let more = if values.len() > SHOWN { ", …" } else { "" };
+    let message = format!("{} initializers are equal: {}{more}", values.len(), names.join(", "));
+    let mut finding = EQUAL_INITIALIZERS.finding(message, cx.places.declaration(values[0]));
+    finding.anchor.module = cx.model.values[values[0]].name.clone();
+    finding.help("tie the parameters in the module, so that they are exported once")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes() {
+        let is_used = |value: &ValueId| cx.uses.count(*value) > 0;
+        if !node.outputs.iter().flatten().any(is_used) {
+            sink.push(dead(cx, id));
+        }
+    }
+    for (id, graph) in cx.model.graphs.iter() {
+        let unused_here: Vec<ValueId> =
+            graph.initializers.iter().copied().filter(|&value| cx.uses.count(value) == 0).collect();
+        // Inputs with a default are the interface; whether they take part is another rule's.
+        let is_main = matches!(graph.owner, Owner::Model);
+        let own: Vec<ValueId> =
+            unused_here.into_iter().filter(|&value| !is_main || cx.model.constant(value).is_some()).collect();
+        sink.extend((!own.is_empty()).then(|| unused(cx, id, &own)));
+        equals(cx, id, sink);
+    }
+}
+
+fn equals(cx: &LintContext, graph: GraphId, sink: &mut Sink) {
+    let mut by_content: IndexMap<Content, Vec<ValueId>> = IndexMap::new();
+    for &value in &cx.model.graphs[graph].initializers {
+        let Some(tensor) = cx.model.constant(value) else { continue };
+        let TensorData::Raw(raw) = &tensor.data else { continue };
+        if (MIN_COMPARED..=MAX_COMPARED).contains(&raw.len()) {
+            by_content.entry((tensor.elem(), &tensor.dims, raw)).or_default().push(value);
+        }
+    }
+    sink.extend(by_content.values().filter(|values| values.len() > 1).map(|values| equal(cx, values)));
+}

@@ -1,0 +1,52 @@
+//! Messages of pattern rules, with what a match says in the place of their holes.
+
+use crate::graph::syntax::number::write_float;
+
+use super::datum::Datum;
+use super::eval::Env;
+use super::host::Host;
+use super::matcher::{Binding, Match};
+use super::rule::{Part, Template};
+
+/// Items of a list that are written out.
+const SHOWN: usize = 8;
+
+/// The text of `template` for one match. What is undefined is written as `?`.
+pub fn render<H: Host>(template: &Template, host: &H, found: &Match<H::Value, H::Node>) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => text.to_string(),
+        Part::Value(var) => match found.value(*var) {
+            Some(Binding::One(value)) => host.name(*value),
+            Some(Binding::Many(values)) => {
+                values.iter().map(|&value| host.name(value)).collect::<Vec<_>>().join(", ")
+            }
+            Some(Binding::Absent) => "nothing".to_owned(),
+            None => "?".to_owned(),
+        },
+        Part::Expr(expr) => Env::new(host, found).eval(expr).map_or("?".to_owned(), |datum| text(&datum)),
+        Part::Named(word) => format!("{{{word}}}"),
+    };
+    template.parts.iter().map(part).collect()
+}
+
+/// A datum as ONNX text writes it; what has no short text by its kind.
+fn text(datum: &Datum) -> String {
+    match datum {
+        Datum::Absent => "nothing".to_owned(),
+        Datum::Bool(truth) => truth.to_string(),
+        Datum::Int(int) => int.to_string(),
+        Datum::Float(float) => write_float(*float),
+        Datum::Str(text) => text.to_string(),
+        Datum::Elem(elem) => elem.to_string(),
+        Datum::Dim(dim) => dim.to_string(),
+        Datum::List(items) => {
+            let mut shown: Vec<String> = items.iter().take(SHOWN).map(text).collect();
+            if items.len() > SHOWN {
+                shown.push(format!("…({})", items.len()));
+            }
+            format!("[{}]", shown.join(", "))
+        }
+        Datum::Tensor(tensor) => format!("a tensor of shape {:?}", tensor.dims),
+        Datum::Other(_) => "an attribute".to_owned(),
+    }
+}
