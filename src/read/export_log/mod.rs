@@ -4,6 +4,7 @@
 //! TorchScript reader; here they only tell which line an operator came from.
 
 mod cause;
+mod constants;
 mod failure;
 mod failures;
 mod finding;

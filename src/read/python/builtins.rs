@@ -21,6 +21,7 @@ impl<'t> Interpreter<'t> {
             }
             ("abs", Some(Value::Tensor(tensor))) => Value::Tensor(self.result(&[tensor])),
             ("abs" | "round", Some(Value::Size(_))) => Value::Size(self.identity()),
+            ("abs" | "round" | "pow", Some(Value::Taken)) => Value::Taken,
             ("abs" | "round" | "pow" | "len", _) => Value::Number(None),
             ("isinstance", Some(Value::Tensor(tensor))) if tensor.sure => self.is_instance(call),
             ("isinstance" | "hasattr" | "callable" | "issubclass", _) => Value::Bool(None),
@@ -71,8 +72,9 @@ impl<'t> Interpreter<'t> {
                         report::item(self.here(call.node), call.node, written, tensor.origin, self.source),
                     );
                 }
-                Value::Number(None)
+                taken(tensor)
             }
+            Value::Taken => Value::Taken,
             Value::Size(_) => {
                 self.say(call.node, report::size_made_number(text(call.node, self.source), written));
                 Value::Number(None)
@@ -90,7 +92,7 @@ impl<'t> Interpreter<'t> {
             let words = report::traced_branch(call.node, *argument, Decision::Operator, origin, self.source);
             self.say(call.node, words);
         }
-        Value::Bool(value.truth())
+        if *value == Value::Taken { Value::Taken } else { Value::Bool(value.truth()) }
     }
 
     fn length(&mut self, call: &Call<'t>) -> Value {
@@ -107,13 +109,17 @@ impl<'t> Interpreter<'t> {
 
     fn range(&mut self, call: &Call<'t>) -> Value {
         let size = call.values.iter().find(|value| value.is_size());
-        let tensor = call.values.iter().find(|value| value.sure_tensor().is_some());
+        let tensor =
+            call.values.iter().find(|value| value.sure_tensor().is_some() || **value == Value::Taken);
         Value::Range(Box::new(size.or(tensor).cloned().unwrap_or(Value::Number(None))))
     }
 
     /// Functions that go over all elements of what they are given.
     fn reduction(&mut self, name: &str, value: &Value, call: &Call<'t>) -> Value {
         let varying = |value: &Value| value.sure_tensor().is_some_and(Tensor::varies);
+        if call.values.len() > 1 && call.values.contains(&Value::Taken) {
+            return Value::Taken;
+        }
         if call.values.len() > 1 {
             // `max(a, b)` compares, and asks the outcome for its truth.
             if matches!(name, "max" | "min") && call.values.iter().any(varying) {
@@ -161,4 +167,9 @@ impl<'t> Interpreter<'t> {
         }
         if call.has_size() { Value::Size(self.identity()) } else { Value::Number(None) }
     }
+}
+
+/// The Python number that was in a tensor.
+pub fn taken(tensor: &Tensor) -> Value {
+    if tensor.varies() { Value::Taken } else { Value::Number(None) }
 }

@@ -85,18 +85,32 @@ impl<'t> Interpreter<'t> {
                 self.register(*class, call);
                 Value::None
             }
-            Value::Instance(class) if name == "train" => {
-                let stops = call.value(0, "mode").and_then(Value::truth) == Some(false);
-                if !stops && self.program.classes[*class].kind == ClassKind::Module {
-                    self.say(call.node, report::training("self", "`train()` puts it there"));
-                }
+            Value::Instance(class)
+                if name == "train" && self.program.classes[*class].kind == ClassKind::Module =>
+            {
+                self.put_in_training(object, call);
                 value.clone()
             }
+            Value::Layer(_) if name == "train" => self.put_in_training(object, call),
             _ => {
                 let callee = self.attribute(value, name, function);
+                let is_part = matches!(value, Value::Instance(_)) && callee == Value::Unknown;
+                let tensors: Vec<&Tensor> = call.values.iter().filter_map(Value::tensor).collect();
+                if is_part && !tensors.is_empty() {
+                    // A part that the file does not tell of; parts mostly make tensors of tensors.
+                    return Value::Tensor(Tensor { sure: false, rank: None, ..self.result(&tensors) });
+                }
                 self.invoke(&callee, call)
             }
         }
+    }
+
+    /// `self.train()`, which takes back what `model.eval()` did.
+    fn put_in_training(&mut self, object: Node<'t>, call: &Call<'t>) -> Value {
+        if call.value(0, "mode").and_then(Value::truth) != Some(false) {
+            self.say(call.node, report::training(text(object, self.source), "`train()` puts it there"));
+        }
+        Value::Unknown
     }
 
     /// `self.register_buffer("mask", torch.ones(3))`
@@ -167,8 +181,8 @@ impl<'t> Interpreter<'t> {
         result.sure = true;
         result.rank = None;
         match layer {
-            Layer::Tensor { fresh_dropout } => {
-                if *fresh_dropout {
+            Layer::Tensor { fresh_training } => {
+                if *fresh_training {
                     let name =
                         field(call.node, "function").map_or("", |function| text(function, self.source));
                     self.say(call.node, report::training(name, "a layer made here is in training mode"));
@@ -203,6 +217,10 @@ impl<'t> Interpreter<'t> {
         if let Some(name) = path.strip_prefix("math.") {
             return self.math_call(name, call);
         }
+        let last = path.rsplit('.').next().unwrap_or(path);
+        if last.contains("Output") && last.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return Value::Dict;
+        }
         if path.starts_with("einops.") {
             return Value::Tensor(Tensor { sure: true, rank: None, ..self.result(&call.tensors()) });
         }
@@ -226,9 +244,9 @@ impl<'t> Interpreter<'t> {
             }
             _ if known::gives_tuple(class) => Value::Layer(Layer::Tuple),
             _ => {
-                let fresh_dropout =
-                    known::is_dropout(class) && self.quiet == 0 && !self.is_zero(call.value(0, "p"));
-                Value::Layer(Layer::Tensor { fresh_dropout })
+                let drops = known::is_dropout(class) && !self.is_zero(call.value(0, "p"));
+                let fresh_training = (drops || class.starts_with("BatchNorm")) && self.quiet == 0;
+                Value::Layer(Layer::Tensor { fresh_training })
             }
         }
     }

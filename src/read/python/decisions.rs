@@ -42,15 +42,22 @@ impl<'t> Interpreter<'t> {
 
     /// Says so where a tensor is asked for its truth.
     fn ask_truth(&mut self, value: &Value, condition: Node<'t>, statement: Node<'t>, decision: Decision) {
-        let Some(tensor) = value.sure_tensor().filter(|tensor| tensor.origin >= Origin::State) else {
+        let taken = *value == Value::Taken;
+        let tensor = value.tensor().filter(|tensor| tensor.origin >= Origin::State);
+        let Some(origin) = tensor.map(|tensor| tensor.origin).or(taken.then_some(Origin::Input)) else {
             return;
         };
-        let origin = tensor.origin;
+        let sure = tensor.is_some_and(|tensor| tensor.sure);
+        // The truth of a mere name says nothing of what it is: flags are asked so too.
+        if !sure && !taken && condition.kind() == "identifier" {
+            return;
+        }
         // An `if` that goes over several lines is named by the line its condition stands on.
         let at = if line(statement) == line(condition) { statement } else { condition };
         let at =
             if matches!(decision, Decision::If | Decision::While | Decision::Guard) { condition } else { at };
-        self.say(at, report::traced_branch(statement, condition, decision, origin, self.source));
+        let words = report::traced_branch(statement, condition, decision, origin, self.source);
+        self.say(at, if sure { words } else { words.remark() });
     }
 
     /// `i < n`, where `n` is a size.
@@ -84,6 +91,7 @@ impl<'t> Interpreter<'t> {
             Value::Range(of) => match &**of {
                 size if size.is_size() => Some(Steps::Size),
                 Value::Tensor(tensor) if tensor.varies() && tensor.sure => Some(Steps::Value),
+                Value::Taken => Some(Steps::Taken),
                 _ => None,
             },
             Value::Tensor(tensor) => (tensor.sure && tensor.origin > Origin::State).then_some(Steps::Rows),

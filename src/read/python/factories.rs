@@ -30,6 +30,8 @@ impl<'t> Interpreter<'t> {
             }
             Factory::Plane => result.rank = Some(2),
             Factory::Sized => {
+                let filled = call.value(1, "fill_value").and_then(whole);
+                result.elements = filled.filter(|_| name == "full").map(|element| [element].into());
                 result.rank = match call.values.as_slice() {
                     [Value::Items(sizes), ..] => Some(sizes.len()),
                     [Value::Shape(_), ..] | [] => None,

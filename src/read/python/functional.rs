@@ -31,7 +31,8 @@ impl<'t> Interpreter<'t> {
             "multi_head_attention_forward" => Value::Items([Value::Tensor(result), Value::Unknown].into()),
             _ => {
                 self.ask_training(name, call);
-                if known::is_in_place(name)
+                let in_place = call.keyword("inplace").and_then(Value::truth) == Some(true);
+                if (known::is_in_place(name) || in_place)
                     && let Some(Value::Tensor(first)) = call.values.first()
                 {
                     self.write(&first.clone(), name, call.arguments.positional.first().copied(), call.node);

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::report;
-use super::syntax::{children, field, fields, one_line};
+use super::syntax::{children, field, fields, one_line, text};
 use super::value::{Dtype, Tensor, Value, View, integer};
 
 /// One index of `x[a, b, c]`.
@@ -61,6 +61,10 @@ impl<'t> Interpreter<'t> {
     fn index(&mut self, key: Node<'t>) -> Index<'t> {
         if matches!(key.kind(), "slice" | "ellipsis") {
             children(key).into_iter().for_each(|bound| drop(self.evaluate(bound)));
+            return Index::Slice;
+        }
+        let made = field(key, "function").map_or("", |function| text(function, self.source));
+        if key.kind() == "call" && made == "slice" {
             return Index::Slice;
         }
         let value = self.evaluate(key);

@@ -42,7 +42,7 @@ pub struct Interpreter<'t> {
     pub program: &'t Program<'t>,
     pub globals: FxHashMap<&'t str, Value>,
     /// What `__init__` gave the attributes of each class.
-    attributes: FxHashMap<usize, Rc<FxHashMap<&'t str, Value>>>,
+    pub attributes: FxHashMap<usize, Rc<FxHashMap<&'t str, Value>>>,
     /// Attributes that were set since.
     pub changed: FxHashMap<(usize, &'t str), Value>,
     pub frames: Vec<Frame<'t>>,
@@ -208,7 +208,7 @@ impl<'t> Interpreter<'t> {
         bound
     }
 
-    fn run(&mut self, index: usize, class: Option<usize>, values: Vec<(&'t str, Value)>) -> Value {
+    pub fn run(&mut self, index: usize, class: Option<usize>, values: Vec<(&'t str, Value)>) -> Value {
         let Some(body) = field(self.program.functions[index].node, "body") else { return Value::Unknown };
         self.calls += 1;
         self.reached[index] |= self.quiet == 0;
@@ -224,67 +224,6 @@ impl<'t> Interpreter<'t> {
         self.block(body);
         self.depth = depth;
         self.frames.pop().and_then(|frame| frame.returned).unwrap_or(Value::None)
-    }
-
-    /// What an attribute of an instance of `class` holds.
-    pub fn instance_attribute(&mut self, class: usize, name: &'t str) -> Value {
-        if let Some(value) = self.changed.get(&(class, name)) {
-            return value.clone();
-        }
-        let value = self.attributes_of(class).get(name).cloned();
-        let method = || self.program.method(class, name).map(|function| Value::Method { function, class });
-        match value.or_else(method) {
-            Some(value) => value,
-            // The export is of the model as it serves.
-            None if name == "training" => Value::Bool(Some(false)),
-            None => Value::Unknown,
-        }
-    }
-
-    /// Runs `__init__` of a class, its bases' first, without a word.
-    fn attributes_of(&mut self, class: usize) -> Rc<FxHashMap<&'t str, Value>> {
-        if let Some(known) = self.attributes.get(&class) {
-            return known.clone();
-        }
-        // Set before it is known: a class may hold instances of itself.
-        self.attributes.insert(class, Rc::default());
-        let before = std::mem::take(&mut self.changed);
-        self.quiet += 1;
-        for base in self.program.lineage(class).into_iter().rev() {
-            self.class_body(base, class);
-            if let Some(init) = self.program.classes[base].methods.get("__init__").copied() {
-                let node = self.program.functions[init].node;
-                let values =
-                    parameters(node, self.source).into_iter().enumerate().map(|(position, parameter)| {
-                        (parameter.name, if position == 0 { Value::Instance(class) } else { Value::Unknown })
-                    });
-                let values = values.collect();
-                self.run(init, Some(class), values);
-            }
-        }
-        self.quiet -= 1;
-        let set = std::mem::replace(&mut self.changed, before);
-        let own = set.into_iter().filter(|((of, _), _)| *of == class);
-        let own: Rc<FxHashMap<_, _>> = Rc::new(own.map(|((_, name), value)| (name, value.kept())).collect());
-        self.attributes.insert(class, own.clone());
-        own
-    }
-
-    /// Attributes that stand in the body of a class.
-    fn class_body(&mut self, class: usize, of: usize) {
-        let Some(body) = field(self.program.classes[class].node, "body") else { return };
-        for statement in children(body).into_iter().filter(|child| child.kind() == "expression_statement") {
-            let Some(assignment) = children(statement).into_iter().find(|child| child.kind() == "assignment")
-            else {
-                continue;
-            };
-            if let (Some(left), Some(right)) = (field(assignment, "left"), field(assignment, "right"))
-                && left.kind() == "identifier"
-            {
-                let value = self.evaluate(right);
-                self.changed.insert((of, text(left, self.source)), value);
-            }
-        }
     }
 
     pub fn identity(&mut self) -> Identity {
@@ -307,7 +246,8 @@ impl<'t> Interpreter<'t> {
 
     /// What a name means here.
     pub fn lookup(&self, name: &'t str) -> Value {
-        let local = self.frames.last().and_then(|frame| frame.variables.get(name));
+        let local =
+            self.frames.last().and_then(|frame| frame.variables.get(name)).or_else(|| self.captured(name));
         if let Some(value) = local.or_else(|| self.globals.get(name)) {
             return value.clone();
         }
@@ -316,6 +256,14 @@ impl<'t> Interpreter<'t> {
             Some(Global::Class(index)) => Value::Class(*index),
             None => Value::Name(Rc::from(self.program.full_path(name))),
         }
+    }
+
+    /// What a function within another finds in the one around it, which called it.
+    fn captured(&self, name: &str) -> Option<&Value> {
+        let nested =
+            |frame: &&Frame<'t>| frame.function.is_some_and(|function| self.program.is_nested(function));
+        self.frames.last().filter(nested)?;
+        self.frames.iter().rev().find_map(|frame| frame.variables.get(name))
     }
 
     pub fn set(&mut self, name: &'t str, value: Value) {

@@ -6,6 +6,7 @@
 //! nothing is said.
 
 mod aliases;
+mod attributes;
 mod builtins;
 mod calls;
 mod decisions;

@@ -3,15 +3,17 @@
 use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::report;
-use super::value::{Array, Dtype, Value};
+use super::value::{Array, Dtype, Tensor, Value};
 
 impl<'t> Interpreter<'t> {
     /// A function of `numpy`.
     pub fn numpy_call(&mut self, name: &str, call: &Call<'t>) -> Value {
-        let of_tensor = call.tensors().into_iter().any(|tensor| tensor.sure && tensor.varies());
+        let of_tensor = call.tensors().into_iter().any(Tensor::varies);
+        let sure = call.tensors().into_iter().any(|tensor| tensor.sure && tensor.varies());
         let of_size = call.has_size();
         if of_tensor || of_size {
-            self.say(call.node, report::numpy_function(call.node, name, of_tensor, self.source));
+            let words = report::numpy_function(call.node, name, of_tensor, self.source);
+            self.say(call.node, if sure || of_size { words } else { words.remark() });
         }
         let traced =
             of_tensor || of_size || call.values.iter().any(|v| matches!(v, Value::Array(a) if a.traced));

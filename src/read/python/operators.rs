@@ -23,7 +23,7 @@ impl<'t> Interpreter<'t> {
                     elements.map(|all| all.iter().map(|e| if negated { -e } else { *e }).collect());
                 Value::Tensor(Tensor { elements, ..self.result(&[&tensor]) })
             }
-            Value::Number(_) | Value::Real(_) | Value::Array(_) => value,
+            Value::Number(_) | Value::Real(_) | Value::Array(_) | Value::Taken => value,
             _ => Value::Unknown,
         }
     }
@@ -43,6 +43,7 @@ impl<'t> Interpreter<'t> {
             (Value::Tensor(_), _) | (_, Value::Tensor(_)) => {
                 self.tensor_arithmetic(left, right, operator, node)
             }
+            (Value::Taken, _) | (_, Value::Taken) => Value::Taken,
             (Value::Array(a), b) | (b, Value::Array(a)) => {
                 let traced = a.traced || b.is_size() || matches!(b, Value::Array(b) if b.traced);
                 let scalar = a.scalar && !matches!(b, Value::Array(b) if !b.scalar);
@@ -94,6 +95,9 @@ impl<'t> Interpreter<'t> {
         let sides: Vec<Value> = children(node).into_iter().map(|side| self.evaluate(side)).collect();
         if operators.iter().any(|operator| operator.starts_with("is")) {
             return Value::Bool(None);
+        }
+        if sides.contains(&Value::Taken) {
+            return Value::Taken;
         }
         let tensors: Vec<&Tensor> = sides.iter().filter_map(Value::tensor).collect();
         let member = operators.iter().any(|operator| matches!(*operator, "in" | "not in" | "not"));

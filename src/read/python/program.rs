@@ -49,6 +49,8 @@ pub struct Program<'t> {
     pub globals: FxHashMap<&'t str, Global>,
     /// Local name → full path.
     pub imports: FxHashMap<&'t str, String>,
+    /// Functions within functions, by their nodes.
+    pub nested: FxHashMap<usize, usize>,
     /// Whether each class is made within another module of the file, as a part of it.
     parts: Vec<bool>,
 }
@@ -173,6 +175,7 @@ impl<'t> Program<'t> {
         let name = field(node, "name").map_or("", |name| text(name, source));
         let index = self.functions.len();
         self.functions.push(Function { name, node, class, decorators: decorators(decorated, source) });
+        self.define_nested(node, source);
         match class {
             Some(class) => {
                 self.classes[class].methods.insert(name, index);
@@ -181,6 +184,21 @@ impl<'t> Program<'t> {
                 self.globals.insert(name, Global::Function(index));
             }
         }
+    }
+
+    /// Functions that stand in the body of another one; what those contain in turn is left out.
+    fn define_nested(&mut self, outer: Node<'t>, source: &'t str) {
+        let Some(body) = field(outer, "body") else { return };
+        for node in within(body).into_iter().filter(|node| node.kind() == "function_definition") {
+            let name = field(node, "name").map_or("", |name| text(name, source));
+            self.nested.insert(node.id(), self.functions.len());
+            self.functions.push(Function { name, node, class: None, decorators: vec![] });
+        }
+    }
+
+    /// Whether a function stands in the body of another.
+    pub fn is_nested(&self, function: usize) -> bool {
+        self.functions.get(function).is_some_and(|function| self.nested.contains_key(&function.node.id()))
     }
 
     /// `nn.Module` → `torch.nn.Module`, by the file's imports.

@@ -48,7 +48,8 @@ impl<'t> Interpreter<'t> {
             "function_definition" | "class_definition" | "decorated_definition" => {
                 let definition = field(node, "definition").unwrap_or(node);
                 if let Some(name) = field(definition, "name") {
-                    self.set(text(name, self.source), Value::Unknown);
+                    let nested = self.program.nested.get(&definition.id()).copied();
+                    self.set(text(name, self.source), nested.map_or(Value::Unknown, Value::Function));
                 }
             }
             _ => {}
@@ -155,7 +156,8 @@ impl<'t> Interpreter<'t> {
         let text_among = all.iter().find(|item| matches!(item.kind(), "string" | "concatenated_string"));
         let is_data =
             matches!(value, Value::Instance(class) if self.program.classes[*class].kind == ClassKind::Data);
-        if matches!(value, Value::Dict) || is_data {
+        let has_dict = matches!(value, Value::Items(items) if items.contains(&Value::Dict));
+        if *value == Value::Dict || has_dict || is_data {
             self.say(node, report::dictionary_output(node, self.source, is_data));
         } else if let Some(string) = text_among {
             self.say(*string, report::string_output(text(*string, self.source)));

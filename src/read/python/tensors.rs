@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::builtins::taken;
 use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::known;
@@ -97,6 +98,9 @@ impl<'t> Interpreter<'t> {
             "clone" | "abs" | "exp" | "neg" | "log" | "sqrt" => tensor.rank,
             _ => None,
         };
+        if let Some(dtype) = call.arguments.keyword("dtype") {
+            result.dtype = self.named_dtype(dtype);
+        }
         if name == "clone" {
             result.elements = tensor.elements.clone();
         }
@@ -118,7 +122,7 @@ impl<'t> Interpreter<'t> {
         let is_list = field(call.node, "function")
             .and_then(|function| field(function, "attribute"))
             .is_some_and(|name| text(name, self.source) == "tolist");
-        if is_list { Value::Each(Box::new(Value::Number(None))) } else { Value::Number(None) }
+        if is_list { Value::Each(Box::new(taken(tensor))) } else { taken(tensor) }
     }
 
     fn leave_for_numpy(&mut self, tensor: &Tensor, call: &Call<'t>) -> Value {
@@ -278,6 +282,9 @@ impl<'t> Interpreter<'t> {
         }
         if known::is_comparison(name) {
             result.dtype = Some(Dtype::Bool);
+        }
+        if let Some(dtype) = call.arguments.keyword("dtype") {
+            result.dtype = self.named_dtype(dtype);
         }
         Value::Tensor(result)
     }

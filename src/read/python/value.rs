@@ -21,6 +21,8 @@ pub enum Value {
     Number(Option<f64>),
     /// A literal with a decimal point.
     Real(f64),
+    /// A Python number or boolean that was taken out of a tensor, or computed from one that was.
+    Taken,
     Bool(Option<bool>),
     Str,
     Array(Array),
@@ -115,9 +117,9 @@ pub struct Array {
 /// A layer, by what calling it gives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
-    /// One tensor, as nearly all of `torch.nn`; `fresh_dropout` for a dropout layer made where it is
-    /// called: a new layer is in training mode.
-    Tensor { fresh_dropout: bool },
+    /// One tensor, as nearly all of `torch.nn`; `fresh_training` for a layer made where it is called that acts
+    /// otherwise in training: a new layer is in training mode.
+    Tensor { fresh_training: bool },
     /// A tuple that begins with a tensor: recurrent layers, attention.
     Tuple,
     /// `ModuleList`, `ModuleDict`: called by element.
@@ -225,6 +227,10 @@ impl Value {
                 Value::Size(a)
             }
             (Value::Number(_) | Value::Real(_), Value::Number(_) | Value::Real(_)) => Value::Number(None),
+            (Value::Taken, Value::Number(_) | Value::Real(_) | Value::Bool(_) | Value::Size(_))
+            | (Value::Number(_) | Value::Real(_) | Value::Bool(_) | Value::Size(_), Value::Taken) => {
+                Value::Taken
+            }
             (Value::Bool(_), Value::Bool(_)) => Value::Bool(None),
             (Value::Each(a), Value::Each(b)) => Value::Each(Box::new(a.join(*b))),
             (Value::Items(items), Value::Each(each)) | (Value::Each(each), Value::Items(items)) => {

@@ -89,6 +89,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
     let (counted, level) = match steps {
         Steps::Size => ("a size of the input", Level::Warning),
         Steps::Value => ("the value of a tensor", Level::Warning),
+        Steps::Taken => ("the value of a tensor", Level::Info),
         Steps::Rows => ("the rows of a tensor", Level::Warning),
         Steps::Pieces => ("the pieces of a tensor", Level::Info),
     };

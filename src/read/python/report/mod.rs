@@ -33,6 +33,14 @@ pub struct Words {
     help: String,
 }
 
+impl Words {
+    /// The same as a remark: where it is not sure that a tensor is meant, or said elsewhere already.
+    pub fn remark(mut self) -> Self {
+        self.level = self.level.min(Level::Info);
+        self
+    }
+}
+
 /// What asks for the truth of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -54,6 +62,8 @@ pub enum Steps {
     Size,
     /// `range(n)` of a tensor `n`.
     Value,
+    /// `range(n.item())`: the number was taken out of a tensor before, and that is said there.
+    Taken,
     /// The rows of a tensor.
     Rows,
     /// The pieces of `x.split(n)`, which may be as many for every input.

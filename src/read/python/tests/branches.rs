@@ -31,6 +31,15 @@ fn traced_branch() {
 }
 
 #[test]
+fn what_may_be_a_plain_number_is_only_remarked() {
+    check_forward("if k > 0:  #? traced-branch\n    return x\nreturn -x");
+    check_forward("n = x.sum().item()  #! item-baked\nif n > 0:  #? traced-branch\n    return x\nreturn -x");
+    check_forward(
+        "n = int(x.max())  #! item-baked\nfor _ in range(n):  #? unrolled-loop\n    x = x + 1\nreturn x",
+    );
+}
+
+#[test]
 fn checks_are_only_remarked() {
     check_forward("assert (x >= 0).all(), 'negative'  #? traced-branch\nreturn x");
     check_forward("if x.min() < 0:  #? traced-branch\n    raise ValueError('negative')\nreturn x");

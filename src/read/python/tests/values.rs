@@ -19,6 +19,10 @@ fn item_baked() {
         "return x.view(\n    2,\n    int(x.sum()),  #! item-baked\n)",
         "self.peak = x.max()\nreturn x / self.peak.item()  #! item-baked",
         "c = {'s': x.mean().item()}  #! item-baked\nreturn x",
+        "def peak(t):\n    return t.max().item()  #! item-baked\nreturn x / peak(x)",
+        "def scaled():\n    return k / x.max().item()  #! item-baked\nreturn scaled()",
+        "y = self.backbone(x)\nreturn y / y.norm().item()  #! item-baked",
+        "for n in x.sum(1).tolist():  #! item-baked\n    k = k + n\nreturn k",
     ] {
         check_forward(body);
     }
@@ -84,6 +88,7 @@ fn numpy_constant() {
         "n = np.prod(x.shape[1:])  #! numpy-constant\nreturn x.reshape(-1, n)",
         "a = x.detach().cpu().numpy()  #! numpy-constant\nreturn torch.from_numpy(np.flip(a))  #! numpy-constant",
         "return x + torch.tensor(np.arange(5))  #! numpy-constant",
+        "return k * np.sum(x)  #? numpy-constant",
         "grid = torch.as_tensor(np.stack([np.zeros(3), np.ones(3)]), dtype=torch.float32)  #! numpy-constant\nreturn x + grid",
         "y = np.clip(x.numpy(), 0, 1)  #! numpy-constant\nreturn x",
     ] {
@@ -139,6 +144,8 @@ fn float64_promotion() {
     for body in [
         "return x + torch.linspace(0, 1, 4, dtype=torch.float64)  #! float64-promotion",
         "w = torch.ones(4, dtype=torch.double)\nreturn x * w  #! float64-promotion",
+        "w = torch.ones_like(x, dtype=torch.float64)\nreturn k * w  #? float64-promotion",
+        "kind = torch.float64\nw = torch.full((4,), 0.5, dtype=kind)\nreturn x * w  #! float64-promotion",
         "y = x.relu()\nreturn torch.cat([y, torch.zeros(2, 4).double()])  #! float64-promotion",
         "w = torch.DoubleTensor([0.1, 0.2])\nx = x.float()\nx = x - w  #! float64-promotion\nreturn x",
         "w = torch.tensor([0.1, 0.2], dtype=torch.float64)\nreturn torch.mul(x.sin(), w)  #! float64-promotion",
@@ -146,6 +153,8 @@ fn float64_promotion() {
     ] {
         check_forward(body);
     }
+    let table = "self.register_buffer('w', torch.linspace(0, 1, 4, dtype=torch.float64))";
+    check(&forward(table, "x", "return x * self.w  #! float64-promotion"));
     for body in [
         "return x * torch.tensor(0.5, dtype=torch.float64)",
         "return x * torch.linspace(0, 1, 4, dtype=torch.float64).to(x)",
@@ -166,6 +175,8 @@ fn dict_output() {
         "out = {}\nout['y'] = x\nreturn out  #? dict-output",
         "return x, 'label'  #? dict-output",
         "return {n: x for n in ('a', 'b')}  #? dict-output",
+        "return x, {'k': k}  #? dict-output",
+        "from transformers.modeling_outputs import BaseModelOutput\nreturn BaseModelOutput(last_hidden_state=x)  #? dict-output",
     ] {
         check_forward(body);
     }
@@ -216,6 +227,7 @@ fn training_mode() {
         "return nn.Dropout(0.3)(x)  #! training-mode",
         "return torch.dropout(x, 0.5, True)  #! training-mode",
         "self.train()  #! training-mode\nreturn x",
+        "return nn.BatchNorm1d(3)(x)  #! training-mode",
         "return F.scaled_dot_product_attention(x, x, x, dropout_p=0.1)  #! training-mode",
         "return F.batch_norm(x, self.mean, self.var, training=True)  #! training-mode",
     ] {
@@ -233,6 +245,12 @@ fn training_mode() {
         check_forward(body);
     }
     check(&forward("self.drop = nn.Dropout(0.5)", "x", "return self.drop(x)"));
+    check(&forward(
+        "self.bn = nn.BatchNorm1d(3)",
+        "x",
+        "self.bn.train()  #! training-mode\nreturn self.bn(x)",
+    ));
+    check(&forward("self.bn = nn.BatchNorm1d(3)", "x", "self.bn.train(False)\nreturn self.bn(x)"));
 }
 
 #[test]

@@ -1,0 +1,56 @@
+//! "torch.tensor results are registered as constants in the trace": when that is harmless.
+
+use crate::diag::Level;
+
+use super::finding::{Words, shown};
+
+/// `torch.tensor(…)` of literals is the same whatever the input, which is what PyTorch's warning allows.
+pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
+    let from_numpy = function.ends_with("from_numpy");
+    if !from_numpy && is_literal_call(function, code) {
+        return None;
+    }
+    Some(Words {
+        code: "EXP005",
+        rule: "numpy-constant",
+        level: if code.is_empty() { Level::Info } else { Level::Warning },
+        message: format!("{} is stored as a constant: the value it had for the example input",
+            shown(code, &format!("a result of `{function}`"))),
+        note: "what is made from NumPy or Python values has no history that the tracer could record; if those \
+               depend on the input or its sizes, the graph is wrong for every other input",
+        help: "make it by torch functions of the inputs (`torch.ones_like(x)`, `x.new_ones(x.shape[0], 5)`), or \
+               once in `__init__` as a buffer where it never changes"
+            .into(),
+    })
+}
+
+/// Whether every call of `function` in `code` has literals for arguments.
+fn is_literal_call(function: &str, code: &str) -> bool {
+    let name = function.rsplit('.').next().unwrap_or(function);
+    let calls: Vec<&str> = code.split(&format!("{name}(")).skip(1).collect();
+    !calls.is_empty() && calls.iter().all(|rest| is_literal(first_argument(rest)))
+}
+
+/// What stands before the first comma or parenthesis that closes the call.
+fn first_argument(rest: &str) -> &str {
+    let mut depth = 0i32;
+    for (at, byte) in rest.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth == 0 => return &rest[..at],
+            b')' | b']' | b'}' => depth -= 1,
+            b',' if depth == 0 => return &rest[..at],
+            _ => {}
+        }
+    }
+    rest
+}
+
+/// Numbers, booleans and `inf` in any nesting: no name and no call.
+fn is_literal(text: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+    let number =
+        |word: &str| word.as_bytes().first().is_some_and(u8::is_ascii_digit) || word.starts_with('.');
+    let mut words = words.filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(|word| number(word) || matches!(word, "True" | "False"))
+}

@@ -1,0 +1,73 @@
+//! Attributes of a module: what `__init__` and the body of its class give them.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::interpreter::Interpreter;
+use super::parameters::parameters;
+use super::syntax::{children, field, text};
+use super::value::Value;
+
+impl<'t> Interpreter<'t> {
+    /// What an attribute of an instance of `class` holds.
+    pub fn instance_attribute(&mut self, class: usize, name: &'t str) -> Value {
+        if let Some(value) = self.changed.get(&(class, name)) {
+            return value.clone();
+        }
+        let value = self.attributes_of(class).get(name).cloned();
+        let method = || self.program.method(class, name).map(|function| Value::Method { function, class });
+        match value.or_else(method) {
+            Some(value) => value,
+            // The export is of the model as it serves.
+            None if name == "training" => Value::Bool(Some(false)),
+            None => Value::Unknown,
+        }
+    }
+
+    /// Runs `__init__` of a class, its bases' first, without a word.
+    fn attributes_of(&mut self, class: usize) -> Rc<FxHashMap<&'t str, Value>> {
+        if let Some(known) = self.attributes.get(&class) {
+            return known.clone();
+        }
+        // Set before it is known: a class may hold instances of itself.
+        self.attributes.insert(class, Rc::default());
+        let before = std::mem::take(&mut self.changed);
+        self.quiet += 1;
+        for base in self.program.lineage(class).into_iter().rev() {
+            self.class_body(base, class);
+            if let Some(init) = self.program.classes[base].methods.get("__init__").copied() {
+                let node = self.program.functions[init].node;
+                let values =
+                    parameters(node, self.source).into_iter().enumerate().map(|(position, parameter)| {
+                        (parameter.name, if position == 0 { Value::Instance(class) } else { Value::Unknown })
+                    });
+                let values = values.collect();
+                self.run(init, Some(class), values);
+            }
+        }
+        self.quiet -= 1;
+        let set = std::mem::replace(&mut self.changed, before);
+        let own = set.into_iter().filter(|((of, _), _)| *of == class);
+        let own: Rc<FxHashMap<_, _>> = Rc::new(own.map(|((_, name), value)| (name, value.kept())).collect());
+        self.attributes.insert(class, own.clone());
+        own
+    }
+
+    /// Attributes that stand in the body of a class.
+    fn class_body(&mut self, class: usize, of: usize) {
+        let Some(body) = field(self.program.classes[class].node, "body") else { return };
+        for statement in children(body).into_iter().filter(|child| child.kind() == "expression_statement") {
+            let Some(assignment) = children(statement).into_iter().find(|child| child.kind() == "assignment")
+            else {
+                continue;
+            };
+            if let (Some(left), Some(right)) = (field(assignment, "left"), field(assignment, "right"))
+                && left.kind() == "identifier"
+            {
+                let value = self.evaluate(right);
+                self.changed.insert((of, text(left, self.source)), value);
+            }
+        }
+    }
+}
