@@ -93,9 +93,17 @@ impl<'m> Tables<'m> {
         TensorId::from_index(self.model.tensors.len() + self.new_tensors.len() - 1)
     }
 
-    /// A call of an operator of ai.onnx that has one output, of its newest epoch.
-    pub fn call(&mut self, name: &str, attrs: Vec<Attribute>, children: Vec<Id>) -> Option<Call> {
-        let schema = schema::lookup("", name, u16::MAX)?;
+    /// A call of an operator of ai.onnx, of an epoch of it or of its newest one.
+    pub fn call_of(
+        &mut self,
+        name: &str,
+        epoch: Option<u16>,
+        attrs: Vec<Attribute>,
+        children: Vec<Id>,
+        outputs: u16,
+    ) -> Option<Call> {
+        let versions = schema::versions("", name);
+        let schema = versions.iter().rfind(|schema| epoch.is_none_or(|epoch| schema.epoch == epoch))?;
         let key = OpKey {
             domain: Arc::from(""),
             name: Arc::from(name),
@@ -105,7 +113,7 @@ impl<'m> Tables<'m> {
         Some(Call {
             op: self.intern_op(key),
             attrs: self.intern_attrs(attrs, Some(schema)),
-            outputs: 1,
+            outputs,
             inputs: children.len() as u16,
             token: None,
             children: children.into(),

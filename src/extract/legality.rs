@@ -43,6 +43,14 @@ impl Target {
         Some((schema, obstacles))
     }
 
+    /// The epoch of a call's operator that is in force at the target.
+    pub fn epoch_in_force(&self, egraph: &EGraph, call: &Call) -> Option<u16> {
+        let key = egraph.analysis.tables.op(call.op);
+        let opset = u16::try_from(self.opset(&key.domain)?).ok()?;
+        key.epoch?;
+        schema::lookup(&key.domain, &key.name, opset).map(|schema| schema.epoch)
+    }
+
     /// Asks a question of a call as schemas see it; `None` where its operator has no schema.
     fn ask<T>(&self, egraph: &EGraph, call: &Call, question: impl FnOnce(&OpUse, u16) -> T) -> Option<T> {
         let tables = &egraph.analysis.tables;

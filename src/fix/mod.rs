@@ -5,6 +5,8 @@
 //! the cheapest that are legal at the target come back.
 
 mod blocked;
+mod declared;
+mod interface;
 mod mend;
 pub mod options;
 pub mod report;
@@ -42,7 +44,16 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         ..Report::default()
     };
     let mut model = source.clone();
-    let mut changed = mend::mend(&mut model, options, rules, &mut report);
+    let mut changed = match interface::apply(&mut model, options) {
+        Ok(changed) => changed,
+        Err(findings) => return Outcome { model: source, report, findings, changed: false },
+    };
+    changed |= mend::mend(&mut model, options, rules, &mut report);
+    if !options.dynamic.is_empty() {
+        declared::renew(&mut model);
+    } else if changed {
+        declared::correct(&mut model);
+    }
     let main_target = target::target(&model.opsets, options.opset);
     match rewrite(&mut model, options, rules, &mut report) {
         Ok(rewritten) => changed |= rewritten,

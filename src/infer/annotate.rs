@@ -45,8 +45,8 @@ fn annotate_graph(model: &mut Model, id: GraphId, facts: &Facts) -> bool {
     changed
 }
 
-/// Sets the declared type; whether that changed it.
-fn declare(port: &mut Port, fact: &Fact) -> bool {
+/// Declares of a port what is known of it, if that is anything; whether that changed it.
+pub fn declare(port: &mut Port, fact: &Fact) -> bool {
     let Some(ty) = type_of(fact, port.info.ty.as_ref()) else { return false };
     let changed = port.info.ty.as_ref() != Some(&ty);
     port.info.ty = Some(ty);
@@ -141,9 +141,6 @@ mod tests {
             "g (float[n, ?, 4] x) => (y) { z = Relu(x) y = Concat <axis = 0> (z, x) }",
             &["x: float[n, x_dim_1, 4]", "y: float[2*n, x_dim_1, 4]", "z: float[n, x_dim_1, 4]"],
         );
-        check(
-            "g (float[3] x) => (y) { y = SequenceConstruct(x, x) }",
-            &["x: float[3]", "y: seq(float[3])"],
-        );
+        check("g (float[3] x) => (y) { y = SequenceConstruct(x, x) }", &["x: float[3]", "y: seq(float[3])"]);
     }
 }

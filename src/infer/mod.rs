@@ -24,7 +24,7 @@ mod testing;
 mod unify;
 mod values;
 
-pub use annotate::annotate;
+pub use annotate::{annotate, declare};
 pub use call::{Attrs, Call, Fresh, transfer};
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
 pub use elements::{Elements, MAX_FOLLOWED};

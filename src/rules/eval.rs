@@ -169,6 +169,7 @@ impl<'a, H: Host> Env<'a, H> {
             Func::Uses => Datum::Int(self.host.uses(value).try_into().ok()?),
             Func::IsOutput => Datum::Bool(self.host.is_output(value)),
             Func::IsInput => Datum::Bool(self.host.is_input(value)),
+            Func::KeepsZeros => Datum::Bool(self.keeps_zeros(value, self.value(args.get(1)?)?)?),
             Func::SameShape => self.same_shape(value, self.value(args.get(1)?)?)?,
             _ => return None,
         })
@@ -243,6 +244,21 @@ impl<'a, H: Host> Env<'a, H> {
             true => Some(false),
             false => (!answers.contains(&None)).then_some(true),
         }
+    }
+
+    fn keeps_zeros(&self, shape: H::Value, data: H::Value) -> Option<bool> {
+        let sizes = self.host.fact(data).dims();
+        let zero = Datum::Int(0);
+        let elements = self.host.fact(shape).as_ints()?.into_iter().enumerate();
+        let mut kept = elements.map(|(axis, element)| {
+            let element = element?;
+            let copied = sizes.and_then(|sizes| sizes.get(axis).cloned().flatten());
+            if copied.as_ref() == Some(&element) {
+                return Some(true);
+            }
+            self.compare(CompareOp::Ne, &Datum::from(element), &zero)
+        });
+        kept.all(|kept| kept == Some(true)).then_some(true)
     }
 
     fn same_shape(&self, a: H::Value, b: H::Value) -> Option<Datum> {

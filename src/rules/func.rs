@@ -81,6 +81,9 @@ functions! {
     Count "count" (Values) from host;
     /// The version of ai.onnx, or of the domain named, in force for the match.
     Opset "opset" (Expr) optional 1 from host;
+    /// `keeps_zeros(s, x)`: whether a Reshape of `x` to `s` means the same whether a 0 in `s` is a size or
+    /// copies the size of `x`: no element can be 0, unless it is the size that would be copied.
+    KeepsZeros "keeps_zeros" (Value, Value) from host;
     /// Whether two values have equal shapes.
     SameShape "same_shape" (Value, Value) from host;
 

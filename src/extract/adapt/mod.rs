@@ -3,6 +3,7 @@
 
 mod carrier;
 mod negative;
+mod split;
 
 use egg::Id;
 
@@ -20,7 +21,14 @@ pub fn adapt(egraph: &mut EGraph, target: &Target, added: &mut Vec<(ENode, Strin
     calls.sort_unstable_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
     let mut changed = false;
     for (class, call) in calls {
-        let Some((schema, obstacles)) = target.obstacles(egraph, &call) else { continue };
+        let Some((schema, obstacles)) = target.obstacles(egraph, &call) else {
+            let epoch = target.epoch_in_force(egraph, &call);
+            let is_split = &*egraph.analysis.tables.op(call.op).name == "Split";
+            if let Some(epoch) = epoch.filter(|_| is_split) {
+                changed |= split::convert(&mut Form { egraph, class, call: &call, added }, epoch);
+            }
+            continue;
+        };
         let mut form = Form { egraph, class, call: &call, added };
         changed |= match obstacles.first() {
             Some(Obstacle::Type { slot, .. }) => carrier::around(&mut form, target, schema, *slot),
@@ -71,7 +79,7 @@ impl Form<'_, '_> {
 
     /// A call of an operator of ai.onnx with one output, of its newest epoch.
     fn single(&mut self, name: &str, attrs: Vec<Attribute>, children: Vec<Id>) -> Option<Id> {
-        let call = self.egraph.analysis.tables.call(name, attrs, children)?;
+        let call = self.egraph.analysis.tables.call_of(name, None, attrs, children, 1)?;
         Some(self.add(ENode::Call(call)))
     }
 

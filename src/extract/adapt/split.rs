@@ -1,0 +1,89 @@
+//! Split among its versions. Any number of outputs makes it more than a rule can say.
+//!
+//! Up to 11 sizes are an attribute, from 13 on an input; equal parts are asked for by leaving the sizes
+//! out, from 18 on by `num_outputs` (of which the last may then be smaller).
+
+use std::sync::Arc;
+
+use egg::Id;
+
+use super::Form;
+use crate::egraph::ENode;
+use crate::graph::{AttrValue, Attribute};
+use crate::infer::eval::Array;
+
+/// How a Split says where it cuts.
+enum Cut {
+    /// Into parts of these sizes.
+    Sizes(Vec<i64>),
+    /// Into parts of sizes that are computed.
+    Computed(Id),
+    /// Into as many equal parts as there are outputs.
+    Equal,
+}
+
+/// Adds the form of the epoch that is in force at the target.
+pub(super) fn convert(form: &mut Form, epoch: u16) -> bool {
+    let Some(cut) = cut(form) else { return false };
+    let axis = form.egraph.analysis.tables.attr(form.call.attrs, "axis").and_then(AttrValue::as_int);
+    let mut attrs = vec![Attribute::new("axis", AttrValue::Int(axis.unwrap_or(0)))];
+    let mut children = vec![form.call.children[0]];
+    match (cut, epoch) {
+        (Cut::Sizes(sizes), 2) => attrs.push(Attribute::new("split", AttrValue::Ints(sizes))),
+        (Cut::Sizes(sizes), 13 | 18) => {
+            let Some(sizes) = constant(form, &sizes) else { return false };
+            children.push(sizes);
+        }
+        (Cut::Computed(sizes), 13 | 18) => children.push(sizes),
+        (Cut::Equal, 2 | 13) => {}
+        (Cut::Equal, 18) => {
+            let parts = AttrValue::Int(i64::from(form.call.outputs));
+            attrs.push(Attribute::new("num_outputs", parts));
+        }
+        _ => return false,
+    }
+    let outputs = form.call.outputs;
+    let Some(call) = form.egraph.analysis.tables.call_of("Split", Some(epoch), attrs, children, outputs)
+    else {
+        return false;
+    };
+    let variant = form.add(ENode::Call(call));
+    form.egraph.union(form.class, variant)
+}
+
+fn cut(form: &Form) -> Option<Cut> {
+    let tables = &form.egraph.analysis.tables;
+    if let Some(sizes) = tables.attr(form.call.attrs, "split").and_then(AttrValue::as_ints) {
+        return Some(Cut::Sizes(sizes.to_vec()));
+    }
+    if let Some(&sizes) = form.call.children[..usize::from(form.call.inputs)].get(1) {
+        let known = form.egraph[sizes].data.fact().as_const().and_then(|array| array.as_i64s().ok());
+        return Some(known.map_or(Cut::Computed(sizes), Cut::Sizes));
+    }
+    if let Some(sizes) = sizes_of_outputs(form) {
+        return Some(Cut::Sizes(sizes));
+    }
+    // Before 18, a size that the parts do not divide was an error.
+    let always_equal = tables.attr(form.call.attrs, "num_outputs").is_none();
+    always_equal.then_some(Cut::Equal)
+}
+
+/// The sizes of the outputs along the axis, where they are numbers.
+fn sizes_of_outputs(form: &Form) -> Option<Vec<i64>> {
+    let axis =
+        form.egraph.analysis.tables.attr(form.call.attrs, "axis").and_then(AttrValue::as_int).unwrap_or(0);
+    let size = |index: u16| {
+        let output = form.egraph.lookup(ENode::Output { index, call: [form.class] })?;
+        let shape = form.egraph[output].data.fact().shape()?;
+        let rank = i64::try_from(shape.rank()?).ok()?;
+        let axis = if axis < 0 { axis + rank } else { axis };
+        shape.dim(usize::try_from(axis).ok()?)?.as_const()
+    };
+    (0..form.call.outputs).map(size).collect()
+}
+
+fn constant(form: &mut Form, sizes: &[i64]) -> Option<Id> {
+    let array = Array::i64s(vec![sizes.len()], sizes.to_vec()).ok()?;
+    let constant = form.egraph.analysis.tables.intern_const(&Arc::new(array))?;
+    Some(form.egraph.add(ENode::Const(constant)))
+}

@@ -1,0 +1,118 @@
+//! Frees and pins dimensions of the model's inputs.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::options::{FixedShape, FreeDim, Options};
+use crate::diag::{Finding, Level, Place};
+use crate::graph::{DeclaredDim, Dimension, Model, Port, TypeKind};
+
+fn bad_request(message: String) -> Box<Finding> {
+    Box::new(Finding::new("FIX001", "bad-request", Level::Error, message, Place::File))
+}
+
+fn no_such_input(model: &Model, name: &str) -> Box<Finding> {
+    let inputs = model.graphs[model.main].inputs.iter();
+    let names: Vec<String> = inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
+    bad_request(format!("the model has no input `{name}`"))
+        .help(format!("its inputs are {}", names.join(", ")))
+}
+
+/// Does what `--dynamic` and `--fix-shape` ask; whether anything changed.
+///
+/// # Errors
+/// An input or axis that is not there.
+pub fn apply(model: &mut Model, options: &Options) -> Result<bool, Vec<Finding>> {
+    let mut faults = Vec::new();
+    let mut changed = false;
+    for free in &options.dynamic {
+        collect(set_free(model, free), &mut changed, &mut faults);
+    }
+    for fixed in &options.fixed {
+        collect(pin(model, fixed), &mut changed, &mut faults);
+    }
+    if faults.is_empty() { Ok(changed) } else { Err(faults) }
+}
+
+fn collect(done: Result<bool, Box<Finding>>, changed: &mut bool, faults: &mut Vec<Finding>) {
+    match done {
+        Ok(did) => *changed |= did,
+        Err(finding) => faults.push(*finding),
+    }
+}
+
+/// The dims that an input declares.
+fn dims<'m>(model: &'m mut Model, name: &str) -> Result<&'m mut Vec<Dimension>, Box<Finding>> {
+    let main = model.main;
+    let at = model.graphs[main].inputs.iter().position(|port| *model.values[port.value].name == *name);
+    let Some(at) = at else { return Err(no_such_input(model, name)) };
+    match &mut model.graphs[main].inputs[at].info.ty {
+        Some(ty) => match &mut ty.kind {
+            TypeKind::Tensor { shape: Some(dims), .. } => Ok(dims),
+            _ => Err(bad_request(format!("`{name}` declares no shape"))),
+        },
+        None => Err(bad_request(format!("`{name}` declares no type"))),
+    }
+}
+
+fn set_free(model: &mut Model, free: &FreeDim) -> Result<bool, Box<Finding>> {
+    let dims = dims(model, &free.input)?;
+    let rank = dims.len();
+    let axis = if free.axis < 0 { free.axis + rank as i64 } else { free.axis };
+    let dim = usize::try_from(axis).ok().and_then(|axis| dims.get_mut(axis));
+    let Some(dim) = dim else {
+        return Err(bad_request(format!(
+            "`{}` has no axis {}: it has {rank} of them",
+            free.input, free.axis
+        )));
+    };
+    let wanted = DeclaredDim::Param(Arc::from(free.name.as_str()));
+    let changed = dim.dim != wanted;
+    dim.dim = wanted;
+    Ok(changed)
+}
+
+/// Pins an input; sizes that had a name get the number wherever the name is declared.
+fn pin(model: &mut Model, fixed: &FixedShape) -> Result<bool, Box<Finding>> {
+    let dims = dims(model, &fixed.input)?;
+    if dims.len() != fixed.dims.len() {
+        let message = format!("`{}` has {} axes, not {}", fixed.input, dims.len(), fixed.dims.len());
+        return Err(bad_request(message));
+    }
+    let mut named: FxHashMap<Arc<str>, i64> = FxHashMap::default();
+    let mut changed = false;
+    for (dim, &size) in dims.iter_mut().zip(&fixed.dims) {
+        match &dim.dim {
+            DeclaredDim::Param(name) => drop(named.insert(name.clone(), size)),
+            DeclaredDim::Value(value) if *value != size && *value > 0 => {
+                let message = format!("`{}` is {value} along an axis that is to be {size}", fixed.input);
+                let finding =
+                    bad_request(message).help("free the axis with --dynamic, or pin it to its size");
+                return Err(Box::new(finding));
+            }
+            _ => {}
+        }
+        changed |= dim.dim != DeclaredDim::Value(size);
+        dim.dim = DeclaredDim::Value(size);
+    }
+    for (_, graph) in model.graphs.iter_mut() {
+        let ports = graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.value_info);
+        ports.for_each(|port| rename(port, &named));
+    }
+    Ok(changed)
+}
+
+fn rename(port: &mut Port, named: &FxHashMap<Arc<str>, i64>) {
+    let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind)
+    else {
+        return;
+    };
+    for dim in dims {
+        if let DeclaredDim::Param(name) = &dim.dim
+            && let Some(&size) = named.get(name)
+        {
+            dim.dim = DeclaredDim::Value(size);
+        }
+    }
+}
