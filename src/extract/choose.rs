@@ -99,6 +99,7 @@ impl Forms {
             let is_original = original.contains_key(enode);
             let legal = match enode {
                 ENode::Call(call) => (target.is_source && is_original) || target.legal(egraph, call).is_ok(),
+                ENode::Leaf(value) => target.legal_leaf(egraph, *value),
                 _ => true,
             };
             let mut inputs: Vec<usize> =

@@ -4,7 +4,7 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 
 use crate::egraph::{Call, EGraph, ENode};
-use crate::graph::{NodeId, OpsetImport, normal_domain};
+use crate::graph::{NodeId, OpsetImport, ValueId, normal_domain};
 use crate::infer::Fact;
 use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema, ValueType};
 
@@ -41,6 +41,20 @@ impl Target {
         let schema = schema::schema_of_epoch(&key.domain, &key.name, key.epoch?, opset)?;
         let obstacles = self.ask(egraph, call, |op, _| schema::obstacles(op, schema))?;
         Some((schema, obstacles))
+    }
+
+    /// Whether a value that is there anyway may be written as it is: a `Constant` may say its elements in a
+    /// way that the target does not know.
+    pub fn legal_leaf(&self, egraph: &EGraph, value: ValueId) -> bool {
+        let model = egraph.analysis.tables.model;
+        let Some((node, _)) = model.producer(value).filter(|_| !self.is_source) else { return true };
+        let node = &model.nodes[node];
+        if node.graph != egraph.analysis.graph {
+            return true;
+        }
+        let opset = self.opset(node.domain()).and_then(|opset| u16::try_from(opset).ok());
+        let schema = opset.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset));
+        schema.is_none_or(|schema| node.attrs.iter().all(|attr| schema.attr(&attr.name).is_some()))
     }
 
     /// The epoch of a call's operator that is in force at the target.

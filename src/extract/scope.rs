@@ -54,6 +54,8 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         }
         egraph::saturate(&mut egraph, task.all, Limits::default(), &mut report);
     }
+    let lies = std::mem::take(&mut egraph.analysis.conflicts);
+    report.refused.extend(lies.into_iter().map(|why| egraph::Refused { code: "facts".to_owned(), why }));
     let canonical = |enode: &ENode| egg::Language::map_children(enode.clone(), |child| egraph.find(child));
     let mut original: FxHashMap<ENode, NodeId> = FxHashMap::default();
     for (node, enode) in &calls {

@@ -15,8 +15,8 @@ fn bad_request(message: String) -> Box<Finding> {
 fn no_such_input(model: &Model, name: &str) -> Box<Finding> {
     let inputs = model.graphs[model.main].inputs.iter();
     let names: Vec<String> = inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
-    bad_request(format!("the model has no input `{name}`"))
-        .help(format!("its inputs are {}", names.join(", ")))
+    let finding = bad_request(format!("the model has no input `{name}`"));
+    Box::new(finding.help(format!("its inputs are {}", names.join(", "))))
 }
 
 /// Does what `--dynamic` and `--fix-shape` ask; whether anything changed.

@@ -11,6 +11,7 @@ mod mend;
 pub mod options;
 pub mod report;
 mod target;
+mod verify;
 
 pub use options::{FixedShape, FreeDim, Options};
 pub use report::Report;
@@ -55,6 +56,9 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         declared::correct(&mut model);
     }
     let main_target = target::target(&model.opsets, options.opset);
+    if let Some(finding) = blocked::by_version(&model, &main_target, options) {
+        return Outcome { model: source, report, findings: vec![finding], changed: false };
+    }
     match rewrite(&mut model, options, rules, &mut report) {
         Ok(rewritten) => changed |= rewritten,
         Err(findings) => return Outcome { model: source, report, findings, changed: false },
@@ -63,6 +67,10 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     if options.infer_shapes {
         let facts = infer::infer(&model, infer::Options::default());
         changed |= infer::annotate(&mut model, &facts);
+    }
+    let faults = if verify::is_sound(&source) { verify::verify(&source, &model) } else { Vec::new() };
+    if !faults.is_empty() {
+        return Outcome { model: source, report, findings: faults, changed: false };
     }
     report.opset.to = model.opset(model.main, "");
     report.ir_version.to = model.ir_version;
@@ -157,6 +165,7 @@ fn relabel(model: &mut Model, target: &Target, options: &Options) -> bool {
     let mut changed = model.opsets != target.imports || model.ir_version != ir_version;
     model.opsets = target.imports.clone();
     model.ir_version = ir_version;
+    changed |= target::declare_initializers(model);
     for function in &mut model.functions {
         let imports = target::target(&function.opsets, options.opset).imports;
         changed |= function.opsets != imports;

@@ -177,7 +177,7 @@ impl Func {
     /// Whether it answers true or false.
     pub fn is_predicate(self) -> bool {
         let is_named_so = ["is_", "same_", "at_", "cast_"].iter().any(|start| self.name().starts_with(start));
-        is_named_so || self == Func::All
+        is_named_so || matches!(self, Func::All | Func::KeepsZeros)
     }
 
     /// The least and greatest number of arguments.
