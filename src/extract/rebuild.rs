@@ -21,26 +21,32 @@ use crate::infer::eval::Array;
 /// The key of the metadata entry that names the rule which made a node.
 pub const RULE_KEY: &str = "pkg.onnx_lint.rule";
 
+/// Where new constants go. Local functions have no initializers, so that there they are always nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constants {
+    Initializers,
+    /// Before IR version 4, initializers would have to be inputs too.
+    Nodes,
+}
+
 /// Puts a planned graph into the model. Nodes and values that are no longer needed stay in the arenas,
 /// but in no graph.
 ///
 /// Says whether the graph is another one now.
-pub fn rebuild(model: &mut Model, plan: Plan, names: &mut Names) -> bool {
+pub fn rebuild(model: &mut Model, plan: Plan, names: &mut Names, constants: Constants) -> bool {
     let before = wiring(model, plan.graph);
     for tensor in plan.tensors {
         model.tensors.push(tensor);
     }
-    // Neither has a place for initializers that are no inputs.
-    let as_nodes =
-        model.function_of(plan.graph).is_some() || model.ir_version.is_some_and(|version| version < 4);
-    let mut constants = Vec::new();
+    let as_nodes = constants == Constants::Nodes || model.function_of(plan.graph).is_some();
+    let mut added = Vec::new();
     let mut values = Vec::with_capacity(plan.values.len());
     for new in &plan.values {
         let name = names.fresh(&new.base, new.rule.as_deref());
         let value = Value { name, graph: plan.graph, def: Def::Missing, initial: None };
         let value = model.values.push(value);
         if let Some(array) = &new.constant {
-            constants.push((value, array.clone()));
+            added.push((value, array.clone()));
         }
         values.push(value);
     }
@@ -52,9 +58,9 @@ pub fn rebuild(model: &mut Model, plan: Plan, names: &mut Names) -> bool {
     let mut nodes: Vec<Option<NewNode>> = plan.nodes.into_iter().map(Some).collect();
     let mut ids = Vec::with_capacity(nodes.len());
     if as_nodes {
-        ids.extend(constants.drain(..).map(|(value, array)| constant_node(model, plan.graph, value, &array)));
+        ids.extend(added.drain(..).map(|(value, array)| constant_node(model, plan.graph, value, &array)));
     }
-    for (value, array) in constants {
+    for (value, array) in added {
         initializer(model, plan.graph, value, &array);
     }
     for at in order {

@@ -17,7 +17,7 @@ pub use options::{FixedShape, FreeDim, Options};
 pub use report::Report;
 
 use crate::diag::Finding;
-use crate::extract::{self, Names, Target};
+use crate::extract::{self, Constants, Names, Target};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model};
 use crate::infer;
@@ -103,6 +103,9 @@ fn rewrite(
         false => &[Phase::Simplify, Phase::Explore],
     };
     let all = chosen_rules(rules, options, phases);
+    let main_target = target::target(&model.opsets, options.opset);
+    let is_old = target::ir_version(model, &main_target, options).is_some_and(|version| version < 4);
+    let constants = if is_old { Constants::Nodes } else { Constants::Initializers };
     let mut findings = Vec::new();
     let mut changed = false;
     for graph in inner_first(model) {
@@ -121,7 +124,7 @@ fn rewrite(
             extract::Done::Planned { plan, report: said } => {
                 report::saturated(report, said);
                 let mut names = Names::of(model);
-                changed |= extract::rebuild(model, *plan, &mut names);
+                changed |= extract::rebuild(model, *plan, &mut names, constants);
                 target::drop_defaults(model, graph, &target);
             }
         }
