@@ -14,6 +14,7 @@ CHECKS = {
     "lint": "lint_clean",
     "lint-speed": "lint_speed",
     "pitfalls": "pitfalls",
+    "fixes": "fixes",
     "convert": "convert",
     "realmodels": "convert_models",
     "infer": "infer",
