@@ -32,7 +32,7 @@ pub struct Catalogue {
 type Row = (&'static str, &'static str, Level, &'static str);
 
 /// Rules about evidence other than a graph, and about reading itself.
-const EVIDENCE: [Row; 34] = [
+const EVIDENCE: [Row; 35] = [
     ("DTY002", "float64-promotion", Level::Warning, "A region is computed in double between floats."),
     ("EXP001", "baked-shape", Level::Error, "A constant stands where a free dimension flows."),
     ("EXP002", "item-baked", Level::Warning, "The value of a tensor became a constant."),
@@ -63,6 +63,7 @@ const EVIDENCE: [Row; 34] = [
     ("OPS001", "unsupported-op", Level::Error, "An operator has no form in ONNX."),
     ("OPS003", "python-op", Level::Error, "A Python function stands in the graph."),
     ("OPS004", "aten-fallback", Level::Error, "An operator of PyTorch was exported as it is."),
+    ("OPS005", "target-unsupported", Level::Error, "A runtime that the model is bound for does not load it."),
     ("OPV006", "not-convertible", Level::Error, "The model has no form in the wanted opset."),
     ("OPV007", "resize-semantics-changed", Level::Warning, "Resize means another thing in this opset."),
     ("REA001", "unreadable-part", Level::Warning, "A part of the evidence could not be read."),

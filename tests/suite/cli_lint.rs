@@ -130,3 +130,32 @@ fn a_baseline_hides_what_was_known() {
     sandbox.write("known.json", "{}");
     assert!(sandbox.lint(&baseline).stderr.contains("this is no baseline"));
 }
+
+#[test]
+fn what_the_export_said_is_matched_to_the_nodes_of_its_lines() {
+    let sandbox = Sandbox::new(&[]);
+    let exported = format!("{}/tests/pitfalls/exported", env!("CARGO_MANIFEST_DIR"));
+    let at = |model: &str| {
+        let (model, log) =
+            (format!("{exported}/{model}.ts17.onnx"), format!("{exported}/ItemInReshape.ts17.log"));
+        let arguments = [&*model, "--export-log", &log, "--select", "item-baked", "--output-format", "json"];
+        let found = codes(&sandbox.lint(&arguments));
+        found
+            .into_iter()
+            .map(|(file, _)| file.rsplit('/').next().unwrap_or("").to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(at("ItemInReshape"), ["ItemInReshape.ts17.onnx"]);
+    assert_eq!(at("BakedBatch"), ["ItemInReshape.ts17.log"]);
+}
+
+#[test]
+fn targets_say_what_they_do_not_load() {
+    let sandbox = sandbox();
+    check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.17"], 0, &[]);
+    let found = [("sound.onnxtxt", "OPS005"), ("sound.onnxtxt", "OPS005")];
+    check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.7"], 1, &found);
+    assert!(sandbox.lint(&["--target", "trt=10.3"]).stderr.contains("the target `trt` is not known here"));
+    sandbox.write("onnx-lint.toml", "target = [\"ort=1.7\"]\n");
+    check(&sandbox, &["sound.onnxtxt"], 1, &found);
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser};
 
+use super::target::Target;
 use crate::diag::Level;
 use crate::diag::render::Format;
 
@@ -55,6 +56,10 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = "Evidence")]
     pub opset: Option<i64>,
 
+    /// Lint as if bound for these runtimes: `ort=1.17`
+    #[arg(long, value_name = "NAME=VERSION", value_delimiter = ',', help_heading = "Evidence")]
+    pub target: Vec<Target>,
+
     /// A folder below which the Python behind the graph stands now; may be given more than once
     #[arg(long, value_name = "DIR", help_heading = "Evidence")]
     pub source_root: Vec<PathBuf>,
@@ -63,7 +68,7 @@ pub struct Args {
     #[arg(long, value_name = "FROM=TO", value_parser = path_map, help_heading = "Evidence")]
     pub path_map: Vec<(String, String)>,
 
-    /// What the export printed
+    /// What the export printed: matched to the nodes of the model
     #[arg(long, value_name = "FILE", help_heading = "Evidence")]
     pub export_log: Option<PathBuf>,
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::said::is_same;
 use crate::diag::Finding;
 use crate::graph::Model;
 use crate::graph::uses::Uses;
@@ -33,10 +34,4 @@ fn lines(model: &Model, sources: &SourceFiles) -> BTreeMap<Arc<str>, BTreeSet<u3
         lines.entry(source.file).or_default().insert(source.line);
     }
     lines
-}
-
-/// Whether both are the same fault at the same line.
-fn is_same(one: &Finding, other: &Finding) -> bool {
-    let line = |finding: &Finding| finding.source.as_ref().map(|source| (source.file.clone(), source.line));
-    one.rule == other.rule && line(one) == line(other)
 }

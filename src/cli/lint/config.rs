@@ -33,6 +33,8 @@ pub struct Config {
     /// Globs of what is not searched; a file that is named on the command line is linted all the same.
     pub exclude: Vec<String>,
     pub opset: Option<i64>,
+    /// As after `--target`.
+    pub target: Vec<String>,
     pub rules: Vec<PathBuf>,
     pub source_root: Vec<PathBuf>,
     pub path_map: BTreeMap<String, String>,

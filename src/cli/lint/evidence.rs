@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::behind;
 use super::discover::Input;
+use super::said;
 use super::settings::Settings;
 use crate::cli::crash;
 use crate::diag::{Finding, Level, Place, Sink};
@@ -20,6 +21,22 @@ pub struct Linted {
     pub findings: Vec<Finding>,
     /// Whether it could be read at all; the run fails where not.
     pub readable: bool,
+    /// Which findings of the export's log are among `findings`, or said in other words.
+    pub said: Vec<usize>,
+}
+
+impl Linted {
+    fn new(findings: Vec<Finding>, readable: bool) -> Self {
+        Linted { findings, readable, said: Vec::new() }
+    }
+}
+
+/// What is the same for all files of one configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    pub settings: &'a Settings,
+    /// What the export said, as findings.
+    pub log: &'a [Finding],
 }
 
 /// Rules whose findings mean that a file is not what it claims to be: sizes that it does not have, data
@@ -37,22 +54,21 @@ fn internal_error(what: &str) -> Finding {
 
 /// Lints a file. Nothing that is in it makes this panic; should it happen all the same, that is a
 /// finding too.
-pub fn lint(input: &Input, settings: &Settings) -> Linted {
+pub fn lint(input: &Input, cx: Context) -> Linted {
     let linted = crash::guard(|| match input.read() {
-        Ok(bytes) => lint_bytes(input, bytes, settings),
-        Err(error) => Linted { findings: vec![cannot_open(&error)], readable: false },
+        Ok(bytes) => lint_bytes(input, bytes, cx),
+        Err(error) => Linted::new(vec![cannot_open(&error)], false),
     });
-    let linted =
-        linted.unwrap_or_else(|what| Linted { findings: vec![internal_error(&what)], readable: false });
+    let linted = linted.unwrap_or_else(|what| Linted::new(vec![internal_error(&what)], false));
     let mut sink = Sink::default();
     sink.extend(linted.findings.into_iter().map(|finding| at_home(finding, &input.name)));
     let mut findings = sink.finish();
     findings.sort_by_cached_key(order);
     // Why a file could not be read is said whatever is selected.
     findings.retain_mut(|finding| {
-        settings.shows(input, finding) || (!linted.readable && finding.level == Level::Error)
+        cx.settings.shows(input, finding) || (!linted.readable && finding.level == Level::Error)
     });
-    Linted { findings, readable: linted.readable }
+    Linted { findings, ..linted }
 }
 
 /// The finding in the file that was linted, unless it names one itself.
@@ -72,19 +88,20 @@ fn order(finding: &Finding) -> (u8, Arc<str>, u64, u32, Arc<str>, String) {
     (kind, group, first, second, finding.code.clone(), finding.message.clone())
 }
 
-fn lint_bytes(input: &Input, bytes: Bytes, settings: &Settings) -> Linted {
+fn lint_bytes(input: &Input, bytes: Bytes, cx: Context) -> Linted {
+    let settings = cx.settings;
     let kind = input.kind.unwrap_or_else(|| sniff(&input.name, &bytes));
     match kind {
-        Kind::Other if !input.named => Linted { findings: Vec::new(), readable: true },
+        Kind::Other if !input.named => Linted::new(Vec::new(), true),
         Kind::Onnx | Kind::OnnxText | Kind::Textproto | Kind::Json | Kind::LfsPointer | Kind::Other => {
-            lint_model(input, kind, bytes, settings)
+            lint_model(input, kind, bytes, cx)
         }
         Kind::Pt2 => {
             let (trace, mut findings) = read::pt2::read(&bytes);
             findings.extend(
                 trace.iter().flat_map(|trace| torch::lint(trace, &settings.sources, input.path.as_deref())),
             );
-            Linted { findings, readable: trace.is_some() }
+            Linted::new(findings, trace.is_some())
         }
         Kind::TorchScript => lint_text(input, &String::from_utf8_lossy(&bytes), settings),
         Kind::Log => {
@@ -95,19 +112,21 @@ fn lint_bytes(input: &Input, bytes: Bytes, settings: &Settings) -> Linted {
         }
         Kind::Python => {
             let text = String::from_utf8_lossy(&bytes);
-            Linted { findings: read::python::lint(&text, &input.name), readable: true }
+            Linted::new(read::python::lint(&text, &input.name), true)
         }
     }
 }
 
-fn lint_model(input: &Input, kind: Kind, bytes: Bytes, settings: &Settings) -> Linted {
+fn lint_model(input: &Input, kind: Kind, bytes: Bytes, cx: Context) -> Linted {
     let (model, mut findings) = read::any::model(kind, bytes);
-    if let Some(model) = &model {
-        findings.extend(crate::lint::lint_model(model, &settings.lint_options(input)));
-        findings.extend(behind::lint(model, &settings.sources, &findings));
-    }
+    let Some(model) = model else { return Linted::new(findings, false) };
+    findings.extend(crate::lint::lint_model(&model, &cx.settings.lint_options(input)));
+    findings.extend(cx.settings.targets.iter().flat_map(|target| target.findings(&model)));
+    findings.extend(behind::lint(&model, &cx.settings.sources, &findings));
+    let said = said::matched(cx.log, &model, &cx.settings.sources, &findings);
+    findings.extend(said.findings);
     let trusted = !findings.iter().any(|finding| UNTRUSTWORTHY.contains(&&*finding.code));
-    Linted { findings, readable: model.is_some() && trusted }
+    Linted { findings, readable: trusted, said: said.indices }
 }
 
 /// The TorchScript graphs of a text.
@@ -115,5 +134,5 @@ fn lint_text(input: &Input, text: &str, settings: &Settings) -> Linted {
     let (traces, mut findings) = read::torchscript::read(text);
     findings
         .extend(traces.iter().flat_map(|trace| torch::lint(trace, &settings.sources, input.path.as_deref())));
-    Linted { findings, readable: true }
+    Linted::new(findings, true)
 }

@@ -8,21 +8,25 @@ pub mod discover;
 pub mod evidence;
 pub mod globs;
 pub mod rules;
+pub mod said;
 pub mod settings;
 pub mod statistics;
+pub mod target;
 pub mod why_not;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use self::args::Args;
 use self::baseline::Baseline;
 use self::config::{Config, Configs};
 use self::discover::{Input, discover};
-use self::evidence::Linted;
-use self::settings::Settings;
+use self::evidence::{Context, Linted};
+use self::settings::Assigned;
 use super::catalogue::Catalogue;
 use super::{Failure, Status, output};
 use crate::diag::render::{Run, render};
@@ -45,15 +49,12 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     if let Some([rule, node]) = args.why_not.as_deref() {
         return why_not::why_not(args, rule, node, &catalogue);
     }
-    let mut inputs = discover(&args.paths, args.stdin_filename.as_deref(), &configs)?;
-    if let Some(log) = &args.export_log {
-        inputs.push(Input { kind: Some(Kind::Log), ..Input::new(log, true) });
-    }
-    let files: Vec<Arc<str>> = inputs.iter().map(|input| input.name.clone()).collect();
-    let linted = lint_all(settings::assign(inputs, args, &configs, &catalogue)?, args.jobs)?;
-    let readable = linted.iter().all(|linted| linted.readable);
-    let findings = linted.into_iter().flat_map(|linted| linted.findings).collect();
-    report(args, &config, Found { files, findings, readable })
+    let inputs = discover(&args.paths, args.stdin_filename.as_deref(), &configs)?;
+    let log =
+        args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
+    let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, &configs, &catalogue)?;
+    let found = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
+    report(args, &config, found)
 }
 
 /// What a run found.
@@ -64,15 +65,36 @@ struct Found {
     readable: bool,
 }
 
-/// Lints all inputs, several at a time. The results stand in the order of the inputs.
-fn lint_all(inputs: Vec<(Input, Arc<Settings>)>, jobs: Option<usize>) -> Result<Vec<Linted>, Failure> {
-    if let [(input, settings)] = &inputs[..] {
-        return Ok(vec![evidence::lint(input, settings)]);
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
-    let pool = pool.map_err(|error| Failure::new(format!("--jobs: {error}")))?;
-    let lint = |(input, settings): &(Input, Arc<Settings>)| evidence::lint(input, settings);
-    Ok(pool.install(|| inputs.par_iter().map(lint).collect()))
+/// Lints all inputs, the last of which is the export's log where there is one: it comes first, so that
+/// what it says can be matched to models, and then holds what was not.
+fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<Found, Failure> {
+    let (models, log) = inputs.split_at(inputs.len() - usize::from(has_log));
+    let log =
+        log.iter().map(|(input, settings)| evidence::lint(input, Context { settings, log: &[] })).next();
+    let lint = |(input, settings): &Assigned| {
+        let log = log.as_ref().map_or(&[][..], |log| &log.findings);
+        evidence::lint(input, Context { settings, log })
+    };
+    let linted: Vec<Linted> = match models {
+        [single] => vec![lint(single)],
+        models => pool(jobs)?.install(|| models.par_iter().map(lint).collect()),
+    };
+    let said: BTreeSet<usize> = linted.iter().flat_map(|linted| linted.said.iter().copied()).collect();
+    let log = log.map(|log| {
+        let rest = log.findings.into_iter().enumerate().filter(|(index, _)| !said.contains(index));
+        Linted { findings: rest.map(|(_, finding)| finding).collect(), ..log }
+    });
+    let linted: Vec<Linted> = linted.into_iter().chain(log).collect();
+    Ok(Found {
+        files: inputs.iter().map(|(input, _)| input.name.clone()).collect(),
+        readable: linted.iter().all(|linted| linted.readable),
+        findings: linted.into_iter().flat_map(|linted| linted.findings).collect(),
+    })
+}
+
+fn pool(jobs: Option<usize>) -> Result<ThreadPool, Failure> {
+    let pool = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
+    pool.map_err(|error| Failure::new(format!("--jobs: {error}")))
 }
 
 /// Says what was found, and decides how the run ends.

@@ -7,6 +7,7 @@ use super::args::Args;
 use super::config::{Config, Configs};
 use super::discover::Input;
 use super::globs::Globs;
+use super::target::Target;
 use crate::cli::catalogue::Catalogue;
 use crate::cli::{Failure, selectors};
 use crate::diag::{Finding, Level, Selection};
@@ -18,6 +19,8 @@ use crate::rules::registry::RuleSet;
 #[derive(Debug)]
 pub struct Settings {
     pub sources: Arc<SourceFiles>,
+    /// `--target`.
+    pub targets: Vec<Target>,
     opset: Option<i64>,
     rules: Arc<RuleSet>,
     selection: Selection,
@@ -58,6 +61,7 @@ impl Settings {
         }
         Ok(Settings {
             sources: Arc::new(sources(args, config)),
+            targets: targets(args, config)?,
             opset: args.opset.or(config.opset),
             rules: catalogue.rules().clone(),
             selection: Selection::new(select, ignore),
@@ -88,6 +92,15 @@ impl Settings {
     }
 }
 
+/// Those of the command line, else those of the configuration.
+fn targets(args: &Args, config: &Config) -> Result<Vec<Target>, Failure> {
+    if !args.target.is_empty() {
+        return Ok(args.target.clone());
+    }
+    let failed = |error| Failure::new(format!("`target` in {}: {error}", config.folder.display()));
+    config.target.iter().map(|target| target.parse().map_err(failed)).collect()
+}
+
 fn sources(args: &Args, config: &Config) -> SourceFiles {
     let mapped = |(from, to): (&String, &String)| {
         (from.clone(), config.resolve(to.as_ref()).to_string_lossy().into_owned())
@@ -97,13 +110,16 @@ fn sources(args: &Args, config: &Config) -> SourceFiles {
     SourceFiles::new(path_map, args.source_root.iter().cloned().chain(roots).collect())
 }
 
+/// An input with its settings.
+pub type Assigned = (Input, Arc<Settings>);
+
 /// Every input with its settings; those of one configuration are shared.
 pub fn assign(
     inputs: Vec<Input>,
     args: &Args,
     configs: &Configs,
     catalogue: &Catalogue,
-) -> Result<Vec<(Input, Arc<Settings>)>, Failure> {
+) -> Result<Vec<Assigned>, Failure> {
     let mut known: Vec<(Arc<Config>, Arc<Settings>)> = Vec::new();
     let mut assigned = Vec::with_capacity(inputs.len());
     for input in inputs {

@@ -1,0 +1,72 @@
+//! `--export-log`: what the export said, matched to the nodes that came from the lines it speaks of.
+
+use crate::diag::finding::Related;
+use crate::diag::{Finding, Place};
+use crate::graph::uses::Uses;
+use crate::graph::{Model, NodeId};
+use crate::lint::locate::{Locator, Part};
+use crate::read::source::SourceFiles;
+
+/// What of a log speaks of one model.
+#[derive(Debug, Default)]
+pub struct Matched {
+    /// The findings of the log, at the nodes of the model.
+    pub findings: Vec<Finding>,
+    /// Which of the log's findings those are, or are said by the model itself.
+    pub indices: Vec<usize>,
+}
+
+/// Matches the findings of a log to `model`, of which `known` is said already.
+pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, known: &[Finding]) -> Matched {
+    let mut matched = Matched::default();
+    if log.is_empty() {
+        return matched;
+    }
+    let uses = Uses::new(model);
+    let locator = Locator::new(model, &uses, sources);
+    for (index, finding) in log.iter().enumerate() {
+        let Some(node) = node_from(model, &locator, finding) else { continue };
+        matched.indices.push(index);
+        if !known.iter().any(|known| is_same(known, finding)) {
+            matched.findings.push(at_node(finding, &locator, node));
+        }
+    }
+    matched
+}
+
+/// Whether both are the same fault at the same line.
+pub fn is_same(one: &Finding, other: &Finding) -> bool {
+    let line = |finding: &Finding| finding.source.as_ref().map(|source| (source.file.clone(), source.line));
+    one.rule == other.rule && line(one).is_some() && line(one) == line(other)
+}
+
+/// The first node that came from the line of a finding.
+fn node_from(model: &Model, locator: &Locator, finding: &Finding) -> Option<NodeId> {
+    let line = finding.source.as_ref()?;
+    let from_line = |node: &NodeId| {
+        locator.own_source(*node).is_some_and(|own| own.file == line.file && own.line == line.line)
+    };
+    model.nodes.ids().find(from_line)
+}
+
+/// The finding at a node; what the log said becomes a note, since it stands in another file.
+fn at_node(finding: &Finding, locator: &Locator, node: NodeId) -> Finding {
+    let mut moved = Finding {
+        file: "".into(),
+        place: locator.node(node, Part::Whole),
+        label: "this came from that line".to_owned(),
+        anchor: locator.anchor(node),
+        related: Vec::new(),
+        ..finding.clone()
+    };
+    for Related { place, message } in &finding.related {
+        match place {
+            Place::Text(text) => {
+                let said = format!("{}, at {}:{}: {}", message, finding.file, text.line, text.text.trim());
+                moved.notes.push(said);
+            }
+            place => moved.related.push(Related { place: place.clone(), message: message.clone() }),
+        }
+    }
+    moved
+}
