@@ -12,3 +12,4 @@ mod roundtrip;
 mod rules;
 mod text;
 mod tool;
+mod verify;

@@ -1,5 +1,6 @@
 //! Runs the tools as a user does: as processes, in a folder of their own.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -63,23 +64,28 @@ impl Sandbox {
     }
 
     pub fn lint(&self, arguments: &[&str]) -> Ran {
-        run(Path::new(env!("CARGO_BIN_EXE_onnx-lint")), self.0.path(), arguments, "")
+        self.lint_stdin(arguments, "")
     }
 
     pub fn lint_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
-        run(Path::new(env!("CARGO_BIN_EXE_onnx-lint")), self.0.path(), arguments, stdin)
+        run(env!("CARGO_BIN_EXE_onnx-lint"), self.0.path(), arguments, &[], stdin)
     }
 
     pub fn fix(&self, arguments: &[&str]) -> Ran {
-        run(Path::new(env!("CARGO_BIN_EXE_onnx-fix")), self.0.path(), arguments, "")
+        self.fix_with(arguments, &[])
+    }
+
+    pub fn fix_with(&self, arguments: &[&str], environment: &[(&str, &OsStr)]) -> Ran {
+        run(env!("CARGO_BIN_EXE_onnx-fix"), self.0.path(), arguments, environment, "")
     }
 }
 
-fn run(tool: &Path, folder: &Path, arguments: &[&str], stdin: &str) -> Ran {
+fn run(tool: &str, folder: &Path, arguments: &[&str], environment: &[(&str, &OsStr)], stdin: &str) -> Ran {
     let mut child = Command::new(tool)
         .args(arguments)
         .current_dir(folder)
         .env_remove("ONNX_LINT_OUTPUT_FORMAT")
+        .envs(environment.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
