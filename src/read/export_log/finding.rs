@@ -52,6 +52,9 @@ fn words(remark: &Remark) -> Option<Words> {
         Kind::ShapeWrite => Some(shape_write(remark)),
         Kind::MutationRemoved { operator, value } => Some(mutation(operator, value)),
         Kind::AdvancedIndex => Some(advanced_index()),
+        Kind::Untraced { what } => Some(untraced(what, remark.code())),
+        Kind::TraceDiffers => Some(trace_differs()),
+        Kind::UnknownWarning { message } => Some(unknown(message)),
         Kind::TrainingMode { operator } => Some(training(operator.as_deref())),
         Kind::UnknownDynamicAxis { name } => Some(unknown_axis(name)),
         Kind::RecurrentBatch => Some(recurrent_batch()),
@@ -261,6 +264,46 @@ fn advanced_index() -> Words {
                 .into(),
         note: "the exporter cannot see whether an index is negative, and does not add the size of its axis",
         help: "make the indices non-negative first: `torch.where(i < 0, i + x.shape[0], i)`".into(),
+    }
+}
+
+fn untraced(what: &str, code: &str) -> Words {
+    Words {
+        code: "EXP005",
+        rule: "numpy-constant",
+        level: Level::Warning,
+        message: if what.is_empty() {
+            "a constant of the graph had another value when the model was traced a second time".to_owned()
+        } else {
+            format!("{} uses `{what}`, which is not recorded", shown(code, "the model"))
+        },
+        note: "what the tracer cannot record becomes a constant of the example input",
+        help: "make the value by recorded functions: `view` or `reshape` for `resize_`, torch functions of the inputs \
+               for anything computed in Python"
+            .into(),
+    }
+}
+
+fn trace_differs() -> Words {
+    Words {
+        code: "EXP006",
+        rule: "traced-branch",
+        level: Level::Warning,
+        message: "traced again, the model did something else".into(),
+        note: "a Python decision, a random number or a state that changes made the second trace differ",
+        help: "call `model.eval()`; look for `if` on values, for randomness, and for attributes that `forward` sets"
+            .into(),
+    }
+}
+
+fn unknown(message: &str) -> Words {
+    Words {
+        code: "REA001",
+        rule: "unreadable-part",
+        level: Level::Info,
+        message: format!("a warning of the tracer that is not known here: {message}"),
+        note: "its wording is of none of the versions of PyTorch that were looked at",
+        help: "read it in the log".into(),
     }
 }
 

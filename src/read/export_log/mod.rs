@@ -59,6 +59,11 @@ pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
         said.entry((remark.kind.clone(), place)).and_modify(|first| first.count += 1).or_insert(remark);
     }
     let mut said: Vec<Remark> = said.into_values().collect();
+    // The exception that follows such a line names the operator.
+    let nameless = |kind: &Kind| matches!(kind, Kind::Unsupported { operator, .. } if operator.is_empty());
+    if said.iter().any(|remark| matches!(remark.kind, Kind::Unsupported { .. }) && !nameless(&remark.kind)) {
+        said.retain(|remark| !nameless(&remark.kind));
+    }
     said.sort_by_key(|remark| remark.log_line);
     said
 }

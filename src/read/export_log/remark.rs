@@ -73,6 +73,12 @@ pub enum Kind {
     DictOutput { fatal: bool },
     /// "output of traced region did not have observable data dependence with trace inputs".
     ConstantOutput,
+    /// "resize can't be represented in the JIT", "Tensor-valued Constant nodes differed in value".
+    Untraced { what: String },
+    /// "Graphs differed across invocations", "Output nr 1. of the traced function does not match".
+    TraceDiffers,
+    /// A warning of the tracer whose wording is not known.
+    UnknownWarning { message: String },
     /// The model, or one operator of it, was exported in training mode.
     TrainingMode { operator: Option<String> },
     /// A name in `dynamic_axes` that is no input or output.

@@ -166,12 +166,39 @@ fn a_fixed_size_is_placed_by_the_guard_that_the_log_shows() {
 }
 
 #[test]
+fn the_tracers_own_checks() {
+    check(
+        "u.py:1: TracerWarning: Trace had nondeterministic nodes. Did you forget call .eval() on your model?\n\
+         u.py:2: TracerWarning: Output nr 1. of the traced function does not match the corresponding output of the \
+         Python function. Detailed error:\n\
+         u.py:3: TracerWarning: torch.Tensor.resize can't be represented in the JIT at the moment, so we won't\n\
+         u.py:4: TracerWarning: Tensor-valued Constant nodes differed in value across invocations.\n",
+        &[
+            "training-mode warning u.py:1",
+            "traced-branch warning u.py:2",
+            "numpy-constant warning u.py:3",
+            "numpy-constant warning u.py:4",
+        ],
+    );
+}
+
+#[test]
+fn the_exporters_own_rules() {
+    let rule = "======================= 0 NONE 0 NOTE 0 WARNING 1 ERROR ========================\n\
+                ERROR: missing-standard-symbolic-function\n=========================================\nNone\n";
+    check(rule, &["unsupported-op error log:2"]);
+    let raised =
+        "RuntimeError: Exporting the operator 'aten::foo' to ONNX opset version 9 is not supported.\n";
+    check(&format!("{rule}{raised}"), &["unsupported-op error log:5"]);
+}
+
+#[test]
 fn garbage_is_passed_over() {
     for log in [
         "",
         "\n\n\u{1b}[31m",
         "%\n%%=\n# : :\n",
-        "Warning: \nTracerWarning: \n:TracerWarning: Converting a tensor to a ",
+        "Warning: \nTracerWarning: \n:TracerWarning: ",
         "RuntimeError: list index out of range",
         "There are  live references to the data region being modified",
         "ONNX Preprocess - Removing mutation from node aten::add_ on block input: '",
@@ -181,6 +208,7 @@ fn garbage_is_passed_over() {
         check(log, &[]);
     }
     check("Traceback (most recent call last):\n  File \"/app/net.py\", line", &["export-failed info log:1"]);
+    check("/app/net.py:3: TracerWarning: Converting a tensor to a", &["unreadable-part info /app/net.py:3"]);
 }
 
 #[test]

@@ -22,7 +22,33 @@ pub fn warning(line: &str) -> Option<Warning<'_>> {
         return None;
     }
     let (head, message) = split(line);
-    Some(Warning { kind: kind(message)?, location: head.and_then(location) })
+    let kind = kind(message).or_else(|| rule_of_the_exporter(line)).or_else(|| unknown(line, message))?;
+    Some(Warning { kind, location: head.and_then(location) })
+}
+
+/// A warning that only the tracer writes, in words that are not known here.
+fn unknown(line: &str, message: &str) -> Option<Kind> {
+    let message: String = message.trim().chars().take(MAX_QUOTED).collect();
+    let of_tracer = line.contains("TracerWarning: ") && !message.is_empty();
+    of_tracer.then_some(Kind::UnknownWarning { message })
+}
+
+/// Characters of an unknown warning that are quoted.
+const MAX_QUOTED: usize = 120;
+
+/// The rules that the exporters of PyTorch 2.0 to 2.5 named by themselves (POE0001 …, FXE0001 …): those
+/// which say that an operator has no ONNX form.
+fn rule_of_the_exporter(line: &str) -> Option<Kind> {
+    let name = line.trim().strip_prefix("ERROR: ")?;
+    let unsupported = [
+        "missing-standard-symbolic-function",
+        "missing-custom-symbolic-function",
+        "operator-supported-in-newer-opset-version",
+        "no-symbolic-function-for-call-function",
+        "unsupported-fx-node-analysis",
+    ];
+    let operator = String::new();
+    unsupported.contains(&name).then_some(Kind::Unsupported { operator, opset: None, since: None })
 }
 
 /// What stands before and after `SomeWarning: `, or all of the line as a message.
@@ -67,6 +93,18 @@ fn tracer(message: &str) -> Option<Kind> {
     {
         let function = function.rsplit(' ').next().unwrap_or(function);
         return Some(Kind::ConstantTensor { function: function.to_owned() });
+    }
+    if let Some((what, _)) = message.split_once(" can't be represented in the JIT at the moment") {
+        return Some(Kind::Untraced { what: what.rsplit(' ').next().unwrap_or(what).to_owned() });
+    }
+    if message.contains("Tensor-valued Constant nodes differed in value across invocations") {
+        return Some(Kind::Untraced { what: String::new() });
+    }
+    if message.contains("Graphs differed across invocations")
+        || message
+            .contains("of the traced function does not match the corresponding output of the Python function")
+    {
+        return Some(Kind::TraceDiffers);
     }
     if message.contains("Iterating over a tensor might cause the trace to be incorrect") {
         return Some(Kind::Iteration);
@@ -138,6 +176,9 @@ fn training(message: &str) -> Option<Kind> {
         "You are exporting the model to ONNX while in training mode",
         "Dropout is a training op and should not be exported in inference mode",
     ];
+    if message.contains("Trace had nondeterministic nodes") {
+        return Some(Kind::TrainingMode { operator: None });
+    }
     if whole_model.iter().any(|wording| message.contains(wording)) {
         return Some(Kind::TrainingMode { operator: None });
     }

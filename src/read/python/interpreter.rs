@@ -10,7 +10,7 @@ use crate::diag::Finding;
 
 use super::parameters::{Guess, Parameter, guess, parameters};
 use super::program::{Global, Program};
-use super::syntax::{children, field, text};
+use super::syntax::{children, field};
 use super::value::{Identity, Origin, Tensor, Value};
 
 /// Functions of the file that are looked into within each other.
