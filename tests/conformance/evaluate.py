@@ -13,7 +13,7 @@ from . import node_tests, parallel, tools, values
 
 SAMPLE_EVERY = 5
 LEAST_SHARE = 0.98
-# Elements that may be folded into one tensor: more than any node test has.
+# The most bytes of a folded constant: more than any node test has.
 FOLD_LIMIT = 1 << 30
 
 # Tests whose stored output is not what the specification says, and why; they count as not equal all the same.
