@@ -9,6 +9,9 @@ from . import models, node_tests, opset, tools
 # Models for each process: a command line has a limit, and a crash should not hide the rest.
 BATCH = 100
 
+# Errors that are true: these tests are of training.
+TRUE = {(f"test_batchnorm_{case}_training_mode.onnx", "training-mode") for case in ("epsilon", "example")}
+
 
 def run(options) -> bool:
     lint = tools.binary("onnx-lint")
@@ -37,7 +40,8 @@ def _lint(lint, paths, failures) -> list[dict]:
     for start in range(0, len(paths), BATCH):
         done = tools.run([lint, "--isolated", "--output-format", "json", *paths[start:start + BATCH]])
         if done.status in (0, 1):
-            findings += json.loads(done.stdout)
+            findings += [finding for finding in json.loads(done.stdout)
+                         if (Path(finding["file"]).name, finding["rule"]) not in TRUE]
         else:
             failures.append(done.last_words())
     return findings
