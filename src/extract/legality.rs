@@ -1,7 +1,7 @@
 //! Which forms may be written at the target opset, and what stands in the way where none may.
 
 use egg::Id;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::{NodeId, OpsetImport, ValueId, normal_domain};
@@ -138,12 +138,12 @@ pub fn blockers(
     calls: &[(NodeId, ENode)],
 ) -> Vec<Blocker> {
     let mut found = Vec::new();
-    let mut known: FxHashMap<Id, ()> = FxHashMap::default();
+    let mut known: FxHashSet<Id> = FxHashSet::default();
     for (node, enode) in calls {
         let Some(call) = enode.as_call() else { continue };
         let Some(class) = egraph.lookup(enode.clone()) else { continue };
         let inputs_possible = call.children.iter().all(|&child| possible(egraph.find(child)));
-        if possible(class) || !inputs_possible || known.insert(class, ()).is_some() {
+        if is_possible(egraph, class, call, possible) || !inputs_possible || !known.insert(class) {
             continue;
         }
         if let Err(illegal) = target.legal(egraph, call) {
@@ -151,4 +151,13 @@ pub fn blockers(
         }
     }
     found
+}
+
+/// Whether what a call makes can be had: itself, or, where it has several outputs, each of them, in
+/// whatever form.
+fn is_possible(egraph: &EGraph, class: Id, call: &Call, possible: &dyn Fn(Id) -> bool) -> bool {
+    let mut outputs =
+        (0..call.outputs).filter_map(|index| egraph.lookup(ENode::Output { index, call: [class] }));
+    let single = egraph.analysis.tables.is_single(call.op, call);
+    possible(class) || (!single && outputs.all(|output| possible(egraph.find(output))))
 }

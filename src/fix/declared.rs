@@ -4,13 +4,14 @@ use crate::graph::{DeclaredDim, GraphId, Model, TypeKind, ValueId};
 use crate::infer::{self, Facts};
 
 /// Takes back what is declared of values and is not true of them any more: a mended graph has other types
-/// than it declared. Outputs get the type that was inferred.
+/// than it declared. The model's outputs get what is known of them now.
 pub fn correct(model: &mut Model) {
     let facts = infer::infer(model, infer::Options::default());
     for contradiction in &facts.contradictions {
         model.graphs[contradiction.graph].value_info.retain(|port| port.value != contradiction.value);
         outputs(model, contradiction.graph, &facts, &|value| value == contradiction.value);
     }
+    outputs(model, model.main, &facts, &|_| true);
 }
 
 /// Forgets the shapes that the model declares of what it computes, and declares those that follow from its

@@ -22,8 +22,9 @@ use crate::rules::plan::{Plan, PlannedNode, plan, schema_of};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety, VarId};
 
-/// Rounds of mending: a fix may bring another fault to light, but must not go on for ever.
-const ROUNDS: usize = 8;
+/// Rounds of mending: a fix may bring another fault to light, node by node along a chain, but must not go
+/// on for ever.
+const ROUNDS: usize = 32;
 
 /// Applies the selected fixes until none fits; whether any did.
 pub fn mend(model: &mut Model, options: &Options, rules: &RuleSet, report: &mut Report) -> bool {

@@ -32,7 +32,7 @@ pub struct Args {
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
     pub extend_select: Vec<String>,
 
-    /// The least that is shown: hint, info, warning or error [default: hint]
+    /// The least that is shown: hint, info, warning or error [default: info, or hint where rules are selected]
     #[arg(long, value_name = "LEVEL", hide_possible_values = true, value_parser = levels(), help_heading = "Rules")]
     pub severity: Option<Level>,
 

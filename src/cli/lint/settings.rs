@@ -65,7 +65,7 @@ impl Settings {
             opset: args.opset.or(config.opset),
             rules: catalogue.rules().clone(),
             selection: Selection::new(select, ignore),
-            severity: args.severity.or(config.severity).unwrap_or(Level::Hint),
+            severity: args.severity.or(config.severity).unwrap_or(default_severity(args)),
             levels,
             per_file_ignores: Globs::new(&config.folder, ignores.into_iter())?,
         })
@@ -99,6 +99,13 @@ fn targets(args: &Args, config: &Config) -> Result<Vec<Target>, Failure> {
     }
     let failed = |error| Failure::new(format!("`target` in {}: {error}", config.folder.display()));
     config.target.iter().map(|target| target.parse().map_err(failed)).collect()
+}
+
+/// Hints say what could be simpler, often many times over: they are shown to those who ask for rules by
+/// name.
+fn default_severity(args: &Args) -> Level {
+    let asked = args.select.is_some() || !args.extend_select.is_empty();
+    if asked { Level::Hint } else { Level::Info }
 }
 
 fn sources(args: &Args, config: &Config) -> SourceFiles {

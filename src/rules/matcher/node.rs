@@ -194,9 +194,17 @@ fn attribute<H: Host>(
     let actual = host.attr(node, &wanted.name).or_else(|| default_of(schema, &wanted.name));
     match &wanted.pat {
         AttrPatKind::Any => true,
-        AttrPatKind::Literal(literal) => actual.as_ref() == Some(literal),
+        AttrPatKind::Literal(literal) => actual.is_some_and(|actual| is_literal(&actual, literal)),
         AttrPatKind::Bind(var) => actual.is_some_and(|actual| state.bind_attr(*var, actual)),
         AttrPatKind::BindOptional(var) => state.bind_attr(*var, actual.unwrap_or(Datum::Absent)),
+    }
+}
+
+/// Whether an attribute is what the pattern says; element types are numbers in attributes.
+fn is_literal(actual: &Datum, literal: &Datum) -> bool {
+    match (actual, literal) {
+        (Datum::Int(number), Datum::Elem(elem)) => *number == i64::from(elem.number()),
+        _ => actual == literal,
     }
 }
 
