@@ -77,8 +77,12 @@ const EVIDENCE: [Row; 35] = [
 
 impl Catalogue {
     /// The rules that are built in, and those in `folders`. Faults of those are said on standard error.
-    pub fn load(folders: &[PathBuf]) -> Result<Self, Failure> {
-        let (mut rules, mut faults) = RuleSet::embedded();
+    /// Examples, and the places of rules in their files, are there only with `examples`.
+    pub fn load(folders: &[PathBuf], examples: bool) -> Result<Self, Failure> {
+        let (mut rules, mut faults) = match examples {
+            true => RuleSet::embedded(),
+            false => (RuleSet::without_examples(), Vec::new()),
+        };
         for folder in folders {
             let found = rules.add_folder(folder);
             faults.extend(found.map_err(|error| Failure::at(folder, format!("--rules: {error}")))?);

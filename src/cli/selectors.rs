@@ -33,7 +33,7 @@ mod tests {
     fn check(word: &str, expected: Result<&str, &str>) {
         let resolved = resolve(
             &[word.to_owned()],
-            &Catalogue::load(&[]).expect("the built-in rules have no faults"),
+            &Catalogue::load(&[], false).expect("the built-in rules have no faults"),
             "--select",
         );
         let resolved = resolved.as_ref().map(|codes| codes[0].as_str()).map_err(Failure::message);

@@ -30,11 +30,11 @@ pub fn run(cx: &LintContext, rules: &RuleSet, sink: &mut Sink) {
 }
 
 /// The pattern of a rule that says something of a graph as it is. Conversions and other forms of the same
-/// are for `onnx-fix` alone.
+/// are for `onnx-fix` alone, and so is mending: what is mended is found by an analysis of its own.
 fn reported(rule: &Rule) -> Option<&Direction> {
     match &rule.body {
         Body::Pattern { forward, .. } if rule.is_lint_only() => Some(forward),
-        Body::Pattern { forward, .. } if matches!(rule.phase, Phase::Simplify | Phase::Fix) => Some(forward),
+        Body::Pattern { forward, .. } if rule.phase == Phase::Simplify => Some(forward),
         Body::Pattern { .. } | Body::Builtin(_) => None,
     }
 }

@@ -25,7 +25,7 @@ use crate::write;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let catalogue = Catalogue::load(&args.rules)?;
+    let catalogue = Catalogue::load(&args.rules, false)?;
     let options = args.options(&catalogue)?;
     if args.in_place && args.input == Path::new("-") {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));

@@ -39,7 +39,8 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     let config = configs.for_folder(".".as_ref())?;
     let folders: Vec<PathBuf> =
         args.rules.iter().cloned().chain(config.rules.iter().map(|folder| config.resolve(folder))).collect();
-    let catalogue = Catalogue::load(&folders)?;
+    let catalogue =
+        Catalogue::load(&folders, args.list_rules || args.explain.is_some() || args.why_not.is_some())?;
     if args.list_rules {
         return output::print(&rules::list(&catalogue)).map(|()| Status::Clean);
     }

@@ -11,11 +11,17 @@ pub struct Faults<'s> {
     errors: usize,
     note: Option<&'static str>,
     is_whole: bool,
+    is_ignored: bool,
 }
 
 impl<'s> Faults<'s> {
     pub fn new(source: &'s Source) -> Self {
-        Faults { source, findings: Vec::new(), errors: 0, note: None, is_whole: true }
+        Faults { source, findings: Vec::new(), errors: 0, note: None, is_whole: true, is_ignored: false }
+    }
+
+    /// For a text that is known to have no faults but that parts of it were left out.
+    pub fn ignored(source: &'s Source) -> Self {
+        Faults { is_ignored: true, ..Faults::new(source) }
     }
 
     pub fn source(&self) -> &'s Source {
@@ -48,6 +54,9 @@ impl<'s> Faults<'s> {
     }
 
     pub fn push(&mut self, mut finding: Finding) {
+        if self.is_ignored {
+            return;
+        }
         finding.notes.extend(self.note.map(str::to_owned));
         self.errors += usize::from(finding.level == Level::Error);
         self.findings.push(finding);
