@@ -31,7 +31,7 @@ pub fn mend(model: &mut Model, options: &Options, rules: &RuleSet, report: &mut 
     let wanted = |rule: &&Rule| {
         rule.phase == Phase::Fix
             && !rule.is_lint_only()
-            && options.selection.contains(&rule.code)
+            && rule.is_selected(&options.selection)
             && (rule.safety != Safety::Unsafe || options.unsafe_fixes)
     };
     let fixes: Vec<&Rule> = rules.iter().filter(wanted).collect();

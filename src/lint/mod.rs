@@ -25,8 +25,8 @@ pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
             (detector.run)(&cx, &mut sink);
         }
     }
-    pattern::run(&cx, &options.rules, &mut sink);
     let mut findings = sink.finish();
+    pattern::run(&cx, &options.rules, &mut findings);
     findings.retain(|finding| options.selection.contains(&finding.code));
     findings
 }

@@ -1,8 +1,8 @@
-//! Rules whose patterns are matched: what they say of a graph.
+//! Rules whose patterns are matched: what they say of a graph, and what they mend of what was found.
 
 use super::context::LintContext;
 use super::locate::Part;
-use crate::diag::{Applicability, Finding, Sink};
+use crate::diag::{Applicability, Finding, Fix, Place};
 use crate::graph::{NodeId, ValueId};
 use crate::rules::matcher::{self, Match};
 use crate::rules::message::render;
@@ -10,19 +10,25 @@ use crate::rules::plain::PlainHost;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Body, Direction, Phase, Rule, Safety};
 
-/// Matches every pattern rule that reports, in every graph, bodies and functions included.
-pub fn run(cx: &LintContext, rules: &RuleSet, sink: &mut Sink) {
+/// Matches every pattern rule that reports, in every graph, bodies and functions included, and adds what
+/// it says to `findings`. A rule that mends what an analysis finds says nothing of its own: where it matches,
+/// the fix that the analysis speaks of stands; where none does, there is none.
+pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
+    let proposed = withdraw_fixes(rules, findings);
     for graph in cx.model.graphs.ids() {
         let host = PlainHost::new(cx.model, graph, cx.facts, cx.uses);
-        let selected = rules.iter().filter(|rule| cx.options.selection.contains(&rule.code));
+        let selected = rules.iter().filter(|rule| rule.is_selected(&cx.options.selection));
         for (rule, direction) in selected.filter_map(|rule| Some((rule, reported(rule)?))) {
-            let found = matcher::find(&host, direction).matches;
-            let roots = found.iter().filter_map(|found| Some((*found.nodes.last()?, found)));
             let mut said: Option<NodeId> = None;
-            for (root, found) in roots {
-                // The ways to match at one node say the same thing.
-                if said.replace(root) != Some(root) {
-                    sink.push(finding(cx, &host, rule, root, found));
+            for found in &matcher::find(&host, direction).matches {
+                if let Some(code) = &rule.mends {
+                    mend(cx, rule, code, found, &proposed, findings);
+                } else if let Some(&root) = found.nodes.last()
+                    && !only_names_an_output(cx, direction, found)
+                    // The ways to match at one node say the same thing.
+                    && said.replace(root) != Some(root)
+                {
+                    findings.push(finding(cx, &host, rule, root, found));
                 }
             }
         }
@@ -37,6 +43,51 @@ fn reported(rule: &Rule) -> Option<&Direction> {
         Body::Pattern { forward, .. } if rule.phase == Phase::Simplify => Some(forward),
         Body::Pattern { .. } | Body::Builtin(_) => None,
     }
+}
+
+/// Whether all that the rewrite could do is to give an output of the graph another name: where it is an
+/// input, an initializer or another output under that name, a node has to stand between.
+fn only_names_an_output(cx: &LintContext, direction: &Direction, found: &Match<ValueId, NodeId>) -> bool {
+    let Some(rewrite) = direction.rewrite.as_ref().filter(|rewrite| rewrite.nodes.is_empty()) else {
+        return false;
+    };
+    rewrite.aliases.iter().any(|alias| {
+        let is_output = |value: ValueId| cx.uses.is_output(value);
+        let is_bound = |value: ValueId| is_output(value) || cx.model.producer(value).is_none();
+        found.one(alias.target).is_some_and(is_output) && found.one(alias.source).is_some_and(is_bound)
+    })
+}
+
+/// Takes away, finding by finding, the fixes that need a rule to carry them out.
+fn withdraw_fixes(rules: &RuleSet, findings: &mut [Finding]) -> Vec<Option<Fix>> {
+    let needs_rule = |finding: &Finding| rules.iter().any(|rule| rule.mends.as_ref() == Some(&finding.code));
+    let take = |finding: &mut Finding| if needs_rule(finding) { finding.fix.take() } else { None };
+    findings.iter_mut().map(take).collect()
+}
+
+/// Gives its fix to what the rule `code` found at one of the nodes of a match.
+fn mend(
+    cx: &LintContext,
+    rule: &Rule,
+    code: &str,
+    found: &Match<ValueId, NodeId>,
+    proposed: &[Option<Fix>],
+    findings: &mut [Finding],
+) {
+    let places: Vec<Place> = found.nodes.iter().map(|&node| cx.places.node(node, Part::Whole)).collect();
+    let is_there = |finding: &Finding| {
+        &*finding.code == code && places.iter().any(|place| is_same_node(place, &finding.place))
+    };
+    if let Some(index) = findings.iter().position(is_there) {
+        let Fix { applicability, summary } = fix(rule);
+        let words = proposed.get(index).cloned().flatten().map(|proposed| proposed.summary);
+        findings[index].fix = Some(Fix { applicability, summary: words.unwrap_or(summary) });
+    }
+}
+
+fn is_same_node(one: &Place, other: &Place) -> bool {
+    let node = |place: &Place| place.graph().map(|graph| (graph.graph.clone(), graph.position));
+    node(one).is_some() && node(one) == node(other)
 }
 
 fn finding(
@@ -55,10 +106,13 @@ fn finding(
         finding = finding.related(cx.places.node(node, Part::Whole), "together with this node");
     }
     finding.help = rule.help.as_ref().map(|help| render(help, host, found));
-    if rule.is_lint_only() {
-        return finding;
-    }
-    let applicability =
-        if rule.safety == Safety::Unsafe { Applicability::Unsafe } else { Applicability::Safe };
-    finding.fix(applicability, format!("rewrites it by {}", rule.code))
+    finding.fix = (!rule.is_lint_only()).then(|| fix(rule));
+    finding
+}
+
+/// What `onnx-fix` does, named by the rule: `--explain` has the rest.
+fn fix(rule: &Rule) -> Fix {
+    let is_unsafe = rule.safety == Safety::Unsafe;
+    let applicability = if is_unsafe { Applicability::Unsafe } else { Applicability::Safe };
+    Fix { applicability, summary: format!("rewrites it ({})", rule.code) }
 }

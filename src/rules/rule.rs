@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diag::Level;
+use crate::diag::{Level, Selection};
 use crate::graph::Model;
 use crate::graph::syntax::{Source, Span};
 
@@ -45,6 +45,8 @@ pub struct Rule {
     pub severity: Level,
     pub phase: Phase,
     pub safety: Safety,
+    /// The code of the rule whose findings the rewrite mends (`mends EXP001`): that one reports.
+    pub mends: Option<Arc<str>>,
     pub message: Template,
     pub help: Option<Template>,
     pub body: Body,
@@ -79,6 +81,11 @@ impl Rule {
             Body::Builtin(_) => (None, None),
         };
         forward.into_iter().chain(backward)
+    }
+
+    /// Whether it is selected, by its own code or by that of the rule whose findings it mends.
+    pub fn is_selected(&self, selection: &Selection) -> bool {
+        selection.contains(&self.code) || self.mends.as_ref().is_some_and(|code| selection.contains(code))
     }
 
     /// Whether it only reports.

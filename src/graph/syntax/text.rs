@@ -76,10 +76,19 @@ fn typed(cursor: &mut Cursor) -> Parsed<AttrSyntax> {
 
 /// A model: header, main graph, local functions.
 pub fn model(cursor: &mut Cursor) -> Parsed<Model> {
+    model_before(cursor, |cursor| cursor.is_end())
+}
+
+/// A model that ends before a `}`, which stays to be read.
+pub fn model_in_braces(cursor: &mut Cursor) -> Parsed<Model> {
+    model_before(cursor, |cursor| cursor.is_end() || cursor.at("}"))
+}
+
+fn model_before(cursor: &mut Cursor, is_over: fn(&Cursor) -> bool) -> Parsed<Model> {
     let header = header(cursor)?;
     let graph = graph(cursor)?;
     let mut functions = Vec::new();
-    while !cursor.is_end() {
+    while !is_over(cursor) {
         functions.push(function(cursor)?);
     }
     Ok(Model { header, graph, functions })

@@ -4,6 +4,7 @@ use crate::diag::{Finding, Level};
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::suggest::with_suggestion;
+use crate::rules::builtin;
 use crate::rules::rule::{Phase, Safety};
 use crate::rules::syntax::ast::{Entry, EntryKind, ExampleAst, ExpectAst, RuleAst, Statement, TextAst};
 
@@ -75,13 +76,17 @@ const PHASES: [(&str, Phase); 4] = [
 const SAFETIES: [(&str, Safety); 3] =
     [("exact", Safety::Exact), ("rounding", Safety::Rounding), ("unsafe", Safety::Unsafe)];
 
+/// Three capital letters and three digits.
+fn is_code(text: &str) -> bool {
+    let (letters, digits) = text.split_at_checked(3).unwrap_or(("", ""));
+    letters.bytes().all(|byte| byte.is_ascii_uppercase())
+        && digits.len() == 3
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The code, the name and the docs.
 pub fn check_identity(ast: &RuleAst, faults: &mut Faults) {
-    let (letters, digits) = ast.code.text.split_at_checked(3).unwrap_or(("", ""));
-    let is_code = letters.bytes().all(|byte| byte.is_ascii_uppercase())
-        && digits.len() == 3
-        && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_code {
+    if !is_code(&ast.code.text) {
         faults.push(bad_code(faults, &ast.code));
     }
     let is_name_byte = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -99,6 +104,7 @@ pub struct Entries {
     pub severity: Option<Level>,
     pub phase: Option<Phase>,
     pub safety: Option<Safety>,
+    pub mends: Option<Name>,
     pub message: Option<TextAst>,
     pub help: Option<TextAst>,
     /// The nodes of the pattern, and its place.
@@ -121,6 +127,7 @@ impl Entries {
                 EntryKind::Severity(word) => collected.severity = severity(&word, faults),
                 EntryKind::Phase(word) => collected.phase = one_of("phase", &word, &PHASES, faults),
                 EntryKind::Safety(word) => collected.safety = one_of("safety", &word, &SAFETIES, faults),
+                EntryKind::Mends(code) => collected.mends = mended(code, faults),
                 EntryKind::Message(text) => collected.message = Some(text),
                 EntryKind::Help(text) => collected.help = Some(text),
                 EntryKind::Match(statements) => collected.matched = Some((statements, span)),
@@ -152,6 +159,9 @@ impl Entries {
 
     /// At least one example on which the rule speaks, and one that looks alike on which it is silent.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
+        if self.detect.as_ref().is_some_and(|name| builtin::WITHOUT_EXAMPLE.contains(&&*name.text)) {
+            return;
+        }
         let expects = || self.examples.iter().map(|example| &example.expect);
         let speaks = |expect: &ExpectAst| match expect {
             ExpectAst::Becomes(_) => true,
@@ -172,6 +182,15 @@ impl Entries {
             faults.push_if_whole(missing(faults, header, "example on which it must not fire", help));
         }
     }
+}
+
+/// A code, as `mends` names it; whether there is such a rule, only all rule files together say.
+fn mended(code: Name, faults: &mut Faults) -> Option<Name> {
+    if !is_code(&code.text) {
+        faults.push(bad_code(faults, &code));
+        return None;
+    }
+    Some(code)
 }
 
 fn severity(word: &Name, faults: &mut Faults) -> Option<Level> {
@@ -227,6 +246,7 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
             "where" | "let" | "rewrite" if matched.is_some_and(|matched| index < matched) => {
                 faults.push(before_match(faults, entry));
             }
+            "mends" if rewrite.is_none() => faults.push(only_with_rewrite(faults, entry)),
             "phase" | "safety" if rewrite.is_none() && detect.is_none() => {
                 faults.push_if_whole(only_with_rewrite(faults, entry));
             }

@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 use crate::diag::Finding;
 use crate::graph::syntax::cursor::Cursor;
 use crate::graph::syntax::{Span, ast, lower};
-use crate::graph::{Def, Model, OpsetImport};
+use crate::graph::{Def, Model, OpsetImport, Value};
 use crate::rules::rule::{Example, Expect};
 use crate::rules::syntax::RULES;
 use crate::rules::syntax::ast::{BecomesAst, ExampleAst, ExpectAst};
@@ -30,16 +30,19 @@ fn named_twice(faults: &Faults, example: &ExampleAst, first: &ExampleAst) -> Fin
 }
 
 /// Builds the models of the examples.
-pub fn examples(asts: &[ExampleAst], faults: &mut Faults) -> Vec<Example> {
+///
+/// Those of an analysis may have every fault that an analysis can find; those of a pattern are to be
+/// sound.
+pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> Vec<Example> {
     for (index, example) in asts.iter().enumerate() {
         if let Some(first) = asts[..index].iter().find(|other| other.name.text == example.name.text) {
             faults.push(named_twice(faults, example, first));
         }
     }
-    asts.iter().map(|ast| example(ast, faults)).collect()
+    asts.iter().map(|ast| example(ast, of_analysis, faults)).collect()
 }
 
-fn example(ast: &ExampleAst, faults: &mut Faults) -> Example {
+fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example {
     let newest = schema::latest("").map_or(0, i64::from);
     for (opset, span) in ast.opset.iter().chain(&ast.target) {
         if !(1..=newest).contains(opset) {
@@ -55,10 +58,11 @@ fn example(ast: &ExampleAst, faults: &mut Faults) -> Example {
         }
         ExpectAst::Becomes(becomes) => {
             let graph = after(&ast.graph, becomes);
-            Expect::Becomes(Box::new(model(graph, target.unwrap_or(opset), faults)))
+            let after = whole(ast, graph, target.unwrap_or(opset));
+            Expect::Becomes(Box::new(model(after, of_analysis, faults)))
         }
     };
-    let model = model(ast.graph.clone(), opset, faults);
+    let model = model(whole(ast, ast.graph.clone(), opset), of_analysis, faults);
     Example { name: ast.name.text.clone(), model, target, expect, span: ast.span }
 }
 
@@ -89,24 +93,36 @@ fn node_uses(node: &ast::Node<ast::AttrSyntax>, name: &str) -> bool {
     node.call.inputs.iter().any(|input| &*input.name.text == name) || node.call.attrs.iter().any(in_body)
 }
 
-fn model(graph: ast::Graph, opset: i64, faults: &mut Faults) -> Model {
+/// A graph with the header and the functions of its example; with a header for `opset` where the example
+/// has none.
+fn whole(example: &ExampleAst, graph: ast::Graph, opset: i64) -> ast::Model {
+    let header = example.header.clone().unwrap_or_else(|| header(&graph, opset));
+    ast::Model { header, graph, functions: example.functions.clone() }
+}
+
+fn header(graph: &ast::Graph, opset: i64) -> ast::Header {
     let mut header = ast::Header { opsets: vec![import("", opset)], ..ast::Header::default() };
     let mut domains = IndexSet::new();
-    collect_domains(&graph, &mut domains);
+    collect_domains(graph, &mut domains);
     for domain in domains {
         let version = schema::latest(&domain).map_or(1, i64::from);
         header.opsets.push(import(&domain, version));
     }
     let release = u16::try_from(opset).ok().and_then(schema::release);
     header.ir_version = release.map(|release| release.ir_version);
-    let span = graph.span;
+    header
+}
+
+fn model(ast: ast::Model, of_analysis: bool, faults: &mut Faults) -> Model {
+    let span = ast.graph.span;
     let mut uses = Vec::new();
-    collect_uses(&graph, &mut uses);
+    collect_uses(&ast.graph, &mut uses);
     // Nothing is parsed here: the cursor only takes the faults.
     let mut cursor = Cursor::within(faults.source(), RULES, Span::default());
-    let (model, _) = lower::model(&mut cursor, ast::Model { header, graph, functions: Vec::new() });
+    let (model, _) = lower::model(&mut cursor, ast);
     faults.extend(cursor.into_findings());
-    for (_, value) in model.values.iter().filter(|(_, value)| value.def == Def::Missing) {
+    let is_fault = |value: &Value| value.def == Def::Missing && !of_analysis;
+    for (_, value) in model.values.iter().filter(|(_, value)| is_fault(value)) {
         let used = uses.iter().find(|(name, _)| *name == value.name);
         faults.push_if_whole(undefined(faults, used.map_or(span, |(_, used)| *used), &value.name));
     }

@@ -28,7 +28,7 @@ use crate::graph::syntax::suggest::with_suggestion;
 
 fn unknown_builtin(faults: &Faults, name: &Name) -> Finding {
     let message = format!("there is no builtin analysis `{}`", name.text);
-    faults.at(name.span, with_suggestion(message, &name.text, builtin::NAMES.iter().copied()))
+    faults.at(name.span, with_suggestion(message, &name.text, builtin::names()))
 }
 
 fn let_in_both(faults: &Faults, var: &Name, both: Span) -> Finding {
@@ -52,10 +52,10 @@ pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
     faults.set_whole(is_whole);
     let header = code.span.to(name.span);
     let entries = Entries::collect(entries, header, faults);
-    let examples = example::examples(&entries.examples, faults);
+    let examples = example::examples(&entries.examples, entries.detect.is_some(), faults);
     let (body, message, help) = match &entries.detect {
         Some(analysis) => {
-            if !builtin::NAMES.contains(&&*analysis.text) {
+            if !builtin::is_known(&analysis.text) {
                 faults.push(unknown_builtin(faults, analysis));
             }
             let message = entries.message.as_ref().map(|text| template::named(text, faults));
@@ -74,6 +74,7 @@ pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
         severity: entries.severity?,
         phase: entries.phase.unwrap_or(Phase::Fix),
         safety: entries.safety.unwrap_or(Safety::Exact),
+        mends: entries.mends.as_ref().map(|code| code.text.clone()),
         message: message?,
         help,
         body: body?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::graph::syntax::Span;
-use crate::graph::syntax::ast::{AttrSyntax, Declared, Graph, Name, Node, Operand};
+use crate::graph::syntax::ast::{AttrSyntax, Declared, Function, Graph, Header, Name, Node, Operand};
 use crate::graph::{ElemType, Tensor};
 use crate::rules::expr::{BinaryOp, CompareOp};
 
@@ -33,6 +33,7 @@ pub enum EntryKind {
     Severity(Name),
     Phase(Name),
     Safety(Name),
+    Mends(Name),
     Message(TextAst),
     Help(TextAst),
     Match(Vec<Statement>),
@@ -127,7 +128,10 @@ pub struct ExampleAst {
     pub opset: Option<(i64, Span)>,
     /// The second number of `from N to M`.
     pub target: Option<(i64, Span)>,
+    /// Where the example is a whole model: its `<ir_version: …>`.
+    pub header: Option<Header>,
     pub graph: Graph,
+    pub functions: Vec<Function>,
     pub expect: ExpectAst,
     pub span: Span,
 }

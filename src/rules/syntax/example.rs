@@ -2,12 +2,14 @@
 
 use super::ast::{BecomesAst, ExampleAst, ExpectAst};
 use crate::graph::syntax::Span;
+use crate::graph::syntax::ast::Model;
 use crate::graph::syntax::cursor::{Cursor, Parsed};
 use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::text::{self, Text};
 use crate::graph::syntax::{node, number};
 
-/// `example "name" [at opset N | from N to M] { graph } becomes { nodes } | unchanged | finds "…"`.
+/// `example "name" [at opset N | from N to M] { graph } becomes { nodes } | unchanged | finds "…"`; in
+/// the place of the graph, a whole model.
 ///
 /// `keyword` is the place of the word `example`, which has been read.
 pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
@@ -22,10 +24,13 @@ pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
         target = Some(opset_number(cursor)?);
     }
     cursor.expect("{")?;
-    let graph = text::graph(cursor)?;
+    let is_whole = cursor.at("<");
+    let Model { header, graph, functions } = text::model_in_braces(cursor)?;
+    let header = is_whole.then_some(header);
     cursor.expect("}")?;
     let expect = expect(cursor)?;
-    Ok(ExampleAst { name, opset, target, graph, expect, span: cursor.since(keyword) })
+    let span = cursor.since(keyword);
+    Ok(ExampleAst { name, opset, target, header, graph, functions, expect, span })
 }
 
 fn word(cursor: &mut Cursor, word: &str) -> Parsed<()> {

@@ -19,8 +19,9 @@ use crate::graph::syntax::{Source, Span, node};
 pub const RULES: Language = Language { code: "RUL001", rule: "bad-rule", strings: Strings::OneLine };
 
 /// The words that begin an entry of a rule.
-const KEYWORDS: [&str; 11] = [
-    "severity", "phase", "safety", "message", "help", "match", "where", "let", "rewrite", "detect", "example",
+const KEYWORDS: [&str; 12] = [
+    "severity", "phase", "safety", "mends", "message", "help", "match", "where", "let", "rewrite", "detect",
+    "example",
 ];
 
 fn not_closed(cursor: &mut Cursor, rule: &Name, opened: Span) -> Reported {
@@ -126,6 +127,7 @@ fn entry(cursor: &mut Cursor) -> Parsed<Entry> {
         "severity" => EntryKind::Severity(cursor.ident("hint, info, warning or error")?),
         "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert or fix")?),
         "safety" => EntryKind::Safety(cursor.ident("exact, rounding or unsafe")?),
+        "mends" => EntryKind::Mends(cursor.ident("the code of the rule whose finding it mends")?),
         "message" => EntryKind::Message(template::template(cursor)?),
         "help" => EntryKind::Help(template::template(cursor)?),
         "match" => EntryKind::Match(block(cursor, statement)?),

@@ -1,7 +1,7 @@
 //! IDX006: constant indices beyond the axis that they index; and negative ones, which some runtimes reject.
 
 use super::{Detector, NEGATIVE_INDEX};
-use crate::diag::{Applicability, Finding, Level, Sink};
+use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, Owner};
 use crate::infer::{Fact, Size};
@@ -28,7 +28,6 @@ fn negative(cx: &LintContext, node: NodeId, index: i64) -> Finding {
     let message = format!("the constant index {index} counts from the end, which not every runtime takes");
     cx.at_node(NEGATIVE_INDEX.at(Level::Hint), node, Part::Input(1), message)
         .help("ONNX allows it since opset 11; some accelerators want indices from 0 on")
-        .fix(Applicability::Safe, "adds the size of the axis")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

@@ -1,7 +1,7 @@
 //! SHP002 and EXP014: what is declared of values, against what inference shows.
 
 use super::Detector;
-use crate::diag::{Applicability, Finding, Sink};
+use crate::diag::{Finding, Sink};
 use crate::graph::dim::{Dim, SymbolKind};
 use crate::graph::{DeclaredDim, Port, TypeKind, ValueId};
 use crate::infer::Contradiction;
@@ -19,7 +19,6 @@ fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
         .label(format!("{}", found.inferred))
         .related(cx.places.declaration(found.value), "declared here")
         .note("runtimes warn, plan memory by the wrong shape, or refuse the model")
-        .fix(Applicability::Safe, format!("declares {}", found.inferred))
 }
 
 fn lost(cx: &LintContext, value: ValueId, lost: &[(String, Dim)]) -> Finding {
@@ -29,7 +28,7 @@ fn lost(cx: &LintContext, value: ValueId, lost: &[(String, Dim)]) -> Finding {
     let mut finding = LOST_SYMBOL.finding(message, cx.places.declaration(value));
     finding.source = cx.places.source_of_value(value);
     finding.anchor.module = cx.model.values[value].name.clone();
-    finding.fix(Applicability::Safe, "names the sizes by what they are")
+    finding
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Detector;
-use crate::diag::{Applicability, Finding, Sink};
+use crate::diag::{Finding, Sink};
 use crate::graph::{Def, ElemType, Id, NodeId, ValueId};
 use crate::infer::Fact;
 use crate::lint::locate::Part;
@@ -56,15 +56,10 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
     for &exit in region.exits.iter().take(1) {
         finding = finding.related(cx.places.node(exit, Part::Whole), "and back here");
     }
-    Some(
-        finding
-            .note("double is slow on most accelerators, and missing on many")
-            .help(format!(
-                "create the constants as {from}: dtype={}, or torch.float64 nowhere",
-                torch_name(from)
-            ))
-            .fix(Applicability::Unsafe, format!("computes the region in {from}")),
-    )
+    Some(finding.note("double is slow on most accelerators, and missing on many").help(format!(
+        "create the constants as {from}: dtype={}, or torch.float64 nowhere",
+        torch_name(from)
+    )))
 }
 
 fn torch_name(elem: ElemType) -> &'static str {

@@ -1,7 +1,7 @@
 //! DTY001: an operator that wants one element type gets two.
 
 use super::Detector;
-use crate::diag::{Applicability, Finding, Sink};
+use crate::diag::{Finding, Sink};
 use crate::graph::{ElemType, NodeId, ValueId};
 use crate::infer::{Conflict, Fact, Fault};
 use crate::lint::locate::Part;
@@ -38,8 +38,10 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
             finding = finding.related(cx.places.value(origin(cx, value)), made);
         }
     }
-    let cast = promotion(cx, *node, (*first, *x), (other, y));
-    Some(finding.help(cast.help).fix(Applicability::Unsafe, cast.fix))
+    let (input, to) = promotion(cx, *node, (*first, *x), (other, y));
+    Some(
+        finding.help(format!("convert `{}` to {to} before this node, in PyTorch with `.to(…)`", name(input))),
+    )
 }
 
 /// The value that Identity nodes hand on as this one. Ids fall on the way, so that a cycle ends it.
@@ -101,26 +103,21 @@ fn mismatches(cx: &LintContext) -> Vec<Mismatch> {
     found
 }
 
-struct Cast {
-    help: String,
-    fix: String,
-}
-
-/// Which side is to be converted, and to what: PyTorch's promotion of two tensors with axes; but a
+/// Which input is to be converted, and to what: PyTorch's promotion of two tensors with axes; but a
 /// constant takes the type of what it is combined with, if that is of no lower category.
-fn promotion(cx: &LintContext, node: NodeId, (a, x): (usize, ElemType), (b, y): (usize, ElemType)) -> Cast {
+fn promotion(
+    cx: &LintContext,
+    node: NodeId,
+    (a, x): (usize, ElemType),
+    (b, y): (usize, ElemType),
+) -> (usize, ElemType) {
     let node = &cx.model.nodes[node];
     let is_const = |input: usize| cx.input(node, input).is_some_and(Fact::is_const);
-    let (input, to) = match (is_const(a), is_const(b)) {
+    match (is_const(a), is_const(b)) {
         (true, false) if category(x) <= category(y) => (a, y),
         (false, true) if category(y) <= category(x) => (b, x),
         _ if promoted(x, y) == x => (b, x),
         _ => (a, promoted(x, y)),
-    };
-    let name = node.input(input).map_or("", |value| cx.name(value));
-    Cast {
-        help: format!("convert `{name}` to {to} before this node, in PyTorch with `.to(...)`"),
-        fix: format!("inserts a Cast of `{name}` to {to}"),
     }
 }
 
