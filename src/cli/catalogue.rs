@@ -103,10 +103,12 @@ impl Catalogue {
         self.known.iter().map(|(code, known)| (code.as_str(), known))
     }
 
-    /// The code of the rule of this code or name.
-    pub fn code(&self, code_or_name: &str) -> Option<&str> {
-        let meant = |(code, known): &(&str, &Known)| *code == code_or_name || known.name == code_or_name;
-        self.iter().find(meant).map(|(code, _)| code)
+    /// The codes of the rules of this code or name: what one rule finds, another may mend under its name.
+    pub fn codes(&self, code_or_name: &str) -> Vec<&str> {
+        let meant = |(code, known): &(&str, &Known)| {
+            code.eq_ignore_ascii_case(code_or_name) || known.name == code_or_name
+        };
+        self.iter().filter(meant).map(|(code, _)| code).collect()
     }
 
     /// Whether some code begins with `prefix`.

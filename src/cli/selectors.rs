@@ -6,19 +6,27 @@ use super::{Failure, catalogue::Catalogue};
 ///
 /// `origin` is where the words stand, for the message: `--select`, or a key of a configuration.
 pub fn resolve(words: &[String], catalogue: &Catalogue, origin: &str) -> Result<Vec<String>, Failure> {
-    words.iter().map(|word| resolve_one(word.trim(), catalogue, origin)).collect()
+    let mut codes = Vec::new();
+    for word in words {
+        let word = word.trim();
+        let upper = word.to_ascii_uppercase();
+        if upper == "ALL" || (!upper.is_empty() && catalogue.has_prefix(&upper)) {
+            codes.push(upper);
+        } else {
+            codes.extend(named(word, catalogue, origin)?.into_iter().map(str::to_owned));
+        }
+    }
+    Ok(codes)
 }
 
-fn resolve_one(word: &str, catalogue: &Catalogue, origin: &str) -> Result<String, Failure> {
-    let upper = word.to_ascii_uppercase();
-    if upper == "ALL" || (!upper.is_empty() && catalogue.has_prefix(&upper)) {
-        return Ok(upper);
-    }
-    catalogue.code(word).map(str::to_owned).ok_or_else(|| unknown_rule(word, catalogue, origin))
+/// The codes of the rules of this code or name; at least one.
+pub fn named<'c>(word: &str, catalogue: &'c Catalogue, origin: &str) -> Result<Vec<&'c str>, Failure> {
+    let codes = catalogue.codes(word);
+    if codes.is_empty() { Err(unknown_rule(word, catalogue, origin)) } else { Ok(codes) }
 }
 
 /// There is no rule `word`.
-pub fn unknown_rule(word: &str, catalogue: &Catalogue, origin: &str) -> Failure {
+fn unknown_rule(word: &str, catalogue: &Catalogue, origin: &str) -> Failure {
     let suggestion = match catalogue.suggest(word) {
         Some(known) => format!("did you mean `{known}`?"),
         None => "`onnx-lint --list-rules` lists them all".to_owned(),

@@ -159,3 +159,29 @@ fn targets_say_what_they_do_not_load() {
     sandbox.write("onnx-lint.toml", "target = [\"ort=1.7\"]\n");
     check(&sandbox, &["sound.onnxtxt"], 1, &found);
 }
+
+#[test]
+fn rules_are_listed_explained_and_followed() {
+    let sandbox = sandbox();
+    let said = |arguments: &[&str], expected: &str| {
+        let ran = sandbox.lint(arguments);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(ran.stdout.contains(expected), "{expected}: {}", ran.stdout);
+    };
+    said(&["--list-rules"], "SPC001  unreadable-model");
+    said(&["--explain", "double-transpose"], "# OPT101 double-transpose");
+    said(&["--explain", "spc001"], "# SPC001 unreadable-model");
+    let why = |node| sandbox.lint(&["sound.onnxtxt", "--why-not", "double-transpose", node]);
+    assert!(why("y").stdout.contains("double-transpose does not match: the node has another operator"));
+    assert_eq!(why("z").stderr, "error: --why-not: sound.onnxtxt has no node `z`\n");
+}
+
+#[test]
+fn rules_of_ones_own_are_applied_and_checked() {
+    let sandbox = sandbox();
+    sandbox.write("rules/bad.rule", "rule OWN001 my-rule {\n  severity fatal\n}\n");
+    let ran = sandbox.lint(&["sound.onnxtxt", "--rules", "rules"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("rules/bad.rule:2:"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error: the rules have "), "{}", ran.stderr);
+}

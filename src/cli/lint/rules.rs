@@ -14,12 +14,19 @@ pub fn list(catalogue: &Catalogue) -> String {
     catalogue.iter().map(line).collect()
 }
 
-/// All that is known of one rule.
+/// All that is known of the rules of a code or name.
 pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
-    let found = catalogue.iter().find(|(code, known)| code.eq_ignore_ascii_case(rule) || known.name == rule);
-    let (code, known) = found.ok_or_else(|| selectors::unknown_rule(rule, catalogue, "--explain"))?;
-    Ok(match catalogue.rules().get(code) {
-        Some(rule) => rule.page(),
-        None => format!("# {code} {}\n\n{}\n\nSeverity: {}.\n", known.name, known.summary, known.level),
-    })
+    let pages: Vec<String> = selectors::named(rule, catalogue, "--explain")?
+        .into_iter()
+        .filter_map(|code| page(code, catalogue))
+        .collect();
+    Ok(pages.join("\n"))
+}
+
+fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
+    if let Some(rule) = catalogue.rules().get(code) {
+        return Some(rule.page());
+    }
+    let (code, known) = catalogue.iter().find(|(known, _)| *known == code)?;
+    Some(format!("# {code} {}\n\n{}\n\nSeverity: {}.\n", known.name, known.summary, known.level))
 }

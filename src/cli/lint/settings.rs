@@ -50,9 +50,9 @@ impl Settings {
         let mut levels = BTreeMap::new();
         for (rule, level) in &config.rule_severity {
             let origin = in_config("rule-severity");
-            let code =
-                catalogue.code(rule).ok_or_else(|| selectors::unknown_rule(rule, catalogue, &origin))?;
-            levels.insert(code.to_owned(), *level);
+            for code in selectors::named(rule, catalogue, &origin)? {
+                levels.insert(code.to_owned(), *level);
+            }
         }
         let mut ignores = Vec::new();
         for (glob, words) in &config.per_file_ignores {

@@ -21,9 +21,10 @@ pub fn why_not(args: &Args, rule: &str, node: &str, catalogue: &Catalogue) -> Re
     let [path] = &args.paths[..] else {
         return Err(Failure::new("--why-not: name one model"));
     };
-    let code = catalogue.code(rule).ok_or_else(|| selectors::unknown_rule(rule, catalogue, "--why-not"))?;
-    let pattern = catalogue.rules().get(code).filter(|rule| matches!(rule.body, Body::Pattern { .. }));
-    let Some(rule) = pattern else {
+    let codes = selectors::named(rule, catalogue, "--why-not")?;
+    let mut rules = codes.iter().filter_map(|code| catalogue.rules().get(code));
+    let Some(rule) = rules.find(|rule| matches!(rule.body, Body::Pattern { .. })) else {
+        let code = codes.first().copied().unwrap_or(rule);
         return Err(Failure::new(format!("--why-not: {code} is found by code; it has no pattern to follow")));
     };
     let model = read(path)?;
