@@ -31,6 +31,16 @@ class Options:
     verbose: bool
     jobs: int
 
+    def goal(self, reached: bool, what: str) -> bool:
+        """Whether a check passes that has a goal, said where it is not reached.
+
+        In the sample a missed goal does not fail the check: there, only what is never allowed does (a wrong result,
+        an illegal model, a crash), for a change must not break what holds, nor wait for what is still to come.
+        """
+        if not reached:
+            print(f"goal not reached: {what}")
+        return reached or self.sample
+
     def listed(self, lines: list[str], first: int = 10) -> str:
         """The lines, indented: all of them if verbose, else the first few."""
         shown = lines if self.verbose else lines[:first]
@@ -41,7 +51,7 @@ class Options:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/conformance/run", description=__doc__)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
-    parser.add_argument("--sample", action="store_true", help="a fixed part of the cases, for CI")
+    parser.add_argument("--sample", action="store_true", help="a fixed part of the cases, for CI; goals may be missed")
     parser.add_argument("-v", "--verbose", action="store_true", help="list every failure and refusal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each core)")
     arguments = parser.parse_args()

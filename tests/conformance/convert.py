@@ -103,12 +103,11 @@ def _report(outcomes, options) -> bool:
         here = [outcome for outcome in outcomes if outcome.target == target and outcome.reachable]
         right = sum(outcome.kind == RIGHT for outcome in here)
         if right < LEAST_SHARE * len(here):
-            print(f"opset {target}: less than {LEAST_SHARE:.0%} of what is reachable")
-            passed = False
+            passed &= options.goal(False, f"opset {target}: {LEAST_SHARE:.0%} of what is reachable")
     missed = [str(o) for o in outcomes if o.upward and o.reachable and o.kind == REFUSED]
     if missed:
         print(f"refused upwards: {len(missed)}\n{options.listed(missed)}")
-        passed = False
+        passed &= options.goal(False, "nothing refused upwards")
     return passed
 
 
