@@ -202,7 +202,7 @@ fn needs_token(model: &Model, id: NodeId, schema: Option<&'static Schema>) -> bo
 }
 
 impl super::Tables<'_> {
-    /// Whether a call has one output by its schema; see [`is_single`].
+    /// Whether a call has one output by its schema; that is, whether it is itself the value it makes.
     pub fn is_single(&self, op: OpId, call: &Call) -> bool {
         is_single(self.op(op), call)
     }

@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use crate::graph::element::ElemType;
 
-/// The elements of an [`Array`], in row-major order.
+/// The elements of an array, in row-major order.
 ///
 /// Types without a counterpart in Rust are kept unpacked, one code per byte: all integers below 8
 /// bits (two's complement, the unused high bits zero) and all floats of 8 bits and fewer.
