@@ -39,17 +39,17 @@ mod tests {
     use super::*;
 
     fn check(glob: &str, path: &str, expected: bool) {
-        let globs = Globs::new(Path::new("/work"), [(glob, ())].into_iter()).expect("a valid glob");
+        let globs = Globs::new(Path::new("/repo"), [(glob, ())].into_iter()).expect("a valid glob");
         assert_eq!(globs.matches(Path::new(path)).next().is_some(), expected, "{glob} {path}");
     }
 
     #[test]
     fn globs_are_relative_to_the_folder() {
-        check("*.onnx", "/work/a/b.onnx", true);
-        check("a/*.onnx", "/work/a/b.onnx", true);
-        check("a/*.onnx", "/work/a/b/c.onnx", false);
-        check("a/**", "/work/a/b/c.onnx", true);
-        check("/a/*.onnx", "/work/a/b.onnx", false);
+        check("*.onnx", "/repo/a/b.onnx", true);
+        check("a/*.onnx", "/repo/a/b.onnx", true);
+        check("a/*.onnx", "/repo/a/b/c.onnx", false);
+        check("a/**", "/repo/a/b/c.onnx", true);
+        check("/a/*.onnx", "/repo/a/b.onnx", false);
         check("*.onnx", "/elsewhere/b.onnx", true);
     }
 }
