@@ -22,8 +22,8 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes the paths and texts of all rule files, sorted, as a Rust table; and once more without their
-/// examples, which take most of the time to read and which only tests and `--explain` need.
+/// Writes the paths and texts of all rule files, sorted, as a Rust table; and another one, rule by rule, of
+/// their texts without examples, which take most of the time to read and which only tests and `--explain` need.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=rules");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -31,11 +31,17 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     collect(&root.join("rules"), &mut files)?;
     files.sort();
     let mut table = String::from("pub static FILES: &[(&str, &str)] = &[\n");
-    let mut brief = String::from("pub static WITHOUT_EXAMPLES: &[(&str, &str)] = &[\n");
+    let mut brief = String::from("pub static BRIEF: &[Brief] = &[\n");
     for file in files {
-        let name = file.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
-        table += &format!("    ({name:?}, include_str!({:?})),\n", file.to_string_lossy());
-        brief += &format!("    ({name:?}, {:?}),\n", without_examples(&fs::read_to_string(&file)?));
+        let path = file.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
+        table += &format!("    ({path:?}, include_str!({:?})),\n", file.to_string_lossy());
+        for text in without_examples(&fs::read_to_string(&file)?) {
+            let (code, name) = header(&text).ok_or_else(|| format!("{path}: a rule without a header"))?;
+            let converts = text.lines().any(|line| is_entry(line, "phase", &["convert", "explore"]));
+            brief += &format!(
+                "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, converts: {converts}, text: {text:?} }},\n"
+            );
+        }
     }
     table += "];\n";
     table += &brief;
@@ -44,19 +50,36 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A rule file as we format it: an example starts with a line of its own, and everything up to the brace
-/// that ends the rule, in the first column, is examples.
-fn without_examples(text: &str) -> String {
+/// The rules of a file as we format it: a rule ends with a brace in the first column, an example starts with a
+/// line of its own, and everything from there to the end of the rule is examples.
+fn without_examples(text: &str) -> Vec<String> {
+    let mut rules = Vec::new();
     let mut kept = String::new();
     let mut in_examples = false;
     for line in text.lines() {
-        in_examples = line.starts_with("  example ") || (in_examples && !line.starts_with('}'));
+        let ends = line.starts_with('}');
+        in_examples = line.starts_with("  example ") || (in_examples && !ends);
         if !in_examples {
             kept += line;
             kept.push('\n');
         }
+        if ends {
+            rules.push(std::mem::take(&mut kept));
+        }
     }
-    kept
+    rules
+}
+
+/// The code and the name of a rule: `rule CVT001 axes-as-input {`.
+fn header(text: &str) -> Option<(&str, &str)> {
+    let mut words = text.lines().find_map(|line| line.strip_prefix("rule "))?.split_whitespace();
+    Some((words.next()?, words.next()?))
+}
+
+/// Whether a line is the entry `key`, with one of these values.
+fn is_entry(line: &str, key: &str, values: &[&str]) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some(key) && words.next().is_some_and(|value| values.contains(&value))
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

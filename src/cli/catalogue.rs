@@ -28,6 +28,17 @@ pub struct Catalogue {
     rules: Arc<RuleSet>,
 }
 
+/// How much of the rules that are built in is read; their codes and names are known in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Those that say something of a model.
+    Linting,
+    /// All, without examples, and without their places in their files.
+    Fixing,
+    /// All, with their examples.
+    Pages,
+}
+
 /// A row of the table below: code, name, level, summary.
 type Row = (&'static str, &'static str, Level, &'static str);
 
@@ -77,11 +88,11 @@ const EVIDENCE: [Row; 35] = [
 
 impl Catalogue {
     /// The rules that are built in, and those in `folders`. Faults of those are said on standard error.
-    /// Examples, and the places of rules in their files, are there only with `examples`.
-    pub fn load(folders: &[PathBuf], examples: bool) -> Result<Self, Failure> {
-        let (mut rules, mut faults) = match examples {
-            true => RuleSet::embedded(),
-            false => (RuleSet::without_examples(), Vec::new()),
+    pub fn load(folders: &[PathBuf], extent: Extent) -> Result<Self, Failure> {
+        let (mut rules, mut faults) = match extent {
+            Extent::Pages => RuleSet::embedded(),
+            Extent::Linting => (RuleSet::for_linting(), Vec::new()),
+            Extent::Fixing => (RuleSet::without_examples(), Vec::new()),
         };
         for folder in folders {
             let found = rules.add_folder(folder);
@@ -127,12 +138,13 @@ fn known(rules: &RuleSet) -> BTreeMap<String, Known> {
         (code.to_owned(), Known { name: name.to_owned(), level, fix: None, summary: summary.to_owned() })
     };
     let detected = builtin::rules().map(|rule| row((rule.code, rule.name, rule.level, "")));
+    let headers = RuleSet::headers().map(|(code, name)| row((code, name, Level::Hint, "")));
     // What a file says of a rule goes before: it is later.
     let written = rules.iter().map(|rule| {
         let (name, summary) = (rule.name.to_string(), rule.summary().to_owned());
         (rule.code.to_string(), Known { name, level: rule.severity, fix: rule.listed().fix, summary })
     });
-    detected.chain(EVIDENCE.into_iter().map(row)).chain(written).collect()
+    headers.chain(detected).chain(EVIDENCE.into_iter().map(row)).chain(written).collect()
 }
 
 fn bad_rules(faults: &[Finding]) -> Failure {

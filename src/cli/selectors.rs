@@ -1,6 +1,7 @@
 //! `--select`, `--ignore` and their like: words that a person writes, as codes.
 
-use super::{Failure, catalogue::Catalogue};
+use super::Failure;
+use super::catalogue::Catalogue;
 
 /// The codes and prefixes that `words` mean; each may be a code, a prefix of codes, a name, or `ALL`.
 ///
@@ -36,12 +37,13 @@ fn unknown_rule(word: &str, catalogue: &Catalogue, origin: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use super::super::catalogue::Extent;
     use super::*;
 
     fn check(word: &str, expected: Result<&str, &str>) {
         let resolved = resolve(
             &[word.to_owned()],
-            &Catalogue::load(&[], false).expect("the built-in rules have no faults"),
+            &Catalogue::load(&[], Extent::Linting).expect("the built-in rules have no faults"),
             "--select",
         );
         let resolved = resolved.as_ref().map(|codes| codes[0].as_str()).map_err(Failure::message);

@@ -5,6 +5,7 @@
 //! the cheapest that are legal at the target come back.
 
 mod blocked;
+mod constants;
 mod declared;
 mod interface;
 mod mend;
@@ -168,7 +169,8 @@ fn relabel(model: &mut Model, target: &Target, options: &Options) -> bool {
     let mut changed = model.opsets != target.imports || model.ir_version != ir_version;
     model.opsets = target.imports.clone();
     model.ir_version = ir_version;
-    changed |= target::declare_initializers(model);
+    changed |= constants::lift_constants(model, target);
+    changed |= constants::declare_initializers(model);
     for function in &mut model.functions {
         let imports = target::target(&function.opsets, options.opset).imports;
         changed |= function.opsets != imports;

@@ -2,14 +2,9 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
-
 use super::options::Options;
 use crate::extract::Target;
-use crate::graph::{
-    AttrValue, DeclaredDim, Dimension, GraphId, Model, NodeId, OpsetImport, Port, Tensor, TypeKind, ValueId,
-    ValueInfo, normal_domain,
-};
+use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, normal_domain};
 use crate::schema::{self, AttrView};
 
 /// The imports that the result is to have.
@@ -70,30 +65,4 @@ fn dropped(model: &Model, id: NodeId, target: &Target) -> Vec<Arc<str>> {
     };
     let gone = node.attrs.iter().filter(|attr| at_target.attr(&attr.name).is_none());
     gone.filter(|attr| is_default(&attr.name, &attr.value)).map(|attr| attr.name.clone()).collect()
-}
-
-/// Before IR version 4, every initializer of the main graph is an input too; whether any was not.
-pub fn declare_initializers(model: &mut Model) -> bool {
-    const FREE_SINCE: i64 = 4;
-    if model.ir_version.is_none_or(|version| version >= FREE_SINCE) {
-        return false;
-    }
-    let main = model.main;
-    let declared: FxHashSet<ValueId> = model.graphs[main].inputs.iter().map(|port| port.value).collect();
-    let missing: Vec<Port> = model.graphs[main]
-        .initializers
-        .iter()
-        .filter(|value| !declared.contains(value))
-        .filter_map(|&value| Some(Port { value, info: info_of(model.constant(value)?) }))
-        .collect();
-    let changed = !missing.is_empty();
-    model.graphs[main].inputs.extend(missing);
-    changed
-}
-
-/// The type of a tensor, as it is declared.
-fn info_of(tensor: &Tensor) -> ValueInfo {
-    let dimension = |&size: &i64| Dimension { dim: DeclaredDim::Value(size), denotation: None };
-    let shape = Some(tensor.dims.iter().map(dimension).collect());
-    ValueInfo { ty: Some(TypeKind::Tensor { elem: tensor.data_type, shape }.into()), ..ValueInfo::default() }
 }

@@ -25,10 +25,12 @@ pub fn is_torchscript(text: &str) -> bool {
     !find::graphs(text).is_empty()
 }
 
-/// All graphs of a text, in order, and a finding for each that could not be read in full.
+/// All graphs of a text, in order, and one finding if some of it could not be read: at the first such
+/// place, with how many more there are.
 pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
     let mut traces = Vec::new();
-    let mut findings = Vec::new();
+    let mut unread = None;
+    let mut more_unread = 0;
     let (mut counted_to, mut line) = (0, 1);
     for found in find::graphs(text) {
         line += newlines(&text[counted_to..found.range.start]);
@@ -36,11 +38,14 @@ pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
         let region = &text[found.range.clone()];
         let parsed = parse::parse(region);
         let graph = &region[..parsed.length];
-        if let Some((first, count)) = parsed.unread {
-            findings.push(unread_lines(graph, first, line + newlines(&graph[..first]), count));
+        if parsed.unread.is_some() || !parsed.trace.complete {
+            match unread {
+                None => unread = Some(not_in_full(graph, line, parsed.unread)),
+                Some(_) => more_unread += 1,
+            }
         }
-        if !parsed.trace.complete {
-            findings.push(cut_short(graph, line + newlines(graph.trim_end())));
+        if parsed.trace.nodes.is_empty() && !parsed.trace.complete {
+            continue;
         }
         let complete =
             parsed.trace.complete && parsed.unread.is_none() && !found.title.ends_with("exception");
@@ -53,7 +58,11 @@ pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
         number_lines(&mut trace, line);
         traces.push(trace);
     }
-    (traces, findings)
+    let unread = unread.map(|finding: Finding| match more_unread {
+        0 => finding,
+        more => finding.note(format!("{more} more graphs of this file could not be read in full")),
+    });
+    (traces, unread.into_iter().collect())
 }
 
 /// Says of each node on which line it stands, the graph beginning on `line`.
@@ -63,6 +72,15 @@ fn number_lines(trace: &mut Trace, mut line: u32) {
         line += newlines(&trace.text[counted_to..node.span.0]);
         counted_to = node.span.0;
         node.line = line;
+    }
+}
+
+/// What of a graph that begins on `line` could not be read: lines within it (the start of the first, and
+/// how many), or its end.
+fn not_in_full(graph: &str, line: u32, unread: Option<(usize, usize)>) -> Finding {
+    match unread {
+        Some((first, count)) => unread_lines(graph, first, line + newlines(&graph[..first]), count),
+        None => cut_short(graph, line + newlines(graph.trim_end())),
     }
 }
 

@@ -12,8 +12,20 @@ use crate::diag::{Finding, Level};
 use crate::graph::syntax::Source;
 use crate::graph::syntax::suggest::closest;
 
-/// The files below `rules/`, by path, sorted; `build.rs` collects them.
+/// A rule that is built in, without its examples.
+struct Brief {
+    path: &'static str,
+    code: &'static str,
+    name: &'static str,
+    /// Whether it is for conversion and for other forms of the same, about which there is nothing to say.
+    converts: bool,
+    text: &'static str,
+}
+
+/// The files below `rules/`, by path, sorted, and their rules one by one; `build.rs` collects them.
 mod embedded {
+    use super::Brief;
+
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 }
 
@@ -51,18 +63,33 @@ impl RuleSet {
         (rules, findings)
     }
 
-    /// The rules that are built in, without their examples: what the tools start with. Their texts are
-    /// known to have no faults, for a test holds that.
+    /// The rules that are built in, without their examples. Their texts are known to have no faults, for a
+    /// test holds that.
     pub fn without_examples() -> RuleSet {
+        RuleSet::brief(|_| true)
+    }
+
+    /// Those that say something of a model as it is, without their examples: a linter starts often, and
+    /// has no use for the conversions, which are the most.
+    pub fn for_linting() -> RuleSet {
+        RuleSet::brief(|brief| !brief.converts)
+    }
+
+    fn brief(wanted: impl Fn(&Brief) -> bool) -> RuleSet {
         let mut rules = Vec::new();
-        for (path, text) in embedded::WITHOUT_EXAMPLES {
-            let source = Source::new(path, text);
+        for brief in embedded::BRIEF.iter().filter(|brief| wanted(brief)) {
+            let source = Source::new(brief.path, brief.text);
             let (asts, _) = parse(&source);
             let mut faults = Faults::ignored(&source);
             rules.extend(asts.into_iter().filter_map(|ast| check(ast, &mut faults)));
         }
         rules.sort_by(|a: &Rule, b| a.code.cmp(&b.code));
         RuleSet { rules }
+    }
+
+    /// The codes and names of the rules that are built in.
+    pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
+        embedded::BRIEF.iter().map(|brief| (brief.code, brief.name))
     }
 
     /// Adds the rules of every `.rule` file below `folder`, in the order of their paths.
@@ -140,6 +167,7 @@ pub fn is_meant(rule: &Rule, selector: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::rule::Phase;
 
     #[test]
     fn the_rules_that_are_built_in_have_no_faults() {
@@ -147,6 +175,11 @@ mod tests {
         assert_eq!(findings, []);
         let codes = |rules: &RuleSet| rules.iter().map(|rule| rule.code.clone()).collect::<Vec<_>>();
         assert_eq!(codes(&RuleSet::without_examples()), codes(&rules));
+        let linting = RuleSet::for_linting();
+        for rule in rules.iter() {
+            let is_reported = !matches!(rule.phase, Phase::Convert | Phase::Explore);
+            assert_eq!(linting.get(&rule.code).is_some(), is_reported, "{}", rule.code);
+        }
         for rule in rules.iter() {
             assert!(rules.get(&rule.code).is_some_and(|found| found.name == rule.name));
             assert!(rules.knows(&rule.code[..3]) && rules.knows(&rule.name) && rules.knows("ALL"));

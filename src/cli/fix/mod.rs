@@ -12,7 +12,7 @@ use similar::TextDiff;
 
 use self::args::Args;
 use self::save::{Form, Saver};
-use super::catalogue::Catalogue;
+use super::catalogue::{Catalogue, Extent};
 use super::{Failure, Status, crash, output};
 use crate::diag::{Finding, Level, Place, render};
 use crate::fix::{Outcome, Report, fix};
@@ -25,7 +25,7 @@ use crate::write;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let catalogue = Catalogue::load(&args.rules, false)?;
+    let catalogue = Catalogue::load(&args.rules, Extent::Fixing)?;
     let options = args.options(&catalogue)?;
     if args.in_place && args.input == Path::new("-") {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));

@@ -30,7 +30,7 @@ fn lines(model: &Model, sources: &SourceFiles) -> BTreeMap<Arc<str>, BTreeSet<u3
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);
     let mut lines: BTreeMap<Arc<str>, BTreeSet<u32>> = BTreeMap::new();
-    for source in model.nodes.ids().filter_map(|node| locator.source(node)) {
+    for source in model.nodes.ids().filter_map(|node| locator.own_source(node)) {
         lines.entry(source.file).or_default().insert(source.line);
     }
     lines

@@ -27,7 +27,7 @@ use self::config::{Config, Configs};
 use self::discover::{Input, discover};
 use self::evidence::{Context, Linted};
 use self::settings::Assigned;
-use super::catalogue::Catalogue;
+use super::catalogue::{Catalogue, Extent};
 use super::{Failure, Status, output};
 use crate::diag::render::{Run, render};
 use crate::diag::{Finding, Level};
@@ -39,8 +39,11 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     let config = configs.for_folder(".".as_ref())?;
     let folders: Vec<PathBuf> =
         args.rules.iter().cloned().chain(config.rules.iter().map(|folder| config.resolve(folder))).collect();
-    let catalogue =
-        Catalogue::load(&folders, args.list_rules || args.explain.is_some() || args.why_not.is_some())?;
+    let extent = match args.list_rules || args.explain.is_some() || args.why_not.is_some() {
+        true => Extent::Pages,
+        false => Extent::Linting,
+    };
+    let catalogue = Catalogue::load(&folders, extent)?;
     if args.list_rules {
         return output::print(&rules::list(&catalogue)).map(|()| Status::Clean);
     }

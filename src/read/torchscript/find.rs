@@ -11,10 +11,15 @@ pub struct Found<'a> {
     pub title: &'a str,
 }
 
-/// Where graphs begin in a text, in order.
+/// Where graphs begin in a text, in order; no two on one line.
 pub fn graphs(text: &str) -> Vec<Found<'_>> {
-    let starts: Vec<usize> =
-        text.match_indices("graph(").map(|(at, _)| at).filter(|&at| is_graph(text, at)).collect();
+    let mut starts: Vec<usize> = Vec::new();
+    for (at, _) in text.match_indices("graph(") {
+        let on_new_line = starts.last().is_none_or(|&last| text[last..at].contains('\n'));
+        if on_new_line && is_graph(text, at) {
+            starts.push(at);
+        }
+    }
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts
         .iter()
@@ -66,6 +71,7 @@ mod tests {
             ],
         );
         check("with prim::Fusion_0 = graph(%x):\n", &[("with prim::Fusion_0", "graph(%x):\n")]);
+        check("a: graph(%x) b: graph(%y)", &[("a", "graph(%x) b: graph(%y)")]);
         check("torch.graph(%x) subgraph(%x) graph(x) graph()", &[]);
     }
 }

@@ -1,0 +1,131 @@
+//! Where old versions want constants to stand.
+//!
+//! Before opset 9, `Constant` makes floats only, so that others have to be initializers; before IR version 4,
+//! an initializer is an input of the graph too, so that only the main graph can have any.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::extract::{Names, Target};
+use crate::graph::{
+    AttrKind, DeclaredDim, Def, Dimension, ElemType, Initial, Metadata, Model, Node, NodeId, Port, Tensor,
+    TensorId, TypeKind, Value, ValueId, ValueInfo,
+};
+use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
+
+/// Makes initializers of the main graph of the `Constant` nodes, in whatever graph, that the target does not
+/// take for their element type; whether there were any.
+///
+/// Local functions, which see no initializers, came with IR version 8, long after `Constant` took all types.
+pub fn lift_constants(model: &mut Model, target: &Target) -> bool {
+    let Some(opset) = target.opset("").and_then(|opset| u16::try_from(opset).ok()) else { return false };
+    let mut lifted = Vec::new();
+    for graph in model.graphs.ids() {
+        let constants = model.graphs[graph].nodes.iter().filter_map(|&node| {
+            let tensor = constant_tensor(model, node)?;
+            let elem = model.tensors[tensor].elem()?;
+            (!takes_constant(opset, elem)).then_some((node, tensor))
+        });
+        lifted.extend(constants);
+    }
+    let gone: FxHashSet<NodeId> = lifted.iter().map(|&(node, _)| node).collect();
+    for (_, graph) in model.graphs.iter_mut() {
+        graph.nodes.retain(|node| !gone.contains(node));
+    }
+    let mut names = Names::of(model);
+    for &(node, tensor) in &lifted {
+        lift(model, node, tensor, &mut names);
+    }
+    !lifted.is_empty()
+}
+
+fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
+    let node = &model.nodes[node];
+    let is_constant = node.domain().is_empty() && &*node.op_type == "Constant";
+    node.attr("value").filter(|_| is_constant)?.as_tensor()
+}
+
+/// Whether `Constant` makes tensors of an element type at an opset.
+fn takes_constant(opset: u16, elem: ElemType) -> bool {
+    let op = OpUse {
+        domain: "",
+        name: "Constant",
+        epoch: None,
+        attrs: &[AttrUse { name: "value", value: AttrView::Other(Some(AttrKind::Tensor)) }],
+        inputs: &[],
+        outputs: &[Operand::Present { ty: Some(ValueType::Tensor(elem)), negative: false }],
+    };
+    schema::legal(&op, opset).is_ok()
+}
+
+/// Turns what a `Constant` node made into an initializer of the main graph. Where its graph is a body that
+/// hands it out, an `Identity` does so now.
+fn lift(model: &mut Model, node: NodeId, tensor: TensorId, names: &mut Names) {
+    let Some(value) = model.nodes[node].output(0) else { return };
+    let body = model.values[value].graph;
+    let main = model.main;
+    if body != main && model.graphs[body].outputs.iter().any(|port| port.value == value) {
+        let lifted = Value {
+            name: names.fresh(&model.values[value].name.clone(), None),
+            graph: main,
+            def: Def::Missing,
+            initial: None,
+        };
+        let lifted = model.values.push(lifted);
+        pass_on(model, node, lifted);
+        initialize(model, lifted, tensor);
+    } else {
+        model.values[value].graph = main;
+        initialize(model, value, tensor);
+    }
+}
+
+fn initialize(model: &mut Model, value: ValueId, tensor: TensorId) {
+    let named = Tensor { name: Some(model.values[value].name.clone()), ..model.tensors[tensor].clone() };
+    let tensor = model.tensors.push(named);
+    model.values[value].initial = Some(Initial::Dense(tensor));
+    model.values[value].def = Def::Initializer;
+    let main = model.main;
+    model.graphs[main].initializers.push(value);
+}
+
+/// Makes an `Identity` of `from` of a node, which stays in its graph and keeps its outputs.
+fn pass_on(model: &mut Model, node: NodeId, from: ValueId) {
+    let graph = model.nodes[node].graph;
+    let old = &mut model.nodes[node];
+    *old = Node {
+        op_type: Arc::from("Identity"),
+        inputs: vec![Some(from)],
+        attrs: Vec::new(),
+        metadata: Metadata::new(),
+        ..old.clone()
+    };
+    model.graphs[graph].nodes.insert(0, node);
+}
+
+/// Before IR version 4, every initializer of the main graph is an input too; whether any was not.
+pub fn declare_initializers(model: &mut Model) -> bool {
+    const FREE_SINCE: i64 = 4;
+    if model.ir_version.is_none_or(|version| version >= FREE_SINCE) {
+        return false;
+    }
+    let main = model.main;
+    let declared: FxHashSet<ValueId> = model.graphs[main].inputs.iter().map(|port| port.value).collect();
+    let missing: Vec<Port> = model.graphs[main]
+        .initializers
+        .iter()
+        .filter(|value| !declared.contains(value))
+        .filter_map(|&value| Some(Port { value, info: info_of(model.constant(value)?) }))
+        .collect();
+    let changed = !missing.is_empty();
+    model.graphs[main].inputs.extend(missing);
+    changed
+}
+
+/// The type of a tensor, as it is declared.
+fn info_of(tensor: &Tensor) -> ValueInfo {
+    let dimension = |&size: &i64| Dimension { dim: DeclaredDim::Value(size), denotation: None };
+    let shape = Some(tensor.dims.iter().map(dimension).collect());
+    ValueInfo { ty: Some(TypeKind::Tensor { elem: tensor.data_type, shape }.into()), ..ValueInfo::default() }
+}
