@@ -114,8 +114,9 @@ impl Forms {
         Forms { ids, index, of }
     }
 
-    /// For each class the form that is cheapest if nothing is shared. The costs of inputs come before
-    /// those of what they make, so that the forms chosen never lead back to themselves.
+    /// For each class the form that is cheapest if nothing is shared. A form never costs less than its
+    /// inputs, and a class takes another form only where that is cheaper than what it had, so that the
+    /// forms chosen never lead back to themselves.
     fn cheapest(&self) -> Cheapest {
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.ids.len()];
         for (class, forms) in self.of.iter().enumerate() {
@@ -132,8 +133,9 @@ impl Forms {
             let total = |form: &Form| {
                 form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(cheapest.costs[input]))
             };
-            let best = self.of[class].iter().enumerate().map(|(at, form)| (total(form), at)).min();
-            let Some((cost, form)) = best.filter(|(cost, _)| *cost < cheapest.costs[class]) else { continue };
+            // Where sums are too large to tell forms apart, what each costs by itself does.
+            let best = self.of[class].iter().enumerate().map(|(at, form)| (total(form), form.cost, at)).min();
+            let Some((cost, _, form)) = best.filter(|best| best.0 < cheapest.costs[class]) else { continue };
             (cheapest.costs[class], cheapest.forms[class]) = (cost, form);
             for &user in &users[class] {
                 if !queued[user] {

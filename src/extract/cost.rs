@@ -16,8 +16,14 @@ impl Cost {
         Cost(units)
     }
 
+    /// The sum, which cannot be had where one of both cannot. What is used again and again makes sums of
+    /// tree costs grow without end: those stop at the greatest cost that can be had, which keeps them in
+    /// order, if no longer strictly.
     pub fn plus(self, other: Cost) -> Cost {
-        Cost(self.0.saturating_add(other.0))
+        if !self.is_finite() || !other.is_finite() {
+            return Cost::MAX;
+        }
+        Cost(self.0.saturating_add(other.0).min(u64::MAX - 1))
     }
 
     pub fn is_finite(self) -> bool {

@@ -3,19 +3,60 @@
 use super::options::Options;
 use crate::diag::{Finding, Level, Place};
 use crate::extract::{Blocker, Target};
-use crate::graph::Model;
-use crate::schema;
+use crate::graph::uses::Uses;
+use crate::graph::{GraphId, Model, NodeId};
+use crate::lint::locate::{Locator, Part};
+use crate::read::source::SourceFiles;
+use crate::schema::{self, AttrUse, AttrView, Illegal, OpUse, Operand};
 
-/// One finding for each node that has no legal form.
-pub fn findings(model: &Model, target: &Target, blockers: &[Blocker]) -> Vec<Finding> {
+/// One finding for each node of `graph` that has no legal form; at least one, whatever is known of why.
+pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Blocker]) -> Vec<Finding> {
+    let (uses, sources) = (Uses::new(model), SourceFiles::default());
+    let places = Locator::new(model, &uses, &sources);
     let opset = target.opset("").unwrap_or_default();
-    blockers.iter().map(|blocker| finding(model, opset, blocker)).collect()
+    if blockers.is_empty() {
+        let name = places.graph_path(graph);
+        let message = format!("the graph `{name}` has no form in opset {opset}");
+        return vec![Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File)];
+    }
+    blockers.iter().map(|blocker| finding(model, &places, opset, blocker.node, &blocker.illegal)).collect()
 }
 
-/// What keeps the whole model from a version, whatever its nodes are.
-pub fn by_version(model: &Model, target: &Target, options: &Options) -> Option<Finding> {
-    /// The first IR version with local functions, and the opset it came with.
-    const FUNCTIONS: (i64, i64) = (8, 15);
+/// The nodes of a converted model in a form that its opset does not have, types left aside: there are none,
+/// unless there is a fault in this program or the node came so.
+pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
+    let (uses, sources) = (Uses::new(model), SourceFiles::default());
+    let places = Locator::new(model, &uses, &sources);
+    let nodes = model.graphs.iter().flat_map(|(_, graph)| &graph.nodes);
+    let illegal = nodes.filter(|&&node| model.callee(node).is_none()).filter_map(|&node| {
+        let opset = model.opset(model.nodes[node].graph, model.nodes[node].domain())?;
+        let opset = u16::try_from(opset).ok()?;
+        Some((node, opset, illegal_as_written(model, node, opset)?))
+    });
+    illegal.map(|(node, opset, why)| finding(model, &places, i64::from(opset), node, &why)).collect()
+}
+
+/// Why a node may not be written as it is at an opset, whatever the types of its operands; `None` also
+/// where nothing is known of its operator.
+fn illegal_as_written(model: &Model, id: NodeId, opset: u16) -> Option<Illegal> {
+    let node = &model.nodes[id];
+    schema::lookup(node.domain(), &node.op_type, u16::MAX)?;
+    let operand = |value: &Option<_>| match value {
+        Some(_) => Operand::Present { ty: None, negative: false },
+        None => Operand::Absent,
+    };
+    let attrs = node.attrs.iter();
+    let attrs: Vec<AttrUse> =
+        attrs.map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
+    let inputs: Vec<Operand> = node.inputs.iter().map(operand).collect();
+    let outputs: Vec<Operand> = node.outputs.iter().map(operand).collect();
+    let (domain, name) = (node.domain(), &*node.op_type);
+    let op = OpUse { domain, name, epoch: None, attrs: &attrs, inputs: &inputs, outputs: &outputs };
+    schema::legal(&op, opset).err()
+}
+
+/// What keeps any model from a version, whatever its nodes are.
+pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
     let blocked =
         |message: String| Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File);
     if let Some(wanted) = options.opset {
@@ -31,23 +72,18 @@ pub fn by_version(model: &Model, target: &Target, options: &Options) -> Option<F
             return Some(finding);
         }
     }
-    let ir_version = super::target::ir_version(model, target, options);
-    let too_old = ir_version.is_some_and(|version| version < FUNCTIONS.0) && ir_version != model.ir_version;
-    (too_old && !model.functions.is_empty()).then(|| {
-        let name = model.functions[0].name.as_deref().unwrap_or("");
-        blocked(format!("the model has local functions (`{name}`), which IR version {} brought", FUNCTIONS.0))
-            .help(format!("convert to opset {} or later, or inline the functions first", FUNCTIONS.1))
-    })
+    None
 }
 
-fn finding(model: &Model, opset: i64, blocker: &Blocker) -> Finding {
-    let node = &model.nodes[blocker.node];
+fn finding(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Illegal) -> Finding {
+    let node = &model.nodes[id];
     let name = node.name.as_deref().filter(|name| !name.is_empty());
     let named = name.map(|name| format!(" (`{name}`)")).unwrap_or_default();
-    let message =
-        format!("`{}`{named} cannot be converted to opset {opset}: it {}", node.op_name(), blocker.illegal);
-    let finding = Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File);
-    match blocker.illegal.since {
+    let message = format!("`{}`{named} cannot be converted to opset {opset}: it {illegal}", node.op_name());
+    let mut finding =
+        Finding::new("OPV006", "not-convertible", Level::Error, message, places.node(id, Part::Whole));
+    finding.source = places.source(id);
+    match illegal.since {
         Some(since) => finding.help(format!("convert to opset {since} or later")),
         None => finding,
     }

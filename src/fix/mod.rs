@@ -7,6 +7,7 @@
 mod blocked;
 mod constants;
 mod declared;
+mod inline;
 mod interface;
 mod mend;
 pub mod options;
@@ -57,7 +58,11 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         declared::correct(&mut model);
     }
     let main_target = target::target(&model.opsets, options.opset);
-    if let Some(finding) = blocked::by_version(&model, &main_target, options) {
+    let hindrance = match blocked::by_version(&main_target, options) {
+        None if !target::has_functions(&model, &main_target, options) => inline::inline(&mut model).err(),
+        hindrance => hindrance,
+    };
+    if let Some(finding) = hindrance {
         return Outcome { model: source, report, findings: vec![finding], changed: false };
     }
     match rewrite(&mut model, options, rules, &mut report) {
@@ -68,6 +73,12 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     if options.infer_shapes {
         let facts = infer::infer(&model, infer::Options::default());
         changed |= infer::annotate(&mut model, &facts);
+    }
+    if !main_target.is_source {
+        let illegal = blocked::illegal_nodes(&model);
+        if !illegal.is_empty() {
+            return Outcome { model: source, report, findings: illegal, changed: false };
+        }
     }
     let faults = if verify::is_sound(&source) { verify::verify(&source, &model) } else { Vec::new() };
     if !faults.is_empty() {
@@ -121,7 +132,9 @@ fn rewrite(
         let done = extract::run(model, graph, &facts, &Uses::new(model), &task);
         match done {
             extract::Done::Unchanged => {}
-            extract::Done::Blocked(blockers) => findings.extend(blocked::findings(model, &target, &blockers)),
+            extract::Done::Blocked(blockers) => {
+                findings.extend(blocked::findings(model, graph, &target, &blockers))
+            }
             extract::Done::Planned { plan, report: said } => {
                 report::saturated(report, said);
                 let mut names = Names::of(model);

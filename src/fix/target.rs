@@ -41,6 +41,16 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
     schema::release(opset).map(|release| release.ir_version)
 }
 
+/// Whether the functions of a model may stay: a version that is not changed has those that are there.
+pub fn has_functions(model: &Model, target: &Target, options: &Options) -> bool {
+    /// The first IR version with local functions; it came with opset 15.
+    const SINCE: i64 = 8;
+    let version = ir_version(model, target, options);
+    model.functions.is_empty()
+        || version == model.ir_version
+        || version.is_none_or(|version| version >= SINCE)
+}
+
 /// Leaves out attributes that do not exist at the target, where they are at their default anyway.
 pub fn drop_defaults(model: &mut Model, graph: GraphId, target: &Target) {
     for id in model.graphs[graph].nodes.clone() {

@@ -40,7 +40,9 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
 fn reported(rule: &Rule) -> Option<&Direction> {
     match &rule.body {
         Body::Pattern { forward, .. } if rule.is_lint_only() => Some(forward),
-        Body::Pattern { forward, .. } if rule.phase == Phase::Simplify || rule.mends.is_some() => Some(forward),
+        Body::Pattern { forward, .. } if rule.phase == Phase::Simplify || rule.mends.is_some() => {
+            Some(forward)
+        }
         Body::Pattern { .. } | Body::Builtin(_) => None,
     }
 }

@@ -6,6 +6,7 @@ mod canonical;
 mod cli_config;
 mod cli_fix;
 mod cli_lint;
+mod convert;
 mod lint;
 mod models;
 mod roundtrip;

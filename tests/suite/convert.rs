@@ -1,0 +1,95 @@
+//! Conversions that change more than nodes: where constants stand, functions that the target cannot hold, and
+//! graphs whose paths multiply.
+
+use onnx_lint::fix::{Options, fix};
+use onnx_lint::read;
+use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::write;
+
+/// Converts a model given as text; the result as text, or what stands in the way.
+fn convert(text: &str, opset: i64) -> Result<String, Vec<String>> {
+    let (model, findings) = read::text::read(text);
+    assert_eq!(findings, [], "the text of the test has faults");
+    let options = Options { opset: Some(opset), ..Options::default() };
+    let outcome = fix(model.expect("a model"), &options, &RuleSet::without_examples());
+    match outcome.findings.is_empty() {
+        true => Ok(write::text::write(&outcome.model)),
+        false => Err(outcome.findings.into_iter().map(|finding| finding.message).collect()),
+    }
+}
+
+#[track_caller]
+fn check(text: &str, opset: i64, expected: &[&str], absent: &[&str]) {
+    let converted = convert(text, opset).unwrap_or_else(|faults| panic!("refused: {faults:?}"));
+    for part in expected {
+        assert!(converted.contains(part), "`{part}` is not in\n{converted}");
+    }
+    for part in absent {
+        assert!(!converted.contains(part), "`{part}` is in\n{converted}");
+    }
+}
+
+#[test]
+fn constants_stand_where_old_versions_take_them() {
+    let integers = r#"<ir_version: 8, opset_import: ["" : 11]>
+        g (int64[N] x, float[N] w) => (int64[N] y, float[N] z) {
+            k = Constant <value = int64[1] {3}> ()
+            f = Constant <value = float[1] {0.5}> ()
+            y = Mul (x, k)
+            z = Mul (w, f)
+        }"#;
+    check(integers, 9, &["ir_version: 4", "k = Constant", "f = Constant"], &[]);
+    check(
+        integers,
+        8,
+        &["ir_version: 3", "<int64[1] k =  {3}>", "int64[1] k)", "f = Constant"],
+        &["k = Constant"],
+    );
+
+    let in_body = r#"<ir_version: 8, opset_import: ["" : 11]>
+        g (bool c, int64 x) => (int64 y) {
+            y = If (c) <
+                then_branch = t () => (int64 a) { a = Constant <value = int64 {7}> () },
+                else_branch = e () => (int64 b) { k = Constant <value = int64 {5}> ()  b = Mul (x, k) }
+            >
+        }"#;
+    check(in_body, 7, &["int64 k", "Identity (", "b = Mul (x, k)"], &["Constant"]);
+}
+
+#[test]
+fn functions_are_written_out_where_the_target_has_none() {
+    let functions = r#"<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
+        g (float[N,4] x) => (float[N,4] y, float[N,4] z) {
+            [call] y, z = f.Scaled <by = 2.0> (x)
+        }
+        <domain: "f", opset_import: ["" : 17, "f" : 1]>
+        Scaled <by> (v, w) => (twice, v) {
+            k = Constant <value_float: float = @by> ()
+            twice = f.Halved (v, k)
+        }
+        <domain: "f", opset_import: ["" : 17]>
+        Halved (a, b) => (c) {
+            h = Constant <value = float {0.5}> ()
+            p = Mul (a, b)
+            c = Mul (p, h)
+        }"#;
+    check(functions, 15, &["f.Scaled"], &[]);
+    check(functions, 13, &["z = Identity (x)"], &["f.Scaled", "f.Halved", "@by"]);
+
+    let recursive = r#"<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
+        g (float[N] x) => (float[N] y) { y = f.F (x) }
+        <domain: "f", opset_import: ["" : 17, "f" : 1]>
+        F (a) => (b) { b = f.F (a) }"#;
+    let said = convert(recursive, 13).expect_err("a function that calls itself");
+    assert!(said[0].ends_with("one calls itself"), "{said:?}");
+}
+
+#[test]
+fn paths_may_multiply() {
+    let doubled: String = (0..150).map(|i| format!("v{} = Add (v{i}, v{i})\n", i + 1)).collect();
+    let text = format!(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[N,1] v0) => (float[N] y) {{\n{doubled}
+        a = Constant <value = int64[1] {{1}}> ()\ny = Squeeze (v150, a)\n}}"
+    );
+    check(&text, 11, &["Squeeze <axes: ints = [1]> (v150)"], &[]);
+}
