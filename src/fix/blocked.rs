@@ -1,5 +1,6 @@
 //! Says what stands in the way of a conversion.
 
+use super::inline::Hindrance;
 use super::options::Options;
 use crate::diag::{Finding, Level, Place};
 use crate::extract::{Blocker, Target};
@@ -20,6 +21,15 @@ pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Bloc
         return vec![Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File)];
     }
     blockers.iter().map(|blocker| finding(model, &places, opset, blocker.node, &blocker.illegal)).collect()
+}
+
+/// That the local functions of a model can neither stay nor be written out.
+pub fn by_functions(model: &Model, hindrance: Hindrance) -> Finding {
+    let name = model.functions.first().and_then(|function| function.name.as_deref()).unwrap_or("");
+    let message =
+        format!("the model has local functions (`{name}`), which opset 15 brought, and {hindrance}");
+    Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File)
+        .help("convert to opset 15 or later")
 }
 
 /// The nodes of a converted model in a form that its opset does not have, types left aside: there are none,

@@ -1,10 +1,11 @@
 //! Writes out the calls of local functions, for versions that have none.
 
+use std::collections::hash_map::Entry;
+use std::fmt;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::diag::{Finding, Level, Place};
 use crate::extract::Names;
 use crate::graph::{
     AttrValue, Attribute, Def, Graph, GraphId, Model, Node, NodeId, OpsetImport, Owner, Port, Value, ValueId,
@@ -19,7 +20,7 @@ const MAX_NODES: usize = 1 << 20;
 ///
 /// # Errors
 /// A function calls itself, means another opset than the model, or the result would be enormous.
-pub fn inline(model: &mut Model) -> Result<(), Finding> {
+pub fn inline(model: &mut Model) -> Result<(), Hindrance> {
     unite_imports(model)?;
     let mut inliner = Inliner { names: Names::of(model), model };
     // Without recursion, no chain of calls is longer than there are functions.
@@ -29,7 +30,7 @@ pub fn inline(model: &mut Model) -> Result<(), Finding> {
             return Ok(());
         }
     }
-    Err(refused(model, "calls itself"))
+    Err(Hindrance::Recursion)
 }
 
 /// Leaves nothing of the functions but empty graphs, which nothing refers to.
@@ -41,22 +42,33 @@ fn drop_functions(model: &mut Model) {
     }
 }
 
-fn refused(model: &Model, why: &str) -> Finding {
-    let name = model.functions.first().and_then(|function| function.name.as_deref()).unwrap_or("");
-    let message = format!("the model has local functions (`{name}`), which opset 15 brought, and one {why}");
-    Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File)
-        .help("convert to opset 15 or later")
+/// Why the functions of a model cannot be written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hindrance {
+    Recursion,
+    OtherOpset,
+    Size,
+}
+
+impl fmt::Display for Hindrance {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Hindrance::Recursion => "one calls itself",
+            Hindrance::OtherOpset => "one is written for another opset than the model",
+            Hindrance::Size => "written out, they make more than a million nodes",
+        })
+    }
 }
 
 /// Gives the model the imports of its functions.
-fn unite_imports(model: &mut Model) -> Result<(), Finding> {
+fn unite_imports(model: &mut Model) -> Result<(), Hindrance> {
     let domain = |import: &OpsetImport| normal_domain(import.domain.as_deref()).to_owned();
     let imports: Vec<OpsetImport> =
         model.functions.iter().flat_map(|function| function.opsets.iter().cloned()).collect();
     for import in imports {
         match model.opsets.iter().find(|own| domain(own) == domain(&import)) {
             Some(own) if own.version != import.version => {
-                return Err(refused(model, "is written for another opset than the model"));
+                return Err(Hindrance::OtherOpset);
             }
             Some(_) => {}
             None => model.opsets.push(import),
@@ -72,7 +84,7 @@ struct Inliner<'m> {
 
 impl Inliner<'_> {
     /// Writes out every call that stands in the model now; whether there was one.
-    fn round(&mut self) -> Result<bool, Finding> {
+    fn round(&mut self) -> Result<bool, Hindrance> {
         let mut found = false;
         for graph in scopes::nested(self.model, self.model.main) {
             let before = std::mem::take(&mut self.model.graphs[graph].nodes);
@@ -86,7 +98,7 @@ impl Inliner<'_> {
                     None => after.push(node),
                 }
                 if self.model.nodes.len() > MAX_NODES {
-                    return Err(refused(self.model, "would have to be written out too often"));
+                    return Err(Hindrance::Size);
                 }
             }
             self.model.graphs[graph].nodes = after;
@@ -107,10 +119,9 @@ impl Inliner<'_> {
         let mut passed_on = Vec::new();
         for (index, port) in body.outputs.iter().enumerate() {
             let Some(output) = caller.output(index) else { continue };
-            if copy.values.contains_key(&port.value) {
-                passed_on.push((port.value, output));
-            } else {
-                copy.values.insert(port.value, Some(output));
+            match copy.values.entry(port.value) {
+                Entry::Occupied(_) => passed_on.push((port.value, output)),
+                Entry::Vacant(unnamed) => _ = unnamed.insert(Some(output)),
             }
         }
         let mut nodes = self.nodes(&mut copy, &body.nodes, caller.graph);

@@ -58,11 +58,13 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         declared::correct(&mut model);
     }
     let main_target = target::target(&model.opsets, options.opset);
-    let hindrance = match blocked::by_version(&main_target, options) {
-        None if !target::has_functions(&model, &main_target, options) => inline::inline(&mut model).err(),
-        hindrance => hindrance,
+    let refusal = match blocked::by_version(&main_target, options) {
+        None if !target::has_functions(&model, &main_target, options) => {
+            inline::inline(&mut model).err().map(|hindrance| blocked::by_functions(&model, hindrance))
+        }
+        finding => finding,
     };
-    if let Some(finding) = hindrance {
+    if let Some(finding) = refusal {
         return Outcome { model: source, report, findings: vec![finding], changed: false };
     }
     match rewrite(&mut model, options, rules, &mut report) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use onnx_lint::graph::{AttrValue, Attribute, Def, GraphId, Model, NodeId, ValueId, order};
+use onnx_lint::graph::{AttrValue, Attribute, Def, GraphId, Model, NodeId, Port, ValueId, order};
 use onnx_lint::infer::{self, eval::Array};
 use onnx_lint::schema::{AttrView, lookup};
 
@@ -30,7 +30,9 @@ impl Writer<'_> {
             .enumerate()
             .map(|(at, node)| (node, at))
             .collect();
-        for port in &self.model.graphs[graph].inputs {
+        // Before IR version 4, constants are inputs too.
+        let is_given = |port: &&Port| self.model.constant(port.value).is_none();
+        for port in self.model.graphs[graph].inputs.iter().filter(is_given) {
             let name = self.model.values[port.value].name.to_string();
             self.names.insert(port.value, name);
         }
