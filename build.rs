@@ -22,8 +22,9 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes the paths and texts of all rule files, sorted, as a Rust table; and another one, rule by rule, of
-/// their texts without examples, which take most of the time to read and which only tests and `--explain` need.
+/// Writes, as Rust, what is to be known of the rule files without reading them: `rules.rs` has the paths and
+/// texts of all files, sorted, and rule by rule the texts without examples, which take most of the time to
+/// read and which only tests and `--explain` need; `known.rs` has the identity of every rule that code finds.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=rules");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
@@ -31,22 +32,29 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     collect(&root.join("rules"), &mut files)?;
     files.sort();
     let mut table = String::from("pub static FILES: &[(&str, &str)] = &[\n");
-    let mut brief = String::from("pub static BRIEF: &[Brief] = &[\n");
+    let mut briefs = String::from("pub static BRIEF: &[Brief] = &[\n");
+    let (mut constants, mut ids) = (String::new(), String::new());
     for file in files {
         let path = file.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
         table += &format!("    ({path:?}, include_str!({:?})),\n", file.to_string_lossy());
         for text in without_examples(&fs::read_to_string(&file)?) {
-            let (code, name) = header(&text).ok_or_else(|| format!("{path}: a rule without a header"))?;
-            let converts = text.lines().any(|line| is_entry(line, "phase", &["convert", "explore"]));
-            brief += &format!(
-                "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, converts: {converts}, text: {text:?} }},\n"
+            let header = header(&text).ok_or_else(|| format!("{path}: a rule without a header: {text}"))?;
+            let Header { code, name, summary, severity, kind } = &header;
+            briefs += &format!(
+                "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
+                 severity: Level::{severity}, kind: Kind::{kind}, text: {text:?} }},\n"
             );
+            if *kind == "Page" {
+                let id = format!("RuleId {{ code: {code:?}, name: {name:?}, level: Level::{severity} }}");
+                let constant = name.to_uppercase().replace('-', "_");
+                constants += &format!("/// {code}: {summary}\npub(crate) const {constant}: RuleId = {id};\n");
+                ids += &format!("    {id},\n");
+            }
         }
     }
-    table += "];\n";
-    table += &brief;
-    table += "];\n";
-    fs::write(out.join("rules.rs"), table)?;
+    fs::write(out.join("rules.rs"), format!("{table}];\n{briefs}];\n"))?;
+    let all = format!("/// All of them.\npub(crate) const ALL: &[RuleId] = &[\n{ids}];\n");
+    fs::write(out.join("known.rs"), constants + &all)?;
     Ok(())
 }
 
@@ -70,16 +78,36 @@ fn without_examples(text: &str) -> Vec<String> {
     rules
 }
 
-/// The code and the name of a rule: `rule CVT001 axes-as-input {`.
-fn header(text: &str) -> Option<(&str, &str)> {
-    let mut words = text.lines().find_map(|line| line.strip_prefix("rule "))?.split_whitespace();
-    Some((words.next()?, words.next()?))
+/// What a rule says of itself, as the identifiers of Rust for it.
+struct Header<'t> {
+    code: &'t str,
+    name: &'t str,
+    /// The first line of its docs.
+    summary: &'t str,
+    /// `Level::…`.
+    severity: String,
+    /// `Kind::…`.
+    kind: &'static str,
 }
 
-/// Whether a line is the entry `key`, with one of these values.
-fn is_entry(line: &str, key: &str, values: &[&str]) -> bool {
-    let mut words = line.split_whitespace();
-    words.next() == Some(key) && words.next().is_some_and(|value| values.contains(&value))
+/// Of a rule as we format it: `rule CVT001 axes-as-input {`, and an entry a line.
+fn header(text: &str) -> Option<Header<'_>> {
+    let mut words = text.lines().find_map(|line| line.strip_prefix("rule "))?.split_whitespace();
+    let word = entry(text, "severity")?;
+    let severity = word[..1].to_uppercase() + &word[1..];
+    let kind = match (entry(text, "detect"), entry(text, "phase")) {
+        (Some(_), _) => "Page",
+        (None, Some("convert" | "explore")) => "Conversion",
+        _ => "Finding",
+    };
+    let summary = text.lines().find_map(|line| line.strip_prefix("## "))?;
+    Some(Header { code: words.next()?, name: words.next()?, summary, severity, kind })
+}
+
+/// The first word of the entry `key`.
+fn entry<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let mut lines = text.lines().map(str::split_whitespace);
+    lines.find_map(|mut words| if words.next() == Some(key) { words.next() } else { None })
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -2,12 +2,15 @@
 //! renderer per output format.
 
 pub mod finding;
+pub(crate) mod known;
 pub mod place;
 pub mod render;
+pub mod rule;
 pub mod selection;
 pub mod sink;
 
 pub use finding::{Applicability, Finding, Fix, Level};
 pub use place::{GraphPlace, Place, SourcePlace, TextPlace};
+pub use rule::RuleId;
 pub use selection::Selection;
 pub use sink::Sink;

@@ -2,7 +2,8 @@
 
 use super::inline::Hindrance;
 use super::options::Options;
-use crate::diag::{Finding, Level, Place};
+use crate::diag::known;
+use crate::diag::{Finding, Place};
 use crate::extract::{Blocker, Target};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId};
@@ -18,7 +19,7 @@ pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Bloc
     if blockers.is_empty() {
         let name = places.graph_path(graph);
         let message = format!("the graph `{name}` has no form in opset {opset}");
-        return vec![Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File)];
+        return vec![known::NOT_CONVERTIBLE.finding(message, Place::File)];
     }
     blockers.iter().map(|blocker| finding(model, &places, opset, blocker.node, &blocker.illegal)).collect()
 }
@@ -28,8 +29,7 @@ pub fn by_functions(model: &Model, hindrance: Hindrance) -> Finding {
     let name = model.functions.first().and_then(|function| function.name.as_deref()).unwrap_or("");
     let message =
         format!("the model has local functions (`{name}`), which opset 15 brought, and {hindrance}");
-    Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File)
-        .help("convert to opset 15 or later")
+    known::NOT_CONVERTIBLE.finding(message, Place::File).help("convert to opset 15 or later")
 }
 
 /// The nodes of a converted model in a form that its opset does not have, types left aside: there are none,
@@ -67,8 +67,7 @@ fn illegal_as_written(model: &Model, id: NodeId, opset: u16) -> Option<Illegal> 
 
 /// What keeps any model from a version, whatever its nodes are.
 pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
-    let blocked =
-        |message: String| Finding::new("OPV006", "not-convertible", Level::Error, message, Place::File);
+    let blocked = |message: String| known::NOT_CONVERTIBLE.finding(message, Place::File);
     if let Some(wanted) = options.opset {
         let latest = schema::latest("").map_or(0, i64::from);
         if !(1..=latest).contains(&wanted) {
@@ -90,8 +89,7 @@ fn finding(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Il
     let name = node.name.as_deref().filter(|name| !name.is_empty());
     let named = name.map(|name| format!(" (`{name}`)")).unwrap_or_default();
     let message = format!("`{}`{named} cannot be converted to opset {opset}: it {illegal}", node.op_name());
-    let mut finding =
-        Finding::new("OPV006", "not-convertible", Level::Error, message, places.node(id, Part::Whole));
+    let mut finding = known::NOT_CONVERTIBLE.finding(message, places.node(id, Part::Whole));
     finding.source = places.source(id);
     match illegal.since {
         Some(since) => finding.help(format!("convert to opset {since} or later")),

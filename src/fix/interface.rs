@@ -5,11 +5,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::options::{FixedShape, FreeDim, Options};
-use crate::diag::{Finding, Level, Place};
+use crate::diag::known;
+use crate::diag::{Finding, Place};
 use crate::graph::{DeclaredDim, Dimension, Model, Port, TypeKind};
 
 fn bad_request(message: String) -> Box<Finding> {
-    Box::new(Finding::new("FIX001", "bad-request", Level::Error, message, Place::File))
+    Box::new(known::BAD_REQUEST.finding(message, Place::File))
 }
 
 fn no_such_input(model: &Model, name: &str) -> Box<Finding> {

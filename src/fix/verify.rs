@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::diag::{Finding, Level, Place};
+use crate::diag::known;
+use crate::diag::{Finding, Place};
 use crate::graph::{Def, GraphId, Model, ValueId, scopes};
 
 /// Says what is wrong with `after`, which was made from `before`; nothing, unless there is a fault in this
@@ -24,7 +25,7 @@ pub fn verify(before: &Model, after: &Model) -> Vec<Finding> {
     }
     let finding = |fault| {
         let message = format!("the result does not hang together: {fault}");
-        let finding = Finding::new("FIX002", "internal-fault", Level::Error, message, Place::File);
+        let finding = known::INTERNAL_FAULT.finding(message, Place::File);
         finding.note("this is a fault of onnx-fix or of a rule; the model was left as it is")
     };
     faults.into_iter().map(finding).collect()

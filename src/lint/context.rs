@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::locate::{Locator, Part, node_name};
-use super::rule::RuleId;
+use crate::diag::RuleId;
 use crate::diag::{Finding, Selection};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, ValueId};

@@ -4,10 +4,8 @@ pub mod builtin;
 pub mod context;
 pub mod locate;
 mod pattern;
-pub mod rule;
 
 pub use context::{LintContext, LintOptions};
-pub use rule::RuleId;
 
 use crate::diag::{Finding, Sink};
 use crate::graph::Model;

@@ -9,6 +9,7 @@ mod lower;
 mod meta;
 mod schema;
 
+use crate::diag::known;
 use crate::diag::{Finding, Level, Place};
 use crate::torch::Trace;
 
@@ -28,7 +29,9 @@ fn parse(json: &[u8]) -> Result<Trace, String> {
 
 fn unreadable(reason: &str) -> Finding {
     let message = format!("this `torch.export` archive cannot be read: {reason}");
-    Finding::new("REA001", "unreadable-part", Level::Error, message, Place::File)
+    known::UNREADABLE_PART
+        .at(Level::Error)
+        .finding(message, Place::File)
         .help("save the program again, with `torch.export.save(program, path)`")
 }
 

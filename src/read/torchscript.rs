@@ -14,7 +14,8 @@ mod types;
 
 use std::sync::Arc;
 
-use crate::diag::{Finding, Level, Place, TextPlace};
+use crate::diag::known;
+use crate::diag::{Finding, Place, TextPlace};
 use crate::torch::{Origin, Trace};
 
 /// Lines longer than this many characters are cut in findings.
@@ -101,7 +102,7 @@ fn cut_short(graph: &str, line: u32) -> Finding {
 }
 
 fn unreadable(message: String, place: Place) -> Finding {
-    Finding::new("REA001", "unreadable-part", Level::Warning, message, place)
+    known::UNREADABLE_PART.finding(message, place)
 }
 
 /// The line that `text` begins with.

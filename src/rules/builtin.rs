@@ -1,18 +1,52 @@
-//! The analyses that are code: what `detect builtin::NAME` may name.
+//! The analyses that are code: what `detect builtin::NAME` may name. Their pages say which there are.
+
+use crate::diag::known;
 
 /// Whether there is an analysis of this name.
 pub fn is_known(name: &str) -> bool {
-    names().any(|known| known == name)
+    known::ALL.iter().any(|rule| rule.is_builtin(name))
 }
 
 /// The names of all analyses.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    GRAPH.iter().chain(WITHOUT_EXAMPLE).copied()
+pub fn names() -> impl Iterator<Item = String> {
+    known::ALL.iter().map(|rule| rule.name.replace('-', "_"))
 }
 
-/// Analyses of graphs, sorted: an example in ONNX text shows what they find.
-pub const GRAPH: &[&str] = &[];
+/// Whether no ONNX text can show what an analysis finds: in Python, TorchScript, `.pt2` and logs, in files,
+/// and in what ONNX text cannot say of a model.
+pub fn is_without_example(name: &str) -> bool {
+    WITHOUT_EXAMPLE.contains(&name)
+}
 
-/// Analyses that no ONNX text can show, sorted: of Python, TorchScript, `.pt2` and logs, of files, and of
-/// what ONNX text cannot say of a model.
-pub const WITHOUT_EXAMPLE: &[&str] = &[];
+/// Sorted.
+const WITHOUT_EXAMPLE: &[&str] = &[
+    "adapted_form",
+    "bad_name",
+    "bad_onnx_text",
+    "bad_request",
+    "bad_rule",
+    "bad_tensor_data",
+    "bad_type",
+    "dict_output",
+    "equal_initializers",
+    "export_failed",
+    "external_data_missing",
+    "external_data_out_of_range",
+    "in_place_view_lost",
+    "index_put_broadcast",
+    "index_put_non_consecutive",
+    "index_put_rank",
+    "internal_error",
+    "internal_fault",
+    "item_baked",
+    "not_convertible",
+    "numpy_constant",
+    "results_compared",
+    "results_differ",
+    "target_unsupported",
+    "tensor_data",
+    "traced_branch",
+    "unknown_fields",
+    "unreadable_model",
+    "unreadable_part",
+];

@@ -24,7 +24,6 @@ pub fn render<H: Host>(template: &Template, host: &H, found: &Match<H::Value, H:
             None => "?".to_owned(),
         },
         Part::Expr(expr) => Env::new(host, found).eval(expr).map_or("?".to_owned(), |datum| text(&datum)),
-        Part::Named(word) => format!("{{{word}}}"),
     };
     template.parts.iter().map(part).collect()
 }

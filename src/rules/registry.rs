@@ -13,18 +13,31 @@ use crate::graph::syntax::Source;
 use crate::graph::syntax::suggest::closest;
 
 /// A rule that is built in, without its examples.
-struct Brief {
+pub struct Brief {
+    pub code: &'static str,
+    pub name: &'static str,
+    pub severity: Level,
+    /// The first line of its docs.
+    pub summary: &'static str,
     path: &'static str,
-    code: &'static str,
-    name: &'static str,
-    /// Whether it is for conversion and for other forms of the same, about which there is nothing to say.
-    converts: bool,
+    kind: Kind,
     text: &'static str,
+}
+
+/// What a rule is of use for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The page of something that code finds: nothing is matched.
+    Page,
+    /// Conversion, and other forms of the same, about which there is nothing to say.
+    Conversion,
+    /// It says something of a graph, and perhaps mends it.
+    Finding,
 }
 
 /// The files below `rules/`, by path, sorted, and their rules one by one; `build.rs` collects them.
 mod embedded {
-    use super::Brief;
+    use super::{Brief, Kind, Level};
 
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 }
@@ -34,13 +47,8 @@ pub const EXTENSION: &str = "rule";
 
 fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
     let source = &rule.source.source;
-    let mut finding = Finding::new(
-        RULES.code,
-        RULES.rule,
-        Level::Error,
-        format!("the {what} `{text}` is taken"),
-        source.place(rule.source.header),
-    );
+    let message = format!("the {what} `{text}` is taken");
+    let mut finding = RULES.rule.finding(message, source.place(rule.source.header));
     finding.file = source.file.clone();
     let first_source = &first.source.source;
     match first_source.file == source.file {
@@ -63,16 +71,16 @@ impl RuleSet {
         (rules, findings)
     }
 
-    /// The rules that are built in, without their examples. Their texts are known to have no faults, for a
-    /// test holds that.
-    pub fn without_examples() -> RuleSet {
-        RuleSet::brief(|_| true)
+    /// The rules that are built in and have a pattern, without their examples. Their texts are known to have
+    /// no faults, for a test holds that.
+    pub fn patterns() -> RuleSet {
+        RuleSet::brief(|brief| brief.kind != Kind::Page)
     }
 
-    /// Those that say something of a model as it is, without their examples: a linter starts often, and
+    /// Those of them that say something of a model as it is: a linter starts often, and
     /// has no use for the conversions, which are the most.
     pub fn for_linting() -> RuleSet {
-        RuleSet::brief(|brief| !brief.converts)
+        RuleSet::brief(|brief| brief.kind == Kind::Finding)
     }
 
     fn brief(wanted: impl Fn(&Brief) -> bool) -> RuleSet {
@@ -87,9 +95,9 @@ impl RuleSet {
         RuleSet { rules }
     }
 
-    /// The codes and names of the rules that are built in.
-    pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
-        embedded::BRIEF.iter().map(|brief| (brief.code, brief.name))
+    /// What is known of every rule that is built in without reading it.
+    pub fn headers() -> &'static [Brief] {
+        embedded::BRIEF
     }
 
     /// Adds the rules of every `.rule` file below `folder`, in the order of their paths.
@@ -167,23 +175,38 @@ pub fn is_meant(rule: &Rule, selector: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::rule::Phase;
+    use crate::diag::known;
+    use crate::rules::rule::{Body, Phase};
 
     #[test]
     fn the_rules_that_are_built_in_have_no_faults() {
         let (rules, findings) = RuleSet::embedded();
         assert_eq!(findings, []);
-        let codes = |rules: &RuleSet| rules.iter().map(|rule| rule.code.clone()).collect::<Vec<_>>();
-        assert_eq!(codes(&RuleSet::without_examples()), codes(&rules));
-        let linting = RuleSet::for_linting();
+        let (patterns, linting) = (RuleSet::patterns(), RuleSet::for_linting());
         for rule in rules.iter() {
-            let is_reported = !matches!(rule.phase, Phase::Convert | Phase::Explore);
+            let has_pattern = matches!(rule.body, Body::Pattern { .. });
+            assert_eq!(patterns.get(&rule.code).is_some(), has_pattern, "{}", rule.code);
+            let is_reported = has_pattern && !matches!(rule.phase, Phase::Convert | Phase::Explore);
             assert_eq!(linting.get(&rule.code).is_some(), is_reported, "{}", rule.code);
-        }
-        for rule in rules.iter() {
+            let brief = RuleSet::headers().iter().find(|brief| *brief.code == *rule.code);
+            let brief = brief.map(|brief| (brief.name, brief.severity, brief.summary));
+            assert_eq!(brief, Some((&*rule.name, rule.severity, rule.summary())));
             assert!(rules.get(&rule.code).is_some_and(|found| found.name == rule.name));
             assert!(rules.knows(&rule.code[..3]) && rules.knows(&rule.name) && rules.knows("ALL"));
         }
         assert!(!rules.knows("") && !rules.knows("no-such-rule"));
+    }
+
+    #[test]
+    fn what_code_finds_has_the_name_of_its_analysis() {
+        let (rules, _) = RuleSet::embedded();
+        let mut pages = 0;
+        for rule in rules.iter() {
+            if let Body::Builtin(analysis) = &rule.body {
+                assert_eq!(**analysis, rule.name.replace('-', "_"), "{}", rule.code);
+                pages += 1;
+            }
+        }
+        assert_eq!(pages, known::ALL.len());
     }
 }

@@ -47,6 +47,7 @@ pub struct Rule {
     pub safety: Safety,
     /// The code of the rule whose findings the rewrite mends (`mends EXP001`): that one reports.
     pub mends: Option<Arc<str>>,
+    /// Empty for `detect builtin::…`: code has messages of its own, which its examples show.
     pub message: Template,
     pub help: Option<Template>,
     pub body: Body,
@@ -277,7 +278,7 @@ pub struct Alias {
 }
 
 /// A message with holes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Template {
     pub parts: Vec<Part>,
     pub span: Span,
@@ -290,8 +291,6 @@ pub enum Part {
     Value(VarId),
     /// `{@r}`, `{dtype(x)}`.
     Expr(Expr),
-    /// `{word}` in a rule with `detect builtin::…`, which fills it in.
-    Named(Arc<str>),
 }
 
 /// A model on which a rule is tried.

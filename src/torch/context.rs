@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::argument::{Argument, TensorLiteral};
-use super::rule::Rule;
 use super::trace::{Definition, Node, NodeId, Trace, ValueId};
 use super::types::Type;
 use super::view::Views;
+use crate::diag::RuleId;
 use crate::diag::finding::Anchor;
 use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
 use crate::read::source::{SourceFiles, is_library};
@@ -151,7 +151,7 @@ impl<'a> Context<'a> {
     }
 
     /// A finding at a node, with the Python line behind it.
-    pub fn finding(&self, rule: &Rule, id: NodeId, message: impl Into<String>) -> Finding {
+    pub fn finding(&self, rule: RuleId, id: NodeId, message: impl Into<String>) -> Finding {
         let node = self.trace.node(id);
         let mut finding = rule.finding(message, self.place(id)).source(self.user_source(node));
         finding.anchor = Anchor { module: node.scope.clone(), op: Arc::from(node.op.to_string()) };
@@ -159,7 +159,7 @@ impl<'a> Context<'a> {
     }
 
     /// A finding about the graph's interface, at the line of the outermost `forward`.
-    pub fn interface_finding(&self, rule: &Rule, message: impl Into<String>) -> Finding {
+    pub fn interface_finding(&self, rule: RuleId, message: impl Into<String>) -> Finding {
         let place = if self.trace.text.is_empty() { Place::File } else { self.header_place() };
         rule.finding(message, place).source(self.forward_source())
     }

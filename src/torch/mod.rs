@@ -9,7 +9,6 @@ mod context;
 mod detect;
 mod lint;
 pub mod op;
-mod rule;
 mod support;
 pub mod trace;
 pub mod types;

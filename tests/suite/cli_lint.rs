@@ -171,6 +171,8 @@ fn rules_are_listed_explained_and_followed() {
     said(&["--list-rules"], "SPC001  unreadable-model");
     said(&["--explain", "double-transpose"], "# OPT101 double-transpose");
     said(&["--explain", "spc001"], "# SPC001 unreadable-model");
+    said(&["--explain", "EXP001"], "## Examples");
+    said(&["--explain", "EXP001"], "- FIX020 baked-leading-axis: ");
     let why = |node| sandbox.lint(&["sound.onnxtxt", "--why-not", "double-transpose", node]);
     assert!(why("y").stdout.contains("double-transpose does not match: the node has another operator"));
     assert_eq!(why("z").stderr, "error: --why-not: sound.onnxtxt has no node `z`\n");

@@ -1,9 +1,12 @@
 //! The examples in the rules: each rule gives exactly what its example says, and is silent on its own
 //! result.
 
-use onnx_lint::diag::Finding;
+use std::sync::Arc;
+
+use onnx_lint::diag::{Finding, Selection};
 use onnx_lint::fix::{self, Options};
 use onnx_lint::graph::Model;
+use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Example, Expect, Phase, Rule, Safety};
 
@@ -24,7 +27,7 @@ fn check(rules: &RuleSet, rule: &Rule, example: &Example) -> Result<(), String> 
     let expected = match &example.expect {
         Expect::Becomes(model) => model,
         Expect::Unchanged => &example.model,
-        Expect::Finds(_) => return Ok(()),
+        Expect::Finds(messages) => return check_findings(rules, rule, example, messages),
     };
     let result = apply(rules, rule, example.model.clone(), example.target)?;
     let (wanted, got) = (canonical::text(expected), canonical::text(&result));
@@ -37,6 +40,30 @@ fn check(rules: &RuleSet, rule: &Rule, example: &Example) -> Result<(), String> 
         return Err(format!("not silent on its own result:\n{again}"));
     }
     Ok(())
+}
+
+/// The rule reports exactly the messages of its example.
+fn check_findings(
+    rules: &RuleSet,
+    rule: &Rule,
+    example: &Example,
+    messages: &[Arc<str>],
+) -> Result<(), String> {
+    let options = LintOptions {
+        selection: Selection::new(vec![rule.code.to_string()], Vec::new()),
+        rules: Arc::new(rules.clone()),
+        ..LintOptions::default()
+    };
+    let findings = lint_model(&example.model, &options);
+    let found: Vec<&str> = findings.iter().map(|finding| &*finding.message).collect();
+    let wanted: Vec<&str> = messages.iter().map(|message| &**message).collect();
+    if found != wanted {
+        return Err(format!("wanted {wanted:#?}, found {found:#?}"));
+    }
+    match findings.iter().find(|finding| finding.level > rule.severity) {
+        Some(finding) => Err(format!("found at level {}, above that of the page", finding.level)),
+        None => Ok(()),
+    }
 }
 
 /// The rules that are built in, or those of the folder that `ONNX_LINT_RULES` names: so that somebody who

@@ -14,6 +14,7 @@ use self::args::Args;
 use self::save::{Form, Saver};
 use super::catalogue::{Catalogue, Extent};
 use super::{Failure, Status, crash, output};
+use crate::diag::known;
 use crate::diag::{Finding, Level, Place, render};
 use crate::fix::{Outcome, Report, fix};
 use crate::graph::Model;
@@ -124,8 +125,7 @@ fn escapes(model: &Model, folder: &Path) -> Vec<Finding> {
     let escape = |location: Arc<str>| match external::locate(folder, &location) {
         Err(fault @ Fault::Escapes { .. }) => {
             let message = format!("the data of a tensor {fault}");
-            let finding =
-                Finding::new("SPC026", "external-data-escapes-folder", Level::Error, message, Place::File);
+            let finding = known::EXTERNAL_DATA_ESCAPES_FOLDER.finding(message, Place::File);
             Some(finding.help("name the file by a path below the folder of the model"))
         }
         _ => None,

@@ -10,7 +10,8 @@ use super::discover::Input;
 use super::said;
 use super::settings::Settings;
 use crate::cli::crash;
-use crate::diag::{Finding, Level, Place, Sink};
+use crate::diag::known;
+use crate::diag::{Finding, Level, Place, RuleId, Sink};
 use crate::read;
 use crate::read::sniff::{Kind, sniff};
 use crate::torch;
@@ -41,14 +42,16 @@ pub struct Context<'a> {
 
 /// Rules whose findings mean that a file is not what it claims to be: sizes that it does not have, data
 /// out of its folder. Such a file fails the run, like one that cannot be read.
-const UNTRUSTWORTHY: [&str; 3] = ["SPC022", "SPC025", "SPC026"];
+const UNTRUSTWORTHY: [RuleId; 3] =
+    [known::BAD_TENSOR_DATA, known::EXTERNAL_DATA_OUT_OF_RANGE, known::EXTERNAL_DATA_ESCAPES_FOLDER];
 
 fn cannot_open(error: &io::Error) -> Finding {
-    Finding::new("SPC001", "unreadable-model", Level::Error, format!("cannot be read: {error}"), Place::File)
+    known::UNREADABLE_MODEL.finding(format!("cannot be read: {error}"), Place::File)
 }
 
 fn internal_error(what: &str) -> Finding {
-    Finding::new("INT001", "internal-error", Level::Error, format!("onnx-lint failed: {what}"), Place::File)
+    known::INTERNAL_ERROR
+        .finding(format!("onnx-lint failed: {what}"), Place::File)
         .help("this is a fault of onnx-lint, not of the file: please report it, if possible with the file")
 }
 
@@ -125,7 +128,8 @@ fn lint_model(input: &Input, kind: Kind, bytes: Bytes, cx: Context) -> Linted {
     findings.extend(behind::lint(&model, &cx.settings.sources, &findings));
     let said = said::matched(cx.log, &model, &cx.settings.sources, &findings);
     findings.extend(said.findings);
-    let trusted = !findings.iter().any(|finding| UNTRUSTWORTHY.contains(&&*finding.code));
+    let trusted =
+        !findings.iter().any(|finding| UNTRUSTWORTHY.iter().any(|rule| *rule.code == *finding.code));
     Linted { findings, readable: trusted, said: said.indices }
 }
 

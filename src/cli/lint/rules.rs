@@ -24,9 +24,12 @@ pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
 }
 
 fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
-    if let Some(rule) = catalogue.rules().get(code) {
-        return Some(rule.page());
+    let mut page = catalogue.rules().get(code)?.page();
+    let mending = catalogue.rules().iter().filter(|rule| rule.mends.as_deref() == Some(code));
+    let mending: Vec<String> =
+        mending.map(|rule| format!("- {} {}: {}\n", rule.code, rule.name, rule.summary())).collect();
+    if !mending.is_empty() {
+        page.push_str(&format!("\n## Mended by\n\n{}", mending.concat()));
     }
-    let (code, known) = catalogue.iter().find(|(known, _)| *known == code)?;
-    Some(format!("# {code} {}\n\n{}\n\nSeverity: {}.\n", known.name, known.summary, known.level))
+    Some(page)
 }

@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::diag::{Finding, Level, Place};
+use crate::diag::known;
+use crate::diag::{Finding, Place};
 use crate::graph::Model;
 
 /// Releases of ONNX Runtime (minor version after 1), with the newest opset of ai.onnx and the newest IR
@@ -59,7 +60,8 @@ impl Target {
         let unsupported = |what: &str, is: i64, newest: i64, option: &str| {
             let message =
                 format!("ONNX Runtime {} loads {what} up to {newest}, and this is {is}", self.version);
-            Finding::new("OPS005", "target-unsupported", Level::Error, message, Place::File)
+            known::TARGET_UNSUPPORTED
+                .finding(message, Place::File)
                 .help(format!("`onnx-fix {option} {newest}` converts the model"))
         };
         let opset = model.opset(model.main, "").filter(|&opset| opset > newest_opset);

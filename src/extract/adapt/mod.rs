@@ -8,6 +8,7 @@ mod split;
 use egg::Id;
 
 use super::legality::Target;
+use crate::diag::known;
 use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::{AttrValue, Attribute, ElemType, NodeId};
 use crate::schema::Obstacle;
@@ -42,7 +43,7 @@ pub fn adapt(egraph: &mut EGraph, target: &Target, added: &mut Vec<(ENode, Strin
 }
 
 /// The code under which adapted forms are reported.
-const CODE: &str = "CVT000";
+const CODE: &str = known::ADAPTED_FORM.code;
 
 /// A call that is to get another form.
 struct Form<'a, 'm> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diag::{Finding, Level};
+use crate::diag::{Finding, RuleId};
 
 use super::lexer::{self, LexicalFault, Strings, Token, TokenKind};
 use super::span::{Source, Span};
@@ -24,8 +24,8 @@ pub type Parsed<T> = Result<T, Reported>;
 /// what strings may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Language {
-    pub code: &'static str,
-    pub rule: &'static str,
+    /// Under which faults are reported.
+    pub rule: RuleId,
     pub strings: Strings,
 }
 
@@ -78,8 +78,8 @@ impl<'s> Cursor<'s> {
 
     /// A finding of this language, for the caller to add to before it is reported.
     pub fn finding(&self, span: Span, message: impl Into<String>) -> Finding {
-        let Language { code, rule, .. } = self.language;
-        let mut finding = Finding::new(code, rule, Level::Error, message, self.source.place(span));
+        let rule = self.language.rule;
+        let mut finding = rule.finding(message, self.source.place(span));
         finding.file = self.source.file.clone();
         finding
     }

@@ -1,5 +1,6 @@
 //! The grammar of a whole model in ONNX text.
 
+use crate::diag::known;
 use crate::graph::{AttrKind, OpsetImport};
 
 use super::ast::{AttrSyntax, Declared, Function, Graph, Header, Model};
@@ -10,7 +11,7 @@ use super::number;
 use super::types;
 
 /// Faults of a text that is to be a model.
-pub const TEXT: Language = Language { code: "SPC003", rule: "bad-onnx-text", strings: Strings::AnyLines };
+pub const TEXT: Language = Language { rule: known::BAD_ONNX_TEXT, strings: Strings::AnyLines };
 
 /// ONNX text as onnx's parser takes it.
 pub struct Text;

@@ -66,7 +66,7 @@ impl<'m> Driver<'m> {
         }
         let mut facts = Vec::new();
         for (output, (yes, no)) in yes.iter().zip(&no).enumerate() {
-            if let Some(what) = kinds_conflict(yes, no) {
+            if let Some(what) = kinds_conflict(yes, no).or_else(|| ranks_conflict(yes, no)) {
                 self.report(id, vec![Fault::Branches { output, what }]);
             }
             facts.push(yes.join(no, &self.bounds));
@@ -120,4 +120,10 @@ pub(super) fn kinds_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
     };
     let (a, b) = (a.without_shapes(), b.without_shapes());
     a.meet(&b, &Default::default()).err()
+}
+
+/// Tensors of different rank: no fault in itself, but what follows an `If` mostly takes one rank only.
+fn ranks_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
+    let (a, b) = (a.rank()?, b.rank()?);
+    (a != b).then_some(Conflict::Rank(a, b))
 }

@@ -30,6 +30,10 @@ pub fn transpose(cx: &mut Cx) -> Option<()> {
         Some(perm) => cx.axes(perm, dims.len())?,
         None => (0..dims.len()).rev().collect(),
     };
+    if (0..perm.len()).any(|axis| !perm.contains(&axis)) {
+        cx.fault(Fault::Value { name: "perm", why: "names an axis twice" });
+        return None;
+    }
     cx.set_dims(0, perm.iter().map(|&axis| dims[axis].clone()).collect::<Vec<_>>());
     Some(())
 }

@@ -1,5 +1,5 @@
-//! The detectors: code that finds what a pattern cannot say. Their rules' pages stand in `rules/`, with
-//! `detect builtin::NAME`.
+//! The detectors: code that finds what a pattern cannot say. Their rules' pages stand in `rules/lint/`,
+//! with `detect builtin::NAME`.
 
 mod export;
 mod index;
@@ -12,7 +12,7 @@ mod unused;
 mod versions;
 
 use super::context::LintContext;
-use super::rule::RuleId;
+use crate::diag::RuleId;
 use crate::diag::Sink;
 
 /// A function that reports for one or more rules.
@@ -33,11 +33,6 @@ pub const DETECTORS: &[&[Detector]] = &[
     quantised::DETECTORS,
     unused::DETECTORS,
 ];
-
-/// Every builtin rule.
-pub fn rules() -> impl Iterator<Item = RuleId> {
-    detectors().flat_map(|detector| detector.rules.iter().copied())
-}
 
 pub fn detectors() -> impl Iterator<Item = &'static Detector> {
     DETECTORS.iter().copied().flatten()

@@ -2,19 +2,17 @@
 //! at: linting touches no weights.
 
 use super::Detector;
+use crate::diag::known::{
+    DIVISION_BY_CONSTANT_ZERO, EPSILON_UNDERFLOW, LOG_OR_SQRT_OF_NEGATIVE_CONSTANT, NAN_IN_WEIGHTS,
+};
 use crate::diag::{Finding, Sink};
 use crate::graph::{Def, ElemType, Node, NodeId, ValueId};
 use crate::infer::Fact;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const NAN_IN_WEIGHTS: RuleId = RuleId::warning("NUM001", "nan-in-weights");
-const DIVISION_BY_CONSTANT_ZERO: RuleId = RuleId::warning("NUM002", "division-by-constant-zero");
-const LOG_OR_SQRT_OF_NEGATIVE: RuleId = RuleId::warning("NUM003", "log-or-sqrt-of-negative-constant");
-const EPSILON_UNDERFLOW: RuleId = RuleId::warning("NUM004", "epsilon-underflow");
 
 pub const DETECTORS: &[Detector] = &[Detector {
-    rules: &[NAN_IN_WEIGHTS, DIVISION_BY_CONSTANT_ZERO, LOG_OR_SQRT_OF_NEGATIVE, EPSILON_UNDERFLOW],
+    rules: &[NAN_IN_WEIGHTS, DIVISION_BY_CONSTANT_ZERO, LOG_OR_SQRT_OF_NEGATIVE_CONSTANT, EPSILON_UNDERFLOW],
     run,
 }];
 
@@ -35,7 +33,7 @@ fn division(cx: &LintContext, node: NodeId) -> Finding {
 fn negative(cx: &LintContext, node: NodeId, number: f64) -> Finding {
     let op = &cx.model.nodes[node].op_type;
     let message = format!("`{op}` of the constant {number} is NaN");
-    cx.at_node(LOG_OR_SQRT_OF_NEGATIVE, node, Part::Input(0), message)
+    cx.at_node(LOG_OR_SQRT_OF_NEGATIVE_CONSTANT, node, Part::Input(0), message)
 }
 
 fn underflow(cx: &LintContext, node: NodeId, input: usize, user: NodeId) -> Finding {

@@ -1,15 +1,12 @@
 //! QDQ: quantised graphs.
 
 use super::Detector;
+use crate::diag::known::{DOUBLE_QUANTIZATION, PER_CHANNEL_SIZE, SCALE_NOT_POSITIVE};
 use crate::diag::{Finding, Sink};
 use crate::graph::{Node, NodeId, ValueId};
 use crate::infer::Fact;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const SCALE_NOT_POSITIVE: RuleId = RuleId::error("QDQ001", "scale-not-positive");
-const PER_CHANNEL_SIZE: RuleId = RuleId::error("QDQ002", "per-channel-size");
-const DOUBLE_QUANTIZATION: RuleId = RuleId::hint("QDQ003", "double-quantization");
 
 pub const DETECTORS: &[Detector] =
     &[Detector { rules: &[SCALE_NOT_POSITIVE, PER_CHANNEL_SIZE, DOUBLE_QUANTIZATION], run }];

@@ -4,14 +4,11 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 
 use super::Detector;
+use crate::diag::known::{DEAD_NODE, EQUAL_INITIALIZERS, UNUSED_INITIALIZER};
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::{ElemType, GraphId, NodeId, Owner, TensorData, ValueId};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const DEAD_NODE: RuleId = RuleId::hint("OPT001", "dead-node");
-const UNUSED_INITIALIZER: RuleId = RuleId::hint("OPT002", "unused-initializer");
-const EQUAL_INITIALIZERS: RuleId = RuleId::hint("OPT003", "equal-initializers");
 
 pub const DETECTORS: &[Detector] =
     &[Detector { rules: &[DEAD_NODE, UNUSED_INITIALIZER, EQUAL_INITIALIZERS], run }];

@@ -1,6 +1,7 @@
 //! "torch.tensor results are registered as constants in the trace": when that is harmless.
 
 use crate::diag::Level;
+use crate::diag::known;
 
 use super::finding::{Words, shown};
 
@@ -11,8 +12,7 @@ pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
         return None;
     }
     Some(Words {
-        code: "EXP005",
-        rule: "numpy-constant",
+        rule: known::NUMPY_CONSTANT,
         level: if code.is_empty() { Level::Info } else { Level::Warning },
         message: format!("{} is stored as a constant: the value it had for the example input",
             shown(code, &format!("a result of `{function}`"))),

@@ -1,6 +1,7 @@
 //! What the exceptions of an export mean, and what to write instead.
 
 use crate::diag::Level;
+use crate::diag::known;
 
 use super::finding::{Words, shown};
 use super::remark::{Input, Kind, Remark};
@@ -49,8 +50,7 @@ fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str, 
         (_, false) => format!("`{code}` seems to fix a size: "),
     };
     Words {
-        code: "EXP001",
-        rule: "baked-shape",
+        rule: known::BAKED_SHAPE,
         level: Level::Error,
         message: format!("{by}{dimension} is meant to be free, but the model works for {size} only"),
         note: "torch.export ran the model with a symbol for this size and found that only one value fits",
@@ -63,8 +63,7 @@ fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str, 
 
 fn zero_one(input: &Input, axis: Option<u32>, size: i64) -> Words {
     Words {
-        code: "EXP001",
-        rule: "baked-shape",
+        rule: known::BAKED_SHAPE,
         level: Level::Error,
         message: format!(
             "{} is meant to be free, but has size {size} in the example input",
@@ -79,8 +78,7 @@ fn branch(expression: &str, code: &str) -> Words {
     let on = if expression.is_empty() { String::new() } else { format!(" (`{expression}`)") };
     let loops = code.starts_with("for ") || code.starts_with("while ");
     Words {
-        code: "EXP006",
-        rule: "traced-branch",
+        rule: known::TRACED_BRANCH,
         level: Level::Error,
         message: format!(
             "{} needs a value of the input{on}, which the export does not have",
@@ -100,8 +98,7 @@ fn branch(expression: &str, code: &str) -> Words {
 fn value(expression: &str, code: &str) -> Words {
     let of = if expression.is_empty() { String::new() } else { format!(" (`{expression}`)") };
     Words {
-        code: "EXP002",
-        rule: "item-baked",
+        rule: known::ITEM_BAKED,
         level: Level::Error,
         message: format!("{} needs a Python number out of a tensor{of}, which the export does not have",
             shown(code, "the model")),
@@ -114,8 +111,7 @@ fn value(expression: &str, code: &str) -> Words {
 
 fn numpy(code: &str) -> Words {
     Words {
-        code: "EXP005",
-        rule: "numpy-constant",
+        rule: known::NUMPY_CONSTANT,
         level: Level::Error,
         message: format!("{} hands a tensor to NumPy, which cannot be exported", shown(code, "the model")),
         note: "torch.export runs the model without data; NumPy has nothing to compute with",
@@ -138,8 +134,7 @@ fn unsupported(operator: &str, opset: Option<u32>, since: Option<u32>) -> Words 
             .to_owned(),
     };
     Words {
-        code: "OPS001",
-        rule: "unsupported-op",
+        rule: known::UNSUPPORTED_OP,
         level: Level::Error,
         message: format!("{name} has no ONNX form{at} in this exporter"),
         note: "the export stopped there, and wrote no model",
@@ -149,8 +144,7 @@ fn unsupported(operator: &str, opset: Option<u32>, since: Option<u32>) -> Words 
 
 fn python_operator(name: &str) -> Words {
     Words {
-        code: "OPS003",
-        rule: "python-op",
+        rule: known::PYTHON_OP,
         level: Level::Error,
         message: format!(
             "{} is a Python function that the exporter cannot look into",
@@ -164,8 +158,7 @@ fn python_operator(name: &str) -> Words {
 
 fn index_put(code: &str) -> Words {
     Words {
-        code: "IDX003",
-        rule: "index-put-non-consecutive",
+        rule: known::INDEX_PUT_NON_CONSECUTIVE,
         level: Level::Error,
         message: format!(
             "{} writes through index tensors that are not next to each other",
@@ -180,8 +173,7 @@ fn index_put(code: &str) -> Words {
 
 fn dictionary(fatal: bool) -> Words {
     Words {
-        code: "EXP011",
-        rule: "dict-output",
+        rule: known::DICT_OUTPUT,
         level: if fatal { Level::Error } else { Level::Info },
         message: "an output is a dictionary or a string, which a traced graph does not have".into(),
         note: "ONNX outputs are tensors in a fixed order",
@@ -191,8 +183,7 @@ fn dictionary(fatal: bool) -> Words {
 
 fn constant_output() -> Words {
     Words {
-        code: "EXP009",
-        rule: "constant-output",
+        rule: known::CONSTANT_OUTPUT,
         level: Level::Error,
         message: "an output does not depend on any input".into(),
         note: "the tracer found no way from the inputs to it: it was made of constants, or left PyTorch on the way",
@@ -203,8 +194,7 @@ fn constant_output() -> Words {
 fn failed(class: &str, message: &str) -> Words {
     if class.is_empty() && message.is_empty() {
         return Words {
-            code: "EXP016",
-            rule: "export-failed",
+            rule: known::EXPORT_FAILED,
             level: Level::Info,
             message: "the log ends within a traceback: what the exception says is missing".into(),
             note: "only what stands before it could be read",
@@ -212,8 +202,7 @@ fn failed(class: &str, message: &str) -> Words {
         };
     }
     Words {
-        code: "EXP016",
-        rule: "export-failed",
+        rule: known::EXPORT_FAILED,
         level: Level::Error,
         message: format!(
             "the export stopped: {}{}{message}",

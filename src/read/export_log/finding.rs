@@ -1,6 +1,7 @@
 //! What each remark of a log means, and what to write instead.
 
-use crate::diag::{Finding, Level, Place, TextPlace};
+use crate::diag::known;
+use crate::diag::{Finding, Level, Place, RuleId, TextPlace};
 
 use super::constants::constant_tensor;
 use super::failures;
@@ -8,8 +9,7 @@ use super::remark::{Kind, PythonType, Remark};
 
 /// A finding before it has a place: what is wrong, why, what to do.
 pub struct Words {
-    pub code: &'static str,
-    pub rule: &'static str,
+    pub rule: RuleId,
     pub level: Level,
     pub message: String,
     pub note: &'static str,
@@ -23,7 +23,7 @@ pub fn finding(remark: &Remark) -> Option<Finding> {
     let level = if remark.in_library && from_tracer { words.level.min(Level::Info) } else { words.level };
     let said = said(remark);
     let place = remark.place.clone().map_or_else(|| said.clone(), Place::Source);
-    let mut finding = Finding::new(words.code, words.rule, level, words.message, place).note(words.note);
+    let mut finding = words.rule.at(level).finding(words.message, place).note(words.note);
     if !words.help.is_empty() {
         finding = finding.help(words.help);
     }
@@ -100,8 +100,7 @@ fn branch(code: &str) -> Words {
         )
     };
     Words {
-        code: "EXP006",
-        rule: "traced-branch",
+        rule: known::TRACED_BRANCH,
         level: if asserts { Level::Info } else { Level::Warning },
         message,
         note: "tracing records tensor operations; a Python decision on a tensor leaves no trace of the condition",
@@ -125,8 +124,7 @@ fn condition(code: &str) -> &str {
 
 fn numpy_array(code: &str) -> Words {
     Words {
-        code: "EXP005",
-        rule: "numpy-constant",
+        rule: known::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!(
             "{} leaves PyTorch for NumPy: its result is a constant of the example input",
@@ -139,8 +137,7 @@ fn numpy_array(code: &str) -> Words {
 
 fn shape_value(code: &str) -> Words {
     Words {
-        code: "EXP001",
-        rule: "baked-shape",
+        rule: known::BAKED_SHAPE,
         level: Level::Warning,
         message: format!(
             "{} makes a Python number of a size: the traced size is fixed in the graph",
@@ -160,8 +157,7 @@ fn item(python: PythonType, code: &str) -> Words {
         _ => ("int()", "a Python integer"),
     };
     Words {
-        code: "EXP002",
-        rule: "item-baked",
+        rule: known::ITEM_BAKED,
         level: Level::Warning,
         message: format!(
             "{} turns a tensor into {into}: its value for the example input is fixed in the graph",
@@ -177,8 +173,7 @@ fn item(python: PythonType, code: &str) -> Words {
 
 fn iteration(remark: &Remark) -> Words {
     Words {
-        code: "EXP007",
-        rule: "unrolled-loop",
+        rule: known::UNROLLED_LOOP,
         level: Level::Warning,
         message: format!(
             "{} was unrolled: the graph has one copy of its body for each step of the example input",
@@ -195,8 +190,7 @@ fn iteration(remark: &Remark) -> Words {
 
 fn length() -> Words {
     Words {
-        code: "EXP001",
-        rule: "baked-shape",
+        rule: known::BAKED_SHAPE,
         level: Level::Warning,
         message: "`len()` of a tensor is a Python integer: the traced length is fixed in the graph".into(),
         note: "the tracer follows `x.shape[0]`, but not `len(x)`",
@@ -206,8 +200,7 @@ fn length() -> Words {
 
 fn shared_write(references: u32, operator: &str) -> Words {
     Words {
-        code: "EXP004",
-        rule: "in-place-view-lost",
+        rule: known::IN_PLACE_VIEW_LOST,
         level: Level::Warning,
         message: format!(
             "`{operator}` writes into memory that {references} tensors share: the others keep \
@@ -223,8 +216,7 @@ fn shared_write(references: u32, operator: &str) -> Words {
 
 fn shape_write(remark: &Remark) -> Words {
     Words {
-        code: "EXP003",
-        rule: "in-place-shape-alias",
+        rule: known::IN_PLACE_SHAPE_ALIAS,
         level: Level::Warning,
         message: format!(
             "{} changes a size in place: in the graph, whatever else holds that size changes too",
@@ -242,8 +234,7 @@ fn mutation(operator: &str, value: &str) -> Words {
     }
     let operator = operator.trim_start_matches("aten::");
     Words {
-        code: "EXP004",
-        rule: "in-place-view-lost",
+        rule: known::IN_PLACE_VIEW_LOST,
         level: Level::Info,
         message: format!(
             "`{operator}` writes into the input `{value}`; the exported graph gives a new value instead"
@@ -255,8 +246,7 @@ fn mutation(operator: &str, value: &str) -> Words {
 
 fn advanced_index() -> Words {
     Words {
-        code: "IDX001",
-        rule: "negative-index",
+        rule: known::NEGATIVE_INDEX,
         level: Level::Info,
         message:
             "an index by several tensors is exported as one over flattened axes: negative indices in it read \
@@ -269,8 +259,7 @@ fn advanced_index() -> Words {
 
 fn untraced(what: &str, code: &str) -> Words {
     Words {
-        code: "EXP005",
-        rule: "numpy-constant",
+        rule: known::NUMPY_CONSTANT,
         level: Level::Warning,
         message: if what.is_empty() {
             "a constant of the graph had another value when the model was traced a second time".to_owned()
@@ -286,8 +275,7 @@ fn untraced(what: &str, code: &str) -> Words {
 
 fn trace_differs() -> Words {
     Words {
-        code: "EXP006",
-        rule: "traced-branch",
+        rule: known::TRACED_BRANCH,
         level: Level::Warning,
         message: "traced again, the model did something else".into(),
         note: "a Python decision, a random number or a state that changes made the second trace differ",
@@ -298,8 +286,7 @@ fn trace_differs() -> Words {
 
 fn unknown(message: &str) -> Words {
     Words {
-        code: "REA001",
-        rule: "unreadable-part",
+        rule: known::UNREADABLE_PART,
         level: Level::Info,
         message: format!("a warning of the tracer that is not known here: {message}"),
         note: "its wording is of none of the versions of PyTorch that were looked at",
@@ -309,8 +296,7 @@ fn unknown(message: &str) -> Words {
 
 fn training(operator: Option<&str>) -> Words {
     Words {
-        code: "EXP010",
-        rule: "training-mode",
+        rule: known::TRAINING_MODE,
         level: if operator.is_some() { Level::Error } else { Level::Warning },
         message: match operator {
             Some(operator) => format!("`{operator}` is exported in training mode"),
@@ -323,8 +309,7 @@ fn training(operator: Option<&str>) -> Words {
 
 fn unknown_axis(name: &str) -> Words {
     Words {
-        code: "EXP014",
-        rule: "lost-symbol",
+        rule: known::LOST_SYMBOL,
         level: Level::Warning,
         message: format!("`dynamic_axes` names `{name}`, which is no input or output: its axes stay fixed"),
         note: "the axes keep the sizes of the example input",
@@ -334,8 +319,7 @@ fn unknown_axis(name: &str) -> Words {
 
 fn recurrent_batch() -> Words {
     Words {
-        code: "EXP001",
-        rule: "baked-shape",
+        rule: known::BAKED_SHAPE,
         level: Level::Warning,
         message: "a recurrent layer gets an initial state of the traced batch size".into(),
         note: "without `h0` the layer makes zeros of the example's batch size, which the graph keeps",
@@ -345,8 +329,7 @@ fn recurrent_batch() -> Words {
 
 fn resize() -> Words {
     Words {
-        code: "OPV007",
-        rule: "resize-semantics-changed",
+        rule: known::RESIZE_SEMANTICS_CHANGED,
         level: Level::Warning,
         message: "Resize of opset 10 has not the coordinates that PyTorch's interpolation has".into(),
         note: "opset 11 gave Resize its coordinate modes, PyTorch's among them",

@@ -9,13 +9,14 @@ use prost::Message;
 
 pub use forms::{read_json, read_textproto};
 
-use crate::diag::{Finding, Level, Place};
+use crate::diag::known;
+use crate::diag::{Finding, Place};
 use crate::graph::Model;
 use crate::proto::ModelProto;
 
 /// A file that cannot be read as a model at all.
 fn unreadable(message: String) -> Finding {
-    Finding::new("SPC001", "unreadable-model", Level::Error, message, Place::File)
+    known::UNREADABLE_MODEL.finding(message, Place::File)
 }
 
 fn empty() -> Finding {
@@ -56,7 +57,8 @@ fn unknown_fields(written: usize, read: usize) -> Finding {
     let message = format!(
         "the file has parts that this version does not know: {read} bytes were read, {written} would be written back"
     );
-    Finding::new("SPC002", "unknown-fields", Level::Info, message, Place::File)
+    known::UNKNOWN_FIELDS
+        .finding(message, Place::File)
         .note("onnx-fix would lose what it does not know; nothing is lost by linting")
 }
 

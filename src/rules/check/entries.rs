@@ -159,7 +159,7 @@ impl Entries {
 
     /// At least one example on which the rule speaks, and one that looks alike on which it is silent.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
-        if self.detect.as_ref().is_some_and(|name| builtin::WITHOUT_EXAMPLE.contains(&&*name.text)) {
+        if self.detect.as_ref().is_some_and(|name| builtin::is_without_example(&name.text)) {
             return;
         }
         let expects = || self.examples.iter().map(|example| &example.expect);
@@ -227,9 +227,9 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
         }
     };
     require("severity", "how bad is what it reports: hint, info, warning or error");
-    require("message", "say what is wrong, naming the values");
     let (detect, rewrite) = (find("detect"), find("rewrite"));
     if detect.is_none() {
+        require("message", "say what is wrong, naming the values");
         require("match", "write the nodes that must be there, or name an analysis with `detect builtin::…`");
     }
     if rewrite.is_some() {
@@ -239,7 +239,9 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
     let matched = entries.iter().position(|entry| &*entry.keyword.text == "match");
     for (index, entry) in entries.iter().enumerate() {
         match &*entry.keyword.text {
-            "match" | "where" | "let" | "rewrite" if detect.is_some() => {
+            "phase" | "safety" | "mends" | "message" | "help" | "match" | "where" | "let" | "rewrite"
+                if detect.is_some() =>
+            {
                 let detect = detect.map_or(header, |detect| detect.span);
                 faults.push(not_with_detect(faults, entry, detect));
             }
@@ -247,7 +249,7 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
                 faults.push(before_match(faults, entry));
             }
             "mends" if rewrite.is_none() => faults.push(only_with_rewrite(faults, entry)),
-            "phase" | "safety" if rewrite.is_none() && detect.is_none() => {
+            "phase" | "safety" if rewrite.is_none() => {
                 faults.push_if_whole(only_with_rewrite(faults, entry));
             }
             _ => {}

@@ -43,7 +43,7 @@ impl<'s> Faults<'s> {
 
     /// An error, for the caller to add to and [`Faults::push`].
     pub fn at(&self, span: Span, message: impl Into<String>) -> Finding {
-        let mut finding = Finding::new(RULES.code, RULES.rule, Level::Error, message, self.place(span));
+        let mut finding = RULES.rule.finding(message, self.place(span));
         finding.file = self.source.file.clone();
         finding
     }

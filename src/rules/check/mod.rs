@@ -19,7 +19,7 @@ pub use faults::Faults;
 use scope::Scope;
 
 use super::builtin;
-use super::rule::{Body, Direction, Phase, Rewrite, Rule, RuleSource, Safety, Step};
+use super::rule::{Body, Direction, Phase, Rewrite, Rule, RuleSource, Safety, Step, Template};
 use super::syntax::ast::{EntryKind, RuleAst, Statement};
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
@@ -28,7 +28,8 @@ use crate::graph::syntax::suggest::with_suggestion;
 
 fn unknown_builtin(faults: &Faults, name: &Name) -> Finding {
     let message = format!("there is no builtin analysis `{}`", name.text);
-    faults.at(name.span, with_suggestion(message, &name.text, builtin::names()))
+    let known: Vec<String> = builtin::names().collect();
+    faults.at(name.span, with_suggestion(message, &name.text, known.iter().map(String::as_str)))
 }
 
 fn let_in_both(faults: &Faults, var: &Name, both: Span) -> Finding {
@@ -58,9 +59,7 @@ pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
             if !builtin::is_known(&analysis.text) {
                 faults.push(unknown_builtin(faults, analysis));
             }
-            let message = entries.message.as_ref().map(|text| template::named(text, faults));
-            let help = entries.help.as_ref().map(|text| template::named(text, faults));
-            (Some(Body::Builtin(analysis.text.clone())), message, help)
+            (Some(Body::Builtin(analysis.text.clone())), Some(Template::default()), None)
         }
         None => pattern_rule(&entries, faults),
     };
@@ -83,7 +82,7 @@ pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
     })
 }
 
-type Checked = (Option<Body>, Option<super::rule::Template>, Option<super::rule::Template>);
+type Checked = (Option<Body>, Option<Template>, Option<Template>);
 
 fn pattern_rule(entries: &Entries, faults: &mut Faults) -> Checked {
     let errors_before = faults.errors();

@@ -9,6 +9,7 @@ use ast::{Entry, EntryKind, RuleAst, Statement};
 use expr::{RuleNodes, expr};
 
 use crate::diag::Finding;
+use crate::diag::known;
 use crate::graph::syntax::ast::{Many, Name};
 use crate::graph::syntax::cursor::{Cursor, Language, Parsed, Reported};
 use crate::graph::syntax::lexer::{Strings, TokenKind};
@@ -16,7 +17,7 @@ use crate::graph::syntax::suggest::with_suggestion;
 use crate::graph::syntax::{Source, Span, node};
 
 /// Faults of rule files.
-pub const RULES: Language = Language { code: "RUL001", rule: "bad-rule", strings: Strings::OneLine };
+pub const RULES: Language = Language { rule: known::BAD_RULE, strings: Strings::OneLine };
 
 /// The words that begin an entry of a rule.
 const KEYWORDS: [&str; 12] = [

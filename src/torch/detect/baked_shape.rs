@@ -1,13 +1,11 @@
 //! EXP001: a constant stands where a size that may vary flows.
 
+use crate::diag::known::BAKED_SHAPE;
 use crate::diag::{Finding, Level};
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Node, NodeId, Origin, Trace};
 use crate::torch::types::Size;
-
-const RULE: Rule = Rule::new("EXP001", "baked-shape", Level::Error);
 
 /// An error only where the shapes say which sizes may vary: in graphs of the exporter with dynamic axes.
 /// A trace has fixed sizes throughout; there, a shape without any free size is worth a remark.
@@ -36,7 +34,7 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
         return Some(
             context
                 .finding(
-                    &RULE,
+                    BAKED_SHAPE,
                     id,
                     format!("`{}` to {shown} fixes axis {free} of {given}, which may vary", node.op.name),
                 )
@@ -51,7 +49,7 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     folded.then(|| {
         context
             .finding(
-                &RULE.at_level(Level::Warning),
+                BAKED_SHAPE.at(Level::Warning),
                 id,
                 format!(
                     "`{}` to {shown} makes axis 0 of {given}, which may vary, always {leading}",
@@ -81,7 +79,7 @@ fn fixed_reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> 
     );
     Some(
         context
-            .finding(&RULE.at_level(Level::Info), id, message)
+            .finding(BAKED_SHAPE.at(Level::Info), id, message)
             .label("every size is a constant")
             .note("with a dynamic axis the exported model fails at any size but that of the export")
             .help("take the sizes from the tensor, `x.shape[0]`, or leave one to -1"),
@@ -100,7 +98,7 @@ fn expand(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     Some(
         context
             .finding(
-                &RULE,
+                BAKED_SHAPE,
                 id,
                 format!(
                     "`{}` to {} fixes axis {fixed} of {given}, which may vary",

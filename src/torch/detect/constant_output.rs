@@ -1,12 +1,10 @@
 //! EXP009: an output that no input has any part in.
 
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
+use crate::diag::known::CONSTANT_OUTPUT;
 use crate::torch::argument::Argument;
 use crate::torch::context::{Context, holds_tensor};
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Trace, ValueId};
-
-const RULE: Rule = Rule::new("EXP009", "constant-output", Level::Warning);
 
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
@@ -25,11 +23,11 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         let message = format!("output {position}, {}, depends on no input", context.describe(value));
         let finding = match trace.producer(value) {
             Some(producer) => {
-                let finding = context.finding(&RULE, producer, message);
+                let finding = context.finding(CONSTANT_OUTPUT, producer, message);
                 let source = finding.source.clone().or_else(|| context.forward_source());
                 finding.source(source)
             }
-            None => context.interface_finding(&RULE, message),
+            None => context.interface_finding(CONSTANT_OUTPUT, message),
         };
         out.push(
             finding

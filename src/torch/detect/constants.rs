@@ -2,15 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::diag::known::{NUMPY_CONSTANT, TENSOR_DATA};
 use crate::diag::{Finding, Level};
 use crate::graph::ElemType;
 use crate::torch::argument::{Argument, TensorLiteral};
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};
-
-const NUMPY_CONSTANT: Rule = Rule::new("EXP005", "numpy-constant", Level::Warning);
-const TENSOR_DATA: Rule = Rule::new("EXP012", "tensor-data", Level::Warning);
 
 /// Looks at the constants with more than one element. Those that NumPy arrays and Python lists became go
 /// through `aten::lift_fresh`, or `aten::to` and `aten::detach`, first; one that is used as it stands is a
@@ -84,7 +81,7 @@ fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Fi
     };
     Some(
         context
-            .finding(&NUMPY_CONSTANT.at_level(level), id, message)
+            .finding(NUMPY_CONSTANT.at(level), id, message)
             .label("made outside of the trace")
             .note("its elements are those of the export: if NumPy or Python computed them from an input, that is lost")
             .help("make it with torch, from the tensor it goes with: `torch.ones_like(x)`, `x.new_zeros(x.shape)`"),
@@ -107,7 +104,7 @@ fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<Val
     let like = context.describe(like);
     Some(
         context
-            .finding(&TENSOR_DATA.at_level(level), id, format!("a constant of the shape of {like} {what}: the trace cannot say where it came from"))
+            .finding(TENSOR_DATA.at(level), id, format!("a constant of the shape of {like} {what}: the trace cannot say where it came from"))
             .label("a constant")
             .note("`.data` of a tensor looks like this: the trace does not follow it, and keeps the elements of the example input")
             .help("use `.detach()` instead of `.data`, and `x = x + 1` instead of `x += 1`; register fixed tensors as buffers"),

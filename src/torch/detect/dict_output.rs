@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
+use crate::diag::known::DICT_OUTPUT;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{NodeId, Trace};
-
-const RULE: Rule = Rule::new("EXP011", "dict-output", Level::Info);
 
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if !trace.output_keys.is_empty() {
-        out.push(explain(context.interface_finding(&RULE, message(&trace.output_keys)), &trace.output_keys));
+        out.push(explain(
+            context.interface_finding(DICT_OUTPUT, message(&trace.output_keys)),
+            &trace.output_keys,
+        ));
     }
     let mut dicts = Vec::new();
     for output in &trace.block(trace.body).outputs {
@@ -21,7 +22,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
     for dict in dicts {
         let keys = keys(trace, dict);
-        let finding = context.finding(&RULE, dict, message(&keys));
+        let finding = context.finding(DICT_OUTPUT, dict, message(&keys));
         // The dict itself is put together by PyTorch; its members are computed on the user's lines.
         let members = trace.node(dict).inputs.iter().skip(1).step_by(2);
         let mut members = members.filter_map(|input| trace.producer(trace.as_value(&input.argument)?));

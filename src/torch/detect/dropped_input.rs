@@ -1,12 +1,10 @@
 //! EXP008: an input of `forward` that nothing reads.
 
 use super::item_baked::baked_inputs;
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
+use crate::diag::known::DROPPED_INPUT;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Origin, Trace, ValueId};
-
-const RULE: Rule = Rule::new("EXP008", "dropped-input", Level::Warning);
 
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
@@ -21,7 +19,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         }
         let name = context.describe(input);
         let finding = context
-            .interface_finding(&RULE, format!("nothing reads the input {name}: the export drops it"))
+            .interface_finding(DROPPED_INPUT, format!("nothing reads the input {name}: the export drops it"))
             .label("the graph's inputs")
             .help(format!("leave {name} out of `forward`, or use its value as a tensor"));
         let single = value.ty.tensor().is_some_and(|ty| ty.is_scalar());

@@ -1,13 +1,11 @@
 //! DTY002: a float64 tensor turns a float32 computation into a float64 one.
 
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
+use crate::diag::known::FLOAT64_PROMOTION;
 use crate::graph::ElemType;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Node, Trace, ValueId};
 use crate::torch::types::torch_dtype;
-
-const RULE: Rule = Rule::new("DTY002", "float64-promotion", Level::Warning);
 
 /// Reported where it happens: at the operator that takes a narrower float and a float64 tensor and gives
 /// float64. Python numbers and tensors without dimensions do not promote and are not meant.
@@ -17,7 +15,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         let Some((narrow, wide)) = promotion(trace, node) else { continue };
         let narrow_type = trace.value(narrow).ty.elem().map_or("float", torch_dtype);
         let mut finding = context
-            .finding(&RULE, id, format!("`{}` computes in float64: {} is {narrow_type}, {} is float64", node.op, context.describe(narrow), context.describe(wide)))
+            .finding(FLOAT64_PROMOTION, id, format!("`{}` computes in float64: {} is {narrow_type}, {} is float64", node.op, context.describe(narrow), context.describe(wide)))
             .label("float64 from here on")
             .note("float64 takes twice the memory, is slow or missing on most accelerators, and ONNX Runtime lacks it for many operators")
             .help(format!("make the float64 operand {narrow_type}: `dtype={narrow_type}` where it is made, or `.to(x.dtype)` before it is used"));

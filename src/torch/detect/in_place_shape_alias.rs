@@ -1,11 +1,9 @@
 //! EXP003: a size that was traced as a tensor is changed in place, and with it every name it has.
 
-use crate::diag::{Finding, Level};
+use crate::diag::known::IN_PLACE_SHAPE_ALIAS;
+use crate::diag::{Finding, Level, RuleId};
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
-
-const RULE: Rule = Rule::new("EXP003", "in-place-shape-alias", Level::Error);
 
 /// While tracing, `x.shape[1]` is a tensor: after `m = n; m += 2`, `n` is changed too, where Python's
 /// integers would not be. One use of the result can do no harm; with more, the old value is likely meant.
@@ -31,8 +29,8 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     }
     // `m + n` reads one value twice only if both names mean it: then the fault is proved.
     let by_both_names = users.windows(2).any(|pair| pair[0] == pair[1]);
-    let rule = if by_both_names { RULE } else { RULE.at_level(Level::Warning) };
-    Some(finding(context, id, &rule, context.describe(size), operator_symbol(done)).note(
+    let rule = if by_both_names { IN_PLACE_SHAPE_ALIAS } else { IN_PLACE_SHAPE_ALIAS.at(Level::Warning) };
+    Some(finding(context, id, rule, context.describe(size), operator_symbol(done)).note(
         "the changed value is read more than once after this; a name that still meant the old size reads the new one",
     ))
 }
@@ -52,12 +50,12 @@ fn same_size_twice(context: &Context, id: NodeId, node: &Node) -> Option<Finding
         && trace.int(&by.argument).is_some();
     fits.then(|| {
         let symbol = operator_symbol(&change.op.name.to_ascii_lowercase());
-        finding(context, id, &RULE.at_level(Level::Warning), context.describe(size), symbol)
+        finding(context, id, IN_PLACE_SHAPE_ALIAS.at(Level::Warning), context.describe(size), symbol)
             .note(format!("`{}` takes the changed size as both operands", node.op.name))
     })
 }
 
-fn finding(context: &Context, id: NodeId, rule: &Rule, size: String, symbol: &str) -> Finding {
+fn finding(context: &Context, id: NodeId, rule: RuleId, size: String, symbol: &str) -> Finding {
     context
         .finding(
             rule,

@@ -2,13 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
+use crate::diag::known::IN_PLACE_VIEW_LOST;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Definition, NodeId, Origin, User, ValueId};
 use crate::torch::view::written_through;
-
-const RULE: Rule = Rule::new("EXP004", "in-place-view-lost", Level::Error);
 
 /// No more than this many values that share memory are compared with one another.
 const MAX_SHARING: usize = 256;
@@ -125,7 +123,7 @@ fn finding(
     let behind = context.describe(stale);
     let message = format!("`{}` writes to a view of {behind}, which the export does not notice", op.name);
     let finding = context
-        .finding(&RULE, id, message)
+        .finding(IN_PLACE_VIEW_LOST, id, message)
         .label("written here, through a view")
         .note(format!(
             "the tracing exporter replaces {} only: {behind} keeps its old elements in the exported model",

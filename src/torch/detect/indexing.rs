@@ -1,17 +1,13 @@
 //! IDX001 to IDX005: indexing with tensors, where PyTorch can do more than ONNX or the tracing exporter.
 
+use crate::diag::known::{
+    BOOLEAN_MASK, INDEX_PUT_BROADCAST, INDEX_PUT_NON_CONSECUTIVE, INDEX_PUT_RANK, NEGATIVE_INDEX,
+};
 use crate::diag::{Finding, Level};
 use crate::graph::ElemType;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
-
-const NEGATIVE_INDEX: Rule = Rule::new("IDX001", "negative-index", Level::Error);
-const INDEX_PUT_RANK: Rule = Rule::new("IDX002", "index-put-rank", Level::Warning);
-const NON_CONSECUTIVE: Rule = Rule::new("IDX003", "index-put-non-consecutive", Level::Warning);
-const INDEX_PUT_BROADCAST: Rule = Rule::new("IDX004", "index-put-broadcast", Level::Warning);
-const BOOLEAN_MASK: Rule = Rule::new("IDX005", "boolean-mask", Level::Info);
 
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
@@ -95,7 +91,7 @@ fn negative_read(context: &Context, id: NodeId, (axis, index): (usize, i64), ten
     let linearised = tensors > 1;
     let level = if linearised { Level::Error } else { Level::Hint };
     let finding = context
-        .finding(&NEGATIVE_INDEX.at_level(level), id, format!("the index {index} of axis {axis} is negative"))
+        .finding(NEGATIVE_INDEX.at(level), id, format!("the index {index} of axis {axis} is negative"))
         .label("indexed by constants")
         .help(format!("write the index that is meant, or `i % x.shape[{axis}]`"));
     if linearised {
@@ -111,7 +107,7 @@ fn negative_read(context: &Context, id: NodeId, (axis, index): (usize, i64), ten
 fn negative_write(context: &Context, id: NodeId, (axis, index): (usize, i64)) -> Finding {
     context
         .finding(
-            &NEGATIVE_INDEX.at_level(Level::Warning),
+            NEGATIVE_INDEX.at(Level::Warning),
             id,
             format!("the index {index} of axis {axis} is negative"),
         )
@@ -127,7 +123,7 @@ fn non_consecutive(context: &Context, id: NodeId, node: &Node, indices: &Indices
     (last - first + 1 != axes.len()).then(|| {
         let listed: Vec<String> = axes.iter().map(usize::to_string).collect();
         context
-            .finding(&NON_CONSECUTIVE, id, format!("axes {} are indexed by tensors, and others between them are not", listed.join(" and ")))
+            .finding(INDEX_PUT_NON_CONSECUTIVE, id, format!("axes {} are indexed by tensors, and others between them are not", listed.join(" and ")))
             .label("written through separated index tensors")
             .note("the tracing exporter refuses this: \"Only consecutive 1-d tensor indices are supported\"")
             .help("move the indexed axes together first (`x.transpose(…)`, and back), or export with `dynamo=True`")
@@ -167,7 +163,7 @@ fn broadcast(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> O
         let given: Vec<String> = given.shape.iter().flatten().map(ToString::to_string).collect();
         context
             .finding(
-                &INDEX_PUT_BROADCAST,
+                INDEX_PUT_BROADCAST,
                 id,
                 format!("values of shape [{}] are broadcast to {wanted:?} by an indexed assignment", given.join(", ")),
             )
@@ -200,7 +196,7 @@ fn rank(context: &Context, id: NodeId, indices: &Indices) -> Option<Finding> {
     let highest = ranks.iter().copied().max().filter(|&rank| rank > 1 && ranks.len() > 1)?;
     Some(
         context
-            .finding(&INDEX_PUT_RANK, id, format!("an indexed assignment takes {} index tensors, one of rank {highest}", ranks.len()))
+            .finding(INDEX_PUT_RANK, id, format!("an indexed assignment takes {} index tensors, one of rank {highest}", ranks.len()))
             .label("written through index tensors of more than one axis")
             .note("the tracing exporter supports only index tensors of one axis here: it fails, or PyTorch crashes")
             .help("flatten the indices and the values (`i.reshape(-1)`, after `torch.broadcast_tensors`), or export with `dynamo=True`"),
@@ -210,7 +206,7 @@ fn rank(context: &Context, id: NodeId, indices: &Indices) -> Option<Finding> {
 fn boolean_mask(context: &Context, id: NodeId) -> Finding {
     let op = &context.trace.node(id).op;
     context
-        .finding(&BOOLEAN_MASK, id, format!("the size of the result of `{op}` depends on the data"))
+        .finding(BOOLEAN_MASK, id, format!("the size of the result of `{op}` depends on the data"))
         .label("as many elements as the mask is true")
         .note("it becomes NonZero, which runtimes for fixed shapes (TensorRT, NPUs) refuse or run slowly")
         .help("where the result is summed, or written back, `torch.where(mask, x, 0)` does the same at a fixed size")

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use crate::diag::known::ITEM_BAKED;
 use crate::diag::{Finding, Level};
 use crate::read::source::is_library;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
-
-const RULE: Rule = Rule::new("EXP002", "item-baked", Level::Warning);
 
 /// A trace knows tensors only: `x.item()`, `int(x)` and `float(x)` leave a constant behind, the same as
 /// one that was written out. What tells them apart: the source line, where it can be read; an input of one
@@ -79,7 +77,7 @@ fn said_by_source(context: &Context, line: &Line, constants: &[(NodeId, f64)]) -
     };
     Some(
         context
-            .finding(&RULE, id, format!("`{call}` became {became}"))
+            .finding(ITEM_BAKED, id, format!("`{call}` became {became}"))
             .label(format!("`{call}` was evaluated once, during the trace")),
     )
 }
@@ -107,7 +105,7 @@ fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
         return None;
     }
     let message = format!("{number} is a constant of the trace, with more digits than people write");
-    Some(context.finding(&RULE.at_level(Level::Info), id, message).label("a constant").note(
+    Some(context.finding(ITEM_BAKED.at(Level::Info), id, message).label("a constant").note(
         "if it came from a tensor (`.item()`, `float()`, NumPy), it is the value for the example input only",
     ))
 }
@@ -173,7 +171,7 @@ fn input_baked(context: &Context, baked: &BakedInput) -> Finding {
     let op = &context.trace.node(baked.node).op;
     let message = format!("{} is a constant of `{op}`, and nothing reads the input {input}", baked.size);
     context
-        .finding(&RULE, baked.node, message)
+        .finding(ITEM_BAKED, baked.node, message)
         .label(format!("{} is the value of {input} during the trace, it seems", baked.size))
         .note(format!(
             "`.item()` or `int()` of {input} leaves a constant: the model does the same whatever {input} is"

@@ -1,10 +1,8 @@
 //! EXP013: `one_hot` without the number of classes.
 
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
+use crate::diag::known::ONE_HOT_DEPTH;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
-
-const RULE: Rule = Rule::new("EXP013", "one-hot-depth", Level::Error);
 
 /// `F.one_hot(labels)` takes the number of classes from the data. The tracing exporter writes the
 /// `-1` that stands for this as the depth, and every runtime refuses a negative depth.
@@ -27,7 +25,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
             out.push(
                 context
                     .finding(
-                        &RULE,
+                        ONE_HOT_DEPTH,
                         id,
                         format!("the number of classes of `one_hot` is {depth}, to be taken from the data"),
                     )

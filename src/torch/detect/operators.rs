@@ -2,17 +2,13 @@
 
 use indexmap::IndexMap;
 
+use crate::diag::known::{ATEN_FALLBACK, PYTHON_OP, UNSUPPORTED_OP};
 use crate::diag::{Finding, Level};
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::op::Op;
-use crate::torch::rule::Rule;
 use crate::torch::support::{Support, support};
 use crate::torch::trace::{Node, NodeId, Origin};
-
-const UNSUPPORTED: Rule = Rule::new("OPS001", "unsupported-op", Level::Error);
-const PYTHON_OP: Rule = Rule::new("OPS003", "python-op", Level::Error);
-const ATEN_FALLBACK: Rule = Rule::new("OPS004", "aten-fallback", Level::Error);
 
 /// No more uses of an operator than this are named in one finding.
 const MAX_RELATED: usize = 8;
@@ -44,16 +40,16 @@ fn unsupported(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     Some(match support(op) {
         Support::Supported => return None,
         Support::Nowhere => context
-            .finding(&UNSUPPORTED, id, format!("neither exporter has an ONNX form of `{op}`"))
+            .finding(UNSUPPORTED_OP, id, format!("neither exporter has an ONNX form of `{op}`"))
             .label("no ONNX operator computes this")
             .help("write it with supported operators, or give the exporter a translation (`custom_translation_table=`)"),
         Support::NotByTracing { instead } if context.trace.origin == Origin::TorchScript => context
-            .finding(&UNSUPPORTED.at_level(Level::Warning), id, format!("the tracing exporter has no ONNX form of `{op}`"))
+            .finding(UNSUPPORTED_OP.at(Level::Warning), id, format!("the tracing exporter has no ONNX form of `{op}`"))
             .label("fails with `dynamo=False`")
             .help(instead),
         Support::NotByTracing { .. } => return None,
         Support::Custom => context
-            .finding(&UNSUPPORTED.at_level(Level::Warning), id, format!("`{op}` is a custom operator, which ONNX knows nothing of"))
+            .finding(UNSUPPORTED_OP.at(Level::Warning), id, format!("`{op}` is a custom operator, which ONNX knows nothing of"))
             .label("a custom operator")
             .note("the export fails unless a translation is given, and so does loading unless the runtime has its kernel")
             .help("register a translation: `custom_translation_table=` with `dynamo=True`, `register_custom_op_symbolic` without"),
@@ -77,7 +73,7 @@ fn python_op(context: &Context, id: NodeId, node: &Node) -> Finding {
         _ => node.op.to_string(),
     };
     context
-        .finding(&PYTHON_OP.at_level(level), id, format!("`{name}` is a Python function in the graph"))
+        .finding(PYTHON_OP.at(level), id, format!("`{name}` is a Python function in the graph"))
         .label("an autograd.Function")
         .note(note)
         .help("write the forward with torch operators in the module, or give the Function a static `symbolic` method")
@@ -88,7 +84,7 @@ fn fallback(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     let is_fallback = matches!(&*node.op.namespace, "aten" | "org.pytorch.aten") && context.trace.complete;
     is_fallback.then(|| {
         context
-            .finding(&ATEN_FALLBACK, id, format!("`{}` was left in the ONNX graph", node.op))
+            .finding(ATEN_FALLBACK, id, format!("`{}` was left in the ONNX graph", node.op))
             .label("no ONNX operator")
             .note("`operator_export_type` let the exporter fall back to PyTorch's operator, which only Caffe2 could run")
             .help("export with the default `operator_export_type`, and replace what it then says it cannot export")

@@ -1,12 +1,10 @@
 //! EXP010: Dropout or batch normalisation was exported as it behaves during training.
 
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
+use crate::diag::known::TRAINING_MODE;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{Node, NodeId, Trace};
-
-const RULE: Rule = Rule::new("EXP010", "training-mode", Level::Error);
 
 /// No more nodes than this are named in one finding.
 const MAX_RELATED: usize = 8;
@@ -24,7 +22,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         _ => format!(", as do {others} more layers"),
     };
     let mut finding = context
-        .finding(&RULE, first, format!("`{op}` runs in training mode{more}"))
+        .finding(TRAINING_MODE, first, format!("`{op}` runs in training mode{more}"))
         .label(what)
         .note("at run time the results differ from those of the evaluated model, and between calls or batches")
         .help("call `model.eval()` before the export, and leave `training=` of `torch.onnx.export` at its default; \

@@ -9,12 +9,10 @@ use indexmap::IndexMap;
 
 use self::axis::{Axis, Element, elements_taken};
 use self::body::{body, is_alike};
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
+use crate::diag::known::UNROLLED_LOOP;
 use crate::torch::context::Context;
-use crate::torch::rule::Rule;
 use crate::torch::trace::{NodeId, Trace};
-
-const RULE: Rule = Rule::new("EXP007", "unrolled-loop", Level::Warning);
 
 /// Fewer steps than this are not taken for a loop.
 const MIN_STEPS: usize = 3;
@@ -62,7 +60,7 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
         let Some(first) = loops.first() else { continue };
         let (steps, axis, base) = (first.steps, first.over.axis, context.describe(first.over.base));
         let mut finding = context
-            .finding(&RULE, first.first, format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"))
+            .finding(UNROLLED_LOOP, first.first, format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"))
             .label("the first step")
             .note(format!("the model computes {steps} steps whatever the length of that axis: longer input is cut off, shorter fails"))
             .help(

@@ -13,7 +13,7 @@ use self::compare::difference;
 use self::inputs::{Choice, has_free_dims, inputs};
 use super::Source;
 use crate::cli::Failure;
-use crate::diag::{Finding, Level, Place};
+use crate::diag::{Finding, Level, Place, known};
 use crate::graph::Model;
 use crate::write::onnx::Encodable;
 
@@ -30,11 +30,11 @@ const INTEGERS_BELOW: [u64; 2] = [4, 1];
 
 /// What is no error says what was compared, or why not.
 fn finding(level: Level, message: String) -> Finding {
-    let (code, rule) = match level {
-        Level::Error => ("VER001", "results-differ"),
-        _ => ("VER002", "results-compared"),
+    let rule = match level {
+        Level::Error => known::RESULTS_DIFFER,
+        _ => known::RESULTS_COMPARED,
     };
-    Finding::new(code, rule, level, message, Place::File)
+    rule.at(level).finding(message, Place::File)
 }
 
 /// What differs, as errors; what could be compared, and what not, at lower levels.

@@ -5,12 +5,11 @@
 //! wherever the size itself was meant. That shows where an operator gets it on both sides.
 
 use super::Detector;
+use crate::diag::known::IN_PLACE_SHAPE_ALIAS;
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::{Node, NodeId, ValueId};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const IN_PLACE_SHAPE_ALIAS: RuleId = RuleId::error("EXP003", "in-place-shape-alias");
 
 pub const DETECTOR: Detector = Detector { rules: &[IN_PLACE_SHAPE_ALIAS], run };
 

@@ -6,14 +6,13 @@ use super::Detector;
 use super::demand::{Demand, Demands, Kind, input_name, reshape_target};
 use super::free::{FreeSize, FreeSizes};
 use super::reach::Reach;
+use crate::diag::known::BAKED_SHAPE;
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::dim::{Answer, Dim, numel};
 use crate::graph::{Node, NodeId};
 use crate::infer::Size;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const BAKED_SHAPE: RuleId = RuleId::error("EXP001", "baked-shape");
 
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
 

@@ -1,13 +1,12 @@
 //! EXP013: a OneHot without a number of classes.
 
 use super::Detector;
+use crate::diag::known::ONE_HOT_DEPTH;
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::NodeId;
 use crate::infer::Fact;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const ONE_HOT_DEPTH: RuleId = RuleId::error("EXP013", "one-hot-depth");
 
 pub const DETECTOR: Detector = Detector { rules: &[ONE_HOT_DEPTH], run };
 

@@ -4,13 +4,11 @@ use rustc_hash::FxHashSet;
 
 use super::Detector;
 use super::reach::{Reach, taken};
+use crate::diag::known::{CONSTANT_OUTPUT, DROPPED_INPUT};
 use crate::diag::{Finding, Place, Sink};
 use crate::graph::{Def, NodeId, ValueId};
-use crate::lint::{LintContext, RuleId};
+use crate::lint::LintContext;
 use crate::schema::{self, Determinism};
-
-const DROPPED_INPUT: RuleId = RuleId::warning("EXP008", "dropped-input");
-const CONSTANT_OUTPUT: RuleId = RuleId::warning("EXP009", "constant-output");
 
 pub const DETECTOR: Detector = Detector { rules: &[DROPPED_INPUT, CONSTANT_OUTPUT], run };
 

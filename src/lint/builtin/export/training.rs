@@ -1,13 +1,12 @@
 //! EXP010: layers that were left in training mode.
 
 use super::Detector;
+use crate::diag::known::TRAINING_MODE;
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::{Node, NodeId};
 use crate::infer::Fact;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const TRAINING_MODE: RuleId = RuleId::error("EXP010", "training-mode");
 
 pub const DETECTOR: Detector = Detector { rules: &[TRAINING_MODE], run };
 

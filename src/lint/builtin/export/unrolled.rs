@@ -9,14 +9,13 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::Detector;
+use crate::diag::known::UNROLLED_LOOP;
 use crate::diag::{Finding, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{Id, Node, NodeId, ValueId};
 use crate::infer::Fact;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const UNROLLED_LOOP: RuleId = RuleId::warning("EXP007", "unrolled-loop");
 
 pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 

@@ -1,13 +1,12 @@
 //! IDX005: a shape that depends on the data.
 
 use super::Detector;
+use crate::diag::known::BOOLEAN_MASK;
 use crate::diag::{Finding, Sink};
 use crate::graph::NodeId;
 use crate::infer::Fact;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const BOOLEAN_MASK: RuleId = RuleId::info("IDX005", "boolean-mask");
 
 pub const DETECTOR: Detector = Detector { rules: &[BOOLEAN_MASK], run };
 

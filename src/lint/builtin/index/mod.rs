@@ -5,9 +5,8 @@ mod mask;
 mod range;
 
 use super::Detector;
-use crate::lint::RuleId;
+use crate::diag::known::NEGATIVE_INDEX;
 
 /// An error where the index reads something else; where it is only unwelcome to some runtimes, a hint.
-const NEGATIVE_INDEX: RuleId = RuleId::error("IDX001", "negative-index");
 
 pub const DETECTORS: &[Detector] = &[linear::DETECTOR, range::DETECTOR, mask::DETECTOR];

@@ -1,14 +1,13 @@
 //! IDX006: constant indices beyond the axis that they index; and negative ones, which some runtimes reject.
 
 use super::{Detector, NEGATIVE_INDEX};
+use crate::diag::known::INDEX_OUT_OF_RANGE;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, Owner};
 use crate::infer::{Fact, Size};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const INDEX_OUT_OF_RANGE: RuleId = RuleId::error("IDX006", "index-out-of-range");
 
 pub const DETECTOR: Detector = Detector { rules: &[INDEX_OUT_OF_RANGE, NEGATIVE_INDEX], run };
 

@@ -1,14 +1,12 @@
 //! SHP002 and EXP014: what is declared of values, against what inference shows.
 
 use super::Detector;
+use crate::diag::known::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
 use crate::diag::{Finding, Sink};
 use crate::graph::dim::{Dim, SymbolKind};
 use crate::graph::{DeclaredDim, Port, TypeKind, ValueId};
 use crate::infer::Contradiction;
-use crate::lint::{LintContext, RuleId};
-
-const DECLARED_SHAPE_WRONG: RuleId = RuleId::warning("SHP002", "declared-shape-wrong");
-const LOST_SYMBOL: RuleId = RuleId::info("EXP014", "lost-symbol");
+use crate::lint::LintContext;
 
 pub const DETECTOR: Detector = Detector { rules: &[DECLARED_SHAPE_WRONG, LOST_SYMBOL], run };
 

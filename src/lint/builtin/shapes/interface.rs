@@ -1,11 +1,10 @@
 //! SHP003: a model that takes one size only.
 
 use super::Detector;
+use crate::diag::known::STATIC_BATCH;
 use crate::diag::{Finding, Sink};
 use crate::graph::{DeclaredDim, Port, TypeKind};
-use crate::lint::{LintContext, RuleId};
-
-const STATIC_BATCH: RuleId = RuleId::hint("SHP003", "static-batch");
+use crate::lint::LintContext;
 
 pub const DETECTOR: Detector = Detector { rules: &[STATIC_BATCH], run };
 

@@ -1,15 +1,12 @@
 //! SHP001, SHP004, SPC036: calls that cannot run, at any size.
 
 use super::Detector;
+use crate::diag::known::{BAD_VALUE, BRANCH_RANK_DIFFERS, SHAPE_MISMATCH};
 use crate::diag::{Finding, Sink};
 use crate::graph::NodeId;
 use crate::infer::{Conflict, Fact, Fault, Shape};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const SHAPE_MISMATCH: RuleId = RuleId::error("SHP001", "shape-mismatch");
-const BRANCH_RANK_DIFFERS: RuleId = RuleId::warning("SHP004", "branch-rank-differs");
-const BAD_VALUE: RuleId = RuleId::error("SPC036", "bad-value");
 
 pub const DETECTOR: Detector = Detector { rules: &[SHAPE_MISMATCH, BRANCH_RANK_DIFFERS, BAD_VALUE], run };
 

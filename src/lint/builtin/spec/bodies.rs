@@ -1,12 +1,11 @@
 //! Bodies of control flow whose inputs and outputs are not those that their operator demands.
 
 use super::Detector;
+use crate::diag::known::BODY_SIGNATURE;
 use crate::diag::{Finding, Sink};
 use crate::graph::{AttrValue, GraphId, Node, NodeId};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const BODY_SIGNATURE: RuleId = RuleId::error("SPC033", "body-signature");
 
 pub const DETECTOR: Detector = Detector { rules: &[BODY_SIGNATURE], run };
 

@@ -4,14 +4,11 @@ use indexmap::IndexMap;
 
 use super::Detector;
 use super::tensors::{Holder, dense};
+use crate::diag::known::{EXTERNAL_DATA_ESCAPES_FOLDER, EXTERNAL_DATA_MISSING, EXTERNAL_DATA_OUT_OF_RANGE};
 use crate::diag::{Finding, Sink};
 use crate::graph::{Tensor, TensorData};
-use crate::lint::{LintContext, RuleId};
+use crate::lint::LintContext;
 use crate::read::external::{self, ExternalFiles, Fault};
-
-const EXTERNAL_DATA_MISSING: RuleId = RuleId::error("SPC024", "external-data-missing");
-const EXTERNAL_DATA_OUT_OF_RANGE: RuleId = RuleId::error("SPC025", "external-data-out-of-range");
-const EXTERNAL_DATA_ESCAPES_FOLDER: RuleId = RuleId::error("SPC026", "external-data-escapes-folder");
 
 pub const DETECTOR: Detector = Detector {
     rules: &[EXTERNAL_DATA_MISSING, EXTERNAL_DATA_OUT_OF_RANGE, EXTERNAL_DATA_ESCAPES_FOLDER],

@@ -3,17 +3,14 @@
 use indexmap::IndexMap;
 
 use super::Detector;
+use crate::diag::known::{DUPLICATE_FUNCTION, RECURSIVE_FUNCTION, UNBOUND_ATTRIBUTE_REFERENCE};
 use crate::diag::{Finding, Place, Sink};
 use crate::graph::{AttrValue, Function, NodeId, normal_domain, scopes};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const REF_ATTRIBUTE: RuleId = RuleId::error("SPC021", "unbound-attribute-reference");
-const RECURSIVE_FUNCTION: RuleId = RuleId::error("SPC029", "recursive-function");
-const DUPLICATE_FUNCTION: RuleId = RuleId::error("SPC030", "duplicate-function");
 
 pub const DETECTOR: Detector =
-    Detector { rules: &[REF_ATTRIBUTE, RECURSIVE_FUNCTION, DUPLICATE_FUNCTION], run };
+    Detector { rules: &[UNBOUND_ATTRIBUTE_REFERENCE, RECURSIVE_FUNCTION, DUPLICATE_FUNCTION], run };
 
 fn recursive(cx: &LintContext, path: &[(usize, NodeId)]) -> Option<Finding> {
     let &(first, call) = path.first()?;
@@ -39,7 +36,7 @@ fn reference_outside(cx: &LintContext, node: NodeId, attr: &str, name: &str) -> 
         "`{attr}` of `{}` refers to the attribute `{name}` of a function, but stands in none",
         cx.node_name(node)
     );
-    cx.at_node(REF_ATTRIBUTE, node, Part::Attr(attr), message)
+    cx.at_node(UNBOUND_ATTRIBUTE_REFERENCE, node, Part::Attr(attr), message)
 }
 
 fn reference_unbound(cx: &LintContext, node: NodeId, attr: &str, name: &str, function: &Function) -> Finding {
@@ -48,7 +45,7 @@ fn reference_unbound(cx: &LintContext, node: NodeId, attr: &str, name: &str, fun
         cx.node_name(node),
         function_name(function)
     );
-    cx.at_node(REF_ATTRIBUTE, node, Part::Attr(attr), message)
+    cx.at_node(UNBOUND_ATTRIBUTE_REFERENCE, node, Part::Attr(attr), message)
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

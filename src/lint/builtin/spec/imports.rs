@@ -3,15 +3,12 @@
 use indexmap::IndexMap;
 
 use super::Detector;
+use crate::diag::known::{DUPLICATE_OPSET_IMPORT, MISSING_IR_VERSION, MISSING_OPSET_IMPORT};
 use crate::diag::{Finding, Level, Place, Sink};
 use crate::graph::{GraphId, NodeId, OpsetImport, normal_domain};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
 use crate::schema;
-
-const MISSING_OPSET_IMPORT: RuleId = RuleId::error("SPC027", "missing-opset-import");
-const DUPLICATE_OPSET_IMPORT: RuleId = RuleId::error("SPC028", "duplicate-opset-import");
-const MISSING_IR_VERSION: RuleId = RuleId::error("SPC034", "missing-ir-version");
 
 pub const DETECTOR: Detector =
     Detector { rules: &[MISSING_OPSET_IMPORT, DUPLICATE_OPSET_IMPORT, MISSING_IR_VERSION], run };

@@ -1,12 +1,10 @@
 //! Initializers and the inputs of their graph.
 
 use super::Detector;
+use crate::diag::known::{INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
 use crate::diag::{Finding, Place, Sink};
 use crate::graph::{Def, Owner};
-use crate::lint::{LintContext, RuleId};
-
-const INITIALIZER_NOT_INPUT: RuleId = RuleId::warning("SPC037", "initializer-not-input");
-const INPUT_NAMED_WEIGHTS: RuleId = RuleId::info("EXP015", "input-named-weights");
+use crate::lint::LintContext;
 
 pub const DETECTOR: Detector = Detector { rules: &[INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS], run };
 

@@ -3,13 +3,11 @@
 use rustc_hash::FxHashMap;
 
 use super::Detector;
+use crate::diag::known::{BAD_NAME, DUPLICATE_NODE_NAME};
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::{Def, GraphId, NodeId, Owner, ValueId};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const BAD_NAME: RuleId = RuleId::error("SPC031", "bad-name");
-const DUPLICATE_NODE_NAME: RuleId = RuleId::hint("SPC032", "duplicate-node-name");
 
 pub const DETECTOR: Detector = Detector { rules: &[BAD_NAME, DUPLICATE_NODE_NAME], run };
 

@@ -1,14 +1,12 @@
 //! Nodes that stand before what they need, and nodes that need one another.
 
 use super::Detector;
+use crate::diag::known::{CYCLE, UNSORTED_NODES};
 use crate::diag::{Finding, Sink};
 use crate::graph::order::{self, Cycle};
 use crate::graph::{GraphId, Id, Model, NodeId, ValueId, scopes};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const CYCLE: RuleId = RuleId::error("SPC010", "cycle");
-const UNSORTED_NODES: RuleId = RuleId::error("SPC011", "unsorted-nodes");
 
 pub const DETECTOR: Detector = Detector { rules: &[CYCLE, UNSORTED_NODES], run };
 

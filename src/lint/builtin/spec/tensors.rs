@@ -1,14 +1,14 @@
 //! Tensors whose data are not what their type and dims say.
 
 use super::Detector;
+use crate::diag::RuleId;
+use crate::diag::known::BAD_TENSOR_DATA;
 use crate::diag::{Finding, Sink};
 use crate::graph::{
     AttrValue, ElemType, Initial, NodeId, SparseTensor, Tensor, TensorData, TensorId, ValueId,
 };
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const BAD_TENSOR_DATA: RuleId = RuleId::error("SPC022", "bad-tensor-data");
 
 pub const DETECTOR: Detector = Detector { rules: &[BAD_TENSOR_DATA], run };
 

@@ -1,11 +1,11 @@
 //! Declared types that say nothing, or what cannot be.
 
 use super::Detector;
+use crate::diag::RuleId;
+use crate::diag::known::BAD_TYPE;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Owner, Port, Type, TypeKind};
-use crate::lint::{LintContext, RuleId};
-
-const BAD_TYPE: RuleId = RuleId::error("SPC035", "bad-type");
+use crate::lint::LintContext;
 
 pub const DETECTOR: Detector = Detector { rules: &[BAD_TYPE], run };
 

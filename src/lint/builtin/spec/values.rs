@@ -3,17 +3,15 @@
 use rustc_hash::FxHashMap;
 
 use super::Detector;
+use crate::diag::RuleId;
+use crate::diag::known::{
+    DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE, UNDEFINED_OUTPUT, UNDEFINED_VALUE,
+};
 use crate::diag::{Finding, Sink};
 use crate::graph::syntax::suggest;
 use crate::graph::{Def, GraphId, Model, ValueId};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const UNDEFINED_VALUE: RuleId = RuleId::error("SPC012", "undefined-value");
-const DUPLICATE_VALUE: RuleId = RuleId::error("SPC013", "duplicate-value");
-const UNDEFINED_OUTPUT: RuleId = RuleId::error("SPC014", "undefined-output");
-const SHADOWED_VALUE: RuleId = RuleId::warning("SPC015", "shadowed-value");
-const DUPLICATE_INITIALIZER: RuleId = RuleId::error("SPC023", "duplicate-initializer");
 
 pub const DETECTOR: Detector = Detector {
     rules: &[UNDEFINED_VALUE, DUPLICATE_VALUE, UNDEFINED_OUTPUT, SHADOWED_VALUE, DUPLICATE_INITIALIZER],

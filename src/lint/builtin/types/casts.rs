@@ -1,14 +1,12 @@
 //! DTY003 and DTY005: casts that lose what they are given.
 
 use super::Detector;
+use crate::diag::known::{CONSTANT_OVERFLOW, LOSSY_CAST_CHAIN};
 use crate::diag::{Finding, Sink};
 use crate::graph::{ElemType, NodeId, ValueId};
 use crate::infer::Fact;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const CONSTANT_OVERFLOW: RuleId = RuleId::warning("DTY003", "constant-overflow");
-const LOSSY_CAST_CHAIN: RuleId = RuleId::hint("DTY005", "lossy-cast-chain");
 
 pub const DETECTOR: Detector = Detector { rules: &[CONSTANT_OVERFLOW, LOSSY_CAST_CHAIN], run };
 

@@ -3,13 +3,12 @@
 use std::collections::VecDeque;
 
 use super::Detector;
+use crate::diag::known::FLOAT64_PROMOTION;
 use crate::diag::{Finding, Sink};
 use crate::graph::{Def, ElemType, Id, NodeId, ValueId};
 use crate::infer::Fact;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const FLOAT64_PROMOTION: RuleId = RuleId::warning("DTY002", "float64-promotion");
 
 pub const DETECTOR: Detector = Detector { rules: &[FLOAT64_PROMOTION], run };
 

@@ -1,13 +1,12 @@
 //! DTY001: an operator that wants one element type gets two.
 
 use super::Detector;
+use crate::diag::known::DTYPE_MISMATCH;
 use crate::diag::{Finding, Sink};
 use crate::graph::{ElemType, NodeId, ValueId};
 use crate::infer::{Conflict, Fact, Fault};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
-
-const DTYPE_MISMATCH: RuleId = RuleId::error("DTY001", "dtype-mismatch");
 
 pub const DETECTOR: Detector = Detector { rules: &[DTYPE_MISMATCH], run };
 

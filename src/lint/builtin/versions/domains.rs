@@ -7,15 +7,12 @@
 use indexmap::IndexMap;
 
 use super::Detector;
+use crate::diag::known::{ATEN_FALLBACK, PYTHON_OP, UNKNOWN_DOMAIN};
 use crate::diag::{Finding, Sink};
 use crate::graph::{Node, NodeId};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
 use crate::schema;
-
-const UNKNOWN_DOMAIN: RuleId = RuleId::warning("OPS002", "unknown-domain");
-const PYTHON_OP: RuleId = RuleId::error("OPS003", "python-op");
-const ATEN_FALLBACK: RuleId = RuleId::error("OPS004", "aten-fallback");
 
 pub const DETECTOR: Detector = Detector { rules: &[UNKNOWN_DOMAIN, PYTHON_OP, ATEN_FALLBACK], run };
 

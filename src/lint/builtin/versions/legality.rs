@@ -7,7 +7,7 @@ use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, ValueId};
 use crate::infer::Fact;
 use crate::lint::LintContext;
-use crate::schema::{self, AttrUse, Illegal, OpUse, Operand, Schema, ValueType};
+use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema, ValueType};
 
 pub const DETECTOR: Detector = Detector { rules: &obstacle::RULES, run };
 
@@ -53,14 +53,26 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)).collect()
 }
 
-/// The first obstacle as `legal` gives it, and the others of the version in force.
+/// The first obstacle as `legal` gives it, and the others of the version in force; a type that several
+/// operands have is one obstacle.
 fn all_obstacles(op: &OpUse, opset: u16) -> Vec<Illegal> {
     let Err(first) = schema::legal(op, opset) else { return Vec::new() };
     let in_force: Option<&'static Schema> = schema::lookup(op.domain, op.name, opset);
     let others = in_force.filter(|schema| !schema.deprecated).map(|schema| schema::obstacles(op, schema));
-    let others = others.unwrap_or_default().into_iter().filter(|obstacle| *obstacle != first.obstacle);
-    let others = others.map(|obstacle| Illegal { obstacle, since: None });
-    std::iter::once(first.clone()).chain(others).collect()
+    let mut found = vec![first];
+    for obstacle in others.unwrap_or_default() {
+        if !found.iter().any(|known| is_same(&known.obstacle, &obstacle)) {
+            found.push(Illegal { obstacle, since: None });
+        }
+    }
+    found
+}
+
+fn is_same(a: &Obstacle, b: &Obstacle) -> bool {
+    match (a, b) {
+        (Obstacle::Type { ty: a, .. }, Obstacle::Type { ty: b, .. }) => a == b,
+        _ => a == b,
+    }
 }
 
 fn operand(fact: &Fact) -> Operand {

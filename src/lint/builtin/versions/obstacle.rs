@@ -1,23 +1,17 @@
 //! What is said of an obstacle: by which rule, at which part of the node.
 
+use crate::diag::RuleId;
+use crate::diag::known::{
+    ATTRIBUTE_NOT_IN_VERSION, BAD_ATTRIBUTE, DUPLICATE_ATTRIBUTE, MISSING_ATTRIBUTE, MISSING_INPUT,
+    NEGATIVE_INDEX_IN_VERSION, OP_NEWER_THAN_OPSET, OP_REMOVED, TYPE_NOT_IN_VERSION, UNSUPPORTED_OP,
+    WRONG_ARITY,
+};
 use crate::diag::{Finding, Level};
 use crate::graph::NodeId;
 use crate::graph::syntax::suggest;
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
 use crate::schema::{self, Illegal, Obstacle, Slot, Values};
-
-const UNSUPPORTED_OP: RuleId = RuleId::error("OPS001", "unsupported-op");
-const OP_NEWER_THAN_OPSET: RuleId = RuleId::error("OPV001", "op-newer-than-opset");
-const OP_REMOVED: RuleId = RuleId::error("OPV002", "op-removed");
-const ATTRIBUTE_NOT_IN_VERSION: RuleId = RuleId::error("OPV003", "attribute-not-in-version");
-const TYPE_NOT_IN_VERSION: RuleId = RuleId::error("OPV004", "type-not-in-version");
-const MISSING_INPUT: RuleId = RuleId::error("SPC016", "missing-input");
-const WRONG_ARITY: RuleId = RuleId::error("SPC017", "wrong-arity");
-const MISSING_ATTRIBUTE: RuleId = RuleId::error("SPC018", "missing-attribute");
-const BAD_ATTRIBUTE: RuleId = RuleId::error("SPC019", "bad-attribute");
-const DUPLICATE_ATTRIBUTE: RuleId = RuleId::error("SPC020", "duplicate-attribute");
-const INDEX_SIGN: RuleId = RuleId::warning("OPV008", "negative-index-in-version");
 
 pub const RULES: [RuleId; 11] = [
     UNSUPPORTED_OP,
@@ -30,7 +24,7 @@ pub const RULES: [RuleId; 11] = [
     MISSING_ATTRIBUTE,
     BAD_ATTRIBUTE,
     DUPLICATE_ATTRIBUTE,
-    INDEX_SIGN,
+    NEGATIVE_INDEX_IN_VERSION,
 ];
 
 /// Operators that ONNX Runtime takes in the default domain though ONNX does not define them there, or
@@ -116,7 +110,7 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
         Obstacle::Count { .. } => WRONG_ARITY,
         Obstacle::Missing { .. } => MISSING_INPUT,
         Obstacle::Type { .. } => TYPE_NOT_IN_VERSION,
-        Obstacle::Negative { .. } => INDEX_SIGN,
+        Obstacle::Negative { .. } => NEGATIVE_INDEX_IN_VERSION,
     }
 }
 

@@ -1,14 +1,12 @@
 //! OPV005 and OPV007: versions that do not go together, and models that were relabelled.
 
 use super::Detector;
+use crate::diag::known::{IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED};
 use crate::diag::{Finding, Place, Sink};
 use crate::graph::{Node, NodeId};
+use crate::lint::LintContext;
 use crate::lint::locate::Part;
-use crate::lint::{LintContext, RuleId};
 use crate::schema;
-
-const IR_VERSION_MISMATCH: RuleId = RuleId::warning("OPV005", "ir-version-mismatch");
-const RESIZE_SEMANTICS_CHANGED: RuleId = RuleId::warning("OPV007", "resize-semantics-changed");
 
 pub const DETECTOR: Detector = Detector { rules: &[IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED], run };
 

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use crate::diag::Level;
+use crate::diag::known;
 
 use super::super::syntax::{children, field, one_line, text};
 use super::super::value::Origin;
@@ -54,8 +55,7 @@ pub fn traced_branch(
         ),
     };
     Words {
-        code: "EXP006",
-        rule: "traced-branch",
+        rule: known::TRACED_BRANCH,
         level: level.min(by_origin(origin, Level::Warning)),
         message,
         note: "tracing records tensor operations, not Python's decisions; torch.export refuses a decision on data",
@@ -95,8 +95,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
     };
     let code = loop_head(node, source);
     Words {
-        code: "EXP007",
-        rule: "unrolled-loop",
+        rule: known::UNROLLED_LOOP,
         level,
         message: format!(
             "`{code}` is unrolled: the graph has one copy of its body for each step of the example input"
@@ -111,8 +110,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
 
 pub fn shape_alias(left: &str, operator: &str, right: &str, other: &str, read: u32) -> Words {
     Words {
-        code: "EXP003",
-        rule: "in-place-shape-alias",
+        rule: known::IN_PLACE_SHAPE_ALIAS,
         level: Level::Error,
         message: format!(
             "`{left} {operator}= {right}` changes `{other}` too while tracing; it is read in line {read}"
@@ -125,8 +123,7 @@ pub fn shape_alias(left: &str, operator: &str, right: &str, other: &str, read: u
 
 pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bool) -> Words {
     Words {
-        code: "EXP004",
-        rule: "in-place-view-lost",
+        rule: known::IN_PLACE_VIEW_LOST,
         level: if perhaps { Level::Warning } else { Level::Error },
         message: format!(
             "`{code}` writes to memory that `{other}` shares; the traced graph reads `{other}` in line \

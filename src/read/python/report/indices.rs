@@ -1,13 +1,13 @@
 //! What is said of reading and writing through index tensors.
 
 use crate::diag::Level;
+use crate::diag::known;
 
 use super::Words;
 
 pub fn negative_index(index: &str, linearised: bool) -> Words {
     Words {
-        code: "IDX001",
-        rule: "negative-index",
+        rule: known::NEGATIVE_INDEX,
         level: if linearised { Level::Error } else { Level::Hint },
         message: if linearised {
             format!(
@@ -27,8 +27,7 @@ pub fn negative_index(index: &str, linearised: bool) -> Words {
 
 pub fn negative_write(index: &str) -> Words {
     Words {
-        code: "IDX001",
-        rule: "negative-index",
+        rule: known::NEGATIVE_INDEX,
         level: Level::Warning,
         message: format!(
             "`{index}` writes at negative indices, which not every runtime accepts in ScatterND"
@@ -40,8 +39,7 @@ pub fn negative_write(index: &str) -> Words {
 
 pub fn index_put_apart(code: &str) -> Words {
     Words {
-        code: "IDX003",
-        rule: "index-put-non-consecutive",
+        rule: known::INDEX_PUT_NON_CONSECUTIVE,
         level: Level::Warning,
         message: format!("`{code} = …` has a slice between its index tensors"),
         note: "the tracing exporter takes only index tensors that are next to each other in an assignment",
@@ -52,8 +50,7 @@ pub fn index_put_apart(code: &str) -> Words {
 
 pub fn index_put_rank(code: &str, rank: usize) -> Words {
     Words {
-        code: "IDX002",
-        rule: "index-put-rank",
+        rule: known::INDEX_PUT_RANK,
         level: Level::Warning,
         message: format!("`{code} = …` writes through several index tensors, one of rank {rank}"),
         note: "the tracing exporter supports several index tensors in an assignment only if all are 1-d",
@@ -69,8 +66,7 @@ pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
         None => "a value that has to have as many axes as the elements it goes to".to_owned(),
     };
     Words {
-        code: "IDX004",
-        rule: "index-put-broadcast",
+        rule: known::INDEX_PUT_BROADCAST,
         level: if rank.is_some() { Level::Warning } else { Level::Info },
         message: format!("`{code} = …` writes {value}"),
         note: "the tracing exporter reshapes the value to what it is written to, and does not broadcast it",
@@ -80,8 +76,7 @@ pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
 
 pub fn boolean_mask(code: &str) -> Words {
     Words {
-        code: "IDX005",
-        rule: "boolean-mask",
+        rule: known::BOOLEAN_MASK,
         level: Level::Info,
         message: format!("`{code}` has as many elements as the data makes true"),
         note: "it is exported by NonZero, whose result has no known size; many runtimes cannot plan for it",

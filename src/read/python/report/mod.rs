@@ -6,7 +6,7 @@ mod values;
 
 use tree_sitter::Node;
 
-use crate::diag::{Finding, Level, Place, SourcePlace};
+use crate::diag::{Finding, Level, Place, RuleId, SourcePlace};
 use crate::read::export_log::without_comment;
 
 use super::interpreter::Interpreter;
@@ -25,8 +25,7 @@ pub use values::{
 /// A finding without its place.
 #[derive(Clone, Debug)]
 pub struct Words {
-    code: &'static str,
-    rule: &'static str,
+    rule: RuleId,
     level: Level,
     message: String,
     note: &'static str,
@@ -78,16 +77,10 @@ impl<'t> Interpreter<'t> {
         }
         let place = self.place(node);
         let said = |finding: &&Finding| {
-            *finding.rule == *words.rule
+            *finding.code == *words.rule.code
                 && finding.source.as_ref().is_some_and(|s| s.line == place.line && s.column == place.column)
         };
-        let finding = Finding::new(
-            words.code,
-            words.rule,
-            words.level,
-            words.message.clone(),
-            Place::Source(place.clone()),
-        );
+        let finding = words.rule.at(words.level).finding(words.message.clone(), Place::Source(place.clone()));
         let finding = finding.note(words.note).help(words.help.clone());
         match self.findings.iter().position(|finding| said(&finding)) {
             Some(at) if self.findings[at].level < finding.level => self.findings[at] = finding,

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use crate::diag::Level;
+use crate::diag::known;
 
 use super::super::numpy::torch_name;
 use super::super::syntax::{Arguments, field, on_one_line, one_line, text};
@@ -20,8 +21,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
         ),
     };
     Words {
-        code: "EXP002",
-        rule: "item-baked",
+        rule: known::ITEM_BAKED,
         level: by_origin(origin, Level::Warning),
         message,
         note: "the exporter follows tensors, not Python numbers; for any other input the result is that of the \
@@ -32,8 +32,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
 
 pub fn size_made_number(call: &str, write: &str) -> Words {
     Words {
-        code: "EXP001",
-        rule: "baked-shape",
+        rule: known::BAKED_SHAPE,
         level: Level::Info,
         message: format!("`{call}` makes a Python number of a size, which a trace does not follow"),
         note: "sizes are tensors while tracing; made plain numbers they stay as they were for the example input",
@@ -44,8 +43,7 @@ pub fn size_made_number(call: &str, write: &str) -> Words {
 pub fn to_numpy(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
-        code: "EXP005",
-        rule: "numpy-constant",
+        rule: known::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!(
             "`{call}` leaves PyTorch: what NumPy makes of it is a constant of the example input"
@@ -60,8 +58,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     let of = if of_tensor { "a tensor" } else { "the sizes of a tensor" };
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
-        code: "EXP005",
-        rule: "numpy-constant",
+        rule: known::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!(
             "`{call}` computes with {of} in NumPy: the result is a constant of the example input"
@@ -77,8 +74,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
 
 pub fn array_meets_tensor(code: &str) -> Words {
     Words {
-        code: "EXP005",
-        rule: "numpy-constant",
+        rule: known::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!("`{code}` mixes a tensor with a NumPy array, which becomes a constant"),
         note: "the exporter records what PyTorch does, not what NumPy does",
@@ -92,8 +88,7 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
     let numpy = made.and_then(|made| field(made, "function")).map(|function| text(function, source));
     let torch = numpy.and_then(|name| name.rsplit('.').next()).and_then(torch_name);
     Words {
-        code: "EXP005",
-        rule: "numpy-constant",
+        rule: known::NUMPY_CONSTANT,
         level,
         message: format!("`{call}` is stored in the graph as it was for the example input"),
         note: "what comes from NumPy has no history; if its values or sizes depend on the input, they are those of \
@@ -109,8 +104,7 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
 
 pub fn tensor_data(object: &str) -> Words {
     Words {
-        code: "EXP012",
-        rule: "tensor-data",
+        rule: known::TENSOR_DATA,
         level: Level::Warning,
         message: format!("`{object}.data` hides `{object}` from the trace"),
         note: "`.data` is the tensor without its history: what is written to it is not seen through the other name, \
@@ -122,8 +116,7 @@ pub fn tensor_data(object: &str) -> Words {
 pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
     let shown = one_line(node, source);
     Words {
-        code: "EXP011",
-        rule: "dict-output",
+        rule: known::DICT_OUTPUT,
         level: Level::Info,
         message: format!(
             "`forward` returns {} (`{shown}`): the exported outputs have no keys",
@@ -136,8 +129,7 @@ pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
 
 pub fn string_output(string: &str) -> Words {
     Words {
-        code: "EXP011",
-        rule: "dict-output",
+        rule: known::DICT_OUTPUT,
         level: Level::Info,
         message: format!("`forward` returns the string {string}: the exported graph drops it"),
         note: "ONNX outputs of a traced model are tensors",
@@ -147,8 +139,7 @@ pub fn string_output(string: &str) -> Words {
 
 pub fn promotion(code: &str, explicit: bool) -> Words {
     Words {
-        code: "DTY002",
-        rule: "float64-promotion",
+        rule: known::FLOAT64_PROMOTION,
         level: if explicit { Level::Info } else { Level::Warning },
         message: format!("`{code}` meets a float64 tensor: the result is float64"),
         note: "float64 costs twice the memory and more than twice the time, and many runtimes do not take it",
@@ -161,8 +152,7 @@ pub fn one_hot(node: Node, source: &str) -> Words {
     let function = field(node, "function").map_or("", |function| text(function, source));
     let labels = arguments.positional.first().map_or("labels", |labels| text(*labels, source));
     Words {
-        code: "EXP013",
-        rule: "one-hot-depth",
+        rule: known::ONE_HOT_DEPTH,
         level: Level::Error,
         message: format!("`{}` takes the number of classes from the data", text(node, source)),
         note: "the tracing exporter writes OneHot with depth -1, which no runtime accepts; torch.export refuses it",
@@ -172,8 +162,7 @@ pub fn one_hot(node: Node, source: &str) -> Words {
 
 pub fn python_operator(class: &str) -> Words {
     Words {
-        code: "OPS003",
-        rule: "python-op",
+        rule: known::PYTHON_OP,
         level: Level::Warning,
         message: format!("`{class}.apply` calls a Python function without a `symbolic` form"),
         note: "exporters that do not look into a `torch.autograd.Function` (PyTorch before 2.0, or \
@@ -184,8 +173,7 @@ pub fn python_operator(class: &str) -> Words {
 
 pub fn training(what: &str, why: &str) -> Words {
     Words {
-        code: "EXP010",
-        rule: "training-mode",
+        rule: known::TRAINING_MODE,
         level: Level::Error,
         message: format!("`{what}` acts as in training when it is exported: {why}"),
         note: "`model.eval()` does not reach it; the graph then drops at random, or uses the statistics of each batch",
