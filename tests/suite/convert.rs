@@ -11,7 +11,7 @@ fn convert(text: &str, opset: i64) -> Result<String, Vec<String>> {
     let (model, findings) = read::text::read(text);
     assert_eq!(findings, [], "the text of the test has faults");
     let options = Options { opset: Some(opset), ..Options::default() };
-    let outcome = fix(model.expect("a model"), &options, &RuleSet::without_examples());
+    let outcome = fix(model.expect("a model"), &options, &RuleSet::patterns());
     match outcome.findings.is_empty() {
         true => Ok(write::text::write(&outcome.model)),
         false => Err(outcome.findings.into_iter().map(|finding| finding.message).collect()),

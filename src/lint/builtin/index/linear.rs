@@ -4,7 +4,8 @@
 //! computes `columns + rows * x.shape[1]`. A negative row still counts from the end there, as the whole
 //! is negative then; a negative column reaches into the row before.
 
-use super::{Detector, NEGATIVE_INDEX};
+use super::Detector;
+use crate::diag::known::NEGATIVE_INDEX;
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, ValueId};
