@@ -34,6 +34,26 @@ pub struct Plan {
     pub(super) outputs: Vec<Slot>,
 }
 
+/// A node that a rule puts in the place of another.
+pub struct Replacement<'p> {
+    /// The code of the rule.
+    pub rule: &'p str,
+    /// The node of the source that it stands for; where it stands for several, the last of them.
+    pub origin: NodeId,
+    /// Its operator.
+    pub op: &'p str,
+}
+
+impl Plan {
+    /// The nodes that rules made, in the order in which they were planned.
+    pub fn replacements(&self) -> impl Iterator<Item = Replacement<'_>> {
+        self.nodes.iter().filter(|node| node.kept.is_none()).filter_map(|node| {
+            let origin = *node.origin.last()?;
+            Some(Replacement { rule: node.rule.as_deref()?, origin, op: &node.name })
+        })
+    }
+}
+
 /// A value that is there, or one that is to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Slot {

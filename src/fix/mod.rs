@@ -138,7 +138,7 @@ fn rewrite(
                 findings.extend(blocked::findings(model, graph, &target, &blockers))
             }
             extract::Done::Planned { plan, report: said } => {
-                report::saturated(report, said);
+                report::planned(report, model, &plan, said, rules);
                 let mut names = Names::of(model);
                 changed |= extract::rebuild(model, *plan, &mut names, constants);
                 target::drop_defaults(model, graph, &target);

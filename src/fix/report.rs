@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use crate::egraph;
 use crate::graph::{Model, NodeId};
+use crate::rules::registry::RuleSet;
 use crate::rules::rule::{self, Rule};
+use crate::{egraph, extract};
 
 /// What was done, rule by rule and node by node. Two runs on equal input give equal reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -16,9 +19,9 @@ pub struct Report {
     pub ir_version: Step,
     /// Nodes in all graphs.
     pub nodes: Count,
-    /// How often each rule was applied, by its code.
+    /// How often each rule was applied, by its code: where it made nodes, those in the result count.
     pub rules: BTreeMap<String, usize>,
-    /// In the order of the graph that was written.
+    /// What was mended, then what was put in the place of other nodes, graph by graph.
     pub changes: Vec<Change>,
     /// Limits of the search that were hit, one sentence each: the result is right, but may not be the
     /// smallest.
@@ -44,7 +47,7 @@ pub struct Count {
 /// One rewrite.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Code of the rule.
+    /// Code of the rule; where several made what stands there now, of the first.
     pub code: String,
     /// Name of the rule.
     pub rule: String,
@@ -53,7 +56,7 @@ pub struct Change {
     pub graph: String,
     /// The node that was replaced, as in `GraphPlace::node`.
     pub node: String,
-    /// What was done, in a few words.
+    /// What was done, in a few words that are the same wherever the same was done.
     pub summary: String,
 }
 
@@ -96,9 +99,36 @@ pub(super) fn mended(report: &mut Report, model: &Model, rule: &Rule, node: Node
     });
 }
 
-/// Adds what saturation of one graph did.
-pub(super) fn saturated(report: &mut Report, said: egraph::Report) {
-    for (code, count) in said.applied {
+/// Adds what is put in the place of the nodes of a graph, and what kept the search from finding more.
+pub(super) fn planned(
+    report: &mut Report,
+    model: &Model,
+    plan: &extract::Plan,
+    said: egraph::Report,
+    rules: &RuleSet,
+) {
+    let mut replaced: IndexMap<NodeId, (IndexSet<&str>, IndexSet<&str>)> = IndexMap::new();
+    for made in plan.replacements() {
+        let (codes, ops) = replaced.entry(made.origin).or_default();
+        codes.insert(made.rule);
+        ops.insert(made.op);
+    }
+    for (&origin, (codes, ops)) in &replaced {
+        for &code in codes {
+            *report.rules.entry(code.to_owned()).or_default() += 1;
+        }
+        let Some(rule) = codes.first().and_then(|code| rules.get(code)) else { continue };
+        report.changes.push(Change {
+            code: rule.code.to_string(),
+            rule: rule.name.to_string(),
+            safety: weakest(codes.iter().filter_map(|code| rules.get(code))),
+            graph: graph_name(model, origin),
+            node: node_name(model, origin),
+            summary: summary(&model.nodes[origin].op_name(), ops),
+        });
+    }
+    let makes_nodes: FxHashSet<String> = said.added.into_iter().map(|(_, code)| code).collect();
+    for (code, count) in said.applied.into_iter().filter(|(code, _)| !makes_nodes.contains(code)) {
         *report.rules.entry(code).or_default() += count;
     }
     let refused = said.refused.iter().map(|refused| {
@@ -110,6 +140,20 @@ pub(super) fn saturated(report: &mut Report, said: egraph::Report) {
         if !report.limits.contains(&limit) {
             report.limits.push(limit);
         }
+    }
+}
+
+/// What all of some rules keep.
+fn weakest<'r>(rules: impl Iterator<Item = &'r Rule>) -> Safety {
+    rules.map(|rule| rule.safety.into()).max().unwrap_or(Safety::Exact)
+}
+
+/// What became of a node of the operator `from`.
+fn summary(from: &str, to: &IndexSet<&str>) -> String {
+    match to.len() {
+        1 if to[0] == from => format!("`{from}` in another form"),
+        1 => format!("`{from}` as `{}`", to[0]),
+        _ => format!("`{from}` written out"),
     }
 }
 

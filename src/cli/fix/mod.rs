@@ -2,6 +2,7 @@
 
 pub mod args;
 pub mod outline;
+mod said;
 pub mod save;
 pub mod verify;
 
@@ -16,9 +17,8 @@ use super::catalogue::{Catalogue, Extent};
 use super::{Failure, Status, crash, output};
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place, render};
-use crate::fix::{Outcome, Report, fix};
+use crate::fix::{Outcome, fix};
 use crate::graph::Model;
-use crate::graph::syntax::suggest::counted;
 use crate::read::external::{self, Fault};
 use crate::read::sniff::sniff;
 use crate::read::{any, file};
@@ -61,7 +61,7 @@ fn finish(args: &Args, source: &Source, outcome: Outcome) -> Result<Status, Fail
         let text = serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
         std::fs::write(path, text + "\n").map_err(|error| Failure::at(path, error))?;
     }
-    eprint!("{}", told(&source.name, &outcome.report, outcome.changed));
+    eprint!("{}", said::told(&source.name, &outcome.report, outcome.changed));
     if args.check {
         return Ok(if outcome.changed { Status::Found } else { Status::Clean });
     }
@@ -131,35 +131,4 @@ fn escapes(model: &Model, folder: &Path) -> Vec<Finding> {
         _ => None,
     };
     write::external::locations(model).into_iter().filter_map(escape).collect()
-}
-
-/// What was done, for standard error: a line, and one for each unsafe change and each note.
-fn told(name: &str, report: &Report, changed: bool) -> String {
-    if !changed {
-        return format!("{name}: nothing to change\n");
-    }
-    let mut parts = Vec::new();
-    if report.opset.from != report.opset.to {
-        let version = |version: Option<i64>| version.map_or("none".to_owned(), |version| version.to_string());
-        parts.push(format!("opset {} → {}", version(report.opset.from), version(report.opset.to)));
-    }
-    let applied: usize = report.rules.values().sum();
-    if applied > 0 {
-        parts.push(format!("{} by {}", counted(applied, "change"), counted(report.rules.len(), "rule")));
-    }
-    if report.nodes.before != report.nodes.after {
-        parts.push(format!("{} → {} nodes", report.nodes.before, report.nodes.after));
-    }
-    let mut text = if parts.is_empty() {
-        format!("{name}: changed\n")
-    } else {
-        format!("{name}: {}\n", parts.join(", "))
-    };
-    for change in report.unsafe_changes() {
-        text += &format!("unsafe: {} {} at {}: {}\n", change.code, change.rule, change.node, change.summary);
-    }
-    for note in report.limits.iter().chain(&report.notes) {
-        text += &format!("note: {note}\n");
-    }
-    text
 }

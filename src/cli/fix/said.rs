@@ -1,0 +1,54 @@
+//! What `onnx-fix` says of what it did.
+
+use indexmap::IndexMap;
+
+use crate::fix::Report;
+use crate::fix::report::{Change, Safety};
+use crate::graph::syntax::suggest::counted;
+
+/// What was done, for standard error: a line, one for each kind of change, one for each unsafe change and
+/// each note.
+pub fn told(name: &str, report: &Report, changed: bool) -> String {
+    if !changed {
+        return format!("{name}: nothing to change\n");
+    }
+    let mut text = format!("{name}: {}\n", headline(report));
+    for (summary, count) in kinds(&report.changes) {
+        text += &format!("  {count:>4} × {summary}\n");
+    }
+    for change in report.unsafe_changes() {
+        text += &format!("unsafe: {} {} at {}: {}\n", change.code, change.rule, change.node, change.summary);
+    }
+    for note in report.limits.iter().chain(&report.notes) {
+        text += &format!("note: {note}\n");
+    }
+    text
+}
+
+/// `opset 18 → 13, 83 changes by 17 rules, 339 → 221 nodes`, as far as it holds.
+fn headline(report: &Report) -> String {
+    let mut parts = Vec::new();
+    if report.opset.from != report.opset.to {
+        let version = |version: Option<i64>| version.map_or("none".to_owned(), |version| version.to_string());
+        parts.push(format!("opset {} → {}", version(report.opset.from), version(report.opset.to)));
+    }
+    let applied: usize = report.rules.values().sum();
+    if applied > 0 {
+        parts.push(format!("{} by {}", counted(applied, "change"), counted(report.rules.len(), "rule")));
+    }
+    if report.nodes.before != report.nodes.after {
+        parts.push(format!("{} → {} nodes", report.nodes.before, report.nodes.after));
+    }
+    if parts.is_empty() { "changed".to_owned() } else { parts.join(", ") }
+}
+
+/// How often each was done of what is safe, the most frequent first.
+fn kinds(changes: &[Change]) -> Vec<(&str, usize)> {
+    let mut kinds: IndexMap<&str, usize> = IndexMap::new();
+    for change in changes.iter().filter(|change| change.safety != Safety::Unsafe) {
+        *kinds.entry(&change.summary).or_default() += 1;
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|&(summary, count)| (std::cmp::Reverse(count), summary));
+    kinds
+}
