@@ -11,6 +11,7 @@ pub mod lint;
 pub mod read;
 pub mod rules;
 pub mod schema;
+pub mod source;
 pub mod torch;
 pub mod write;
 

@@ -8,8 +8,8 @@ use crate::extract::{Blocker, Target};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId};
 use crate::lint::locate::{Locator, Part};
-use crate::read::source::SourceFiles;
 use crate::schema::{self, AttrUse, AttrView, Illegal, OpUse, Operand};
+use crate::source::SourceFiles;
 
 /// One finding for each node of `graph` that has no legal form; at least one, whatever is known of why.
 pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Blocker]) -> Vec<Finding> {

@@ -9,8 +9,8 @@ use crate::diag::{Finding, Selection};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, ValueId};
 use crate::infer::{Fact, Facts};
-use crate::read::source::SourceFiles;
 use crate::rules::registry::RuleSet;
+use crate::source::SourceFiles;
 
 /// How a model is linted.
 #[derive(Debug, Default)]

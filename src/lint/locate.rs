@@ -8,7 +8,7 @@ use crate::diag::{GraphPlace, Place, SourcePlace};
 use crate::graph::syntax::{self, Span};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Id, Initial, Model, Node, NodeId, Owner, Tensor, ValueId};
-use crate::read::source::{SourceFiles, user_frame};
+use crate::source::{SourceFiles, user_frame};
 
 /// Nodes that are looked at for a stack where a node has none of its own.
 const MAX_NEIGHBOURS: usize = 64;
@@ -184,7 +184,7 @@ impl<'a> Locator<'a> {
     }
 }
 
-/// The recorded Python stack of a node, in either of the forms that `read::source` knows.
+/// The recorded Python stack of a node, in either of the forms that `source` knows.
 pub fn stack(node: &Node) -> Option<&str> {
     let recorded = STACK_KEYS.iter().find_map(|key| node.metadata(key)).filter(|stack| !stack.is_empty());
     recorded.or(node.doc.as_deref()).filter(|stack| !stack.is_empty())

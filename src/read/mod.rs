@@ -8,6 +8,5 @@ pub mod onnx;
 pub mod pt2;
 pub mod python;
 pub mod sniff;
-pub mod source;
 pub mod text;
 pub mod torchscript;

@@ -52,7 +52,7 @@ impl Rule {
 
     fn what_it_does(&self) -> &'static str {
         match (&self.body, self.phase, self.safety) {
-            (Body::Builtin(_), ..) => "Found by code; see its examples.",
+            (Body::Builtin(_), ..) => "Found by code.",
             _ if self.is_lint_only() => "It only reports.",
             (_, Phase::Convert, _) => "onnx-fix uses it to convert between opsets.",
             (_, _, Safety::Exact) => "onnx-fix mends it, and every element stays as it is.",

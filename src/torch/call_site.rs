@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::diag::SourcePlace;
-use crate::read::source::{SourceFiles, is_library};
+use crate::source::{SourceFiles, is_library};
 
 use super::trace::Trace;
 

@@ -9,7 +9,7 @@ use super::view::Views;
 use crate::diag::RuleId;
 use crate::diag::finding::Anchor;
 use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
-use crate::read::source::{SourceFiles, is_library};
+use crate::source::{SourceFiles, is_library};
 
 /// Lines and nodes longer than this many characters are cut in findings.
 const MAX_SHOWN: usize = 400;

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::detect::DETECTORS;
 use super::trace::Trace;
 use crate::diag::Finding;
-use crate::read::source::SourceFiles;
+use crate::source::SourceFiles;
 
 /// Everything that the detectors find. The `file` of the findings is left for the caller to fill in.
 ///

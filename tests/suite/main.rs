@@ -12,5 +12,6 @@ mod models;
 mod roundtrip;
 mod rules;
 mod text;
+mod tidy;
 mod tool;
 mod verify;

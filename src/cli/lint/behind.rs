@@ -9,7 +9,7 @@ use crate::graph::Model;
 use crate::graph::uses::Uses;
 use crate::lint::locate::Locator;
 use crate::read::python;
-use crate::read::source::SourceFiles;
+use crate::source::SourceFiles;
 
 /// What is wrong in the functions that `model` was exported from, as far as their sources are here.
 ///

@@ -5,7 +5,7 @@ use crate::diag::{Finding, Place};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId};
 use crate::lint::locate::{Locator, Part};
-use crate::read::source::SourceFiles;
+use crate::source::SourceFiles;
 
 /// What of a log speaks of one model.
 #[derive(Debug, Default)]

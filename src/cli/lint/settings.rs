@@ -12,8 +12,8 @@ use crate::cli::catalogue::Catalogue;
 use crate::cli::{Failure, selectors};
 use crate::diag::{Finding, Level, Selection};
 use crate::lint::LintOptions;
-use crate::read::source::SourceFiles;
 use crate::rules::registry::RuleSet;
+use crate::source::SourceFiles;
 
 /// What holds for all files of one configuration.
 #[derive(Debug)]

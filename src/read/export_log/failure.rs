@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::read::source::{Frame, frames, is_library};
+use crate::source::{Frame, frames, is_library};
 
 /// One exception, as Python printed it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::diag::{Finding, SourcePlace};
-use crate::read::source::{Frame, SourceFiles, is_library};
+use crate::source::{Frame, SourceFiles, is_library};
 
 use failure::{Chain, Failure};
 use nodes::Node;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::SourcePlace;
 use crate::read::python::search::{Parameter, Suspect, calls_of, fixed_sizes, imported};
-use crate::read::source::{Frame, SourceFiles};
+use crate::source::{Frame, SourceFiles};
 
 use super::remark::{Input, Kind};
 

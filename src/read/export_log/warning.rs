@@ -3,7 +3,7 @@
 //! Sources of the wordings: `torch/csrc/jit/frontend/tracer.cpp`, `torch/_tensor.py`,
 //! `torch/jit/_trace.py`, `torch/csrc/jit/passes/onnx/*.cpp`, `torch/onnx/{utils,symbolic_*}.py`.
 
-use crate::read::source::is_library;
+use crate::source::is_library;
 
 use super::remark::{Kind, PythonType};
 

@@ -8,7 +8,7 @@ use super::expression::readable;
 use super::schema::{Node, TensorMeta};
 use crate::diag::SourcePlace;
 use crate::graph::ElemType;
-use crate::read::source;
+use crate::source;
 use crate::torch::{Size, TensorType};
 
 /// Element type and shape.

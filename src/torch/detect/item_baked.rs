@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::diag::known::ITEM_BAKED;
 use crate::diag::{Finding, Level};
-use crate::read::source::is_library;
+use crate::source::is_library;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};

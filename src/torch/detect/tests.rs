@@ -5,8 +5,8 @@ mod in_place;
 mod indexing;
 mod loops;
 
-use crate::read::source::SourceFiles;
 use crate::read::torchscript;
+use crate::source::SourceFiles;
 use crate::torch::lint;
 
 /// The nodes of a graph, each line `name : type = op` on line 10, 11, … of `net.py`, and what is said of

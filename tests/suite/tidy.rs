@@ -1,0 +1,187 @@
+//! The laws of the repository: what ARCHITECTURE.md and CONTRIBUTING.md state of its files.
+
+use std::fs;
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+/// A file that people write.
+struct File {
+    /// From the root of the repository, with `/`.
+    path: String,
+    text: String,
+}
+
+/// The files with this ending below some folders, by path, but for what is generated.
+fn files(folders: &[&str], extension: &str) -> Vec<File> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for folder in folders {
+        for entry in WalkDir::new(root.join(folder)).sort_by_file_name() {
+            let path = entry.expect("the folder can be read").into_path();
+            let name =
+                path.strip_prefix(root).expect("it is below the root").to_string_lossy().replace('\\', "/");
+            let is_wanted = path.extension().is_some_and(|found| found == extension);
+            if is_wanted && !GENERATED.contains(&&*name) {
+                let text = fs::read_to_string(&path).expect("the file can be read");
+                found.push(File { path: name, text });
+            }
+        }
+    }
+    assert!(!found.is_empty(), "there are no .{extension} files in {folders:?}");
+    found
+}
+
+const GENERATED: [&str; 2] = ["src/schema/table/microsoft.rs", "src/schema/table/onnx.rs"];
+
+const MAX_LINES: usize = 400;
+
+/// Rules that differ in the name of the operator only.
+const LONG: [&str; 1] = ["rules/opset/reduce.rule"];
+
+/// The modules of `src/`, each with those before it that it may use: the layers of ARCHITECTURE.md.
+const LAYERS: [&[&str]; 12] = [
+    &["diag"],
+    &["source"],
+    &["graph"],
+    &["schema"],
+    &["torch"],
+    &["read"],
+    &["infer", "write"],
+    &["rules"],
+    &["egraph"],
+    &["extract"],
+    &["lint"],
+    &["fix"],
+];
+
+/// Crates, and the only folders that may name them.
+const CONFINED: [(&str, &[&str]); 3] = [
+    ("egg::", &["src/egraph/", "src/extract/"]),
+    ("petgraph::", &["src/graph/order"]),
+    ("prost::", &["src/read/onnx/", "src/write/onnx/"]),
+];
+
+/// What no input may lead to, and what is not to be left behind.
+const FORBIDDEN: [&str; 10] = [
+    ".unwrap()",
+    "panic!(",
+    "unreachable!(",
+    "todo!(",
+    "unimplemented!(",
+    "dbg!(",
+    "TODO",
+    "FIXME",
+    "SystemTime",
+    "Instant::now",
+];
+
+/// The lines of code that the tools consist of, numbered, without comments and unit tests.
+fn lines(file: &File) -> impl Iterator<Item = (usize, &str)> {
+    let is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs") || TESTING == file.path;
+    let code = file.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+    let lines = if is_test { "" } else { code }.lines().enumerate();
+    lines.map(|(index, line)| (index + 1, line)).filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+/// What unit tests share.
+const TESTING: &str = "src/infer/testing.rs";
+
+/// Fails with every line of `src/` that breaks a law: `fault` says how.
+fn check(fault: impl Fn(&File, &str) -> Option<String>) {
+    let mut faults = Vec::new();
+    for file in files(&["src"], "rs") {
+        for (number, line) in lines(&file) {
+            faults.extend(fault(&file, line).map(|why| format!("{}:{number}: {why}", file.path)));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+fn layer(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|layer| layer.contains(&module))
+}
+
+/// The modules of this crate that a line names by `crate::`.
+fn used(line: &str) -> impl Iterator<Item = &str> {
+    line.split("crate::")
+        .skip(1)
+        .filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next())
+}
+
+#[test]
+fn files_are_short() {
+    let folders = ["src", "tests", "benches"];
+    let found =
+        files(&folders, "rs").into_iter().chain(files(&["rules"], "rule")).chain(files(&["tests"], "py"));
+    let long: Vec<String> = found
+        .map(|file| (file.text.lines().count(), file.path))
+        .filter(|(lines, path)| *lines > MAX_LINES && !LONG.contains(&&**path))
+        .map(|(lines, path)| format!("{path} has {lines} lines"))
+        .collect();
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+#[test]
+fn layers_use_only_those_before_them() {
+    check(|file, line| {
+        let module = file.path.strip_prefix("src/")?.split(['/', '.']).next()?;
+        let own = layer(module)?;
+        let later =
+            used(line).find(|&other| other != module && layer(other).is_some_and(|other| other >= own));
+        let later = later.or_else(|| used(line).find(|&other| other == "cli"));
+        later.map(|other| format!("{module} uses {other}, which comes after it"))
+    });
+}
+
+#[test]
+fn architecture_states_the_layers() {
+    let text =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md")).expect("it is there");
+    let layer = |layer: &&[&str]| match layer {
+        [one] => (*one).to_owned(),
+        more => format!("{{{}}}", more.join(", ")),
+    };
+    let stated = LAYERS.iter().map(layer).collect::<Vec<_>>().join(" → ");
+    assert!(text.contains(&format!("`{stated} → cli`")), "ARCHITECTURE.md does not say: {stated} → cli");
+}
+
+#[test]
+fn crates_are_named_where_they_belong() {
+    check(|file, line| {
+        let (name, _) = CONFINED.iter().find(|(name, folders)| {
+            let named = line
+                .find(name)
+                .is_some_and(|at| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'));
+            named && !folders.iter().any(|folder| file.path.starts_with(folder))
+        })?;
+        Some(format!("`{name}` is named here"))
+    });
+}
+
+#[test]
+fn nothing_panics_on_purpose() {
+    check(|_, line| FORBIDDEN.iter().find(|word| line.contains(*word)).map(|word| format!("`{word}`")));
+}
+
+/// `expect` is for what this program itself guarantees; its text says why, and is more than a name.
+#[test]
+fn what_is_expected_has_a_reason() {
+    check(|_, line| {
+        let (_, rest) = line.split_once(".expect(\"")?;
+        // A cursor expects signs: `cursor.expect("(")?`.
+        let is_sign = rest.contains("\")?");
+        let words = rest.split('"').next().unwrap_or("").split(' ').count();
+        (!is_sign && words < 3).then(|| "`expect` without a reason".to_owned())
+    });
+}
+
+/// Iteration over these is in no order: they are for looking up, by the faster hasher.
+#[test]
+fn hash_maps_are_the_fast_ones() {
+    check(|_, line| {
+        let is_slow =
+            line.contains("std::collections") && (line.contains("HashMap") || line.contains("HashSet"));
+        is_slow.then(|| "use FxHashMap to look up, IndexMap or BTreeMap to iterate".to_owned())
+    });
+}
