@@ -50,20 +50,9 @@ pub fn choose(
 ) -> Choice {
     let forms = Forms::of(egraph, target, original, keep);
     let possible = forms.cheapest();
-    let mut search = Search::new(&forms, &possible);
-    let roots: Vec<usize> = roots
-        .iter()
-        .filter_map(|&root| forms.index.get(&egraph.find(root)).copied())
-        .filter(|&root| possible.costs[root].is_finite())
-        .collect();
-    for &root in &roots {
-        search.take(root);
-    }
-    for _ in 0..PASSES {
-        if !search.improve() {
-            break;
-        }
-    }
+    let roots: Vec<usize> =
+        roots.iter().filter_map(|&root| forms.index.get(&egraph.find(root)).copied()).collect();
+    let search = Search::run(&forms, &possible, &roots);
     let mut choice = Choice::default();
     for (class, &id) in forms.ids.iter().enumerate() {
         if search.users[class] > 0 {
@@ -174,6 +163,20 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Chooses for those of the roots that can be had.
+    fn run(forms: &'a Forms, possible: &'a Cheapest, roots: &[usize]) -> Self {
+        let mut search = Search::new(forms, possible);
+        for &root in roots.iter().filter(|&&root| possible.costs[root].is_finite()) {
+            search.take(root);
+        }
+        for _ in 0..PASSES {
+            if !search.improve() {
+                break;
+            }
+        }
+        search
+    }
+
     /// Uses a class once more; the cost of what is newly needed.
     fn take(&mut self, class: usize) -> Cost {
         let mut cost = Cost::default();
@@ -278,3 +281,6 @@ fn components(forms: &Forms) -> Vec<u32> {
     });
     crate::graph::order::components(forms.ids.len(), edges)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ mod cli_config;
 mod cli_fix;
 mod cli_lint;
 mod convert;
+mod determinism;
 mod lint;
 mod models;
 mod roundtrip;

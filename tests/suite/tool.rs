@@ -67,6 +67,10 @@ impl Sandbox {
         self.lint_stdin(arguments, "")
     }
 
+    pub fn lint_with(&self, arguments: &[&str], environment: &[(&str, &OsStr)]) -> Ran {
+        run(env!("CARGO_BIN_EXE_onnx-lint"), self.0.path(), arguments, environment, "")
+    }
+
     pub fn lint_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
         run(env!("CARGO_BIN_EXE_onnx-lint"), self.0.path(), arguments, &[], stdin)
     }

@@ -1,0 +1,134 @@
+//! The choice against an exhaustive search, on small random e-graphs.
+
+use super::*;
+
+/// Classes of an e-graph at most: the search tries every way to choose.
+const MAX_CLASSES: usize = 8;
+const MAX_FORMS: usize = 3;
+
+/// E-graphs that are tried.
+const GRAPHS: u64 = 3000;
+
+/// Of a hundred choices, so many may cost more than the cheapest.
+const MAX_WORSE_PERCENT: usize = 2;
+
+/// Numbers that look random and are the same in every run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound as u64).expect("it is below a usize")
+    }
+}
+
+/// Classes whose forms take any class, later ones too: there are cycles, classes that lead nowhere, and much
+/// that is shared.
+fn random_forms(numbers: &mut Numbers) -> Forms {
+    let classes = 2 + numbers.below(MAX_CLASSES - 1);
+    let costs = [0, 4, 105, 120, 121, 130, 1100];
+    let mut of = Vec::new();
+    for class in 0..classes {
+        let mut forms = Vec::new();
+        for at in 0..numbers.below(MAX_FORMS + 1) {
+            let arity = if class == 0 { 0 } else { numbers.below(4) };
+            // Mostly what was there before, as in a graph; sometimes anything.
+            let reach = if numbers.below(4) == 0 { classes } else { class.max(1) };
+            let mut inputs: Vec<usize> = (0..arity).map(|_| numbers.below(reach)).collect();
+            inputs.sort_unstable();
+            inputs.dedup();
+            forms.push(Form { at, cost: Cost::new(costs[numbers.below(costs.len())]), inputs });
+        }
+        of.push(forms);
+    }
+    let ids: Vec<Id> = (0..classes).map(Id::from).collect();
+    let index = ids.iter().enumerate().map(|(index, &id)| (id, index)).collect();
+    Forms { ids, index, of }
+}
+
+/// What a choice of one form a class costs, each needed class once; `None` where it leads back to itself, or to
+/// a class that has no form.
+fn cost(forms: &Forms, chosen: &[usize], roots: &[usize]) -> Option<Cost> {
+    /// Depth first: `on_path` are the classes that led here.
+    fn visit(
+        forms: &Forms,
+        chosen: &[usize],
+        class: usize,
+        on_path: &mut Vec<usize>,
+        done: &mut [bool],
+    ) -> Option<Cost> {
+        if on_path.contains(&class) {
+            return None;
+        }
+        if std::mem::replace(&mut done[class], true) {
+            return Some(Cost::default());
+        }
+        let form = forms.of[class].get(chosen[class])?;
+        on_path.push(class);
+        let mut sum = form.cost;
+        for &input in &form.inputs {
+            sum = sum.plus(visit(forms, chosen, input, on_path, done)?);
+        }
+        on_path.pop();
+        Some(sum)
+    }
+    let mut done = vec![false; forms.of.len()];
+    let mut sum = Cost::default();
+    for &root in roots {
+        sum = sum.plus(visit(forms, chosen, root, &mut Vec::new(), &mut done)?);
+    }
+    Some(sum)
+}
+
+/// The least that the roots can cost, found by trying everything.
+fn least(forms: &Forms, roots: &[usize]) -> Option<Cost> {
+    let mut chosen = vec![0; forms.of.len()];
+    let mut best = None;
+    loop {
+        let found = cost(forms, &chosen, roots);
+        best = match (best, found) {
+            (Some(best), Some(found)) => Some(std::cmp::min(best, found)),
+            (best, found) => best.or(found),
+        };
+        let Some(class) = (0..chosen.len()).find(|&class| chosen[class] + 1 < forms.of[class].len()) else {
+            return best;
+        };
+        chosen[class] += 1;
+        chosen[..class].fill(0);
+    }
+}
+
+#[test]
+fn choices_are_possible_and_nearly_always_the_cheapest() {
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let (mut tried, mut worse) = (0, 0);
+    for graph in 0..GRAPHS {
+        let forms = random_forms(&mut numbers);
+        let possible = forms.cheapest();
+        for class in 0..forms.of.len() {
+            let can_be_had = least(&forms, &[class]).is_some();
+            assert_eq!(possible.costs[class].is_finite(), can_be_had, "graph {graph}, class {class}");
+        }
+        let roots: Vec<usize> = (0..forms.of.len())
+            .filter(|&class| {
+                possible.costs[class].is_finite() && (class + 1 == forms.of.len() || numbers.below(4) == 0)
+            })
+            .collect();
+        let Some(least) = least(&forms, &roots).filter(|_| !roots.is_empty()) else { continue };
+        let search = Search::run(&forms, &possible, &roots);
+        let found = cost(&forms, &search.chosen, &roots);
+        let found =
+            found.unwrap_or_else(|| panic!("graph {graph}: the choice leads back to itself, or nowhere"));
+        assert!(found >= least, "graph {graph}: the oracle is wrong");
+        let needed = (0..forms.of.len()).filter(|&class| search.users[class] > 0);
+        let counted =
+            needed.fold(Cost::default(), |sum, class| sum.plus(forms.of[class][search.chosen[class]].cost));
+        assert_eq!(counted, found, "graph {graph}: what is needed is not what the roots lead to");
+        tried += 1;
+        worse += usize::from(found > least);
+    }
+    assert!(tried > 1000, "only {tried} graphs have roots");
+    assert!(worse * 100 <= tried * MAX_WORSE_PERCENT, "{worse} of {tried} choices are not the cheapest");
+}

@@ -1,0 +1,116 @@
+//! Output depends on the input alone: not on how many threads there are, nor on anything that differs from
+//! one process to the next, such as the seeds of hash maps and addresses.
+
+use std::ffi::OsStr;
+
+use crate::tool::{Ran, Sandbox};
+
+/// How often everything is said again, each time by another number of threads.
+const RUNS: usize = 10;
+
+const THREADS: [&str; 3] = ["1", "2", "4"];
+
+const FORMATS: [&str; 11] = [
+    "full",
+    "concise",
+    "json",
+    "json-lines",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "checkstyle",
+    "rdjson",
+    "azure",
+];
+
+/// Files of every kind of evidence, many of them.
+const EXPORTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls/exported");
+
+/// A file of every kind, each with findings.
+const ONE_OF_EACH: [&str; 4] = [
+    "BakedBatch.ts17.onnx",
+    "DictOutput.torchir.txt",
+    "DataDependentBranch.dynamo.log",
+    "DoubleConstant.pt2",
+];
+
+const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/models/torch-exports");
+
+fn lint(arguments: &[&str], threads: &str) -> Ran {
+    let sandbox = Sandbox::new(&[]);
+    let ran = sandbox
+        .lint_with(&[arguments, &["--exit-zero"]].concat(), &[("RAYON_NUM_THREADS", OsStr::new(threads))]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{arguments:?}");
+    ran
+}
+
+/// Everything that onnx-fix writes: the model, the report, and what it says of both.
+#[derive(PartialEq, Eq)]
+struct Fixed {
+    said: Ran,
+    model: Vec<u8>,
+    report: Vec<u8>,
+    diff: Ran,
+}
+
+fn fix(model: &str, options: &[&str], threads: &str) -> Fixed {
+    let sandbox = Sandbox::new(&[]);
+    let path = format!("{MODELS}/{model}");
+    let run = |arguments: &[&str]| {
+        let arguments = [&[&*path], options, arguments].concat();
+        sandbox.fix_with(&arguments, &[("RAYON_NUM_THREADS", OsStr::new(threads))])
+    };
+    let said = run(&["-o", "out.onnx", "--report", "report.json"]);
+    assert_eq!(said.status, 0, "{model} {options:?}: {}", said.stderr);
+    Fixed {
+        said,
+        model: sandbox.read("out.onnx"),
+        report: sandbox.read("report.json"),
+        diff: run(&["--diff"]),
+    }
+}
+
+#[test]
+fn what_is_found_is_the_same_in_every_run() {
+    let arguments = [EXPORTED, "--output-format", "json"];
+    let first = lint(&arguments, THREADS[0]);
+    for run in 1..RUNS {
+        let threads = THREADS[run % THREADS.len()];
+        assert!(lint(&arguments, threads) == first, "run {run}, with {threads} threads, differs");
+    }
+    let with_jobs = [&arguments[..], &["--jobs", "3"]].concat();
+    assert!(lint(&with_jobs, THREADS[0]) == first, "three jobs differ");
+    let models = [MODELS, "--output-format", "json"];
+    assert!(lint(&models, THREADS[0]) == lint(&models, THREADS[2]), "large models differ");
+}
+
+#[test]
+fn every_format_says_the_same_with_any_number_of_threads() {
+    for format in FORMATS {
+        let files = ONE_OF_EACH.map(|file| format!("{EXPORTED}/{file}"));
+        let arguments = [&files.each_ref().map(String::as_str)[..], &["--output-format", format]].concat();
+        let [first, rest @ ..] = THREADS.map(|threads| lint(&arguments, threads));
+        assert!(!first.stdout.is_empty(), "{format}");
+        assert!(rest.iter().all(|ran| *ran == first), "{format} differs");
+    }
+}
+
+#[track_caller]
+fn check_fix(model: &str, options: &[&str]) {
+    let first = fix(model, options, THREADS[0]);
+    for run in 1..RUNS {
+        let threads = THREADS[run % THREADS.len()];
+        assert!(fix(model, options, threads) == first, "run {run}, with {threads} threads, differs");
+    }
+}
+
+#[test]
+fn a_model_is_mended_in_the_same_way_in_every_run() {
+    check_fix("nn_gru_unrolled.ts17.onnx", &[]);
+}
+
+#[test]
+fn a_model_is_converted_in_the_same_way_in_every_run() {
+    check_fix("hf_whisper_enc.ts17.onnx", &["--opset", "13", "--infer-shapes", "--unsafe-fixes"]);
+}
