@@ -1,5 +1,6 @@
 """Runs models: in ONNX Runtime, and where it has no kernel in onnx's ReferenceEvaluator."""
 
+import functools
 import re
 
 import numpy as np
@@ -66,9 +67,16 @@ class Judge:
             except Exception as error:  # noqa: BLE001 – onnxruntime raises a dozen kinds, some of them bare
                 refused = _line(error)
         try:
-            return self._compare(by_reference(model, self.test.feeds))
+            return self._compare(by_reference(model, self.test.feeds), self._expected_of_reference)
         except Exception as error:  # noqa: BLE001
             raise CannotRun(f"ONNX Runtime: {refused}; ReferenceEvaluator: {_line(error)}") from error
+
+    @functools.cached_property
+    def _expected_of_reference(self) -> list:
+        """What is right; where the ReferenceEvaluator gets the test itself wrong, what it gives for that."""
+        if not self.by_runtime or self._run_test(by_reference) is None:
+            return self.expected
+        return by_reference(self.test.model, self.test.feeds)
 
     def _expect_what_the_test_gives(self):
         try:
@@ -82,10 +90,11 @@ class Judge:
         except Exception as error:  # noqa: BLE001
             return _line(error)
 
-    def _compare(self, got: list) -> str | None:
+    def _compare(self, got: list, expected: list | None = None) -> str | None:
+        expected = self.expected if expected is None else expected
         if self.test.deterministic:
-            return values.difference(self.expected, got, self.test.rtol, self.test.atol)
-        zeros = [list(map(np.zeros_like, outputs)) for outputs in (self.expected, got)]
+            return values.difference(expected, got, self.test.rtol, self.test.atol)
+        zeros = [list(map(np.zeros_like, outputs)) for outputs in (expected, got)]
         return values.difference(*zeros, rtol=0, atol=0)
 
     @staticmethod
