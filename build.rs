@@ -39,10 +39,13 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
         table += &format!("    ({path:?}, include_str!({:?})),\n", file.to_string_lossy());
         for text in without_examples(&fs::read_to_string(&file)?) {
             let header = header(&text).ok_or_else(|| format!("{path}: a rule without a header: {text}"))?;
-            let Header { code, name, summary, severity, kind } = &header;
+            let Header { code, name, summary, severity, mends, needs, kind } = &header;
+            let needs: Vec<String> = needs.iter().map(|ops| format!("&{ops:?}")).collect();
             briefs += &format!(
                 "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
-                 severity: Level::{severity}, kind: Kind::{kind}, text: {text:?} }},\n"
+                 severity: Level::{severity}, mends: {mends:?}, needs: &[{}], kind: Kind::{kind}, \
+                 text: {text:?} }},\n",
+                needs.join(", ")
             );
             if *kind == "Page" {
                 let id = format!("RuleId {{ code: {code:?}, name: {name:?}, level: Level::{severity} }}");
@@ -86,6 +89,9 @@ struct Header<'t> {
     summary: &'t str,
     /// `Level::…`.
     severity: String,
+    mends: Option<&'t str>,
+    /// For each node of the pattern, the operators that it may be.
+    needs: Vec<Vec<&'t str>>,
     /// `Kind::…`.
     kind: &'static str,
 }
@@ -97,11 +103,51 @@ fn header(text: &str) -> Option<Header<'_>> {
     let severity = word[..1].to_uppercase() + &word[1..];
     let kind = match (entry(text, "detect"), entry(text, "phase")) {
         (Some(_), _) => "Page",
-        (None, Some("convert" | "explore")) => "Conversion",
+        (None, Some("convert")) => "Conversion",
+        (None, Some("explore")) => "Form",
         _ => "Finding",
     };
     let summary = text.lines().find_map(|line| line.strip_prefix("## "))?;
-    Some(Header { code: words.next()?, name: words.next()?, summary, severity, kind })
+    let (code, name) = (words.next()?, words.next()?);
+    Some(Header { code, name, summary, severity, mends: entry(text, "mends"), needs: needs(text), kind })
+}
+
+/// What stands for the nodes of the block `match`: after each `=` outside of all brackets an operator,
+/// `Squeeze@13` or `com.microsoft.FusedConv`, or several to choose from, `@op in [Add, Sub]`. A test compares
+/// them with what the rule language makes of the same text.
+fn needs(text: &str) -> Vec<Vec<&str>> {
+    let is_match = |line: &str| line.trim_start().starts_with("match ");
+    let Some(start) = text.lines().find(|line| is_match(line)) else { return Vec::new() };
+    let start = start.as_ptr() as usize - text.as_ptr() as usize;
+    let mut needs = Vec::new();
+    let mut depth = 0;
+    for (at, char) in text[start..].char_indices().map(|(at, char)| (start + at, char)) {
+        match char {
+            '{' | '(' | '[' | '<' => depth += 1,
+            '}' if depth == 1 => break,
+            '}' | ')' | ']' | '>' => depth -= 1,
+            '=' if depth == 1 => needs.extend(operators(text[at + 1..].trim_start())),
+            _ => {}
+        }
+    }
+    needs
+}
+
+/// The operators that a node of a pattern may be, at the start of what stands after its `=`; `None` where
+/// that is an operator which another node chooses (`@op`).
+fn operators(text: &str) -> Option<Vec<&str>> {
+    if !text.starts_with('@') {
+        return Some(vec![operator(text)]);
+    }
+    let end = text.find(['(', '<', '['])?;
+    let list = text[end..].strip_prefix('[')?;
+    Some(list[..list.find(']')?].split(',').map(|item| operator(item.trim())).collect())
+}
+
+/// `Squeeze` of `Squeeze@13 (…)`, `FusedConv` of `com.microsoft.FusedConv`.
+fn operator(text: &str) -> &str {
+    let end = text.find(|char: char| !char.is_alphanumeric() && !"._".contains(char)).unwrap_or(text.len());
+    text[..end].rsplit('.').next().unwrap_or_default()
 }
 
 /// The first word of the entry `key`.

@@ -90,8 +90,8 @@ fn known(rules: &RuleSet) -> BTreeMap<String, Known> {
         let (name, summary) = (brief.name.to_owned(), brief.summary.to_owned());
         (brief.code.to_owned(), Known { name, level: brief.severity, fix: None, summary })
     });
-    // What was read of a rule goes before: it is later.
-    let written = rules.iter().map(|rule| {
+    // What was read goes before: it is later.
+    let written = rules.with_texts().map(|rule| {
         let (name, summary) = (rule.name.to_string(), rule.summary().to_owned());
         (rule.code.to_string(), Known { name, level: rule.severity, fix: rule.listed().fix, summary })
     });

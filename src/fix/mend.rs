@@ -34,7 +34,8 @@ pub fn mend(model: &mut Model, options: &Options, rules: &RuleSet, report: &mut 
             && rule.is_selected(&options.selection)
             && (rule.safety != Safety::Unsafe || options.unsafe_fixes)
     };
-    let fixes: Vec<&Rule> = rules.iter().filter(wanted).collect();
+    let within_reach = rules.within_reach(operators(model), false);
+    let fixes: Vec<&Rule> = within_reach.into_iter().filter(wanted).collect();
     let mut changed = false;
     for _ in 0..ROUNDS {
         if fixes.is_empty() || !round(model, &fixes, report) {
@@ -44,6 +45,12 @@ pub fn mend(model: &mut Model, options: &Options, rules: &RuleSet, report: &mut 
     }
     report.limits.push(format!("mending stopped after {ROUNDS} rounds"));
     changed
+}
+
+/// The operators of a model, and those that getting around missing types takes.
+pub(super) fn operators(model: &Model) -> FxHashSet<Arc<str>> {
+    let own = model.nodes.iter().map(|(_, node)| node.op_type.clone());
+    own.chain([Arc::from("Cast")]).collect()
 }
 
 /// A rewrite that was found, with the rule it is by and the graph it is in.

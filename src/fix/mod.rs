@@ -111,12 +111,13 @@ fn rewrite(
     if !options.optimize && !converts {
         return Ok(false);
     }
-    let simplify = chosen_rules(rules, options, &[Phase::Simplify]);
+    let within_reach = rules.within_reach(mend::operators(model), converts);
+    let simplify = chosen_rules(&within_reach, options, &[Phase::Simplify]);
     let phases: &[Phase] = match converts {
         true => &[Phase::Simplify, Phase::Explore, Phase::Convert],
         false => &[Phase::Simplify, Phase::Explore],
     };
-    let all = chosen_rules(rules, options, phases);
+    let all = chosen_rules(&within_reach, options, phases);
     let main_target = target::target(&model.opsets, options.opset);
     let is_old = target::ir_version(model, &main_target, options).is_some_and(|version| version < 4);
     let constants = if is_old { Constants::Nodes } else { Constants::Initializers };
@@ -168,14 +169,14 @@ fn inner_first(model: &Model) -> Vec<GraphId> {
 
 /// The rules of some phases that may run: exact ones and those that only round, and unsafe ones where
 /// asked for. What conversion needs does not depend on what was selected.
-fn chosen_rules<'r>(rules: &'r RuleSet, options: &Options, phases: &[Phase]) -> Vec<&'r Rule> {
+fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options, phases: &[Phase]) -> Vec<&'r Rule> {
     let wanted = |rule: &&Rule| {
         let selected =
             rule.phase == Phase::Convert || (options.optimize && options.selection.contains(&rule.code));
         let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
         phases.contains(&rule.phase) && selected && safe && !rule.is_lint_only()
     };
-    rules.iter().filter(wanted).collect()
+    rules.iter().copied().filter(wanted).collect()
 }
 
 /// Sets the opsets and the IR version; whether that changed anything.

@@ -1,5 +1,7 @@
 //! Rules whose patterns are matched: what they say of a graph, and what they mend of what was found.
 
+use rustc_hash::FxHashSet;
+
 use super::context::LintContext;
 use super::locate::Part;
 use crate::diag::{Applicability, Finding, Fix, Place};
@@ -15,9 +17,11 @@ use crate::rules::rule::{Body, Direction, Phase, Rule, Safety};
 /// the fix that the analysis speaks of stands; where none does, there is none.
 pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
     let proposed = withdraw_fixes(rules, findings);
+    let ops: FxHashSet<&str> = cx.model.nodes.iter().map(|(_, node)| &*node.op_type).collect();
+    let rules = rules.about(&|op| ops.contains(op));
     for graph in cx.model.graphs.ids() {
         let host = PlainHost::new(cx.model, graph, cx.facts, cx.uses);
-        let selected = rules.iter().filter(|rule| rule.is_selected(&cx.options.selection));
+        let selected = rules.iter().copied().filter(|rule| rule.is_selected(&cx.options.selection));
         for (rule, direction) in selected.filter_map(|rule| Some((rule, reported(rule)?))) {
             let mut said: Option<NodeId> = None;
             for found in &matcher::find(&host, direction).matches {
@@ -62,8 +66,7 @@ fn only_names_an_output(cx: &LintContext, direction: &Direction, found: &Match<V
 
 /// Takes away, finding by finding, the fixes that need a rule to carry them out.
 fn withdraw_fixes(rules: &RuleSet, findings: &mut [Finding]) -> Vec<Option<Fix>> {
-    let needs_rule = |finding: &Finding| rules.iter().any(|rule| rule.mends.as_ref() == Some(&finding.code));
-    let take = |finding: &mut Finding| if needs_rule(finding) { finding.fix.take() } else { None };
+    let take = |finding: &mut Finding| if rules.mends(&finding.code) { finding.fix.take() } else { None };
     findings.iter_mut().map(take).collect()
 }
 

@@ -5,6 +5,7 @@ mod attr;
 pub mod builtin;
 pub mod check;
 pub mod datum;
+mod embedded;
 pub mod eval;
 pub mod explain;
 pub mod expr;

@@ -2,45 +2,18 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
+use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
 
 use super::check::{Faults, check};
-use super::rule::Rule;
+use super::embedded::{self, Brief, Kind};
+use super::rule::{Phase, Rule};
 use super::syntax::{RULES, parse};
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
 use crate::graph::syntax::Source;
 use crate::graph::syntax::suggest::closest;
-
-/// A rule that is built in, without its examples.
-pub struct Brief {
-    pub code: &'static str,
-    pub name: &'static str,
-    pub severity: Level,
-    /// The first line of its docs.
-    pub summary: &'static str,
-    path: &'static str,
-    kind: Kind,
-    text: &'static str,
-}
-
-/// What a rule is of use for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// The page of something that code finds: nothing is matched.
-    Page,
-    /// Conversion, and other forms of the same, about which there is nothing to say.
-    Conversion,
-    /// It says something of a graph, and perhaps mends it.
-    Finding,
-}
-
-/// The files below `rules/`, by path, sorted, and their rules one by one; `build.rs` collects them.
-mod embedded {
-    use super::{Brief, Kind, Level};
-
-    include!(concat!(env!("OUT_DIR"), "/rules.rs"));
-}
 
 /// The ending of the name of a rule file.
 pub const EXTENSION: &str = "rule";
@@ -57,10 +30,69 @@ fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
     }
 }
 
+/// A rule of a set: one that is read already, or one that is built in and is read when it is needed.
+#[derive(Clone, Debug)]
+enum Entry {
+    Read(Box<Rule>),
+    /// `None` in the cell: a fault of the text, of which a test holds that there is none.
+    BuiltIn(&'static Brief, OnceLock<Option<Box<Rule>>>),
+}
+
+impl Entry {
+    fn code(&self) -> &str {
+        match self {
+            Entry::Read(rule) => &rule.code,
+            Entry::BuiltIn(brief, _) => brief.code,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Entry::Read(rule) => &rule.name,
+            Entry::BuiltIn(brief, _) => brief.name,
+        }
+    }
+
+    fn mends(&self) -> Option<&str> {
+        match self {
+            Entry::Read(rule) => rule.mends.as_deref(),
+            Entry::BuiltIn(brief, _) => brief.mends,
+        }
+    }
+
+    /// Whether its pattern can match where there are these operators only; a pattern that is read both
+    /// ways, in one of them.
+    fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {
+        match self {
+            Entry::Read(rule) => rule
+                .directions()
+                .any(|direction| direction.pattern.nodes.iter().all(|node| present(&node.op.name))),
+            Entry::BuiltIn(brief, _) => {
+                brief.needs.is_empty() || brief.needs.iter().all(|ops| ops.iter().any(|op| present(op)))
+            }
+        }
+    }
+
+    /// Whether it is of use to a conversion, or else without one.
+    fn is_for(&self, converting: bool) -> bool {
+        match self {
+            Entry::Read(rule) => converting || rule.phase != Phase::Convert,
+            Entry::BuiltIn(brief, _) => converting || brief.kind != Kind::Conversion,
+        }
+    }
+
+    fn rule(&self) -> Option<&Rule> {
+        match self {
+            Entry::Read(rule) => Some(rule),
+            Entry::BuiltIn(brief, rule) => rule.get_or_init(|| brief.read().map(Box::new)).as_deref(),
+        }
+    }
+}
+
 /// Rules without faults, by code.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSet {
-    rules: Vec<Rule>,
+    entries: Vec<Entry>,
 }
 
 impl RuleSet {
@@ -71,33 +103,53 @@ impl RuleSet {
         (rules, findings)
     }
 
-    /// The rules that are built in and have a pattern, without their examples. Their texts are known to have
-    /// no faults, for a test holds that.
+    /// The rules that are built in and have a pattern, without their examples. Each is read when it is
+    /// first asked for: the tools start often, and of the many rules few can match in one model.
     pub fn patterns() -> RuleSet {
         RuleSet::brief(|brief| brief.kind != Kind::Page)
     }
 
-    /// Those of them that say something of a model as it is: a linter starts often, and
-    /// has no use for the conversions, which are the most.
+    /// Those of them that say something of a model as it is.
     pub fn for_linting() -> RuleSet {
         RuleSet::brief(|brief| brief.kind == Kind::Finding)
     }
 
     fn brief(wanted: impl Fn(&Brief) -> bool) -> RuleSet {
-        let mut rules = Vec::new();
-        for brief in embedded::BRIEF.iter().filter(|brief| wanted(brief)) {
-            let source = Source::new(brief.path, brief.text);
-            let (asts, _) = parse(&source);
-            let mut faults = Faults::ignored(&source);
-            rules.extend(asts.into_iter().filter_map(|ast| check(ast, &mut faults)));
-        }
-        rules.sort_by(|a: &Rule, b| a.code.cmp(&b.code));
-        RuleSet { rules }
+        let briefs = embedded::BRIEF.iter().filter(|brief| wanted(brief));
+        let mut entries: Vec<Entry> = briefs.map(|brief| Entry::BuiltIn(brief, OnceLock::new())).collect();
+        entries.sort_by(|a, b| a.code().cmp(b.code()));
+        RuleSet { entries }
     }
 
     /// What is known of every rule that is built in without reading it.
     pub fn headers() -> &'static [Brief] {
         embedded::BRIEF
+    }
+
+    /// The rules that can match in a model with these operators.
+    pub fn about(&self, present: &dyn Fn(&str) -> bool) -> Vec<&Rule> {
+        self.entries.iter().filter(|entry| entry.can_match(present)).filter_map(Entry::rule).collect()
+    }
+
+    /// The rules that can match in a model with these operators, or on what others of them make of it;
+    /// those for conversion only if there is one.
+    pub fn within_reach(&self, mut present: FxHashSet<Arc<str>>, converting: bool) -> Vec<&Rule> {
+        let mut reached = vec![false; self.entries.len()];
+        loop {
+            let before = present.len();
+            for (entry, reached) in self.entries.iter().zip(&mut reached).filter(|(_, reached)| !**reached) {
+                if entry.is_for(converting) && entry.can_match(&|op| present.contains(op)) {
+                    *reached = true;
+                    let made = entry.rule().into_iter().flat_map(Rule::makes);
+                    present.extend(made.cloned());
+                }
+            }
+            if present.len() == before {
+                break;
+            }
+        }
+        let reached = self.entries.iter().zip(&reached).filter(|(_, reached)| **reached);
+        reached.filter_map(|(entry, _)| entry.rule()).collect()
     }
 
     /// Adds the rules of every `.rule` file below `folder`, in the order of their paths.
@@ -126,44 +178,59 @@ impl RuleSet {
             for rule in rules {
                 match self.clash(&rule) {
                     Some(finding) => findings.push(finding),
-                    None => self.rules.push(rule),
+                    None => self.entries.push(Entry::Read(Box::new(rule))),
                 }
             }
         }
-        self.rules.sort_by(|a, b| a.code.cmp(&b.code));
+        self.entries.sort_by(|a, b| a.code().cmp(b.code()));
         findings
     }
 
     fn clash(&self, rule: &Rule) -> Option<Finding> {
-        let code = self.rules.iter().find(|other| other.code == rule.code);
-        let name = self.rules.iter().find(|other| other.name == rule.name);
-        let code = code.map(|first| taken(rule, "code", &rule.code, first));
-        code.or_else(|| name.map(|first| taken(rule, "name", &rule.name, first)))
+        let code = self.entries.iter().find(|other| other.code() == &*rule.code);
+        let name = self.entries.iter().find(|other| other.name() == &*rule.name);
+        let code = code.and_then(Entry::rule).map(|first| taken(rule, "code", &rule.code, first));
+        code.or_else(|| name.and_then(Entry::rule).map(|first| taken(rule, "name", &rule.name, first)))
     }
 
     /// By code.
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter()
+        self.entries.iter().filter_map(Entry::rule)
+    }
+
+    /// Those that came with their text: with examples, and with their places in it.
+    pub fn with_texts(&self) -> impl Iterator<Item = &Rule> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Read(rule) => Some(&**rule),
+            Entry::BuiltIn(..) => None,
+        })
+    }
+
+    /// Whether a rule mends what the rule `code` finds.
+    pub fn mends(&self, code: &str) -> bool {
+        self.entries.iter().any(|entry| entry.mends() == Some(code))
     }
 
     /// The rule of this code or name.
     pub fn get(&self, code_or_name: &str) -> Option<&Rule> {
-        self.rules.iter().find(|rule| &*rule.code == code_or_name || &*rule.name == code_or_name)
+        let meant = |entry: &&Entry| entry.code() == code_or_name || entry.name() == code_or_name;
+        self.entries.iter().find(meant)?.rule()
     }
 
     /// The rule of this code or name alone.
     pub fn only(&self, code_or_name: &str) -> RuleSet {
-        RuleSet { rules: self.get(code_or_name).cloned().into_iter().collect() }
+        let rule = self.get(code_or_name).cloned();
+        RuleSet { entries: rule.map(|rule| Entry::Read(Box::new(rule))).into_iter().collect() }
     }
 
     /// Whether any rule is meant by this code, prefix of codes, or name; `ALL` means every one.
     pub fn knows(&self, selector: &str) -> bool {
-        self.rules.iter().any(|rule| is_meant(rule, selector))
+        self.iter().any(|rule| is_meant(rule, selector))
     }
 
     /// The code or name that is closest to one that is not known.
     pub fn closest(&self, code_or_name: &str) -> Option<&str> {
-        closest(code_or_name, self.rules.iter().flat_map(|rule| [&*rule.code, &*rule.name]))
+        closest(code_or_name, self.iter().flat_map(|rule| [&*rule.code, &*rule.name]))
     }
 }
 
@@ -176,7 +243,7 @@ pub fn is_meant(rule: &Rule, selector: &str) -> bool {
 mod tests {
     use super::*;
     use crate::diag::known;
-    use crate::rules::rule::{Body, Phase};
+    use crate::rules::rule::Body;
 
     #[test]
     fn the_rules_that_are_built_in_have_no_faults() {
@@ -189,8 +256,12 @@ mod tests {
             let is_reported = has_pattern && !matches!(rule.phase, Phase::Convert | Phase::Explore);
             assert_eq!(linting.get(&rule.code).is_some(), is_reported, "{}", rule.code);
             let brief = RuleSet::headers().iter().find(|brief| *brief.code == *rule.code);
-            let brief = brief.map(|brief| (brief.name, brief.severity, brief.summary));
-            assert_eq!(brief, Some((&*rule.name, rule.severity, rule.summary())));
+            let brief = brief.expect("every rule has one");
+            let said = (brief.name, brief.severity, brief.summary, brief.mends);
+            assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.mends.as_deref()));
+            let nodes = rule.directions().next().map_or(&[][..], |forward| &forward.pattern.nodes);
+            let ops: Vec<Vec<&str>> = nodes.iter().map(|node| vec![&*node.op.name]).collect();
+            assert_eq!(brief.needs.iter().map(|ops| ops.to_vec()).collect::<Vec<_>>(), ops, "{}", rule.code);
             assert!(rules.get(&rule.code).is_some_and(|found| found.name == rule.name));
             assert!(rules.knows(&rule.code[..3]) && rules.knows(&rule.name) && rules.knows("ALL"));
         }

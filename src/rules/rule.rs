@@ -84,6 +84,12 @@ impl Rule {
         forward.into_iter().chain(backward)
     }
 
+    /// The operators of the nodes that its rewrites add.
+    pub fn makes(&self) -> impl Iterator<Item = &Arc<str>> {
+        let rewrites = self.directions().filter_map(|direction| direction.rewrite.as_ref());
+        rewrites.flat_map(|rewrite| &rewrite.nodes).map(|node| &node.op.name)
+    }
+
     /// Whether it is selected, by its own code or by that of the rule whose findings it mends.
     pub fn is_selected(&self, selection: &Selection) -> bool {
         selection.contains(&self.code) || self.mends.as_ref().is_some_and(|code| selection.contains(code))
