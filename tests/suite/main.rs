@@ -12,6 +12,7 @@ mod lint;
 mod models;
 mod roundtrip;
 mod rules;
+mod soundness;
 mod text;
 mod tidy;
 mod tool;

@@ -12,7 +12,11 @@ pub(super) fn softmax(cx: &Cx) -> Result<Array> {
     let split = if cx.version() >= 13 {
         Split::at(x.shape(), axis(cx.int("axis", -1), x.rank())?)?
     } else {
-        let at = axis(cx.int("axis", 1), x.rank() + 1)?;
+        // From the end, axes count from the last one; from the start, there may be none at all.
+        let at = match cx.int("axis", 1) {
+            at if at == x.rank() as i64 => x.rank(),
+            at => axis(at, x.rank())?,
+        };
         Split { outer: numel(&x.shape()[..at])?, along: numel(&x.shape()[at..])?, inner: 1 }
     };
     let apply = match cx.call.op {

@@ -46,6 +46,9 @@ fn softmax_changed_at_opset_13() {
     let x = || floats(Double, &[1, 2, 1], &[0.0, 0.0]);
     call("Softmax").of(x()).gives(&[floats(Double, &[1, 2, 1], &[1.0, 1.0])]);
     call("Softmax").version(11).of(x()).gives(&[floats(Double, &[1, 2, 1], &[0.5, 0.5])]);
+    let last = || floats(Double, &[1, 2], &[0.0, 0.0]);
+    call("Softmax").version(11).int("axis", -1).of(last()).gives(&[floats(Double, &[1, 2], &[0.5, 0.5])]);
+    call("Softmax").version(11).int("axis", 2).of(last()).gives(&[floats(Double, &[1, 2], &[1.0, 1.0])]);
     call("Hardmax").of(reals(&[3], &[1.0, 2.0, 2.0])).gives(&[reals(&[3], &[0.0, 1.0, 0.0])]);
 }
 
