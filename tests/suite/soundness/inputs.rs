@@ -66,14 +66,17 @@ impl Random {
     }
 }
 
+/// By name.
+pub type Inputs = HashMap<Arc<str>, Array>;
+
 /// All sets of inputs that are tried: at each choice of sizes, each choice of numbers.
-pub fn sets(model: &Model) -> Result<Vec<(HashMap<Arc<str>, Array>, Numbers)>, Unrunnable> {
+pub fn sets(model: &Model) -> Result<Vec<(Inputs, Numbers)>, Unrunnable> {
     let mut sets = Vec::new();
     for (index, sizes) in SIZES.iter().enumerate() {
         for numbers in NUMBERS {
             let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (index as u64 + 1) << 32);
             let mut names: Vec<Arc<str>> = Vec::new();
-            let mut inputs = HashMap::new();
+            let mut inputs = Inputs::new();
             for port in &model.graphs[model.main].inputs {
                 if model.values[port.value].initial.is_none() {
                     let (elem, shape) = shape(model, port, sizes, &mut names)?;
