@@ -6,7 +6,7 @@ use crate::diag::known;
 use crate::diag::{Finding, Place};
 use crate::extract::{Blocker, Target};
 use crate::graph::uses::Uses;
-use crate::graph::{GraphId, Model, NodeId};
+use crate::graph::{GraphId, Model, NodeId, scopes};
 use crate::lint::locate::{Locator, Part};
 use crate::schema::{self, AttrUse, AttrView, Illegal, OpUse, Operand};
 use crate::source::SourceFiles;
@@ -37,7 +37,8 @@ pub fn by_functions(model: &Model, hindrance: Hindrance) -> Finding {
 pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
-    let nodes = model.graphs.iter().flat_map(|(_, graph)| &graph.nodes);
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes);
     let illegal = nodes.filter(|&&node| model.callee(node).is_none()).filter_map(|&node| {
         let opset = model.opset(model.nodes[node].graph, model.nodes[node].domain())?;
         let opset = u16::try_from(opset).ok()?;

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 use crate::extract::{Names, Target};
 use crate::graph::{
     AttrKind, DeclaredDim, Def, Dimension, ElemType, Initial, Metadata, Model, Node, NodeId, Port, Tensor,
-    TensorId, TypeKind, Value, ValueId, ValueInfo,
+    TensorId, TypeKind, Value, ValueId, ValueInfo, scopes,
 };
 use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
 
@@ -21,7 +21,7 @@ use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
 pub fn lift_constants(model: &mut Model, target: &Target) -> bool {
     let Some(opset) = target.opset("").and_then(|opset| u16::try_from(opset).ok()) else { return false };
     let mut lifted = Vec::new();
-    for graph in model.graphs.ids() {
+    for graph in scopes::live(model) {
         let constants = model.graphs[graph].nodes.iter().filter_map(|&node| {
             let tensor = constant_tensor(model, node)?;
             let elem = model.tensors[tensor].elem()?;

@@ -6,6 +6,7 @@
 
 mod blocked;
 mod constants;
+mod decide;
 mod declared;
 mod inline;
 mod interface;
@@ -19,9 +20,10 @@ pub use options::{FixedShape, FreeDim, Options};
 pub use report::Report;
 
 use crate::diag::Finding;
+use crate::diag::known::DECIDED_BRANCH;
 use crate::extract::{self, Constants, Names, Target};
 use crate::graph::uses::Uses;
-use crate::graph::{GraphId, Model};
+use crate::graph::{GraphId, Model, scopes};
 use crate::infer;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
@@ -52,6 +54,9 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         Err(findings) => return Outcome { model: source, report, findings, changed: false },
     };
     changed |= mend::mend(&mut model, options, rules, &mut report);
+    if options.optimize && options.selection.contains(DECIDED_BRANCH.code) {
+        changed |= decide::decide(&mut model, &mut report);
+    }
     if !options.dynamic.is_empty() {
         declared::renew(&mut model);
     } else if changed {
@@ -92,9 +97,9 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     Outcome { model, report, findings: Vec::new(), changed }
 }
 
-/// The nodes of all graphs.
+/// The nodes of all graphs that are in use.
 fn node_count(model: &Model) -> usize {
-    model.graphs.iter().map(|(_, graph)| graph.nodes.len()).sum()
+    scopes::live(model).into_iter().map(|graph| model.graphs[graph].nodes.len()).sum()
 }
 
 /// Runs every graph through the e-graph, inner ones first.
@@ -162,7 +167,7 @@ fn inner_first(model: &Model) -> Vec<GraphId> {
     let functions = model.functions.iter().map(|function| function.body);
     let mut graphs = Vec::new();
     for root in functions.chain([model.main]) {
-        graphs.extend(crate::graph::scopes::nested(model, root).into_iter().rev());
+        graphs.extend(scopes::nested(model, root).into_iter().rev());
     }
     graphs
 }

@@ -70,6 +70,12 @@ pub enum Safety {
 }
 
 impl Report {
+    /// Adds one change.
+    pub(super) fn add(&mut self, change: Change) {
+        *self.rules.entry(change.code.clone()).or_default() += 1;
+        self.changes.push(change);
+    }
+
     /// Changes that may alter values or shapes.
     pub fn unsafe_changes(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(|change| change.safety == Safety::Unsafe)
@@ -88,8 +94,7 @@ impl From<rule::Safety> for Safety {
 
 /// Adds what a fix did at `node`.
 pub(super) fn mended(report: &mut Report, model: &Model, rule: &Rule, node: NodeId) {
-    *report.rules.entry(rule.code.to_string()).or_default() += 1;
-    report.changes.push(Change {
+    report.add(Change {
         code: rule.code.to_string(),
         rule: rule.name.to_string(),
         safety: rule.safety.into(),
@@ -157,13 +162,13 @@ fn summary(from: &str, to: &IndexSet<&str>) -> String {
     }
 }
 
-fn graph_name(model: &Model, node: NodeId) -> String {
+pub(super) fn graph_name(model: &Model, node: NodeId) -> String {
     let graph = &model.graphs[model.nodes[node].graph];
     graph.name.as_deref().unwrap_or("main").to_owned()
 }
 
 /// The name of a node; its first output where it has none.
-fn node_name(model: &Model, node: NodeId) -> String {
+pub(super) fn node_name(model: &Model, node: NodeId) -> String {
     let node = &model.nodes[node];
     let named = node.name.as_deref().filter(|name| !name.is_empty()).map(str::to_owned);
     let output = || node.outputs.iter().flatten().next().map(|&value| model.values[value].name.to_string());

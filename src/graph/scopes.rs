@@ -37,6 +37,13 @@ pub fn nested(model: &Model, graph: GraphId) -> Vec<GraphId> {
     found
 }
 
+/// Every graph that the model or one of its functions refers to: the arena may hold others, which a rewrite
+/// left behind.
+pub fn live(model: &Model) -> Vec<GraphId> {
+    let roots = model.functions.iter().map(|function| function.body).chain([model.main]);
+    roots.flat_map(|root| nested(model, root)).collect()
+}
+
 struct Walk<'a> {
     model: &'a Model,
     inside: IndexSet<GraphId, FxBuildHasher>,

@@ -9,6 +9,7 @@
 
 mod annotate;
 mod call;
+mod decided;
 mod declared;
 mod driver;
 mod elements;
@@ -26,6 +27,7 @@ mod values;
 
 pub use annotate::{annotate, declare};
 pub use call::{Attrs, Call, Fresh, transfer};
+pub use decided::decided_branch;
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
 pub use elements::{Elements, MAX_FOLLOWED};
 pub use fact::{Fact, Known, TensorFact};

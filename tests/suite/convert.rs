@@ -1,5 +1,5 @@
-//! Conversions that change more than nodes: where constants stand, functions that the target cannot hold, and
-//! graphs whose paths multiply.
+//! Changes to more than nodes: where constants stand, functions that the target cannot hold, branches that are
+//! always taken, and graphs whose paths multiply.
 
 use onnx_lint::fix::{Options, fix};
 use onnx_lint::read;
@@ -92,4 +92,39 @@ fn paths_may_multiply() {
         a = Constant <value = int64[1] {{1}}> ()\ny = Squeeze (v150, a)\n}}"
     );
     check(&text, 11, &["Squeeze <axes: ints = [1]> (v150)"], &[]);
+}
+
+#[test]
+fn branches_that_are_always_taken_stand_in_the_graph() {
+    let nested = r#"<ir_version: 8, opset_import: ["" : 17]>
+        g (bool c, float[1,N] x) => (float[N] y, float[N] z) {
+            yes = Constant <value = bool {1}> ()
+            s = Shape (x)
+            n = Size (s)
+            two = Constant <value = int64 {2}> ()
+            is_matrix = Equal (n, two)
+            y = If (is_matrix) <
+                then_branch = a () => (float[N] p) {
+                    p = If (yes) <
+                        then_branch = d () => (float[N] t) <int64[1] k = {0}> { t = Squeeze (x, k) },
+                        else_branch = e () => (float[N] t) { t = Identity (x) }
+                    >
+                },
+                else_branch = b () => (float[N] q) { q = Identity (x) }
+            >
+            z = If (is_matrix) <
+                then_branch = a2 () => (float[N] p) { h = Neg (x)  k = Constant <value = int64[1] {0}> ()  p = Squeeze (h, k) },
+                else_branch = b2 () => (float[N] q) { q = Identity (x) }
+            >
+        }"#;
+    check(nested, 17, &["y = Squeeze (x, ", "z = Squeeze ("], &["If (", "then_branch", "Identity"]);
+
+    let open = r#"<ir_version: 8, opset_import: ["" : 17]>
+        g (bool c, float[N] x) => (float[N] y) {
+            y = If (c) <
+                then_branch = a () => (float[N] p) { p = Neg (x) },
+                else_branch = b () => (float[N] q) { q = Relu (x) }
+            >
+        }"#;
+    check(open, 17, &["If (c)"], &[]);
 }

@@ -1,6 +1,7 @@
 //! The detectors: code that finds what a pattern cannot say. Their rules' pages stand in `rules/lint/`,
 //! with `detect builtin::NAME`.
 
+mod decided;
 mod export;
 mod index;
 mod numbers;
@@ -32,6 +33,7 @@ pub const DETECTORS: &[&[Detector]] = &[
     numbers::DETECTORS,
     quantised::DETECTORS,
     unused::DETECTORS,
+    decided::DETECTORS,
 ];
 
 pub fn detectors() -> impl Iterator<Item = &'static Detector> {

@@ -1,0 +1,20 @@
+//! Conditions that are the same in every run.
+
+use super::Facts;
+use crate::graph::{GraphId, Model, NodeId};
+
+/// The attribute and the body that an `If` runs in every run, where its condition is known.
+pub fn decided_branch<'m>(model: &'m Model, facts: &Facts, node: NodeId) -> Option<(&'m str, GraphId)> {
+    let node = &model.nodes[node];
+    if !node.domain().is_empty() || &*node.op_type != "If" {
+        return None;
+    }
+    let condition = facts[node.input(0)?].as_const()?;
+    let name = match condition.as_bools().ok()? {
+        [true] => "then_branch",
+        [false] => "else_branch",
+        _ => return None,
+    };
+    let attr = node.attrs.iter().find(|attr| &*attr.name == name)?;
+    Some((&attr.name, *attr.value.graphs().first()?))
+}

@@ -1,0 +1,20 @@
+//! OPT004: control flow that is decided before the model runs.
+
+use super::Detector;
+use crate::diag::known::DECIDED_BRANCH;
+use crate::diag::{Applicability, Sink};
+use crate::infer::decided_branch;
+use crate::lint::LintContext;
+use crate::lint::locate::Part;
+
+pub const DETECTORS: &[Detector] = &[Detector { rules: &[DECIDED_BRANCH], run }];
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, _) in cx.nodes() {
+        if let Some((branch, _)) = decided_branch(cx.model, cx.facts, id) {
+            let message = format!("`{}` always takes its `{branch}`", cx.node_name(id));
+            let finding = cx.at_node(DECIDED_BRANCH, id, Part::Input(0), message);
+            sink.push(finding.fix(Applicability::Safe, "puts the branch in its place"));
+        }
+    }
+}
