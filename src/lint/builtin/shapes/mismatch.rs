@@ -4,6 +4,7 @@ use super::Detector;
 use crate::diag::known::{BAD_VALUE, BRANCH_RANK_DIFFERS, SHAPE_MISMATCH};
 use crate::diag::{Finding, Sink};
 use crate::graph::NodeId;
+use crate::infer::decided_branch;
 use crate::infer::{Conflict, Fact, Fault, Shape};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
@@ -37,7 +38,28 @@ fn bad_value(cx: &LintContext, node: NodeId, name: &str, why: &str) -> Finding {
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
-    sink.extend(cx.facts.faults.iter().filter_map(|(node, fault)| finding(cx, *node, fault)));
+    let is_decided = |node: NodeId| decided_branch(cx.model, cx.facts, node).is_some();
+    let mut of_branches = Vec::new();
+    for (node, fault) in &cx.facts.faults {
+        match finding(cx, *node, fault) {
+            Some(finding) if *finding.code == *BRANCH_RANK_DIFFERS.code => {
+                of_branches.extend((!is_decided(*node)).then_some(finding));
+            }
+            found => sink.extend(found),
+        }
+    }
+    sink.extend(first(of_branches));
+}
+
+/// The first of some findings that say the same of other nodes, with how many more there are.
+fn first(findings: Vec<Finding>) -> Option<Finding> {
+    let more = findings.len().saturating_sub(1);
+    let first = findings.into_iter().next()?;
+    Some(if more > 0 {
+        first.note(format!("so it is with {more} more results in this model"))
+    } else {
+        first
+    })
 }
 
 /// `None` for faults that are about types, and for those that a rule of their own is about.
