@@ -95,7 +95,15 @@ fn known(rules: &RuleSet) -> BTreeMap<String, Known> {
         let (name, summary) = (rule.name.to_string(), rule.summary().to_owned());
         (rule.code.to_string(), Known { name, level: rule.severity, fix: rule.listed().fix, summary })
     });
-    headers.chain(written).collect()
+    let mut known: BTreeMap<String, Known> = headers.chain(written).collect();
+    // What code finds, a rule may mend; where one does so safely, that counts.
+    for rule in rules.with_texts() {
+        let found = rule.mends.as_deref().and_then(|code| known.get_mut(code));
+        if let Some(found) = found.filter(|found| found.fix != Some("safe")) {
+            found.fix = rule.listed().fix;
+        }
+    }
+    known
 }
 
 fn bad_rules(faults: &[Finding]) -> Failure {

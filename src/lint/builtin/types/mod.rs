@@ -3,7 +3,8 @@
 mod casts;
 mod double;
 mod mismatch;
+mod narrow;
 
 use super::Detector;
 
-pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, double::DETECTOR, casts::DETECTOR];
+pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, double::DETECTOR, casts::DETECTOR, narrow::DETECTOR];

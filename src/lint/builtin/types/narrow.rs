@@ -1,0 +1,46 @@
+//! DTY004: integers that runtimes without int64 cannot take.
+
+use rustc_hash::FxHashSet;
+
+use super::Detector;
+use crate::diag::known::INT64_NARROWING;
+use crate::diag::{Finding, Sink};
+use crate::graph::{ElemType, NodeId, ValueId};
+use crate::lint::LintContext;
+use crate::lint::locate::Part;
+
+pub const DETECTOR: Detector = Detector { rules: &[INT64_NARROWING], run };
+
+fn finding(cx: &LintContext, node: NodeId, input: usize, value: ValueId, number: i64) -> Finding {
+    let message = format!("`{}` holds {number}, which int32 cannot", cx.name(value));
+    cx.at_node(INT64_NARROWING, node, Part::Input(input), message)
+        .label("an int64 that is needed as such")
+        .help("keep indices and limits within int32, if the model is bound for a device that narrows to it")
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    let mut seen = FxHashSet::default();
+    for (id, node) in cx.nodes() {
+        // `x[2:]` ends at the greatest int64, and runtimes that narrow it know that.
+        if node.domain().is_empty() && &*node.op_type == "Slice" {
+            continue;
+        }
+        for (index, value) in node.inputs.iter().enumerate() {
+            let Some(value) = *value else { continue };
+            let Some(number) = too_large(cx, value) else { continue };
+            if seen.insert(value) {
+                sink.push(finding(cx, id, index, value, number));
+            }
+        }
+    }
+}
+
+/// The first element of a constant that int32 cannot hold.
+fn too_large(cx: &LintContext, value: ValueId) -> Option<i64> {
+    let fact = &cx.facts[value];
+    if !fact.is_const() || fact.elem() != Some(ElemType::Int64) {
+        return None;
+    }
+    let ints = fact.as_ints()?;
+    ints.iter().flatten().filter_map(|int| int.as_const()).find(|&int| i32::try_from(int).is_err())
+}
