@@ -10,6 +10,7 @@ mod convert;
 mod determinism;
 mod lint;
 mod models;
+mod pitfalls;
 mod roundtrip;
 mod rules;
 mod soundness;

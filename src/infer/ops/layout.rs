@@ -90,6 +90,12 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     if sizes.len() < parts {
         cx.fault(Fault::Value { name: "split", why: "does not give as many sizes as there are outputs" });
     }
+    let numbers = |sizes: &[Size]| sizes.iter().map(number).sum::<Option<i64>>();
+    if let (Some(sum), Some(size)) = (numbers(&sizes), number(&dims[axis]))
+        && sum != size
+    {
+        cx.fault(Fault::Value { name: "split", why: "does not add up to the size of the axis" });
+    }
     for output in 0..parts {
         let mut dims = dims.to_vec();
         dims[axis] = sizes.get(output).cloned().flatten();

@@ -1,6 +1,11 @@
 //! Linting: what is found in models given as ONNX text, and what is not in those that look alike.
 
+mod export;
+mod index;
+mod operators;
+mod shapes;
 mod spec;
+mod types;
 
 use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::read;
@@ -25,4 +30,28 @@ pub fn check(text: &str, expected: &[&str]) {
 pub fn check_graph(signature: &str, nodes: &str, expected: &[&str]) {
     let text = format!("<ir_version: 8, opset_import: [\"\" : 17]>\ng {signature} {{\n{nodes}\n}}");
     check(&text, expected);
+}
+
+/// As [`check`], for a graph at some opset of ai.onnx, with each finding as `CODE level` only: where it is the
+/// form of the fault that is of interest.
+#[track_caller]
+pub fn finds(opset: i64, graph: &str, expected: &[&str]) {
+    let text = format!(
+        "<ir_version: 8, opset_import: [\"\" : {opset}, \"local\" : 1, \"com.microsoft\" : 1]>\n{graph}"
+    );
+    finds_in(&text, expected);
+}
+
+/// As [`finds`], for a whole model.
+#[track_caller]
+pub fn finds_in(text: &str, expected: &[&str]) {
+    let (model, findings) = read::text::read(text);
+    assert_eq!(findings, [], "the text of the test has faults");
+    let found = lint_model(&model.expect("a model"), &LintOptions::default());
+    let loud = found.iter().filter(|finding| finding.level >= onnx_lint::diag::Level::Warning);
+    let loud: Vec<&onnx_lint::diag::Finding> = loud.collect();
+    let codes: Vec<String> =
+        loud.iter().map(|finding| format!("{} {}", finding.code, finding.level)).collect();
+    let messages: Vec<&str> = loud.iter().map(|finding| &*finding.message).collect();
+    assert_eq!(codes, expected, "{messages:#?}\nin {text}");
 }

@@ -52,10 +52,11 @@ fn baked(cx: &LintContext, found: &Baked, more: usize) -> Finding {
     if let Some(target) = mended_target(cx, node) {
         finding = finding.fix(Applicability::Safe, format!("replaces {} by {target}", target_text(cx, node)));
     }
+    let of_line = if finding.source.is_some() { " of this line" } else { "" };
     match more {
         0 => finding,
-        1 => finding.note("one more node of this line fixes it too"),
-        _ => finding.note(format!("{more} more nodes of this line fix it too")),
+        1 => finding.note(format!("one more node{of_line} fixes it too")),
+        _ => finding.note(format!("{more} more nodes{of_line} fix it too")),
     }
 }
 

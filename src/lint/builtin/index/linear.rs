@@ -59,16 +59,24 @@ fn flattened(cx: &LintContext, gather: &Node) -> Option<ValueId> {
 /// that is added last.
 fn negative_terms(cx: &LintContext, gather: NodeId, node: &Node) -> Option<Finding> {
     let mut value = node.input(1)?;
-    for _ in 0..MAX_TERMS {
+    for term in 0..MAX_TERMS {
         let (sum, add) = maker(cx, value).filter(|(_, node)| is(node, "Add"))?;
         let product = [1, 0].into_iter().find(|&operand| is_product(cx, node, add, operand))?;
         let rest = 1 - product;
-        if let Some(index) = negative(cx, add, rest) {
-            return Some(wrong_row(cx, gather, sum, rest, index));
+        let inner = if term == 0 { None } else { negative_factor(cx, add, product) };
+        let index = inner.map(|index| (product, index));
+        if let Some((input, index)) = index.or_else(|| Some((rest, negative(cx, add, rest)?))) {
+            return Some(wrong_row(cx, gather, sum, input, index));
         }
         value = add.input(rest)?;
     }
     None
+}
+
+/// The least negative constant among the factors of a product.
+fn negative_factor(cx: &LintContext, add: &Node, product: usize) -> Option<i64> {
+    let (_, product) = maker(cx, add.input(product)?)?;
+    (0..product.inputs.len()).find_map(|factor| negative(cx, product, factor))
 }
 
 /// Whether an operand is an index times the size of an axis of what is indexed.
@@ -101,11 +109,11 @@ fn is_size(cx: &LintContext, gather: &Node, factor: ValueId) -> bool {
 }
 
 /// The least element of a constant operand, where it is negative.
-fn negative(cx: &LintContext, add: &Node, operand: usize) -> Option<i64> {
-    let ints = cx.input(add, operand).filter(|fact| fact.is_const()).and_then(Fact::as_ints)?;
+fn negative(cx: &LintContext, of: &Node, operand: usize) -> Option<i64> {
+    let ints = cx.input(of, operand).filter(|fact| fact.is_const()).and_then(Fact::as_ints)?;
     let least = ints.iter().filter_map(|int| int.as_ref().and_then(Dim::as_const)).min()?;
     // A sum of other terms is a constant too, where all of them are.
     let is_index =
-        add.input(operand).and_then(|value| maker(cx, value)).is_none_or(|(_, node)| !is(node, "Add"));
+        of.input(operand).and_then(|value| maker(cx, value)).is_none_or(|(_, node)| !is(node, "Add"));
     (least < 0 && is_index).then_some(least)
 }

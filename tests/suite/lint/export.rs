@@ -1,0 +1,225 @@
+//! EXP: what the export baked in, in the forms of several exporters.
+
+use super::finds;
+
+#[test]
+fn traced_sizes_in_reshapes() {
+    // tf2onnx: sizes nobody named, and the target through a Cast.
+    finds(
+        13,
+        "g (float[batch,7,7,64] x) => (float[1,3136] y) { c = Constant <value = int32[2] {1, 3136}> ()  s = Cast <to = 7> (c)  y = Reshape (x, s) }",
+        &["EXP001 error"],
+    );
+    // The target is a Concat of constants.
+    finds(
+        17,
+        "g (float[N,8] x) => (float[4,2,8] y) <int64[1] a = {4}, int64[2] b = {2, 8}> { s = Concat <axis = 0> (a, b)  y = Reshape (x, s) }",
+        &["EXP001 error"],
+    );
+    // A batch of one, with -1 behind: rows become columns.
+    finds(
+        17,
+        "g (float[batch,3,4] x) => (float[1,M] y) <int64[2] s = {1, -1}> { y = Reshape (x, s) }",
+        &["EXP001 warning"],
+    );
+    // Opset 1: the shape is an attribute.
+    finds(
+        4,
+        "g (float[batch,3,4] x) => (float[2,12] y) { y = Reshape <shape = [2, 12]> (x) }",
+        &["EXP001 error"],
+    );
+    // After another operator.
+    finds(
+        17,
+        "g (float[N,C,L] x) => (float[2,C2] y) <int64[2] s = {2, 40}> { r = Relu (x)  t = Transpose <perm = [0, 2, 1]> (r)  y = Reshape (t, s) }",
+        &["EXP001 error"],
+    );
+}
+
+#[test]
+fn sizes_that_go_through() {
+    finds(17, "g (float[N,8] x) => (float[N,2,4] y) <int64[3] s = {0, 2, 4}> { y = Reshape (x, s) }", &[]);
+    finds(17, "g (float[N,8] x) => (float[N,2,4] y) <int64[3] s = {-1, 2, 4}> { y = Reshape (x, s) }", &[]);
+    finds(17, "g (float[N,L,8] x) => (float[K,8] y) <int64[2] s = {-1, 8}> { y = Reshape (x, s) }", &[]);
+    finds(
+        17,
+        "g (float[N,8] x) => (float[N,2,4] y) <int64 z = {0}, int64[1] o = {0}, int64[2] r = {2, 4}> {
+           d = Shape (x)  n = Gather <axis = 0> (d, z)  u = Unsqueeze (n, o)  s = Concat <axis = 0> (u, r)  y = Reshape (x, s) }",
+        &[],
+    );
+    // Weights are fixed by nature, and so is a bias along the features.
+    finds(
+        17,
+        "g (float[N,K] x, float[8,4] w, float[4] b) => (float[N,4] y) { t = MatMul (x, w)  y = Add (t, b) }",
+        &[],
+    );
+    // An embedding of positions that is cut to the length.
+    finds(
+        17,
+        "g (float[N,L,4] x) => (float[N,L,4] y) <float[1,3,4] p = {1,2,3,4,5,6,7,8,9,10,11,12}, int64 one = {1}, int64[1] from = {0}, int64[1] ax = {1}, int64[1] o = {0}> {
+           d = Shape (x)  l = Gather <axis = 0> (d, one)  e = Unsqueeze (l, o)  c = Slice (p, from, e, ax)  y = Add (x, c) }",
+        &[],
+    );
+    // One row of everything, where the first axis is no batch: nothing says that it is one.
+    finds(17, "g (float[3,L] x) => (float[1,M] y) <int64[2] s = {1, -1}> { y = Reshape (x, s) }", &[]);
+}
+
+#[test]
+fn traced_sizes_elsewhere() {
+    finds(
+        17,
+        "g (float[batch,1,8] x) => (float[4,3,8] y) <int64[3] s = {4, 3, 8}> { y = Expand (x, s) }",
+        &["EXP001 error"],
+    );
+    finds(
+        17,
+        "g (float[batch,8] x) => (float[2,8] y) <float[2,8] m = {0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1}> { y = Mul (x, m) }",
+        &["EXP001 error"],
+    );
+    finds(
+        17,
+        "g (float[batch,2] x) => (float[B,3] y) <float[2,1] token = {1, 2}> { y = Concat <axis = 1> (token, x) }",
+        &["EXP001 error"],
+    );
+    // Made by ConstantOfShape of a constant.
+    finds(
+        17,
+        "g (float[batch,3,4] x) => (float[B,3,4] y) <int64[3] s = {2, 3, 4}> { z = ConstantOfShape (s)  y = Sub (x, z) }",
+        &["EXP001 error"],
+    );
+    // The initial state of a recurrence.
+    finds(
+        17,
+        "g (float[L,batch,2] x, float[1,6,2] w, float[1,6,2] r) => (float[1,2,2] h) <float[1,3,2] h0 = {0,0,0,0,0,0}> {
+           y, h = GRU <hidden_size = 2> (x, w, r, \"\", \"\", h0) }",
+        &["EXP001 error"],
+    );
+}
+
+#[test]
+fn sizes_in_bodies_and_functions() {
+    finds(
+        17,
+        "g (bool c, float[batch,8] x) => (float[2,2,4] y) <int64[3] s = {2, 2, 4}> {
+           y = If (c) <then_branch = a () => (float[2,2,4] p) { p = Reshape (x, s) },
+                       else_branch = b () => (float[2,2,4] q) { n = Neg (x)  q = Reshape (n, s) }>
+         }",
+        &["EXP001 error"],
+    );
+}
+
+#[test]
+fn a_size_that_was_changed_in_place() {
+    // By way of Slice and Squeeze, as newer exporters index; `-=`, and a difference.
+    finds(
+        17,
+        "g (float[N,L] x) => (int64 r) <int64[1] a = {1}, int64[1] b = {2}, int64[1] z = {0}, int64 one = {1}> {
+           s = Shape (x)  t = Slice (s, a, b, z)  n = Squeeze (t, z)  m = Sub (n, one)  r = Sub (m, m) }",
+        &["EXP003 error"],
+    );
+    finds(
+        17,
+        "g (float[N,L] x) => (int64 r) <int64 at = {1}, int64 one = {1}> {
+           s = Shape (x)  n = Gather <axis = 0> (s, at)  m = Add (n, one)  r = Mul (m, m) }",
+        &[],
+    );
+}
+
+#[test]
+fn inputs_and_outputs_without_part() {
+    // What takes it leads nowhere.
+    finds(
+        17,
+        "g (float[N] x, float[N] mask) => (float[N] y) { m = Neg (mask)  y = Relu (x) }",
+        &["EXP008 warning"],
+    );
+    // Only its shape is asked for: that is a part.
+    finds(17, "g (float[N] x, float[M] like) => (float[M] y) { s = Shape (like)  y = Expand (x, s) }", &[]);
+    finds(
+        17,
+        "g (float[N] x) => (float[N] y, float[2] c) <float[2] w = {1, 2}> { y = Relu (x)  c = Exp (w) }",
+        &["EXP009 warning"],
+    );
+    finds(
+        17,
+        "g (float[N] x) => (float[N] y, float[2] c) { y = Relu (x)  c = RandomNormal <shape = [2]> () }",
+        &[],
+    );
+    // A cache that is handed on untouched.
+    finds(
+        17,
+        "g (float[N] x, float[M] cache) => (float[N] y, float[M] out) { y = Relu (x)  out = Identity (cache) }",
+        &[],
+    );
+}
+
+#[test]
+fn layers_in_training_mode() {
+    let bn = |opset, attrs: &str, outputs: &str, expected: &[&str]| {
+        let graph = format!(
+            "g (float[N,2,8] x) => (float[N,2,8] y) <float[2] s = {{1, 1}}, float[2] b = {{0, 0}}, float[2] m = {{0, 0}}, float[2] v = {{1, 1}}> {{
+               {outputs} = BatchNormalization {attrs} (x, s, b, m, v) }}"
+        );
+        finds(opset, &graph, expected);
+    };
+    bn(17, "<training_mode = 1>", "y, rm, rv", &["EXP010 error"]);
+    bn(9, "", "y, rm, rv", &["EXP010 error"]);
+    bn(17, "<training_mode = 0>", "y", &[]);
+    bn(9, "", "y", &[]);
+    bn(6, "<is_test = 1>", "y", &[]);
+    finds(
+        17,
+        "g (float[N] x, bool train) => (float[N] y) <float r = {0.1}> { y = Dropout (x, r, train) }",
+        &[],
+    );
+    finds(17, "g (float[N] x) => (float[N] y) <float r = {0}, bool t = {1}> { y = Dropout (x, r, t) }", &[]);
+    finds(10, "g (float[N] x) => (float[N] y) { y = Dropout <ratio = 0.5> (x) }", &[]);
+    // In a function.
+    finds(
+        17,
+        "g (float[N] x) => (float[N] y) { y = local.Block (x) }
+         <domain: \"local\", opset_import: [\"\" : 17]>
+         Block (a) => (b) { r = Constant <value = float {0.5}> ()  t = Constant <value = bool {1}> ()  b = Dropout (a, r, t) }",
+        &["EXP010 error"],
+    );
+}
+
+#[test]
+fn depths_of_one_hot() {
+    finds(
+        17,
+        "g (int64[N] l) => (float[N,D] y) <float[2] v = {0, 1}> { d = Constant <value_int = -1> ()  y = OneHot <axis = -1> (l, d, v) }",
+        &["EXP013 error"],
+    );
+    finds(
+        17,
+        "g (int64[N] l) => (float[N,D] y) <int64[1] d = {0}, float[2] v = {0, 1}> { y = OneHot (l, d, v) }",
+        &["EXP013 error"],
+    );
+    finds(
+        17,
+        "g (int64[N] l, int64 d) => (float[N,D] y) <float[2] v = {0, 1}> { y = OneHot (l, d, v) }",
+        &[],
+    );
+}
+
+#[test]
+fn unrolled_loops() {
+    // By Split, as Keras and tf2onnx unroll.
+    let step =
+        |t: usize, h: &str| format!("a{t} = MatMul (s{t}, w)  b{t} = Add (a{t}, {h})  h{t} = Tanh (b{t})");
+    let body = format!("{} {} {} {}", step(0, "h"), step(1, "h0"), step(2, "h1"), step(3, "h2"));
+    let graph = format!(
+        "g (float[4,N,8] x, float[8,8] w, float[1,N,8] h) => (float[1,N,8] h3) {{ s0, s1, s2, s3 = Split <axis = 0> (x)  {body} }}"
+    );
+    finds(13, &graph, &["EXP007 warning"]);
+    // Query, key and value, and the gates of one cell: parts that go different ways.
+    finds(
+        13,
+        "g (float[N,8] x) => (float[N,2] y) {
+           i, f, o, c = Split <axis = 1> (x)
+           a = Sigmoid (i)  b = Sigmoid (f)  d = Sigmoid (o)  e = Tanh (c)
+           k = Mul (a, e)  l = Add (k, b)  m = Tanh (l)  y = Mul (d, m) }",
+        &[],
+    );
+}

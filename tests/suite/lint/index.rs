@@ -1,0 +1,81 @@
+//! IDX: indices that read something else, or nothing.
+
+use super::finds;
+
+#[test]
+fn linear_indices_with_a_negative_part() {
+    // The size from a Shape, the index within the sum first; two index tensors of other names.
+    let linear = |column: &str, size: &str| {
+        format!(
+            "g (float[R,C] data, int64[2] rows) => (float[2] out) <int64[2] col = {column}, int64[1] all = {{-1}}, int64 one = {{1}}> {{
+               flat = Reshape (data, all)  {size}
+               scaled = Mul (rows, width)  at = Add (scaled, col)  out = Gather (flat, at) }}"
+        )
+    };
+    let from_shape = "s = Shape (data)  width = Gather (s, one)";
+    finds(17, &linear("{-1, 2}", from_shape), &["IDX001 error"]);
+    finds(17, &linear("{1, 2}", from_shape), &[]);
+    // Three axes: i * (J * K) + j * K + k.
+    finds(
+        17,
+        "g (float[2,3,4] data, int64[2] i) => (float[2] out) <int64[1] all = {-1}, int64[2] j = {-1, 0}, int64[2] k = {1, 2}, int64 twelve = {12}, int64 four = {4}> {
+           flat = Reshape (data, all)  a = Mul (i, twelve)  b = Mul (j, four)  c = Add (b, k)  at = Add (a, c)  out = Gather (flat, at) }",
+        &["IDX001 error"],
+    );
+}
+
+#[test]
+fn negative_indices_alone_are_well() {
+    finds(17, "g (float[R,C] x) => (float[C] y) <int64 at = {-1}> { y = Gather <axis = 0> (x, at) }", &[]);
+    finds(17, "g (float[R,C] x) => (float[2,C] y) <int64[2,1] at = {-1, 0}> { y = GatherND (x, at) }", &[]);
+    finds(17, "g (float[R,C] x) => (int64 n) <int64 at = {-1}> { s = Shape (x)  n = Gather (s, at) }", &[]);
+}
+
+#[test]
+fn indices_out_of_range() {
+    finds(
+        17,
+        "g (float[3,C] x) => (float[1,C] y) <int64[1] at = {-4}> { y = Gather <axis = 0> (x, at) }",
+        &["IDX006 error"],
+    );
+    finds(
+        17,
+        "g (float[N,3,C] x) => (float[N,C] y) <int32 at = {3}> { y = Gather <axis = -2> (x, at) }",
+        &["IDX006 error"],
+    );
+    finds(
+        17,
+        "g (float[2,2] x) => (float[1] y) <int64[1,2] at = {1, 2}> { y = GatherND (x, at) }",
+        &["IDX006 error"],
+    );
+    finds(
+        17,
+        "g (float[2,2] x, float[1] u) => (float[2,2] y) <int64[1,2] at = {2, 0}> { y = ScatterND (x, at, u) }",
+        &["IDX006 error"],
+    );
+    // Along the axis of the batch dims.
+    finds(
+        17,
+        "g (float[2,3,C] x) => (float[2,C] y) <int64[2,1] at = {2, 1}> { y = GatherND <batch_dims = 1> (x, at) }",
+        &[],
+    );
+    finds(
+        17,
+        "g (float[2,3] x) => (float[2,3] y) <int64[1,1] at = {3}, float[1,1] u = {1}> { y = ScatterElements <axis = 1> (x, at, u) }",
+        &["IDX006 error"],
+    );
+    // A Slice may end beyond the axis.
+    finds(
+        17,
+        "g (float[3,C] x) => (float[2,C] y) <int64[1] a = {1}, int64[1] b = {99}> { y = Slice (x, a, b) }",
+        &[],
+    );
+    // A branch that is not taken.
+    finds(
+        17,
+        "g (bool c, float[1,C] x) => (float[C] y) <int64 zero = {0}, int64 one = {1}> {
+           y = If (c) <then_branch = a () => (float[C] p) { p = Gather <axis = 0> (x, one) },
+                       else_branch = b () => (float[C] q) { q = Gather <axis = 0> (x, zero) }> }",
+        &["IDX006 warning"],
+    );
+}
