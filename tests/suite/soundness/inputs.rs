@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use onnx_lint::graph::{DeclaredDim, ElemType, Model, Port, TypeKind};
-use onnx_lint::infer::eval::Array;
+use onnx_lint::infer::eval::{Array, Val};
 
 use super::run::Unrunnable;
 
@@ -29,11 +30,14 @@ pub enum Numbers {
     Positive,
     /// Integers on both sides of 0.
     Signed,
+    /// Lists of integers are the declared sizes of the first output, as for what makes a shape.
+    Sizes,
     /// Infinities, NaN and both zeros among the floats.
     Special,
 }
 
-pub const NUMBERS: [Numbers; 4] = [Numbers::Small, Numbers::Positive, Numbers::Signed, Numbers::Special];
+pub const NUMBERS: [Numbers; 5] =
+    [Numbers::Small, Numbers::Positive, Numbers::Signed, Numbers::Sizes, Numbers::Special];
 
 /// Numbers that look random and are the same in every run (xorshift).
 struct Random(u64);
@@ -60,7 +64,7 @@ impl Random {
     fn int(&mut self, numbers: Numbers) -> i128 {
         match numbers {
             Numbers::Small => i128::from(self.below(2)),
-            Numbers::Positive => i128::from(self.below(3)) + 1,
+            Numbers::Positive | Numbers::Sizes => i128::from(self.below(3)) + 1,
             Numbers::Signed | Numbers::Special => i128::from(self.below(9)) - 4,
         }
     }
@@ -69,27 +73,80 @@ impl Random {
 /// By name.
 pub type Inputs = HashMap<Arc<str>, Array>;
 
+/// What a model is run on.
+pub struct Set {
+    pub inputs: Inputs,
+    pub numbers: Numbers,
+    /// The sizes of the free dimensions, by name.
+    bound: Bound,
+}
+
+type Bound = IndexMap<Arc<str>, usize>;
+
 /// All sets of inputs that are tried: at each choice of sizes, each choice of numbers.
-pub fn sets(model: &Model) -> Result<Vec<(Inputs, Numbers)>, Unrunnable> {
-    let mut sets = Vec::new();
-    for (index, sizes) in SIZES.iter().enumerate() {
-        for numbers in NUMBERS {
-            let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (index as u64 + 1) << 32);
-            let mut names: Vec<Arc<str>> = Vec::new();
-            let mut inputs = Inputs::new();
-            for port in &model.graphs[model.main].inputs {
-                if model.values[port.value].initial.is_none() {
-                    let (elem, shape) = shape(model, port, sizes, &mut names)?;
-                    inputs.insert(
-                        model.values[port.value].name.clone(),
-                        array(elem, shape, numbers, &mut random)?,
-                    );
-                }
-            }
-            sets.push((inputs, numbers));
-        }
+pub fn sets(model: &Model) -> Result<Vec<Set>, Unrunnable> {
+    let choices = SIZES.iter().flat_map(|sizes| NUMBERS.map(|numbers| (sizes, numbers)));
+    choices.enumerate().map(|(index, (sizes, numbers))| set(model, sizes, numbers, index as u64)).collect()
+}
+
+fn set(model: &Model, sizes: &[usize; 4], numbers: Numbers, seed: u64) -> Result<Set, Unrunnable> {
+    let given =
+        || model.graphs[model.main].inputs.iter().filter(|port| model.values[port.value].initial.is_none());
+    let mut bound = Bound::new();
+    let shapes: Vec<_> =
+        given().map(|port| shape(model, port, sizes, &mut bound)).collect::<Result<_, _>>()?;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (seed << 32));
+    let mut inputs = Inputs::new();
+    for (port, (elem, shape)) in given().zip(shapes) {
+        let sizes = declared_sizes(model, &bound)
+            .filter(|sizes| numbers == Numbers::Sizes && elem == ElemType::Int64 && shape == [sizes.len()]);
+        let array = match sizes {
+            Some(sizes) => Array::i64s(shape, sizes).map_err(|_| Unrunnable::Inputs(elem.to_string()))?,
+            None => array(elem, shape, numbers, &mut random)?,
+        };
+        inputs.insert(model.values[port.value].name.clone(), array);
     }
-    Ok(sets)
+    Ok(Set { inputs, numbers, bound })
+}
+
+/// The declared shape of a tensor.
+fn declared(port: &Port) -> Option<impl Iterator<Item = &DeclaredDim>> {
+    match port.info.ty.as_ref().map(|ty| &ty.kind) {
+        Some(TypeKind::Tensor { shape: Some(shape), .. }) => {
+            Some(shape.iter().map(|dimension| &dimension.dim))
+        }
+        _ => None,
+    }
+}
+
+/// A size that is declared; `None` for one that nothing is said of.
+fn size(dim: &DeclaredDim, bound: &Bound) -> Option<i64> {
+    match dim {
+        DeclaredDim::Value(size) => Some(*size),
+        DeclaredDim::Param(name) => bound.get(name).and_then(|&size| i64::try_from(size).ok()),
+        DeclaredDim::Absent => None,
+    }
+}
+
+/// The sizes of the first output, where all are declared.
+fn declared_sizes(model: &Model, bound: &Bound) -> Option<Vec<i64>> {
+    declared(model.graphs[model.main].outputs.first()?)?.map(|dim| size(dim, bound)).collect()
+}
+
+impl Set {
+    /// Whether the outputs have the sizes that are declared of them: a model that breaks its word is none that a
+    /// rule has to keep.
+    pub fn are_as_declared(&self, model: &Model, outputs: &[Val]) -> bool {
+        let fits = |(port, output): (&Port, &Val)| {
+            let (Val::Tensor(array), Some(mut dims)) = (output, declared(port)) else { return true };
+            let same = |&found: &usize| {
+                let wanted = dims.next().map(|dim| size(dim, &self.bound));
+                wanted.is_some_and(|wanted| wanted.is_none_or(|wanted| i64::try_from(found) == Ok(wanted)))
+            };
+            array.shape().iter().all(same) && dims.next().is_none()
+        };
+        model.graphs[model.main].outputs.iter().zip(outputs).all(fits)
+    }
 }
 
 /// The shape of an input, free dimensions bound by name: the n-th name to the n-th size.
@@ -97,27 +154,22 @@ fn shape(
     model: &Model,
     port: &Port,
     sizes: &[usize; 4],
-    names: &mut Vec<Arc<str>>,
+    bound: &mut Bound,
 ) -> Result<(ElemType, Vec<usize>), Unrunnable> {
     let name = || Unrunnable::Inputs(model.values[port.value].name.to_string());
     let kind = port.info.ty.as_ref().map(|ty| &ty.kind);
-    let Some(TypeKind::Tensor { elem: Some(elem), shape }) = kind else { return Err(name()) };
+    let Some(TypeKind::Tensor { elem: Some(elem), .. }) = kind else { return Err(name()) };
     let elem = ElemType::from_number(*elem).ok_or_else(name)?;
-    let Some(dims) = shape else { return Ok((elem, vec![2, 3])) };
-    let mut bind = |dim: &DeclaredDim| match dim {
+    let Some(dims) = declared(port) else { return Ok((elem, vec![2, 3])) };
+    let bind = |dim: &DeclaredDim| match dim {
         DeclaredDim::Value(size) => usize::try_from(*size).map_err(|_| name()),
         DeclaredDim::Absent => Ok(sizes[1]),
         DeclaredDim::Param(param) => {
-            let known = names.iter().position(|known| known == param);
-            let place = known.unwrap_or_else(|| {
-                names.push(param.clone());
-                names.len() - 1
-            });
-            Ok(sizes[place % sizes.len()])
+            let next = sizes[bound.len() % sizes.len()];
+            Ok(*bound.entry(param.clone()).or_insert(next))
         }
     };
-    let dims = dims.iter().map(|dimension| bind(&dimension.dim)).collect::<Result<_, _>>()?;
-    Ok((elem, dims))
+    Ok((elem, dims.map(bind).collect::<Result<_, _>>()?))
 }
 
 fn array(

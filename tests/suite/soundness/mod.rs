@@ -31,13 +31,18 @@ fn outcome(rule: &Rule, example: &Example, after: &Model) -> Outcome {
         Err(why) => return Outcome::Skipped(why),
     };
     let (mut runs, mut last) = (0, String::new());
-    for (inputs, numbers) in sets {
+    for set in sets {
+        let (inputs, numbers) = (&set.inputs, set.numbers);
         // Rounding may turn a large number into an infinity, and an infinity into NaN.
         if numbers == Numbers::Special && rule.safety != Safety::Exact {
             continue;
         }
-        let wanted = match run(before, &inputs) {
-            Ok(wanted) => wanted,
+        let wanted = match run(before, inputs) {
+            Ok(wanted) if set.are_as_declared(before, &wanted) => wanted,
+            Ok(_) => {
+                last = "its outputs are not as declared".to_owned();
+                continue;
+            }
             // Operators that sort have no order for NaN.
             Err(Failure::Unrunnable(why)) if numbers != Numbers::Special => return Outcome::Skipped(why),
             Err(Failure::Unrunnable(_)) => continue,
@@ -46,7 +51,7 @@ fn outcome(rule: &Rule, example: &Example, after: &Model) -> Outcome {
                 continue;
             }
         };
-        let found = match run(after, &inputs) {
+        let found = match run(after, inputs) {
             Ok(found) => found,
             Err(Failure::Unrunnable(why)) => return Outcome::Skipped(why),
             Err(Failure::BadInput(why)) => {
@@ -103,6 +108,10 @@ fn tolerance(elem: ElemType) -> f64 {
     }
 }
 
+/// Rules that state a condition on inputs which random ones do not meet.
+const CONDITIONAL: [(&str, &str); 1] =
+    [("DEC604", "the region of all axes but the last two is that of the whole tensor")];
+
 /// Whether the model before is no valid one, so that there is nothing to compare with: only that the model after
 /// runs is of interest.
 fn mends_types(rule: &Rule) -> bool {
@@ -110,14 +119,17 @@ fn mends_types(rule: &Rule) -> bool {
 }
 
 fn runs(model: &Model) -> bool {
-    inputs::sets(model).is_ok_and(|sets| sets.iter().any(|(inputs, _)| run(model, inputs).is_ok()))
+    inputs::sets(model).is_ok_and(|sets| sets.iter().any(|set| run(model, &set.inputs).is_ok()))
 }
 
 #[test]
 fn rewrites_keep_what_is_computed() {
     let (rules, _) = RuleSet::embedded();
     let (mut equal, mut failures, mut skipped) = (0, Vec::new(), BTreeMap::new());
-    for rule in rules.iter().filter(|rule| rule.safety != Safety::Unsafe) {
+    let is_tried = |rule: &&Rule| {
+        rule.safety != Safety::Unsafe && !CONDITIONAL.iter().any(|(code, _)| *code == &*rule.code)
+    };
+    for rule in rules.iter().filter(is_tried) {
         for example in &rule.examples {
             let Expect::Becomes(after) = &example.expect else { continue };
             let name = format!("{} {:?}", rule.code, example.name);
