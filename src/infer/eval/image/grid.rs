@@ -102,7 +102,9 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
             }
             for c in 0..*channels {
                 let image = (n * channels + c) * plane;
-                let value = corners.iter().map(|(offset, weight)| values[image + offset] * weight).sum();
+                let terms = corners.iter().map(|(offset, weight)| values[image + offset] * weight);
+                // Not `sum`: that of nothing is −0 in Rust.
+                let value = terms.fold(0.0, |sum, term| sum + term);
                 y[(n * channels + c) * points + point] = value;
             }
         }

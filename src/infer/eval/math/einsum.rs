@@ -1,5 +1,6 @@
 //! Einstein summation.
 
+use super::reduce::sum;
 use std::collections::BTreeMap;
 
 use crate::infer::eval::cx::Cx;
@@ -127,6 +128,6 @@ fn contract(
     }
     let data = inputs.iter().map(|input| input.f64s()).collect::<Result<Vec<_>>>()?;
     let term = |k: usize| data.iter().zip(&offsets).map(|(data, offsets)| data[offsets[k]]).product::<f64>();
-    let sums = (0..count).map(|i| (i * group..(i + 1) * group).map(term).sum()).collect();
+    let sums = (0..count).map(|i| sum((i * group..(i + 1) * group).map(term))).collect();
     Array::from_f64s(elem, shape, sums)
 }

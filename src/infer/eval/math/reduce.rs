@@ -91,18 +91,22 @@ fn bounds(elem: ElemType) -> (i128, i128) {
     if elem == ElemType::Bool { (0, 1) } else { int_range(elem) }
 }
 
+/// The empty sum is 0: that of Rust is −0.
+pub(super) fn sum(terms: impl Iterator<Item = f64>) -> f64 {
+    terms.reduce(|a, b| a + b).unwrap_or(0.0)
+}
+
 fn real_reducer(op: &str) -> Result<fn(&[f64]) -> f64> {
     Ok(match op {
-        "ReduceSum" => |group| group.iter().sum(),
+        "ReduceSum" => |group| sum(group.iter().copied()),
         "ReduceMean" => |group| group.iter().sum::<f64>() / group.len() as f64,
         "ReduceMax" => |group| group.iter().copied().fold(f64::NEG_INFINITY, max_or_nan),
         "ReduceMin" => |group| -group.iter().map(|x| -x).fold(f64::NEG_INFINITY, max_or_nan),
         "ReduceProd" => |group| group.iter().product(),
-        "ReduceL1" => |group| group.iter().map(|x| x.abs()).sum(),
-        "ReduceL2" => |group| group.iter().map(|x| x * x).sum::<f64>().sqrt(),
-        "ReduceSumSquare" => |group| group.iter().map(|x| x * x).sum(),
-        // `0.0 +`: the empty sum is −0.0 in Rust.
-        "ReduceLogSum" => |group| (0.0 + group.iter().sum::<f64>()).ln(),
+        "ReduceL1" => |group| sum(group.iter().map(|x| x.abs())),
+        "ReduceL2" => |group| sum(group.iter().map(|x| x * x)).sqrt(),
+        "ReduceSumSquare" => |group| sum(group.iter().map(|x| x * x)),
+        "ReduceLogSum" => |group| sum(group.iter().copied()).ln(),
         "ReduceLogSumExp" => log_sum_exp,
         _ => return Err(Refusal::Unsupported),
     })
