@@ -22,6 +22,13 @@ pub enum Broadcast {
 /// in ONNX: the sizes are equal, or one of them is 1 and gives way).
 pub fn broadcast(a: &Dim, b: &Dim, bounds: &Bounds) -> Broadcast {
     let one = Dim::known(1);
+    // Most operands are of one shape, or broadcast a 1: that needs no algebra.
+    if a == b || *b == one {
+        return Broadcast::Dim(a.clone());
+    }
+    if *a == one {
+        return Broadcast::Dim(b.clone());
+    }
     let is_one = |dim: &Dim| dim.equals(&one, bounds);
     match (a.equals(b, bounds), is_one(a), is_one(b)) {
         (Answer::Always, ..) => Broadcast::Dim(simpler(a, b)),
