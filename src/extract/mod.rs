@@ -16,5 +16,5 @@ pub use cost::Cost;
 pub use legality::{Blocker, Target, blockers};
 pub use names::Names;
 pub use plan::{Chosen, Plan, plan};
-pub use rebuild::{Constants, RULE_KEY, rebuild};
+pub use rebuild::{Constants, RULE_KEY, constant_node, initializer, rebuild};
 pub use scope::{Done, Task, run};

@@ -185,14 +185,16 @@ fn inherited(model: &Model, origin: &[NodeId], rule: Option<&str>) -> Metadata {
 
 fn tensor_of(array: &Array) -> Tensor {
     let dims = array.shape().iter().map(|&dim| dim as i64).collect();
-    Tensor::new(
-        array.elem(),
-        dims,
-        array.to_raw().map_or(TensorData::Absent, |raw| TensorData::Raw(raw.into())),
-    )
+    let data = match (array.to_raw(), array.as_strings()) {
+        (Some(raw), _) => TensorData::Raw(raw.into()),
+        (None, Ok(strings)) => TensorData::Strings(strings.iter().map(|s| s.clone().into()).collect()),
+        (None, Err(_)) => TensorData::Absent,
+    };
+    Tensor::new(array.elem(), dims, data)
 }
 
-fn initializer(model: &mut Model, graph: GraphId, value: ValueId, array: &Array) {
+/// Makes an initializer of a value that nothing makes any more.
+pub fn initializer(model: &mut Model, graph: GraphId, value: ValueId, array: &Array) {
     let tensor = Tensor { name: Some(model.values[value].name.clone()), ..tensor_of(array) };
     let tensor = model.tensors.push(tensor);
     model.values[value].initial = Some(Initial::Dense(tensor));
@@ -200,7 +202,8 @@ fn initializer(model: &mut Model, graph: GraphId, value: ValueId, array: &Array)
     model.graphs[graph].initializers.push(value);
 }
 
-fn constant_node(model: &mut Model, graph: GraphId, value: ValueId, array: &Array) -> NodeId {
+/// A new `Constant` node, in no graph yet, for a value that nothing makes any more.
+pub fn constant_node(model: &mut Model, graph: GraphId, value: ValueId, array: &Array) -> NodeId {
     let tensor = model.tensors.push(tensor_of(array));
     let node = model.nodes.push(Node {
         graph,

@@ -8,6 +8,7 @@ mod blocked;
 mod constants;
 mod decide;
 mod declared;
+mod fold;
 mod inline;
 mod interface;
 mod mend;
@@ -72,6 +73,10 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     if let Some(finding) = refusal {
         return Outcome { model: source, report, findings: vec![finding], changed: false };
     }
+    if options.optimize {
+        let constants = constants_at(&model, &main_target, options);
+        changed |= fold::fold(&mut model, options, constants, &mut report);
+    }
     match rewrite(&mut model, options, rules, &mut report) {
         Ok(rewritten) => changed |= rewritten,
         Err(findings) => return Outcome { model: source, report, findings, changed: false },
@@ -124,8 +129,7 @@ fn rewrite(
     };
     let all = chosen_rules(&within_reach, options, phases);
     let main_target = target::target(&model.opsets, options.opset);
-    let is_old = target::ir_version(model, &main_target, options).is_some_and(|version| version < 4);
-    let constants = if is_old { Constants::Nodes } else { Constants::Initializers };
+    let constants = constants_at(model, &main_target, options);
     let mut findings = Vec::new();
     let mut changed = false;
     for graph in inner_first(model) {
@@ -152,6 +156,12 @@ fn rewrite(
         }
     }
     if findings.is_empty() { Ok(changed) } else { Err(findings) }
+}
+
+/// Where new constants go: before IR version 4, an initializer would have to be an input too.
+fn constants_at(model: &Model, target: &Target, options: &Options) -> Constants {
+    let is_old = target::ir_version(model, target, options).is_some_and(|version| version < 4);
+    if is_old { Constants::Nodes } else { Constants::Initializers }
 }
 
 /// The imports that hold in a graph: those of the function it is in, or of the model.

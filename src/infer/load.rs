@@ -1,9 +1,9 @@
 //! The facts of tensors that a model holds.
 
-use super::eval::Array;
+use super::eval::{Array, Attr};
 use super::fact::{Fact, Known, TensorFact};
 use super::shape::Shape;
-use crate::graph::{ElemType, Tensor, TensorData, TensorId};
+use crate::graph::{AttrValue, ElemType, Tensor, TensorData, TensorId};
 
 /// Constants of more elements than this are only referred to.
 pub const MAX_ELEMENTS: usize = 1024;
@@ -34,6 +34,20 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
         TensorData::External(_) => None,
         data => Array::from_raw(elem, dims, &packed(elem, data)?).ok(),
     }
+}
+
+/// An attribute that is no tensor, as the evaluator takes it; `None` for a reference to one of a function.
+pub fn attr(value: &AttrValue) -> Option<Attr<'_>> {
+    Some(match value {
+        AttrValue::Int(int) => Attr::Int(*int),
+        AttrValue::Float(float) => Attr::Float(*float),
+        AttrValue::String(string) => Attr::Str(string),
+        AttrValue::Ints(ints) => Attr::Ints(ints),
+        AttrValue::Floats(floats) => Attr::Floats(floats),
+        AttrValue::Strings(strings) => Attr::Strs(strings.iter().map(|string| &**string).collect()),
+        AttrValue::Ref { .. } => return None,
+        _ => Attr::Other,
+    })
 }
 
 /// The bytes that `raw_data` would hold. An entry of `int32_data` holds one element of up to 32 bits, or

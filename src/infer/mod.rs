@@ -2,7 +2,7 @@
 //!
 //! A [`Fact`] is what is known of one value. [`transfer`] gives the facts of the outputs of one call of an
 //! operator from those of its inputs; it serves the graph and the e-graph alike. [`infer`] applies it to a
-//! whole model.
+//! whole model. [`execute`] computes what is constant in it, bodies and sequences included.
 //!
 //! **Invariant:** a fact is true in every run that succeeds; what is not known stays unknown. Types that
 //! the model declares are compared with what was inferred, and used only where nothing was.
@@ -14,6 +14,7 @@ mod declared;
 mod driver;
 mod elements;
 pub mod eval;
+pub mod execute;
 mod fact;
 mod fault;
 mod load;

@@ -16,12 +16,23 @@ LEAST_SHARE = 0.98
 # The most bytes of a folded constant: more than any node test has.
 FOLD_LIMIT = 1 << 30
 
+_ROUNDED_OFTEN = ("the stored result, rounded after every step, is further from the exact one (computed in double) than "
+                  "ours, by more than the tolerance, which is less than a step of the element type")
+_ATTENTION = ("3d_causal_bf16", "4d_attn_mask_causal_bf16", "4d_causal_bf16", "4d_causal_padded_kv_bf16",
+              "4d_padded_kv_bf16")
+
 # Tests whose stored output is not to be had, and why; they count as not equal all the same.
-EXPLAINED = {
-    f"test_range_{case}_delta_expanded": "the loop body's scan output has shape [1], so they stack to [2, 1], not [2]"
-    for case in ("bfloat16_type_positive", "float16_type_positive", "float_type_positive", "int32_type_negative")
-} | {
-    "test_attention_4d_causal_padded_kv_bf16": "one step of bfloat16, which is more than the test's tolerance",
+EXPLAINED = {f"test_attention_{case}{suffix}": _ROUNDED_OFTEN for case in _ATTENTION for suffix in ("", "_expanded")} | {
+    "test_attention_4d_causal_fp16_expanded": _ROUNDED_OFTEN,
+    "test_dft_inverse": "what cancels to nearly 0 is off by the rounding of float, for which there is no tolerance",
+    "test_dft_inverse_opset19": "what cancels to nearly 0 is off by the rounding of float, for which there is no tolerance",
+}
+
+# Why operators are not evaluated.
+NOT_EVALUATED = {
+    "FlexAttention": "its bodies see scores, which no other node holds",
+    "ImageDecoder": "decoders of images are no business of a tool for graphs",
+    "Resize": "align_corners with a scale that does not give a whole size: specification and reference disagree",
 }
 
 EQUAL, WRONG, NOT_FOLDED, FAILED, SKIPPED = "equal", "WRONG", "not folded", "FAILED", "skipped"
@@ -40,7 +51,7 @@ def run(options) -> bool:
                       [(len(chosen), len(tests), counts[EQUAL], f"{share:.1%}",
                         *(counts[kind] for kind in (WRONG, NOT_FOLDED, FAILED, SKIPPED)))]))
     for kind in (WRONG, NOT_FOLDED, FAILED, SKIPPED):
-        lines = [f"{test.operator}, {test.name}: {detail}{_explained(test, kind)}" for test, found, detail in verdicts if found == kind]
+        lines = [f"{test.operator}, {test.name}: {detail}{_reason(test, kind)}" for test, found, detail in verdicts if found == kind]
         if lines:
             print(f"{kind}: {len(lines)}\n{options.listed(sorted(lines), first=25)}")
     unexplained = [test.name for test, kind, _ in verdicts if kind == WRONG and test.name not in EXPLAINED]
@@ -48,8 +59,9 @@ def run(options) -> bool:
     return enough and not unexplained and not counts[FAILED]
 
 
-def _explained(test, kind) -> str:
-    return f" ({EXPLAINED[test.name]})" if kind == WRONG and test.name in EXPLAINED else ""
+def _reason(test, kind) -> str:
+    reason = {WRONG: EXPLAINED.get(test.name), NOT_FOLDED: NOT_EVALUATED.get(test.operator)}.get(kind)
+    return f" ({reason})" if reason else ""
 
 
 def _evaluate(fix, test) -> tuple[str, str]:

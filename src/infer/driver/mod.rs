@@ -37,7 +37,7 @@ pub const MAX_NESTING: usize = 48;
 pub const MAX_FUNCTION_NODES: usize = 1 << 21;
 
 /// The initializers of an input cannot be replaced by a caller before this version of the IR.
-const OVERRIDABLE_SINCE: i64 = 4;
+pub(super) const OVERRIDABLE_SINCE: i64 = 4;
 
 /// The key under which `torch.export` records the ranges of its symbols.
 const RANGE_CONSTRAINTS: &str = "pkg.torch.export.ExportedProgram.range_constraints";

@@ -109,7 +109,7 @@ impl Array {
     }
 
     /// The elements of several tensors of one type behind each other, in one dimension.
-    pub(super) fn gathered(elem: ElemType, parts: &[&Array]) -> Result<Array> {
+    pub fn gathered(elem: ElemType, parts: &[&Array]) -> Result<Array> {
         let mut data = Buffer::empty(elem);
         for part in parts {
             macro_rules! append {

@@ -1,5 +1,6 @@
 //! What a kernel sees of its call: inputs, attributes and budget, checked.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::shape::numel;
@@ -9,11 +10,13 @@ pub(super) struct Cx<'a> {
     pub(super) call: &'a Call<'a>,
     inputs: &'a [Option<Val>],
     pub(super) budget: Budget,
+    /// Work and elements that the kernel asked for.
+    spent: Cell<usize>,
 }
 
 impl<'a> Cx<'a> {
     pub(super) fn new(call: &'a Call<'a>, inputs: &'a [Option<Val>], budget: Budget) -> Self {
-        Cx { call, inputs, budget }
+        Cx { call, inputs, budget, spent: Cell::new(0) }
     }
 
     pub(super) fn version(&self) -> u16 {
@@ -155,25 +158,29 @@ impl<'a> Cx<'a> {
         }
     }
 
+    pub(super) fn spent(&self) -> usize {
+        self.spent.get()
+    }
+
     /// Number of elements of a tensor about to be made, if the budget allows it. A dimension of zero
     /// does not excuse huge other ones.
     pub(super) fn room(&self, shape: &[usize]) -> Result<usize> {
-        match bounded(shape, self.budget.elements) {
-            true => numel(shape),
-            false => Err(Refusal::TooLarge),
-        }
+        self.spend(shape, self.budget.elements)?;
+        numel(shape)
     }
 
     /// Refuses when a product of sizes is more work than the budget allows.
     pub(super) fn work(&self, factors: &[usize]) -> Result<()> {
-        if bounded(factors, self.budget.work) { Ok(()) } else { Err(Refusal::TooLarge) }
+        self.spend(factors, self.budget.work)
     }
-}
 
-/// Whether the product of all factors but zeros is at most `limit`.
-fn bounded(factors: &[usize], limit: usize) -> bool {
-    let product = factors.iter().try_fold(1usize, |product, &n| product.checked_mul(n.max(1)));
-    product.is_some_and(|product| product <= limit)
+    /// Counts the product of all factors but zeros, which must be at most `limit`.
+    fn spend(&self, factors: &[usize], limit: usize) -> Result<()> {
+        let product = factors.iter().try_fold(1usize, |product, &n| product.checked_mul(n.max(1)));
+        let product = product.filter(|&product| product <= limit).ok_or(Refusal::TooLarge)?;
+        self.spent.set(self.spent.get().saturating_add(product));
+        Ok(())
+    }
 }
 
 /// The one integer of a tensor with one element.

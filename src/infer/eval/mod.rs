@@ -90,12 +90,22 @@ fn bad<T>(reason: &'static str) -> Result<T> {
 /// Computes the outputs of one call, at least as many as asked for. An absent optional input is
 /// `None`, or is left off at the end.
 pub fn eval(call: &Call, inputs: &[Option<Val>], budget: Budget) -> Result<Vec<Val>> {
-    let kernel = find(call.domain, call.op).ok_or(Refusal::Unsupported)?;
+    eval_costed(call, inputs, budget).0
+}
+
+/// The same, and how much of the budget's work it took.
+pub fn eval_costed(call: &Call, inputs: &[Option<Val>], budget: Budget) -> (Result<Vec<Val>>, usize) {
     let cx = Cx::new(call, inputs, budget);
-    let outputs = match kernel {
-        Kernel::One(run) => vec![Val::Tensor(Arc::new(run(&cx)?))],
-        Kernel::Many(run) => run(&cx)?.into_iter().map(|array| Val::Tensor(Arc::new(array))).collect(),
-        Kernel::Values(run) => run(&cx)?,
+    let outputs = run(&cx);
+    (outputs, cx.spent())
+}
+
+fn run(cx: &Cx) -> Result<Vec<Val>> {
+    let call = cx.call;
+    let outputs = match find(call.domain, call.op).ok_or(Refusal::Unsupported)? {
+        Kernel::One(run) => vec![Val::Tensor(Arc::new(run(cx)?))],
+        Kernel::Many(run) => run(cx)?.into_iter().map(|array| Val::Tensor(Arc::new(array))).collect(),
+        Kernel::Values(run) => run(cx)?,
         Kernel::Random => return Err(Refusal::NotDeterministic),
     };
     if outputs.len() < call.outputs {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::MAX_ELEMENTS;
-use crate::graph::AttrValue;
 use crate::infer::call;
 use crate::infer::eval::{self, Attr, Budget, Val};
 use crate::infer::fact::{Fact, TensorFact};
@@ -56,19 +55,10 @@ struct Adapter<'a>(&'a dyn call::Attrs);
 
 impl eval::Attrs for Adapter<'_> {
     fn get(&self, name: &str) -> Option<Attr<'_>> {
-        Some(match self.0.attr(name)? {
-            AttrValue::Int(int) => Attr::Int(*int),
-            AttrValue::Float(float) => Attr::Float(*float),
-            AttrValue::String(string) => Attr::Str(string),
-            AttrValue::Ints(ints) => Attr::Ints(ints),
-            AttrValue::Floats(floats) => Attr::Floats(floats),
-            AttrValue::Strings(strings) => Attr::Strs(strings.iter().map(|string| &**string).collect()),
-            AttrValue::Tensor(id) => {
-                let tensor = self.0.tensor(*id);
-                let small = tensor.len().is_some_and(|len| len <= MAX_ELEMENTS);
-                Attr::Tensor(Arc::new(load::array(tensor).filter(|_| small)?))
-            }
-            _ => return None,
-        })
+        let value = self.0.attr(name)?;
+        let Some(id) = value.as_tensor() else { return load::attr(value) };
+        let tensor = self.0.tensor(id);
+        let small = tensor.len().is_some_and(|len| len <= MAX_ELEMENTS);
+        Some(Attr::Tensor(Arc::new(load::array(tensor).filter(|_| small)?)))
     }
 }

@@ -1,0 +1,186 @@
+//! Computes what is constant, and too large or too entangled for the e-graph: large tensors, sequences, and
+//! nodes that hold graphs.
+//!
+//! What of it is read by other nodes, or is an output, becomes a constant; the nodes that made it go. Small
+//! tensors are left to the e-graph, which knows them from inference and weighs what they cost.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::options::Options;
+use super::report::Report;
+use crate::extract::{Constants, constant_node, initializer};
+use crate::graph::syntax::suggest::counted;
+use crate::graph::{Model, NodeId, ValueId, order, scopes};
+use crate::infer::eval::{Array, Val};
+use crate::infer::execute::{Executor, Limits, bytes_of};
+use crate::infer::{self, Facts};
+
+/// Computations for each byte that a constant may take: what is folded is reshaped, joined and scaled, rarely
+/// multiplied.
+const WORK_PER_BYTE: usize = 256;
+
+/// Puts constants in the place of the nodes of the main graph that only constants go into; whether there
+/// were any.
+pub fn fold(model: &mut Model, options: &Options, place: Constants, report: &mut Report) -> bool {
+    let Ok(order) = order::sorted(model, model.main) else { return false };
+    let computed = compute(model, &order, options.fold_limit);
+    if computed.nodes.is_empty() {
+        return false;
+    }
+    let facts = infer::infer(model, infer::Options::default());
+    let found = choose(model, &order, &computed, &facts, options.fold_limit);
+    if found.constants.is_empty() {
+        return false;
+    }
+    let (nodes, constants) = (found.gone.len(), found.constants.len());
+    apply(model, found, place);
+    report.notes.push(format!(
+        "{} beforehand, as {}",
+        counted(nodes, "node") + if nodes == 1 { " was computed" } else { " were computed" },
+        counted(constants, "constant")
+    ));
+    true
+}
+
+/// What could be computed.
+#[derive(Default)]
+struct Computed {
+    nodes: FxHashSet<NodeId>,
+    tensors: FxHashMap<ValueId, Arc<Array>>,
+    /// Values that take more bytes than what they are made of by intent: of quantised or narrow weights.
+    widened: FxHashSet<ValueId>,
+}
+
+fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
+    let limits = Limits { bytes: limit, work: limit.saturating_mul(WORK_PER_BYTE) };
+    let mut executor = Executor::new(model, limits);
+    let mut computed = Computed::default();
+    for &id in order {
+        let node = &model.nodes[id];
+        if !executor.is_ready(id) || executor.run(id).is_err() || is_constant_node(model, id) {
+            continue;
+        }
+        computed.nodes.insert(id);
+        let widens = match (node.domain(), &*node.op_type) {
+            ("", "DequantizeLinear" | "Cast" | "CastLike") => true,
+            _ => node.inputs.iter().flatten().any(|input| computed.widened.contains(input)),
+        };
+        for &output in node.outputs.iter().flatten() {
+            if let Some(Val::Tensor(array)) = executor.value(output) {
+                computed.tensors.insert(output, array);
+            }
+            if widens {
+                computed.widened.insert(output);
+            }
+        }
+    }
+    computed
+}
+
+/// Whether a node is a constant already.
+fn is_constant_node(model: &Model, node: NodeId) -> bool {
+    let node = &model.nodes[node];
+    node.domain().is_empty() && &*node.op_type == "Constant"
+}
+
+/// What is put in the place of nodes.
+struct Found {
+    gone: FxHashSet<NodeId>,
+    /// By the order of the nodes that made them.
+    constants: Vec<(ValueId, Arc<Array>)>,
+}
+
+/// Who needs a value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// Nodes that the e-graph turns into constants.
+    Passing,
+    /// Nodes that stay.
+    Node,
+    /// The graph, as an output.
+    Output,
+}
+
+/// Decides, from the outputs up, which nodes go.
+fn choose(model: &Model, order: &[NodeId], computed: &Computed, facts: &Facts, limit: usize) -> Found {
+    let mut needs: FxHashMap<ValueId, Need> = FxHashMap::default();
+    for port in &model.graphs[model.main].outputs {
+        needs.insert(port.value, Need::Output);
+    }
+    let mut found = Found { gone: FxHashSet::default(), constants: Vec::new() };
+    for &id in order.iter().rev() {
+        match replaced(model, id, computed, facts, &needs, limit) {
+            Ok(made) => {
+                found.gone.insert(id);
+                found.constants.extend(made);
+            }
+            Err(need) => {
+                let read = model.nodes[id].inputs.iter().flatten().copied();
+                for value in read.chain(scopes::captures_of_node(model, id)) {
+                    let known = needs.entry(value).or_insert(need);
+                    *known = need.max(*known);
+                }
+            }
+        }
+    }
+    found.constants.reverse();
+    found
+}
+
+/// The constants that stand for a node.
+///
+/// # Errors
+/// It stays, and needs what it reads as much as this.
+fn replaced(
+    model: &Model,
+    id: NodeId,
+    computed: &Computed,
+    facts: &Facts,
+    needs: &FxHashMap<ValueId, Need>,
+    limit: usize,
+) -> Result<Vec<(ValueId, Arc<Array>)>, Need> {
+    if !computed.nodes.contains(&id) {
+        return Err(Need::Node);
+    }
+    let needed = model.nodes[id].outputs.iter().flatten();
+    let needed: Vec<(ValueId, Need)> =
+        needed.filter_map(|&output| Some((output, *needs.get(&output)?))).collect();
+    let passes = |&(output, need): &(ValueId, Need)| {
+        need == Need::Passing || facts[output].as_const().is_some_and(|array| !is_text(array))
+    };
+    if !needed.is_empty() && needed.iter().all(passes) {
+        return Err(Need::Passing);
+    }
+    let constant = |(output, need)| Ok((output, computed.constant(output, need, limit).ok_or(Need::Node)?));
+    needed.into_iter().map(constant).collect()
+}
+
+/// Strings: no constants of the e-graph.
+fn is_text(array: &Array) -> bool {
+    array.as_strings().is_ok()
+}
+
+impl Computed {
+    /// The constant that may stand for a value: one that is not too large, and that does not undo what
+    /// somebody made small.
+    fn constant(&self, value: ValueId, need: Need, limit: usize) -> Option<Arc<Array>> {
+        let small = |array: &&Arc<Array>| bytes_of(array) <= limit;
+        let undoes = need != Need::Output && self.widened.contains(&value);
+        self.tensors.get(&value).filter(small).filter(|_| !undoes).cloned()
+    }
+}
+
+fn apply(model: &mut Model, found: Found, place: Constants) {
+    let main = model.main;
+    model.graphs[main].nodes.retain(|node| !found.gone.contains(node));
+    let mut nodes = Vec::new();
+    for (value, array) in found.constants {
+        match place {
+            Constants::Initializers => initializer(model, main, value, &array),
+            Constants::Nodes => nodes.push(constant_node(model, main, value, &array)),
+        }
+    }
+    model.graphs[main].nodes.splice(0..0, nodes);
+}

@@ -1,0 +1,180 @@
+//! `If`, `Loop`, `Scan` and `SequenceMap` on constants.
+
+use super::stack::{slice, stack};
+use super::{Executor, Result};
+use crate::graph::{AttrValue, GraphId, Node};
+use crate::infer::eval::{Array, Refusal, Val};
+
+/// A loop of more rounds than this is left alone.
+const MAX_ROUNDS: i64 = 1 << 16;
+
+const ABSENT: Refusal = Refusal::BadInput("a required input is absent");
+const NOT_A_TENSOR: Refusal = Refusal::BadInput("expected a tensor");
+
+impl Executor<'_> {
+    /// The outputs of a node that holds graphs.
+    pub(super) fn control(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+        match (node.domain(), &*node.op_type) {
+            ("", "If") => self.branch(node, inputs),
+            ("", "Loop") => self.repeat(node, inputs),
+            ("", "Scan") => {
+                let old = self.model.opset(node.graph, "").is_some_and(|opset| opset < 9);
+                if old { self.scan_batches(node, inputs) } else { self.scan(node, inputs) }
+            }
+            ("", "SequenceMap") => self.map(node, inputs),
+            _ => Err(Refusal::Unsupported),
+        }
+    }
+
+    fn branch(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+        let taken = flag(given(inputs, 0)?)?;
+        let body = graph(node, if taken { "then_branch" } else { "else_branch" })?;
+        self.body(body, Vec::new())
+    }
+
+    fn repeat(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+        let body = graph(node, "body")?;
+        let most = inputs.first().and_then(Option::as_ref).map(int).transpose()?.unwrap_or(i64::MAX);
+        let mut goes_on = inputs.get(1).and_then(Option::as_ref).map(flag).transpose()?.unwrap_or(true);
+        let first_state = inputs.len().min(2);
+        let mut states = required(&inputs[first_state..])?;
+        let scanned = self.model.graphs[body].outputs.len().checked_sub(states.len() + 1);
+        let mut scanned = vec![Vec::new(); scanned.ok_or(ABSENT)?];
+        let mut round = 0;
+        while goes_on && round < most {
+            if round == MAX_ROUNDS {
+                return Err(Refusal::TooLarge);
+            }
+            let mut given = vec![Array::i64s(vec![], vec![round])?.into(), boolean(goes_on)?];
+            given.append(&mut states);
+            let mut made = self.body(body, given)?.into_iter();
+            goes_on = flag(&made.next().ok_or(ABSENT)?)?;
+            states.extend(made.by_ref().take(inputs.len() - first_state));
+            scanned.iter_mut().zip(made).for_each(|(all, one)| all.push(one));
+            round += 1;
+        }
+        for all in &scanned {
+            states.push(stack(&tensors(all)?, 0)?.into());
+        }
+        Ok(states)
+    }
+
+    fn scan(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+        let body = graph(node, "body")?;
+        let scans = node.attr("num_scan_inputs").and_then(AttrValue::as_int);
+        let scans = scans.and_then(|scans| usize::try_from(scans).ok()).ok_or(ABSENT)?;
+        let count = inputs.len().checked_sub(scans).ok_or(ABSENT)?;
+        let mut states = required(inputs)?;
+        let whole = states.split_off(count);
+        let slices = whole.iter().enumerate().map(|(at, whole)| {
+            let axis = listed(node, "scan_input_axes", at);
+            sliced(whole, axis, listed(node, "scan_input_directions", at) == 1)
+        });
+        let slices: Vec<Vec<Val>> = slices.collect::<Result<_>>()?;
+        let rounds = slices.first().ok_or(ABSENT)?.len();
+        if slices.iter().any(|slices| slices.len() != rounds) {
+            return Err(Refusal::BadInput("scan inputs differ in length"));
+        }
+        let scanned = self.model.graphs[body].outputs.len().checked_sub(count).ok_or(ABSENT)?;
+        let mut scanned = vec![Vec::new(); scanned];
+        for round in 0..rounds {
+            states.extend(slices.iter().map(|slices| slices[round].clone()));
+            let mut made = self.body(body, std::mem::take(&mut states))?.into_iter();
+            states.extend(made.by_ref().take(count));
+            scanned.iter_mut().zip(made).for_each(|(all, one)| all.push(one));
+        }
+        for (at, mut all) in scanned.into_iter().enumerate() {
+            if listed(node, "scan_output_directions", at) == 1 {
+                all.reverse();
+            }
+            states.push(stack(&tensors(&all)?, listed(node, "scan_output_axes", at))?.into());
+        }
+        Ok(states)
+    }
+
+    /// Version 8: lengths first, which only their absence is simple of, and a batch axis before everything.
+    fn scan_batches(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+        if inputs.first().is_none_or(Option::is_some) {
+            return Err(Refusal::Unsupported);
+        }
+        let batches = required(&inputs[1..])?
+            .iter()
+            .map(|input| sliced(input, 0, false))
+            .collect::<Result<Vec<_>>>()?;
+        let count = batches.first().ok_or(ABSENT)?.len();
+        let mut made: Vec<Vec<Val>> = vec![Vec::new(); node.outputs.len()];
+        for batch in 0..count {
+            let given = batches.iter().map(|items| items.get(batch).cloned());
+            let outputs = self.scan(node, &given.collect::<Vec<_>>())?;
+            made.iter_mut().zip(outputs).for_each(|(all, one)| all.push(one));
+        }
+        made.iter().map(|all| Ok(stack(&tensors(all)?, 0)?.into())).collect()
+    }
+
+    fn map(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+        let body = graph(node, "body")?;
+        let inputs = required(inputs)?;
+        let Some(Val::Sequence(first)) = inputs.first() else {
+            return Err(Refusal::BadInput("expected a sequence"));
+        };
+        let mut made = vec![Vec::new(); self.model.graphs[body].outputs.len()];
+        for at in 0..first.len() {
+            let item = |input: &Val| match input {
+                Val::Sequence(items) => items.get(at).cloned().ok_or(ABSENT),
+                other => Ok(other.clone()),
+            };
+            let outputs = self.body(body, inputs.iter().map(item).collect::<Result<_>>()?)?;
+            made.iter_mut().zip(outputs).for_each(|(all, one)| all.push(one));
+        }
+        Ok(made.into_iter().map(Val::Sequence).collect())
+    }
+}
+
+fn graph(node: &Node, attr: &str) -> Result<GraphId> {
+    match node.attr(attr) {
+        Some(AttrValue::Graph(graph)) => Ok(*graph),
+        _ => Err(Refusal::BadInput("a body is missing")),
+    }
+}
+
+/// An element of a list of axes or directions, which is 0 where nothing is said.
+fn listed(node: &Node, attr: &str, at: usize) -> i64 {
+    node.attr(attr).and_then(AttrValue::as_ints).and_then(|list| list.get(at)).copied().unwrap_or(0)
+}
+
+fn given(inputs: &[Option<Val>], at: usize) -> Result<&Val> {
+    inputs.get(at).and_then(Option::as_ref).ok_or(ABSENT)
+}
+
+fn required(inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+    inputs.iter().map(|input| input.clone().ok_or(ABSENT)).collect()
+}
+
+fn tensor(value: &Val) -> Result<&Array> {
+    if let Val::Tensor(array) = value { Ok(array) } else { Err(NOT_A_TENSOR) }
+}
+
+fn tensors(values: &[Val]) -> Result<Vec<&Array>> {
+    values.iter().map(tensor).collect()
+}
+
+fn flag(value: &Val) -> Result<bool> {
+    tensor(value)?.as_bools()?.first().copied().ok_or(ABSENT)
+}
+
+fn int(value: &Val) -> Result<i64> {
+    tensor(value)?.as_i64s()?.first().copied().ok_or(ABSENT)
+}
+
+fn boolean(value: bool) -> Result<Val> {
+    Ok(Array::bools(vec![], vec![value])?.into())
+}
+
+/// The slices of a tensor along an axis, perhaps from the last to the first.
+fn sliced(whole: &Val, axis: i64, backward: bool) -> Result<Vec<Val>> {
+    let mut slices: Vec<Val> = slice(tensor(whole)?, axis)?.into_iter().map(Val::from).collect();
+    if backward {
+        slices.reverse();
+    }
+    Ok(slices)
+}

@@ -1,0 +1,182 @@
+//! Runs the constant parts of a graph: nodes whose inputs are all constants, bodies and sequences included.
+//!
+//! Where inference follows small tensors of every model that is read, this computes whole values, for those
+//! who want them in the place of what makes them.
+
+mod control;
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::driver::{MAX_NESTING, OVERRIDABLE_SINCE};
+use super::eval::{self, Array, Attr, Budget, Refusal, Val};
+use super::load;
+use crate::graph::{Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId, order, scopes};
+use crate::schema;
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+/// What running may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of any one tensor that is read or made.
+    pub bytes: usize,
+    /// Multiplications and the like, roughly, of all nodes together.
+    pub work: usize,
+}
+
+/// The values of a model, as far as they were computed.
+pub struct Executor<'m> {
+    model: &'m Model,
+    limits: Limits,
+    values: FxHashMap<ValueId, Val>,
+    /// How deep in bodies we are.
+    nesting: usize,
+}
+
+impl<'m> Executor<'m> {
+    pub fn new(model: &'m Model, limits: Limits) -> Self {
+        Executor { model, limits, values: FxHashMap::default(), nesting: 0 }
+    }
+
+    /// A value that is a constant: an initializer that no caller can replace, or what [`Executor::run`] made.
+    pub fn value(&mut self, value: ValueId) -> Option<Val> {
+        if let Some(known) = self.values.get(&value) {
+            return Some(known.clone());
+        }
+        let array = Val::from(array(self.initializer(value)?, self.limits.bytes)?);
+        self.values.insert(value, array.clone());
+        Some(array)
+    }
+
+    /// Whether all that a node uses is constant.
+    pub fn is_ready(&self, node: NodeId) -> bool {
+        let inputs = self.model.nodes[node].inputs.iter().flatten().copied();
+        let captures = scopes::captures_of_node(self.model, node);
+        let known = |value| self.values.contains_key(&value) || self.initializer(value).is_some();
+        inputs.chain(captures).all(known)
+    }
+
+    /// The tensor of an initializer that no caller can replace.
+    fn initializer(&self, value: ValueId) -> Option<&'m Tensor> {
+        let value = &self.model.values[value];
+        let Some(Initial::Dense(tensor)) = value.initial else { return None };
+        let overridable = self.model.ir_version.is_none_or(|version| version >= OVERRIDABLE_SINCE);
+        let is_input = matches!(value.def, Def::Input(_));
+        (!is_input || !overridable).then(|| &self.model.tensors[tensor])
+    }
+
+    /// Computes the outputs of a node and keeps them.
+    ///
+    /// # Errors
+    /// Why it has none: what it uses is not constant, it draws random numbers, it is not implemented, it
+    /// breaks its contract, or it costs more than the limits allow.
+    pub fn run(&mut self, node: NodeId) -> Result<()> {
+        let outputs = self.outputs(node)?;
+        for (output, value) in self.model.nodes[node].outputs.iter().zip(outputs) {
+            if let Some(output) = *output {
+                self.values.insert(output, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn outputs(&mut self, id: NodeId) -> Result<Vec<Val>> {
+        let node = &self.model.nodes[id];
+        if self.model.callee(id).is_some() {
+            return Err(Refusal::Unsupported);
+        }
+        let mut inputs = Vec::with_capacity(node.inputs.len());
+        for input in &node.inputs {
+            let constant = |value| self.value(value).ok_or(Refusal::BadInput("an input is not constant"));
+            inputs.push(input.map(constant).transpose()?);
+        }
+        if node.graphs().next().is_some() {
+            return self.control(node, &inputs);
+        }
+        self.operator(node, &inputs)
+    }
+
+    fn operator(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+        let opset = self.model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
+        let opset = opset.ok_or(Refusal::Unsupported)?;
+        let schema = schema::lookup(node.domain(), &node.op_type, opset).ok_or(Refusal::Unsupported)?;
+        let attrs = NodeAttrs { model: self.model, node, bytes: self.limits.bytes };
+        let call = eval::Call {
+            domain: node.domain(),
+            op: &node.op_type,
+            version: schema.since,
+            opset,
+            attrs: &attrs,
+            outputs: node.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1),
+        };
+        let budget = Budget { elements: self.limits.bytes.min(self.limits.work), work: self.limits.work };
+        let (outputs, cost) = eval::eval_costed(&call, inputs, budget);
+        self.spend(cost)?;
+        outputs
+    }
+
+    /// Runs a body on these inputs.
+    fn body(&mut self, graph: GraphId, inputs: Vec<Val>) -> Result<Vec<Val>> {
+        if self.nesting >= MAX_NESTING {
+            return Err(Refusal::TooLarge);
+        }
+        let scope = &self.model.graphs[graph];
+        if inputs.len() != scope.inputs.len() {
+            return Err(Refusal::BadInput("a body has another number of inputs"));
+        }
+        self.values.extend(scope.inputs.iter().map(|port| port.value).zip(inputs));
+        let order = order::sorted(self.model, graph).map_err(|_| Refusal::BadInput("a body has a cycle"))?;
+        self.nesting += 1;
+        let ran = order.into_iter().try_for_each(|node| self.run(node));
+        self.nesting -= 1;
+        ran?;
+        let missing = Refusal::BadInput("a body does not make its output");
+        scope.outputs.iter().map(|port| self.value(port.value).ok_or(missing.clone())).collect()
+    }
+
+    /// Takes from what may be spent; a call, however small, is not free.
+    fn spend(&mut self, work: usize) -> Result<()> {
+        const CALL: usize = 64;
+        let left = self.limits.work.checked_sub(work.saturating_add(CALL)).ok_or(Refusal::TooLarge);
+        self.limits.work = *left.as_ref().unwrap_or(&0);
+        left.map(|_| ())
+    }
+}
+
+/// The elements of a tensor, if they take at most so many bytes.
+fn array(tensor: &Tensor, bytes: usize) -> Option<Array> {
+    let fits = tensor.byte_len().is_none_or(|len| len <= bytes);
+    fits.then(|| load::array(tensor)).flatten().filter(|array| bytes_of(array) <= bytes)
+}
+
+/// Bytes that the elements of a tensor take in a file.
+pub fn bytes_of(array: &Array) -> usize {
+    match (array.elem().bits(), array.as_strings()) {
+        (Some(bits), _) => array.len().saturating_mul(bits).div_ceil(8),
+        (None, Ok(strings)) => strings.iter().map(Vec::len).sum(),
+        (None, Err(_)) => 0,
+    }
+}
+
+/// The attributes of a node that stands in no function.
+struct NodeAttrs<'a> {
+    model: &'a Model,
+    node: &'a Node,
+    /// Larger tensors are not read.
+    bytes: usize,
+}
+
+impl eval::Attrs for NodeAttrs<'_> {
+    fn get(&self, name: &str) -> Option<Attr<'_>> {
+        let value = self.node.attr(name)?;
+        Some(match value.as_tensor() {
+            Some(tensor) => Attr::Tensor(Arc::new(array(&self.model.tensors[tensor], self.bytes)?)),
+            None => load::attr(value)?,
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! Tensors taken apart along an axis, and put together again.
+
+use super::Result;
+use crate::infer::eval::{Array, Refusal};
+
+const NO_AXIS: Refusal = Refusal::BadInput("an axis is out of range");
+
+/// The slices of `whole` along `axis`, without that axis.
+pub(super) fn slice(whole: &Array, axis: i64) -> Result<Vec<Array>> {
+    let axis = place(axis, whole.rank())?;
+    let (outer, along, inner) = around(whole.shape(), axis);
+    let mut shape = whole.shape().to_vec();
+    shape.remove(axis);
+    let part = |at: usize| {
+        let offsets = (0..outer).flat_map(|o| (0..inner).map(move |i| (o * along + at) * inner + i));
+        whole.take(shape.clone(), &offsets.collect::<Vec<_>>())
+    };
+    (0..along).map(part).collect()
+}
+
+/// Tensors of one shape along a new axis. None at all have no shape that could be known.
+pub(super) fn stack(parts: &[&Array], axis: i64) -> Result<Array> {
+    let first = parts.first().ok_or(Refusal::Unsupported)?;
+    if parts.iter().any(|part| part.shape() != first.shape()) {
+        return Err(Refusal::BadInput("what is stacked differs in shape"));
+    }
+    let axis = place(axis, first.rank() + 1)?;
+    let mut shape = first.shape().to_vec();
+    shape.insert(axis, parts.len());
+    let (outer, along, inner) = around(&shape, axis);
+    let all = Array::gathered(first.elem(), parts)?;
+    let from = |o: usize, at: usize, i: usize| (at * outer + o) * inner + i;
+    let offsets =
+        (0..outer).flat_map(|o| (0..along).flat_map(move |at| (0..inner).map(move |i| from(o, at, i))));
+    all.take(shape, &offsets.collect::<Vec<_>>())
+}
+
+fn place(axis: i64, rank: usize) -> Result<usize> {
+    let axis = if axis < 0 { axis.checked_add_unsigned(rank as u64).ok_or(NO_AXIS)? } else { axis };
+    usize::try_from(axis).ok().filter(|&axis| axis < rank).ok_or(NO_AXIS)
+}
+
+/// Elements before, along and after an axis.
+fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
+    (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
+}

@@ -1,0 +1,83 @@
+use super::*;
+use crate::read;
+
+/// Runs a graph whose nodes are all constant, and compares its first output with what is expected, as shape
+/// and numbers.
+#[track_caller]
+fn check(opset: i64, graph: &str, shape: &[usize], expected: &[f64]) {
+    let (model, findings) =
+        read::text::read(&format!("<ir_version: 10, opset_import: [\"\" : {opset}]> {graph}"));
+    assert!(findings.is_empty(), "{findings:?}");
+    let model = model.expect("a model");
+    let mut executor = Executor::new(&model, Limits { bytes: 1 << 16, work: 1 << 20 });
+    for &node in &model.graphs[model.main].nodes {
+        assert!(executor.is_ready(node));
+        executor.run(node).expect("it runs");
+    }
+    let output = model.graphs[model.main].outputs[0].value;
+    let Some(Val::Tensor(array)) = executor.value(output) else { panic!("no tensor") };
+    assert_eq!((array.shape(), array.f64s().expect("numbers")), (shape, expected.to_vec()));
+}
+
+#[test]
+fn branches() {
+    let graph = |c: &str| {
+        format!(
+            "g () => (float y) {{
+                c = Constant <value = bool {{ {c} }}> ()
+                x = Constant <value_float = 2.0> ()
+                y = If (c) <then_branch = a () => (float p) {{ p = Neg (x) }}, else_branch = b () => (float q) {{ q = Sqrt (x) }}>
+            }}"
+        )
+    };
+    check(21, &graph("1"), &[], &[-2.0]);
+}
+
+#[test]
+fn loops_hand_on_state_and_stack_the_rest() {
+    check(
+        21,
+        "g () => (float[n] y, float s) {
+            m = Constant <value = int64 { 3 }> ()
+            one = Constant <value_float = 1.0> ()
+            s, y = Loop (m, , one) <body = b (int64 i, bool c, float t) => (c, float u, float v) {
+                u = Add (t, t)
+                v = Add (u, one)
+            }>
+        }",
+        &[3],
+        &[3.0, 5.0, 9.0],
+    );
+}
+
+#[test]
+fn scans_slice_and_stack() {
+    let scan = |attrs: &str| {
+        format!(
+            "g () => (float[n] y, float s) {{
+                zero = Constant <value_float = 0.0> ()
+                x = Constant <value_floats = [1.0, 2.0, 3.0]> ()
+                s, y = Scan <num_scan_inputs = 1, {attrs}
+                    body = b (float t, float e) => (float u, float v) {{ u = Add (t, e) v = Identity (u) }}> (zero, x)
+            }}"
+        )
+    };
+    check(21, &scan(""), &[3], &[1.0, 3.0, 6.0]);
+    check(21, &scan("scan_input_directions = [1],"), &[3], &[3.0, 5.0, 6.0]);
+}
+
+#[test]
+fn sequences_are_mapped() {
+    check(
+        21,
+        "g () => (float[n] y) {
+            a = Constant <value_floats = [1.0, 2.0]> ()
+            b = Constant <value_floats = [3.0]> ()
+            s = SequenceConstruct (a, b)
+            t = SequenceMap (s) <body = f (float[n] e) => (float[n] r) { r = Neg (e) }>
+            y = ConcatFromSequence <axis = 0> (t)
+        }",
+        &[3],
+        &[-1.0, -2.0, -3.0],
+    );
+}
