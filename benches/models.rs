@@ -127,9 +127,5 @@ pub fn export_log(warnings: usize) -> String {
 
 /// Every rule, as `onnx-lint` has them by default.
 pub fn lint_options() -> LintOptions {
-    LintOptions {
-        selection: Selection::all(),
-        rules: Arc::new(RuleSet::for_linting()),
-        ..LintOptions::default()
-    }
+    LintOptions { rules: Arc::new(RuleSet::for_linting()), ..LintOptions::default() }
 }

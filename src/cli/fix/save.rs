@@ -1,7 +1,10 @@
 //! Writes the result, and the external data that belong to it.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
 
 use super::Source;
 use crate::cli::{Failure, output};
@@ -62,12 +65,17 @@ impl Saver<'_> {
         let form = Form::of_path(target).unwrap_or(self.source.form);
         if !outcome.changed && !self.external && form == self.source.form {
             // To the byte, with whatever this version does not know of.
-            return self.put(target, &self.source.bytes, self.copies(&outcome.model, target)?);
+            let pieces = std::slice::from_ref(&self.source.bytes);
+            return self.put(target, pieces, self.copies(&outcome.model, target)?);
         }
         let mut model = outcome.model;
         let mut pending = self.copies(&model, target)?;
-        let too_large = form == Form::Binary && Encodable::new(&model).len() > PROTOBUF_LIMIT;
-        if self.external || too_large {
+        let binary = (form == Form::Binary && !self.external).then(|| Encodable::new(&model));
+        let fits = |message: &Encodable| message.len() <= PROTOBUF_LIMIT;
+        if let Some(message) = binary.filter(fits) {
+            return self.put(target, &message.pieces(), pending);
+        }
+        if self.external || form == Form::Binary {
             if to_stdout {
                 return Err(Failure::new("external data need a file to stand beside; name one with -o"));
             }
@@ -126,16 +134,17 @@ impl Saver<'_> {
     }
 
     /// Writes the model itself, then lets everything take its place: the data first.
-    fn put(&self, target: &Path, bytes: &[u8], pending: Vec<Pending>) -> Result<(), Failure> {
+    fn put(&self, target: &Path, pieces: &[Bytes], pending: Vec<Pending>) -> Result<(), Failure> {
         if target == Path::new("-") {
-            return output::print_bytes(bytes);
+            return pieces.iter().try_for_each(|piece| output::print_bytes(piece));
         }
         let failed = |error| Failure::at(target, error);
         let special = std::fs::metadata(target).is_ok_and(|metadata| !metadata.is_file());
+        let write = |out: &mut dyn Write| pieces.iter().try_for_each(|piece| out.write_all(piece));
         if special {
-            return std::fs::write(target, bytes).map_err(failed);
+            return File::create(target).and_then(|mut out| write(&mut out)).map_err(failed);
         }
-        let model = Pending::write(target, |out| out.write_all(bytes)).map_err(failed)?;
+        let model = Pending::write(target, write).map_err(failed)?;
         for data in pending {
             data.keep().map_err(failed)?;
         }
@@ -143,28 +152,28 @@ impl Saver<'_> {
     }
 }
 
-fn encode(model: &Model, form: Form) -> Result<Vec<u8>, Failure> {
+fn encode(model: &Model, form: Form) -> Result<Vec<Bytes>, Failure> {
     let text = match form {
-        Form::Binary => return Ok(Encodable::new(model).encode()),
+        Form::Binary => return Ok(Encodable::new(model).pieces()),
         Form::OnnxText => Ok(write::text::write(model)),
         Form::Textproto => write::onnx::to_textproto(model),
         Form::Json => write::onnx::to_json(model),
     };
-    text.map(String::into_bytes).map_err(Failure::new)
+    text.map(|text| vec![Bytes::from(text)]).map_err(Failure::new)
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<Pending> {
     if let Some(folder) = to.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let mut from = std::fs::File::open(from)?;
+    let mut from = File::open(from)?;
     Pending::write(to, |out| io::copy(&mut from, out).map(drop))
 }
 
 /// Whether two files have the same content.
 fn equal(one: &Path, other: &Path) -> io::Result<bool> {
     const CHUNK: u64 = 1 << 20;
-    let (one, other) = (std::fs::File::open(one)?, std::fs::File::open(other)?);
+    let (one, other) = (File::open(one)?, File::open(other)?);
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);
     }

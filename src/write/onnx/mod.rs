@@ -2,8 +2,10 @@
 
 mod forms;
 mod messages;
+mod rope;
 mod scope;
 
+use bytes::Bytes;
 use prost::Message;
 
 pub use forms::{to_json, to_textproto};
@@ -33,5 +35,12 @@ impl Encodable {
 
     pub fn encode(&self) -> Vec<u8> {
         self.0.encode_to_vec()
+    }
+
+    /// The same in pieces, to be written one after the other: weights are those of the model still.
+    pub fn pieces(&self) -> Vec<Bytes> {
+        let mut rope = rope::Rope::default();
+        self.0.encode_raw(&mut rope);
+        rope.into_pieces()
     }
 }
