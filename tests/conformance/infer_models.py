@@ -9,6 +9,7 @@ import onnx
 from . import facts, models, tools
 
 LEAST_SPEEDUP = 20
+REPEAT = 3
 SAMPLE = ("hf_bert.ts17", "hf_mamba.dyn18", "silero_vad_16k_op15", "ch_PP-OCRv4_rec_infer", "nn_lstm.ts17")
 
 # Each a process as a user has it, from a file to a file; prints the CPU seconds of the call alone.
@@ -67,7 +68,7 @@ def _strip(model: onnx.ModelProto, path: Path):
 def _infer(command, written: Path) -> tuple:
     """(values, shaped, in inputs, CPU ms), or dashes where it fails."""
     written.unlink(missing_ok=True)
-    done = tools.measure(command)
+    done = tools.measure(command, repeat=REPEAT)
     if done.status != 0 or not written.exists():
         return "-", "-", "-", "-", done.last_words()
     return *facts.coverage(onnx.load(written)), round(done.cpu_seconds * 1e3), ""

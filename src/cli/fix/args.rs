@@ -79,7 +79,7 @@ pub struct Args {
     #[arg(long, help_heading = "Changes")]
     pub no_optimize: bool,
 
-    /// The most bytes that a constant made by folding may take
+    /// The most bytes that a constant made by folding may take; what may be computed for it grows with it
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
 
