@@ -57,6 +57,26 @@ impl Target {
         schema.is_none_or(|schema| node.attrs.iter().all(|attr| schema.attr(&attr.name).is_some()))
     }
 
+    /// Whether an `Identity` may hand on a value of a class: not every version takes every type.
+    ///
+    /// # Errors
+    /// That it does not take this one.
+    pub fn legal_identity(&self, egraph: &EGraph, class: Id) -> Result<(), Illegal> {
+        let opset = self.opset("").and_then(|opset| u16::try_from(opset).ok());
+        let Some(opset) = opset.filter(|_| !self.is_source) else { return Ok(()) };
+        let value = Operand::Present { ty: value_type(egraph[class].data.fact()), negative: false };
+        let (inputs, outputs) = ([value], [value]);
+        let op = OpUse {
+            domain: "",
+            name: "Identity",
+            epoch: None,
+            attrs: &[],
+            inputs: &inputs,
+            outputs: &outputs,
+        };
+        schema::legal(&op, opset).map(|_| ())
+    }
+
     /// The epoch of a call's operator that is in force at the target.
     pub fn epoch_in_force(&self, egraph: &EGraph, call: &Call) -> Option<u16> {
         let key = egraph.analysis.tables.op(call.op);

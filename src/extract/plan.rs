@@ -32,6 +32,8 @@ pub struct Plan {
     /// Initializers that are still needed.
     pub(super) used: FxHashSet<ValueId>,
     pub(super) outputs: Vec<Slot>,
+    /// The classes that an `Identity` gives the name of an output.
+    pub(super) renamed: Vec<Id>,
 }
 
 /// A node that a rule puts in the place of another.
@@ -94,9 +96,9 @@ pub fn plan(model: &Model, graph: GraphId, chosen: &Chosen) -> Plan {
     planner.claim(&outputs);
     let outputs = outputs.iter().map(|&output| planner.output(output)).collect();
     let replaced = planner.captured();
-    let Planner { nodes, values, used, .. } = planner;
+    let Planner { nodes, values, used, renamed, .. } = planner;
     let tensors = chosen.egraph.analysis.tables.new_tensors().to_vec();
-    Plan { graph, nodes, values, tensors, replaced, used, outputs }
+    Plan { graph, nodes, values, tensors, replaced, used, outputs, renamed }
 }
 
 struct Planner<'a, 'm> {
@@ -111,6 +113,7 @@ struct Planner<'a, 'm> {
     nodes: Vec<NewNode>,
     values: Vec<NewValue>,
     used: FxHashSet<ValueId>,
+    renamed: Vec<Id>,
 }
 
 impl<'a, 'm> Planner<'a, 'm> {
@@ -127,6 +130,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             nodes: Vec::new(),
             values: Vec::new(),
             used: FxHashSet::default(),
+            renamed: Vec::new(),
         }
     }
 
@@ -160,6 +164,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             return slot;
         }
         let origin = self.chosen.egraph[class].data.origin.clone();
+        self.renamed.push(self.class(class));
         self.nodes.push(NewNode {
             kept: None,
             place: usize::MAX,

@@ -73,7 +73,14 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     }
     let chosen =
         Chosen { egraph: &egraph, choice: &choice, original: &original, added: &added, class_of: &class_of };
-    Done::Planned { plan: Box::new(plan(model, graph, &chosen)), report }
+    let plan = plan(model, graph, &chosen);
+    for &class in &plan.renamed {
+        if let Err(illegal) = task.target.legal_identity(&egraph, class) {
+            let node = egraph[class].data.origin.last().copied();
+            return Done::Blocked(node.map(|node| Blocker { node, illegal }).into_iter().collect());
+        }
+    }
+    Done::Planned { plan: Box::new(plan), report }
 }
 
 /// The classes that must be there: the outputs, and every value of the graph where all is to stay.

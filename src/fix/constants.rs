@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::extract::{Names, Target};
 use crate::graph::{
@@ -104,13 +104,14 @@ fn pass_on(model: &mut Model, node: NodeId, from: ValueId) {
     model.graphs[graph].nodes.insert(0, node);
 }
 
-/// Before IR version 4, every initializer of the main graph is an input too; whether any was not.
+/// Before IR version 4, every initializer is an input of the main graph too; whether any was not.
 pub fn declare_initializers(model: &mut Model) -> bool {
     const FREE_SINCE: i64 = 4;
     if model.ir_version.is_none_or(|version| version >= FREE_SINCE) {
         return false;
     }
     let main = model.main;
+    lift_initializers(model);
     let declared: FxHashSet<ValueId> = model.graphs[main].inputs.iter().map(|port| port.value).collect();
     let missing: Vec<Port> = model.graphs[main]
         .initializers
@@ -121,6 +122,30 @@ pub fn declare_initializers(model: &mut Model) -> bool {
     let changed = !missing.is_empty();
     model.graphs[main].inputs.extend(missing);
     changed
+}
+
+/// Moves the initializers of bodies to the main graph, from where the bodies capture them.
+fn lift_initializers(model: &mut Model) {
+    let main = model.main;
+    let bodies = scopes::live(model).into_iter().filter(|&graph| graph != main);
+    let found = bodies.flat_map(|body| model.graphs[body].initializers.clone());
+    let lifted: FxHashSet<ValueId> = found.filter(|&value| model.constant(value).is_some()).collect();
+    let mut bearers: FxHashMap<Arc<str>, usize> = FxHashMap::default();
+    for (_, value) in model.values.iter().filter(|_| !lifted.is_empty()) {
+        *bearers.entry(value.name.clone()).or_default() += 1;
+    }
+    let mut names = Names::of(model);
+    let mut sorted: Vec<ValueId> = lifted.iter().copied().collect();
+    sorted.sort_unstable();
+    for value in sorted {
+        let name = model.values[value].name.clone();
+        if bearers.get(&name).is_some_and(|&count| count > 1) {
+            model.values[value].name = names.fresh(&name, None);
+        }
+        let body = std::mem::replace(&mut model.values[value].graph, main);
+        model.graphs[body].initializers.retain(|other| !lifted.contains(other));
+        model.graphs[main].initializers.push(value);
+    }
 }
 
 /// The type of a tensor, as it is declared.
