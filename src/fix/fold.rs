@@ -63,10 +63,15 @@ fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
             continue;
         }
         computed.nodes.insert(id);
-        let widens = match (node.domain(), &*node.op_type) {
-            ("", "DequantizeLinear" | "Cast" | "CastLike") => true,
-            _ => node.inputs.iter().flatten().any(|input| computed.widened.contains(input)),
+        let is_quantised = node.domain().is_empty() && &*node.op_type == "DequantizeLinear";
+        let inherits = node.inputs.iter().flatten().any(|input| computed.widened.contains(input));
+        let mut bits = |value: ValueId| match executor.value(value) {
+            Some(Val::Tensor(array)) => array.elem().bits(),
+            _ => None,
         };
+        let is_wider = node.input(0).and_then(&mut bits) < node.output(0).and_then(&mut bits);
+        let is_cast = node.domain().is_empty() && matches!(&*node.op_type, "Cast" | "CastLike");
+        let widens = is_quantised || inherits || (is_cast && is_wider);
         for &output in node.outputs.iter().flatten() {
             if let Some(Val::Tensor(array)) = executor.value(output) {
                 computed.tensors.insert(output, array);
@@ -183,4 +188,64 @@ fn apply(model: &mut Model, found: Found, place: Constants) {
         }
     }
     model.graphs[main].nodes.splice(0..0, nodes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read;
+
+    /// The operators that are left, and how many constants came.
+    #[track_caller]
+    fn check(graph: &str, left: &[&str], constants: usize) {
+        let (model, findings) =
+            read::text::read(&format!("<ir_version: 10, opset_import: [\"\" : 21]> {graph}"));
+        assert!(findings.is_empty(), "{findings:?}");
+        let mut model = model.expect("a model");
+        let before = model.graphs[model.main].initializers.len();
+        fold(&mut model, &Options::default(), Constants::Initializers, &mut Report::default());
+        let main = &model.graphs[model.main];
+        let ops: Vec<&str> = main.nodes.iter().map(|&node| &*model.nodes[node].op_type).collect();
+        assert_eq!((ops.as_slice(), main.initializers.len() - before), (left, constants));
+    }
+
+    const LARGE: &str = "s = Constant <value_ints = [64, 64]> () l = ConstantOfShape (s)";
+
+    #[test]
+    fn large_tensors_become_constants_where_they_are_read() {
+        let graph = |rest: &str| format!("g (float[64, 64] x) => (float[64, 64] y) {{ {LARGE} {rest} }}");
+        check(&graph("t = Transpose (l) y = Add (x, t)"), &["Constant", "Add"], 1);
+        // What infers small is the e-graph's.
+        check(
+            &graph("n = Size (l) f = Cast <to = 1> (n) y = Add (x, f)"),
+            &["Constant", "ConstantOfShape", "Size", "Cast", "Add"],
+            0,
+        );
+    }
+
+    #[test]
+    fn narrow_weights_stay_narrow() {
+        let quantised =
+            "q = Cast <to = 3> (l) c = Constant <value_float = 0.5> () w = DequantizeLinear (q, c)";
+        let graph =
+            |rest: &str| format!("g (float[64, 64] x) => (float[64, 64] y) {{ {LARGE} {quantised} {rest} }}");
+        check(&graph("y = Add (x, w)"), &["Constant", "Constant", "DequantizeLinear", "Add"], 1);
+    }
+
+    #[test]
+    fn branches_and_sequences_are_looked_through() {
+        check(
+            "g (float[n] x) => (float[n] y) {
+                c = Constant <value = bool { 1 }> ()
+                s = Constant <value_ints = [2000]> ()
+                l = ConstantOfShape (s)
+                q = SequenceConstruct (l, l)
+                b = If (c) <then_branch = t () => (float[k] p) { p = ConcatFromSequence <axis = 0> (q) },
+                            else_branch = e () => (float[k] r) { r = Identity (l) }>
+                y = Concat <axis = 0> (x, b)
+            }",
+            &["Constant", "Constant", "Concat"],
+            1,
+        );
+    }
 }

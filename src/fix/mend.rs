@@ -14,7 +14,7 @@ use crate::graph::uses::Uses;
 use crate::graph::{
     AttrKind, AttrValue, Attribute, Def, GraphId, Metadata, Model, Node, NodeId, Value, ValueId,
 };
-use crate::infer;
+use crate::infer::{self, Facts};
 use crate::rules::datum::Datum;
 use crate::rules::matcher::{self, Binding};
 use crate::rules::plain::PlainHost;
@@ -26,8 +26,14 @@ use crate::rules::rule::{Phase, Rule, Safety, VarId};
 /// on for ever.
 const ROUNDS: usize = 32;
 
-/// Applies the selected fixes until none fits; whether any did.
-pub fn mend(model: &mut Model, options: &Options, rules: &RuleSet, report: &mut Report) -> bool {
+/// Applies the selected fixes until none fits; whether any did, and what is known of the model as it is then,
+/// where that was asked.
+pub fn mend(
+    model: &mut Model,
+    options: &Options,
+    rules: &RuleSet,
+    report: &mut Report,
+) -> (bool, Option<Facts>) {
     let wanted = |rule: &&Rule| {
         rule.phase == Phase::Fix
             && !rule.is_lint_only()
@@ -37,14 +43,18 @@ pub fn mend(model: &mut Model, options: &Options, rules: &RuleSet, report: &mut 
     let within_reach = rules.within_reach(operators(model), false);
     let fixes: Vec<&Rule> = within_reach.into_iter().filter(wanted).collect();
     let mut changed = false;
+    if fixes.is_empty() {
+        return (false, None);
+    }
     for _ in 0..ROUNDS {
-        if fixes.is_empty() || !round(model, &fixes, report) {
-            return changed;
+        let facts = infer::infer(model, infer::Options::default());
+        if !round(model, &facts, &fixes, report) {
+            return (changed, Some(facts));
         }
         changed = true;
     }
     report.limits.push(format!("mending stopped after {ROUNDS} rounds"));
-    changed
+    (changed, None)
 }
 
 /// The operators of a model, and those that getting around missing types takes.
@@ -56,8 +66,8 @@ pub(super) fn operators(model: &Model) -> FxHashSet<Arc<str>> {
 /// A rewrite that was found, with the rule it is by and the graph it is in.
 type Found<'r> = (&'r Rule, GraphId, Plan<'r, ValueId, NodeId>);
 
-fn round(model: &mut Model, fixes: &[&Rule], report: &mut Report) -> bool {
-    let found = search(model, fixes);
+fn round(model: &mut Model, facts: &Facts, fixes: &[&Rule], report: &mut Report) -> bool {
+    let found = search(model, facts, fixes);
     let mut names = Names::of(model);
     let mut gone = FxHashSet::default();
     let mut changed = false;
@@ -76,12 +86,11 @@ fn round(model: &mut Model, fixes: &[&Rule], report: &mut Report) -> bool {
     changed
 }
 
-fn search<'r>(model: &Model, fixes: &[&'r Rule]) -> Vec<Found<'r>> {
-    let facts = infer::infer(model, infer::Options::default());
+fn search<'r>(model: &Model, facts: &Facts, fixes: &[&'r Rule]) -> Vec<Found<'r>> {
     let uses = Uses::new(model);
     let mut found = Vec::new();
     for graph in model.graphs.ids() {
-        let host = PlainHost::new(model, graph, &facts, &uses);
+        let host = PlainHost::new(model, graph, facts, &uses);
         for rule in fixes {
             for direction in rule.directions() {
                 let matches = matcher::find(&host, direction).matches;

@@ -54,7 +54,8 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         Ok(changed) => changed,
         Err(findings) => return Outcome { model: source, report, findings, changed: false },
     };
-    changed |= mend::mend(&mut model, options, rules, &mut report);
+    let (mended, known) = mend::mend(&mut model, options, rules, &mut report);
+    changed |= mended;
     if options.optimize && options.selection.contains(DECIDED_BRANCH.code) {
         changed |= decide::decide(&mut model, &mut report);
     }
@@ -83,7 +84,8 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     }
     changed |= relabel(&mut model, &main_target, options);
     if options.infer_shapes {
-        let facts = infer::infer(&model, infer::Options::default());
+        let known = known.filter(|_| !changed);
+        let facts = known.unwrap_or_else(|| infer::infer(&model, infer::Options::default()));
         changed |= infer::annotate(&mut model, &facts);
     }
     if !main_target.is_source {
