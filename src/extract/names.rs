@@ -4,18 +4,35 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use crate::graph::Model;
+use crate::graph::{GraphId, Model, ValueId};
 
 /// Gives names that nothing in the model has.
 pub struct Names {
     taken: FxHashSet<Arc<str>>,
+    /// Names that several values bear, in different graphs.
+    shared: FxHashSet<Arc<str>>,
 }
 
 impl Names {
     pub fn of(model: &Model) -> Self {
-        let values = model.values.iter().map(|(_, value)| value.name.clone());
-        let nodes = model.nodes.iter().filter_map(|(_, node)| node.name.clone());
-        Names { taken: values.chain(nodes).collect() }
+        let (mut taken, mut shared) = (FxHashSet::default(), FxHashSet::default());
+        for (_, value) in model.values.iter() {
+            if !taken.insert(value.name.clone()) {
+                shared.insert(value.name.clone());
+            }
+        }
+        taken.extend(model.nodes.iter().filter_map(|(_, node)| node.name.clone()));
+        Names { taken, shared }
+    }
+
+    /// Puts a value into another graph, under a name that no other value has there: those of one graph
+    /// differ, those of two need not.
+    pub fn move_value(&mut self, model: &mut Model, value: ValueId, graph: GraphId) {
+        let name = model.values[value].name.clone();
+        if self.shared.contains(&name) {
+            model.values[value].name = self.fresh(&name, None);
+        }
+        model.values[value].graph = graph;
     }
 
     /// `{base}__{rule}_{n}`, with the lowest n from 1 on that is free; without the rule where none is

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::extract::{Names, Target};
 use crate::graph::{
@@ -76,7 +76,7 @@ fn lift(model: &mut Model, node: NodeId, tensor: TensorId, names: &mut Names) {
         pass_on(model, node, lifted);
         initialize(model, lifted, tensor);
     } else {
-        model.values[value].graph = main;
+        names.move_value(model, value, main);
         initialize(model, value, tensor);
     }
 }
@@ -130,19 +130,12 @@ fn lift_initializers(model: &mut Model) {
     let bodies = scopes::live(model).into_iter().filter(|&graph| graph != main);
     let found = bodies.flat_map(|body| model.graphs[body].initializers.clone());
     let lifted: FxHashSet<ValueId> = found.filter(|&value| model.constant(value).is_some()).collect();
-    let mut bearers: FxHashMap<Arc<str>, usize> = FxHashMap::default();
-    for (_, value) in model.values.iter().filter(|_| !lifted.is_empty()) {
-        *bearers.entry(value.name.clone()).or_default() += 1;
-    }
     let mut names = Names::of(model);
     let mut sorted: Vec<ValueId> = lifted.iter().copied().collect();
     sorted.sort_unstable();
     for value in sorted {
-        let name = model.values[value].name.clone();
-        if bearers.get(&name).is_some_and(|&count| count > 1) {
-            model.values[value].name = names.fresh(&name, None);
-        }
-        let body = std::mem::replace(&mut model.values[value].graph, main);
+        let body = model.values[value].graph;
+        names.move_value(model, value, main);
         model.graphs[body].initializers.retain(|other| !lifted.contains(other));
         model.graphs[main].initializers.push(value);
     }

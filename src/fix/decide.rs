@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::report::{self, Change, Report, Safety};
 use crate::diag::known::DECIDED_BRANCH;
 use crate::extract::Names;
@@ -24,10 +22,10 @@ pub fn decide(model: &mut Model, report: &mut Report) -> bool {
         if decided.is_empty() {
             break;
         }
-        let (bearers, mut names) = (bearers(model), Names::of(model));
+        let mut names = Names::of(model);
         for &(node, branch) in &decided {
             report.add(change(model, node));
-            splice(model, node, branch, &bearers, &mut names);
+            splice(model, node, branch, &mut names);
         }
         changed = true;
     }
@@ -56,36 +54,16 @@ fn change(model: &Model, node: NodeId) -> Change {
     }
 }
 
-/// How many values bear each name.
-fn bearers(model: &Model) -> FxHashMap<Arc<str>, usize> {
-    let mut bearers = FxHashMap::default();
-    for (_, value) in model.values.iter() {
-        *bearers.entry(value.name.clone()).or_default() += 1;
-    }
-    bearers
-}
-
 /// Moves the contents of a branch to where its `If` stands. An `Identity` gives each result the name that the
 /// `If` gave it.
-fn splice(
-    model: &mut Model,
-    node: NodeId,
-    branch: GraphId,
-    bearers: &FxHashMap<Arc<str>, usize>,
-    names: &mut Names,
-) {
+fn splice(model: &mut Model, node: NodeId, branch: GraphId, names: &mut Names) {
     let around = model.nodes[node].graph;
     let body = std::mem::replace(&mut model.graphs[branch], Graph::new(Owner::Model));
     let made = body.nodes.iter().flat_map(|&inner| model.nodes[inner].outputs.iter().flatten().copied());
     let moved: Vec<ValueId> =
         made.chain(body.initializers.iter().chain(&body.sparse_initializers).copied()).collect();
     for value in moved {
-        let name = model.values[value].name.clone();
-        // Branches may call their values alike; one graph may not.
-        if bearers.get(&name).is_some_and(|&count| count > 1) {
-            model.values[value].name = names.fresh(&name, None);
-        }
-        model.values[value].graph = around;
+        names.move_value(model, value, around);
     }
     for &inner in &body.nodes {
         model.nodes[inner].graph = around;
