@@ -223,3 +223,47 @@ fn unrolled_loops() {
         &[],
     );
 }
+
+#[test]
+fn sizes_of_parts_masks_and_biases() {
+    finds(
+        18,
+        "g (float[batch,seq,8] x) => (float[batch,seq,8] y) <bool[1,4,1] m = {1, 1, 0, 0}, float zero = {0}> { y = Where (m, x, zero) }",
+        &["EXP001 error"],
+    );
+    finds(
+        18,
+        "g (float[batch,4] x, float[4,2] w) => (float[batch,2] y) <float[3,2] c = {0, 0, 0, 0, 0, 1}> { y = Gemm (x, w, c) }",
+        &["EXP001 error"],
+    );
+    finds(
+        18,
+        "g (float[batch,4] x) => (float[1,4] a, float[1,4] b) <int64[2] s = {1, 1}> { a, b = Split <axis = 0> (x, s) }",
+        &["EXP001 error"],
+    );
+    let squeeze = |dims: &str| {
+        format!("g (float[{dims}] x) => (float[] y) <int64[1] first = {{0}}> {{ y = Squeeze (x, first) }}")
+    };
+    finds(18, &squeeze("batch,4"), &["EXP001 error"]);
+    finds(18, &squeeze("1,4"), &[]);
+    // Asked for before.
+    finds(
+        18,
+        "g (float[batch,4] x) => (float[] y) <int64[1] first = {0}, int64 zero = {0}> {
+           s = Shape (x)  n = Gather (s, zero)  one = Constant <value_int = 1> ()  c = Equal (n, one)
+           y = If (c) <then_branch = a () => (float[] p) { p = Squeeze (x, first) },
+                       else_branch = b () => (float[] q) { q = Identity (x) }> }",
+        &["SHP004 warning"],
+    );
+    // One part for each half of the features, and a bias for each column.
+    finds(
+        18,
+        "g (float[batch,4] x) => (float[batch,2] a, float[batch,2] b) <int64[2] s = {2, 2}> { a, b = Split <axis = -1> (x, s) }",
+        &[],
+    );
+    finds(
+        18,
+        "g (float[batch,4] x, float[4,2] w) => (float[batch,2] y) <float[1,2] c = {0, 1}> { y = Gemm (x, w, c) }",
+        &[],
+    );
+}

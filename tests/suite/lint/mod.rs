@@ -3,6 +3,7 @@
 mod export;
 mod index;
 mod operators;
+mod python;
 mod shapes;
 mod spec;
 mod types;

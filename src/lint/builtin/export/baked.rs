@@ -89,6 +89,8 @@ fn help(op: &str) -> &'static str {
         "GRU" | "LSTM" | "RNN" => {
             "make the initial state from the size of the sequence: x.new_zeros(n, x.shape[1], h)"
         }
+        "Split" => "an axis of free size has no fixed number of parts: index it, or reshape it",
+        "Squeeze" => "take the one element that is meant, as in x[0], or keep the axis",
         _ => {
             "make the constant from the sizes of the tensor that it is combined with: torch.zeros(x.shape[0], …)"
         }

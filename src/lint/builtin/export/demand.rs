@@ -3,7 +3,7 @@
 use super::free::FreeSizes;
 use super::reach::Reach;
 use crate::graph::dim::{Answer, Dim, numel};
-use crate::graph::{Node, ValueId};
+use crate::graph::{ElemType, Node, Owner, ValueId};
 use crate::infer::{Fact, Size};
 use crate::lint::LintContext;
 
@@ -80,6 +80,9 @@ impl Demands<'_> {
             "Expand" => self.expand(node),
             "Concat" => self.concat(node),
             "MatMul" => self.pairs(node, 2),
+            "Gemm" => self.bias(node).into_iter().collect(),
+            "Split" => self.split(node).into_iter().collect(),
+            "Squeeze" => self.squeeze(node).into_iter().collect(),
             "GRU" | "LSTM" | "RNN" => self.recurrent(node),
             op if BROADCASTING.contains(&op) => self.pairs(node, 0),
             _ => Vec::new(),
@@ -115,7 +118,9 @@ impl Demands<'_> {
                 let Some(of_other) = self.dims(node, other) else { continue };
                 let axes = of_fixed.iter().rev().zip(of_other.iter().rev()).skip(core);
                 let demands = axes.filter_map(|(k, size)| self.demand(fixed, size, k, Kind::Broadcast));
-                found.extend(demands.filter(|demand| self.is_more_than_a_parameter(of_fixed, demand)));
+                let is_mask = self.cx.input(node, fixed).and_then(Fact::elem) == Some(ElemType::Bool);
+                let is_baked = |demand: &Demand| is_mask || self.is_more_than_a_parameter(of_fixed, demand);
+                found.extend(demands.filter(is_baked));
             }
         }
         found
@@ -127,6 +132,56 @@ impl Demands<'_> {
         let one = Some(Dim::known(1));
         let along = constant.iter().filter(|size| **size != one).count();
         along > 1 || self.free.lost(&demand.size, &demand.fixed).is_some_and(|free| free.axis == 0)
+    }
+
+    /// The third input of Gemm broadcasts to rows and columns of the product.
+    fn bias(&self, node: &Node) -> Option<Demand> {
+        let transposed = node.attr("transA").and_then(|trans| trans.as_int()).unwrap_or(0) != 0;
+        let [rows, _] = self.dims(node, 2).filter(|_| self.is_cause(node, 2))? else { return None };
+        let size = self.dims(node, 0)?.get(usize::from(transposed))?;
+        self.demand(2, size, rows, Kind::Broadcast)
+    }
+
+    /// The sizes of the parts add up to that of the axis.
+    fn split(&self, node: &Node) -> Option<Demand> {
+        let sizes = match node.attr("split").and_then(|sizes| sizes.as_ints()) {
+            Some(sizes) => sizes.to_vec(),
+            None => {
+                let sizes = self.elements(node, 1)?.into_iter();
+                sizes.map(|size| size.as_ref()?.as_const()).collect::<Option<_>>()?
+            }
+        };
+        let axis = self.axis(node.attr("axis").and_then(|axis| axis.as_int()).unwrap_or(0), node)?;
+        let (input, sum) = (usize::from(node.input(1).is_some()), Dim::known(sizes.iter().sum()));
+        self.demand(input, self.dims(node, 0)?.get(axis)?, &Some(sum), Kind::Equal)
+    }
+
+    /// What is squeezed has size 1. Of other axes than that of the batch, a free size may mean just that; and a
+    /// branch of an `If` may ask for the size before.
+    fn squeeze(&self, node: &Node) -> Option<Demand> {
+        if matches!(self.cx.model.graphs[node.graph].owner, Owner::Node(_)) {
+            return None;
+        }
+        let axes = match node.attr("axes").and_then(|axes| axes.as_ints()) {
+            Some(axes) => axes.to_vec(),
+            None => {
+                let axes = self.elements(node, 1)?.into_iter();
+                axes.map(|axis| axis.as_ref()?.as_const()).collect::<Option<_>>()?
+            }
+        };
+        let one = Some(Dim::known(1));
+        let demand =
+            |axis: i64| self.demand(0, self.dims(node, 0)?.get(self.axis(axis, node)?)?, &one, Kind::Equal);
+        let is_batch = |demand: &Demand| {
+            self.free.lost(&demand.size, &demand.fixed).is_some_and(|free| free.named && free.axis == 0)
+        };
+        axes.into_iter().filter_map(demand).find(is_batch)
+    }
+
+    /// An axis of the first input, counted from the start.
+    fn axis(&self, axis: i64, node: &Node) -> Option<usize> {
+        let rank = i64::try_from(self.dims(node, 0)?.len()).ok()?;
+        usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()
     }
 
     fn expand(&self, node: &Node) -> Vec<Demand> {
