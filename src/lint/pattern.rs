@@ -22,7 +22,7 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
     for graph in cx.model.graphs.ids() {
         let host = PlainHost::new(cx.model, graph, cx.facts, cx.uses);
         let selected = rules.iter().copied().filter(|rule| rule.is_selected(&cx.options.selection));
-        for (rule, direction) in selected.filter_map(|rule| Some((rule, reported(rule)?))) {
+        for (rule, direction) in selected.flat_map(|rule| reported(rule).iter().map(move |one| (rule, one))) {
             let mut said: Option<NodeId> = None;
             for found in &matcher::find(&host, direction).matches {
                 if let Some(code) = &rule.mends {
@@ -39,15 +39,13 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The pattern of a rule that says something of a graph as it is. Conversions and other forms of the same
+/// The patterns of a rule that says something of a graph as it is. Conversions and other forms of the same
 /// are for `onnx-fix` alone, and so is mending: what is mended is found by an analysis of its own.
-fn reported(rule: &Rule) -> Option<&Direction> {
+fn reported(rule: &Rule) -> &[Direction] {
     match &rule.body {
-        Body::Pattern { forward, .. } if rule.is_lint_only() => Some(forward),
-        Body::Pattern { forward, .. } if rule.phase == Phase::Simplify || rule.mends.is_some() => {
-            Some(forward)
-        }
-        Body::Pattern { .. } | Body::Builtin(_) => None,
+        Body::Pattern { forward, .. } if rule.is_lint_only() => forward,
+        Body::Pattern { forward, .. } if rule.phase == Phase::Simplify || rule.mends.is_some() => forward,
+        Body::Pattern { .. } | Body::Builtin(_) => &[],
     }
 }
 

@@ -68,8 +68,9 @@ pub struct RuleSource {
 /// How a rule finds what it speaks of.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// `backward` is there for `rewrite both`: the same equality read from right to left.
-    Pattern { forward: Box<Direction>, backward: Option<Box<Direction>> },
+    /// One direction for each operator of `@op in […]`, at least one; `backward` is there for
+    /// `rewrite both`: the same equality read from right to left.
+    Pattern { forward: Vec<Direction>, backward: Vec<Direction> },
     /// `detect builtin::NAME`.
     Builtin(Arc<str>),
 }
@@ -78,10 +79,10 @@ impl Rule {
     /// The patterns with what follows from them; none for a builtin.
     pub fn directions(&self) -> impl Iterator<Item = &Direction> {
         let (forward, backward) = match &self.body {
-            Body::Pattern { forward, backward } => (Some(&**forward), backward.as_deref()),
-            Body::Builtin(_) => (None, None),
+            Body::Pattern { forward, backward } => (forward.as_slice(), backward.as_slice()),
+            Body::Builtin(_) => Default::default(),
         };
-        forward.into_iter().chain(backward)
+        forward.iter().chain(backward)
     }
 
     /// The operators of the nodes that its rewrites add.

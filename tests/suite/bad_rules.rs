@@ -79,11 +79,47 @@ fn check_lint(name: &str, right: &str, wrong: &str) {
 
 #[test]
 fn sound_rules_have_no_faults() {
-    for rule in [SOUND, LINT] {
+    for rule in [SOUND, LINT, CHOICE] {
         let mut rules = RuleSet::default();
         assert_eq!(rules.add([Source::new("my.rule", rule)]), []);
         assert_eq!(rules.iter().count(), 1);
     }
+}
+
+/// A rule about several operators.
+const CHOICE: &str = r#"## A reduction over nothing.
+rule OPT103 reduction-over-nothing {
+  severity hint
+  phase    explore
+  safety   exact
+  message  "`{y}` is `{x}` by {@op}, and again"
+  match {
+    t = @op in [ReduceMax@18, ReduceMin@18] <keepdims = @k> (x, axes)
+    y = @op <keepdims = @k> (t, axes)
+  }
+  where { @op != "ReduceSum" }
+  rewrite { y = @op <keepdims = @k> (x, axes) }
+  example "at once" {
+    g (float[A,B] x) => (float[1,B] y) <int64[1] a = {0}> { t = ReduceMin (x, a)  y = ReduceMin (t, a) }
+  } becomes { y = ReduceMin (x, a) }
+  example "two operators" {
+    g (float[A,B] x) => (float[1,B] y) <int64[1] a = {0}> { t = ReduceMin (x, a)  y = ReduceMax (t, a) }
+  } unchanged
+}
+"#;
+
+#[test]
+fn operators_to_choose_from() {
+    let check = |name: &str, right: &str, wrong: &str| check_in(CHOICE, name, right, wrong);
+    check("choice-misspelt", "[ReduceMax@18, ", "[ReduceMx, ");
+    check("choice-epoch", "ReduceMax@18", "ReduceMax@17");
+    check("choice-attribute", "[ReduceMax@18, ReduceMin@18]", "[ReduceMax@18, Compress]");
+    check("choice-inputs", "[ReduceMax@18, ReduceMin@18]", "[ReduceMax@18, ReduceMin@1]");
+    check("choice-repeated", "[ReduceMax@18, ReduceMin@18]", "[ReduceMax@18, ReduceMax@18]");
+    check("choice-empty", "[ReduceMax@18, ReduceMin@18]", "[]");
+    check("choice-unbound", "rewrite { y = @op ", "rewrite { y = @opp ");
+    check("choice-in-rewrite", "rewrite { y = @op ", "rewrite { y = @op in [ReduceMax, ReduceMin] ");
+    check("choice-twice", "y = @op <keepdims = @k> (t", "y = @op in [ReduceMax] <keepdims = @k> (t");
 }
 
 #[test]

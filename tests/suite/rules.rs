@@ -51,7 +51,9 @@ fn check(rules: &RuleSet, rule: &Rule, example: &Example) -> Result<(), String> 
 fn check_findings(rule: &Rule, example: &Example, wanted: &[Arc<str>]) -> Result<(), String> {
     let found = match &rule.body {
         Body::Builtin(_) => found_by_code(rule, &example.model)?,
-        Body::Pattern { forward, .. } => found_by_pattern(rule, forward, &example.model),
+        Body::Pattern { forward, .. } => {
+            forward.iter().flat_map(|pattern| found_by_pattern(rule, pattern, &example.model)).collect()
+        }
     };
     let wanted: Vec<&str> = wanted.iter().map(|message| &**message).collect();
     if found == wanted { Ok(()) } else { Err(format!("wanted {wanted:#?}, found {found:#?}")) }

@@ -58,11 +58,12 @@ fn find(model: &Model, name: &str) -> Option<NodeId> {
 fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
     let (facts, uses) = (infer::infer(model, infer::Options::default()), Uses::new(model));
     let host = PlainHost::new(model, model.nodes[node].graph, &facts, &uses);
-    let reasons: Option<Vec<Finding>> = rule
-        .directions()
-        .map(|direction| matcher::explain(&host, direction, node).map(|failure| reason(rule, failure)))
-        .collect();
-    reasons.unwrap_or_default()
+    let failures = rule.directions().map(|direction| matcher::explain(&host, direction, node));
+    let failures: Vec<_> = failures.collect::<Option<_>>().unwrap_or_default();
+    // Of the operators that a rule is about, the one that is there says more than the others.
+    let is_operator = |failure: &matcher::Failure| matches!(failure, matcher::Failure::Operator(_));
+    let all = failures.iter().all(is_operator);
+    failures.into_iter().filter(|failure| all || !is_operator(failure)).map(|one| reason(rule, one)).collect()
 }
 
 fn reason(rule: &Rule, failure: matcher::Failure) -> Finding {

@@ -90,7 +90,17 @@ pub struct Op {
     /// `@13`, in rules only.
     pub epoch: Option<(i64, Span)>,
     pub overload: Option<Name>,
+    /// `@op`, in rules only: it stands for an operator, and `name` is its own.
+    pub var: Option<Box<OpVar>>,
     pub span: Span,
+}
+
+/// `@op in [Add, Sub]`, or `@op` for the one that was met.
+#[derive(Clone, Debug)]
+pub struct OpVar {
+    /// Without the `@`.
+    pub name: Name,
+    pub among: Option<Vec<Op>>,
 }
 
 /// How many values an operand stands for; in text always one.

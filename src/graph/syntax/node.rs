@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::graph::AttrKind;
 
-use super::ast::{Attr, Call, Many, Name, Node, Op, Operand, Rest};
+use super::ast::{Attr, Call, Many, Name, Node, Op, OpVar, Operand, Rest};
 use super::cursor::{Cursor, Parsed};
 use super::lexer::TokenKind;
 use super::number;
@@ -15,7 +15,7 @@ pub trait Dialect {
     /// What it takes for the value of an attribute.
     type Value;
 
-    /// Whether nodes may have what only rules can give a meaning: `Op@13`, `b?`, `xs...`, `..@rest`.
+    /// Whether nodes may have what only rules can give a meaning: `Op@13`, `@op`, `b?`, `xs...`, `..@rest`.
     const RULES: bool;
 
     fn value(cursor: &mut Cursor, kind: Option<AttrKind>) -> Parsed<Self::Value>;
@@ -58,7 +58,10 @@ pub fn node<D: Dialect>(cursor: &mut Cursor) -> Parsed<Node<D::Value>> {
 
 /// `com.microsoft.Op@1:overload <axis = 1> (x, y)`; the attributes may also stand last.
 pub fn call<D: Dialect>(cursor: &mut Cursor) -> Parsed<Call<D::Value>> {
-    let op = op::<D>(cursor)?;
+    let op = match D::RULES && cursor.at("@") {
+        true => op_var::<D>(cursor)?,
+        false => op::<D>(cursor)?,
+    };
     let mut attrs = Vec::new();
     let mut rest = None;
     if cursor.eat("<") {
@@ -85,15 +88,32 @@ fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
         domain.push_str(&name.text);
         name = cursor.ident("an operator")?;
     }
-    let epoch = match D::RULES && cursor.eat("@") {
-        true => {
-            let at = cursor.peek().span;
-            Some((number::int(cursor)?, at))
-        }
-        false => None,
-    };
+    let epoch = epoch::<D>(cursor)?;
     let overload = if cursor.eat(":") { Some(cursor.name("an overload")?) } else { None };
-    Ok(Op { domain: Arc::from(domain), name, epoch, overload, span: cursor.since(start) })
+    Ok(Op { domain: Arc::from(domain), name, epoch, overload, var: None, span: cursor.since(start) })
+}
+
+/// `@op in [Add, Sub@14]`, `@op`, `@op@1`.
+fn op_var<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
+    let start = cursor.expect("@")?;
+    let name = cursor.ident("the name of an operator variable")?;
+    let epoch = epoch::<D>(cursor)?;
+    let mut among = None;
+    if cursor.eat_word("in") {
+        cursor.expect("[")?;
+        among = Some(cursor.list("]", op::<D>)?);
+    }
+    let var = Some(Box::new(OpVar { name: name.clone(), among }));
+    Ok(Op { domain: Arc::from(""), name, epoch, overload: None, var, span: cursor.since(start) })
+}
+
+/// `@13`.
+fn epoch<D: Dialect>(cursor: &mut Cursor) -> Parsed<Option<(i64, Span)>> {
+    if !(D::RULES && cursor.eat("@")) {
+        return Ok(None);
+    }
+    let at = cursor.peek().span;
+    Ok(Some((number::int(cursor)?, at)))
 }
 
 /// Names between commas. As in onnx's parser, an empty place before a comma is an absent operand, and a

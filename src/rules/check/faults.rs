@@ -58,6 +58,10 @@ impl<'s> Faults<'s> {
             return;
         }
         finding.notes.extend(self.note.map(str::to_owned));
+        // Each operator of `@op in […]` is checked by itself.
+        if self.findings.contains(&finding) {
+            return;
+        }
         self.errors += usize::from(finding.level == Level::Error);
         self.findings.push(finding);
     }

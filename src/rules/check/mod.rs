@@ -7,6 +7,7 @@ mod example;
 mod expr;
 mod faults;
 mod op;
+mod operators;
 mod pattern;
 mod rewrite;
 mod scope;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use entries::Entries;
 pub use faults::Faults;
+use operators::Choice;
 use scope::Scope;
 
 use super::builtin;
@@ -86,28 +88,42 @@ type Checked = (Option<Body>, Option<Template>, Option<Template>);
 
 fn pattern_rule(entries: &Entries, faults: &mut Faults) -> Checked {
     let errors_before = faults.errors();
-    let mut scope = Scope::new(&entries.steps);
-    let forward = direction(&mut scope, entries, entries.pattern(), entries.rewritten(), faults);
-    let message = entries.message.as_ref().map(|text| template::checked(text, &mut scope, faults));
-    let help = entries.help.as_ref().map(|text| template::checked(text, &mut scope, faults));
-    scope.report_unused(faults);
-    let backward = match &entries.rewrite {
+    let choices = operators::choices(entries, faults);
+    if faults.errors() > errors_before {
+        return (None, None, None);
+    }
+    let (mut message, mut help) = (None, None);
+    let mut forward = Vec::with_capacity(choices.len());
+    for choice in &choices {
+        let mut scope = Scope::new(&entries.steps);
+        let matched = choice.apply(entries.pattern());
+        let rewritten = entries.rewritten().map(|statements| choice.apply(statements));
+        forward.push(direction(&mut scope, entries, choice, (&matched, rewritten.as_deref()), faults));
+        // The variables are those of every choice, in the same order.
+        let mut checked = |text: &_| template::checked(text, &mut scope, faults);
+        message = entries.message.as_ref().map(&mut checked);
+        help = entries.help.as_ref().map(&mut checked);
+        scope.report_unused(faults);
+    }
+    let backward: Option<Vec<Direction>> = match &entries.rewrite {
         Some((true, statements, span)) if faults.errors() == errors_before => {
-            Some(backward(entries, statements, *span, faults))
+            choices.iter().map(|choice| backward(entries, choice, statements, *span, faults)).collect()
         }
         _ => None,
     };
-    let forward = forward.map(Box::new);
-    (forward.map(|forward| Body::Pattern { forward, backward: backward.flatten() }), message, help)
+    let forward: Option<Vec<Direction>> = forward.into_iter().collect();
+    let body = forward.map(|forward| Body::Pattern { forward, backward: backward.unwrap_or_default() });
+    (body, message, help)
 }
 
 /// Reads `rewrite both` from right to left.
 fn backward(
     entries: &Entries,
+    choice: &Choice,
     from: &[Statement],
     both: Span,
     faults: &mut Faults,
-) -> Option<Box<Direction>> {
+) -> Option<Direction> {
     if entries.phase == Some(Phase::Simplify) {
         faults.push(directed_phase(faults, both));
     }
@@ -119,25 +135,26 @@ fn backward(
     }
     faults.set_note(Some("this follows from `rewrite both`: the rewrite is a pattern too"));
     let mut scope = Scope::new(&entries.steps);
-    let direction = direction(&mut scope, entries, from, Some(entries.pattern()), faults);
+    let (matched, rewritten) = (choice.apply(from), choice.apply(entries.pattern()));
+    let direction = direction(&mut scope, entries, choice, (&matched, Some(&rewritten)), faults);
     faults.set_note(None);
-    direction.map(Box::new)
+    direction
 }
 
-/// `rewritten`: the statements that say what is equal to the pattern.
+/// The statements of the pattern, and those that say what is equal to it, with the operators of `choice`.
 fn direction(
     scope: &mut Scope,
     entries: &Entries,
-    matched: &[Statement],
-    rewritten: Option<&[Statement]>,
+    choice: &Choice,
+    (matched, rewritten): (&[Statement], Option<&[Statement]>),
     faults: &mut Faults,
 ) -> Option<Direction> {
     let errors_before = faults.errors();
+    let mut steps = choice.bind(scope);
     let nodes = pattern::nodes(matched, entries.match_span(), scope, faults);
     if faults.errors() > errors_before {
         faults.set_whole(false);
     }
-    let mut steps = Vec::new();
     for entry in &entries.steps {
         match entry {
             EntryKind::Where(conditions) => {

@@ -141,6 +141,13 @@ impl<'a> Scope<'a> {
         Some(self.add_attr(name))
     }
 
+    /// Binds the name of the operator that `@name` stands for, which need not be used.
+    pub fn bind_operator(&mut self, name: &Name) -> AttrVarId {
+        let id = self.add_attr(name);
+        self.attr_uses[usize::from(id.0)] += 1;
+        id
+    }
+
     fn add_attr(&mut self, name: &Name) -> AttrVarId {
         self.attrs.push(AttrVar { name: name.text.clone(), span: name.span });
         self.attr_uses.push(0);

@@ -1,0 +1,141 @@
+//! Operators to choose from: `y = @op in [Add, Sub] (a, b)` makes one direction of each of them, in which
+//! `@op` is that operator wherever it stands, and its name in conditions and messages.
+
+use std::borrow::Cow;
+
+use crate::diag::Finding;
+use crate::graph::syntax::Span;
+use crate::graph::syntax::ast::{Name, Op, OpVar};
+use crate::graph::syntax::suggest::closest;
+use crate::rules::expr::{Expr, ExprKind};
+use crate::rules::rule::Step;
+use crate::rules::syntax::ast::Statement;
+
+use super::Faults;
+use super::entries::Entries;
+use super::scope::Scope;
+
+fn unbound(faults: &Faults, var: &Name, bound: &[&Name]) -> Finding {
+    let message = format!("`@{}` is no operator of the pattern", var.text);
+    let close = closest(&var.text, bound.iter().map(|name| &*name.text));
+    match bound.iter().find(|name| Some(&*name.text) == close) {
+        Some(close) => faults
+            .at(var.span, format!("{message}; did you mean `@{}`?", close.text))
+            .related(faults.place(close.span), format!("`@{}` is bound here", close.text)),
+        None => faults
+            .at(var.span, message)
+            .help("the pattern says what may stand for it: `y = @op in [Add, Sub] (a, b)`"),
+    }
+}
+
+fn chosen_twice(faults: &Faults, var: &Name, first: Span) -> Finding {
+    faults
+        .at(var.span, format!("the operators for `@{}` are given twice", var.text))
+        .related(faults.place(first), "the first list is here")
+        .help(format!("`y = @{} (…)` is a node with the same operator", var.text))
+}
+
+fn listed_twice(faults: &Faults, op: &Op, first: Span) -> Finding {
+    faults
+        .at(op.span, format!("`{}` is in the list twice", op.name.text))
+        .related(faults.place(first), "the first one is here")
+}
+
+fn nothing_to_choose(faults: &Faults, var: &Name) -> Finding {
+    faults.at(var.span, format!("there is no operator that `@{}` could be", var.text))
+}
+
+fn chosen_in_rewrite(faults: &Faults, var: &Name) -> Finding {
+    faults
+        .at(var.span, format!("a rewrite cannot choose what `@{}` is", var.text))
+        .help(format!("write the list in the pattern, and `y = @{} (…)` here", var.text))
+}
+
+/// What each operator variable is in one direction of a rule.
+#[derive(Clone, Default)]
+pub struct Choice<'a>(Vec<(&'a Name, &'a Op)>);
+
+/// Every way to choose, at least one; the choices where something is wrong with them are reported.
+pub fn choices<'a>(entries: &'a Entries, faults: &mut Faults) -> Vec<Choice<'a>> {
+    let mut lists: Vec<&OpVar> = Vec::new();
+    for var in variables(entries.pattern()).filter(|var| !var.among.is_none()) {
+        match lists.iter().find(|first| first.name.text == var.name.text) {
+            Some(first) => faults.push(chosen_twice(faults, &var.name, first.name.span)),
+            None => lists.push(var),
+        }
+    }
+    let bound: Vec<&Name> = lists.iter().map(|var| &var.name).collect();
+    let rewritten = entries.rewritten().unwrap_or_default();
+    for var in variables(rewritten).filter(|var| var.among.is_some()) {
+        faults.push(chosen_in_rewrite(faults, &var.name));
+    }
+    for var in variables(entries.pattern()).chain(variables(rewritten)) {
+        if var.among.is_none() && !bound.iter().any(|name| name.text == var.name.text) {
+            faults.push(unbound(faults, &var.name, &bound));
+        }
+    }
+    let mut choices = vec![Choice::default()];
+    for var in lists {
+        let among = var.among.as_deref().unwrap_or_default();
+        check_list(var, among, faults);
+        let with = |choice: &Choice<'a>, op| Choice([choice.0.as_slice(), &[(&var.name, op)]].concat());
+        choices = choices.iter().flat_map(|choice| among.iter().map(move |op| with(choice, op))).collect();
+    }
+    choices
+}
+
+fn check_list(var: &OpVar, among: &[Op], faults: &mut Faults) {
+    if among.is_empty() {
+        faults.push(nothing_to_choose(faults, &var.name));
+    }
+    let same = |a: &Op, b: &Op| {
+        let epoch = |op: &Op| op.epoch.map(|(epoch, _)| epoch);
+        (&a.domain, &a.name.text, epoch(a)) == (&b.domain, &b.name.text, epoch(b))
+    };
+    for (index, op) in among.iter().enumerate() {
+        if let Some(first) = among[..index].iter().find(|first| same(first, op)) {
+            faults.push(listed_twice(faults, op, first.span));
+        }
+    }
+}
+
+fn variables(statements: &[Statement]) -> impl Iterator<Item = &OpVar> {
+    statements.iter().filter_map(|statement| match statement {
+        Statement::Node(node) => node.call.op.var.as_deref(),
+        Statement::Alias { .. } => None,
+    })
+}
+
+impl<'a> Choice<'a> {
+    /// The statements with the chosen operators in them.
+    pub fn apply<'s>(&self, statements: &'s [Statement]) -> Cow<'s, [Statement]> {
+        if self.0.is_empty() {
+            return Cow::Borrowed(statements);
+        }
+        let mut statements = statements.to_vec();
+        for statement in &mut statements {
+            if let Statement::Node(node) = statement {
+                self.name(&mut node.call.op);
+            }
+        }
+        Cow::Owned(statements)
+    }
+
+    /// `@op` is the operator as it is listed; `@op@1` another epoch of it.
+    fn name(&self, op: &mut Op) {
+        let Some(var) = &op.var else { return };
+        if let Some((_, chosen)) = self.0.iter().find(|(name, _)| name.text == var.name.text) {
+            let epoch = op.epoch.or(chosen.epoch);
+            *op = Op { epoch, ..Op::clone(chosen) };
+        }
+    }
+
+    /// Binds the name of each chosen operator, for conditions and messages.
+    pub fn bind(&self, scope: &mut Scope) -> Vec<Step> {
+        let step = |(name, op): &(&Name, &Op)| {
+            let expr = Expr { kind: ExprKind::Str(op.name.text.clone()), span: name.span };
+            Step::Let { var: scope.bind_operator(name), expr }
+        };
+        self.0.iter().map(step).collect()
+    }
+}
