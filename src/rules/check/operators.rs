@@ -58,7 +58,7 @@ pub struct Choice<'a>(Vec<(&'a Name, &'a Op)>);
 /// Every way to choose, at least one; the choices where something is wrong with them are reported.
 pub fn choices<'a>(entries: &'a Entries, faults: &mut Faults) -> Vec<Choice<'a>> {
     let mut lists: Vec<&OpVar> = Vec::new();
-    for var in variables(entries.pattern()).filter(|var| !var.among.is_none()) {
+    for var in variables(entries.pattern()).filter(|var| var.among.is_some()) {
         match lists.iter().find(|first| first.name.text == var.name.text) {
             Some(first) => faults.push(chosen_twice(faults, &var.name, first.name.span)),
             None => lists.push(var),
