@@ -47,8 +47,11 @@ pub struct Report {
     pub limits: Vec<&'static str>,
 }
 
-/// Applies `rules` over and over until nothing changes.
-pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], limits: Limits, report: &mut Report) {
+/// Whether there is no use for what a rule would make of these nodes.
+pub type Useless<'a> = &'a dyn Fn(&EGraph, &Rule, &[NodeRef]) -> bool;
+
+/// Applies `rules` over and over until nothing changes, but for what is `useless`.
+pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: Limits, report: &mut Report) {
     let most = egraph.total_number_of_nodes() * limits.growth + limits.slack;
     let mut done = Seen::default();
     fold(egraph);
@@ -58,7 +61,7 @@ pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], limits: Limits, report: &m
             return;
         }
         let mut changed = false;
-        let plans = search(egraph, rules, &mut done, report);
+        let plans = search(egraph, rules, useless, &mut done, report);
         for (rule, plan) in &plans {
             match apply(egraph, plan) {
                 Ok(applied) => {
@@ -95,6 +98,7 @@ type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
 fn search<'r>(
     egraph: &EGraph,
     rules: &[&'r Rule],
+    useless: Useless,
     done: &mut Seen,
     report: &mut Report,
 ) -> Vec<(usize, ClassPlan<'r>)> {
@@ -110,6 +114,9 @@ fn search<'r>(
                 report.limits.push("matches");
             }
             plans.extend(found.matches.into_iter().filter_map(|found| {
+                if useless(egraph, rule, &found.nodes) {
+                    return None;
+                }
                 let is_new = done.insert((index, direction, key(egraph, &found)));
                 let plan = is_new.then(|| plan(&host, forms, found)).flatten()?;
                 Some((index, plan))

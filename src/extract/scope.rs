@@ -5,11 +5,11 @@ use rustc_hash::FxHashMap;
 
 use super::adapt::adapt;
 use super::{Blocker, Chosen, Plan, Target, blockers, choose, plan};
-use crate::egraph::{self, ENode, Limits};
+use crate::egraph::{self, EGraph, ENode, Limits, NodeRef};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId};
 use crate::infer::Facts;
-use crate::rules::rule::Rule;
+use crate::rules::rule::{Phase, Rule};
 
 /// Rounds of getting around what the target does not take: one form may need several, for its type, its
 /// axes and its indices.
@@ -44,15 +44,17 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         return Done::Unchanged;
     };
     let mut report = egraph::Report::default();
-    egraph::saturate(&mut egraph, task.simplify, Limits::default(), &mut report);
+    let useless =
+        |egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]| is_useless(task.target, egraph, rule, nodes);
+    egraph::saturate(&mut egraph, task.simplify, &useless, Limits::default(), &mut report);
     if task.all.len() > task.simplify.len() {
-        egraph::saturate(&mut egraph, task.all, Limits::default(), &mut report);
+        egraph::saturate(&mut egraph, task.all, &useless, Limits::default(), &mut report);
     }
     for _ in 0..ADAPTATIONS {
         if task.target.is_source || !adapt(&mut egraph, task.target, &mut report.added) {
             break;
         }
-        egraph::saturate(&mut egraph, task.all, Limits::default(), &mut report);
+        egraph::saturate(&mut egraph, task.all, &useless, Limits::default(), &mut report);
     }
     let lies = std::mem::take(&mut egraph.analysis.conflicts);
     report.refused.extend(lies.into_iter().map(|why| egraph::Refused { code: "facts".to_owned(), why }));
@@ -81,6 +83,13 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         }
     }
     Done::Planned { plan: Box::new(plan), report }
+}
+
+/// Whether a rule would only convert what the target takes as it is.
+fn is_useless(target: &Target, egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]) -> bool {
+    let call = |node: &NodeRef| egraph[node.class].nodes.get(node.index as usize)?.as_call();
+    rule.phase == Phase::Convert
+        && nodes.iter().all(|node| call(node).is_some_and(|call| target.legal(egraph, call).is_ok()))
 }
 
 /// The classes that must be there: the outputs, and every value of the graph where all is to stay.
