@@ -3,7 +3,7 @@
 use super::finding::{Finding, Level};
 use super::place::Place;
 
-/// Code, name and level of a rule, as its page in `rules/lint/` says them; `build.rs` makes [`super::known`]
+/// Code, name and level of a rule, as its page in `rules/lint/` says them; `build.rs` makes `known`
 /// of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleId {
