@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::EGraph;
 use super::analysis::Scope;
 use super::enode::{Call, ENode, OpId};
+use super::rebuild::rebuild;
 use super::tables::{OpKey, Tables};
 use crate::graph::scopes::captures_of_node;
 use crate::graph::uses::Uses;
@@ -52,7 +53,7 @@ pub fn build<'m>(
     for value in ports.map(|port| port.value) {
         builder.value(value);
     }
-    builder.built.egraph.rebuild();
+    rebuild(&mut builder.built.egraph);
     Ok(builder.built)
 }
 

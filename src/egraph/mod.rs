@@ -10,6 +10,7 @@ mod analysis;
 mod build;
 mod enode;
 mod host;
+mod rebuild;
 mod rewrite;
 mod saturate;
 mod tables;
@@ -18,6 +19,7 @@ pub use analysis::{Data, Scope};
 pub use build::{Built, build};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId};
 pub use host::NodeRef;
+pub use rebuild::rebuild;
 pub use saturate::{Limits, Refused, Report, saturate};
 pub use tables::{OpKey, Tables};
 

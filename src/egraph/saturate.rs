@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use super::EGraph;
 use super::enode::ENode;
 use super::host::{ClassHost, NodeRef};
+use super::rebuild::rebuild;
 use super::rewrite::{ClassPlan, Unapplied, apply};
 use crate::rules::matcher::{self, Match};
 use crate::rules::plan::plan;
@@ -80,7 +81,7 @@ pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: 
                 }
             }
         }
-        egraph.rebuild();
+        rebuild(egraph);
         changed |= fold(egraph);
         if !changed {
             return;
@@ -154,7 +155,7 @@ fn fold(egraph: &mut EGraph) -> bool {
             changed |= egraph.union(class, constant);
         }
     }
-    egraph.rebuild();
+    rebuild(egraph);
     changed
 }
 

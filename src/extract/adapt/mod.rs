@@ -9,7 +9,7 @@ use egg::Id;
 
 use super::legality::Target;
 use crate::diag::known;
-use crate::egraph::{Call, EGraph, ENode};
+use crate::egraph::{Call, EGraph, ENode, rebuild};
 use crate::graph::{AttrValue, Attribute, ElemType, NodeId};
 use crate::schema::Obstacle;
 
@@ -38,7 +38,7 @@ pub fn adapt(egraph: &mut EGraph, target: &Target, added: &mut Vec<(ENode, Strin
             _ => false,
         };
     }
-    egraph.rebuild();
+    rebuild(egraph);
     changed
 }
 
