@@ -39,15 +39,15 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
         table += &format!("    ({path:?}, include_str!({:?})),\n", file.to_string_lossy());
         for text in without_examples(&fs::read_to_string(&file)?) {
             let header = header(&text).ok_or_else(|| format!("{path}: a rule without a header: {text}"))?;
-            let Header { code, name, summary, severity, mends, needs, kind } = &header;
+            let Header { code, name, summary, severity, mends, needs, phase } = &header;
             let needs: Vec<String> = needs.iter().map(|ops| format!("&{ops:?}")).collect();
             briefs += &format!(
                 "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
-                 severity: Level::{severity}, mends: {mends:?}, needs: &[{}], kind: Kind::{kind}, \
+                 severity: Level::{severity}, mends: {mends:?}, needs: &[{}], phase: {phase}, \
                  text: {text:?} }},\n",
                 needs.join(", ")
             );
-            if *kind == "Page" {
+            if *phase == "None" {
                 let id = format!("RuleId {{ code: {code:?}, name: {name:?}, level: Level::{severity} }}");
                 let constant = name.to_uppercase().replace('-', "_");
                 constants += &format!("/// {code}: {summary}\npub(crate) const {constant}: RuleId = {id};\n");
@@ -92,8 +92,8 @@ struct Header<'t> {
     mends: Option<&'t str>,
     /// For each node of the pattern, the operators that it may be.
     needs: Vec<Vec<&'t str>>,
-    /// `Kind::…`.
-    kind: &'static str,
+    /// `Some(Phase::…)`, or `None` for the page of what code finds.
+    phase: &'static str,
 }
 
 /// Of a rule as we format it: `rule CVT001 axes-as-input {`, and an entry a line.
@@ -101,15 +101,17 @@ fn header(text: &str) -> Option<Header<'_>> {
     let mut words = text.lines().find_map(|line| line.strip_prefix("rule "))?.split_whitespace();
     let word = entry(text, "severity")?;
     let severity = word[..1].to_uppercase() + &word[1..];
-    let kind = match (entry(text, "detect"), entry(text, "phase")) {
-        (Some(_), _) => "Page",
-        (None, Some("convert")) => "Conversion",
-        (None, Some("explore")) => "Form",
-        _ => "Finding",
+    let phase = match (entry(text, "detect"), entry(text, "phase").unwrap_or("fix")) {
+        (Some(_), _) => "None",
+        (None, "simplify") => "Some(Phase::Simplify)",
+        (None, "explore") => "Some(Phase::Explore)",
+        (None, "convert") => "Some(Phase::Convert)",
+        (None, "fix") => "Some(Phase::Fix)",
+        _ => return None,
     };
     let summary = text.lines().find_map(|line| line.strip_prefix("## "))?;
     let (code, name) = (words.next()?, words.next()?);
-    Some(Header { code, name, summary, severity, mends: entry(text, "mends"), needs: needs(text), kind })
+    Some(Header { code, name, summary, severity, mends: entry(text, "mends"), needs: needs(text), phase })
 }
 
 /// What stands for the nodes of the block `match`: after each `=` outside of all brackets an operator,
@@ -141,7 +143,11 @@ fn operators(text: &str) -> Option<Vec<&str>> {
     }
     let end = text.find(['(', '<', '['])?;
     let list = text[end..].strip_prefix('[')?;
-    Some(list[..list.find(']')?].split(',').map(|item| operator(item.trim())).collect())
+    let mut operators: Vec<&str> =
+        list[..list.find(']')?].split(',').map(|item| operator(item.trim())).collect();
+    // Two versions of one, `[Split@13, Split@18]`.
+    operators.dedup();
+    Some(operators)
 }
 
 /// `Squeeze` of `Squeeze@13 (…)`, `FusedConv` of `com.microsoft.FusedConv`.

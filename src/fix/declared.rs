@@ -35,7 +35,8 @@ pub fn renew(model: &mut Model) {
 
 /// Declares of some outputs of a graph what is known of them.
 fn outputs(model: &mut Model, graph: GraphId, facts: &Facts, which: &dyn Fn(ValueId) -> bool) {
+    let mut declarer = infer::Declarer::default();
     for port in model.graphs[graph].outputs.iter_mut().filter(|port| which(port.value)) {
-        infer::declare(port, &facts[port.value]);
+        declarer.declare(port, &facts[port.value]);
     }
 }

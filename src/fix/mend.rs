@@ -35,12 +35,11 @@ pub fn mend(
     report: &mut Report,
 ) -> (bool, Option<Facts>) {
     let wanted = |rule: &&Rule| {
-        rule.phase == Phase::Fix
-            && !rule.is_lint_only()
+        !rule.is_lint_only()
             && rule.is_selected(&options.selection)
             && (rule.safety != Safety::Unsafe || options.unsafe_fixes)
     };
-    let within_reach = rules.within_reach(operators(model), false);
+    let within_reach = rules.within_reach(operators(model), &[Phase::Fix]);
     let fixes: Vec<&Rule> = within_reach.into_iter().filter(wanted).collect();
     let mut changed = false;
     if fixes.is_empty() {
@@ -68,6 +67,9 @@ type Found<'r> = (&'r Rule, GraphId, Plan<'r, ValueId, NodeId>);
 
 fn round(model: &mut Model, facts: &Facts, fixes: &[&Rule], report: &mut Report) -> bool {
     let found = search(model, facts, fixes);
+    if found.is_empty() {
+        return false;
+    }
     let mut names = Names::of(model);
     let mut gone = FxHashSet::default();
     let mut changed = false;

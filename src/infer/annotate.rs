@@ -1,10 +1,13 @@
 //! Inferred facts as declared types: `value_info`, and the types of inputs and outputs.
 
-use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::driver::Facts;
 use super::fact::{Fact, TensorFact};
 use super::shape::Size;
+use crate::graph::dim::Dim;
 use crate::graph::{
     DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Port, Type, TypeKind, ValueId, ValueInfo,
 };
@@ -14,93 +17,110 @@ use crate::graph::{
 /// and documentation, and whatever was inferred less of. In local functions nothing is declared: their values
 /// differ from call to call. Says whether anything changed.
 pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
+    let mut declarer = Declarer::default();
     let mut changed = false;
     for graph in model.graphs.ids() {
         if model.function_of(graph).is_none() {
-            changed |= annotate_graph(model, graph, facts);
+            changed |= declarer.graph(model, graph, facts);
         }
     }
     changed
 }
 
-fn annotate_graph(model: &mut Model, id: GraphId, facts: &Facts) -> bool {
-    let made: Vec<ValueId> = {
-        let nodes = model.graphs[id].nodes.iter();
-        nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied()).collect()
-    };
-    let graph = &mut model.graphs[id];
-    let mut changed = false;
-    for port in graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.value_info) {
-        changed |= declare(port, &facts[port.value]);
+/// Writes facts as types.
+#[derive(Debug, Default)]
+pub struct Declarer {
+    /// Sizes as they are written: most of a model are the same few.
+    written: FxHashMap<Dim, Arc<str>>,
+}
+
+impl Declarer {
+    fn graph(&mut self, model: &mut Model, id: GraphId, facts: &Facts) -> bool {
+        let made: Vec<ValueId> = {
+            let nodes = model.graphs[id].nodes.iter();
+            nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied()).collect()
+        };
+        let graph = &mut model.graphs[id];
+        let mut changed = false;
+        for port in graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.value_info) {
+            changed |= self.declare(port, &facts[port.value]);
+        }
+        let declared = graph.outputs.iter().chain(&graph.value_info).map(|port| port.value);
+        let declared: FxHashSet<ValueId> = declared.collect();
+        for value in made.into_iter().filter(|value| !declared.contains(value)) {
+            let mut port = Port { value, info: ValueInfo::default() };
+            if self.declare(&mut port, &facts[value]) {
+                graph.value_info.push(port);
+                changed = true;
+            }
+        }
+        changed
     }
-    let declared = graph.outputs.iter().chain(&graph.value_info).map(|port| port.value);
-    let declared: FxHashSet<ValueId> = declared.collect();
-    for value in made.into_iter().filter(|value| !declared.contains(value)) {
-        let mut port = Port { value, info: ValueInfo::default() };
-        if declare(&mut port, &facts[value]) {
-            graph.value_info.push(port);
-            changed = true;
-        }
+
+    /// Declares of a port what is known of it, if that is anything; whether that changed it.
+    pub fn declare(&mut self, port: &mut Port, fact: &Fact) -> bool {
+        let Some(ty) = self.type_of(fact, port.info.ty.as_ref()) else { return false };
+        let changed = port.info.ty.as_ref() != Some(&ty);
+        port.info.ty = Some(ty);
+        changed
     }
-    changed
-}
 
-/// Declares of a port what is known of it, if that is anything; whether that changed it.
-pub fn declare(port: &mut Port, fact: &Fact) -> bool {
-    let Some(ty) = type_of(fact, port.info.ty.as_ref()) else { return false };
-    let changed = port.info.ty.as_ref() != Some(&ty);
-    port.info.ty = Some(ty);
-    changed
-}
+    /// A fact as a type, with the denotations of the type that it takes the place of. `None` where the fact
+    /// does not even say the element type, without which a type says nothing.
+    fn type_of(&mut self, fact: &Fact, old: Option<&Type>) -> Option<Type> {
+        let mut inner = |fact: &Fact, old: Option<&Option<Box<Type>>>| {
+            Some(Some(Box::new(self.type_of(fact, old.and_then(|old| old.as_deref()))?)))
+        };
+        let kind = match (fact, old.map(|old| &old.kind)) {
+            (Fact::Tensor(tensor), old) => {
+                let (elem, shape) = self.tensor_type(tensor, old)?;
+                TypeKind::Tensor { elem, shape }
+            }
+            (Fact::SparseTensor(tensor), old) => {
+                let (elem, shape) = self.tensor_type(tensor, old)?;
+                TypeKind::SparseTensor { elem, shape }
+            }
+            (Fact::Sequence(of), Some(TypeKind::Sequence(old))) => TypeKind::Sequence(inner(of, Some(old))?),
+            (Fact::Sequence(of), _) => TypeKind::Sequence(inner(of, None)?),
+            (Fact::Optional(of), Some(TypeKind::Optional(old))) => TypeKind::Optional(inner(of, Some(old))?),
+            (Fact::Optional(of), _) => TypeKind::Optional(inner(of, None)?),
+            (Fact::Map { key, value }, _) => {
+                TypeKind::Map { key: Some((*key)?.number()), value: inner(value, None)? }
+            }
+            (Fact::Unknown | Fact::Opaque, _) => return None,
+        };
+        Some(Type { kind, denotation: old.and_then(|old| old.denotation.clone()) })
+    }
 
-/// A fact as a type, with the denotations of the type that it takes the place of. `None` where the fact does
-/// not even say the element type, without which a type says nothing.
-fn type_of(fact: &Fact, old: Option<&Type>) -> Option<Type> {
-    let inner = |fact: &Fact, old: Option<&Option<Box<Type>>>| {
-        Some(Some(Box::new(type_of(fact, old.and_then(|old| old.as_deref()))?)))
-    };
-    let kind = match (fact, old.map(|old| &old.kind)) {
-        (Fact::Tensor(tensor), old) => {
-            let (elem, shape) = tensor_type(tensor, old)?;
-            TypeKind::Tensor { elem, shape }
+    fn tensor_type(
+        &mut self,
+        fact: &TensorFact,
+        old: Option<&TypeKind>,
+    ) -> Option<(Option<i32>, DeclaredShape)> {
+        let old = match old {
+            Some(TypeKind::Tensor { shape, .. } | TypeKind::SparseTensor { shape, .. }) => shape.as_deref(),
+            _ => None,
+        };
+        let old = old.filter(|old| Some(old.len()) == fact.shape.rank());
+        let dimension = |(axis, size): (usize, &Size)| {
+            let old = old.and_then(|old| old.get(axis));
+            Dimension { dim: self.dim(size, old), denotation: old.and_then(|old| old.denotation.clone()) }
+        };
+        let shape = fact.shape.dims().map(|dims| dims.iter().enumerate().map(dimension).collect());
+        Some((Some(fact.elem?.number()), shape))
+    }
+
+    fn dim(&mut self, size: &Size, old: Option<&Dimension>) -> DeclaredDim {
+        let Some(dim) = size else { return old.map_or(DeclaredDim::Absent, |old| old.dim.clone()) };
+        if let Some(value) = dim.as_const() {
+            return DeclaredDim::Value(value);
         }
-        (Fact::SparseTensor(tensor), old) => {
-            let (elem, shape) = tensor_type(tensor, old)?;
-            TypeKind::SparseTensor { elem, shape }
+        if let Some(written) = self.written.get(dim) {
+            return DeclaredDim::Param(written.clone());
         }
-        (Fact::Sequence(of), Some(TypeKind::Sequence(old))) => TypeKind::Sequence(inner(of, Some(old))?),
-        (Fact::Sequence(of), _) => TypeKind::Sequence(inner(of, None)?),
-        (Fact::Optional(of), Some(TypeKind::Optional(old))) => TypeKind::Optional(inner(of, Some(old))?),
-        (Fact::Optional(of), _) => TypeKind::Optional(inner(of, None)?),
-        (Fact::Map { key, value }, _) => {
-            TypeKind::Map { key: Some((*key)?.number()), value: inner(value, None)? }
-        }
-        (Fact::Unknown | Fact::Opaque, _) => return None,
-    };
-    Some(Type { kind, denotation: old.and_then(|old| old.denotation.clone()) })
-}
-
-fn tensor_type(fact: &TensorFact, old: Option<&TypeKind>) -> Option<(Option<i32>, DeclaredShape)> {
-    let old = match old {
-        Some(TypeKind::Tensor { shape, .. } | TypeKind::SparseTensor { shape, .. }) => shape.as_deref(),
-        _ => None,
-    };
-    let old = old.filter(|old| Some(old.len()) == fact.shape.rank());
-    let dimension = |(axis, size): (usize, &Size)| {
-        let old = old.and_then(|old| old.get(axis));
-        Dimension { dim: declared_dim(size, old), denotation: old.and_then(|old| old.denotation.clone()) }
-    };
-    let shape = fact.shape.dims().map(|dims| dims.iter().enumerate().map(dimension).collect());
-    Some((Some(fact.elem?.number()), shape))
-}
-
-fn declared_dim(size: &Size, old: Option<&Dimension>) -> DeclaredDim {
-    match size {
-        Some(dim) => match dim.as_const() {
-            Some(value) => DeclaredDim::Value(value),
-            None => DeclaredDim::Param(dim.to_string().into()),
-        },
-        None => old.map_or(DeclaredDim::Absent, |old| old.dim.clone()),
+        let written: Arc<str> = dim.to_string().into();
+        self.written.insert(dim.clone(), written.clone());
+        DeclaredDim::Param(written)
     }
 }
 

@@ -26,13 +26,13 @@ mod testing;
 mod unify;
 mod values;
 
-pub use annotate::{annotate, declare};
+pub use annotate::{Declarer, annotate};
 pub use call::{Attrs, Call, Fresh, transfer};
 pub use decided::decided_branch;
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
 pub use elements::{Elements, MAX_FOLLOWED};
 pub use fact::{Fact, Known, TensorFact};
 pub use fault::{Expected, Fault};
-pub use load::{MAX_ELEMENTS, array};
+pub use load::{MAX_ELEMENTS, array, attr};
 pub use meet::Conflict;
 pub use shape::{Shape, Size};

@@ -1,7 +1,7 @@
 //! The rules that are built in, as `build.rs` collects them.
 
 use super::check::{Faults, check};
-use super::rule::Rule;
+use super::rule::{Phase, Rule};
 use super::syntax::parse;
 use crate::diag::Level;
 use crate::graph::syntax::Source;
@@ -19,22 +19,10 @@ pub struct Brief {
     pub mends: Option<&'static str>,
     /// For each node of its pattern, the operators that it may be.
     pub needs: &'static [&'static [&'static str]],
-    pub(super) kind: Kind,
+    /// `None` for the page of something that code finds: nothing is matched.
+    pub(super) phase: Option<Phase>,
     path: &'static str,
     text: &'static str,
-}
-
-/// What a rule is of use for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The page of something that code finds: nothing is matched.
-    Page,
-    /// The form that another opset has for the same: there is nothing to say about it.
-    Conversion,
-    /// Another form of the same, about which there is nothing to say either.
-    Form,
-    /// It says something of a graph, and perhaps mends it.
-    Finding,
 }
 
 impl Brief {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
 
 use super::check::{Faults, check};
-use super::embedded::{self, Brief, Kind};
+use super::embedded::{self, Brief};
 use super::rule::{Phase, Rule};
 use super::syntax::{RULES, parse};
 use crate::diag::Finding;
@@ -73,11 +73,11 @@ impl Entry {
         }
     }
 
-    /// Whether it is of use to a conversion, or else without one.
-    fn is_for(&self, converting: bool) -> bool {
+    /// When it runs; `None` for a page.
+    fn phase(&self) -> Option<Phase> {
         match self {
-            Entry::Read(rule) => converting || rule.phase != Phase::Convert,
-            Entry::BuiltIn(brief, _) => converting || brief.kind != Kind::Conversion,
+            Entry::Read(rule) => Some(rule.phase),
+            Entry::BuiltIn(brief, _) => brief.phase,
         }
     }
 
@@ -106,12 +106,12 @@ impl RuleSet {
     /// The rules that are built in and have a pattern, without their examples. Each is read when it is
     /// first asked for: the tools start often, and of the many rules few can match in one model.
     pub fn patterns() -> RuleSet {
-        RuleSet::brief(|brief| brief.kind != Kind::Page)
+        RuleSet::brief(|brief| brief.phase.is_some())
     }
 
     /// Those of them that say something of a model as it is.
     pub fn for_linting() -> RuleSet {
-        RuleSet::brief(|brief| brief.kind == Kind::Finding)
+        RuleSet::brief(|brief| matches!(brief.phase, Some(Phase::Simplify | Phase::Fix)))
     }
 
     fn brief(wanted: impl Fn(&Brief) -> bool) -> RuleSet {
@@ -131,14 +131,15 @@ impl RuleSet {
         self.entries.iter().filter(|entry| entry.can_match(present)).filter_map(Entry::rule).collect()
     }
 
-    /// The rules that can match in a model with these operators, or on what others of them make of it;
-    /// those for conversion only if there is one.
-    pub fn within_reach(&self, mut present: FxHashSet<Arc<str>>, converting: bool) -> Vec<&Rule> {
+    /// The rules of some phases that can match in a model with these operators, or on what others of them make
+    /// of it.
+    pub fn within_reach(&self, mut present: FxHashSet<Arc<str>>, phases: &[Phase]) -> Vec<&Rule> {
+        let is_wanted = |entry: &Entry| entry.phase().is_some_and(|phase| phases.contains(&phase));
         let mut reached = vec![false; self.entries.len()];
         loop {
             let before = present.len();
             for (entry, reached) in self.entries.iter().zip(&mut reached).filter(|(_, reached)| !**reached) {
-                if entry.is_for(converting) && entry.can_match(&|op| present.contains(op)) {
+                if is_wanted(entry) && entry.can_match(&|op| present.contains(op)) {
                     *reached = true;
                     let made = entry.rule().into_iter().flat_map(Rule::makes);
                     present.extend(made.cloned());
@@ -259,6 +260,7 @@ mod tests {
             let brief = brief.expect("every rule has one");
             let said = (brief.name, brief.severity, brief.summary, brief.mends);
             assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.mends.as_deref()));
+            assert_eq!(brief.phase, has_pattern.then_some(rule.phase), "{}", rule.code);
             let ops = operators(rule);
             assert_eq!(brief.needs.iter().map(|ops| ops.to_vec()).collect::<Vec<_>>(), ops, "{}", rule.code);
             assert!(rules.get(&rule.code).is_some_and(|found| found.name == rule.name));

@@ -174,7 +174,10 @@ impl Builder {
                 }
             };
             self.model.nodes[node].inputs = inputs.into_iter().map(input).collect();
-            let attrs = attributes.into_iter().map(|attr| self.attribute(attr, Some(node))).collect();
+            let mut attrs: Vec<_> =
+                attributes.into_iter().map(|attr| self.attribute(attr, Some(node))).collect();
+            // Collected where the protobuf ones were, which are much larger.
+            attrs.shrink_to_fit();
             self.model.nodes[node].attrs = attrs;
         }
         nodes

@@ -98,14 +98,8 @@ struct Attrs<'a> {
 impl eval::Attrs for Attrs<'_> {
     fn get(&self, name: &str) -> Option<Attr<'_>> {
         Some(match self.node.attr(name)? {
-            AttrValue::Int(int) => Attr::Int(*int),
-            AttrValue::Float(float) => Attr::Float(*float),
-            AttrValue::String(string) => Attr::Str(string),
-            AttrValue::Ints(ints) => Attr::Ints(ints),
-            AttrValue::Floats(floats) => Attr::Floats(floats),
-            AttrValue::Strings(strings) => Attr::Strs(strings.iter().map(|string| &**string).collect()),
             AttrValue::Tensor(id) => Attr::Tensor(Arc::new(infer::array(&self.model.tensors[*id])?)),
-            _ => return None,
+            value => infer::attr(value)?,
         })
     }
 }
