@@ -4,6 +4,7 @@
 //! graph of the model, inner ones first, goes through the e-graph, where every rule adds equal forms, and
 //! the cheapest that are legal at the target come back.
 
+mod batched_scan;
 mod blocked;
 mod constants;
 mod decide;
@@ -64,6 +65,7 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     } else if changed {
         declared::correct(&mut model);
     }
+    changed |= batched_scan::unbatch(&mut model, options.opset, &mut report);
     let main_target = target::target(&model.opsets, options.opset);
     let refusal = match blocked::by_version(&main_target, options) {
         None if !target::has_functions(&model, &main_target, options) => {
@@ -120,28 +122,21 @@ fn rewrite(
     report: &mut Report,
 ) -> Result<bool, Vec<Finding>> {
     let converts = !target::target(&model.opsets, options.opset).is_source;
-    if !options.optimize && !converts {
-        return Ok(false);
-    }
-    let within_reach = rules.within_reach(mend::operators(model), converts);
-    let simplify = chosen_rules(&within_reach, options, &[Phase::Simplify]);
-    let phases: &[Phase] = match converts {
-        true => &[Phase::Simplify, Phase::Explore, Phase::Convert],
-        false => &[Phase::Simplify, Phase::Explore],
+    let phases: &[Phase] = match (options.optimize, converts) {
+        (true, true) => &[Phase::Simplify, Phase::Explore, Phase::Convert],
+        (true, false) => &[Phase::Simplify, Phase::Explore],
+        (false, true) => &[Phase::Convert],
+        (false, false) => return Ok(false),
     };
-    let all = chosen_rules(&within_reach, options, phases);
+    let all = chosen_rules(&rules.within_reach(mend::operators(model), phases), options);
+    let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
     let main_target = target::target(&model.opsets, options.opset);
     let constants = constants_at(model, &main_target, options);
     let mut findings = Vec::new();
     let mut changed = false;
     for graph in inner_first(model) {
         let target = target::target(imports(model, graph), options.opset);
-        let task = extract::Task {
-            target: &target,
-            simplify: if options.optimize { &simplify } else { &[] },
-            all: &all,
-            keep: !options.optimize,
-        };
+        let task = extract::Task { target: &target, simplify: &simplify, all: &all, keep: !options.optimize };
         let facts = infer::infer(model, infer::Options::default());
         let done = extract::run(model, graph, &facts, &Uses::new(model), &task);
         match done {
@@ -184,14 +179,13 @@ fn inner_first(model: &Model) -> Vec<GraphId> {
     graphs
 }
 
-/// The rules of some phases that may run: exact ones and those that only round, and unsafe ones where
-/// asked for. What conversion needs does not depend on what was selected.
-fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options, phases: &[Phase]) -> Vec<&'r Rule> {
+/// Those of some rules that may run: exact ones and those that only round, and unsafe ones where asked for.
+/// What conversion needs does not depend on what was selected.
+fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     let wanted = |rule: &&Rule| {
-        let selected =
-            rule.phase == Phase::Convert || (options.optimize && options.selection.contains(&rule.code));
+        let selected = rule.phase == Phase::Convert || options.selection.contains(&rule.code);
         let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
-        phases.contains(&rule.phase) && selected && safe && !rule.is_lint_only()
+        selected && safe && !rule.is_lint_only()
     };
     rules.iter().copied().filter(wanted).collect()
 }

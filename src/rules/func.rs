@@ -121,9 +121,9 @@ functions! {
     Sum "sum" (Expr);
     /// The product of a list of numbers.
     Product "product" (Expr);
-    /// The least of a list of numbers, or of two numbers.
+    /// The least of a list of numbers; of two numbers, or two lists element by element.
     Min "min" (Expr, Expr) optional 1;
-    /// The greatest of a list of numbers, or of two numbers.
+    /// The greatest of a list of numbers; of two numbers, or two lists element by element.
     Max "max" (Expr, Expr) optional 1;
     /// The absolute value.
     Abs "abs" (Expr);

@@ -28,7 +28,6 @@ mod syntax;
 mod tensors;
 #[cfg(test)]
 mod tests;
-mod training;
 mod value;
 
 use std::ops::RangeInclusive;

@@ -99,9 +99,7 @@ impl<'t> Interpreter<'t> {
                 let (Some(object), Some(name)) = (field(target, "object"), field(target, "attribute")) else {
                     return;
                 };
-                let module = self.evaluate(object);
-                self.set_training(&module, object, text(name, self.source), &value);
-                if let Value::Instance(class) = module {
+                if let Value::Instance(class) = self.evaluate(object) {
                     self.changed.insert((class, text(name, self.source)), value);
                 }
             }

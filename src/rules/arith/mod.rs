@@ -21,15 +21,23 @@ const MAX_LIST: usize = 1 << 16;
 
 /// Numbers, or lists of them element by element; a number with a list goes with each of its elements.
 pub fn binary(op: BinaryOp, left: &Datum, right: &Datum) -> Option<Datum> {
+    elementwise(left, right, &|a, b| number::binary(op, a, b))
+}
+
+fn elementwise(
+    left: &Datum,
+    right: &Datum,
+    of_numbers: &dyn Fn(&Datum, &Datum) -> Option<Datum>,
+) -> Option<Datum> {
     let list = |items: Option<Vec<Datum>>| items.map(Datum::List);
     match (left, right) {
         (Datum::List(a), Datum::List(b)) if a.len() == b.len() => {
-            list(a.iter().zip(b).map(|(a, b)| binary(op, a, b)).collect())
+            list(a.iter().zip(b).map(|(a, b)| elementwise(a, b, of_numbers)).collect())
         }
         (Datum::List(_), Datum::List(_)) => None,
-        (Datum::List(a), b) => list(a.iter().map(|a| binary(op, a, b)).collect()),
-        (a, Datum::List(b)) => list(b.iter().map(|b| binary(op, a, b)).collect()),
-        (a, b) => number::binary(op, a, b),
+        (Datum::List(a), b) => list(a.iter().map(|a| elementwise(a, b, of_numbers)).collect()),
+        (a, Datum::List(b)) => list(b.iter().map(|b| elementwise(a, b, of_numbers)).collect()),
+        (a, b) => of_numbers(a, b),
     }
 }
 

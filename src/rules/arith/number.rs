@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{binary as binary_of_lists, compare};
+use super::{binary as binary_of_lists, compare, elementwise};
 use crate::graph::dim::Dim;
 use crate::rules::datum::Datum;
 use crate::rules::expr::{BinaryOp, CompareOp};
@@ -103,7 +103,9 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
         (Func::Product, [Datum::List(items)]) => fold(BinaryOp::Mul, 1, items),
         (Func::Min, [Datum::List(items)]) => extreme(Func::Min, items),
         (Func::Max, [Datum::List(items)]) => extreme(Func::Max, items),
-        (Func::Min | Func::Max, [_, _]) => extreme(func, args),
+        (Func::Min | Func::Max, [left, right]) => {
+            elementwise(left, right, &|a, b| extreme(func, &[a.clone(), b.clone()]))
+        }
         (Func::Abs, [Datum::Int(int)]) => int.checked_abs().map(Datum::Int),
         (Func::Abs, [Datum::Float(float)]) => Some(Datum::Float(float.abs())),
         (Func::Sqrt, [number]) => {

@@ -58,6 +58,15 @@ fn numbers_of_all_kinds() {
 }
 
 #[test]
+fn extremes() {
+    check(Func::Max, &[list(&[1, 7, 3])], Some(Datum::Int(7)));
+    check(Func::Max, &[Datum::Int(1), Datum::Int(2)], Some(Datum::Int(2)));
+    check(Func::Max, &[list(&[-1, 2]), Datum::Int(0)], Some(list(&[0, 2])));
+    check(Func::Min, &[list(&[-1, 2]), list(&[3, 1])], Some(list(&[-1, 1])));
+    check(Func::Min, &[list(&[1]), list(&[3, 1])], None);
+}
+
+#[test]
 fn equality_and_order() {
     let check =
         |op, a: Datum, b: Datum, expected| assert_eq!(compare(op, &a, &b), expected, "{a:?} {op:?} {b:?}");

@@ -18,6 +18,10 @@ pub(super) fn det(cx: &Cx) -> Result<Array> {
 
 /// Gaussian elimination with the largest pivot of each column.
 fn eliminate(mut m: Vec<f64>, n: usize) -> f64 {
+    // The element itself, a negative zero too.
+    if let [only] = m[..] {
+        return only;
+    }
     let mut product = 1.0;
     for k in 0..n {
         let mut pivot = k;

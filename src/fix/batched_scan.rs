@@ -1,0 +1,168 @@
+//! Scan of opset 8, which works on batches, as later versions have it.
+//!
+//! Up to 8 every input of a Scan has the batch as its first axis, and its items are scanned each by itself. From 9
+//! on there is no batch. A Scan over the batch, whose body is the Scan of one item, does the same for any size.
+
+use std::sync::Arc;
+
+use super::report::{self, Change, Report, Safety};
+use crate::diag::known::ADAPTED_FORM;
+use crate::extract::Names;
+use crate::graph::{
+    AttrValue, Attribute, Def, Graph, GraphId, Model, Node, NodeId, Owner, Port, Value, ValueId, ValueInfo,
+    scopes,
+};
+use crate::schema;
+
+/// The only opset with a Scan of batches.
+const BATCHED: u16 = 8;
+
+/// Brings a model of opset 8 with such Scans to 9, if it is to go there or higher; whether it did. It is left as it
+/// is where another node means something else in 9, and where the items of a batch have lengths of their own.
+pub fn unbatch(model: &mut Model, opset: Option<i64>, report: &mut Report) -> bool {
+    let is_old = model.opset(model.main, "") == Some(i64::from(BATCHED));
+    if !is_old || opset.is_none_or(|opset| opset <= i64::from(BATCHED)) {
+        return false;
+    }
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
+    let (scans, others): (Vec<NodeId>, Vec<NodeId>) = nodes.partition(|&node| is_scan(&model.nodes[node]));
+    let all = scans.iter().map(|&node| BatchedScan::of(&model.nodes[node])).collect::<Option<Vec<_>>>();
+    let Some(all) = all.filter(|all| !all.is_empty()) else { return false };
+    if !others.iter().all(|&node| means_the_same_in_9(&model.nodes[node])) {
+        return false;
+    }
+    let mut names = Names::of(model);
+    for (node, scan) in scans.into_iter().zip(all) {
+        report.add(change(model, node));
+        scan.nest(model, node, &mut names);
+    }
+    for import in model.opsets.iter_mut().filter(|import| import.version == Some(i64::from(BATCHED))) {
+        if crate::graph::normal_domain(import.domain.as_deref()).is_empty() {
+            import.version = Some(i64::from(BATCHED) + 1);
+        }
+    }
+    true
+}
+
+fn is_scan(node: &Node) -> bool {
+    node.domain().is_empty() && &*node.op_type == "Scan"
+}
+
+fn means_the_same_in_9(node: &Node) -> bool {
+    let epoch = |opset| schema::lookup(node.domain(), &node.op_type, opset).map(|schema| schema.epoch);
+    !node.domain().is_empty() || epoch(BATCHED) == epoch(BATCHED + 1)
+}
+
+fn change(model: &Model, node: NodeId) -> Change {
+    Change {
+        code: ADAPTED_FORM.code.to_owned(),
+        rule: ADAPTED_FORM.name.to_owned(),
+        safety: Safety::Exact,
+        graph: report::graph_name(model, node),
+        node: report::node_name(model, node),
+        summary: "`Scan` over the batch made of a `Scan` of batches".to_owned(),
+    }
+}
+
+/// What a Scan of 8 holds.
+struct BatchedScan {
+    body: GraphId,
+    /// States, then what is scanned.
+    inputs: Vec<ValueId>,
+    scanned: i64,
+    directions: Option<Vec<i64>>,
+}
+
+impl BatchedScan {
+    /// `None` where it gives lengths, or is malformed.
+    fn of(node: &Node) -> Option<Self> {
+        let (lengths, inputs) = node.inputs.split_first()?;
+        let scanned = node.attr("num_scan_inputs")?.as_int()?;
+        let &[body] = node.attr("body")?.graphs() else { return None };
+        let is_whole = lengths.is_none() && (1..=inputs.len() as i64).contains(&scanned);
+        let inputs = inputs.iter().copied().collect::<Option<Vec<_>>>()?;
+        let directions = node.attr("directions").and_then(AttrValue::as_ints).map(<[i64]>::to_vec);
+        is_whole.then_some(BatchedScan { body, inputs, scanned, directions })
+    }
+
+    /// Makes of the node a Scan over the batch, and of what it was the body of that.
+    fn nest(self, model: &mut Model, node: NodeId, names: &mut Names) {
+        let of_item = model.graphs.push(Graph::new(Owner::Node(node)));
+        let mut item = |model: &mut Model, like: ValueId, def: Def| {
+            let name = names.fresh(&model.values[like].name.clone(), None);
+            let value = model.values.push(Value { name, graph: of_item, def, initial: None });
+            Port { value, info: ValueInfo::default() }
+        };
+        let inputs: Vec<Port> =
+            (0u32..).zip(&self.inputs).map(|(index, &input)| item(model, input, Def::Input(index))).collect();
+        let inner = self.inner(model, node, of_item, &inputs);
+        let results: Vec<ValueId> = model.graphs[self.body].outputs.iter().map(|port| port.value).collect();
+        let outputs: Vec<Port> = (0u32..)
+            .zip(results)
+            .map(|(output, result)| item(model, result, Def::Node { node: inner, output }))
+            .collect();
+        model.nodes[inner].outputs = outputs.iter().map(|port| Some(port.value)).collect();
+        model.graphs[self.body].owner = Owner::Node(inner);
+        let body = &mut model.graphs[of_item];
+        body.name = Some(Arc::from("of_item"));
+        (body.inputs, body.outputs, body.nodes) = (inputs, outputs, vec![inner]);
+        let all = AttrValue::Int(self.inputs.len() as i64);
+        let outer = &mut model.nodes[node];
+        outer.inputs = self.inputs.into_iter().map(Some).collect();
+        outer.attrs =
+            vec![Attribute::new("body", AttrValue::Graph(of_item)), Attribute::new("num_scan_inputs", all)];
+    }
+
+    /// The Scan of one item, without its outputs.
+    fn inner(&self, model: &mut Model, node: NodeId, graph: GraphId, inputs: &[Port]) -> NodeId {
+        let mut attrs = vec![
+            Attribute::new("body", AttrValue::Graph(self.body)),
+            Attribute::new("num_scan_inputs", AttrValue::Int(self.scanned)),
+        ];
+        let directions = self.directions.clone().map(AttrValue::Ints);
+        attrs.extend(directions.map(|directions| Attribute::new("scan_input_directions", directions)));
+        let inputs = inputs.iter().map(|port| Some(port.value)).collect();
+        let inner = Node { graph, name: None, inputs, attrs, ..model.nodes[node].clone() };
+        model.nodes.push(inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fix::{Options, fix};
+    use crate::rules::registry::RuleSet;
+
+    /// Converts a model of opset 8 to 9, and compares the operators of each graph, and what blocks.
+    #[track_caller]
+    fn check(scan: &str, graphs: &[&str], blockers: usize) {
+        let (model, findings) = crate::read::text::read(&format!(
+            "<ir_version: 3, opset_import: [\"\" : 8]>
+            g (int64[N] n, float[N,2] s, float[N,T,2] x) => (y, z) {{ {scan} <num_scan_inputs = 1, body = b (float[2] a, float[2] b) => (c, d) {{
+                c = Add (a, b)  d = Identity (c)
+            }}> }}"
+        ));
+        assert!(findings.is_empty(), "{findings:?}");
+        let options = Options { opset: Some(9), ..Options::default() };
+        let outcome = fix(model.expect("a model"), &options, &RuleSet::patterns());
+        assert_eq!(outcome.findings.len(), blockers, "{:?}", outcome.findings);
+        let model = outcome.model;
+        let ops = |graph: GraphId| -> String {
+            let nodes = model.graphs[graph].nodes.iter().map(|&node| model.nodes[node].op_name());
+            nodes.collect::<Vec<_>>().join(" ")
+        };
+        let found: Vec<String> = scopes::live(&model).into_iter().map(ops).collect();
+        assert_eq!(found, graphs);
+    }
+
+    #[test]
+    fn a_scan_over_the_batch_stands_around() {
+        check("y, z = Scan (, s, x)", &["Scan", "Scan", "Add Identity"], 0);
+    }
+
+    #[test]
+    fn items_of_different_lengths_block() {
+        check("y, z = Scan (n, s, x)", &["Scan", "Add Identity"], 1);
+    }
+}
