@@ -87,7 +87,7 @@ pub fn nested_loops(depth: usize) -> Model {
     let wrap = |inner: String, level: usize| {
         format!(
             "k{level} = Loop(m, , OUTER) <
-                body = b{level} (int64 i{level}, bool g{level}, float[...] s{level}) => (g{level}, k{below}) {{
+                body = b{level} (int64 i{level}, bool g{level}, float[] s{level}) => (g{level}, k{below}) {{
                     r{level} = Concat <axis = 0> (s{level}, s{level})
                     {}
                 }}
