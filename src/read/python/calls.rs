@@ -85,14 +85,10 @@ impl<'t> Interpreter<'t> {
                 self.register(*class, call);
                 Value::None
             }
-            Value::Instance(class)
-                if name == "train" && self.program.classes[*class].kind == ClassKind::Module =>
-            {
-                self.put_in_training(object, call);
-                value.clone()
-            }
-            Value::Layer(_) if name == "train" => self.put_in_training(object, call),
             _ => {
+                if let Some(module) = self.train(value, name, object, call) {
+                    return module;
+                }
                 let callee = self.attribute(value, name, function);
                 let is_part = matches!(value, Value::Instance(_)) && callee == Value::Unknown;
                 let tensors: Vec<&Tensor> = call.values.iter().filter_map(Value::tensor).collect();
@@ -103,14 +99,6 @@ impl<'t> Interpreter<'t> {
                 self.invoke(&callee, call)
             }
         }
-    }
-
-    /// `self.train()`, which takes back what `model.eval()` did.
-    fn put_in_training(&mut self, object: Node<'t>, call: &Call<'t>) -> Value {
-        if call.value(0, "mode").and_then(Value::truth) != Some(false) {
-            self.say(call.node, report::training(text(object, self.source), "`train()` puts it there"));
-        }
-        Value::Unknown
     }
 
     /// `self.register_buffer("mask", torch.ones(3))`

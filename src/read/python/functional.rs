@@ -4,13 +4,13 @@ use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::known;
 use super::report;
-use super::syntax::{field, text};
 use super::value::{Dtype, Tensor, Value};
 
 impl<'t> Interpreter<'t> {
     /// A function of `torch.nn.functional`.
     pub fn functional_call(&mut self, name: &str, call: &Call<'t>) -> Value {
         let result = Tensor { sure: true, rank: None, ..self.result(&call.tensors()) };
+        self.ask_training(name, true, call);
         match name {
             "one_hot" => {
                 let inferred = match call.value(1, "num_classes") {
@@ -30,7 +30,6 @@ impl<'t> Interpreter<'t> {
             }
             "multi_head_attention_forward" => Value::Items([Value::Tensor(result), Value::Unknown].into()),
             _ => {
-                self.ask_training(name, call);
                 let in_place = call.keyword("inplace").and_then(Value::truth) == Some(true);
                 if (known::is_in_place(name) || in_place)
                     && let Some(Value::Tensor(first)) = call.values.first()
@@ -42,33 +41,6 @@ impl<'t> Interpreter<'t> {
                     ..result
                 })
             }
-        }
-    }
-
-    /// Functions that behave as in training unless told otherwise.
-    pub fn ask_training(&mut self, name: &str, call: &Call<'t>) {
-        let path = field(call.node, "function").map_or("", |function| text(function, self.source));
-        if name == "scaled_dot_product_attention" {
-            let drops = call.value(4, "dropout_p");
-            if matches!(drops, Some(Value::Real(rate)) if *rate > 0.0) {
-                self.say(call.node, report::training(path, "a `dropout_p` above 0 always drops"));
-            }
-            return;
-        }
-        let position = if name == "batch_norm" { 5 } else { 2 };
-        let training = call.value(position, "training");
-        // Without running statistics there is nothing that training and inference do differently.
-        if name == "batch_norm" && matches!(call.value(1, "running_mean"), None | Some(Value::None)) {
-            return;
-        }
-        let by_default = known::trains_by_default(name) && training.is_none() && !call.arguments.spread;
-        let told = (known::is_dropout(name) || name == "batch_norm")
-            && training.and_then(Value::truth) == Some(true);
-        let never_drops = self.is_zero(call.value(1, "p"));
-        if by_default && !never_drops {
-            self.say(call.node, report::training(path, "`training` is True where it is not given"));
-        } else if told && !never_drops {
-            self.say(call.node, report::training(path, "`training=True` says so"));
         }
     }
 }

@@ -28,6 +28,7 @@ mod syntax;
 mod tensors;
 #[cfg(test)]
 mod tests;
+mod training;
 mod value;
 
 use std::ops::RangeInclusive;

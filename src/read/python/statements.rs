@@ -99,7 +99,9 @@ impl<'t> Interpreter<'t> {
                 let (Some(object), Some(name)) = (field(target, "object"), field(target, "attribute")) else {
                     return;
                 };
-                if let Value::Instance(class) = self.evaluate(object) {
+                let module = self.evaluate(object);
+                self.set_training(&module, object, text(name, self.source), &value);
+                if let Value::Instance(class) = module {
                     self.changed.insert((class, text(name, self.source)), value);
                 }
             }

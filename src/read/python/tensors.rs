@@ -233,9 +233,7 @@ impl<'t> Interpreter<'t> {
         {
             return Value::Unknown;
         }
-        if known::is_dropout(name) && call.value(2, "train").and_then(Value::truth) == Some(true) {
-            self.say(call.node, report::training(&format!("torch.{name}"), "`train=True` says so"));
-        }
+        self.ask_training(name, false, call);
         if matches!(name, "index_put" | "index_put_") {
             self.ask_index_put(call);
         }

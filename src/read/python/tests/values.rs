@@ -230,6 +230,16 @@ fn training_mode() {
         "return nn.BatchNorm1d(3)(x)  #! training-mode",
         "return F.scaled_dot_product_attention(x, x, x, dropout_p=0.1)  #! training-mode",
         "return F.batch_norm(x, self.mean, self.var, training=True)  #! training-mode",
+        "return F.batch_norm(x, self.mean, self.var, None, None, True)  #! training-mode",
+        "return F.batch_norm(input=x, running_mean=k, running_var=k, training=True)  #! training-mode",
+        "return torch.batch_norm(x, None, None, k, k, True, 0.1, 1e-5, False)  #! training-mode",
+        "return torch.native_batch_norm(x, None, None, k, k, training=True, momentum=0.1, eps=1e-5)[0]  #! training-mode",
+        "return F.dropout(x, 0.5, True)  #! training-mode",
+        "return F.dropout(x, training=True)  #! training-mode",
+        "return F.feature_alpha_dropout(x, 0.5, True)  #! training-mode",
+        "return F.rrelu(x, 0.1, 0.3, True)  #! training-mode",
+        "return F.multi_head_attention_forward(x, x, x, 8, 2, k, k, None, None, False, 0.1, k, k)[0]  #! training-mode",
+        "self.training = True  #! training-mode\nreturn x",
     ] {
         check_forward(body);
     }
@@ -241,6 +251,15 @@ fn training_mode() {
         "return F.batch_norm(x, None, None, training=True)",
         "return F.scaled_dot_product_attention(x, x, x, dropout_p=0.1 if self.training else 0.0)",
         "return F.alpha_dropout(x, 0.5)",
+        "return F.batch_norm(x, self.mean, self.var, self.weight, self.bias, False)",
+        "return F.batch_norm(x, self.mean, self.var, training=self.training)",
+        "return torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, False)",
+        "return torch.dropout(x, 0.5, False)",
+        "return F.rrelu(x, 0.1, 0.3)",
+        "return F.multi_head_attention_forward(x, x, x, 8, 2, k, k, None, None, False, 0.0, k, k)[0]",
+        "self.training = False\nreturn x",
+        "k.training = True\nreturn x",
+        "self.train(self.training)\nreturn x",
     ] {
         check_forward(body);
     }
@@ -251,6 +270,12 @@ fn training_mode() {
         "self.bn.train()  #! training-mode\nreturn self.bn(x)",
     ));
     check(&forward("self.bn = nn.BatchNorm1d(3)", "x", "self.bn.train(False)\nreturn self.bn(x)"));
+    check(&forward(
+        "self.drop = nn.Dropout()",
+        "x",
+        "self.drop.training = True  #! training-mode\nreturn self.drop(x)",
+    ));
+    check(&forward("self.gru = nn.GRU(3, 3)", "x", "return self.gru.train()(x)[0]  #! training-mode"));
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! EXP010: calls and assignments that put a part of the model into training mode, whatever `model.eval()` did.
+
+use tree_sitter::Node;
+
+use super::calls::Call;
+use super::interpreter::Interpreter;
+use super::known;
+use super::program::ClassKind;
+use super::report;
+use super::syntax::{field, text};
+use super::value::{Layer, Value};
+
+/// How a function is told that it is in training. Positions are 0-based.
+struct Flag {
+    position: usize,
+    keyword: &'static str,
+    /// What holds where it is not given.
+    default: bool,
+    /// An argument that decides whether training differs from inference at all.
+    moot: Moot,
+}
+
+/// When a function in training does what it does else.
+enum Moot {
+    Never,
+    /// A probability of dropping that is 0.
+    Zero(usize, &'static str),
+    /// Running statistics that are not there.
+    Absent(usize, &'static str),
+}
+
+impl Flag {
+    const fn new(position: usize, keyword: &'static str, default: bool, moot: Moot) -> Self {
+        Flag { position, keyword, default, moot }
+    }
+}
+
+/// The flag of a function of `torch.nn.functional`, or of `torch`, whose own are spelt differently.
+fn flag(name: &str, is_functional: bool) -> Option<Flag> {
+    let mean = "running_mean";
+    Some(match (name, is_functional) {
+        ("batch_norm", true) => Flag::new(5, "training", false, Moot::Absent(1, mean)),
+        ("batch_norm" | "native_batch_norm", false) => Flag::new(5, "training", false, Moot::Absent(3, mean)),
+        ("multi_head_attention_forward", true) => {
+            Flag::new(13, "training", true, Moot::Zero(10, "dropout_p"))
+        }
+        ("rrelu" | "rrelu_", _) => Flag::new(3, "training", false, Moot::Never),
+        (_, true) if known::is_dropout(name) => {
+            Flag::new(2, "training", known::trains_by_default(name), Moot::Zero(1, "p"))
+        }
+        (_, false) if known::is_dropout(name) => Flag::new(2, "train", false, Moot::Zero(1, "p")),
+        _ => return None,
+    })
+}
+
+impl<'t> Interpreter<'t> {
+    /// Functions that are told by an argument whether they are in training.
+    pub fn ask_training(&mut self, name: &str, is_functional: bool, call: &Call<'t>) {
+        let path = field(call.node, "function").map_or("", |function| text(function, self.source));
+        if name == "scaled_dot_product_attention" {
+            if matches!(call.value(4, "dropout_p"), Some(Value::Real(rate)) if *rate > 0.0) {
+                self.say(call.node, report::training(path, "a `dropout_p` above 0 always drops"));
+            }
+            return;
+        }
+        let Some(Flag { position, keyword, default, moot }) = flag(name, is_functional) else { return };
+        let is_moot = match moot {
+            Moot::Never => false,
+            Moot::Zero(position, keyword) => self.is_zero(call.value(position, keyword)),
+            Moot::Absent(position, keyword) => {
+                matches!(call.value(position, keyword), None | Some(Value::None))
+            }
+        };
+        let why = match call.value(position, keyword) {
+            _ if is_moot => return,
+            Some(given) if given.truth() == Some(true) => format!("`{keyword}=True` says so"),
+            None if default && !call.arguments.spread => {
+                format!("`{keyword}` is True where it is not given")
+            }
+            _ => return,
+        };
+        self.say(call.node, report::training(path, &why));
+    }
+
+    /// `self.train()` and `self.norm.train(True)`, which take back what `model.eval()` did. Gives the module, as
+    /// the method does; `None` where it is no such call.
+    pub fn train(&mut self, value: &Value, name: &str, object: Node<'t>, call: &Call<'t>) -> Option<Value> {
+        if name != "train" || !self.is_module(value) {
+            return None;
+        }
+        if call.value(0, "mode").is_none_or(|mode| mode.truth() == Some(true)) {
+            self.say(call.node, report::training(text(object, self.source), "`train()` puts it there"));
+        }
+        Some(value.clone())
+    }
+
+    /// `self.norm.training = True`
+    pub fn set_training(&mut self, module: &Value, object: Node<'t>, name: &str, value: &Value) {
+        if name == "training"
+            && value.truth() == Some(true)
+            && self.is_module(module)
+            && let Some(target) = object.parent()
+        {
+            let why = format!("`{}` is set", text(target, self.source));
+            self.say(target, report::training(text(object, self.source), &why));
+        }
+    }
+
+    fn is_module(&self, value: &Value) -> bool {
+        match value {
+            Value::Instance(class) => self.program.classes[*class].kind == ClassKind::Module,
+            Value::Layer(Layer::Tensor { .. } | Layer::Tuple | Layer::List(_)) => true,
+            _ => false,
+        }
+    }
+}
