@@ -129,6 +129,8 @@ functions! {
     Abs "abs" (Expr);
     /// The square root.
     Sqrt "sqrt" (Expr);
+    /// Whether a size is one that inputs leave free, not a number.
+    IsFree "is_free" (Expr);
     /// Whether every item equals this one.
     All "all" (Expr, Expr);
     /// `axes(list, rank)`: axes in range, each made non-negative.

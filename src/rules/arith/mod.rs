@@ -87,6 +87,9 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
         (Func::If, [Datum::Bool(condition), then, otherwise]) => {
             Some(if *condition { then.clone() } else { otherwise.clone() })
         }
+        (Func::IsFree, [size @ (Datum::Int(_) | Datum::Dim(_))]) => {
+            Some(Datum::Bool(matches!(size, Datum::Dim(_))))
+        }
         (Func::Default, [Datum::Absent, item]) => Some(item.clone()),
         (Func::Default, [given, _]) => Some(given.clone()),
         _ => list::call(func, args)

@@ -42,6 +42,13 @@ fn lists() {
 }
 
 #[test]
+fn sizes() {
+    check(Func::IsFree, &[Datum::from(Dim::symbol("N"))], Some(Datum::Bool(true)));
+    check(Func::IsFree, &[Datum::Int(3)], Some(Datum::Bool(false)));
+    check(Func::IsFree, &[list(&[3])], None);
+}
+
+#[test]
 fn numbers_of_all_kinds() {
     let n = || Datum::from(Dim::symbol("N"));
     let check =

@@ -65,6 +65,78 @@ fn sizes_that_go_through() {
 }
 
 #[test]
+fn traced_sizes_that_show_later() {
+    // The target lets the batch be -1; the residual shows what was meant.
+    finds(
+        17,
+        "g (float[batch,seq,8] x, float[8,8] w) => (float[B,S,8] y) <int64[3] s = {-1, 5, 8}> { r = Reshape (x, s)  t = MatMul (r, w)  y = Add (x, t) }",
+        &["EXP001 error"],
+    );
+    // Heads of an attention: only the first Reshape is at fault.
+    finds(
+        17,
+        "g (float[batch,seq,8] x) => (float[B,S,8] y) <int64[4] heads = {-1, 5, 2, 4}, int64[3] whole = {-1, 5, 8}> {
+           r = Reshape (x, heads)  t = Transpose <perm = [0, 2, 1, 3]> (r)  u = Relu (t)
+           v = Transpose <perm = [0, 2, 1, 3]> (u)  q = Reshape (v, whole)  y = Add (x, q) }",
+        &["EXP001 error"],
+    );
+    // The interface shows it.
+    finds(
+        17,
+        "g (float[batch,seq,8] x) => (float[batch,seq,8] y) <int64[3] s = {-1, 5, 8}> { r = Reshape (x, s)  y = Relu (r) }",
+        &["EXP001 warning"],
+    );
+    // Two sizes of one Resize, and the batch, which it blends.
+    finds(
+        17,
+        "g (float[batch,3,H,W] x) => (float[B,6,C,D] y) <int64[4] s = {2, 3, 8, 8}> {
+           p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)  u = Resize (p, \"\", \"\", s)  y = Concat <axis = 1> (x, u) }",
+        &["EXP001 error", "EXP001 error", "EXP001 error"],
+    );
+    finds(
+        13,
+        "g (float[batch,3,H,W] x) => (float[2,3,8,8] y) <int64[4] s = {2, 3, 8, 8}> { y = Resize (x, \"\", \"\", s) }",
+        &["EXP001 warning"],
+    );
+    // The batch takes up what varies in height and width.
+    finds(
+        17,
+        "g (float[batch,3,H,W] x, float[48,8] w) => (float[B,8] y) <int64[2] s = {-1, 48}> { r = Reshape (x, s)  y = MatMul (r, w) }",
+        &["EXP001 warning"],
+    );
+    finds(
+        17,
+        "g (float[batch,3,H,W] x) => (float[B,3,16] y) <int64[3] s = {-1, 3, 16}> { y = Reshape (x, s) }",
+        &["EXP001 warning"],
+    );
+}
+
+#[test]
+fn fixed_sizes_that_are_meant() {
+    // Windows of an image; pieces of a sequence; pixels of one channel.
+    for graph in [
+        "g (float[batch,H,W,7,7,8] x) => (float[B,49,8] y) <int64[3] s = {-1, 49, 8}> { y = Reshape (x, s) }",
+        "g (float[batch,seq,8] x) => (float[B,5,8] y) <int64[3] s = {-1, 5, 8}> { y = Reshape (x, s) }",
+        "g (float[batch,3,4,W] x) => (float[B,48] y) <int64[2] s = {-1, 48}> { y = Reshape (x, s) }",
+        "g (float[batch,1,H,W] x) => (float[B,28] y) <int64[2] s = {-1, 28}> { y = Reshape (x, s) }",
+        "g (float[batch,3,H,W] x) => (float[batch,3,8,8] y) <int64[2] s = {8, 8}> { y = Resize <axes = [2, 3]> (x, \"\", \"\", s) }",
+        // The size that is fixed meets another that is fixed.
+        "g (float[batch,3,H,W] x) => (float[batch,3,4,4] y) <int64[2] s = {8, 8}, int64[2] t = {4, 4}> {
+           a = Resize <axes = [2, 3]> (x, \"\", \"\", s)  b = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (a)
+           c = Resize <axes = [2, 3]> (x, \"\", \"\", t)  y = Add (b, c) }",
+        // A weight has the number too, and free sizes are those of features.
+        "g (float[batch,K] x, float[batch,3] z, float[3,5] w) => (float[batch,5] y) { t = MatMul (z, w)  y = Add (x, t) }",
+        // The branch may be there for the one size.
+        "g (bool c, float[batch,seq,8] x) => (float[B,S,8] y) <int64[3] s = {-1, 5, 8}> {
+           y = If (c) <then_branch = a () => (float[B,S,8] p) { r = Reshape (x, s)  p = Add (x, r) },
+                       else_branch = b () => (float[B,S,8] q) { q = Neg (x) }>
+         }",
+    ] {
+        finds(18, graph, &[]);
+    }
+}
+
+#[test]
 fn traced_sizes_elsewhere() {
     finds(
         17,

@@ -3,14 +3,15 @@
 use indexmap::IndexMap;
 
 use super::Detector;
-use super::demand::{Demand, Demands, Kind, input_name, reshape_target};
+use super::conflict::{self, Met};
+use super::demand::{Demand, Demands, Kind, input_name};
 use super::free::{FreeSize, FreeSizes};
 use super::reach::Reach;
+use super::reshape::{mended_target, target_text};
 use crate::diag::known::BAKED_SHAPE;
 use crate::diag::{Applicability, Finding, Level, Sink};
-use crate::graph::dim::{Answer, Dim, numel};
-use crate::graph::{Node, NodeId};
-use crate::infer::Size;
+use crate::graph::NodeId;
+use crate::graph::dim::Dim;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
@@ -21,6 +22,8 @@ struct Baked {
     node: NodeId,
     demand: Demand,
     free: FreeSize,
+    /// Where it shows, if not at the node itself.
+    met: Option<Met>,
     /// Sizes at which it fails: `batch = 3`.
     counterexample: Option<String>,
 }
@@ -62,7 +65,28 @@ fn baked(cx: &LintContext, found: &Baked, more: usize) -> Finding {
 
 fn label(cx: &LintContext, found: &Baked) -> String {
     let Demand { size, fixed, kind, input } = &found.demand;
+    if let Some(met) = found.met {
+        return match (met, &found.counterexample) {
+            (Met::Output(output), _) => {
+                format!("the output `{}` is declared with {size} there", cx.name(output))
+            }
+            (Met::Node(node), Some(at)) => {
+                format!("the traced size; `{}` takes it for {size}, and at {at} fails", cx.node_name(node))
+            }
+            (Met::Node(node), None) => {
+                format!("the traced size; `{}` takes it for {size}", cx.node_name(node))
+            }
+        };
+    }
     match (kind, &found.counterexample) {
+        (Kind::Leads, _) => {
+            format!(
+                "{fixed} whatever {size} is: the batch takes up the rest, and rows are mixed up, or it fails"
+            )
+        }
+        (Kind::Resamples, _) => {
+            format!("{fixed} rows whatever {size} is: the rows of the batch are blended into one another")
+        }
         (Kind::Moves, _) => {
             format!(
                 "{fixed} rows whatever {size} is: what is more or less goes into another axis, and mixes up rows"
@@ -85,6 +109,9 @@ fn label(cx: &LintContext, found: &Baked) -> String {
 fn help(op: &str) -> &'static str {
     match op {
         "Reshape" => "take the size from the tensor, as in x.reshape(x.shape[0], …), or let one axis be -1",
+        "Resize" => {
+            "give the scale instead, or resize to sizes that are computed: F.interpolate(x, size=y.shape[2:])"
+        }
         "Expand" => "take the size from the tensor: x.expand(y.shape[0], …), or x.expand_as(y)",
         "GRU" | "LSTM" | "RNN" => {
             "make the initial state from the size of the sequence: x.new_zeros(n, x.shape[1], h)"
@@ -104,19 +131,43 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
     let reach = Reach::new(cx.model);
     let demands = Demands { cx, free: &free, reach: &reach };
-    // One fault for each line of Python and size; without a line, one for each size and number.
-    let mut faults: IndexMap<String, (Baked, usize)> = IndexMap::new();
+    let mut faults = Faults::default();
     for (id, node) in cx.nodes() {
+        // What shows later is proved to fail there, and is said rather than what the node itself tells.
+        for conflict in conflict::at_node(&demands, id) {
+            faults.add(cx, &free, conflict.cause, conflict.demand, Some(conflict.met));
+        }
         for demand in demands.of(node) {
-            let Some(free_size) = free.lost(&demand.size, &demand.fixed) else { continue };
-            let counterexample = counterexample(&free, &demand);
-            let found = Baked { node: id, free: free_size, counterexample, demand };
-            let source = cx.places.source(id).map_or(String::new(), |at| format!("{}:{}", at.file, at.line));
-            let key = format!("{source} {} {}", found.demand.size, found.demand.fixed);
-            faults.entry(key).and_modify(|(_, more)| *more += 1).or_insert((found, 0));
+            faults.add(cx, &free, id, demand, None);
         }
     }
-    sink.extend(faults.values().map(|(found, more)| baked(cx, found, *more)));
+    for conflict in conflict::at_outputs(&demands) {
+        faults.add(cx, &free, conflict.cause, conflict.demand, Some(conflict.met));
+    }
+    sink.extend(faults.found.values().map(|nodes| baked(cx, &nodes[0], nodes.len() - 1)));
+}
+
+/// One fault for each line of Python and size; without a line, one for each size and number.
+#[derive(Default)]
+struct Faults {
+    /// Of every fault its nodes, the first of which is shown.
+    found: IndexMap<String, Vec<Baked>>,
+}
+
+impl Faults {
+    fn add(&mut self, cx: &LintContext, free: &FreeSizes, node: NodeId, demand: Demand, met: Option<Met>) {
+        let Some(free_size) = free.lost(&demand.size, &demand.fixed) else { return };
+        let counterexample = counterexample(free, &demand);
+        let source = cx.places.source(node).map_or(String::new(), |at| format!("{}:{}", at.file, at.line));
+        let key = format!("{source} {} {}", demand.size, demand.fixed);
+        let nodes = self.found.entry(key).or_default();
+        let found = Baked { node, demand, free: free_size, met, counterexample };
+        match nodes.iter_mut().find(|known| known.node == node) {
+            Some(known) if is_proved(&found) && !is_proved(known) => *known = found,
+            Some(_) => {}
+            None => nodes.push(found),
+        }
+    }
 }
 
 fn counterexample(free: &FreeSizes, Demand { size, fixed, kind, .. }: &Demand) -> Option<String> {
@@ -125,7 +176,7 @@ fn counterexample(free: &FreeSizes, Demand { size, fixed, kind, .. }: &Demand) -
         Kind::Broadcast => free.counterexample(size, |value| value > 1 && Some(value) != number),
         Kind::Equal => free.counterexample(size, |value| value > 0 && Some(value) != number),
         Kind::Elements => free.counterexample(&size.sub(fixed)?, |difference| difference != 0),
-        Kind::Moves | Kind::Divides => None,
+        Kind::Moves | Kind::Divides | Kind::Leads | Kind::Resamples | Kind::Declared => None,
     }
 }
 
@@ -142,35 +193,4 @@ fn solved(demand: &Demand) -> Option<(String, i64)> {
     let number = demand.fixed.div_exact(&unit)?.as_const()?;
     let there = demand.size.substitute(&|other| (*other == symbol).then_some(Dim::known(number)))?;
     (there == demand.fixed).then(|| (symbol.to_string(), number))
-}
-
-/// The target of a Reshape with 0 in the place of the number that stands for a free size, where that is
-/// proved to work at every size; as text.
-pub fn mended_target(cx: &LintContext, node: &Node) -> Option<String> {
-    if &*node.op_type != "Reshape" {
-        return None;
-    }
-    let target = reshape_target(cx, node)?;
-    let data: Vec<Dim> = cx.input(node, 0)?.dims()?.iter().cloned().collect::<Option<_>>()?;
-    let numbers: Vec<i64> =
-        target.iter().map(|size: &Size| size.as_ref()?.as_const()).collect::<Option<_>>()?;
-    let fits = |place: usize| {
-        let mut dims: Vec<Dim> = numbers.iter().map(|&number| Dim::known(number)).collect();
-        dims[place] = data[place].clone();
-        let (before, after) = (numel(&data), numel(&dims));
-        before.zip(after).is_some_and(|(a, b)| a.equals(&b, &cx.facts.bounds) == Answer::Always)
-    };
-    let is_free = |place: usize| data[place].as_const().is_none();
-    let places = 0..numbers.len().min(data.len());
-    let place = places.into_iter().find(|&place| is_free(place) && !numbers.contains(&-1) && fits(place))?;
-    let text =
-        |(index, number): (usize, &i64)| if index == place { "0".to_owned() } else { number.to_string() };
-    let elements: Vec<String> = numbers.iter().enumerate().map(text).collect();
-    Some(format!("{{{}}}", elements.join(",")))
-}
-
-fn target_text(cx: &LintContext, node: &Node) -> String {
-    let sizes = reshape_target(cx, node).unwrap_or_default();
-    let text = |size: &Size| size.as_ref().map_or("?".to_owned(), Dim::to_string);
-    format!("{{{}}}", sizes.iter().map(text).collect::<Vec<_>>().join(","))
 }

@@ -2,7 +2,7 @@
 
 use super::free::FreeSizes;
 use super::reach::Reach;
-use crate::graph::dim::{Answer, Dim, numel};
+use crate::graph::dim::{Answer, Dim};
 use crate::graph::{ElemType, Node, Owner, ValueId};
 use crate::infer::{Fact, Size};
 use crate::lint::LintContext;
@@ -31,6 +31,21 @@ pub enum Kind {
     Moves,
     /// As `Moves`, and the elements must divide.
     Divides,
+    /// What the axes behind the batch come to is fixed, and the batch takes up what varies.
+    Leads,
+    /// The axis of the batch is resampled to a fixed number of rows.
+    Resamples,
+    /// An output of the model is declared with the size.
+    Declared,
+}
+
+/// Where numbers that are asked for come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    /// The node itself, or constants alone.
+    Here,
+    /// A node before, which had them from constants and used them on what varies.
+    Before,
 }
 
 /// Operators whose inputs all broadcast to one shape.
@@ -78,28 +93,44 @@ impl Demands<'_> {
         match &*node.op_type {
             "Reshape" => self.reshape(node).into_iter().collect(),
             "Expand" => self.expand(node),
-            "Concat" => self.concat(node),
-            "MatMul" => self.pairs(node, 2),
+            "Resize" => self.resize(node).into_iter().collect(),
+            "Concat" => self.concat(node, Maker::Here),
+            "MatMul" => self.pairs(node, 2, Maker::Here),
             "Gemm" => self.bias(node).into_iter().collect(),
             "Split" => self.split(node).into_iter().collect(),
             "Squeeze" => self.squeeze(node).into_iter().collect(),
             "GRU" | "LSTM" | "RNN" => self.recurrent(node),
-            op if BROADCASTING.contains(&op) => self.pairs(node, 0),
+            op if BROADCASTING.contains(&op) => self.pairs(node, 0, Maker::Here),
             _ => Vec::new(),
         }
     }
 
-    fn dims(&self, node: &Node, input: usize) -> Option<&[Size]> {
+    /// What a node demands of free sizes because a node before it fixed a number.
+    pub fn of_handed_on(&self, node: &Node) -> Vec<Demand> {
+        match &*node.op_type {
+            _ if !node.domain().is_empty() => Vec::new(),
+            "Concat" => self.concat(node, Maker::Before),
+            op if BROADCASTING.contains(&op) => self.pairs(node, 0, Maker::Before),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn dims(&self, node: &Node, input: usize) -> Option<&[Size]> {
         self.cx.input(node, input)?.dims()
     }
 
     /// Whether the number that the input brings was made here, not handed on.
     fn is_cause(&self, node: &Node, input: usize) -> bool {
-        node.input(input).is_some_and(|value| !self.reach.depends_on_inputs(value))
+        self.is_made(node, input, Maker::Here)
+    }
+
+    fn is_made(&self, node: &Node, input: usize, maker: Maker) -> bool {
+        let depends = node.input(input).map(|value| self.reach.depends_on_inputs(value));
+        depends == Some(maker == Maker::Before)
     }
 
     /// The demand that a size be a number; `None` where it always is, or never.
-    fn demand(&self, input: usize, size: &Size, fixed: &Size, kind: Kind) -> Option<Demand> {
+    pub(super) fn demand(&self, input: usize, size: &Size, fixed: &Size, kind: Kind) -> Option<Demand> {
         let (size, fixed) = (size.as_ref()?, fixed.as_ref()?);
         let number = fixed.as_const()?;
         if kind == Kind::Broadcast && number == 1 || self.free.lost(size, fixed).is_none() {
@@ -110,9 +141,9 @@ impl Demands<'_> {
     }
 
     /// Inputs that broadcast, but for the last `core` axes of each.
-    fn pairs(&self, node: &Node, core: usize) -> Vec<Demand> {
+    fn pairs(&self, node: &Node, core: usize, maker: Maker) -> Vec<Demand> {
         let mut found = Vec::new();
-        for fixed in (0..node.inputs.len()).filter(|&input| self.is_cause(node, input)) {
+        for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {
             let Some(of_fixed) = self.dims(node, fixed) else { continue };
             for other in (0..node.inputs.len()).filter(|&other| other != fixed) {
                 let Some(of_other) = self.dims(node, other) else { continue };
@@ -192,10 +223,10 @@ impl Demands<'_> {
         axes.filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast)).collect()
     }
 
-    fn concat(&self, node: &Node) -> Vec<Demand> {
+    fn concat(&self, node: &Node, maker: Maker) -> Vec<Demand> {
         let Some(axis) = node.attr("axis").and_then(|axis| axis.as_int()) else { return Vec::new() };
         let mut found = Vec::new();
-        for fixed in (0..node.inputs.len()).filter(|&input| self.is_cause(node, input)) {
+        for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {
             let Some(of_fixed) = self.dims(node, fixed) else { continue };
             let rank = of_fixed.len() as i64;
             let along = if axis < 0 { axis + rank } else { axis };
@@ -224,56 +255,14 @@ impl Demands<'_> {
         self.cx.input(node, input).and_then(Fact::as_ints)
     }
 
-    fn reshape(&self, node: &Node) -> Option<Demand> {
-        let target = reshape_target(self.cx, node)?;
-        let data = self.dims(node, 0)?;
-        let from: Vec<Dim> = data.iter().cloned().collect::<Option<_>>()?;
-        if target.contains(&Some(Dim::known(-1))) {
-            return self.moved(&from, &target);
-        }
-        let to: Vec<Dim> = target.into_iter().collect::<Option<_>>()?;
-        let (size, fixed) = (numel(&from)?, numel(&to)?);
-        let is_lost = self.free.lost(&size, &fixed).is_some();
-        let open = size.equals(&fixed, &self.cx.facts.bounds) == Answer::Unknown;
-        (is_lost && open).then_some(Demand { input: 1, size, fixed, kind: Kind::Elements })
+    /// Resize interpolates along every axis whose size changes, the batch included.
+    fn resize(&self, node: &Node) -> Option<Demand> {
+        let (size, sizes) = (self.dims(node, 0)?.first()?, self.elements(node, 3)?);
+        let is_whole = node.attr("axes").is_none() && node.attr("keep_aspect_ratio_policy").is_none();
+        let demand = self.demand(3, size, sizes.first()?, Kind::Resamples)?;
+        let is_batch = self.free.lost(&demand.size, &demand.fixed).is_some_and(|free| free.axis == 0);
+        (is_whole && is_batch).then_some(demand)
     }
-
-    /// A number at the place of a free size, and a -1 behind it that takes up what varies: `{3, -1}` for
-    /// `[batch, 6]`.
-    fn moved(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
-        let place = target.iter().zip(from).position(|(to, from)| to.as_ref() != Some(from))?;
-        let (size, fixed) = (from.get(place)?, target[place].clone()?);
-        let number = fixed.as_const().filter(|&number| number > 0)?;
-        let free = self.free.lost(size, &fixed)?;
-        let takes_up = target[place + 1..].contains(&Some(Dim::known(-1)));
-        // One row of everything is wanted more often than not, unless rows are a batch.
-        let is_meant = number == 1 && free.axis != 0;
-        if !takes_up || place + 1 == from.len() || is_meant {
-            return None;
-        }
-        let rest =
-            target.iter().flatten().filter(|dim| dim.as_const() != Some(-1)).cloned().collect::<Vec<_>>();
-        let divides = numel(&rest)?.divides(&numel(from)?, &self.cx.facts.bounds);
-        let kind = if divides == Answer::Always { Kind::Moves } else { Kind::Divides };
-        Some(Demand { input: 1, size: size.clone(), fixed, kind })
-    }
-}
-
-/// The target shape of a Reshape with its zeros resolved; `None` where it is not known at all.
-pub fn reshape_target(cx: &LintContext, node: &Node) -> Option<Vec<Size>> {
-    let from_input = cx.input(node, 1).and_then(Fact::as_ints);
-    let from_attr = || {
-        let ints = node.attr("shape")?.as_ints()?;
-        Some(ints.iter().map(|&int| Some(Dim::known(int))).collect::<Vec<Size>>())
-    };
-    let target = from_input.or_else(from_attr)?;
-    let keeps_zero = node.attr("allowzero").and_then(|allow| allow.as_int()) == Some(1);
-    let data = cx.input(node, 0)?.dims()?;
-    let resolve = |(index, size): (usize, Size)| match size.as_ref().and_then(Dim::as_const) {
-        Some(0) if !keeps_zero => data.get(index).cloned().flatten(),
-        _ => size,
-    };
-    Some(target.into_iter().enumerate().map(resolve).collect())
 }
 
 /// The value that a node takes as `input`, by name.

@@ -2,11 +2,13 @@
 
 mod alias;
 mod baked;
+mod conflict;
 mod demand;
 mod free;
 mod one_hot;
 mod parts;
 mod reach;
+mod reshape;
 mod training;
 mod unrolled;
 
