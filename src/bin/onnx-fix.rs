@@ -5,6 +5,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use onnx_lint::cli::{crash, failure, fix};
 
+/// Models and rules are many small things.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     crash::install_hook();
     failure::exit(fix::run(&fix::args::Args::parse()))

@@ -3,9 +3,12 @@
 use crate::graph::ElemType;
 
 use super::find::{lookup, versions};
-use super::model::{Arity, AttrView, Formal, Schema, Values};
+use super::model::{Arity, AttrView, Formal, Schema, Ty, Values};
 use super::obstacle::{Illegal, Obstacle, Slot};
 use super::types::ValueType;
+
+/// No operator of the table has more type variables.
+const MAX_TYPE_PARAMS: usize = 8;
 
 /// A node, as far as legality looks at it. Borrowed, so that graph nodes and e-nodes both do.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +108,30 @@ pub fn obstacles(op: &OpUse, schema: &'static Schema) -> Vec<Obstacle> {
         let Some(formal) = schema.output(position) else { break };
         found.extend(value_type(*operand, formal, Slot::Output(position), schema));
     }
+    found.extend(unlike(inputs, outputs, schema));
     found
+}
+
+/// The first operand that is not of the type of another, by the same type variable.
+fn unlike(inputs: &[Operand], outputs: &[Operand], schema: &'static Schema) -> Option<Obstacle> {
+    let inputs = inputs.iter().enumerate().map(|(at, operand)| (operand, schema.input(at), Slot::Input(at)));
+    let outputs =
+        outputs.iter().enumerate().map(|(at, operand)| (operand, schema.output(at), Slot::Output(at)));
+    let mut firsts: [Option<(ValueType, Slot)>; MAX_TYPE_PARAMS] = [None; MAX_TYPE_PARAMS];
+    for (operand, formal, slot) in inputs.chain(outputs) {
+        let Some(Formal { name, option, ty: Ty::Param(index), .. }) = formal else { continue };
+        let &Operand::Present { ty: Some(ty), .. } = operand else { continue };
+        if matches!(option, Arity::Variadic { homogeneous: false, .. }) {
+            continue;
+        }
+        match firsts.get_mut(usize::from(*index))? {
+            Some((other_ty, other)) if *other_ty != ty => {
+                return Some(Obstacle::Unlike { slot, name, ty, other: *other, other_ty: *other_ty });
+            }
+            first => *first = Some((ty, slot)),
+        }
+    }
+    None
 }
 
 fn attribute(attr: &AttrUse, schema: &'static Schema) -> Option<Obstacle> {
@@ -174,10 +200,11 @@ mod tests {
     use super::*;
 
     const FLOAT: Operand = Operand::Present { ty: Some(ValueType::Tensor(ElemType::Float)), negative: false };
+    const SOME: Operand = Operand::Present { ty: None, negative: false };
     const INT64: Operand = Operand::Present { ty: Some(ValueType::Tensor(ElemType::Int64)), negative: false };
 
     fn node<'a>(name: &'a str, attrs: &'a [AttrUse<'a>], inputs: &'a [Operand]) -> OpUse<'a> {
-        OpUse { domain: "", name, epoch: None, attrs, inputs, outputs: &[FLOAT] }
+        OpUse { domain: "", name, epoch: None, attrs, inputs, outputs: &[SOME] }
     }
 
     fn at_epoch(epoch: u16, op: OpUse) -> OpUse {
@@ -189,6 +216,19 @@ mod tests {
     fn check(op: OpUse, opset: u16, expected: Result<u16, &str>) {
         let found = legal(&op, opset).map(|schema| schema.since).map_err(|illegal| illegal.to_string());
         assert_eq!(found, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn operands_of_one_type_variable() {
+        let half = Operand::tensor(Some(ElemType::Float16));
+        let inputs = [half, FLOAT];
+        let quantised = OpUse {
+            outputs: &[Operand::tensor(Some(ElemType::Uint8))],
+            ..node("QuantizeLinear", &[], &inputs)
+        };
+        check(quantised, 23, Ok(23));
+        let why = "does not take float as input 1 (`y_scale`) with float16 as input 0 before opset 23";
+        check(quantised, 21, Err(why));
     }
 
     #[test]

@@ -65,6 +65,14 @@ pub enum Obstacle {
         name: &'static str,
         ty: ValueType,
     },
+    /// This version wants it to be of the type of another.
+    Unlike {
+        slot: Slot,
+        name: &'static str,
+        ty: ValueType,
+        other: Slot,
+        other_ty: ValueType,
+    },
     /// The input holds negative integers, which this version does not take.
     Negative {
         slot: Slot,
@@ -97,6 +105,7 @@ impl Obstacle {
             Obstacle::Count { slot, .. }
             | Obstacle::Missing { slot, .. }
             | Obstacle::Type { slot, .. }
+            | Obstacle::Unlike { slot, .. }
             | Obstacle::Negative { slot, .. } => Some(slot),
             _ => None,
         }
@@ -150,6 +159,10 @@ impl fmt::Display for Obstacle {
             }
             Obstacle::Type { slot, name, ty } => {
                 write!(f, "does not give {ty} as {slot} (`{name}`)")
+            }
+            Obstacle::Unlike { slot, name, ty, other, other_ty } => {
+                let verb = if matches!(slot, Slot::Input(_)) { "take" } else { "give" };
+                write!(f, "does not {verb} {ty} as {slot} (`{name}`) with {other_ty} as {other}")
             }
             Obstacle::Negative { slot, name } => {
                 write!(f, "takes no negative integers as {slot} (`{name}`)")

@@ -70,6 +70,10 @@ pub fn finding(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound) ->
     if of_op.or(of_domain).is_some_and(|schema| schema.vendor) {
         return None;
     }
+    // What a node gets at its own opset, the types themselves tell, with where each comes from.
+    if bound.as_stated && matches!(illegal.obstacle, Obstacle::Unlike { .. }) {
+        return None;
+    }
     let rule = rule(cx, id, illegal);
     let at = if bound.as_stated { "at" } else { "when bound for" };
     let opset = bound.opset;
@@ -109,7 +113,7 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
         Obstacle::Count { slot: Slot::Input(at), .. } if *at >= node.inputs.len() => MISSING_INPUT,
         Obstacle::Count { .. } => WRONG_ARITY,
         Obstacle::Missing { .. } => MISSING_INPUT,
-        Obstacle::Type { .. } => TYPE_NOT_IN_VERSION,
+        Obstacle::Type { .. } | Obstacle::Unlike { .. } => TYPE_NOT_IN_VERSION,
         Obstacle::Negative { .. } => NEGATIVE_INDEX_IN_VERSION,
     }
 }
