@@ -112,9 +112,10 @@ fn tolerance(elem: ElemType) -> f64 {
 }
 
 /// Rules that state a condition on inputs which random ones do not meet.
-const CONDITIONAL: [(&str, &str); 2] = [
+const CONDITIONAL: [(&str, &str); 3] = [
     ("DEC604", "the region of all axes but the last two is that of the whole tensor"),
     ("DEC621", "no point that is reflected lies in the middle between two pixels"),
+    ("DEC829", "no edge of a band is, up to rounding, a whole number of bins, which are rounded down"),
 ];
 
 /// Whether the model before is no valid one, so that there is nothing to compare with: only that the model after
