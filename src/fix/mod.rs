@@ -8,6 +8,7 @@ mod batched_scan;
 mod blocked;
 mod constants;
 mod decide;
+mod declarations;
 mod declared;
 mod fold;
 mod inline;
@@ -57,6 +58,7 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     };
     let (mended, known) = mend::mend(&mut model, options, rules, &mut report);
     changed |= mended;
+    let declared = declarations::mend(&mut model, options, &mut report);
     if options.optimize && options.selection.contains(DECIDED_BRANCH.code) {
         changed |= decide::decide(&mut model, &mut report);
     }
@@ -66,6 +68,7 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         declared::correct(&mut model);
     }
     changed |= batched_scan::unbatch(&mut model, options.opset, &mut report);
+    changed |= declared;
     let main_target = target::target(&model.opsets, options.opset);
     let refusal = match blocked::by_version(&main_target, options) {
         None if !target::has_functions(&model, &main_target, options) => {

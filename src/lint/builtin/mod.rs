@@ -12,6 +12,8 @@ mod types;
 mod unused;
 mod versions;
 
+pub use shapes::lost_sizes;
+
 use super::context::LintContext;
 use crate::diag::RuleId;
 use crate::diag::Sink;

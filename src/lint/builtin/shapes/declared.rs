@@ -2,10 +2,10 @@
 
 use super::Detector;
 use crate::diag::known::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
-use crate::diag::{Finding, Sink};
+use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::dim::{Dim, SymbolKind};
-use crate::graph::{DeclaredDim, Port, TypeKind, ValueId};
-use crate::infer::Contradiction;
+use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
+use crate::infer::{Contradiction, Facts};
 use crate::lint::LintContext;
 
 pub const DETECTOR: Detector = Detector { rules: &[DECLARED_SHAPE_WRONG, LOST_SYMBOL], run };
@@ -19,41 +19,50 @@ fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
         .note("runtimes warn, plan memory by the wrong shape, or refuse the model")
 }
 
-fn lost(cx: &LintContext, value: ValueId, lost: &[(String, Dim)]) -> Finding {
-    let list: Vec<String> = lost.iter().map(|(name, dim)| format!("`{name}` is {dim}")).collect();
+/// A size of a declared shape whose name the exporter made up, though it follows from those of the inputs.
+pub struct LostSize {
+    pub axis: usize,
+    /// As declared.
+    pub name: String,
+    /// What it is.
+    pub size: Dim,
+}
+
+fn lost(cx: &LintContext, value: ValueId, lost: &[LostSize]) -> Finding {
+    let list: Vec<String> = lost.iter().map(|lost| format!("`{}` is {}", lost.name, lost.size)).collect();
     let message =
         format!("the exporter lost track of sizes of the output `{}`: {}", cx.name(value), list.join(", "));
     let mut finding = LOST_SYMBOL.finding(message, cx.places.declaration(value));
     finding.source = cx.places.source_of_value(value);
     finding.anchor.module = cx.model.values[value].name.clone();
-    finding
+    finding.fix(Applicability::Safe, "names them so")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     sink.extend(cx.facts.contradictions.iter().map(|found| wrong(cx, found)));
     for port in &cx.model.graphs[cx.model.main].outputs {
-        let sizes = lost_sizes(cx, port);
+        let sizes = lost_sizes(cx.facts, port);
         sink.extend((!sizes.is_empty()).then(|| lost(cx, port.value, &sizes)));
     }
 }
 
-/// Sizes of an output whose name the exporter made up, though they follow from those of the inputs.
-fn lost_sizes(cx: &LintContext, port: &Port) -> Vec<(String, Dim)> {
+/// The lost sizes of a declared value.
+pub fn lost_sizes(facts: &Facts, port: &Port) -> Vec<LostSize> {
     let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
     else {
         return Vec::new();
     };
-    let Some(known) = cx.facts[port.value].dims().filter(|dims| dims.len() == declared.len()) else {
+    let Some(known) = facts[port.value].dims().filter(|dims| dims.len() == declared.len()) else {
         return Vec::new();
     };
-    let of_axis = |(dimension, known): (&crate::graph::Dimension, &Option<Dim>)| {
+    let of_axis = |(axis, (dimension, known)): (usize, (&Dimension, &Option<Dim>))| {
         let DeclaredDim::Param(name) = &dimension.dim else { return None };
         let dim = known.as_ref()?;
         let is_named =
             dim.symbols().all(|symbol| !is_made_up(symbol.name()) && symbol.kind() == SymbolKind::Size);
-        (is_made_up(name) && is_named).then(|| (name.to_string(), dim.clone()))
+        (is_made_up(name) && is_named).then(|| LostSize { axis, name: name.to_string(), size: dim.clone() })
     };
-    declared.iter().zip(known).filter_map(of_axis).collect()
+    declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
 }
 
 /// `Reshape12_dim_0`, as PyTorch's tracing exporter names a size that it cannot express.

@@ -6,4 +6,6 @@ mod mismatch;
 
 use super::Detector;
 
+pub use declared::lost_sizes;
+
 pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, declared::DETECTOR, interface::DETECTOR];

@@ -2,7 +2,7 @@
 
 use super::Detector;
 use crate::diag::known::{INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
-use crate::diag::{Finding, Place, Sink};
+use crate::diag::{Applicability, Finding, Place, Sink};
 use crate::graph::{Def, Owner};
 use crate::lint::LintContext;
 
@@ -29,6 +29,7 @@ fn weights_as_inputs(names: &[&str]) -> Finding {
         .finding(message, Place::File)
         .note("a runtime cannot fold, pack or fuse a weight that a caller may replace")
         .help("export with keep_initializers_as_inputs=False")
+        .fix(Applicability::Unsafe, "takes them from the inputs, so that callers cannot replace them")
 }
 
 fn listed(names: &[&str]) -> String {
