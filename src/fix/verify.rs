@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::diag::known;
 use crate::diag::{Finding, Place};
-use crate::graph::{Def, GraphId, Model, ValueId, scopes};
+use crate::graph::{Def, GraphId, Model, Port, ValueId, scopes};
 
 /// Says what is wrong with `after`, which was made from `before`; nothing, unless there is a fault in this
 /// program or in a rule.
@@ -31,10 +31,14 @@ pub fn verify(before: &Model, after: &Model) -> Vec<Finding> {
     faults.into_iter().map(finding).collect()
 }
 
-/// The names of what goes in and out, initializers that are inputs for old versions left aside.
+/// The names of what goes in and out, weights that are inputs left aside: a caller need not give them.
 fn interface(model: &Model) -> Vec<String> {
     let main = &model.graphs[model.main];
-    let given = main.inputs.iter().filter(|port| matches!(model.values[port.value].def, Def::Input(_)));
+    let is_given = |port: &&Port| {
+        let value = &model.values[port.value];
+        matches!(value.def, Def::Input(_)) && value.initial.is_none()
+    };
+    let given = main.inputs.iter().filter(is_given);
     given.chain(&main.outputs).map(|port| model.values[port.value].name.to_string()).collect()
 }
 

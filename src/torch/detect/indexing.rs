@@ -163,7 +163,7 @@ fn broadcast(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> O
         let given: Vec<String> = given.shape.iter().flatten().map(ToString::to_string).collect();
         context
             .finding(
-                INDEX_PUT_BROADCAST,
+                INDEX_PUT_BROADCAST.at(Level::Warning),
                 id,
                 format!("values of shape [{}] are broadcast to {wanted:?} by an indexed assignment", given.join(", ")),
             )

@@ -79,3 +79,33 @@ fn indices_out_of_range() {
         &["IDX006 warning"],
     );
 }
+
+#[test]
+fn values_that_a_scatter_does_not_broadcast() {
+    for (value, places) in
+        [("float[6] v", "int64[N,1]"), ("float[1] v", "int64[3,2]"), ("float v", "int64[1]")]
+    {
+        let graph =
+            format!("g (float[8,6] x, {places} i, {value}) => (float[8,6] y) {{ y = ScatterND (x, i, v) }}");
+        finds(17, &graph, &["IDX004 error"]);
+    }
+    // As many axes, but one item for several.
+    finds(
+        17,
+        "g (float[8,6] x, int64[3,1] i, float[1,6] v) => (float[8,6] y) { y = ScatterND (x, i, v) }",
+        &["IDX004 error"],
+    );
+    for (value, places) in [
+        ("float[N,6] v", "int64[N,1]"),
+        ("float v", "int64[2]"),
+        ("float[3] v", "int64[3,2]"),
+        // Of one axis, and there may be just one place.
+        ("float[1,6] v", "int64[N,1]"),
+        ("float[6] v", "int64[N,K]"),
+        ("float[6] v", "int64[1]"),
+    ] {
+        let graph =
+            format!("g (float[8,6] x, {places} i, {value}) => (float[8,6] y) {{ y = ScatterND (x, i, v) }}");
+        finds(17, &graph, &[]);
+    }
+}
