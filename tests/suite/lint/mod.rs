@@ -2,14 +2,23 @@
 
 mod export;
 mod index;
+mod logs;
 mod operators;
 mod python;
+mod quantised;
 mod shapes;
+mod simpler;
 mod spec;
+mod traces;
 mod types;
 
+use std::sync::Arc;
+
+use onnx_lint::diag::Selection;
+use onnx_lint::graph::Model;
 use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::read;
+use onnx_lint::rules::registry::RuleSet;
 
 /// Lints `text` and compares the findings of level warning and above, each as `CODE level: message`.
 #[track_caller]
@@ -55,4 +64,27 @@ pub fn finds_in(text: &str, expected: &[&str]) {
         loud.iter().map(|finding| format!("{} {}", finding.code, finding.level)).collect();
     let messages: Vec<&str> = loud.iter().map(|finding| &*finding.message).collect();
     assert_eq!(codes, expected, "{messages:#?}\nin {text}");
+}
+
+/// The codes of one family that are found in a graph at some opset of ai.onnx.
+#[track_caller]
+pub fn said_of(family: &str, opset: i64, graph: &str) -> Vec<String> {
+    found_in(family, model_of(opset, graph))
+}
+
+#[track_caller]
+pub fn model_of(opset: i64, graph: &str) -> Model {
+    let (model, findings) =
+        read::text::read(&format!("<ir_version: 8, opset_import: [\"\" : {opset}]>\n{graph}"));
+    assert_eq!(findings, [], "the text of the test has faults");
+    model.expect("a model")
+}
+
+/// The codes of one family that are found, by code and by patterns, at any level.
+pub fn found_in(family: &str, model: Model) -> Vec<String> {
+    let selection = Selection::new(vec![family.to_owned()], Vec::new());
+    let options =
+        LintOptions { selection, rules: Arc::new(RuleSet::for_linting()), ..LintOptions::default() };
+    let found = lint_model(&model, &options);
+    found.into_iter().map(|finding| finding.code.to_string()).collect()
 }

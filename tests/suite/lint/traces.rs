@@ -1,0 +1,105 @@
+//! TorchScript as `torch.jit.trace` and the tracing exporter print it: what is said of a graph, and of its neighbour.
+
+use onnx_lint::read::torchscript;
+use onnx_lint::source::SourceFiles;
+use onnx_lint::torch::lint;
+
+/// Lints a traced `forward` whose nodes stand on lines 10, 11, … of `net.py`; what is said at any level is compared
+/// as `CODE@line`, sorted.
+#[track_caller]
+fn check(inputs: &str, nodes: &str, returned: &str, expected: &[&str]) {
+    let nodes = nodes.trim().lines().zip(10..);
+    let nodes: String =
+        nodes.map(|(node, line)| format!("  {} # /app/net.py:{line}:0\n", node.trim())).collect();
+    let text = format!("graph(%self : __torch__.net.Net,\n      {inputs}):\n{nodes}  return ({returned})\n");
+    let (traces, unread) = torchscript::read(&text);
+    assert_eq!(unread, [], "{text}");
+    let findings = traces.iter().flat_map(|trace| lint(trace, &SourceFiles::default(), None));
+    let mut said: Vec<String> = findings
+        .map(|finding| format!("{}@{}", finding.code, finding.source.map_or(0, |source| source.line)))
+        .collect();
+    said.sort();
+    assert_eq!(said, expected, "{text}");
+}
+
+const IMAGES: &str = "%x : Float(2, 3, 8, 8, strides=[192, 64, 8, 1], requires_grad=0, device=cpu)";
+
+#[test]
+fn layers_in_training() {
+    let dropout = |rate: &str, training: &str| {
+        format!(
+            "%p : float = prim::Constant[value={rate}]()
+             %t : bool = prim::Constant[value={training}]()
+             %y : Float(2, 3, 8, 8) = aten::feature_dropout(%x, %p, %t)"
+        )
+    };
+    check(IMAGES, &dropout("0.2", "1"), "%y", &["EXP010@12"]);
+    check(IMAGES, &dropout("0.2", "0"), "%y", &[]);
+    check(IMAGES, &dropout("0.", "1"), "%y", &[]);
+    let attention = |rate: &str| {
+        format!(
+            "%n : NoneType = prim::Constant()
+             %p : float = prim::Constant[value={rate}]()
+             %f : bool = prim::Constant[value=0]()
+             %y : Float(2, 3, 8, 8) = aten::scaled_dot_product_attention(%x, %x, %x, %n, %p, %f, %n, %f)"
+        )
+    };
+    check(IMAGES, &attention("0.1"), "%y", &["EXP010@13"]);
+    check(IMAGES, &attention("0."), "%y", &[]);
+}
+
+#[test]
+fn writes_into_views() {
+    let written = |view: &str, returned: &str| {
+        format!(
+            "%i : int = prim::Constant[value=0]()
+             %one : int = prim::Constant[value=1]()
+             %c : Float(2, 3, 8, 8, strides=[192, 64, 8, 1]) = aten::mul(%x, %one)
+             %v : Float(6, 8, 8, strides=[64, 8, 1]) = {view}
+             %w : Float(6, 8, 8, strides=[64, 8, 1]) = aten::add_(%v, %one, %one)
+             %y : Float(2, 3, 8, 8) = aten::relu({returned})"
+        )
+    };
+    check(IMAGES, &written("aten::flatten(%c, %i, %one)", "%c"), "%y", &["EXP004@14"]);
+    // The result of the write goes on, or a copy was written to.
+    check(IMAGES, &written("aten::flatten(%c, %i, %one)", "%w"), "%y", &[]);
+    check(IMAGES, &written("aten::add(%c, %one, %one)", "%c"), "%y", &[]);
+}
+
+#[test]
+fn masks_and_classes() {
+    let picked = "%zero : int = prim::Constant[value=0]()
+        %m : Bool(2, 3, 8, 8) = aten::gt(%x, %zero)
+        %l : Tensor?[] = prim::ListConstruct(%m)
+        %y : Float(100) = aten::index(%x, %l)";
+    check(IMAGES, picked, "%y", &["IDX005@13"]);
+    let gathered = "%i : Long(4) = prim::Constant[value= 0  1  1  0 [ CPULongType{4} ]]()
+        %l : Tensor?[] = prim::ListConstruct(%i)
+        %y : Float(4, 3, 8, 8) = aten::index(%x, %l)";
+    check(IMAGES, gathered, "%y", &[]);
+    let classes = |number: &str| {
+        format!(
+            "%k : int = prim::Constant[value={number}]()
+             %y : Long(2, 5) = aten::one_hot(%x, %k)"
+        )
+    };
+    let labels = "%x : Long(2, strides=[1], requires_grad=0, device=cpu)";
+    check(labels, &classes("-1"), "%y", &["EXP013@11"]);
+    check(labels, &classes("5"), "%y", &[]);
+}
+
+#[test]
+fn what_goes_in_and_comes_out() {
+    let relu = "%y : Float(2, 3, 8, 8) = aten::relu(%x)";
+    check(IMAGES, relu, "%y", &[]);
+    check(&format!("{IMAGES},\n      %length : Long()"), relu, "%y", &["EXP008@10"]);
+    let of_constants = "%n : int[] = prim::Constant[value=[2, 3]]()
+        %o : Float(2, 3) = aten::zeros(%n)
+        %y : Float(2, 3, 8, 8) = aten::relu(%x)
+        %t : (Float(2, 3, 8, 8), Float(2, 3)) = prim::TupleConstruct(%y, %o)";
+    check(IMAGES, of_constants, "%t", &["EXP009@11"]);
+    let keyed = "%k : str = prim::Constant[value=\"logits\"]()
+        %y : Float(2, 3, 8, 8) = aten::relu(%x)
+        %d : Dict(str, Tensor) = prim::DictConstruct(%k, %y)";
+    check(IMAGES, keyed, "%d", &["EXP011@11"]);
+}
