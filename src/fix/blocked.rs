@@ -5,8 +5,10 @@ use super::options::Options;
 use crate::diag::known;
 use crate::diag::{Finding, Place};
 use crate::extract::{Blocker, Target};
+use crate::graph::dim::Bounds;
 use crate::graph::uses::Uses;
-use crate::graph::{GraphId, Model, NodeId, scopes};
+use crate::graph::{GraphId, Model, Node, NodeId, scopes};
+use crate::infer;
 use crate::lint::locate::{Locator, Part};
 use crate::schema::{self, AttrUse, AttrView, Illegal, OpUse, Operand};
 use crate::source::SourceFiles;
@@ -21,7 +23,7 @@ pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Bloc
         let message = format!("the graph `{name}` has no form in opset {opset}");
         return vec![known::NOT_CONVERTIBLE.finding(message, Place::File)];
     }
-    blockers.iter().map(|blocker| finding(model, &places, opset, blocker.node, &blocker.illegal)).collect()
+    blockers.iter().map(|blocker| of_node(model, &places, opset, blocker.node, &blocker.illegal)).collect()
 }
 
 /// That the local functions of a model can neither stay nor be written out.
@@ -44,7 +46,7 @@ pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
         let opset = u16::try_from(opset).ok()?;
         Some((node, opset, illegal_as_written(model, node, opset)?))
     });
-    illegal.map(|(node, opset, why)| finding(model, &places, i64::from(opset), node, &why)).collect()
+    illegal.map(|(node, opset, why)| of_node(model, &places, i64::from(opset), node, &why)).collect()
 }
 
 /// Why a node may not be written as it is at an opset, whatever the types of its operands; `None` also
@@ -85,14 +87,58 @@ pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
     None
 }
 
-fn finding(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Illegal) -> Finding {
+/// The `If` nodes of a model converted to before 11, from an opset `from` at which their branches may give shapes
+/// that are never the same, and do.
+pub fn unlike_branches(model: &Model, from: Option<i64>) -> Vec<Finding> {
+    /// The first version whose branches may give values of different shapes.
+    const FREE_SINCE: u16 = 11;
+    let is_if = |node: &Node| node.domain().is_empty() && &*node.op_type == "If";
+    let opset = model.opset(model.main, "").unwrap_or_default();
+    let was_free = from.is_some_and(|from| from >= i64::from(FREE_SINCE));
+    if !was_free || opset >= i64::from(FREE_SINCE) || !model.nodes.iter().any(|(_, node)| is_if(node)) {
+        return Vec::new();
+    }
+    let facts = infer::infer(model, infer::Options::default());
+    let (uses, sources) = (Uses::new(model), SourceFiles::default());
+    let places = Locator::new(model, &uses, &sources);
+    let unlike = |id: NodeId| {
+        let branches: Vec<GraphId> = model.nodes[id].graphs().collect();
+        let &[then, other] = &branches[..] else { return None };
+        let outputs = model.graphs[then].outputs.iter().zip(&model.graphs[other].outputs);
+        let shapes = outputs.filter_map(|(a, b)| Some((facts[a.value].shape()?, facts[b.value].shape()?)));
+        shapes.into_iter().find(|(a, b)| a.meet(b, &Bounds::default()).is_err())
+    };
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
+    let nodes = nodes.filter(|&node| is_if(&model.nodes[node]));
+    let unlike = nodes.filter_map(|node| Some((node, unlike(node)?)));
+    unlike
+        .map(|(node, (a, b))| {
+            let why = format!("its branches give shapes that differ, {a} and {b}");
+            finding(model, &places, opset, node, &why, Some(FREE_SINCE))
+        })
+        .collect()
+}
+
+fn of_node(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Illegal) -> Finding {
+    finding(model, places, opset, id, &format!("it {illegal}"), illegal.since)
+}
+
+fn finding(
+    model: &Model,
+    places: &Locator,
+    opset: i64,
+    id: NodeId,
+    why: &str,
+    since: Option<u16>,
+) -> Finding {
     let node = &model.nodes[id];
     let name = node.name.as_deref().filter(|name| !name.is_empty());
     let named = name.map(|name| format!(" (`{name}`)")).unwrap_or_default();
-    let message = format!("`{}`{named} cannot be converted to opset {opset}: it {illegal}", node.op_name());
+    let message = format!("`{}`{named} cannot be converted to opset {opset}: {why}", node.op_name());
     let mut finding = known::NOT_CONVERTIBLE.finding(message, places.node(id, Part::Whole));
     finding.source = places.source(id);
-    match illegal.since {
+    match since {
         Some(since) => finding.help(format!("convert to opset {since} or later")),
         None => finding,
     }

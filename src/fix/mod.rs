@@ -94,7 +94,8 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         changed |= infer::annotate(&mut model, &facts);
     }
     if !main_target.is_source {
-        let illegal = blocked::illegal_nodes(&model);
+        let mut illegal = blocked::illegal_nodes(&model);
+        illegal.extend(blocked::unlike_branches(&model, report.opset.from));
         if !illegal.is_empty() {
             return Outcome { model: source, report, findings: illegal, changed: false };
         }

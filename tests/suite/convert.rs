@@ -128,3 +128,23 @@ fn branches_that_are_always_taken_stand_in_the_graph() {
         }"#;
     check(open, 17, &["If (c)"], &[]);
 }
+
+#[test]
+fn branches_of_different_shapes_need_opset_11() {
+    let model = |other: &str| {
+        format!(
+            r#"<ir_version: 8, opset_import: ["" : 12]>
+            g (bool c, float[2] x, float[M] z) => (y) {{
+                y = If (c) <
+                    then_branch = t () => (float[2] a) {{ a = Relu (x) }},
+                    else_branch = e () => (b) {{ b = {other} }}
+                >
+            }}"#
+        )
+    };
+    check(&model("Relu (z)"), 9, &["If (c)"], &[]);
+    check(&model("Concat <axis = 0> (x, x)"), 11, &["If (c)"], &[]);
+    let blocked =
+        ["`If` cannot be converted to opset 9: its branches give shapes that differ, [2] and [4]".to_owned()];
+    assert_eq!(convert(&model("Concat <axis = 0> (x, x)"), 9), Err(blocked.into()));
+}

@@ -112,7 +112,8 @@ fn tolerance(elem: ElemType) -> f64 {
 }
 
 /// Rules that state a condition on inputs which random ones do not meet.
-const CONDITIONAL: [(&str, &str); 3] = [
+const CONDITIONAL: [(&str, &str); 4] = [
+    ("CVT810", "no sum is 0 or less, the logarithm of which is no integer"),
     ("DEC604", "the region of all axes but the last two is that of the whole tensor"),
     ("DEC621", "no point that is reflected lies in the middle between two pixels"),
     ("DEC829", "no edge of a band is, up to rounding, a whole number of bins, which are rounded down"),
