@@ -86,6 +86,11 @@ fn traced_sizes_that_show_later() {
         "g (float[batch,seq,8] x) => (float[batch,seq,8] y) <int64[3] s = {-1, 5, 8}> { r = Reshape (x, s)  y = Relu (r) }",
         &["EXP001 warning"],
     );
+    finds(
+        17,
+        "g (float[batch,seq,8] x, float[40,3] w, float[3] b) => (float[batch,3] y) <int64[2] s = {-1, 40}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
+        &["EXP001 warning"],
+    );
     // Two sizes of one Resize, and the batch, which it blends.
     finds(
         17,
@@ -120,6 +125,9 @@ fn fixed_sizes_that_are_meant() {
         "g (float[batch,3,4,W] x) => (float[B,48] y) <int64[2] s = {-1, 48}> { y = Reshape (x, s) }",
         "g (float[batch,1,H,W] x) => (float[B,28] y) <int64[2] s = {-1, 28}> { y = Reshape (x, s) }",
         "g (float[batch,3,H,W] x) => (float[batch,3,8,8] y) <int64[2] s = {8, 8}> { y = Resize <axes = [2, 3]> (x, \"\", \"\", s) }",
+        // The interface does not say that the rows are those of the input.
+        "g (float[batch,seq,8] x, float[40,3] w, float[3] b) => (float[rows,3] y) <int64[2] s = {-1, 40}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
+        "g (float[batch,seq,8] x, float[8,3] w, float[3] b) => (float[rows,3] y) <int64[2] s = {-1, 8}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
         // The size that is fixed meets another that is fixed.
         "g (float[batch,3,H,W] x) => (float[batch,3,4,4] y) <int64[2] s = {8, 8}, int64[2] t = {4, 4}> {
            a = Resize <axes = [2, 3]> (x, \"\", \"\", s)  b = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (a)

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Detector;
-use super::conflict::{self, Met};
+use super::conflict;
 use super::demand::{Demand, Demands, Kind, input_name};
 use super::free::{FreeSize, FreeSizes};
 use super::reach::Reach;
@@ -22,8 +22,8 @@ struct Baked {
     node: NodeId,
     demand: Demand,
     free: FreeSize,
-    /// Where it shows, if not at the node itself.
-    met: Option<Met>,
+    /// The node that fails, where that is a later one.
+    met: Option<NodeId>,
     /// Sizes at which it fails: `batch = 3`.
     counterexample: Option<String>,
 }
@@ -65,20 +65,13 @@ fn baked(cx: &LintContext, found: &Baked, more: usize) -> Finding {
 
 fn label(cx: &LintContext, found: &Baked) -> String {
     let Demand { size, fixed, kind, input } = &found.demand;
-    if let Some(met) = found.met {
-        return match (met, &found.counterexample) {
-            (Met::Output(output), _) => {
-                format!("the output `{}` is declared with {size} there", cx.name(output))
-            }
-            (Met::Node(node), Some(at)) => {
-                format!("the traced size; `{}` takes it for {size}, and at {at} fails", cx.node_name(node))
-            }
-            (Met::Node(node), None) => {
-                format!("the traced size; `{}` takes it for {size}", cx.node_name(node))
-            }
-        };
-    }
     match (kind, &found.counterexample) {
+        (Kind::Declared(output), _) => {
+            format!("the output `{}` is declared with {size} there", cx.name(*output))
+        }
+        (_, Some(at)) if let Some(node) = found.met => {
+            format!("the traced size; `{}` takes it for {size}, and at {at} fails", cx.node_name(node))
+        }
         (Kind::Leads, _) => {
             format!(
                 "{fixed} whatever {size} is: the batch takes up the rest, and rows are mixed up, or it fails"
@@ -135,14 +128,14 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for (id, node) in cx.nodes() {
         // What shows later is proved to fail there, and is said rather than what the node itself tells.
         for conflict in conflict::at_node(&demands, id) {
-            faults.add(cx, &free, conflict.cause, conflict.demand, Some(conflict.met));
+            faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
         }
         for demand in demands.of(node) {
             faults.add(cx, &free, id, demand, None);
         }
     }
     for conflict in conflict::at_outputs(&demands) {
-        faults.add(cx, &free, conflict.cause, conflict.demand, Some(conflict.met));
+        faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
     }
     sink.extend(faults.found.values().map(|nodes| baked(cx, &nodes[0], nodes.len() - 1)));
 }
@@ -155,7 +148,7 @@ struct Faults {
 }
 
 impl Faults {
-    fn add(&mut self, cx: &LintContext, free: &FreeSizes, node: NodeId, demand: Demand, met: Option<Met>) {
+    fn add(&mut self, cx: &LintContext, free: &FreeSizes, node: NodeId, demand: Demand, met: Option<NodeId>) {
         let Some(free_size) = free.lost(&demand.size, &demand.fixed) else { return };
         let counterexample = counterexample(free, &demand);
         let source = cx.places.source(node).map_or(String::new(), |at| format!("{}:{}", at.file, at.line));
@@ -176,7 +169,7 @@ fn counterexample(free: &FreeSizes, Demand { size, fixed, kind, .. }: &Demand) -
         Kind::Broadcast => free.counterexample(size, |value| value > 1 && Some(value) != number),
         Kind::Equal => free.counterexample(size, |value| value > 0 && Some(value) != number),
         Kind::Elements => free.counterexample(&size.sub(fixed)?, |difference| difference != 0),
-        Kind::Moves | Kind::Divides | Kind::Leads | Kind::Resamples | Kind::Declared => None,
+        Kind::Moves | Kind::Divides | Kind::Leads | Kind::Resamples | Kind::Declared(_) => None,
     }
 }
 

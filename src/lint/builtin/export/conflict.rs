@@ -3,8 +3,8 @@
 
 use super::demand::{Demand, Demands, Kind};
 use super::reshape::reshape_target;
-use crate::graph::dim::{Answer, Dim};
-use crate::graph::{DeclaredDim, Model, Node, NodeId, Owner, Port, TypeKind, ValueId};
+use crate::graph::dim::{Answer, Dim, numel};
+use crate::graph::{DeclaredDim, Dimension, Model, Node, NodeId, Owner, Port, TypeKind, ValueId};
 use crate::infer::{Fact, Size};
 
 /// Nodes that are looked at for the one that fixed a number.
@@ -14,16 +14,8 @@ const MAX_STEPS: usize = 256;
 pub struct Conflict {
     pub cause: NodeId,
     pub demand: Demand,
-    pub met: Met,
-}
-
-/// Who wants the size itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Met {
-    /// A node that takes both: it fails at other sizes.
-    Node(NodeId),
-    /// An output that is declared with the size.
-    Output(ValueId),
+    /// The node that takes both, and fails at other sizes; `None` where an output shows it.
+    pub met: Option<NodeId>,
 }
 
 /// The conflicts that show at a node.
@@ -35,8 +27,10 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Vec<Conflict> {
         return Vec::new();
     }
     let found = demands.of_handed_on(node).into_iter().filter_map(|demand| {
-        let (cause, input) = cause(demands, node.input(demand.input)?, &demand.fixed)?;
-        Some(Conflict { cause, demand: Demand { input, ..demand }, met: Met::Node(id) })
+        let (cause, input) = cause(demands, node.input(demand.input)?, &demand.fixed, &|node| {
+            fixes(demands, node, &demand.fixed)
+        })?;
+        Some(Conflict { cause, demand: Demand { input, ..demand }, met: Some(id) })
     });
     found.collect()
 }
@@ -56,30 +50,47 @@ fn at_output(demands: &Demands, port: &Port) -> Vec<Conflict> {
     let known = cx.facts[port.value].dims().unwrap_or_default();
     let declared = declared.filter(|declared| declared.len() == known.len());
     let axes = declared.into_iter().flatten().zip(known);
-    let conflict = |(declared, fixed): (&crate::graph::Dimension, &Size)| {
+    let conflict = |(declared, is): (&Dimension, &Size)| {
         let DeclaredDim::Param(name) = &declared.dim else { return None };
-        let (size, fixed) = (Dim::symbol(name), fixed.clone()?);
-        fixed.as_const()?;
-        demands.free.lost(&size, &fixed).filter(|free| free.named)?;
-        let open = size.equals(&fixed, &cx.facts.bounds) == Answer::Unknown;
-        let (cause, input) = cause(demands, port.value, &fixed).filter(|_| open)?;
-        let demand = Demand { input, size, fixed, kind: Kind::Declared };
-        Some(Conflict { cause, demand, met: Met::Output(port.value) })
+        let (size, is) = (Dim::symbol(name), is.clone()?);
+        let demand = |node: &Node| match is.as_const() {
+            Some(_) => {
+                demands.free.lost(&size, &is).filter(|free| free.named)?;
+                let input = fixes(demands, node, &is)?;
+                Some(Demand {
+                    input,
+                    size: size.clone(),
+                    fixed: is.clone(),
+                    kind: Kind::Declared(port.value),
+                })
+            }
+            None => leads(demands, node, &size, &is),
+        };
+        if size.equals(&is, &cx.facts.bounds) != Answer::Unknown {
+            return None;
+        }
+        let (cause, demand) = cause(demands, port.value, &is, &demand)?;
+        Some(Conflict { cause, demand, met: None })
     };
     axes.filter_map(conflict).collect()
 }
 
-/// The node, and the input of it, that brought a number into the shape of a value. A weight that has the
-/// number too may be what it comes from: then there is none.
-fn cause(demands: &Demands, value: ValueId, fixed: &Dim) -> Option<(NodeId, usize)> {
+/// The node that brought a size into the shape of a value, with what `made_by` says of it. A weight that has the
+/// size too may be what it comes from: then there is none.
+fn cause<T>(
+    demands: &Demands,
+    value: ValueId,
+    size: &Dim,
+    made_by: &dyn Fn(&Node) -> Option<T>,
+) -> Option<(NodeId, T)> {
     let Demands { cx, reach, .. } = demands;
-    let has = |value: &ValueId| cx.facts[*value].dims().is_some_and(|dims| is_among(dims, fixed));
+    let has = |value: &ValueId| cx.facts[*value].dims().is_some_and(|dims| is_among(dims, size));
     let mut at = value;
     for _ in 0..MAX_STEPS {
         let (id, _) = cx.model.producer(at)?;
         let node = &cx.model.nodes[id];
-        if let Some(input) = fixes(demands, node, fixed) {
-            return (!is_in_body(cx.model, node)).then_some((id, input));
+        if let Some(made) = made_by(node) {
+            return (!is_in_body(cx.model, node)).then_some((id, made));
         }
         let mut carriers = node.inputs.iter().flatten().copied().filter(has).peekable();
         at = *carriers.peek()?;
@@ -102,6 +113,28 @@ fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let is_free = data.iter().flatten().any(|size| free.lost(size, fixed).is_some());
     let is_new = is_among(&sizes, fixed) && !is_among(data, fixed);
     (node.domain().is_empty() && is_free && is_new).then_some(input)
+}
+
+/// What a Reshape demands that has -1 in the place of the `batch`, and so makes `rows` of it: that the axes behind
+/// come to the numbers of its target.
+fn leads(demands: &Demands, node: &Node, batch: &Dim, rows: &Dim) -> Option<Demand> {
+    let (target, data) = (reshape_target(demands.cx, node)?, demands.cx.input(node, 0)?.dims()?);
+    let (first, behind) = target.split_first()?;
+    let (leading, axes) = data.split_first()?;
+    let result = node.output(0).and_then(|value| demands.cx.facts[value].dims())?;
+    let makes_rows = result.first() == Some(&Some(rows.clone()));
+    let is_reshape = node.domain().is_empty() && &*node.op_type == "Reshape";
+    let is_led = first.as_ref().and_then(Dim::as_const) == Some(-1) && leading.as_ref() == Some(batch);
+    let product = |sizes: &[Size]| numel(&sizes.iter().cloned().collect::<Option<Vec<Dim>>>()?);
+    let (size, fixed) = (product(axes)?, product(behind)?);
+    fixed.as_const()?;
+    let is_named = demands.free.lost(&size, &fixed).is_some() && demands.free.lost(batch, &fixed)?.named;
+    (is_reshape && makes_rows && is_led && is_named).then_some(Demand {
+        input: 1,
+        size,
+        fixed,
+        kind: Kind::Leads,
+    })
 }
 
 fn is_in_body(model: &Model, node: &Node) -> bool {

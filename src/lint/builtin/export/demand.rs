@@ -35,8 +35,8 @@ pub enum Kind {
     Leads,
     /// The axis of the batch is resampled to a fixed number of rows.
     Resamples,
-    /// An output of the model is declared with the size.
-    Declared,
+    /// This output of the model is declared with the size.
+    Declared(ValueId),
 }
 
 /// Where numbers that are asked for come from.
