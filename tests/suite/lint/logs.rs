@@ -67,4 +67,9 @@ fn exports_that_stopped() {
     // The exporter stops long after `forward` has run.
     check(&failed(unsupported), &["OPS001 error 0"]);
     check(&failed("RuntimeError: the file cannot be opened"), &["EXP016 error 0"]);
+    // In the midst of `forward`, called by PyTorch.
+    let called = "  File \"/opt/venv/lib/python3.12/site-packages/torch/nn/modules/module.py\", line 1779, in _call_impl\n    \
+                  return forward_call(*args, **kwargs)\n  File \"/srv/model/net.py\", line 44, in forward\n    return special(h)\n";
+    let log = failed("ValueError: no weights for layer 3");
+    check(&log.replace(inside, &format!("{inside}{called}")), &["EXP016 error 44"]);
 }
