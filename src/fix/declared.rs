@@ -35,8 +35,8 @@ pub fn renew(model: &mut Model) {
 
 /// Declares of some outputs of a graph what is known of them.
 fn outputs(model: &mut Model, graph: GraphId, facts: &Facts, which: &dyn Fn(ValueId) -> bool) {
-    let mut declarer = infer::Declarer::default();
+    let mut declarer = infer::Declarer::new(facts);
     for port in model.graphs[graph].outputs.iter_mut().filter(|port| which(port.value)) {
-        declarer.declare(port, &facts[port.value]);
+        declarer.declare(port);
     }
 }

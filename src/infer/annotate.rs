@@ -17,25 +17,29 @@ use crate::graph::{
 /// and documentation, and whatever was inferred less of. In local functions nothing is declared: their values
 /// differ from call to call. Says whether anything changed.
 pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
-    let mut declarer = Declarer::default();
+    let mut declarer = Declarer::new(facts);
     let mut changed = false;
     for graph in model.graphs.ids() {
         if model.function_of(graph).is_none() {
-            changed |= declarer.graph(model, graph, facts);
+            changed |= declarer.graph(model, graph);
         }
     }
     changed
 }
 
 /// Writes facts as types.
-#[derive(Debug, Default)]
-pub struct Declarer {
+pub struct Declarer<'f> {
+    facts: &'f Facts,
     /// Sizes as they are written: most of a model are the same few.
     written: FxHashMap<Dim, Arc<str>>,
 }
 
-impl Declarer {
-    fn graph(&mut self, model: &mut Model, id: GraphId, facts: &Facts) -> bool {
+impl<'f> Declarer<'f> {
+    pub fn new(facts: &'f Facts) -> Self {
+        Declarer { facts, written: FxHashMap::default() }
+    }
+
+    fn graph(&mut self, model: &mut Model, id: GraphId) -> bool {
         let made: Vec<ValueId> = {
             let nodes = model.graphs[id].nodes.iter();
             nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied()).collect()
@@ -43,13 +47,13 @@ impl Declarer {
         let graph = &mut model.graphs[id];
         let mut changed = false;
         for port in graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.value_info) {
-            changed |= self.declare(port, &facts[port.value]);
+            changed |= self.declare(port);
         }
         let declared = graph.outputs.iter().chain(&graph.value_info).map(|port| port.value);
         let declared: FxHashSet<ValueId> = declared.collect();
         for value in made.into_iter().filter(|value| !declared.contains(value)) {
             let mut port = Port { value, info: ValueInfo::default() };
-            if self.declare(&mut port, &facts[value]) {
+            if self.declare(&mut port) {
                 graph.value_info.push(port);
                 changed = true;
             }
@@ -58,8 +62,8 @@ impl Declarer {
     }
 
     /// Declares of a port what is known of it, if that is anything; whether that changed it.
-    pub fn declare(&mut self, port: &mut Port, fact: &Fact) -> bool {
-        let Some(ty) = self.type_of(fact, port.info.ty.as_ref()) else { return false };
+    pub fn declare(&mut self, port: &mut Port) -> bool {
+        let Some(ty) = self.type_of(&self.facts[port.value], port.info.ty.as_ref()) else { return false };
         let changed = port.info.ty.as_ref() != Some(&ty);
         port.info.ty = Some(ty);
         changed
@@ -115,6 +119,11 @@ impl Declarer {
         if let Some(value) = dim.as_const() {
             return DeclaredDim::Value(value);
         }
+        // What the model says of a size that depends on data is more than a name that was made up for it.
+        let stated = old.map(|old| &old.dim).filter(|old| **old != DeclaredDim::Absent);
+        if let Some(stated) = stated.filter(|_| self.facts.is_made_up(dim)) {
+            return stated.clone();
+        }
         if let Some(written) = self.written.get(dim) {
             return DeclaredDim::Param(written.clone());
         }
@@ -161,6 +170,7 @@ mod tests {
             "g (float[n, ?, 4] x) => (y) { z = Relu(x) y = Concat <axis = 0> (z, x) }",
             &["x: float[n, x_dim_1, 4]", "y: float[2*n, x_dim_1, 4]", "z: float[n, x_dim_1, 4]"],
         );
+        check("g (float[n] x) => (int64[1, 7] y) { y = NonZero(x) }", &["x: float[n]", "y: int64[1, 7]"]);
         check("g (float[3] x) => (y) { y = SequenceConstruct(x, x) }", &["x: float[3]", "y: seq(float[3])"]);
     }
 }

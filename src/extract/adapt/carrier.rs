@@ -6,7 +6,8 @@ use super::Form;
 use crate::egraph::ENode;
 use crate::extract::legality::Target;
 use crate::graph::ElemType::{self, *};
-use crate::infer::Fact;
+use crate::graph::dim::{Answer, Dim};
+use crate::infer::{Fact, Shape, Size};
 use crate::schema::{Schema, Slot, Ty, ValueType};
 
 /// Operators that move, choose or compare elements, and compute none: any type that holds every value
@@ -133,6 +134,12 @@ pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, 
             && is_castable(target, elem, carrier)
     });
     let Some(carrier) = carrier else { return false };
+    if ["ReduceMax", "ReduceMin"].contains(&&*key.name)
+        && !elem.is_float()
+        && may_be_empty(form, form.call.children[0])
+    {
+        return false;
+    }
 
     let mut children: Vec<Id> = form.call.children.to_vec();
     for &at in &carried {
@@ -164,6 +171,16 @@ pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, 
         }
     }
     changed
+}
+
+/// Whether a tensor may have no elements: the greatest and the least of nothing are those of the element type.
+fn may_be_empty(form: &Form, value: Id) -> bool {
+    let shape = form.egraph[value].data.fact().shape();
+    let is_positive = |size: &Size| {
+        let bounds = &form.egraph.analysis.bounds;
+        size.as_ref().is_some_and(|size| size.at_least(&Dim::known(1), bounds) == Answer::Always)
+    };
+    !shape.and_then(Shape::dims).is_some_and(|dims| dims.iter().all(is_positive))
 }
 
 /// Whether the target has a Cast between two types.

@@ -12,7 +12,7 @@ use std::ops::Index;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call::{Attrs, Call, transfer};
 use super::declared;
@@ -21,7 +21,7 @@ use super::fault::Fault;
 use super::load;
 use super::meet::Conflict;
 use super::shape::{Shape, Size};
-use crate::graph::dim::{Bounds, Dim};
+use crate::graph::dim::{Bounds, Dim, Symbol};
 use crate::graph::{
     AttrValue, DeclaredDim, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId,
     order,
@@ -57,6 +57,15 @@ pub struct Facts {
     pub contradictions: Vec<Contradiction>,
     /// Something was left out because of [`MAX_NESTING`] or [`MAX_FUNCTION_NODES`].
     pub limited: bool,
+    /// The symbols that inference made up, for sizes that depend on data.
+    made: FxHashSet<Symbol>,
+}
+
+impl Facts {
+    /// Whether of a size nothing is known but that it has a name, which inference gave it.
+    pub fn is_made_up(&self, size: &Dim) -> bool {
+        size.as_symbol().is_some_and(|symbol| self.made.contains(symbol))
+    }
 }
 
 /// A declared type that is not true of its value.
@@ -145,6 +154,7 @@ impl<'m> Driver<'m> {
             faults: faults.flat_map(|(node, faults)| faults.into_iter().map(move |f| (node, f))).collect(),
             contradictions: self.contradictions.into_values().collect(),
             limited: self.limited,
+            made: self.symbols.into_made(),
         }
     }
 

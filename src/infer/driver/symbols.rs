@@ -53,6 +53,11 @@ impl Symbols {
         symbol.clone()
     }
 
+    /// All of them.
+    pub fn into_made(self) -> FxHashSet<Symbol> {
+        self.made.into_values().collect()
+    }
+
     /// How many symbols were asked for until now.
     pub fn mark(&self) -> usize {
         self.log.len()
