@@ -123,6 +123,8 @@ fn fixed_sizes_that_are_meant() {
         "g (float[batch,H,W,7,7,8] x) => (float[B,49,8] y) <int64[3] s = {-1, 49, 8}> { y = Reshape (x, s) }",
         "g (float[batch,seq,8] x) => (float[B,5,8] y) <int64[3] s = {-1, 5, 8}> { y = Reshape (x, s) }",
         "g (float[batch,3,4,W] x) => (float[B,48] y) <int64[2] s = {-1, 48}> { y = Reshape (x, s) }",
+        "g (float[batch,3,H,W] x) => (float[batch,3,P] y) <int64[3] s = {0, 3, -1}> { y = Reshape (x, s) }",
+        "g (float[batch,4,A,B] x) => (float[P,4] y) <int64[2] s = {-1, 4}> { y = Reshape (x, s) }",
         "g (float[batch,1,H,W] x) => (float[B,28] y) <int64[2] s = {-1, 28}> { y = Reshape (x, s) }",
         "g (float[batch,3,H,W] x) => (float[batch,3,8,8] y) <int64[2] s = {8, 8}> { y = Resize <axes = [2, 3]> (x, \"\", \"\", s) }",
         // The interface does not say that the rows are those of the input.

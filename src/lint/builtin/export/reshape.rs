@@ -47,23 +47,23 @@ impl Demands<'_> {
     /// The channels must be kept, or be flattened together with two free axes at least: `{-1, 64}` for
     /// `[batch, length, 8]` may be meant to cut the sequence into pieces.
     fn flattened(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
-        let numbers = target[1..].iter().map(|size| size.as_ref()?.as_const());
-        let numbers: Vec<i64> = numbers.collect::<Option<_>>()?;
+        let (_, behind) = target.split_first().filter(|(lead, _)| **lead == Some(Dim::known(-1)))?;
+        let numbers: Vec<i64> = behind.iter().map(|size| size.as_ref()?.as_const()).collect::<Option<_>>()?;
         let first = from.iter().skip(1).position(|size| size.as_const().is_none())? + 1;
         let channels: Vec<i64> = from[1..first].iter().filter_map(Dim::as_const).collect();
         let is_kept =
             !channels.is_empty() && numbers.len() > channels.len() && numbers.starts_with(&channels);
-        let count: i64 = channels.iter().product();
+        let product = |numbers: &[i64]| numbers.iter().try_fold(1i64, |all, &one| all.checked_mul(one));
+        let count = product(&channels)?;
         let open = from[first..].iter().filter(|size| size.as_const().is_none()).count();
-        let is_flat = count > 1 && open > 1 && numbers.len() == 1 && numbers[0] % count == 0;
+        let is_flat =
+            count > 1 && open > 1 && numbers.len() == 1 && numbers[0] > count && numbers[0] % count == 0;
         let at = match () {
             () if is_kept => first,
             () if is_flat => 1,
             () => return None,
         };
-        let fixed =
-            numbers[at - 1..].iter().try_fold(1i64, |product, &number| product.checked_mul(number))?;
-        let (size, fixed) = (Some(numel(&from[at..])?), Some(Dim::known(fixed)));
+        let (size, fixed) = (Some(numel(&from[at..])?), Some(Dim::known(product(&numbers[at - 1..])?)));
         let batch = self.free.lost(&from[0], &Dim::known(1)).filter(|free| free.axis == 0 && free.named);
         batch.and_then(|_| self.demand(1, &size, &fixed, Kind::Leads))
     }
