@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::declared;
 use super::driver::Facts;
 use super::fact::{Fact, TensorFact};
 use super::shape::Size;
@@ -120,7 +121,7 @@ impl<'f> Declarer<'f> {
             return DeclaredDim::Value(value);
         }
         // What the model says of a size that depends on data is more than a name that was made up for it.
-        let stated = old.map(|old| &old.dim).filter(|old| **old != DeclaredDim::Absent);
+        let stated = old.map(|old| &old.dim).filter(|old| declared::size(old).is_some());
         if let Some(stated) = stated.filter(|_| self.facts.is_made_up(dim)) {
             return stated.clone();
         }
@@ -154,11 +155,7 @@ mod tests {
         let ports = graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info);
         let said = ports.map(|port| {
             let ty = port.info.ty.as_ref().expect("declared");
-            let fact = crate::infer::declared::fact(ty, &mut |_, dim| match dim {
-                DeclaredDim::Value(value) => super::super::shape::known(*value),
-                DeclaredDim::Param(text) => Some(crate::graph::dim::Dim::parse(text)),
-                DeclaredDim::Absent => None,
-            });
+            let fact = declared::fact(ty, &mut |_, dim| declared::size(dim));
             format!("{}: {fact}", model.values[port.value].name)
         });
         assert_eq!(said.collect::<Vec<_>>(), expected);
@@ -171,6 +168,10 @@ mod tests {
             &["x: float[n, x_dim_1, 4]", "y: float[2*n, x_dim_1, 4]", "z: float[n, x_dim_1, 4]"],
         );
         check("g (float[n] x) => (int64[1, 7] y) { y = NonZero(x) }", &["x: float[n]", "y: int64[1, 7]"]);
+        check(
+            "g (float[n] x) => (int64[1, ?] y) { y = NonZero(x) }",
+            &["x: float[n]", "y: int64[1, y_dim_1]"],
+        );
         check("g (float[3] x) => (y) { y = SequenceConstruct(x, x) }", &["x: float[3]", "y: seq(float[3])"]);
     }
 }

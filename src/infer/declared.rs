@@ -2,7 +2,12 @@
 
 use super::fact::{Fact, TensorFact};
 use super::shape::{Shape, Size};
+use crate::graph::dim::Dim;
 use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Type, TypeKind};
+
+/// What exporters write as the name of a dim that has none: taken for a name, it would make axes equal that
+/// are not.
+const NO_NAMES: [&str; 4] = ["", "?", "-1", "None"];
 
 /// What a declared type says. `dim` gives the size of an axis as declared; it is not asked inside of
 /// sequences and optionals, whose elements may differ.
@@ -20,6 +25,16 @@ pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact
             Fact::Map { key: key.and_then(ElemType::from_number), value: Box::new(inner(value)) }
         }
         TypeKind::Opaque { .. } => Fact::Opaque,
+    }
+}
+
+/// The size that a declared dimension states, if any.
+pub fn size(dim: &DeclaredDim) -> Size {
+    match dim {
+        DeclaredDim::Value(value) => (*value >= 0).then(|| Dim::known(*value)),
+        DeclaredDim::Param(text) if NO_NAMES.contains(&text.trim()) => None,
+        DeclaredDim::Param(text) => Some(Dim::parse(text)),
+        DeclaredDim::Absent => None,
     }
 }
 

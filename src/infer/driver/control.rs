@@ -106,7 +106,7 @@ impl<'m> Driver<'m> {
 /// What the declared type of an input says without names: those of another scope may mean something else.
 fn declared_numbers(ty: &Type) -> Fact {
     declared::fact(ty, &mut |_, dim| match dim {
-        DeclaredDim::Value(_) => super::declared_size(dim),
+        DeclaredDim::Value(_) => declared::size(dim),
         _ => None,
     })
 }

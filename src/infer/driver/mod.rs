@@ -20,11 +20,10 @@ use super::fact::{Fact, TensorFact};
 use super::fault::Fault;
 use super::load;
 use super::meet::Conflict;
-use super::shape::{Shape, Size};
+use super::shape::Shape;
 use crate::graph::dim::{Bounds, Dim, Symbol};
 use crate::graph::{
-    AttrValue, DeclaredDim, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId,
-    order,
+    AttrValue, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId, order,
 };
 use function::Frame;
 use symbols::{FreshFor, Path, Symbols};
@@ -41,10 +40,6 @@ pub(super) const OVERRIDABLE_SINCE: i64 = 4;
 
 /// The key under which `torch.export` records the ranges of its symbols.
 const RANGE_CONSTRAINTS: &str = "pkg.torch.export.ExportedProgram.range_constraints";
-
-/// What exporters write as the name of a dim that has none: taken for a name, it would make axes equal that
-/// are not.
-const NO_NAMES: [&str; 4] = ["", "?", "-1", "None"];
 
 /// All that is known of the values of a model.
 #[derive(Clone, Debug, Default)]
@@ -177,7 +172,7 @@ impl<'m> Driver<'m> {
 
     fn reserve_names(&mut self, ty: &Type) {
         declared::fact(ty, &mut |_, dim| {
-            let size = declared_size(dim);
+            let size = declared::size(dim);
             size.iter().for_each(|dim| self.symbols.reserve(dim));
             size
         });
@@ -331,16 +326,7 @@ fn bounds(model: &Model) -> Bounds {
 }
 
 fn declared_fact(ty: &Type) -> Fact {
-    declared::fact(ty, &mut |_, dim| declared_size(dim))
-}
-
-fn declared_size(dim: &DeclaredDim) -> Size {
-    match dim {
-        DeclaredDim::Value(value) => (*value >= 0).then(|| Dim::known(*value)),
-        DeclaredDim::Param(text) if NO_NAMES.contains(&text.trim()) => None,
-        DeclaredDim::Param(text) => Some(Dim::parse(text)),
-        DeclaredDim::Absent => None,
-    }
+    declared::fact(ty, &mut |_, dim| declared::size(dim))
 }
 
 /// The attributes of a node, where it stands in a function with those of the call.
