@@ -6,6 +6,7 @@ use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::known::Factory;
 use super::report;
+use super::syntax::text;
 use super::value::{Dtype, Origin, Tensor, Value, integer};
 
 /// Longest `torch.arange` whose elements are spelled out.
@@ -76,6 +77,7 @@ impl<'t> Interpreter<'t> {
             _ => literal_dtype(value),
         };
         result.elements = elements;
+        self.say_if_copied(name, value, call);
         if let Value::Array(array) = value {
             let level = if array.made_here { Level::Warning } else { Level::Info };
             let words = report::from_numpy(call.node, self.source, level);
@@ -85,6 +87,36 @@ impl<'t> Interpreter<'t> {
             }
             result.dtype = array.double.then_some(Dtype::Double);
             result.rank = if array.scalar { Some(0) } else { None };
+        }
+    }
+}
+
+impl<'t> Interpreter<'t> {
+    /// `torch.tensor(t)` and `torch.tensor([t, 1.0])` read the tensors in them as numbers.
+    fn say_if_copied(&mut self, name: &str, value: &Value, call: &Call<'t>) {
+        let Some(argument) = call.arguments.positional.first() else { return };
+        let written = text(*argument, self.source);
+        let (origin, write) = match value {
+            // The tensor itself.
+            Value::Tensor(_) if matches!(name, "as_tensor" | "asarray") => return,
+            Value::Tensor(tensor) => (tensor.origin, format!("{written}.clone()")),
+            Value::Items(items) => {
+                let origins = items.iter().filter_map(|item| match item {
+                    Value::Tensor(tensor) => Some(tensor.origin),
+                    _ => None,
+                });
+                let Some(origin) = origins.max() else { return };
+                let write = match items.iter().all(|item| matches!(item, Value::Tensor(_))) {
+                    true => format!("torch.stack({written})"),
+                    false => format!("torch.stack([torch.as_tensor(item) for item in {written}])"),
+                };
+                (origin, write)
+            }
+            _ => return,
+        };
+        if origin > Origin::Constant {
+            let words = report::copied(self.here(call.node), call.node, &write, origin, self.source);
+            self.say(call.node, words);
         }
     }
 }

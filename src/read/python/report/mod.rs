@@ -18,7 +18,7 @@ pub use indices::{
     boolean_mask, index_put_apart, index_put_broadcast, index_put_rank, negative_index, negative_write,
 };
 pub use values::{
-    array_meets_tensor, dictionary_output, from_numpy, item, numpy_function, one_hot, promotion,
+    array_meets_tensor, copied, dictionary_output, from_numpy, item, numpy_function, one_hot, promotion,
     python_operator, size_made_number, string_output, tensor_data, to_numpy, training,
 };
 

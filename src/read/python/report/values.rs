@@ -30,6 +30,18 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
     }
 }
 
+/// A tensor made anew of tensors, which the tracer says of what comes from NumPy too.
+pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
+    let call = one_line(node, source);
+    Words {
+        rule: known::NUMPY_CONSTANT,
+        level: by_origin(origin, Level::Warning),
+        message: format!("`{call}` is stored in the graph as it was for the example input"),
+        note: "a new tensor is made of the numbers that the tensors in it hold while tracing",
+        help: format!("keep them tensors: `{}`", rewritten(statement, node, write, source)),
+    }
+}
+
 pub fn size_made_number(call: &str, write: &str) -> Words {
     Words {
         rule: known::BAKED_SHAPE,

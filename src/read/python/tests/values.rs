@@ -90,6 +90,11 @@ fn numpy_constant() {
         "return x + torch.tensor(np.arange(5))  #! numpy-constant",
         "return k * np.sum(x)  #? numpy-constant",
         "grid = torch.as_tensor(np.stack([np.zeros(3), np.ones(3)]), dtype=torch.float32)  #! numpy-constant\nreturn x + grid",
+        "return x - torch.tensor(x.mean())  #! numpy-constant",
+        "return x * torch.tensor([x.amin(), 1.0])  #! numpy-constant",
+        "return x * torch.as_tensor([x.amin(), x.amax()])  #! numpy-constant",
+        "return x - torch.as_tensor(x.mean())",
+        "return x - torch.tensor([1.0, 2.0])",
         "y = np.clip(x.numpy(), 0, 1)  #! numpy-constant\nreturn x",
     ] {
         check_forward(body);
