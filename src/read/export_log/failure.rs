@@ -91,7 +91,9 @@ fn is_class_line(line: &str, indent: usize) -> bool {
 }
 
 fn ends_message(line: &str) -> bool {
+    let is_next = |failure: Failure| failure.class.contains('.') && !line.starts_with(char::is_whitespace);
     line.contains(TRACEBACK)
+        || alone(line, 0).is_some_and(is_next)
         || LINKS.iter().any(|link| line.contains(link))
         || line.starts_with("graph(")
         || line.starts_with("Exported graph:")
@@ -104,10 +106,12 @@ fn split_class(line: &str) -> (&str, &str) {
     if dotted { (class.trim(), message) } else { ("", line) }
 }
 
-/// An exception that a logger or pytest (`E   SomeError: …`) printed without its traceback.
+/// An exception that a logger (`[ERROR] package.SomeError: …`) or pytest (`E   SomeError: …`) printed without its
+/// traceback.
 fn alone(line: &str, at: usize) -> Option<Failure<'_>> {
     let text = line.strip_prefix("E  ").unwrap_or(line).trim_start();
     let (class, message) = text.split_once(": ")?;
+    let class = class.rsplit(' ').next().filter(|class| class.contains('.')).unwrap_or(class);
     let last = class.rsplit('.').next()?;
     let named = ["Error", "Exception", "SymNode"].iter().any(|end| last.ends_with(end));
     let dotted = class.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
@@ -205,6 +209,10 @@ mod tests {
         check("Traceback (most recent call last):", &[": "]);
         check("E   RuntimeError: Couldn't export", &["RuntimeError: Couldn't export"]);
         check("an Error: of no class\nerrors: 3", &[]);
+        check("[ERROR] a.b.SomeError: no", &["a.b.SomeError: no"]);
+        let two = "Traceback (most recent call last):\n  File \"/app/net.py\", line 5, in f\nA.BError: no\nmore\n\
+                   make: *** [export] Error 1\nC.DError: neither\n";
+        check(two, &["A.BError: no", "C.DError: neither"]);
         check(
             "  Traceback (most recent call last):\n    File \"a.py\", line 1, in f\n  KeyError",
             &["KeyError: "],
