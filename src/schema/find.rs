@@ -1,5 +1,9 @@
 //! Finding schemas.
 
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
 use crate::graph::normal_domain;
 
 use super::model::Schema;
@@ -39,11 +43,18 @@ pub fn ops(name: &str) -> impl Iterator<Item = &'static str> {
 
 /// The versions of an operator, oldest first; empty for one that the table does not know.
 pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
-    let all = schemas(domain);
-    let start = all.partition_point(|schema| schema.name < name);
-    let count = all[start..].partition_point(|schema| schema.name == name);
-    &all[start..start + count]
+    let of_domain = VERSIONS.get(normal_domain(Some(domain)));
+    of_domain.and_then(|ops| ops.get(name)).copied().unwrap_or_default()
 }
+
+/// By domain, then by name: asked for every node over and over.
+static VERSIONS: LazyLock<FxHashMap<&str, FxHashMap<&str, &[Schema]>>> = LazyLock::new(|| {
+    let of_domain = |domain: &'static Domain| {
+        let ops = domain.schemas.chunk_by(|a, b| a.name == b.name);
+        (domain.name, ops.map(|versions| (versions[0].name, versions)).collect())
+    };
+    DOMAINS.iter().map(of_domain).collect()
+});
 
 /// The version of an operator that is in force at an opset: the newest that is not newer.
 ///
