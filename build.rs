@@ -7,6 +7,11 @@ use std::{env, fs, io};
 
 use prost::Message;
 
+#[path = "src/rules/outline.rs"]
+mod outline;
+
+use outline::{Outline, Outlined, called, outline};
+
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     compile_messages(&out)?;
@@ -27,139 +32,119 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
 /// read and which only tests and `--explain` need; `known.rs` has the identity of every rule that code finds.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=rules");
+    println!("cargo:rerun-if-changed=src/rules/outline.rs");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-    let mut files = Vec::new();
-    collect(&root.join("rules"), &mut files)?;
-    files.sort();
-    let mut table = String::from("pub static FILES: &[(&str, &str)] = &[\n");
-    let mut briefs = String::from("pub static BRIEF: &[Brief] = &[\n");
-    let (mut constants, mut ids) = (String::new(), String::new());
-    for file in files {
-        let path = file.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
-        table += &format!("    ({path:?}, include_str!({:?})),\n", file.to_string_lossy());
-        for text in without_examples(&fs::read_to_string(&file)?) {
-            let header = header(&text).ok_or_else(|| format!("{path}: a rule without a header: {text}"))?;
-            let Header { code, name, summary, severity, mends, needs, phase } = &header;
-            let needs: Vec<String> = needs.iter().map(|ops| format!("&{ops:?}")).collect();
-            briefs += &format!(
-                "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
-                 severity: Level::{severity}, mends: {mends:?}, needs: &[{}], phase: {phase}, \
-                 text: {text:?} }},\n",
-                needs.join(", ")
-            );
-            if *phase == "None" {
-                let id = format!("RuleId {{ code: {code:?}, name: {name:?}, level: Level::{severity} }}");
-                let constant = name.to_uppercase().replace('-', "_");
-                constants += &format!("/// {code}: {summary}\npub(crate) const {constant}: RuleId = {id};\n");
-                ids += &format!("    {id},\n");
-            }
-        }
+    let mut paths = Vec::new();
+    collect(&root.join("rules"), &mut paths)?;
+    paths.sort();
+    let mut embedded = Embedded::default();
+    for full in paths {
+        let path = full.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
+        embedded.files += &format!("    ({path:?}, include_str!({:?})),\n", full.to_string_lossy());
+        embedded.add(&path, &fs::read_to_string(&full)?).map_err(|why| format!("{path}: {why}"))?;
     }
-    fs::write(out.join("rules.rs"), format!("{table}];\n{briefs}];\n"))?;
+    let Embedded { files, briefs, shared, constants, ids } = embedded;
+    let shared: String = shared.iter().map(|text| format!("    {text:?},\n")).collect();
+    let tables = [
+        format!("pub static FILES: &[(&str, &str)] = &[\n{files}];\n"),
+        format!("pub static BRIEF: &[Brief] = &[\n{briefs}];\n"),
+        format!("/// Defaults of files, and functions.\nstatic SHARED: &[&str] = &[\n{shared}];\n"),
+    ];
+    fs::write(out.join("rules.rs"), tables.concat())?;
     let all = format!("/// All of them.\npub(crate) const ALL: &[RuleId] = &[\n{ids}];\n");
     fs::write(out.join("known.rs"), constants + &all)?;
     Ok(())
 }
 
-/// The rules of a file as we format it: a rule ends with a brace in the first column, an example starts with a
-/// line of its own, and everything from there to the end of the rule is examples.
-fn without_examples(text: &str) -> Vec<String> {
-    let mut rules = Vec::new();
-    let mut kept = String::new();
-    let mut in_examples = false;
-    for line in text.lines() {
-        let ends = line.starts_with('}');
-        in_examples = line.starts_with("  example ") || (in_examples && !ends);
-        if !in_examples {
-            kept += line;
-            kept.push('\n');
+/// The tables that are written, entry by entry as Rust.
+#[derive(Default)]
+struct Embedded {
+    files: String,
+    briefs: String,
+    shared: Vec<String>,
+    constants: String,
+    ids: String,
+}
+
+impl Embedded {
+    fn add(&mut self, path: &str, text: &str) -> Result<(), String> {
+        let file = outline(text);
+        let names: Vec<&str> = file.functions.iter().map(|(name, _)| *name).collect();
+        let first = self.shared.len();
+        let defaults = file.defaults.iter().map(|text| format!("{text}\n"));
+        self.shared.extend(defaults.chain(file.functions.iter().map(|(_, text)| format!("{text}\n"))));
+        for rule in &file.rules {
+            let functions = needed(rule, &file.functions, &names);
+            let shared: Vec<usize> = (0..file.defaults.len())
+                .chain(functions.into_iter().map(|at| file.defaults.len() + at))
+                .map(|at| first + at)
+                .collect();
+            self.rule(path, rule, &file, &shared)?;
         }
-        if ends {
-            rules.push(std::mem::take(&mut kept));
+        Ok(())
+    }
+
+    fn rule(&mut self, path: &str, rule: &Outlined, file: &Outline, shared: &[usize]) -> Result<(), String> {
+        let Outlined { code, name, .. } = rule;
+        let own = |keyword: &str| rule.entry(keyword).and_then(|text| text.split_whitespace().next());
+        let default = |keyword: &str| {
+            let words: Vec<&str> = file.defaults.iter().flat_map(|text| text.split_whitespace()).collect();
+            words.iter().position(|word| *word == keyword).and_then(|at| words.get(at + 1).copied())
+        };
+        let says = |keyword: &str| own(keyword).or_else(|| default(keyword));
+        let phase = match (rule.entry("detect"), rule.entry("rewrite")) {
+            (Some(_), _) => None,
+            (None, Some(_)) => Some(says("phase").ok_or(format!("{code} has no phase"))?),
+            (None, None) => Some("fix"),
+        };
+        let severity = says("severity").or(phase.filter(|phase| *phase == "convert").map(|_| "hint"));
+        let severity = capitalized(severity.ok_or(format!("{code} has no severity"))?);
+        let phase = phase.map(|phase| format!("Phase::{}", capitalized(phase)));
+        let summary = rule.docs.first().ok_or(format!("{code} has no docs"))?;
+        let needs: Vec<String> = rule.operators().iter().map(|ops| format!("&{ops:?}")).collect();
+        let kept = rule.entries.iter().filter(|(keyword, _)| *keyword != "example");
+        let entries: String = kept.map(|(_, text)| format!("  {text}\n")).collect();
+        let docs: String = rule.docs.iter().map(|line| format!("## {line}\n")).collect();
+        let text = format!("{docs}{}\n{entries}}}\n", rule.header);
+        self.briefs += &format!(
+            "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
+             severity: Level::{severity}, mends: {:?}, needs: &[{}], phase: {}, shared: &{shared:?}, \
+             text: {text:?} }},\n",
+            own("mends"),
+            needs.join(", "),
+            phase.as_ref().map_or("None".to_owned(), |phase| format!("Some({phase})")),
+        );
+        if phase.is_none() {
+            let id = format!("RuleId {{ code: {code:?}, name: {name:?}, level: Level::{severity} }}");
+            let constant = name.to_uppercase().replace('-', "_");
+            self.constants +=
+                &format!("/// {code}: {summary}\npub(crate) const {constant}: RuleId = {id};\n");
+            self.ids += &format!("    {id},\n");
+        }
+        Ok(())
+    }
+}
+
+/// The functions that a rule calls, and those that they call, by their places in the file.
+fn needed(rule: &Outlined, functions: &[(&str, &str)], names: &[&str]) -> Vec<usize> {
+    let texts = rule.entries.iter().filter(|(keyword, _)| *keyword != "example").map(|(_, text)| *text);
+    let mut open: Vec<&str> = texts.collect();
+    let mut found = Vec::new();
+    while let Some(text) = open.pop() {
+        for name in called(text, names) {
+            let at = names.iter().position(|other| *other == name).unwrap_or_default();
+            if !found.contains(&at) {
+                found.push(at);
+                open.push(functions[at].1);
+            }
         }
     }
-    rules
+    found.sort_unstable();
+    found
 }
 
-/// What a rule says of itself, as the identifiers of Rust for it.
-struct Header<'t> {
-    code: &'t str,
-    name: &'t str,
-    /// The first line of its docs.
-    summary: &'t str,
-    /// `Level::…`.
-    severity: String,
-    mends: Option<&'t str>,
-    /// For each node of the pattern, the operators that it may be.
-    needs: Vec<Vec<&'t str>>,
-    /// `Some(Phase::…)`, or `None` for the page of what code finds.
-    phase: &'static str,
-}
-
-/// Of a rule as we format it: `rule CVT001 axes-as-input {`, and an entry a line.
-fn header(text: &str) -> Option<Header<'_>> {
-    let mut words = text.lines().find_map(|line| line.strip_prefix("rule "))?.split_whitespace();
-    let word = entry(text, "severity")?;
-    let severity = word[..1].to_uppercase() + &word[1..];
-    let phase = match (entry(text, "detect"), entry(text, "phase").unwrap_or("fix")) {
-        (Some(_), _) => "None",
-        (None, "simplify") => "Some(Phase::Simplify)",
-        (None, "explore") => "Some(Phase::Explore)",
-        (None, "convert") => "Some(Phase::Convert)",
-        (None, "fix") => "Some(Phase::Fix)",
-        _ => return None,
-    };
-    let summary = text.lines().find_map(|line| line.strip_prefix("## "))?;
-    let (code, name) = (words.next()?, words.next()?);
-    Some(Header { code, name, summary, severity, mends: entry(text, "mends"), needs: needs(text), phase })
-}
-
-/// What stands for the nodes of the block `match`: after each `=` outside of all brackets an operator,
-/// `Squeeze@13` or `com.microsoft.FusedConv`, or several to choose from, `@op in [Add, Sub]`. A test compares
-/// them with what the rule language makes of the same text.
-fn needs(text: &str) -> Vec<Vec<&str>> {
-    let is_match = |line: &str| line.trim_start().starts_with("match ");
-    let Some(start) = text.lines().find(|line| is_match(line)) else { return Vec::new() };
-    let start = start.as_ptr() as usize - text.as_ptr() as usize;
-    let mut needs = Vec::new();
-    let mut depth = 0;
-    for (at, char) in text[start..].char_indices().map(|(at, char)| (start + at, char)) {
-        match char {
-            '{' | '(' | '[' | '<' => depth += 1,
-            '}' if depth == 1 => break,
-            '}' | ')' | ']' | '>' => depth -= 1,
-            '=' if depth == 1 => needs.extend(operators(text[at + 1..].trim_start())),
-            _ => {}
-        }
-    }
-    needs
-}
-
-/// The operators that a node of a pattern may be, at the start of what stands after its `=`; `None` where
-/// that is an operator which another node chooses (`@op`).
-fn operators(text: &str) -> Option<Vec<&str>> {
-    if !text.starts_with('@') {
-        return Some(vec![operator(text)]);
-    }
-    let end = text.find(['(', '<', '['])?;
-    let list = text[end..].strip_prefix('[')?;
-    let mut operators: Vec<&str> =
-        list[..list.find(']')?].split(',').map(|item| operator(item.trim())).collect();
-    // Two versions of one, `[Split@13, Split@18]`.
-    operators.dedup();
-    Some(operators)
-}
-
-/// `Squeeze` of `Squeeze@13 (…)`, `FusedConv` of `com.microsoft.FusedConv`.
-fn operator(text: &str) -> &str {
-    let end = text.find(|char: char| !char.is_alphanumeric() && !"._".contains(char)).unwrap_or(text.len());
-    text[..end].rsplit('.').next().unwrap_or_default()
-}
-
-/// The first word of the entry `key`.
-fn entry<'t>(text: &'t str, key: &str) -> Option<&'t str> {
-    let mut lines = text.lines().map(str::split_whitespace);
-    lines.find_map(|mut words| if words.next() == Some(key) { words.next() } else { None })
+fn capitalized(word: &str) -> String {
+    word[..1].to_uppercase() + &word[1..]
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

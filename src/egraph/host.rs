@@ -102,13 +102,13 @@ impl Host for ClassHost<'_, '_> {
         call.children[..usize::from(call.inputs)].iter().map(present).collect()
     }
 
-    fn output(&self, node: NodeRef, index: usize) -> Option<Id> {
-        let call = self.call(node)?;
+    fn outputs(&self, node: NodeRef) -> Vec<Option<Id>> {
+        let Some(call) = self.call(node) else { return Vec::new() };
         if self.is_single(call) {
-            return (index == 0).then(|| self.egraph.find(node.class));
+            return vec![Some(self.egraph.find(node.class))];
         }
-        let index = u16::try_from(index).ok()?;
-        self.egraph.lookup(ENode::Output { index, call: [node.class] })
+        let output = |index| self.egraph.lookup(ENode::Output { index, call: [node.class] });
+        (0..call.outputs).map(output).collect()
     }
 
     fn schema(&self, node: NodeRef) -> Option<&'static Schema> {

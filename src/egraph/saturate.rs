@@ -11,7 +11,7 @@ use super::host::{ClassHost, NodeRef};
 use super::rebuild::rebuild;
 use super::rewrite::{ClassPlan, Unapplied, apply};
 use crate::rules::matcher::{self, Match};
-use crate::rules::plan::plan;
+use crate::rules::plan::{Unplanned, plan};
 use crate::rules::rule::Rule;
 
 /// How far saturation may go. Time is no limit: it would make results differ from run to run.
@@ -48,6 +48,15 @@ pub struct Report {
     pub limits: Vec<&'static str>,
 }
 
+impl Report {
+    fn refuse(&mut self, rule: &Rule, why: String) {
+        let refused = Refused { code: rule.code.to_string(), why };
+        if !self.refused.contains(&refused) {
+            self.refused.push(refused);
+        }
+    }
+}
+
 /// Whether there is no use for what a rule would make of these nodes.
 pub type Useless<'a> = &'a dyn Fn(&EGraph, &Rule, &[NodeRef]) -> bool;
 
@@ -74,10 +83,7 @@ pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: 
                     report.added.extend(applied.added.into_iter().map(|enode| (enode, code.clone())));
                 }
                 Err(Unapplied::Contradiction(why) | Unapplied::Malformed(why)) => {
-                    let refused = Refused { code: rules[*rule].code.to_string(), why };
-                    if !report.refused.contains(&refused) {
-                        report.refused.push(refused);
-                    }
+                    report.refuse(rules[*rule], why);
                 }
             }
         }
@@ -96,15 +102,15 @@ pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: 
 /// What tells a match of a rule apart: the rule, the direction, and the classes and values it binds.
 type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
 
-fn search<'r>(
+fn search(
     egraph: &EGraph,
-    rules: &[&'r Rule],
+    rules: &[&Rule],
     useless: Useless,
     done: &mut Seen,
     report: &mut Report,
-) -> Vec<(usize, ClassPlan<'r>)> {
+) -> Vec<(usize, ClassPlan)> {
     let host = ClassHost::new(egraph);
-    let mut plans = Vec::new();
+    let (mut plans, mut refused) = (Vec::new(), Vec::new());
     for (index, rule) in rules.iter().enumerate() {
         for (direction, forms) in rule.directions().enumerate() {
             if forms.rewrite.is_none() {
@@ -118,11 +124,22 @@ fn search<'r>(
                 if useless(egraph, rule, &found.nodes) {
                     return None;
                 }
-                let is_new = done.insert((index, direction, key(egraph, &found)));
-                let plan = is_new.then(|| plan(&host, forms, found)).flatten()?;
-                Some((index, plan))
+                if !done.insert((index, direction, key(egraph, &found))) {
+                    return None;
+                }
+                match plan(&host, forms, found) {
+                    Ok(plan) => Some((index, plan)),
+                    Err(Unplanned::Undefined) => None,
+                    Err(Unplanned::Malformed(why)) => {
+                        refused.push((index, why));
+                        None
+                    }
+                }
             }));
         }
+    }
+    for (rule, why) in refused {
+        report.refuse(rules[rule], why);
     }
     plans
 }

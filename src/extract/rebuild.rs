@@ -13,10 +13,9 @@ use super::names::Names;
 use super::plan::{NewNode, Plan, Slot};
 use super::sweep::{replace_in_bodies, sweep};
 use crate::graph::{
-    AttrValue, Attribute, Def, GraphId, Initial, Metadata, Model, Node, NodeId, Tensor, TensorData, Value,
-    ValueId,
+    AttrValue, Attribute, Def, GraphId, Initial, Metadata, Model, Node, NodeId, Tensor, Value, ValueId,
 };
-use crate::infer::eval::Array;
+use crate::infer::{self, eval::Array};
 
 /// The key of the metadata entry that names the rule which made a node.
 pub const RULE_KEY: &str = "pkg.onnx_lint.rule";
@@ -183,19 +182,9 @@ fn inherited(model: &Model, origin: &[NodeId], rule: Option<&str>) -> Metadata {
     merged
 }
 
-fn tensor_of(array: &Array) -> Tensor {
-    let dims = array.shape().iter().map(|&dim| dim as i64).collect();
-    let data = match (array.to_raw(), array.as_strings()) {
-        (Some(raw), _) => TensorData::Raw(raw.into()),
-        (None, Ok(strings)) => TensorData::Strings(strings.iter().map(|s| s.clone().into()).collect()),
-        (None, Err(_)) => TensorData::Absent,
-    };
-    Tensor::new(array.elem(), dims, data)
-}
-
 /// Makes an initializer of a value that nothing makes any more.
 pub fn initializer(model: &mut Model, graph: GraphId, value: ValueId, array: &Array) {
-    let tensor = Tensor { name: Some(model.values[value].name.clone()), ..tensor_of(array) };
+    let tensor = Tensor { name: Some(model.values[value].name.clone()), ..infer::tensor_of(array) };
     let tensor = model.tensors.push(tensor);
     model.values[value].initial = Some(Initial::Dense(tensor));
     model.values[value].def = Def::Initializer;
@@ -204,7 +193,7 @@ pub fn initializer(model: &mut Model, graph: GraphId, value: ValueId, array: &Ar
 
 /// A new `Constant` node, in no graph yet, for a value that nothing makes any more.
 pub fn constant_node(model: &mut Model, graph: GraphId, value: ValueId, array: &Array) -> NodeId {
-    let tensor = model.tensors.push(tensor_of(array));
+    let tensor = model.tensors.push(infer::tensor_of(array));
     let node = model.nodes.push(Node {
         graph,
         domain: None,

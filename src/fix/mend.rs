@@ -11,16 +11,13 @@ use super::options::Options;
 use super::report::{self, Report};
 use crate::extract::{Names, RULE_KEY};
 use crate::graph::uses::Uses;
-use crate::graph::{
-    AttrKind, AttrValue, Attribute, Def, GraphId, Metadata, Model, Node, NodeId, Value, ValueId,
-};
+use crate::graph::{AttrValue, Attribute, Def, GraphId, Id, Metadata, Model, Node, NodeId, Value, ValueId};
 use crate::infer::{self, Facts};
-use crate::rules::datum::Datum;
-use crate::rules::matcher::{self, Binding};
+use crate::rules::matcher;
 use crate::rules::plain::PlainHost;
-use crate::rules::plan::{Plan, PlannedNode, plan, schema_of};
+use crate::rules::plan::{self, Item, Plan, plan};
 use crate::rules::registry::RuleSet;
-use crate::rules::rule::{Phase, Rule, Safety, VarId};
+use crate::rules::rule::{Phase, Rule, Safety};
 
 /// Rounds of mending: a fix may bring another fault to light, node by node along a chain, but must not go
 /// on for ever.
@@ -63,7 +60,7 @@ pub(super) fn operators(model: &Model) -> FxHashSet<Arc<str>> {
 }
 
 /// A rewrite that was found, with the rule it is by and the graph it is in.
-type Found<'r> = (&'r Rule, GraphId, Plan<'r, ValueId, NodeId>);
+type Found<'r> = (&'r Rule, GraphId, Plan<ValueId, NodeId>);
 
 fn round(model: &mut Model, facts: &Facts, fixes: &[&Rule], report: &mut Report) -> bool {
     let found = search(model, facts, fixes);
@@ -97,7 +94,9 @@ fn search<'r>(model: &Model, facts: &Facts, fixes: &[&'r Rule]) -> Vec<Found<'r>
             for direction in rule.directions() {
                 let matches = matcher::find(&host, direction).matches;
                 found.extend(
-                    matches.into_iter().filter_map(|one| Some((*rule, graph, plan(&host, direction, one)?))),
+                    matches
+                        .into_iter()
+                        .filter_map(|one| Some((*rule, graph, plan(&host, direction, one).ok()?))),
                 );
             }
         }
@@ -115,28 +114,27 @@ fn replace(
     names: &mut Names,
 ) -> Option<NodeId> {
     let root = *plan.found.nodes.last()?;
-    let mut made = Made { names, rule, values: FxHashMap::default(), root };
-    for &var in &plan.rewrite.outputs {
-        made.values.insert(var, plan.found.one(var)?);
-    }
-    let mut nodes = Vec::with_capacity(plan.nodes.len());
-    for planned in &plan.nodes {
-        nodes.push(made.node(model, graph, plan, planned)?);
-    }
+    let at = model.graphs[graph].nodes.iter().position(|&node| node == root)?;
+    let mut made = Made { names, rule, graph, root, values: vec![None; plan.values.len()] };
     let mut redirected = FxHashMap::default();
-    for alias in &plan.rewrite.aliases {
-        redirected.insert(plan.found.one(alias.target)?, made.value(plan, alias.source)?);
+    for &(old, new) in &plan.outputs {
+        match new {
+            // A new value takes the name of the old one, the first of them where it is equal to several.
+            Item::New(id) if made.values[id.0].is_none() => made.values[id.0] = Some(old),
+            Item::New(id) => drop(redirected.insert(old, made.values[id.0]?)),
+            Item::Old(value) => drop(redirected.insert(old, value)),
+        }
     }
-    retire(model, plan);
-    for (index, node) in nodes.iter().enumerate() {
-        for (output, value) in model.nodes[*node].outputs.clone().into_iter().enumerate() {
+    let nodes = made.nodes(model, plan);
+    retire(model, plan, &made.values);
+    for &node in &nodes {
+        for (output, value) in model.nodes[node].outputs.clone().into_iter().enumerate() {
             if let Some(value) = value {
-                model.values[value].def = Def::Node { node: nodes[index], output: output as u32 };
+                model.values[value].def = Def::Node { node, output: output as u32 };
             }
         }
     }
     redirect(model, graph, &redirected);
-    let at = model.graphs[graph].nodes.iter().position(|&node| node == root)?;
     model.graphs[graph].nodes.splice(at..at, nodes);
     Some(root)
 }
@@ -144,50 +142,81 @@ fn replace(
 struct Made<'a> {
     names: &'a mut Names,
     rule: &'a Rule,
-    values: FxHashMap<VarId, ValueId>,
+    graph: GraphId,
     root: NodeId,
+    /// The value of the graph for each value of the plan, as far as it has one.
+    values: Vec<Option<ValueId>>,
 }
 
 impl Made<'_> {
-    fn value(&self, plan: &Plan<ValueId, NodeId>, var: VarId) -> Option<ValueId> {
-        self.values.get(&var).copied().or_else(|| plan.found.one(var))
+    /// The nodes of a plan and those of its constants, in an order in which they can run.
+    fn nodes(&mut self, model: &mut Model, plan: &Plan<ValueId, NodeId>) -> Vec<NodeId> {
+        let constants = plan.values.iter().enumerate().filter_map(|(index, made)| match made {
+            plan::Made::Constant(array) => Some((index, array)),
+            plan::Made::Output { .. } => None,
+        });
+        let mut nodes = Vec::new();
+        for (index, array) in constants {
+            let tensor = model.tensors.push(infer::tensor_of(array));
+            let value = self.value(model, index);
+            let attrs = vec![Attribute::new("value", AttrValue::Tensor(tensor))];
+            nodes.push(self.node(model, ("", "Constant"), Vec::new(), vec![Some(value)], attrs));
+        }
+        let tensors: Vec<_> = plan.tensors.iter().map(|tensor| model.tensors.push(tensor.clone())).collect();
+        for (at, planned) in plan.nodes.iter().enumerate() {
+            let inputs = planned.inputs.iter().map(|input| {
+                input.map(|input| match input {
+                    Item::Old(value) => value,
+                    Item::New(id) => self.value(model, id.0),
+                })
+            });
+            let inputs = inputs.collect();
+            let mut outputs = vec![None; planned.outputs.len()];
+            for (index, made) in plan.values.iter().enumerate() {
+                if let plan::Made::Output { node, index: output } = made
+                    && *node == at
+                {
+                    outputs[*output] = Some(self.value(model, index));
+                }
+            }
+            let in_model = |attr: &Attribute| match attr.value {
+                AttrValue::Tensor(id) => Attribute::new(&attr.name, AttrValue::Tensor(tensors[id.index()])),
+                _ => attr.clone(),
+            };
+            let attrs = planned.attrs.iter().map(in_model).collect();
+            let op = (planned.schema.domain, planned.schema.name);
+            nodes.push(self.node(model, op, inputs, outputs, attrs));
+        }
+        nodes
+    }
+
+    /// The value of the graph for a value of the plan.
+    fn value(&mut self, model: &mut Model, index: usize) -> ValueId {
+        if let Some(value) = self.values[index] {
+            return value;
+        }
+        let base = model.nodes[self.root].outputs.iter().flatten().next();
+        let base = base.map_or(Arc::from("value"), |&value| model.values[value].name.clone());
+        let name = self.names.fresh(&base, Some(&self.rule.code));
+        let value = model.values.push(Value { name, graph: self.graph, def: Def::Missing, initial: None });
+        self.values[index] = Some(value);
+        value
     }
 
     fn node(
         &mut self,
         model: &mut Model,
-        graph: GraphId,
-        plan: &Plan<ValueId, NodeId>,
-        planned: &PlannedNode,
-    ) -> Option<NodeId> {
-        let new = planned.node;
-        let mut inputs = Vec::new();
-        for input in &new.inputs {
-            match input.var() {
-                None => inputs.push(None),
-                Some(var) => match (self.values.get(&var), plan.found.value(var)) {
-                    (Some(&value), _) => inputs.push(Some(value)),
-                    (None, Some(Binding::One(value))) => inputs.push(Some(*value)),
-                    (None, Some(Binding::Many(values))) => inputs.extend(values.iter().copied().map(Some)),
-                    (None, Some(Binding::Absent)) => inputs.push(None),
-                    (None, None) => return None,
-                },
-            }
-        }
-        let len = inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-        inputs.truncate(len);
-        let schema = schema_of(new, model.opset(graph, &new.op.domain))?;
-        let mut attrs = Vec::with_capacity(planned.attrs.len());
-        for (name, datum) in &planned.attrs {
-            attrs.push(Attribute::new(name, attr_value(model, schema.attr(name)?.kind, datum)?));
-        }
-        let outputs = new.outputs.iter().map(|var| var.map(|var| self.output(model, graph, var))).collect();
+        (domain, op_type): (&str, &str),
+        inputs: Vec<Option<ValueId>>,
+        outputs: Vec<Option<ValueId>>,
+        attrs: Vec<Attribute>,
+    ) -> NodeId {
         let origin = &model.nodes[self.root];
         let base = origin.name.clone().filter(|name| !name.is_empty());
         let node = Node {
-            graph,
-            domain: (!new.op.domain.is_empty()).then(|| new.op.domain.clone()),
-            op_type: new.op.name.clone(),
+            graph: self.graph,
+            domain: (!domain.is_empty()).then(|| Arc::from(domain)),
+            op_type: Arc::from(op_type),
             overload: None,
             name: base.map(|base| self.names.fresh(&base, Some(&self.rule.code))),
             inputs,
@@ -197,7 +226,7 @@ impl Made<'_> {
             metadata: self.metadata(&origin.metadata),
             device_configurations: Vec::new(),
         };
-        Some(model.nodes.push(node))
+        model.nodes.push(node)
     }
 
     fn metadata(&self, inherited: &Metadata) -> Metadata {
@@ -206,37 +235,13 @@ impl Made<'_> {
         metadata.push((Arc::from(RULE_KEY), self.rule.code.clone()));
         metadata
     }
-
-    /// The value of an output: one of the match, or a new one.
-    fn output(&mut self, model: &mut Model, graph: GraphId, var: VarId) -> ValueId {
-        if let Some(&value) = self.values.get(&var) {
-            return value;
-        }
-        let base = model.nodes[self.root].outputs.iter().flatten().next();
-        let base = base.map_or(Arc::from("value"), |&value| model.values[value].name.clone());
-        let name = self.names.fresh(&base, Some(&self.rule.code));
-        let value = model.values.push(Value { name, graph, def: Def::Missing, initial: None });
-        self.values.insert(var, value);
-        value
-    }
 }
 
-fn attr_value(model: &mut Model, kind: AttrKind, datum: &Datum) -> Option<AttrValue> {
-    match (kind, datum) {
-        (AttrKind::Tensor, Datum::Tensor(tensor)) => {
-            Some(AttrValue::Tensor(model.tensors.push(crate::graph::Tensor::clone(tensor))))
-        }
-        _ => datum.to_attr(kind),
-    }
-}
-
-/// Takes from the matched nodes the outputs that the rewrite makes now.
-fn retire(model: &mut Model, plan: &Plan<ValueId, NodeId>) {
-    let taken: FxHashSet<ValueId> =
-        plan.rewrite.outputs.iter().filter_map(|&var| plan.found.one(var)).collect();
+/// Takes from the matched nodes the outputs that new nodes make now.
+fn retire(model: &mut Model, plan: &Plan<ValueId, NodeId>, taken: &[Option<ValueId>]) {
     for &node in &plan.found.nodes {
         for output in &mut model.nodes[node].outputs {
-            if output.is_some_and(|value| taken.contains(&value)) {
+            if output.is_some_and(|value| taken.contains(&Some(value))) {
                 *output = None;
             }
         }

@@ -36,6 +36,17 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
     }
 }
 
+/// A tensor of these elements.
+pub fn tensor_of(array: &Array) -> Tensor {
+    let dims = array.shape().iter().map(|&dim| dim as i64).collect();
+    let data = match (array.to_raw(), array.as_strings()) {
+        (Some(raw), _) => TensorData::Raw(raw.into()),
+        (None, Ok(strings)) => TensorData::Strings(strings.iter().map(|s| s.clone().into()).collect()),
+        (None, Err(_)) => TensorData::Absent,
+    };
+    Tensor::new(array.elem(), dims, data)
+}
+
 /// An attribute that is no tensor, as the evaluator takes it; `None` for a reference to one of a function.
 pub fn attr(value: &AttrValue) -> Option<Attr<'_>> {
     Some(match value {

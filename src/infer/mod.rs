@@ -33,6 +33,6 @@ pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options,
 pub use elements::{Elements, MAX_FOLLOWED};
 pub use fact::{Fact, Known, TensorFact};
 pub use fault::{Expected, Fault};
-pub use load::{MAX_ELEMENTS, array, attr};
+pub use load::{MAX_ELEMENTS, array, attr, tensor_of};
 pub use meet::Conflict;
 pub use shape::{Shape, Size};

@@ -10,7 +10,7 @@ use crate::rules::matcher::{self, Match};
 use crate::rules::message::render;
 use crate::rules::plain::PlainHost;
 use crate::rules::registry::RuleSet;
-use crate::rules::rule::{Body, Direction, Phase, Rule, Safety};
+use crate::rules::rule::{Body, Direction, Phase, Rule, Safety, Term};
 
 /// Matches every pattern rule that reports, in every graph, bodies and functions included, and adds what
 /// it says to `findings`. A rule that mends what an analysis finds says nothing of its own: where it matches,
@@ -55,10 +55,11 @@ fn only_names_an_output(cx: &LintContext, direction: &Direction, found: &Match<V
     let Some(rewrite) = direction.rewrite.as_ref().filter(|rewrite| rewrite.nodes.is_empty()) else {
         return false;
     };
-    rewrite.aliases.iter().any(|alias| {
+    rewrite.outputs.iter().any(|(target, term)| {
+        let Term::Var(source) = term else { return false };
         let is_output = |value: ValueId| cx.uses.is_output(value);
         let is_bound = |value: ValueId| is_output(value) || cx.model.producer(value).is_none();
-        found.one(alias.target).is_some_and(is_output) && found.one(alias.source).is_some_and(is_bound)
+        found.one(*target).is_some_and(is_output) && found.one(*source).is_some_and(is_bound)
     })
 }
 

@@ -31,6 +31,11 @@ pub enum ExprKind {
     /// `int64[2] {1,2}`.
     Tensor(Arc<Tensor>),
     List(Vec<Expr>),
+    /// `[body for p in parts]`.
+    Each {
+        body: Box<Expr>,
+        each: Each,
+    },
     Call {
         func: Func,
         args: Vec<Expr>,
@@ -61,6 +66,20 @@ pub enum ExprKind {
     And(Vec<Expr>),
     /// True as soon as one is true, even where another is undefined.
     Or(Vec<Expr>),
+}
+
+/// `for @i, x in xs`, `for @i in list`: what is done for each of many.
+#[derive(Clone, Debug)]
+pub struct Each {
+    /// The place among the values; the item itself where there are no values.
+    pub attr: Option<AttrVarId>,
+    pub over: Over,
+}
+
+#[derive(Clone, Debug)]
+pub enum Over {
+    Values { item: VarId, values: VarId },
+    List(Box<Expr>),
 }
 
 /// On two lists of equal length, or a list and a number, they work element by element.

@@ -30,8 +30,8 @@ pub trait Host {
     /// The inputs of a node; `None` for one that is left out.
     fn inputs(&self, node: Self::Node) -> Vec<Option<Self::Value>>;
 
-    /// An output of a node; `None` where it is not asked for.
-    fn output(&self, node: Self::Node, index: usize) -> Option<Self::Value>;
+    /// The outputs of a node; `None` for one that is not asked for.
+    fn outputs(&self, node: Self::Node) -> Vec<Option<Self::Value>>;
 
     /// The schema in force for a node, if its operator is known.
     fn schema(&self, node: Self::Node) -> Option<&'static Schema>;

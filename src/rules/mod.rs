@@ -4,6 +4,7 @@ pub mod arith;
 mod attr;
 pub mod builtin;
 pub mod check;
+mod compare;
 pub mod datum;
 mod embedded;
 pub mod eval;
@@ -13,6 +14,8 @@ pub mod func;
 pub mod host;
 pub mod matcher;
 pub mod message;
+#[allow(dead_code)] // Most of it serves `build.rs`, which includes it.
+mod outline;
 pub mod plain;
 pub mod plan;
 pub mod registry;

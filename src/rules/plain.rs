@@ -62,8 +62,8 @@ impl Host for PlainHost<'_> {
         self.model.nodes[node].inputs.clone()
     }
 
-    fn output(&self, node: NodeId, index: usize) -> Option<ValueId> {
-        self.model.nodes[node].output(index)
+    fn outputs(&self, node: NodeId) -> Vec<Option<ValueId>> {
+        self.model.nodes[node].outputs.clone()
     }
 
     fn schema(&self, node: NodeId) -> Option<&'static Schema> {

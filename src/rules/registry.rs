@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
 
-use super::check::{Faults, check};
+use super::check::{Faults, check_file};
 use super::embedded::{self, Brief};
 use super::rule::{Phase, Rule};
 use super::syntax::{RULES, parse};
@@ -171,10 +171,10 @@ impl RuleSet {
     pub fn add(&mut self, sources: impl IntoIterator<Item = Source>) -> Vec<Finding> {
         let mut findings = Vec::new();
         for source in sources {
-            let (asts, faults) = parse(&source);
+            let (file, faults) = parse(&source);
             findings.extend(faults);
             let mut faults = Faults::new(&source);
-            let rules: Vec<Rule> = asts.into_iter().filter_map(|ast| check(ast, &mut faults)).collect();
+            let rules = check_file(file, &mut faults);
             findings.extend(faults.into_findings());
             for rule in rules {
                 match self.clash(&rule) {

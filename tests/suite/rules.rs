@@ -15,7 +15,7 @@ use onnx_lint::rules::plain::PlainHost;
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Body, Direction, Example, Expect, Phase, Rule, Safety};
 
-use crate::canonical;
+use crate::{canonical, soundness};
 
 /// Runs one rule alone.
 fn apply(rules: &RuleSet, rule: &Rule, model: Model, target: Option<i64>) -> Result<Model, String> {
@@ -32,6 +32,13 @@ fn check(rules: &RuleSet, rule: &Rule, example: &Example) -> Result<(), String> 
     let expected = match &example.expect {
         Expect::Becomes(model) => model,
         Expect::Unchanged => &example.model,
+        Expect::Computes => {
+            let result = apply(rules, rule, example.model.clone(), example.target)?;
+            if canonical::text(&result) == canonical::text(&example.model) {
+                return Err("the rule does not fire".to_owned());
+            }
+            return soundness::check(rule, example, &result);
+        }
         Expect::Finds(messages) => return check_findings(rule, example, messages),
     };
     let result = apply(rules, rule, example.model.clone(), example.target)?;

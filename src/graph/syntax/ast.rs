@@ -71,14 +71,14 @@ pub struct Node<V> {
     pub span: Span,
 }
 
-/// A node without its name and outputs.
+/// A node without its name and outputs; `I` is what the language takes for an input.
 #[derive(Clone, Debug)]
-pub struct Call<V> {
+pub struct Call<V, I = Operand> {
     pub op: Op,
     pub attrs: Vec<Attr<V>>,
     /// `..` or `..@rest`, in rules only.
     pub rest: Option<Rest>,
-    pub inputs: Vec<Operand>,
+    pub inputs: Vec<I>,
     pub span: Span,
 }
 

@@ -58,6 +58,14 @@ pub fn node<D: Dialect>(cursor: &mut Cursor) -> Parsed<Node<D::Value>> {
 
 /// `com.microsoft.Op@1:overload <axis = 1> (x, y)`; the attributes may also stand last.
 pub fn call<D: Dialect>(cursor: &mut Cursor) -> Parsed<Call<D::Value>> {
+    call_of::<D, _>(cursor, operands::<D>)
+}
+
+/// A call whose inputs are read by `inputs`.
+pub fn call_of<D: Dialect, I>(
+    cursor: &mut Cursor,
+    inputs: impl FnOnce(&mut Cursor) -> Parsed<Vec<I>>,
+) -> Parsed<Call<D::Value, I>> {
     let op = match D::RULES && cursor.at("@") {
         true => op_var::<D>(cursor)?,
         false => op::<D>(cursor)?,
@@ -68,7 +76,7 @@ pub fn call<D: Dialect>(cursor: &mut Cursor) -> Parsed<Call<D::Value>> {
         (attrs, rest) = attributes::<D>(cursor)?;
     }
     cursor.expect("(")?;
-    let inputs = operands::<D>(cursor)?;
+    let inputs = inputs(cursor)?;
     cursor.expect(")")?;
     if attrs.is_empty() && rest.is_none() && cursor.eat("<") {
         (attrs, rest) = attributes::<D>(cursor)?;
@@ -129,7 +137,8 @@ pub fn operands<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Operand>> {
     Ok(operands)
 }
 
-fn operand<D: Dialect>(cursor: &mut Cursor) -> Parsed<Option<Operand>> {
+/// A name, or an empty place before a comma; `None` where there is neither.
+pub fn operand<D: Dialect>(cursor: &mut Cursor) -> Parsed<Option<Operand>> {
     let token = cursor.peek();
     let name = match token.kind {
         TokenKind::Ident | TokenKind::Quoted => cursor.name("a value")?,

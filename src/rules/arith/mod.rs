@@ -15,6 +15,7 @@ use super::func::Func;
 
 pub use list::index;
 pub use number::negate;
+pub use tensor::array;
 
 /// The longest list that a function makes.
 const MAX_LIST: usize = 1 << 16;

@@ -2,11 +2,14 @@
 
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::Span;
-use crate::graph::syntax::ast::Name;
+use crate::graph::syntax::ast::{Name, Operand};
 use crate::graph::syntax::suggest::with_suggestion;
 use crate::rules::builtin;
-use crate::rules::rule::{Phase, Safety};
-use crate::rules::syntax::ast::{Entry, EntryKind, ExampleAst, ExpectAst, RuleAst, Statement, TextAst};
+use crate::rules::rule::{Assumption, Given, Phase, Safety};
+use crate::rules::syntax::ast::{
+    Entry, EntryKind, ExampleAst, ExpectAst, GivenAst, RuleAst, Statement, TextAst, ValueAst, ValueAstKind,
+};
+use crate::schema;
 
 use super::Faults;
 
@@ -104,6 +107,8 @@ pub struct Entries {
     pub severity: Option<Level>,
     pub phase: Option<Phase>,
     pub safety: Option<Safety>,
+    /// The opset whose operators a rewrite means where it names no epoch.
+    pub at: Option<i64>,
     pub mends: Option<Name>,
     pub message: Option<TextAst>,
     pub help: Option<TextAst>,
@@ -113,13 +118,30 @@ pub struct Entries {
     pub steps: Vec<EntryKind>,
     /// Whether it goes both ways, its statements, and its place.
     pub rewrite: Option<(bool, Vec<Statement>, Span)>,
+    /// Each with the place of its value.
+    pub given: Vec<(Given, Name)>,
     pub detect: Option<Name>,
     pub examples: Vec<ExampleAst>,
 }
 
 impl Entries {
-    pub fn collect(entries: Vec<Entry>, header: Span, faults: &mut Faults) -> Entries {
+    /// What a rule says, and what its file says for all of its rules.
+    pub fn collect(
+        mut entries: Vec<Entry>,
+        defaults: &[Entry],
+        header: Span,
+        faults: &mut Faults,
+    ) -> Entries {
         check_repeats(&entries, faults);
+        let says = |entries: &[Entry], word: &str| entries.iter().any(|entry| *entry.keyword.text == *word);
+        let speaks_of_rewrites = ["phase", "safety", "at"];
+        for default in defaults {
+            let word = &default.keyword.text;
+            let has_meaning = says(&entries, "rewrite") || !speaks_of_rewrites.contains(&&**word);
+            if has_meaning && !says(&entries, word) {
+                entries.push(default.clone());
+            }
+        }
         check_combinations(&entries, header, faults);
         let mut collected = Entries::default();
         for Entry { kind, span, .. } in entries {
@@ -127,6 +149,10 @@ impl Entries {
                 EntryKind::Severity(word) => collected.severity = severity(&word, faults),
                 EntryKind::Phase(word) => collected.phase = one_of("phase", &word, &PHASES, faults),
                 EntryKind::Safety(word) => collected.safety = one_of("safety", &word, &SAFETIES, faults),
+                EntryKind::At(opset, span) => collected.at = known_opset(opset, span, faults),
+                EntryKind::Given(all) => {
+                    collected.given.extend(all.into_iter().filter_map(|one| given(one, faults)));
+                }
                 EntryKind::Mends(code) => collected.mends = mended(code, faults),
                 EntryKind::Message(text) => collected.message = Some(text),
                 EntryKind::Help(text) => collected.help = Some(text),
@@ -136,6 +162,11 @@ impl Entries {
                 EntryKind::Detect(name) => collected.detect = Some(name),
                 EntryKind::Example(example) => collected.examples.push(*example),
             }
+        }
+        collected.check_given(faults);
+        // Nobody reads what a conversion reports, and how bad it is means nothing.
+        if collected.phase == Some(Phase::Convert) {
+            collected.severity.get_or_insert(Level::Hint);
         }
         collected.check_examples(header, faults);
         collected
@@ -157,6 +188,22 @@ impl Entries {
         self.rewrite.as_ref().map_or(Span::default(), |(_, _, span)| *span)
     }
 
+    /// What is taken for granted is taken for granted of values of the pattern.
+    fn check_given(&self, faults: &mut Faults) {
+        let known = |name: &Name| {
+            let named = |operand: &Operand| operand.name.text == name.text;
+            self.pattern().iter().any(|statement| {
+                let is_input =
+                    |value: &ValueAst| matches!(&value.kind, ValueAstKind::Name(one) if named(one));
+                let taken = statement.calls().into_iter().flat_map(|call| &call.inputs).any(is_input);
+                taken || super::rewrite::targets(statement).iter().any(named)
+            })
+        };
+        for (_, name) in self.given.iter().filter(|(_, name)| !known(name)) {
+            faults.push_if_whole(faults.at(name.span, format!("`{}` is no value of the pattern", name.text)));
+        }
+    }
+
     /// At least one example on which the rule speaks, and one that looks alike on which it is silent.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
         if self.detect.as_ref().is_some_and(|name| builtin::is_without_example(&name.text)) {
@@ -164,24 +211,43 @@ impl Entries {
         }
         let expects = || self.examples.iter().map(|example| &example.expect);
         let speaks = |expect: &ExpectAst| match expect {
-            ExpectAst::Becomes(_) => true,
+            ExpectAst::Becomes(_) | ExpectAst::Computes => true,
             ExpectAst::Finds(messages) => !messages.is_empty(),
             ExpectAst::Unchanged => false,
         };
         let is_fix = self.rewrite.is_some();
         if !expects().any(speaks) {
             let help = if is_fix {
-                "add an example that `becomes` something"
+                "add an example that `computes`, or that `becomes` something"
             } else {
                 "add an example that `finds` something"
             };
             faults.push_if_whole(missing(faults, header, "example on which it fires", help));
         }
-        if expects().all(speaks) {
+        // That what is legal stays as it is need not be shown of each conversion: the suite holds it for all.
+        let has_conditions = self.steps.iter().any(|step| matches!(step, EntryKind::Where(_)));
+        let needs_none = self.phase == Some(Phase::Convert) && !has_conditions;
+        if expects().all(speaks) && !needs_none {
             let help = "add one that looks alike and must stay silent: `unchanged`, or `finds nothing`";
             faults.push_if_whole(missing(faults, header, "example on which it must not fire", help));
         }
     }
+}
+
+/// An opset of ai.onnx that is known.
+fn known_opset(opset: i64, span: Span, faults: &mut Faults) -> Option<i64> {
+    let newest = schema::latest("").map_or(0, i64::from);
+    if !(1..=newest).contains(&opset) {
+        faults.push(super::example::unknown_opset(faults, span, opset, newest));
+        return None;
+    }
+    Some(opset)
+}
+
+fn given(ast: GivenAst, faults: &mut Faults) -> Option<(Given, Name)> {
+    let known: Vec<_> = Assumption::ALL.into_iter().map(|what| (what.name(), what)).collect();
+    let what = one_of("assumption", &ast.what, &known, faults)?;
+    Some((Given { what, value: ast.value.text.clone() }, ast.value))
 }
 
 /// A code, as `mends` names it; whether there is such a rule, only all rule files together say.
@@ -212,7 +278,7 @@ fn check_repeats(entries: &[Entry], faults: &mut Faults) {
     for (index, entry) in entries.iter().enumerate() {
         let first = entries[..index].iter().find(|other| other.keyword.text == entry.keyword.text);
         if let Some(first) = first
-            && !["where", "let", "example"].contains(&&*entry.keyword.text)
+            && !["where", "let", "given", "example"].contains(&&*entry.keyword.text)
         {
             faults.push(twice(faults, entry, first.keyword.span));
         }
@@ -226,10 +292,16 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
             faults.push_if_whole(missing(faults, header, &format!("`{word}`"), help));
         }
     };
-    require("severity", "how bad is what it reports: hint, info, warning or error");
     let (detect, rewrite) = (find("detect"), find("rewrite"));
+    let is_conversion = find("phase")
+        .is_some_and(|entry| matches!(&entry.kind, EntryKind::Phase(word) if &*word.text == "convert"));
+    if !is_conversion {
+        require("severity", "how bad is what it reports: hint, info, warning or error");
+    }
     if detect.is_none() {
-        require("message", "say what is wrong, naming the values");
+        if !is_conversion {
+            require("message", "say what is wrong, naming the values");
+        }
         require("match", "write the nodes that must be there, or name an analysis with `detect builtin::…`");
     }
     if rewrite.is_some() {
@@ -239,7 +311,8 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
     let matched = entries.iter().position(|entry| &*entry.keyword.text == "match");
     for (index, entry) in entries.iter().enumerate() {
         match &*entry.keyword.text {
-            "phase" | "safety" | "mends" | "message" | "help" | "match" | "where" | "let" | "rewrite"
+            "phase" | "safety" | "at" | "mends" | "message" | "help" | "match" | "where" | "let"
+            | "given" | "rewrite"
                 if detect.is_some() =>
             {
                 let detect = detect.map_or(header, |detect| detect.span);
@@ -249,7 +322,7 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
                 faults.push(before_match(faults, entry));
             }
             "mends" if rewrite.is_none() => faults.push(only_with_rewrite(faults, entry)),
-            "phase" | "safety" if rewrite.is_none() => {
+            "phase" | "safety" | "at" | "given" if rewrite.is_none() => {
                 faults.push_if_whole(only_with_rewrite(faults, entry));
             }
             _ => {}

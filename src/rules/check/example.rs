@@ -15,7 +15,7 @@ use crate::schema;
 
 use super::{Faults, arc};
 
-fn unknown_opset(faults: &Faults, span: Span, opset: i64, newest: i64) -> Finding {
+pub(super) fn unknown_opset(faults: &Faults, span: Span, opset: i64, newest: i64) -> Finding {
     faults.at(span, format!("ai.onnx has no opset {opset}; the newest known is {newest}"))
 }
 
@@ -53,6 +53,7 @@ fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example 
     let target = ast.target.map(|(target, _)| target);
     let expect = match &ast.expect {
         ExpectAst::Unchanged => Expect::Unchanged,
+        ExpectAst::Computes => Expect::Computes,
         ExpectAst::Finds(messages) => {
             Expect::Finds(messages.iter().map(|message| message.text.clone()).collect())
         }

@@ -3,10 +3,10 @@
 use crate::diag::Finding;
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::suggest::{closest, counted};
-use crate::rules::expr::{Expr, ExprKind};
+use crate::rules::expr::{Each, Expr, ExprKind, Over};
 use crate::rules::func::{Arg, Func};
 use crate::rules::rule::Count;
-use crate::rules::syntax::ast::{ExprAst, ExprAstKind};
+use crate::rules::syntax::ast::{EachAst, EachOver, ExprAst, ExprAstKind};
 
 use super::Faults;
 use super::scope::Scope;
@@ -92,6 +92,13 @@ pub fn expr(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<Exp
         ExprAstKind::Elem(elem) => ExprKind::Elem(*elem),
         ExprAstKind::Tensor(tensor) => ExprKind::Tensor(tensor.clone()),
         ExprAstKind::List(items) => ExprKind::List(all(items, scope, faults)?),
+        ExprAstKind::Each(ast) => {
+            let names = scope.names();
+            let checked = each(ast, scope, faults);
+            let body = expr(&ast.body, scope, faults);
+            scope.restore(names);
+            ExprKind::Each { body: Box::new(body?), each: checked? }
+        }
         ExprAstKind::Call { name, args } => call(ast, name, args, scope, faults)?,
         ExprAstKind::Index { list, index } => {
             let (list, index) = two(list, index, scope, faults)?;
@@ -115,6 +122,20 @@ pub fn expr(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<Exp
         ExprAstKind::Or(parts) => ExprKind::Or(conditions(parts, scope, faults)?),
     };
     Some(Expr { kind, span: ast.span })
+}
+
+/// What `for …` goes through; binds its names.
+pub fn each<B>(ast: &EachAst<B>, scope: &mut Scope, faults: &mut Faults) -> Option<Each> {
+    let over = match &ast.over {
+        EachOver::Values { item, values } => {
+            let values = scope.value(values, faults);
+            let item = scope.add(&item.text, Count::One, None, item.span);
+            values.map(|values| Over::Values { item, values })
+        }
+        EachOver::List(list) => expr(list, scope, faults).map(|list| Over::List(Box::new(list))),
+    };
+    let attr = ast.attr.as_ref().map(|name| scope.bind_unused(name));
+    Some(Each { attr, over: over? })
 }
 
 fn two(a: &ExprAst, b: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<(Box<Expr>, Box<Expr>)> {

@@ -10,13 +10,16 @@ pub struct Faults<'s> {
     findings: Vec<Finding>,
     errors: usize,
     note: Option<&'static str>,
+    /// The call of a function that is being written out: what is wrong inside is said there.
+    call: Option<Span>,
     is_whole: bool,
     is_ignored: bool,
 }
 
 impl<'s> Faults<'s> {
     pub fn new(source: &'s Source) -> Self {
-        Faults { source, findings: Vec::new(), errors: 0, note: None, is_whole: true, is_ignored: false }
+        let findings = Vec::new();
+        Faults { source, findings, errors: 0, note: None, call: None, is_whole: true, is_ignored: false }
     }
 
     /// For a text that is known to have no faults but that parts of it were left out.
@@ -58,6 +61,10 @@ impl<'s> Faults<'s> {
             return;
         }
         finding.notes.extend(self.note.map(str::to_owned));
+        if let Some(call) = self.call {
+            let message = format!("this function cannot be used here: {}", finding.message);
+            finding = self.at(call, message);
+        }
         // Each operator of `@op in […]` is checked by itself.
         if self.findings.contains(&finding) {
             return;
@@ -83,6 +90,11 @@ impl<'s> Faults<'s> {
         for finding in findings {
             self.push(finding);
         }
+    }
+
+    /// Begins or ends the writing out of a function where it is called; what was in force before.
+    pub fn set_call(&mut self, call: Option<Span>) -> Option<Span> {
+        std::mem::replace(&mut self.call, call)
     }
 
     /// A remark on every fault from here on.

@@ -2,10 +2,12 @@
 //!
 //! Every fault is a finding at its place; checking goes on after it. A rule with an error is left out.
 
+mod cycles;
 mod entries;
 mod example;
 mod expr;
 mod faults;
+mod library;
 mod op;
 mod operators;
 mod pattern;
@@ -17,12 +19,13 @@ use std::sync::Arc;
 
 use entries::Entries;
 pub use faults::Faults;
+use library::Library;
 use operators::Choice;
 use scope::Scope;
 
 use super::builtin;
 use super::rule::{Body, Direction, Phase, Rewrite, Rule, RuleSource, Safety, Step, Template};
-use super::syntax::ast::{EntryKind, RuleAst, Statement};
+use super::syntax::ast::{Entry, EntryKind, FileAst, RuleAst, Statement};
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::Name;
@@ -47,14 +50,22 @@ fn directed_phase(faults: &Faults, both: Span) -> Finding {
         .help("what may go either way belongs in `phase explore`")
 }
 
+/// The rules of a file that have no error.
+pub fn check_file(file: FileAst, faults: &mut Faults) -> Vec<Rule> {
+    let FileAst { defaults, functions, rules, .. } = file;
+    let library = Library::new(&functions);
+    library.check(faults);
+    rules.into_iter().filter_map(|rule| check(rule, &defaults, library, faults)).collect()
+}
+
 /// Checks one rule. `None` where it has an error, which has been reported.
-pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
+fn check(ast: RuleAst, defaults: &[Entry], library: Library, faults: &mut Faults) -> Option<Rule> {
     let errors_before = faults.errors();
     entries::check_identity(&ast, faults);
     let RuleAst { docs, code, name, entries, span, is_whole } = ast;
     faults.set_whole(is_whole);
     let header = code.span.to(name.span);
-    let entries = Entries::collect(entries, header, faults);
+    let entries = Entries::collect(entries, defaults, header, faults);
     let examples = example::examples(&entries.examples, entries.detect.is_some(), faults);
     let (body, message, help) = match &entries.detect {
         Some(analysis) => {
@@ -63,7 +74,7 @@ pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
             }
             (Some(Body::Builtin(analysis.text.clone())), Some(Template::default()), None)
         }
-        None => pattern_rule(&entries, faults),
+        None => pattern_rule(&entries, library, faults),
     };
     if !is_whole || faults.errors() > errors_before {
         return None;
@@ -76,9 +87,10 @@ pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
         phase: entries.phase.unwrap_or(Phase::Fix),
         safety: entries.safety.unwrap_or(Safety::Exact),
         mends: entries.mends.as_ref().map(|code| code.text.clone()),
-        message: message?,
+        message: message.unwrap_or_default(),
         help,
         body: body?,
+        given: entries.given.into_iter().map(|(given, _)| given).collect(),
         examples,
         source: RuleSource { source: faults.source().clone(), span, header },
     })
@@ -86,7 +98,7 @@ pub fn check(ast: RuleAst, faults: &mut Faults) -> Option<Rule> {
 
 type Checked = (Option<Body>, Option<Template>, Option<Template>);
 
-fn pattern_rule(entries: &Entries, faults: &mut Faults) -> Checked {
+fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Checked {
     let errors_before = faults.errors();
     let choices = operators::choices(entries, faults);
     if faults.errors() > errors_before {
@@ -98,7 +110,14 @@ fn pattern_rule(entries: &Entries, faults: &mut Faults) -> Checked {
         let mut scope = Scope::new(&entries.steps);
         let matched = choice.apply(entries.pattern());
         let rewritten = entries.rewritten().map(|statements| choice.apply(statements));
-        forward.push(direction(&mut scope, entries, choice, (&matched, rewritten.as_deref()), faults));
+        forward.push(direction(
+            &mut scope,
+            entries,
+            library,
+            choice,
+            (&matched, rewritten.as_deref()),
+            faults,
+        ));
         // The variables are those of every choice, in the same order.
         let mut checked = |text: &_| template::checked(text, &mut scope, faults);
         message = entries.message.as_ref().map(&mut checked);
@@ -106,9 +125,10 @@ fn pattern_rule(entries: &Entries, faults: &mut Faults) -> Checked {
         scope.report_unused(faults);
     }
     let backward: Option<Vec<Direction>> = match &entries.rewrite {
-        Some((true, statements, span)) if faults.errors() == errors_before => {
-            choices.iter().map(|choice| backward(entries, choice, statements, *span, faults)).collect()
-        }
+        Some((true, statements, span)) if faults.errors() == errors_before => choices
+            .iter()
+            .map(|choice| backward(entries, library, choice, statements, *span, faults))
+            .collect(),
         _ => None,
     };
     let forward: Option<Vec<Direction>> = forward.into_iter().collect();
@@ -119,6 +139,7 @@ fn pattern_rule(entries: &Entries, faults: &mut Faults) -> Checked {
 /// Reads `rewrite both` from right to left.
 fn backward(
     entries: &Entries,
+    library: Library,
     choice: &Choice,
     from: &[Statement],
     both: Span,
@@ -136,7 +157,7 @@ fn backward(
     faults.set_note(Some("this follows from `rewrite both`: the rewrite is a pattern too"));
     let mut scope = Scope::new(&entries.steps);
     let (matched, rewritten) = (choice.apply(from), choice.apply(entries.pattern()));
-    let direction = direction(&mut scope, entries, choice, (&matched, Some(&rewritten)), faults);
+    let direction = direction(&mut scope, entries, library, choice, (&matched, Some(&rewritten)), faults);
     faults.set_note(None);
     direction
 }
@@ -145,13 +166,15 @@ fn backward(
 fn direction(
     scope: &mut Scope,
     entries: &Entries,
+    library: Library,
     choice: &Choice,
     (matched, rewritten): (&[Statement], Option<&[Statement]>),
     faults: &mut Faults,
 ) -> Option<Direction> {
     let errors_before = faults.errors();
     let mut steps = choice.bind(scope);
-    let nodes = pattern::nodes(matched, entries.match_span(), scope, faults);
+    let pattern::Nodes { nodes, conditions } = pattern::nodes(matched, entries.match_span(), scope, faults);
+    steps.extend(conditions);
     if faults.errors() > errors_before {
         faults.set_whole(false);
     }
@@ -177,7 +200,8 @@ fn direction(
     let pattern = super::rule::Pattern { nodes, values: scope.values().to_vec() };
     let rewrite: Option<Rewrite> = match rewritten {
         Some(statements) => {
-            Some(rewrite::rewrite(statements, &pattern, scope, entries.rewrite_span(), faults)?)
+            let meant = (entries.at, entries.rewrite_span());
+            Some(rewrite::rewrite(statements, &pattern, scope, library, meant, faults)?)
         }
         None => None,
     };

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::diag::Finding;
 use crate::graph::AttrKind;
 use crate::graph::syntax::Span;
-use crate::graph::syntax::ast::{Call, Name, Op};
+use crate::graph::syntax::ast::{Name, Op};
 use crate::graph::syntax::suggest::{closest, counted};
-use crate::rules::rule::OpPat;
-use crate::rules::syntax::ast::{ExprAst, ExprAstKind};
+use crate::rules::rule::{Count, OpPat};
+use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind};
 use crate::schema::{self, Schema};
 
 use super::Faults;
@@ -126,40 +126,41 @@ pub fn versions(op: &Op, faults: &mut Faults) -> Option<Versions> {
 }
 
 impl Versions {
+    /// The operator as it is meant where no epoch is written: that of `opset`, or the first that there ever
+    /// was where it came later.
+    pub fn at(self, opset: Option<i64>) -> OpPat {
+        let at = opset.filter(|_| self.op.epoch.is_none() && self.op.domain.is_empty());
+        let Some(opset) = at.and_then(|opset| u16::try_from(opset).ok()) else { return self.op };
+        let in_force = schema::lookup("", &self.op.name, opset).or(self.schemas.first().copied());
+        OpPat { epoch: in_force.map(|schema| schema.epoch), ..self.op }
+    }
+
     /// The kind of an attribute; `None` where nothing is known of the operator, or it has no such one.
     pub fn kind(&self, name: &str) -> Option<AttrKind> {
         self.schemas.iter().rev().find_map(|schema| schema.attr(name)).map(|spec| spec.kind)
     }
 
-    /// Inputs and outputs: as many as some version takes. `open` inputs (`b?`, `xs...`) may be none, and
-    /// with `xs...` there may be any number.
-    pub fn check_counts(
-        &self,
-        call: &Call<ExprAst>,
-        outputs: usize,
-        open: usize,
-        any: bool,
-        faults: &mut Faults,
-    ) {
+    /// Inputs and outputs: as many as some version takes.
+    pub fn check_counts(&self, op: &Op, inputs: &[Count], outputs: &[Count], faults: &mut Faults) {
         let Some(newest) = self.schemas.last() else { return };
-        let written = call.inputs.len();
-        let sure = written - open;
+        let written = inputs.len();
         let bounds = |schema: &Schema| (usize::from(schema.min_inputs), most(schema.max_inputs));
         let fits = |schema: &Schema| {
             let (least, most) = bounds(schema);
-            sure <= most && (any || written >= least)
+            surely(inputs) <= most && (inputs.contains(&Count::Many) || written >= least)
         };
         if !self.schemas.iter().any(|schema| fits(schema)) {
-            faults.push(wrong_arity(faults, &call.op, "input", written, bounds(newest)));
+            faults.push(wrong_arity(faults, op, "input", written, bounds(newest)));
         }
-        if self.schemas.iter().all(|schema| outputs > most(schema.max_outputs)) {
+        let written = outputs.iter().filter(|count| **count != Count::Many).count();
+        if self.schemas.iter().all(|schema| written > most(schema.max_outputs)) {
             let bounds = (usize::from(newest.min_outputs), most(newest.max_outputs));
-            faults.push(wrong_arity(faults, &call.op, "output", outputs, bounds));
+            faults.push(wrong_arity(faults, op, "output", written, bounds));
         }
     }
 
     /// Names: known, and each once; what is always there, written.
-    pub fn check_attrs(&self, call: &Call<ExprAst>, faults: &mut Faults) {
+    pub fn check_attrs(&self, call: &CallAst, faults: &mut Faults) {
         for (index, attr) in call.attrs.iter().enumerate() {
             if let Some(first) = call.attrs[..index].iter().find(|other| other.name.text == attr.name.text) {
                 faults.push(attribute_twice(faults, &attr.name, &first.name));
@@ -194,6 +195,11 @@ impl Versions {
             faults.push(wrong_kind(faults, name, value, kind, found));
         }
     }
+}
+
+/// How many values there are at least: `b?` and `xs...` may stand for none.
+fn surely(operands: &[Count]) -> usize {
+    operands.iter().filter(|count| **count == Count::One).count()
 }
 
 fn most(count: u16) -> usize {

@@ -100,10 +100,7 @@ fn check_list(var: &OpVar, among: &[Op], faults: &mut Faults) {
 }
 
 fn variables(statements: &[Statement]) -> impl Iterator<Item = &OpVar> {
-    statements.iter().filter_map(|statement| match statement {
-        Statement::Node(node) => node.call.op.var.as_deref(),
-        Statement::Alias { .. } => None,
-    })
+    statements.iter().flat_map(Statement::calls).filter_map(|call| call.op.var.as_deref())
 }
 
 impl<'a> Choice<'a> {
@@ -114,9 +111,7 @@ impl<'a> Choice<'a> {
         }
         let mut statements = statements.to_vec();
         for statement in &mut statements {
-            if let Statement::Node(node) = statement {
-                self.name(&mut node.call.op);
-            }
+            statement.for_each_call(&mut |call| self.name(&mut call.op));
         }
         Cow::Owned(statements)
     }
@@ -134,7 +129,7 @@ impl<'a> Choice<'a> {
     pub fn bind(&self, scope: &mut Scope) -> Vec<Step> {
         let step = |(name, op): &(&Name, &Op)| {
             let expr = Expr { kind: ExprKind::Str(op.name.text.clone()), span: name.span };
-            Step::Let { var: scope.bind_operator(name), expr }
+            Step::Let { var: scope.bind_unused(name), expr }
         };
         self.0.iter().map(step).collect()
     }

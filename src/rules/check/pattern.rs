@@ -2,10 +2,13 @@
 
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
-use crate::graph::syntax::ast::{Attr, Call, Many, Name, Node, Operand};
+use crate::graph::syntax::ast::{Attr, Name, Operand};
 use crate::rules::datum::Datum;
-use crate::rules::rule::{AttrPat, AttrPatKind, Count, InPat, PatNode, Rest, VarId};
-use crate::rules::syntax::ast::{ExprAst, ExprAstKind, Statement};
+use crate::rules::expr::{CompareOp, Expr, ExprKind};
+use crate::rules::func::Func;
+use crate::rules::rule::{AttrPat, AttrPatKind, Count, OperandPat, PatNode, Rest, Step, VarId};
+use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, Statement, ValueAst, ValueAstKind};
+use crate::rules::syntax::begins_operator;
 
 use super::Faults;
 use super::op::{self, Versions};
@@ -39,8 +42,10 @@ fn unconnected(faults: &Faults, node: &PatNode, root: &PatNode) -> Finding {
         .help("the root must take an output of every other node, directly or through others")
 }
 
-fn counted_output(faults: &Faults, operand: &Operand) -> Finding {
-    faults.at(operand.span, "an output is one value; write `\"\"` for one that must not be there")
+fn not_in_pattern(faults: &Faults, span: Span, what: &str) -> Finding {
+    faults
+        .at(span, format!("{what} in a pattern"))
+        .help("a pattern consists of operators, names and constants that are written out")
 }
 
 fn not_constant(faults: &Faults, value: &ExprAst) -> Finding {
@@ -49,58 +54,155 @@ fn not_constant(faults: &Faults, value: &ExprAst) -> Finding {
         .help("what is computed is compared afterwards: bind it with `@a`, and write `where { @a == … }`")
 }
 
+/// The nodes of a pattern, and what is asked of the constants that are written out in it.
+#[derive(Default)]
+pub struct Nodes {
+    pub nodes: Vec<PatNode>,
+    pub conditions: Vec<Step>,
+}
+
 /// Checks the nodes and binds their names.
-pub fn nodes(statements: &[Statement], span: Span, scope: &mut Scope, faults: &mut Faults) -> Vec<PatNode> {
+pub fn nodes(statements: &[Statement], span: Span, scope: &mut Scope, faults: &mut Faults) -> Nodes {
     let errors_before = faults.errors();
-    let mut nodes = Vec::new();
+    let mut found = Nodes::default();
     for statement in statements {
         match statement {
-            Statement::Node(node) => nodes.extend(self::node(node, nodes.len(), scope, faults)),
-            Statement::Alias { span, .. } => faults.push(alias_in_match(faults, *span)),
+            Statement::Make { targets, source, span } => match &source.kind {
+                ValueAstKind::Call(call) => found.node(call, targets, *span, scope, faults),
+                ValueAstKind::Name(_) => faults.push(alias_in_match(faults, *span)),
+                _ => faults.push(not_in_pattern(faults, source.span, "this has no meaning")),
+            },
+            Statement::Let { span, .. } => {
+                faults.push(not_in_pattern(faults, *span, "`let` has no meaning"));
+            }
         }
     }
     if statements.is_empty() {
         faults.push_if_whole(empty(faults, span));
     }
     if faults.errors() == errors_before {
-        check_connected(&nodes, faults);
+        check_connected(&found.nodes, faults);
     }
-    nodes
+    found
 }
 
-fn node(node: &Node<ExprAst>, index: usize, scope: &mut Scope, faults: &mut Faults) -> Option<PatNode> {
-    let call = &node.call;
-    let versions = op::versions(&call.op, faults);
-    if let Some(versions) = &versions {
-        check_call(versions, call, node.outputs.len(), faults);
+impl Nodes {
+    fn node(
+        &mut self,
+        call: &CallAst,
+        targets: &[Operand],
+        span: Span,
+        scope: &mut Scope,
+        faults: &mut Faults,
+    ) {
+        let counts: Vec<Count> = targets.iter().map(|target| scope::count(target.many)).collect();
+        let Some(mut node) = self.taken(call, &counts, span, scope, faults) else { return };
+        let index = self.nodes.len() as u16;
+        let targets = targets.iter().enumerate();
+        node.outputs =
+            targets.map(|(at, target)| output(target, (index, at as u16), scope, faults)).collect();
+        self.nodes.push(node);
     }
-    let inputs = call.inputs.iter().map(|operand| input(operand, scope, faults)).collect();
-    let attrs =
-        call.attrs.iter().filter_map(|attr| attribute(attr, versions.as_ref(), scope, faults)).collect();
-    let outputs =
-        node.outputs.iter().enumerate().map(|(at, operand)| output(operand, index, at, scope, faults));
-    let outputs = outputs.collect();
-    let rest = match &call.rest {
-        None => Rest::None,
-        Some(rest) => rest.keep.as_ref().map_or(Rest::Ignore, |name| Rest::Keep(scope.bind(name))),
-    };
-    Some(PatNode { op: versions?.op, inputs, outputs, attrs, rest, span: node.span })
+
+    /// A call inside another one, whose only output has no name.
+    fn inner(&mut self, call: &CallAst, span: Span, scope: &mut Scope, faults: &mut Faults) -> OperandPat {
+        let Some(node) = self.taken(call, &[Count::One], span, scope, faults) else {
+            return OperandPat::Absent;
+        };
+        let made = scope.add(&"".into(), Count::One, Some((self.nodes.len() as u16, 0)), span);
+        self.nodes.push(PatNode { outputs: vec![OperandPat::Value(made)], ..node });
+        OperandPat::Value(made)
+    }
+
+    /// A node without its outputs.
+    fn taken(
+        &mut self,
+        call: &CallAst,
+        outputs: &[Count],
+        span: Span,
+        scope: &mut Scope,
+        faults: &mut Faults,
+    ) -> Option<PatNode> {
+        if call.op.var.is_none() && call.op.domain.is_empty() && !begins_operator(&call.op.name.text) {
+            let what = format!("the function `{}` has no meaning", call.op.name.text);
+            faults.push(not_in_pattern(faults, call.op.span, &what));
+            return None;
+        }
+        let versions = op::versions(&call.op, faults);
+        if let Some(versions) = &versions {
+            let inputs: Vec<Count> = call.inputs.iter().map(written_count).collect();
+            check_call(versions, call, &inputs, outputs, faults);
+        }
+        let inputs = call.inputs.iter().map(|value| self.input(value, scope, faults)).collect();
+        let attrs =
+            call.attrs.iter().filter_map(|attr| attribute(attr, versions.as_ref(), scope, faults)).collect();
+        let rest = match &call.rest {
+            None => Rest::None,
+            Some(rest) => rest.keep.as_ref().map_or(Rest::Ignore, |name| Rest::Keep(scope.bind(name))),
+        };
+        Some(PatNode { op: versions?.op, inputs, outputs: Vec::new(), attrs, rest, span })
+    }
+
+    fn input(&mut self, value: &ValueAst, scope: &mut Scope, faults: &mut Faults) -> OperandPat {
+        match &value.kind {
+            ValueAstKind::Name(operand) => input(operand, scope, faults),
+            ValueAstKind::Call(call) => self.inner(call, value.span, scope, faults),
+            ValueAstKind::Literal(ast) => match literal(ast) {
+                Some(_) => self.constant(ast, scope, faults),
+                None => {
+                    faults.push(not_constant(faults, ast));
+                    OperandPat::Absent
+                }
+            },
+            ValueAstKind::Case(_) | ValueAstKind::Each(_) => {
+                faults.push(not_in_pattern(faults, value.span, "there is nothing to choose or to repeat"));
+                OperandPat::Absent
+            }
+        }
+    }
+
+    /// A constant that is written out: of one element for a number, of these elements for a list.
+    fn constant(&mut self, ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> OperandPat {
+        let var = scope.add(&"".into(), Count::One, None, ast.span);
+        let func = if matches!(ast.kind, ExprAstKind::List(_)) { Func::Const } else { Func::Scalar };
+        let here = |kind: ExprKind| Box::new(Expr { kind, span: ast.span });
+        let value = Expr { kind: ExprKind::Value(var), span: ast.span };
+        let left = here(ExprKind::Call { func, args: vec![value] });
+        if let Some(right) = super::expr::expr(ast, scope, faults) {
+            let kind = ExprKind::Compare { op: CompareOp::Eq, left, right: Box::new(right) };
+            self.conditions.push(Step::Where(Expr { kind, span: ast.span }));
+        }
+        OperandPat::Value(var)
+    }
 }
 
 /// Arity and attributes, of nodes of a pattern and of a rewrite.
-pub fn check_call(versions: &Versions, call: &Call<ExprAst>, outputs: usize, faults: &mut Faults) {
-    let open = call.inputs.iter().filter(|operand| operand.many != Many::One).count();
-    let any = call.inputs.iter().any(|operand| operand.many == Many::Any);
-    versions.check_counts(call, outputs, open, any, faults);
+pub fn check_call(
+    versions: &Versions,
+    call: &CallAst,
+    inputs: &[Count],
+    outputs: &[Count],
+    faults: &mut Faults,
+) {
+    versions.check_counts(&call.op, inputs, outputs, faults);
     versions.check_attrs(call, faults);
     for attr in &call.attrs {
         versions.check_kind(&attr.name, &attr.value, faults);
     }
 }
 
-fn input(operand: &Operand, scope: &mut Scope, faults: &mut Faults) -> InPat {
+/// For how many values an input is written.
+fn written_count(value: &ValueAst) -> Count {
+    match &value.kind {
+        ValueAstKind::Name(operand) => scope::count(operand.many),
+        ValueAstKind::Each(_) => Count::Many,
+        ValueAstKind::Call(_) | ValueAstKind::Literal(_) | ValueAstKind::Case(_) => Count::One,
+    }
+}
+
+fn input(operand: &Operand, scope: &mut Scope, faults: &mut Faults) -> OperandPat {
     if operand.name.text.is_empty() {
-        return InPat::Absent;
+        return OperandPat::Absent;
     }
     let id = match scope.find(&operand.name.text) {
         Some(id) => {
@@ -109,42 +211,33 @@ fn input(operand: &Operand, scope: &mut Scope, faults: &mut Faults) -> InPat {
         }
         None => scope.add(&operand.name.text, scope::count(operand.many), None, operand.span),
     };
-    in_pat(scope, id)
+    operand_pat(scope, id)
 }
 
-/// How an input is matched: as often as its variable stands for values.
-pub fn in_pat(scope: &Scope, id: VarId) -> InPat {
+/// How an operand is matched: as often as its variable stands for values.
+fn operand_pat(scope: &Scope, id: VarId) -> OperandPat {
     match scope.var(id).count {
-        Count::One => InPat::Value(id),
-        Count::Optional => InPat::Optional(id),
-        Count::Many => InPat::Variadic(id),
+        Count::One => OperandPat::Value(id),
+        Count::Optional => OperandPat::Optional(id),
+        Count::Many => OperandPat::Variadic(id),
     }
 }
 
-fn output(
-    operand: &Operand,
-    node: usize,
-    at: usize,
-    scope: &mut Scope,
-    faults: &mut Faults,
-) -> Option<VarId> {
-    if operand.name.text.is_empty() {
-        return None;
+fn output(operand: &Operand, def: (u16, u16), scope: &mut Scope, faults: &mut Faults) -> OperandPat {
+    let name = &operand.name;
+    if name.text.is_empty() {
+        return OperandPat::Absent;
     }
-    if operand.many != Many::One {
-        faults.push(counted_output(faults, operand));
-        return None;
-    }
-    if let Some(first) = scope.find(&operand.name.text).map(|id| scope.var(id)) {
+    if let Some(first) = scope.find(&name.text).map(|id| scope.var(id)) {
         let finding = match first.def {
-            Some(_) => defined_twice(faults, &operand.name, first.span),
-            None => made_below(faults, &operand.name, first.span),
+            Some(_) => defined_twice(faults, name, first.span),
+            None => made_below(faults, name, first.span),
         };
         faults.push(finding);
-        return None;
+        return OperandPat::Absent;
     }
-    let def = Some((node as u16, at as u16));
-    Some(scope.add(&operand.name.text, Count::One, def, operand.span))
+    let id = scope.add(&name.text, scope::count(operand.many), Some(def), operand.span);
+    operand_pat(scope, id)
 }
 
 fn attribute(
@@ -203,7 +296,7 @@ fn check_connected(nodes: &[PatNode], faults: &mut Faults) {
     let Some((root, others)) = nodes.split_last() else { return };
     let mut wanted: Vec<VarId> = root.inputs.iter().filter_map(|input| input.var()).collect();
     for node in others.iter().rev() {
-        if node.outputs.iter().flatten().any(|output| wanted.contains(output)) {
+        if node.outputs.iter().filter_map(|output| output.var()).any(|output| wanted.contains(&output)) {
             wanted.extend(node.inputs.iter().filter_map(|input| input.var()));
         } else {
             faults.push_if_whole(unconnected(faults, node, root));

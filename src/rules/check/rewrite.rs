@@ -2,13 +2,18 @@
 
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
-use crate::graph::syntax::ast::{Many, Name, Node, Operand};
-use crate::rules::rule::{Alias, Count, InPat, NewAttr, NewNode, PatNode, Pattern, Rewrite, VarId};
-use crate::rules::syntax::ast::{ExprAst, Statement};
+use crate::graph::syntax::ast::{Name, Operand};
+use crate::rules::expr::Each;
+use crate::rules::rule::{
+    Arm, AttrVarId, Count, EachTerm, Fresh, NewAttr, NewNode, PatNode, Pattern, Rewrite, Term, VarId,
+};
+use crate::rules::syntax::ast::{CallAst, EachAst, Statement, ValueAst, ValueAstKind};
+use crate::rules::syntax::begins_operator;
 
-use super::pattern::{check_call, in_pat};
-use super::scope::Scope;
-use super::{Faults, expr, op};
+use super::library::{self, Library};
+use super::pattern::check_call;
+use super::scope::{self, Scope};
+use super::{Faults, cycles, expr, op};
 
 fn defines_no_output(faults: &Faults, span: Span, root: &PatNode, names: &str) -> Finding {
     faults
@@ -27,10 +32,6 @@ fn made_twice(faults: &Faults, name: &Name) -> Finding {
     faults.at(name.span, format!("the rewrite makes `{}` twice", name.text))
 }
 
-fn made_from_itself(faults: &Faults, name: &Name) -> Finding {
-    faults.at(name.span, format!("the rewrite makes `{}` from itself", name.text))
-}
-
 fn made_later(faults: &Faults, name: &Name, below: Span) -> Finding {
     faults
         .at(name.span, format!("`{}` is not made yet", name.text))
@@ -43,55 +44,137 @@ fn ignored_rest(faults: &Faults, span: Span) -> Finding {
         .help("to keep those of a matched node, bind them there with `..@rest`, and write `..@rest` here")
 }
 
-fn not_one(faults: &Faults, name: &Name) -> Finding {
-    faults.at(name.span, format!("`{}` does not stand for one value", name.text))
+fn other_count(faults: &Faults, target: &Operand, made: Count) -> Finding {
+    let (is, sign) = match made {
+        Count::One => ("one value", ""),
+        Count::Optional => ("a value or nothing", "?"),
+        Count::Many => ("many values", "..."),
+    };
+    faults.at(
+        target.span,
+        format!("`{}` is made of {is}: write `{}{sign}`", target.name.text, target.name.text),
+    )
 }
 
-/// Checks the statements against the pattern that `scope` has bound.
+fn not_a_call(faults: &Faults, span: Span) -> Finding {
+    faults.at(span, "only a call of an operator has several outputs")
+}
+
+/// Checks the statements against the pattern that `scope` has bound. `at`: the opset whose operators are
+/// meant where no epoch is written.
 pub fn rewrite(
     statements: &[Statement],
     pattern: &Pattern,
     scope: &mut Scope,
-    span: Span,
+    library: Library,
+    (at, span): (Option<i64>, Span),
     faults: &mut Faults,
 ) -> Option<Rewrite> {
-    let mut checker = Checker { pattern, statements, made: Vec::new(), scope, faults };
-    let mut rewrite =
-        Rewrite { nodes: Vec::new(), aliases: Vec::new(), fresh: Vec::new(), outputs: Vec::new(), span };
+    let errors_before = faults.errors();
+    let mut checker = Checker::new(pattern.values.len(), statements, scope, library, at, faults);
     for statement in statements {
-        match statement {
-            Statement::Node(node) => rewrite.nodes.extend(checker.node(node, rewrite.nodes.len())),
-            Statement::Alias { target, source, span } => {
-                rewrite.aliases.extend(checker.alias(target, source, *span));
-            }
-        }
+        checker.statement(statement);
     }
-    let bound = pattern.values.len();
-    rewrite.outputs = checker.made.iter().copied().filter(|id| usize::from(id.0) < bound).collect();
-    rewrite.outputs.sort_unstable();
-    rewrite.fresh = scope.values()[bound..].to_vec();
+    let rewrite = checker.finish(span);
+    if faults.errors() > errors_before {
+        return None;
+    }
     check_root(&rewrite, pattern, span, faults)?;
-    check_cycles(&rewrite, statements, scope, faults);
+    cycles::check(&rewrite, pattern, statements, faults);
     Some(rewrite)
 }
 
-struct Checker<'r, 'a, 'f> {
-    pattern: &'r Pattern,
+/// Turns statements into nodes and terms.
+pub(super) struct Checker<'r, 'a, 'f, 's> {
+    /// How many values the pattern has.
+    bound: usize,
     statements: &'r [Statement],
-    /// What the statements so far have made.
-    made: Vec<VarId>,
-    scope: &'r mut Scope<'a>,
-    faults: &'r mut Faults<'f>,
+    pub(super) scope: &'r mut Scope<'a>,
+    pub(super) library: Library<'r>,
+    /// The opset whose operators are meant where no epoch is written.
+    pub(super) at: Option<i64>,
+    pub(super) faults: &'f mut Faults<'s>,
+    nodes: Vec<NewNode>,
+    /// What each value that is made is; by id, in the order in which they are made.
+    terms: Vec<(VarId, Term)>,
+    lets: Vec<(AttrVarId, crate::rules::expr::Expr)>,
+    /// The functions around, the innermost last.
+    pub(super) calls: Vec<std::sync::Arc<str>>,
 }
 
-impl Checker<'_, '_, '_> {
-    fn node(&mut self, node: &Node<ExprAst>, index: usize) -> Option<NewNode> {
-        let call = &node.call;
-        let versions = op::versions(&call.op, self.faults);
-        if let Some(versions) = &versions {
-            check_call(versions, call, node.outputs.len(), self.faults);
+impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
+    pub(super) fn new(
+        bound: usize,
+        statements: &'r [Statement],
+        scope: &'r mut Scope<'a>,
+        library: Library<'r>,
+        at: Option<i64>,
+        faults: &'f mut Faults<'s>,
+    ) -> Self {
+        let (nodes, terms, lets, calls) = Default::default();
+        Checker { bound, statements, scope, library, at, faults, nodes, terms, lets, calls }
+    }
+
+    fn finish(mut self, span: Span) -> Rewrite {
+        let (mut outputs, made): (Vec<_>, Vec<_>) =
+            self.terms.drain(..).partition(|(var, _)| usize::from(var.0) < self.bound);
+        outputs.sort_by_key(|(var, _)| *var);
+        let values = self.scope.values()[self.bound..].iter();
+        let mut fresh: Vec<Fresh> = values.map(|var| Fresh { var: var.clone(), term: None }).collect();
+        for (var, term) in made {
+            fresh[usize::from(var.0) - self.bound].term = Some(term);
         }
-        let inputs: Vec<_> = call.inputs.iter().map(|operand| self.input(operand)).collect();
+        Rewrite { nodes: self.nodes, fresh, lets: self.lets, outputs, span }
+    }
+
+    pub(super) fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Let { var, expr: ast, .. } => {
+                let value = expr::expr(ast, self.scope, self.faults);
+                let var = self.scope.bind_let(var, self.faults);
+                self.lets.extend(var.zip(value));
+            }
+            Statement::Make { targets, source, span } => match (&targets[..], &source.kind) {
+                ([target], kind) if !self.is_operator(kind) => {
+                    let made = self.value(source);
+                    if let Some((term, count)) = made
+                        && let Some(var) = self.target(target, count)
+                    {
+                        self.terms.push((var, term));
+                    }
+                }
+                (_, ValueAstKind::Call(call)) if self.is_operator(&source.kind) => {
+                    self.outputs(call, targets, *span);
+                }
+                _ => self.faults.push(not_a_call(self.faults, *span)),
+            },
+        }
+    }
+
+    fn is_operator(&self, kind: &ValueAstKind) -> bool {
+        match kind {
+            ValueAstKind::Call(call) => !is_function(call) && !is_constant(call),
+            _ => false,
+        }
+    }
+
+    /// A call whose outputs have names.
+    fn outputs(&mut self, call: &CallAst, targets: &[Operand], span: Span) {
+        let counts: Vec<Count> = targets.iter().map(|target| scope::count(target.many)).collect();
+        let outputs = targets.iter().map(|target| !target.name.text.is_empty()).collect();
+        let node = self.node(call, &counts, outputs, span);
+        for (index, target) in targets.iter().enumerate().filter(|(_, target)| !target.name.text.is_empty()) {
+            let var = self.target(target, Count::One);
+            if let (Some(var), Some(node)) = (var, node) {
+                self.terms.push((var, Term::Output { node, index: index as u16 }));
+            }
+        }
+    }
+
+    /// Adds a node; `None` where it has a fault.
+    fn node(&mut self, call: &CallAst, counts: &[Count], outputs: Vec<bool>, span: Span) -> Option<u16> {
+        let versions = op::versions(&call.op, self.faults);
+        let inputs: Vec<_> = call.inputs.iter().map(|input| self.value(input)).collect();
         let attrs: Vec<_> = call
             .attrs
             .iter()
@@ -110,28 +193,80 @@ impl Checker<'_, '_, '_> {
                 }
             },
         };
-        let outputs: Vec<_> = node
-            .outputs
-            .iter()
-            .enumerate()
-            .map(|(at, operand)| self.output(operand, (index as u16, at as u16)))
-            .collect();
-        Some(NewNode {
-            op: versions?.op,
-            inputs: inputs.into_iter().collect::<Option<_>>()?,
-            outputs,
-            attrs: attrs.into_iter().collect::<Option<_>>()?,
-            rest,
-            span: node.span,
-        })
+        let inputs = inputs.into_iter().collect::<Option<Vec<(Term, Count)>>>()?;
+        let versions = versions?;
+        let (inputs, input_counts): (Vec<_>, Vec<_>) = inputs.into_iter().unzip();
+        check_call(&versions, call, &input_counts, counts, self.faults);
+        let op = versions.at(self.at);
+        let attrs = attrs.into_iter().collect::<Option<_>>()?;
+        self.nodes.push(NewNode { op, inputs, outputs, attrs, rest, span });
+        u16::try_from(self.nodes.len() - 1).ok()
     }
 
-    fn input(&mut self, operand: &Operand) -> Option<InPat> {
+    /// What stands where a value may stand, and for how many it stands.
+    pub(super) fn value(&mut self, value: &ValueAst) -> Option<(Term, Count)> {
+        match &value.kind {
+            ValueAstKind::Name(operand) => self.name(operand),
+            ValueAstKind::Literal(ast) => {
+                Some((Term::Literal(expr::expr(ast, self.scope, self.faults)?), Count::One))
+            }
+            ValueAstKind::Call(call) if is_function(call) => self.function(call),
+            ValueAstKind::Call(call) if is_constant(call) => self.constant(call),
+            ValueAstKind::Call(call) => {
+                let node = self.node(call, &[Count::One], vec![true], value.span)?;
+                Some((Term::Output { node, index: 0 }, Count::One))
+            }
+            ValueAstKind::Case(arms) => {
+                let arms: Vec<_> = arms
+                    .iter()
+                    .map(|arm| {
+                        let condition = arm.condition.as_ref();
+                        let condition = condition.map(|ast| expr::condition(ast, self.scope, self.faults));
+                        let (term, count) = self.value(&arm.value)?;
+                        let condition = match condition {
+                            Some(checked) => Some(checked?),
+                            None => None,
+                        };
+                        Some((Arm { condition, term }, count))
+                    })
+                    .collect();
+                let (arms, counts): (Vec<_>, Vec<_>) =
+                    arms.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+                Some((Term::Case(arms), together(&counts)))
+            }
+            ValueAstKind::Each(each) => self.each(each),
+        }
+    }
+
+    fn name(&mut self, operand: &Operand) -> Option<(Term, Count)> {
         if operand.name.text.is_empty() {
-            return Some(InPat::Absent);
+            return Some((Term::Absent, Count::Optional));
         }
         let id = self.used(&operand.name)?;
-        self.scope.same_count(operand, id, self.faults).then(|| in_pat(self.scope, id))
+        let is_same = self.scope.same_count(operand, id, self.faults);
+        is_same.then(|| (Term::Var(id), self.scope.var(id).count))
+    }
+
+    /// `Constant <value = …> ()` is what its attribute says.
+    fn constant(&mut self, call: &CallAst) -> Option<(Term, Count)> {
+        let versions = op::versions(&call.op, self.faults)?;
+        check_call(&versions, call, &[], &[Count::One], self.faults);
+        let [attr] = &call.attrs[..] else { return None };
+        let value = expr::expr(&attr.value, self.scope, self.faults)?;
+        library::constant(&attr.name.text, value).map(|literal| (Term::Literal(literal), Count::One))
+    }
+
+    /// `[Relu (x) for @i, x in xs]`.
+    fn each(&mut self, each: &EachAst<ValueAst>) -> Option<(Term, Count)> {
+        let names = self.scope.names();
+        let over: Each = expr::each(each, self.scope, self.faults)?;
+        let start = (self.nodes.len(), self.scope.values().len() - self.bound, self.lets.len());
+        let body = self.value(&each.body);
+        let end = (self.nodes.len(), self.scope.values().len() - self.bound, self.lets.len());
+        self.scope.restore(names);
+        let (term, _) = body?;
+        let (nodes, fresh, lets) = (start.0..end.0, start.1..end.1, start.2..end.2);
+        Some((Term::Each(Box::new(EachTerm { term, each: over, nodes, fresh, lets })), Count::Many))
     }
 
     /// A value of the pattern, or one that the rewrite has made; reported where it is neither.
@@ -146,103 +281,92 @@ impl Checker<'_, '_, '_> {
     }
 
     fn made_below(&self, name: &Name) -> Option<Span> {
-        let outputs = self.statements.iter().flat_map(|statement| match statement {
-            Statement::Node(node) => node.outputs.as_slice(),
-            Statement::Alias { target, .. } => std::slice::from_ref(target),
-        });
-        outputs.into_iter().find(|output| output.name.text == name.text).map(|output| output.name.span)
+        let mut targets = self.statements.iter().flat_map(targets);
+        targets.find(|target| target.name.text == name.text).map(|target| target.name.span)
     }
 
-    fn output(&mut self, operand: &Operand, def: (u16, u16)) -> Option<VarId> {
-        let name = &operand.name;
-        if name.text.is_empty() {
-            return None;
-        }
-        if operand.many != Many::One {
-            self.faults.push(not_one(self.faults, name));
-            return None;
-        }
+    /// What a statement makes: a value of the pattern, or a new one.
+    fn target(&mut self, target: &Operand, made: Count) -> Option<VarId> {
+        let name = &target.name;
         let id = match self.scope.find(&name.text) {
-            Some(id) => self.redefined(id, name)?,
-            None => self.scope.add(&name.text, Count::One, Some(def), name.span),
+            Some(id) => {
+                let is_same = self.scope.same_count_as_made(target, id, self.faults);
+                self.redefined(id, name).filter(|_| is_same)?
+            }
+            None => self.scope.add(&name.text, scope::count(target.many), None, name.span),
         };
-        self.made.push(id);
-        Some(id)
+        let fits = match self.scope.var(id).count {
+            Count::One => made == Count::One,
+            Count::Optional => made != Count::Many,
+            Count::Many => true,
+        };
+        if !fits {
+            self.faults.push(other_count(self.faults, target, made));
+        }
+        fits.then_some(id)
     }
 
     fn redefined(&mut self, id: VarId, name: &Name) -> Option<VarId> {
-        if self.made.contains(&id) {
+        if self.terms.iter().any(|(made, _)| *made == id) {
             self.faults.push(made_twice(self.faults, name));
             return None;
         }
         let var = self.scope.var(id);
-        if var.def.is_none() || usize::from(id.0) >= self.pattern.values.len() {
+        if var.def.is_none() || usize::from(id.0) >= self.bound {
             self.faults.push(from_outside(self.faults, name, var.span));
             return None;
         }
         Some(id)
     }
 
-    fn alias(&mut self, target: &Operand, source: &Name, span: Span) -> Option<Alias> {
-        let source_id = self.used(source)?;
-        if self.scope.var(source_id).count != Count::One {
-            self.faults.push(not_one(self.faults, source));
-            return None;
-        }
-        let target_id = self.scope.value(&target.name, self.faults)?;
-        let target_id = self.redefined(target_id, &target.name)?;
-        self.made.push(target_id);
-        Some(Alias { target: target_id, source: source_id, span })
+    /// A new value that stands for a term, as a parameter of a function does.
+    pub(super) fn bind(&mut self, operand: &Operand, count: Count, term: Term) {
+        let var = self.scope.add(&operand.name.text, count, None, operand.span);
+        self.terms.push((var, term));
+    }
+
+    /// A new attribute variable, as a parameter of a function is one.
+    pub(super) fn bind_attr(&mut self, name: &Name, value: crate::rules::expr::Expr) {
+        let var = self.scope.bind_unused(name);
+        self.lets.push((var, value));
+    }
+}
+
+/// What a statement makes.
+pub(super) fn targets(statement: &Statement) -> &[Operand] {
+    match statement {
+        Statement::Make { targets, .. } => targets,
+        Statement::Let { .. } => &[],
+    }
+}
+
+/// Operators begin with a capital letter.
+pub(super) fn is_function(call: &CallAst) -> bool {
+    call.op.var.is_none() && call.op.domain.is_empty() && !begins_operator(&call.op.name.text)
+}
+
+fn is_constant(call: &CallAst) -> bool {
+    let is_named_so = call.op.domain.is_empty() && &*call.op.name.text == "Constant";
+    is_named_so && call.op.var.is_none() && call.rest.is_none() && call.attrs.len() == 1
+}
+
+/// For how many values something stands that is one of several.
+fn together(counts: &[Count]) -> Count {
+    match counts {
+        _ if counts.contains(&Count::Many) => Count::Many,
+        _ if counts.contains(&Count::Optional) => Count::Optional,
+        _ => Count::One,
     }
 }
 
 /// The rewrite says something of an output of the root.
 fn check_root(rewrite: &Rewrite, pattern: &Pattern, span: Span, faults: &mut Faults) -> Option<()> {
     let root = pattern.nodes.last()?;
-    let outputs: Vec<VarId> = root.outputs.iter().flatten().copied().collect();
-    if !outputs.iter().any(|output| rewrite.outputs.contains(output)) {
+    let outputs: Vec<VarId> = root.outputs.iter().filter_map(|output| output.var()).collect();
+    if !outputs.iter().any(|output| rewrite.outputs.iter().any(|(made, _)| made == output)) {
         let names = outputs.iter().map(|id| format!("`{}`", pattern.values[usize::from(id.0)].name));
         let names = names.collect::<Vec<_>>().join(" or ");
         faults.push_if_whole(defines_no_output(faults, span, root, &names));
     }
     Some(())
-}
-
-/// No value is made from itself, through whatever nodes.
-fn check_cycles(rewrite: &Rewrite, statements: &[Statement], scope: &Scope, faults: &mut Faults) {
-    // What each value is made from, closed over the nodes above it.
-    let mut sources: Vec<(VarId, Vec<VarId>)> = Vec::new();
-    let mut closed = |outputs: Vec<VarId>, direct: Vec<VarId>| {
-        let through = |id: &VarId| {
-            sources
-                .iter()
-                .filter(|(made, _)| made == id)
-                .flat_map(|(_, from)| from.clone())
-                .collect::<Vec<_>>()
-        };
-        let all: Vec<VarId> = direct.iter().flat_map(|id| through(id).into_iter().chain([*id])).collect();
-        sources.extend(outputs.into_iter().map(|output| (output, all.clone())));
-    };
-    for node in &rewrite.nodes {
-        let inputs = node.inputs.iter().filter_map(|input| input.var()).collect();
-        closed(node.outputs.iter().flatten().copied().collect(), inputs);
-    }
-    for alias in &rewrite.aliases {
-        closed(vec![alias.target], vec![alias.source]);
-    }
-    for (made, from) in sources {
-        if from.contains(&made)
-            && let Some(name) = place_of(statements, &scope.var(made).name)
-        {
-            faults.push(made_from_itself(faults, name));
-        }
-    }
-}
-
-fn place_of<'s>(statements: &'s [Statement], name: &str) -> Option<&'s Name> {
-    let outputs = statements.iter().flat_map(|statement| match statement {
-        Statement::Node(node) => node.outputs.as_slice(),
-        Statement::Alias { target, .. } => std::slice::from_ref(target),
-    });
-    outputs.into_iter().map(|output| &output.name).find(|output| &*output.text == name)
 }

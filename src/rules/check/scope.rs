@@ -65,8 +65,16 @@ pub struct Scope<'a> {
     values: Vec<ValueVar>,
     attrs: Vec<AttrVar>,
     attr_uses: Vec<u32>,
+    names: Names,
     /// Variables that `let` binds, bound yet or not.
     lets: Vec<&'a Name>,
+}
+
+/// The names that are in force: in a function only its own are.
+#[derive(Clone, Default)]
+pub struct Names {
+    values: Vec<(Arc<str>, VarId)>,
+    attrs: Vec<(Arc<str>, AttrVarId)>,
 }
 
 impl<'a> Scope<'a> {
@@ -75,7 +83,13 @@ impl<'a> Scope<'a> {
             EntryKind::Let { var, .. } => Some(var),
             _ => None,
         });
-        Scope { values: Vec::new(), attrs: Vec::new(), attr_uses: Vec::new(), lets: lets.collect() }
+        Scope {
+            values: Vec::new(),
+            attrs: Vec::new(),
+            attr_uses: Vec::new(),
+            names: Names::default(),
+            lets: lets.collect(),
+        }
     }
 
     pub fn values(&self) -> &[ValueVar] {
@@ -91,13 +105,35 @@ impl<'a> Scope<'a> {
     }
 
     pub fn find(&self, name: &str) -> Option<VarId> {
-        let at = self.values.iter().position(|value| &*value.name == name)?;
-        u16::try_from(at).ok().map(VarId)
+        self.names.values.iter().rfind(|(other, _)| **other == *name).map(|(_, id)| *id)
     }
 
+    fn find_attr(&self, name: &str) -> Option<AttrVarId> {
+        self.names.attrs.iter().rfind(|(other, _)| **other == *name).map(|(_, id)| *id)
+    }
+
+    /// Begins a function, which sees no names but its own; what was in force is given back to
+    /// [`Scope::restore`].
+    pub fn enter(&mut self) -> Names {
+        std::mem::take(&mut self.names)
+    }
+
+    /// The names in force, to which [`Scope::restore`] goes back.
+    pub fn names(&self) -> Names {
+        self.names.clone()
+    }
+
+    pub fn restore(&mut self, names: Names) {
+        self.names = names;
+    }
+
+    /// A new value; one without a name where `name` is empty.
     pub fn add(&mut self, name: &Arc<str>, count: Count, def: Option<(u16, u16)>, span: Span) -> VarId {
         let id = VarId(u16::try_from(self.values.len()).unwrap_or(u16::MAX));
         self.values.push(ValueVar { name: name.clone(), count, def, span });
+        if !name.is_empty() {
+            self.names.values.push((name.clone(), id));
+        }
         id
     }
 
@@ -105,7 +141,7 @@ impl<'a> Scope<'a> {
     pub fn value(&self, name: &Name, faults: &mut Faults) -> Option<VarId> {
         let found = self.find(&name.text);
         if found.is_none() {
-            let names = self.values.iter().map(|value| &*value.name);
+            let names = self.names.values.iter().map(|(name, _)| &**name);
             let close = closest(&name.text, names).and_then(|close| self.find(close)).map(|id| self.var(id));
             faults.push_if_whole(unknown_value(faults, name, close));
         }
@@ -121,49 +157,58 @@ impl<'a> Scope<'a> {
         same
     }
 
+    /// Whether what is written before `=` is written for as many values as its variable has; a name alone is
+    /// enough, as an optional output is one or none by itself.
+    pub fn same_count_as_made(&self, operand: &Operand, id: VarId, faults: &mut Faults) -> bool {
+        operand.many == Many::One && self.var(id).count == Count::Optional
+            || self.same_count(operand, id, faults)
+    }
+
     /// Binds `@name` in the pattern, or finds it there: a repeated one must be equal.
     pub fn bind(&mut self, name: &Name) -> AttrVarId {
-        match self.attrs.iter().position(|attr| attr.name == name.text) {
-            Some(at) => {
-                self.attr_uses[at] += 1;
-                AttrVarId(at as u16)
-            }
+        match self.find_attr(&name.text) {
+            Some(id) => self.used(id),
             None => self.add_attr(name),
         }
     }
 
     /// Binds `@name` by `let`, where it must be new.
     pub fn bind_let(&mut self, name: &Name, faults: &mut Faults) -> Option<AttrVarId> {
-        if let Some(first) = self.attrs.iter().find(|attr| attr.name == name.text) {
-            faults.push(bound_twice(faults, name, first.span));
+        if let Some(first) = self.find_attr(&name.text) {
+            faults.push(bound_twice(faults, name, self.attrs[usize::from(first.0)].span));
             return None;
         }
         Some(self.add_attr(name))
     }
 
-    /// Binds the name of the operator that `@name` stands for, which need not be used.
-    pub fn bind_operator(&mut self, name: &Name) -> AttrVarId {
+    /// Binds a name that need not be used: that of an operator, a parameter, a place in a list.
+    pub fn bind_unused(&mut self, name: &Name) -> AttrVarId {
         let id = self.add_attr(name);
+        self.used(id)
+    }
+
+    fn used(&mut self, id: AttrVarId) -> AttrVarId {
         self.attr_uses[usize::from(id.0)] += 1;
         id
     }
 
     fn add_attr(&mut self, name: &Name) -> AttrVarId {
+        let id = AttrVarId(u16::try_from(self.attrs.len()).unwrap_or(u16::MAX));
         self.attrs.push(AttrVar { name: name.text.clone(), span: name.span });
         self.attr_uses.push(0);
-        AttrVarId(u16::try_from(self.attrs.len() - 1).unwrap_or(u16::MAX))
+        self.names.attrs.push((name.text.clone(), id));
+        id
     }
 
     /// Uses `@name`; reported where it is not bound.
     pub fn attr(&mut self, name: &Name, faults: &mut Faults) -> Option<AttrVarId> {
-        if let Some(at) = self.attrs.iter().position(|attr| attr.name == name.text) {
-            self.attr_uses[at] += 1;
-            return u16::try_from(at).ok().map(AttrVarId);
+        if let Some(id) = self.find_attr(&name.text) {
+            return Some(self.used(id));
         }
         let below = self.lets.iter().copied().find(|other| other.text == name.text);
-        let names = self.attrs.iter().map(|attr| &*attr.name);
-        let close =
-            closest(&name.text, names).and_then(|close| self.attrs.iter().find(|attr| &*attr.name == close));
+        let names = self.names.attrs.iter().map(|(name, _)| &**name);
+        let close = closest(&name.text, names).and_then(|close| self.find_attr(close));
+        let close = close.map(|id| &self.attrs[usize::from(id.0)]);
         faults.push_if_whole(unbound_attr(faults, name, close, below));
         None
     }

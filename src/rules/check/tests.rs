@@ -1,7 +1,7 @@
 use crate::graph::syntax::Source;
 use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::registry::RuleSet;
-use crate::rules::rule::{AttrPatKind, Count, InPat, Rule, Step, VarId};
+use crate::rules::rule::{AttrPatKind, Count, Rule, Step, Term, VarId};
 
 /// A rule of this body, without faults.
 fn rule(body: &str) -> Rule {
@@ -84,8 +84,9 @@ fn names_become_numbers() {
     ];
     assert_eq!(values, expected);
     let rewrite = direction.rewrite.as_ref().expect("a rewrite");
-    assert_eq!((&*rewrite.fresh[0].name, rewrite.outputs.as_slice()), ("d", [VarId(4)].as_slice()));
-    assert_eq!(rewrite.nodes[1].inputs, [InPat::Variadic(VarId(0)), InPat::Value(VarId(6))]);
+    assert_eq!((&*rewrite.fresh[0].var.name, rewrite.outputs[0].0), ("d", VarId(4)));
+    let inputs = rewrite.nodes[1].inputs.as_slice();
+    assert!(matches!(inputs, [Term::Var(VarId(0)), Term::Var(VarId(6))]), "{inputs:?}");
 }
 
 #[test]

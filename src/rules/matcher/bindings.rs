@@ -12,7 +12,18 @@ pub enum Binding<V> {
     /// `b?` where nothing is.
     Absent,
     /// `xs...`.
-    Many(Vec<V>),
+    Many(Arc<[V]>),
+}
+
+impl<V: Copy> Binding<V> {
+    /// The same of other values.
+    pub fn map<W>(&self, change: impl Fn(V) -> W) -> Binding<W> {
+        match self {
+            Binding::One(value) => Binding::One(change(*value)),
+            Binding::Absent => Binding::Absent,
+            Binding::Many(values) => Binding::Many(values.iter().copied().map(change).collect()),
+        }
+    }
 }
 
 /// One way in which a pattern fits.
@@ -33,6 +44,11 @@ impl<V: Copy, N> Match<V, N> {
     /// What a variable stands for; `None` for one that only the rewrite has.
     pub fn value(&self, var: VarId) -> Option<&Binding<V>> {
         self.values.get(usize::from(var.0))?.as_ref()
+    }
+
+    /// How many variables the pattern has: those of a rewrite come after them.
+    pub fn value_count(&self) -> usize {
+        self.values.len()
     }
 
     /// The value of a variable that stands for exactly one.

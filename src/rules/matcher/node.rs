@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::rules::datum::Datum;
 use crate::rules::host::Host;
-use crate::rules::rule::{AttrPat, AttrPatKind, InPat, PatNode, Pattern, Rest, VarId};
+use crate::rules::rule::{AttrPat, AttrPatKind, OperandPat, PatNode, Pattern, Rest, VarId};
 use crate::schema::Schema;
 
 use super::MATCHES_PER_ROOT;
@@ -67,7 +67,7 @@ fn next<V: Copy + Eq, N: Copy + Eq>(pattern: &Pattern, state: &State<V, N>) -> O
     let missing = (0..pattern.nodes.len()).rev().filter(|&index| state.node(index).is_none());
     missing.into_iter().find_map(|index| {
         let outputs = pattern.nodes[index].outputs.iter().enumerate();
-        outputs.into_iter().find_map(|(output, var)| match state.value((*var)?) {
+        outputs.into_iter().find_map(|(output, pat)| match state.value(pat.var()?) {
             Some(Binding::One(value)) => Some((index, output, *value)),
             _ => None,
         })
@@ -92,15 +92,8 @@ fn place<H: Host>(
         return Vec::new();
     }
     state.set_node(index, node);
-    for (at, var) in wanted.outputs.iter().enumerate() {
-        let fits = match (var, host.output(node, at)) {
-            (Some(var), Some(value)) => state.bind(*var, Binding::One(value)),
-            (Some(_), None) => false,
-            (None, value) => value.is_none(),
-        };
-        if !fits {
-            return Vec::new();
-        }
+    if !outputs(&wanted.outputs, &host.outputs(node), &mut state) {
+        return Vec::new();
     }
     let inputs = host.inputs(node);
     let mut placed = operands(&wanted.inputs, &inputs, state.clone());
@@ -110,14 +103,34 @@ fn place<H: Host>(
     placed
 }
 
+/// Binds the outputs that the pattern writes; false where one does not fit. Others may be there.
+fn outputs<V: Copy + Eq, N: Copy + Eq>(
+    wanted: &[OperandPat],
+    outputs: &[Option<V>],
+    state: &mut State<V, N>,
+) -> bool {
+    wanted.iter().enumerate().all(|(at, pat)| match (pat, outputs.get(at).copied().flatten()) {
+        (OperandPat::Value(var) | OperandPat::Optional(var), Some(value)) => {
+            state.bind(*var, Binding::One(value))
+        }
+        (OperandPat::Optional(var), None) => state.bind(*var, Binding::Absent),
+        (OperandPat::Value(_), None) => false,
+        (OperandPat::Absent, value) => value.is_none(),
+        (OperandPat::Variadic(var), _) => {
+            let rest: Option<Arc<[V]>> = outputs.get(at..).unwrap_or_default().iter().copied().collect();
+            rest.is_some_and(|rest| state.bind(*var, Binding::Many(rest)))
+        }
+    })
+}
+
 fn is_commutative(pattern: &PatNode) -> bool {
-    let plain = matches!(pattern.inputs[..], [InPat::Value(_), InPat::Value(_)]);
+    let plain = matches!(pattern.inputs[..], [OperandPat::Value(_), OperandPat::Value(_)]);
     plain && pattern.op.domain.is_empty() && COMMUTATIVE.contains(&&*pattern.op.name)
 }
 
 /// The ways to share `inputs` among the input patterns.
 fn operands<V: Copy + Eq, N: Copy + Eq>(
-    wanted: &[InPat],
+    wanted: &[OperandPat],
     inputs: &[Option<V>],
     mut state: State<V, N>,
 ) -> Vec<State<V, N>> {
@@ -130,11 +143,13 @@ fn operands<V: Copy + Eq, N: Copy + Eq>(
         None => (None, inputs),
     };
     let bound = match (first, input) {
-        (InPat::Variadic(var), _) => return variadic(*var, wanted, inputs, &state),
-        (InPat::Value(var) | InPat::Optional(var), Some(value)) => state.bind(*var, Binding::One(value)),
-        (InPat::Optional(var), None) => state.bind(*var, Binding::Absent),
-        (InPat::Absent, None) => true,
-        (InPat::Value(_), None) | (InPat::Absent, Some(_)) => false,
+        (OperandPat::Variadic(var), _) => return variadic(*var, wanted, inputs, &state),
+        (OperandPat::Value(var) | OperandPat::Optional(var), Some(value)) => {
+            state.bind(*var, Binding::One(value))
+        }
+        (OperandPat::Optional(var), None) => state.bind(*var, Binding::Absent),
+        (OperandPat::Absent, None) => true,
+        (OperandPat::Value(_), None) | (OperandPat::Absent, Some(_)) => false,
     };
     if bound { operands(wanted, rest, state) } else { Vec::new() }
 }
@@ -142,17 +157,18 @@ fn operands<V: Copy + Eq, N: Copy + Eq>(
 /// The ways in which `xs...` takes the first inputs: each number of them that leaves enough.
 fn variadic<V: Copy + Eq, N: Copy + Eq>(
     var: VarId,
-    wanted: &[InPat],
+    wanted: &[OperandPat],
     inputs: &[Option<V>],
     state: &State<V, N>,
 ) -> Vec<State<V, N>> {
     let present = inputs.iter().map_while(|input| *input).collect::<Vec<V>>();
-    let open_ended = wanted.iter().any(|one| matches!(one, InPat::Variadic(_) | InPat::Optional(_)));
+    let open_ended =
+        wanted.iter().any(|one| matches!(one, OperandPat::Variadic(_) | OperandPat::Optional(_)));
     let least = if open_ended { 0 } else { inputs.len().saturating_sub(wanted.len()) };
     let mut found = Vec::new();
     for taken in least..=present.len() {
         let mut state = state.clone();
-        if state.bind(var, Binding::Many(present[..taken].to_vec())) {
+        if state.bind(var, Binding::Many(present[..taken].into())) {
             found.extend(operands(wanted, &inputs[taken..], state));
         }
     }

@@ -8,7 +8,7 @@ use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::text::{self, Text};
 use crate::graph::syntax::{node, number};
 
-/// `example "name" [at opset N | from N to M] { graph } becomes { nodes } | unchanged | finds "…"`; in
+/// `example "name" [at opset N | from N to M] { graph } computes | becomes { nodes } | unchanged | finds "…"`; in
 /// the place of the graph, a whole model.
 ///
 /// `keyword` is the place of the word `example`, which has been read.
@@ -46,13 +46,16 @@ fn expect(cursor: &mut Cursor) -> Parsed<ExpectAst> {
     if cursor.eat_word("unchanged") {
         return Ok(ExpectAst::Unchanged);
     }
+    if cursor.eat_word("computes") {
+        return Ok(ExpectAst::Computes);
+    }
     if cursor.eat_word("becomes") {
         return becomes(cursor).map(ExpectAst::Becomes);
     }
     if !cursor.eat_word("finds") {
-        return Err(
-            cursor.expected("what becomes of the example: `becomes { … }`, `unchanged` or `finds \"…\"`")
-        );
+        return Err(cursor.expected(
+            "what becomes of the example: `computes`, `becomes { … }`, `unchanged` or `finds \"…\"`",
+        ));
     }
     if cursor.eat_word("nothing") {
         return Ok(ExpectAst::Finds(Vec::new()));

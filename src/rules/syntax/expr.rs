@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::ast::{ExprAst, ExprAstKind};
+use super::value;
 use crate::graph::syntax::cursor::{Cursor, Parsed};
 use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::node::Dialect;
@@ -20,10 +21,14 @@ impl Dialect for RuleNodes {
 
     const RULES: bool = true;
 
-    /// Without comparisons, whose `>` would be that of the attribute list.
     fn value(cursor: &mut Cursor, _kind: Option<AttrKind>) -> Parsed<ExprAst> {
-        cursor.nested(sum)
+        computed(cursor)
     }
+}
+
+/// An attribute or a constant: without comparisons, whose `>` would be that of the attribute list.
+pub fn computed(cursor: &mut Cursor) -> Parsed<ExprAst> {
+    cursor.nested(sum)
 }
 
 /// A whole expression.
@@ -173,7 +178,7 @@ fn primary(cursor: &mut Cursor) -> Parsed<ExprAst> {
         }
         TokenKind::Sign(b'[') => {
             cursor.bump();
-            ExprAstKind::List(cursor.list("]", expr)?)
+            list(cursor)?
         }
         TokenKind::Quoted => ExprAstKind::Str(cursor.string("a string")?.text),
         _ if number::at_int(cursor) => ExprAstKind::Int(number::int(cursor)?),
@@ -182,6 +187,23 @@ fn primary(cursor: &mut Cursor) -> Parsed<ExprAst> {
         _ => return Err(cursor.expected("an expression")),
     };
     Ok(ExprAst { kind, span: cursor.since(start) })
+}
+
+/// `1, 2]`, or `dim(p, 0) for p in parts]`, after the bracket.
+fn list(cursor: &mut Cursor) -> Parsed<ExprAstKind> {
+    let mut each = None;
+    let items = cursor.list("]", |cursor| {
+        let item = expr(cursor)?;
+        if cursor.at_word("for") && each.is_none() {
+            each = Some(value::after_body(cursor, item.clone())?);
+        }
+        Ok(item)
+    })?;
+    match each {
+        Some(each) if items.len() == 1 => Ok(ExprAstKind::Each(Box::new(each))),
+        Some(_) => Err(cursor.fault(items[0].span, "`for` makes a whole list: it has one item before it")),
+        None => Ok(ExprAstKind::List(items)),
+    }
 }
 
 /// `_`, `true`, `float16`, `float {1}`, `dtype(x)`, `x`.

@@ -24,6 +24,19 @@ enum Outcome {
     Differs(String),
 }
 
+/// Whether an example gives the same numbers before and after, in at least one run.
+pub fn check(rule: &Rule, example: &Example, after: &Model) -> Result<(), String> {
+    if CONDITIONAL.iter().any(|(code, _)| *code == &*rule.code) {
+        return Ok(());
+    }
+    match outcome(rule, example, after) {
+        Outcome::Equal => Ok(()),
+        Outcome::Skipped(why) => Err(format!("it cannot be run: {why:?}")),
+        Outcome::NeverRan(why) => Err(format!("no inputs were found that it takes: {why}")),
+        Outcome::Differs(why) => Err(why),
+    }
+}
+
 fn outcome(rule: &Rule, example: &Example, after: &Model) -> Outcome {
     let before = &example.model;
     let sets = match inputs::sets(before) {

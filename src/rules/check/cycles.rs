@@ -1,0 +1,59 @@
+//! No value is made from itself, through whatever terms.
+
+use rustc_hash::FxHashSet;
+
+use super::Faults;
+use super::rewrite::targets;
+use crate::diag::Finding;
+use crate::graph::syntax::ast::Name;
+use crate::rules::expr::Over;
+use crate::rules::rule::{Pattern, Rewrite, Term, VarId};
+use crate::rules::syntax::ast::Statement;
+
+fn made_from_itself(faults: &Faults, name: &Name) -> Finding {
+    faults.at(name.span, format!("the rewrite makes `{}` from itself", name.text))
+}
+
+/// Reports every value of the pattern that the rewrite makes from itself.
+pub fn check(rewrite: &Rewrite, pattern: &Pattern, statements: &[Statement], faults: &mut Faults) {
+    for (output, term) in &rewrite.outputs {
+        let mut reached = FxHashSet::default();
+        reach(rewrite, pattern, term, &mut reached);
+        let name = &pattern.values[usize::from(output.0)].name;
+        let mut made = statements.iter().flat_map(targets).map(|target| &target.name);
+        if reached.contains(output)
+            && let Some(place) = made.find(|made| made.text == *name)
+        {
+            faults.push(made_from_itself(faults, place));
+        }
+    }
+}
+
+/// The values that a term is made from.
+fn reach(rewrite: &Rewrite, pattern: &Pattern, term: &Term, reached: &mut FxHashSet<VarId>) {
+    match term {
+        Term::Absent | Term::Literal(_) => {}
+        Term::Var(var) => {
+            if !reached.insert(*var) {
+                return;
+            }
+            let at = usize::from(var.0);
+            let made = match at.checked_sub(pattern.values.len()) {
+                Some(fresh) => rewrite.fresh.get(fresh).and_then(|fresh| fresh.term.as_ref()),
+                None => rewrite.outputs.iter().find(|(output, _)| output == var).map(|(_, term)| term),
+            };
+            made.into_iter().for_each(|term| reach(rewrite, pattern, term, reached));
+        }
+        Term::Output { node, .. } => {
+            let inputs = rewrite.nodes.get(usize::from(*node)).into_iter().flat_map(|node| &node.inputs);
+            inputs.for_each(|input| reach(rewrite, pattern, input, reached));
+        }
+        Term::Case(arms) => arms.iter().for_each(|arm| reach(rewrite, pattern, &arm.term, reached)),
+        Term::Each(each) => {
+            if let Over::Values { values, .. } = each.each.over {
+                reach(rewrite, pattern, &Term::Var(values), reached);
+            }
+            reach(rewrite, pattern, &each.term, reached);
+        }
+    }
+}

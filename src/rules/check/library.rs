@@ -1,0 +1,224 @@
+//! Functions: what a rule file calls by name, written out where it is called.
+
+use super::rewrite::Checker;
+use super::scope::Scope;
+use super::{Faults, expr};
+use crate::diag::Finding;
+use crate::graph::syntax::Span;
+use crate::graph::syntax::ast::{Many, Name, Operand};
+use crate::graph::syntax::suggest::{counted, with_suggestion};
+use crate::rules::embedded;
+use crate::rules::expr::{Expr, ExprKind};
+use crate::rules::func::Func;
+use crate::rules::rule::{Count, Term};
+use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, FnAst, ParamAst, ValueAst, ValueAstKind};
+use crate::rules::syntax::begins_operator;
+
+fn unknown_function(faults: &Faults, name: &Name, library: Library) -> Finding {
+    let message = format!("there is no function `{}`", name.text);
+    let functions = Func::ALL.iter().map(|func| func.name());
+    let message = with_suggestion(message, &name.text, library.names().chain(functions));
+    faults.at(name.span, message).help("operators begin with a capital letter; functions are made with `fn`")
+}
+
+fn other_number(faults: &Faults, call: &CallAst, function: &FnAst) -> Finding {
+    let takes = counted(function.params.len(), "argument");
+    faults.at(call.span, format!("`{}` takes {takes}, not {}", function.name.text, call.inputs.len()))
+}
+
+fn calls_itself(faults: &Faults, call: &CallAst) -> Finding {
+    faults.at(call.span, format!("`{}` calls itself, and would never end", call.op.name.text))
+}
+
+fn no_attributes(faults: &Faults, call: &CallAst) -> Finding {
+    faults
+        .at(call.span, format!("`{}` is a function: it takes everything in brackets", call.op.name.text))
+        .help("attributes are arguments too: `f (x, @axis)`")
+}
+
+fn not_an_attribute(faults: &Faults, value: &ValueAst, param: &Name) -> Finding {
+    faults.at(value.span, format!("`@{}` stands for an attribute, and this is a value", param.text))
+}
+
+fn wrong_count(faults: &Faults, value: &ValueAst, param: &Operand) -> Finding {
+    let text = match param.many {
+        Many::One => "one value, and this may be none or many",
+        Many::Optional => "one value or none, and this is many",
+        Many::Any => "many values",
+    };
+    faults.at(value.span, format!("`{}` stands for {text}", param.name.text))
+}
+
+fn bad_function_name(faults: &Faults, name: &Name) -> Finding {
+    let finding = faults.at(name.span, format!("`{}` cannot be the name of a function", name.text));
+    if begins_operator(&name.text) {
+        return finding.help("names with a capital letter are operators");
+    }
+    finding.help("the expression language has a function of this name")
+}
+
+fn function_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
+    faults
+        .at(name.span, format!("there are two functions `{}`", name.text))
+        .related(faults.place(first), "the first one is here")
+}
+
+/// The functions that a file can call: its own, and those of `rules/lib`.
+#[derive(Clone, Copy)]
+pub struct Library<'a> {
+    own: &'a [FnAst],
+}
+
+impl<'a> Library<'a> {
+    pub fn new(own: &'a [FnAst]) -> Self {
+        Library { own }
+    }
+
+    fn find(self, name: &str) -> Option<&'a FnAst> {
+        let own = self.own.iter().find(|function| &*function.name.text == name);
+        own.or_else(|| embedded::library().iter().find(|function| &*function.name.text == name))
+    }
+
+    fn names(self) -> impl Iterator<Item = &'a str> {
+        self.own.iter().chain(embedded::library()).map(|function| &*function.name.text)
+    }
+
+    /// Checks the functions of the file where they stand, with nothing known of what they are called with.
+    pub fn check(self, faults: &mut Faults) {
+        for (index, function) in self.own.iter().enumerate() {
+            let name = &function.name;
+            if begins_operator(&name.text) || Func::by_name(&name.text).is_some() {
+                faults.push(bad_function_name(faults, name));
+            }
+            if let Some(first) = self.own[..index].iter().find(|other| other.name.text == name.text) {
+                faults.push(function_twice(faults, name, first.name.span));
+            }
+            let mut scope = Scope::new(&[]);
+            for param in &function.params {
+                match param {
+                    ParamAst::Value(operand) => {
+                        scope.add(&operand.name.text, super::scope::count(operand.many), None, operand.span);
+                    }
+                    ParamAst::Attr(name) => drop(scope.bind_unused(name)),
+                }
+            }
+            let bound = scope.values().len();
+            let statements = &function.statements;
+            let mut checker = Checker::new(bound, statements, &mut scope, self, function.at, faults);
+            checker.calls.push(name.text.clone());
+            statements.iter().for_each(|statement| checker.statement(statement));
+            checker.value(&function.result);
+            scope.report_unused(faults);
+        }
+    }
+}
+
+impl Checker<'_, '_, '_, '_> {
+    /// Writes out a function where it is called.
+    pub(super) fn function(&mut self, call: &CallAst) -> Option<(Term, Count)> {
+        let name = &call.op.name;
+        let Some(function) = self.library.find(&name.text) else {
+            self.faults.push(unknown_function(self.faults, name, self.library));
+            return None;
+        };
+        if self.calls.contains(&name.text) {
+            self.faults.push(calls_itself(self.faults, call));
+            return None;
+        }
+        if !call.attrs.is_empty() || call.rest.is_some() || call.op.epoch.is_some() {
+            self.faults.push(no_attributes(self.faults, call));
+            return None;
+        }
+        if call.inputs.len() != function.params.len() {
+            self.faults.push(other_number(self.faults, call, function));
+            return None;
+        }
+        let arguments: Vec<_> = call
+            .inputs
+            .iter()
+            .zip(&function.params)
+            .map(|(value, param)| self.argument(value, param))
+            .collect();
+        let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
+        let names = self.scope.enter();
+        for (argument, param) in arguments.into_iter().zip(&function.params) {
+            match (argument, param) {
+                (Argument::Value(term, count), ParamAst::Value(operand)) => self.bind(operand, count, term),
+                (Argument::Attr(value), ParamAst::Attr(name)) => self.bind_attr(name, value),
+                _ => {}
+            }
+        }
+        let at = std::mem::replace(&mut self.at, function.at);
+        self.calls.push(name.text.clone());
+        let outer = self.faults.set_call(Some(call.span));
+        function.statements.iter().for_each(|statement| self.statement(statement));
+        let result = self.value(&function.result);
+        self.faults.set_call(outer);
+        self.calls.pop();
+        self.at = at;
+        self.scope.restore(names);
+        result
+    }
+
+    fn argument(&mut self, value: &ValueAst, param: &ParamAst) -> Option<Argument> {
+        match param {
+            ParamAst::Attr(name) => {
+                let Some(ast) = as_expression(value) else {
+                    self.faults.push(not_an_attribute(self.faults, value, name));
+                    return None;
+                };
+                expr::expr(&ast, self.scope, self.faults).map(Argument::Attr)
+            }
+            ParamAst::Value(operand) => {
+                let (term, count) = self.value(value)?;
+                let fits = match operand.many {
+                    Many::One => count == Count::One,
+                    Many::Optional => count != Count::Many,
+                    Many::Any => count == Count::Many,
+                };
+                if !fits {
+                    self.faults.push(wrong_count(self.faults, value, operand));
+                    return None;
+                }
+                Some(Argument::Value(term, super::scope::count(operand.many)))
+            }
+        }
+    }
+}
+
+enum Argument {
+    Value(Term, Count),
+    Attr(Expr),
+}
+
+/// A value as the attribute that it can be read as: a constant, a string, an element type.
+fn as_expression(value: &ValueAst) -> Option<ExprAst> {
+    match &value.kind {
+        ValueAstKind::Literal(ast) => Some(ast.clone()),
+        ValueAstKind::Name(operand) if operand.many == Many::One => {
+            let text = &operand.name.text;
+            let is_quoted = operand.name.span.end - operand.name.span.start != text.len() as u32;
+            let kind = match text.parse() {
+                _ if is_quoted => ExprAstKind::Str(text.clone()),
+                Ok(elem) => ExprAstKind::Elem(elem),
+                Err(_) => return None,
+            };
+            Some(ExprAst { kind, span: value.span })
+        }
+        _ => None,
+    }
+}
+
+/// The constant of `Constant <name = value> ()`, as an expression.
+pub(super) fn constant(name: &str, value: Expr) -> Option<Expr> {
+    use crate::graph::ElemType;
+    let elem = match name {
+        "value_int" | "value_ints" => ElemType::Int64,
+        "value_float" | "value_floats" => ElemType::Float,
+        "value" | "value_string" | "value_strings" => return Some(value),
+        _ => return None,
+    };
+    let span = value.span;
+    let elem = Expr { kind: ExprKind::Elem(elem), span };
+    Some(Expr { kind: ExprKind::Call { func: Func::Tensor, args: vec![elem, value] }, span })
+}

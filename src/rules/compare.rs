@@ -1,0 +1,80 @@
+//! Comparisons of data, some of which are sizes that no number is known of.
+
+use super::arith;
+use super::datum::Datum;
+use super::expr::CompareOp;
+use crate::graph::dim::{Answer, Bounds, Dim};
+
+/// Compares where these bounds of symbols hold. Undecided is `None`.
+#[derive(Clone, Copy)]
+pub struct Comparison<'a> {
+    pub bounds: &'a Bounds,
+}
+
+impl Comparison<'_> {
+    /// Symbolic sizes are compared for every size that they can have; undecided is undefined.
+    pub fn compare(self, op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
+        if let (Some(a), Some(b)) = (as_dim(left), as_dim(right))
+            && (a.as_const().is_none() || b.as_const().is_none())
+        {
+            return self.dims(op, &a, &b);
+        }
+        if let (Datum::List(a), Datum::List(b)) = (left, right)
+            && matches!(op, CompareOp::Eq | CompareOp::Ne)
+        {
+            return Some(self.lists_equal(a, b)? == (op == CompareOp::Eq));
+        }
+        arith::compare(op, left, right)
+    }
+
+    fn dims(self, op: CompareOp, a: &Dim, b: &Dim) -> Option<bool> {
+        let bounds = self.bounds;
+        let answer = match op {
+            CompareOp::Eq => a.equals(b, bounds),
+            CompareOp::Ne => a.differs(b, bounds),
+            CompareOp::Ge => a.at_least(b, bounds),
+            CompareOp::Le => b.at_least(a, bounds),
+            CompareOp::Lt => a.at_least(b, bounds).negated(),
+            CompareOp::Gt => b.at_least(a, bounds).negated(),
+        };
+        match answer {
+            Answer::Always => Some(true),
+            Answer::Never => Some(false),
+            Answer::Unknown => None,
+        }
+    }
+
+    /// Unequal as soon as the lengths or one pair differ, even where another pair is undecided.
+    fn lists_equal(self, a: &[Datum], b: &[Datum]) -> Option<bool> {
+        if a.len() != b.len() {
+            return Some(false);
+        }
+        let mut all_decided = true;
+        for (a, b) in a.iter().zip(b) {
+            match self.compare(CompareOp::Eq, a, b) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => all_decided = false,
+            }
+        }
+        all_decided.then_some(true)
+    }
+
+    /// Whether a list has an item that is equal.
+    pub fn contains(self, item: &Datum, list: &Datum) -> Option<bool> {
+        let Datum::List(items) = list else { return None };
+        let answers: Vec<_> = items.iter().map(|other| self.compare(CompareOp::Eq, item, other)).collect();
+        match answers.contains(&Some(true)) {
+            true => Some(true),
+            false => (!answers.contains(&None)).then_some(false),
+        }
+    }
+}
+
+fn as_dim(datum: &Datum) -> Option<Dim> {
+    match datum {
+        Datum::Dim(dim) => Some(dim.clone()),
+        Datum::Int(int) => Some(Dim::known(*int)),
+        _ => None,
+    }
+}

@@ -1,0 +1,273 @@
+//! Makes what a rewrite says, piece by piece, as it is needed.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::draft::{Item, NewId, Slot};
+use super::{Made, PlannedNode, literal, schema_of};
+use crate::graph::dim::{Dim, Interval};
+use crate::graph::{AttrKind, AttrValue, Attribute, ElemType, Id, Tensor, TensorId};
+use crate::infer::{Attrs, Call, Fact, Fresh, transfer};
+use crate::rules::datum::Datum;
+use crate::rules::eval::Env;
+use crate::rules::host::Host;
+use crate::rules::matcher::Binding;
+use crate::rules::rule::{AttrVarId, NewNode, Term, VarId};
+use crate::schema::Schema;
+
+impl<'a, H: Host> Env<'a, H> {
+    /// What is known of a value; of a new one, what inference says of the node that makes it.
+    pub(in crate::rules) fn fact(&mut self, item: Item<H::Value>) -> Cow<'a, Fact> {
+        let host = self.host;
+        match item {
+            Item::Old(value) => Cow::Borrowed(host.fact(value)),
+            Item::New(id) => Cow::Owned(self.new_fact(id)),
+        }
+    }
+
+    fn new_fact(&mut self, id: NewId) -> Fact {
+        if let Some(fact) = &self.draft.facts[id.0] {
+            return fact.clone();
+        }
+        let fact = match self.draft.values[id.0].clone() {
+            Made::Constant(array) => Fact::Tensor(crate::infer::TensorFact::constant(array)),
+            Made::Output { node, index } => self.transferred(node).get(index).cloned().unwrap_or_default(),
+        };
+        self.draft.facts[id.0] = Some(fact.clone());
+        fact
+    }
+
+    /// What is known of the outputs of a new node.
+    fn transferred(&mut self, node: usize) -> Vec<Fact> {
+        let inputs = self.draft.nodes[node].inputs.clone();
+        let facts: Vec<_> = inputs.into_iter().map(|input| input.map(|input| self.fact(input))).collect();
+        let facts: Vec<Option<&Fact>> = facts.iter().map(|fact| fact.as_deref()).collect();
+        let PlannedNode { schema, attrs, outputs, .. } = &self.draft.nodes[node];
+        let call = Call {
+            domain: schema.domain,
+            op: schema.name,
+            opset: self.opset_for(schema),
+            attrs: &NewAttrs { attrs, tensors: &self.draft.tensors },
+            inputs: &facts,
+            outputs: outputs.len(),
+            bounds: self.host.bounds(),
+        };
+        transfer(&call, &mut NoSymbols).0
+    }
+
+    /// The opset in which a new node is understood: that of the graph, or, for an epoch that is not in force
+    /// there, the first in which it is.
+    fn opset_for(&self, schema: &Schema) -> i64 {
+        let own = self.host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());
+        let in_force = own.and_then(|own| crate::schema::lookup(schema.domain, schema.name, own));
+        match (own, in_force) {
+            (Some(own), Some(in_force)) if in_force.epoch == schema.epoch => i64::from(own),
+            _ => i64::from(schema.since),
+        }
+    }
+
+    /// What `let` says, in a rewrite.
+    pub(in crate::rules) fn make_attr(&mut self, var: AttrVarId) -> Option<Datum> {
+        let (_, expr) = self.draft.rewrite?.lets.iter().find(|(name, _)| *name == var)?;
+        let datum = self.eval(expr)?;
+        self.draft.set_attr(var, datum.clone());
+        Some(datum)
+    }
+
+    /// What a name stands for that the pattern does not bind.
+    pub(in crate::rules) fn make_value(&mut self, var: VarId) -> Option<Binding<Item<H::Value>>> {
+        self.named(var)?.binding()
+    }
+
+    /// What the rewrite says that a value of the pattern is equal to.
+    pub(super) fn redefinition(&mut self, var: VarId) -> Option<Slot<H::Value>> {
+        if let Some(slot) = self.draft.output(var) {
+            return Some(slot.clone());
+        }
+        let (_, term) = self.draft.rewrite?.outputs.iter().find(|(name, _)| *name == var)?;
+        let slot = self.resolve(term)?;
+        self.draft.set_output(var, slot.clone());
+        Some(slot)
+    }
+
+    fn named(&mut self, var: VarId) -> Option<Slot<H::Value>> {
+        if let Some(slot) = self.draft.slot(var) {
+            return Some(slot.clone());
+        }
+        let rewrite = self.draft.rewrite?;
+        if let Some(binding) = self.found.value(var) {
+            let is_made = rewrite.outputs.iter().any(|(name, _)| *name == var);
+            return if is_made { self.redefinition(var) } else { Some(slot_of(binding)) };
+        }
+        let fresh = usize::from(var.0).checked_sub(self.found.value_count())?;
+        let slot = self.resolve(rewrite.fresh.get(fresh)?.term.as_ref()?)?;
+        self.draft.set_slot(var, slot.clone());
+        Some(slot)
+    }
+
+    fn resolve(&mut self, term: &'a Term) -> Option<Slot<H::Value>> {
+        Some(match term {
+            Term::Absent => Slot::Absent,
+            Term::Var(var) => return self.named(*var),
+            Term::Literal(expr) => match self.eval(expr)? {
+                Datum::Absent => Slot::Absent,
+                datum => Slot::Literal(datum),
+            },
+            Term::Output { node, index } => {
+                let node = self.node(*node)?;
+                let index = usize::from(*index);
+                let is_it = |made: &Made| matches!(made, Made::Output { node: n, index: i } if (*n, *i) == (node, index));
+                match self.draft.values.iter().position(is_it) {
+                    Some(at) => Slot::Value(Item::New(NewId(at))),
+                    None => Slot::Value(self.draft.add_value(Made::Output { node, index })),
+                }
+            }
+            Term::Case(arms) => {
+                for arm in arms {
+                    let holds = match &arm.condition {
+                        Some(condition) => self.truth(condition)?,
+                        None => true,
+                    };
+                    if holds {
+                        return self.resolve(&arm.term);
+                    }
+                }
+                return None;
+            }
+            Term::Each(each) => {
+                let bound = self.found.value_count();
+                let slots = self.each(&each.each, |env| {
+                    env.draft.forget(each, bound);
+                    env.resolve(&each.term)
+                });
+                Slot::Many(slots?)
+            }
+        })
+    }
+
+    /// The planned node for a node of the rewrite.
+    fn node(&mut self, index: u16) -> Option<usize> {
+        if let Some(placed) = self.draft.placed(index) {
+            return Some(placed);
+        }
+        let new = self.draft.rewrite?.nodes.get(usize::from(index))?;
+        let mut slots = Vec::new();
+        for input in &new.inputs {
+            slots.extend(self.resolve(input)?.into_list());
+        }
+        while matches!(slots.last(), Some(Slot::Absent)) {
+            slots.pop();
+        }
+        let Some(schema) = schema_of(&new.op, self.host.opset(&new.op.domain)) else {
+            return self.fail(format!("no opset has an operator `{}`", new.op.name));
+        };
+        let attrs = self.attributes(new, schema)?;
+        let elems: Vec<Option<ElemType>> = slots
+            .iter()
+            .map(|slot| match slot {
+                Slot::Value(item) => self.fact(*item).elem(),
+                _ => None,
+            })
+            .collect();
+        let mut inputs = Vec::with_capacity(slots.len());
+        for (position, slot) in slots.iter().enumerate() {
+            inputs.push(match slot {
+                Slot::Absent => None,
+                Slot::Literal(datum) => {
+                    let elem = literal::elem(schema, position, &slots, &elems, datum);
+                    Some(self.constant_of(datum, elem)?)
+                }
+                Slot::Value(item) => Some(*item),
+                Slot::Many(_) => return None,
+            });
+        }
+        let outputs = new.outputs.clone();
+        Some(self.draft.place(index, PlannedNode { schema, inputs, outputs, attrs }))
+    }
+
+    /// A slot as a value; a constant is of type `elem` where it does not say its own.
+    pub(super) fn item(&mut self, slot: Slot<H::Value>, elem: Option<ElemType>) -> Option<Item<H::Value>> {
+        match slot {
+            Slot::Value(item) => Some(item),
+            Slot::Literal(datum) => self.constant_of(&datum, elem),
+            Slot::Absent | Slot::Many(_) => None,
+        }
+    }
+
+    fn constant_of(&mut self, datum: &Datum, elem: Option<ElemType>) -> Option<Item<H::Value>> {
+        let array = Arc::new(literal::array(datum, elem)?);
+        Some(self.draft.add_value(Made::Constant(array)))
+    }
+
+    fn attributes(&mut self, new: &NewNode, schema: &'static Schema) -> Option<Vec<Attribute>> {
+        let mut data: Vec<(Arc<str>, Datum)> = Vec::with_capacity(new.attrs.len());
+        for attr in &new.attrs {
+            match self.eval(&attr.value)? {
+                Datum::Absent => {}
+                datum => data.push((attr.name.clone(), datum)),
+            }
+        }
+        if let Some(rest) = new.rest.and_then(|rest| self.found.rest(rest)) {
+            data.extend(rest.iter().cloned());
+        }
+        let mut attrs = Vec::with_capacity(data.len());
+        for (name, datum) in data {
+            let value = schema.attr(&name).and_then(|spec| self.attr_value(spec.kind, &datum));
+            let Some(value) = value else {
+                return self.fail(format!("`{name}` of `{}` cannot be {datum:?}", schema.name));
+            };
+            attrs.push(Attribute::new(&name, value));
+        }
+        Some(attrs)
+    }
+
+    fn attr_value(&mut self, kind: AttrKind, datum: &Datum) -> Option<AttrValue> {
+        match (kind, datum) {
+            (AttrKind::Tensor, Datum::Tensor(tensor)) => {
+                self.draft.tensors.push(Tensor::clone(tensor));
+                Some(AttrValue::Tensor(TensorId::from_index(self.draft.tensors.len() - 1)))
+            }
+            _ => datum.to_attr(kind),
+        }
+    }
+
+    fn fail<T>(&mut self, why: String) -> Option<T> {
+        self.draft.malformed.get_or_insert(why);
+        None
+    }
+}
+
+fn slot_of<V: Copy>(binding: &Binding<V>) -> Slot<V> {
+    match binding {
+        Binding::One(value) => Slot::Value(Item::Old(*value)),
+        Binding::Absent => Slot::Absent,
+        Binding::Many(values) => {
+            Slot::Many(values.iter().map(|value| Slot::Value(Item::Old(*value))).collect())
+        }
+    }
+}
+
+/// The attributes of a new node, as inference asks for them.
+struct NewAttrs<'p> {
+    attrs: &'p [Attribute],
+    tensors: &'p [Tensor],
+}
+
+impl Attrs for NewAttrs<'_> {
+    fn attr(&self, name: &str) -> Option<&AttrValue> {
+        self.attrs.iter().find(|attr| &*attr.name == name).map(|attr| &attr.value)
+    }
+
+    fn tensor(&self, id: TensorId) -> &Tensor {
+        &self.tensors[id.index()]
+    }
+}
+
+/// Sizes that depend on data have no symbol in what is only planned.
+struct NoSymbols;
+
+impl Fresh for NoSymbols {
+    fn size(&mut self, _output: usize, _axis: usize, _range: Interval) -> Option<Dim> {
+        None
+    }
+}

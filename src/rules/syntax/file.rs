@@ -1,0 +1,149 @@
+//! Rule files: `language 2`, `defaults { … }`, functions and rules.
+
+use super::ast::{Entry, EntryKind, FileAst, FnAst, ParamAst, Statement, ValueAst};
+use super::value::{statement, value};
+use super::{RULES, entry, expr::RuleNodes, rule, unknown_keyword};
+use crate::diag::Finding;
+use crate::graph::syntax::cursor::{Cursor, Parsed, Reported};
+use crate::graph::syntax::lexer::TokenKind;
+use crate::graph::syntax::suggest::with_suggestion;
+use crate::graph::syntax::{Source, Span, node, number};
+use crate::rules::outline::{ITEMS, KEYWORDS};
+
+/// The edition of the language that this program reads.
+pub const EDITION: i64 = 2;
+
+/// The entries that a file may give for all of its rules.
+const DEFAULTS: [&str; 4] = ["severity", "phase", "safety", "at"];
+
+/// Reads a rule file. What has a fault is left out where nothing can be made of it.
+pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
+    let mut cursor = Cursor::new(source, RULES);
+    let mut file = FileAst::default();
+    while !cursor.is_end() {
+        let start = cursor.position();
+        if item(&mut cursor, &mut file).is_err() {
+            skip_to_item(&mut cursor, start);
+        }
+    }
+    let at = file.defaults.iter().find_map(|entry| match entry.kind {
+        EntryKind::At(opset, _) => Some(opset),
+        _ => None,
+    });
+    file.functions.iter_mut().for_each(|function| function.at = at);
+    (file, cursor.into_findings())
+}
+
+/// Whether an item of a file begins here.
+pub fn at_item(cursor: &Cursor) -> bool {
+    let follows = |kind: TokenKind| cursor.nth(1).kind == kind;
+    let is_one = ITEMS.iter().any(|word| cursor.at_word(word))
+        && (follows(TokenKind::Ident) || follows(TokenKind::Int) || follows(TokenKind::Sign(b'{')));
+    is_one && cursor.begins_line()
+}
+
+fn skip_to_item(cursor: &mut Cursor, start: usize) {
+    while !cursor.is_end() && (cursor.position() == start || !at_item(cursor)) {
+        cursor.bump();
+    }
+}
+
+fn item(cursor: &mut Cursor, file: &mut FileAst) -> Parsed<()> {
+    if cursor.at_word("language") {
+        let is_first = file.language.is_none() && file.rules.is_empty() && file.functions.is_empty();
+        return language(cursor, is_first).map(|said| file.language = Some(said));
+    }
+    if cursor.at_word("defaults") {
+        return defaults(cursor).map(|entries| file.defaults.extend(entries));
+    }
+    if cursor.at_word("fn") {
+        return function(cursor).map(|function| file.functions.push(function));
+    }
+    rule(cursor).map(|rule| file.rules.push(rule))
+}
+
+/// `language 2`.
+fn language(cursor: &mut Cursor, is_first: bool) -> Parsed<(i64, Span)> {
+    let start = cursor.bump().span;
+    let edition = number::int(cursor)?;
+    let span = cursor.since(start);
+    if edition != EDITION {
+        let finding = cursor.finding(span, format!("there is no language {edition} of rules"));
+        return Err(cursor.report(finding.help(format!("this program reads `language {EDITION}`"))));
+    }
+    if !is_first {
+        return Err(cursor.fault(span, "`language` is the first line of a file"));
+    }
+    Ok((edition, span))
+}
+
+fn defaults(cursor: &mut Cursor) -> Parsed<Vec<Entry>> {
+    cursor.bump();
+    cursor.expect("{")?;
+    let mut entries = Vec::new();
+    while !cursor.eat("}") {
+        let word = cursor.ident("an entry for all rules of the file, or `}`")?;
+        if !KEYWORDS.contains(&&*word.text) {
+            return Err(unknown_keyword(cursor, &word));
+        }
+        if !DEFAULTS.contains(&&*word.text) {
+            let message = format!("`{}` cannot be the same for all rules of a file", word.text);
+            let message = with_suggestion(message, &word.text, DEFAULTS);
+            let finding = cursor.finding(word.span, message);
+            return Err(cursor.report(finding.help(format!("defaults are {}", DEFAULTS.join(", ")))));
+        }
+        entries.push(entry(cursor, word)?);
+    }
+    Ok(entries)
+}
+
+/// `fn name(x, @a) = value`, or `fn name(x, @a) { statement … value }`.
+fn function(cursor: &mut Cursor) -> Parsed<FnAst> {
+    let start = cursor.bump().span;
+    let name = cursor.ident("the name of the function")?;
+    cursor.expect("(")?;
+    let params = cursor.list(")", |cursor| {
+        if cursor.eat("@") {
+            return cursor.ident("the name of an attribute").map(ParamAst::Attr);
+        }
+        match node::operand::<RuleNodes>(cursor)? {
+            Some(operand) if !operand.name.text.is_empty() => Ok(ParamAst::Value(operand)),
+            _ => Err(cursor.expected("a value or an `@attribute`")),
+        }
+    })?;
+    let (statements, result) = if cursor.eat("=") { (Vec::new(), value(cursor)?) } else { body(cursor)? };
+    Ok(FnAst { name, params, statements, result, at: None, span: cursor.since(start) })
+}
+
+/// Statements, and the value that the function is: the last line.
+fn body(cursor: &mut Cursor) -> Parsed<(Vec<Statement>, ValueAst)> {
+    cursor.expect("{")?;
+    let mut statements = Vec::new();
+    loop {
+        if cursor.is_end() || at_item(cursor) {
+            return Err(cursor.expected("`}` after the value that the function is"));
+        }
+        if begins_statement(cursor) {
+            statements.push(statement(cursor)?);
+            continue;
+        }
+        let result = value(cursor)?;
+        cursor.expect("}")?;
+        return Ok((statements, result));
+    }
+}
+
+/// `let @…`, or names between commas up to a `=`.
+fn begins_statement(cursor: &Cursor) -> bool {
+    if cursor.at_word("let") {
+        return true;
+    }
+    let mut ahead = 0;
+    while matches!(
+        cursor.nth(ahead).kind,
+        TokenKind::Ident | TokenKind::Quoted | TokenKind::Sign(b',' | b'?' | b'.')
+    ) {
+        ahead += 1;
+    }
+    ahead > 0 && cursor.nth(ahead).kind == TokenKind::Sign(b'=')
+}

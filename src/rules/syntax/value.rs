@@ -1,0 +1,182 @@
+//! The lines of `match` and `rewrite`, and what may stand where a value may stand.
+
+use std::str::FromStr;
+
+use super::ast::{ArmAst, EachAst, EachOver, Statement, ValueAst, ValueAstKind};
+use super::expr::{RuleNodes, computed, expr};
+use crate::graph::ElemType;
+use crate::graph::syntax::ast::{Many, Name, Operand};
+use crate::graph::syntax::cursor::{Cursor, Parsed};
+use crate::graph::syntax::lexer::{Token, TokenKind};
+use crate::graph::syntax::{Span, node, number};
+use crate::rules::func::Func;
+
+/// `a, b = Op (x)`, `y = x`, or `let @a = …`.
+pub fn statement(cursor: &mut Cursor) -> Parsed<Statement> {
+    let start = cursor.peek().span;
+    if cursor.at_word("let") && cursor.nth(1).kind == TokenKind::Sign(b'@') {
+        cursor.bump();
+        let (var, expr) = binding(cursor)?;
+        return Ok(Statement::Let { var, expr, span: cursor.since(start) });
+    }
+    let targets = node::operands::<RuleNodes>(cursor)?;
+    if targets.is_empty() {
+        return Err(cursor.expected("a node: `y = Op (x)`"));
+    }
+    cursor.expect("=")?;
+    let source = value(cursor)?;
+    let span = cursor.since(start);
+    let is_single = matches!(targets[..], [Operand { many: Many::One | Many::Any, .. }]);
+    match source.kind {
+        ValueAstKind::Name(_) | ValueAstKind::Literal(_) if !is_single => {
+            Err(cursor.fault(span, "one value can be equal to one value: `y = x`"))
+        }
+        _ => Ok(Statement::Make { targets, source, span }),
+    }
+}
+
+/// `@a = …`, as `let` writes it.
+pub fn binding(cursor: &mut Cursor) -> Parsed<(Name, super::ast::ExprAst)> {
+    cursor.expect("@")?;
+    let var = cursor.ident("the name of an attribute variable")?;
+    cursor.expect("=")?;
+    Ok((var, expr(cursor)?))
+}
+
+/// Values between commas; an empty place before a comma is an absent one, as in ONNX text.
+pub fn values(cursor: &mut Cursor) -> Parsed<Vec<ValueAst>> {
+    let mut values = Vec::new();
+    while !cursor.at(")") {
+        values.push(value(cursor)?);
+        if !cursor.eat(",") {
+            break;
+        }
+    }
+    Ok(values)
+}
+
+/// A name, a call, a constant, a `case`, or a list of values made from each of many.
+pub fn value(cursor: &mut Cursor) -> Parsed<ValueAst> {
+    let start = cursor.peek().span;
+    let kind = cursor.nested(kind)?;
+    Ok(ValueAst { kind, span: cursor.since(start) })
+}
+
+fn kind(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
+    let token = cursor.peek();
+    if cursor.at_word("case") && cursor.nth(1).kind == TokenKind::Sign(b'{') {
+        cursor.bump();
+        return arms(cursor).map(ValueAstKind::Case);
+    }
+    if cursor.at("[") && begins_call(cursor, 1) {
+        return each(cursor);
+    }
+    if begins_call(cursor, 0) {
+        let call = node::call_of::<RuleNodes, _>(cursor, values)?;
+        return Ok(ValueAstKind::Call(Box::new(call)));
+    }
+    if is_constant(cursor, token) {
+        return computed(cursor).map(ValueAstKind::Literal);
+    }
+    match node::operand::<RuleNodes>(cursor)? {
+        Some(operand) => Ok(ValueAstKind::Name(operand)),
+        None => Err(cursor.expected("a value")),
+    }
+}
+
+/// Whether the token that many places ahead begins a call of an operator or of a function of values.
+fn begins_call(cursor: &Cursor, ahead: usize) -> bool {
+    let token = cursor.nth(ahead);
+    let next = cursor.nth(ahead + 1);
+    match token.kind {
+        // `@op (…)`: an operator that the pattern chose, with or without `in […]`, `@13` and attributes.
+        TokenKind::Sign(b'@') => {
+            let after = cursor.nth(ahead + 2);
+            let chooses = after.kind == TokenKind::Ident && cursor.text_of(after) == "in";
+            chooses || matches!(after.kind, TokenKind::Sign(b'(' | b'<' | b'@'))
+        }
+        TokenKind::Ident if cursor.text_of(token) == "case" => next.kind == TokenKind::Sign(b'{'),
+        TokenKind::Ident => match next.kind {
+            TokenKind::Sign(b'(') => Func::by_name(cursor.text_of(token)).is_none(),
+            TokenKind::Sign(b'.') => cursor.nth(ahead + 2).kind == TokenKind::Ident,
+            TokenKind::Sign(b'<' | b'@' | b':') => begins_operator(cursor.text_of(token)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Operators begin with a capital letter, functions and values with a small one.
+pub fn begins_operator(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_uppercase())
+}
+
+/// Whether an expression begins here: a number, a list, an attribute, a function of the expression language.
+fn is_constant(cursor: &Cursor, token: Token) -> bool {
+    let next = cursor.nth(1).kind;
+    match token.kind {
+        TokenKind::Sign(b'@' | b'[' | b'(' | b'-') => true,
+        TokenKind::Ident => {
+            let text = cursor.text_of(token);
+            let is_tensor = matches!(next, TokenKind::Sign(b'{' | b'[')) && ElemType::from_str(text).is_ok();
+            let is_function = next == TokenKind::Sign(b'(');
+            is_tensor || is_function || matches!(text, "true" | "false") || number::at_number(cursor)
+        }
+        _ => number::at_number(cursor) || number::at_int(cursor),
+    }
+}
+
+/// `{ condition: value … else: value }`, `case` taken.
+fn arms(cursor: &mut Cursor) -> Parsed<Vec<ArmAst>> {
+    cursor.expect("{")?;
+    let mut arms: Vec<ArmAst> = Vec::new();
+    loop {
+        let condition = if cursor.eat_word("else") { None } else { Some(expr(cursor)?) };
+        cursor.expect(":")?;
+        let is_last = condition.is_none();
+        arms.push(ArmAst { condition, value: value(cursor)? });
+        if is_last {
+            cursor.expect("}")?;
+            return Ok(arms);
+        }
+        if cursor.at("}") {
+            return Err(cursor.expected("`else: …`, which says what holds where no condition does"));
+        }
+    }
+}
+
+/// `[Relu (x) for x in xs]`.
+fn each(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
+    cursor.expect("[")?;
+    let body = value(cursor)?;
+    if !cursor.at_word("for") {
+        return Err(cursor.expected("`for`: what is made from each of many, as in `[Relu (x) for x in xs]`"));
+    }
+    let each = after_body(cursor, body)?;
+    cursor.expect("]")?;
+    Ok(ValueAstKind::Each(Box::new(each)))
+}
+
+/// `for x in xs`, `for @i, x in xs`, `for @i in list`.
+pub fn after_body<B>(cursor: &mut Cursor, body: B) -> Parsed<EachAst<B>> {
+    cursor.bump();
+    let attr = if cursor.eat("@") { Some(cursor.ident("the name of an attribute variable")?) } else { None };
+    let has_item = attr.is_none() || cursor.eat(",");
+    let item = if has_item { Some(cursor.ident("a name for each of the values")?) } else { None };
+    if !cursor.eat_word("in") {
+        return Err(cursor.expected("`in`"));
+    }
+    let over = match item {
+        Some(item) => EachOver::Values { item, values: cursor.ident("the values, as in `for x in xs`")? },
+        None => EachOver::List(Box::new(expr(cursor)?)),
+    };
+    Ok(EachAst { body, attr, over })
+}
+
+impl ValueAst {
+    /// Nothing, at this place.
+    pub fn absent(span: Span) -> ValueAst {
+        let name = Name { text: "".into(), span };
+        ValueAst { kind: ValueAstKind::Name(Operand { name, many: Many::One, span }), span }
+    }
+}
