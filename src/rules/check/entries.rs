@@ -224,10 +224,8 @@ impl Entries {
             };
             faults.push_if_whole(missing(faults, header, "example on which it fires", help));
         }
-        // That what is legal stays as it is need not be shown of each conversion: the suite holds it for all.
-        let has_conditions = self.steps.iter().any(|step| matches!(step, EntryKind::Where(_)));
-        let needs_none = self.phase == Some(Phase::Convert) && !has_conditions;
-        if expects().all(speaks) && !needs_none {
+        // Of conversions, the suite asks for one for each condition.
+        if expects().all(speaks) && self.phase != Some(Phase::Convert) {
             let help = "add one that looks alike and must stay silent: `unchanged`, or `finds nothing`";
             faults.push_if_whole(missing(faults, header, "example on which it must not fire", help));
         }
