@@ -13,6 +13,7 @@ pub mod rules;
 pub mod schema;
 pub mod source;
 pub mod torch;
+pub mod trial;
 pub mod write;
 
 /// The messages of `proto/onnx.proto`, as prost generates them.

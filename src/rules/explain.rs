@@ -40,6 +40,13 @@ impl Rule {
     pub fn page(&self) -> String {
         let mut page = format!("# {} {}\n\n{}\n", self.code, self.name, self.docs.trim_end());
         page.push_str(&format!("\nSeverity: {}. {}\n", self.severity, self.what_it_does()));
+        for given in &self.given {
+            page.push_str(&format!(
+                "\nIt takes for granted that `{}` {}.\n",
+                given.value,
+                given.what.meaning()
+            ));
+        }
         if !self.examples.is_empty() {
             page.push_str("\n## Examples\n");
         }

@@ -33,7 +33,7 @@ fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
 /// A rule of a set: one that is read already, or one that is built in and is read when it is needed.
 #[derive(Clone, Debug)]
 enum Entry {
-    Read(Box<Rule>),
+    Read(Arc<Rule>),
     /// `None` in the cell: a fault of the text, of which a test holds that there is none.
     BuiltIn(&'static Brief, OnceLock<Option<Box<Rule>>>),
 }
@@ -179,7 +179,7 @@ impl RuleSet {
             for rule in rules {
                 match self.clash(&rule) {
                     Some(finding) => findings.push(finding),
-                    None => self.entries.push(Entry::Read(Box::new(rule))),
+                    None => self.entries.push(Entry::Read(Arc::new(rule))),
                 }
             }
         }
@@ -218,10 +218,24 @@ impl RuleSet {
         self.entries.iter().find(meant)?.rule()
     }
 
+    /// One rule.
+    pub fn of(rule: Rule) -> RuleSet {
+        RuleSet { entries: vec![Entry::Read(Arc::new(rule))] }
+    }
+
+    /// The same with another rule in the place of the one of its code.
+    pub fn with(&self, rule: &Rule) -> RuleSet {
+        let mut entries = self.entries.clone();
+        for entry in entries.iter_mut().filter(|entry| *entry.code() == *rule.code) {
+            *entry = Entry::Read(Arc::new(rule.clone()));
+        }
+        RuleSet { entries }
+    }
+
     /// The rule of this code or name alone.
     pub fn only(&self, code_or_name: &str) -> RuleSet {
         let rule = self.get(code_or_name).cloned();
-        RuleSet { entries: rule.map(|rule| Entry::Read(Box::new(rule))).into_iter().collect() }
+        RuleSet { entries: rule.map(|rule| Entry::Read(Arc::new(rule))).into_iter().collect() }
     }
 
     /// Whether any rule is meant by this code, prefix of codes, or name; `ALL` means every one.

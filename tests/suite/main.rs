@@ -2,7 +2,6 @@
 
 mod bad_models;
 mod bad_rules;
-mod canonical;
 mod cli_config;
 mod cli_fix;
 mod cli_lint;
@@ -10,6 +9,7 @@ mod convert;
 mod determinism;
 mod lint;
 mod models;
+mod mutation;
 mod pitfalls;
 mod roundtrip;
 mod rules;

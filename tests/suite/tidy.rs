@@ -40,7 +40,7 @@ const MAX_LINES: usize = 400;
 const LONG: [&str; 1] = ["rules/opset/reduce.rule"];
 
 /// The modules of `src/`, each with those before it that it may use: the layers of ARCHITECTURE.md.
-const LAYERS: [&[&str]; 12] = [
+const LAYERS: [&[&str]; 13] = [
     &["diag"],
     &["source"],
     &["graph"],
@@ -53,6 +53,7 @@ const LAYERS: [&[&str]; 12] = [
     &["extract"],
     &["lint"],
     &["fix"],
+    &["trial"],
 ];
 
 /// Crates, and the only folders that may name them.

@@ -25,16 +25,22 @@ pub enum Assumption {
     Positive,
     /// Each element, as an index, names a place that is there.
     InRange,
+    /// No element leads just to the middle between two results, where rounding decides.
+    Untied,
+    /// As a region, it is all of every axis but the last two.
+    WholeElsewhere,
 }
 
 impl Assumption {
-    pub const ALL: [Assumption; 6] = [
+    pub const ALL: [Assumption; 8] = [
         Assumption::Finite,
         Assumption::NotNan,
         Assumption::Nonempty,
         Assumption::Moderate,
         Assumption::Positive,
         Assumption::InRange,
+        Assumption::Untied,
+        Assumption::WholeElsewhere,
     ];
 
     /// Its name in a rule.
@@ -46,6 +52,8 @@ impl Assumption {
             Assumption::Moderate => "moderate",
             Assumption::Positive => "positive",
             Assumption::InRange => "in_range",
+            Assumption::Untied => "untied",
+            Assumption::WholeElsewhere => "whole_elsewhere",
         }
     }
 
@@ -58,6 +66,8 @@ impl Assumption {
             Assumption::Moderate => "has no elements so great that a step in between overflows",
             Assumption::Positive => "has only elements above 0",
             Assumption::InRange => "has only indices of places that are there",
+            Assumption::Untied => "leads to no tie: nowhere to just the middle between two results",
+            Assumption::WholeElsewhere => "is a region of the last two axes, and of all others in full",
         }
     }
 }

@@ -4,7 +4,7 @@ use super::ast::{Entry, EntryKind, FileAst, FnAst, ParamAst, Statement, ValueAst
 use super::value::{statement, value};
 use super::{RULES, entry, expr::RuleNodes, rule, unknown_keyword};
 use crate::diag::Finding;
-use crate::graph::syntax::cursor::{Cursor, Parsed, Reported};
+use crate::graph::syntax::cursor::{Cursor, Parsed};
 use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::suggest::with_suggestion;
 use crate::graph::syntax::{Source, Span, node, number};

@@ -1,11 +1,12 @@
 //! Inputs for a model: sizes for its free dimensions, and elements.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
+use crate::graph::{DeclaredDim, ElemType, Model, Port, TypeKind};
+use crate::infer::eval::{Array, Val};
 use indexmap::IndexMap;
-use onnx_lint::graph::{DeclaredDim, ElemType, Model, Port, TypeKind};
-use onnx_lint::infer::eval::{Array, Val};
 
 use super::run::Unrunnable;
 
@@ -71,7 +72,7 @@ impl Random {
 }
 
 /// By name.
-pub type Inputs = HashMap<Arc<str>, Array>;
+pub type Inputs = FxHashMap<Arc<str>, Array>;
 
 /// What a model is run on.
 pub struct Set {
@@ -96,7 +97,7 @@ fn set(model: &Model, sizes: &[usize; 4], numbers: Numbers, seed: u64) -> Result
     let shapes: Vec<_> =
         given().map(|port| shape(model, port, sizes, &mut bound)).collect::<Result<_, _>>()?;
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (seed << 32));
-    let mut inputs = Inputs::new();
+    let mut inputs = Inputs::default();
     for (port, (elem, shape)) in given().zip(shapes) {
         let sizes = declared_sizes(model, &bound)
             .filter(|sizes| numbers == Numbers::Sizes && elem == ElemType::Int64 && shape == [sizes.len()]);

@@ -1,23 +1,26 @@
 //! Models as text that does not depend on names: two that compute the same with the same nodes are equal.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
-use onnx_lint::graph::{AttrValue, Attribute, Def, GraphId, Model, NodeId, Port, ValueId, order};
-use onnx_lint::infer::{self, eval::Array};
-use onnx_lint::schema::{AttrView, lookup};
+use rustc_hash::FxHashMap;
+
+use crate::graph::{
+    AttrValue, Attribute, Def, ElemType, GraphId, Model, NodeId, Port, Tensor, ValueId, order,
+};
+use crate::infer::{self, eval::Array};
+use crate::schema::{AttrView, lookup};
 
 /// The nodes that the outputs need, in order, values by number; inputs by name, constants by content,
 /// attributes at their default left out.
 pub fn text(model: &Model) -> String {
-    let mut writer = Writer { model, names: HashMap::new(), nodes: 0, text: String::new() };
+    let mut writer = Writer { model, names: FxHashMap::default(), nodes: 0, text: String::new() };
     writer.graph(model.main);
     writer.text
 }
 
 struct Writer<'m> {
     model: &'m Model,
-    names: HashMap<ValueId, String>,
+    names: FxHashMap<ValueId, String>,
     /// Nodes written so far.
     nodes: usize,
     text: String,
@@ -25,7 +28,7 @@ struct Writer<'m> {
 
 impl Writer<'_> {
     fn graph(&mut self, graph: GraphId) {
-        let order: HashMap<NodeId, usize> = order::sorted_or_file(self.model, graph)
+        let order: FxHashMap<NodeId, usize> = order::sorted_or_file(self.model, graph)
             .into_iter()
             .enumerate()
             .map(|(at, node)| (node, at))
@@ -38,15 +41,15 @@ impl Writer<'_> {
         }
         let outputs: Vec<String> =
             self.model.graphs[graph].outputs.iter().map(|port| self.value(port.value, &order)).collect();
-        writeln!(self.text, "return {}", outputs.join(", ")).expect("a String takes all");
+        let _ = writeln!(self.text, "return {}", outputs.join(", "));
     }
 
-    fn value(&mut self, value: ValueId, order: &HashMap<NodeId, usize>) -> String {
+    fn value(&mut self, value: ValueId, order: &FxHashMap<NodeId, usize>) -> String {
         if let Some(name) = self.names.get(&value) {
             return name.clone();
         }
         if let Some(tensor) = self.model.constant(value) {
-            return constant(&infer::array(tensor).expect("examples hold their constants"));
+            return tensor_text(tensor);
         }
         match self.model.values[value].def {
             Def::Node { node, .. } => {
@@ -57,11 +60,11 @@ impl Writer<'_> {
         }
     }
 
-    fn node(&mut self, id: NodeId, order: &HashMap<NodeId, usize>) {
+    fn node(&mut self, id: NodeId, order: &FxHashMap<NodeId, usize>) {
         let node = self.model.nodes[id].clone();
         if node.op_name() == "Constant" {
-            let name = self.constant_node(&node.attrs[0]);
-            self.names.insert(node.outputs[0].expect("a Constant has its output"), name);
+            let name = node.attrs.first().map_or_else(String::new, |attr| self.constant_node(attr));
+            self.names.extend(node.outputs.first().copied().flatten().map(|value| (value, name)));
             return;
         }
         let inputs: Vec<String> = node
@@ -91,34 +94,29 @@ impl Writer<'_> {
             outputs.push(name);
         }
         let (outputs, inputs) = (outputs.join(", "), inputs.join(", "));
-        writeln!(self.text, "{outputs} = {} <{}> ({inputs})", node.op_name(), attrs.join(", "))
-            .expect("as above");
+        let _ = writeln!(self.text, "{outputs} = {} <{}> ({inputs})", node.op_name(), attrs.join(", "));
     }
 
     fn constant_node(&self, attr: &Attribute) -> String {
-        let ints = |ints: &[i64], shape| constant(&Array::i64s(shape, ints.to_vec()).expect("it fits"));
+        let ints = |ints: &[i64], shape| Array::i64s(shape, ints.to_vec()).map(|array| constant(&array));
         let floats = |floats: &[f32], shape| {
             let wide = floats.iter().map(|&x| f64::from(x)).collect();
-            constant(&Array::from_f64s(onnx_lint::graph::ElemType::Float, shape, wide).expect("it fits"))
+            Array::from_f64s(ElemType::Float, shape, wide).map(|array| constant(&array))
         };
-        match &attr.value {
-            AttrValue::Tensor(id) => {
-                constant(&infer::array(&self.model.tensors[*id]).expect("examples hold them"))
-            }
+        let text = match &attr.value {
+            AttrValue::Tensor(id) => return tensor_text(&self.model.tensors[*id]),
             AttrValue::Int(int) => ints(&[*int], vec![]),
             AttrValue::Ints(all) => ints(all, vec![all.len()]),
             AttrValue::Float(float) => floats(&[*float], vec![]),
             AttrValue::Floats(all) => floats(all, vec![all.len()]),
-            other => format!("{other:?}"),
-        }
+            other => return format!("{other:?}"),
+        };
+        text.unwrap_or_else(|_| format!("{:?}", attr.value))
     }
 
     fn attr(&mut self, attr: &Attribute) -> String {
         match &attr.value {
-            AttrValue::Tensor(id) => {
-                let array = infer::array(&self.model.tensors[*id]).expect("examples hold their tensors");
-                format!("{} = {}", attr.name, constant(&array))
-            }
+            AttrValue::Tensor(id) => format!("{} = {}", attr.name, tensor_text(&self.model.tensors[*id])),
             AttrValue::Graph(graph) => {
                 let mut inner = Writer {
                     model: self.model,
@@ -132,6 +130,10 @@ impl Writer<'_> {
             other => format!("{} = {other:?}", attr.name),
         }
     }
+}
+
+fn tensor_text(tensor: &Tensor) -> String {
+    infer::array(tensor).map_or_else(|| format!("{tensor:?}"), |array| constant(&array))
 }
 
 fn constant(array: &Array) -> String {

@@ -1,14 +1,15 @@
 //! Runs a model on given inputs, node by node, with the project's own evaluator.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use onnx_lint::graph::{AttrValue, Model, Node, ValueId, order};
-use onnx_lint::infer::{
+use rustc_hash::FxHashMap;
+
+use crate::graph::{AttrValue, Model, Node, ValueId, order};
+use crate::infer::{
     self,
     eval::{self, Array, Attr, Budget, Refusal, Val},
 };
-use onnx_lint::schema::{self, Determinism};
+use crate::schema::{self, Determinism};
 
 /// Why a model cannot be run at all, whatever its inputs are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,9 +36,9 @@ pub enum Failure {
 const BUDGET: Budget = Budget { elements: 1 << 20, work: 1 << 26 };
 
 /// The outputs of the main graph. `inputs` are those of its inputs that have no default, by name.
-pub fn run(model: &Model, inputs: &HashMap<Arc<str>, Array>) -> Result<Vec<Val>, Failure> {
+pub fn run(model: &Model, inputs: &FxHashMap<Arc<str>, Array>) -> Result<Vec<Val>, Failure> {
     let graph = &model.graphs[model.main];
-    let mut values: HashMap<ValueId, Val> = HashMap::new();
+    let mut values: FxHashMap<ValueId, Val> = FxHashMap::default();
     for (id, value) in model.values.iter() {
         let constant = model.constant(id).and_then(infer::array);
         if let Some(array) = inputs.get(&value.name).cloned().or(constant) {
@@ -56,7 +57,7 @@ pub fn run(model: &Model, inputs: &HashMap<Arc<str>, Array>) -> Result<Vec<Val>,
     outputs.ok_or_else(|| Failure::BadInput("an output is made by nothing".into()))
 }
 
-fn step(model: &Model, node: &Node, values: &HashMap<ValueId, Val>) -> Result<Vec<Val>, Failure> {
+fn step(model: &Model, node: &Node, values: &FxHashMap<ValueId, Val>) -> Result<Vec<Val>, Failure> {
     if node.graphs().next().is_some()
         || model.functions.iter().any(|f| f.name.as_deref() == Some(&*node.op_type))
     {

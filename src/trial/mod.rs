@@ -1,0 +1,140 @@
+//! Tries rules on their examples: what each example says must come of it, and what is computed must stay.
+
+pub mod canonical;
+pub mod inputs;
+pub mod numbers;
+pub mod run;
+
+use std::sync::Arc;
+
+use crate::diag::Selection;
+use crate::fix::{self, Options};
+use crate::graph::Model;
+use crate::graph::uses::Uses;
+use crate::infer::{self, infer};
+use crate::lint::{LintOptions, lint_model};
+use crate::rules::matcher;
+use crate::rules::message::render;
+use crate::rules::plain::PlainHost;
+use crate::rules::plan::plan;
+use crate::rules::registry::RuleSet;
+use crate::rules::rule::{Body, Direction, Example, Expect, Phase, Rule, Safety};
+use numbers::{Claim, Outcome};
+
+/// A rule that is tried: alone, and among others that help where it does not reach a target by itself.
+pub struct Trial<'r> {
+    rule: &'r Rule,
+    alone: RuleSet,
+    others: &'r RuleSet,
+}
+
+impl<'r> Trial<'r> {
+    pub fn new(rule: &'r Rule, others: &'r RuleSet) -> Self {
+        Trial { rule, alone: RuleSet::of(rule.clone()), others }
+    }
+
+    /// Whether an example holds.
+    ///
+    /// # Errors
+    /// How what comes of it differs from what it says.
+    pub fn check(&self, example: &Example) -> Result<(), String> {
+        match &example.expect {
+            Expect::Becomes(wanted) => self.becomes(example, wanted),
+            Expect::Computes => self.computes(example),
+            Expect::Unchanged if self.rule.phase == Phase::Convert => match self.fires(&example.model) {
+                false => Ok(()),
+                true => Err("the rule fires".to_owned()),
+            },
+            Expect::Unchanged => self.becomes(example, &example.model),
+            Expect::Finds(messages) => self.finds(example, messages),
+        }
+    }
+
+    /// Whether the rule gives just this, is silent on it, and computes the same.
+    fn becomes(&self, example: &Example, wanted: &Model) -> Result<(), String> {
+        let result = self.apply(&self.alone, example.model.clone(), example.target)?;
+        let (wanted, got) = (canonical::text(wanted), canonical::text(&result));
+        if wanted != got {
+            return Err(format!("wanted\n{wanted}got\n{got}"));
+        }
+        let again = canonical::text(&self.apply(&self.alone, result, example.target)?);
+        if again != got && self.rule.phase != Phase::Convert {
+            return Err(format!("not silent on its own result:\n{again}"));
+        }
+        Ok(())
+    }
+
+    /// Whether the rule fires, and what comes of it is legal at the target and gives equal numbers.
+    fn computes(&self, example: &Example) -> Result<(), String> {
+        if self.rule.phase == Phase::Convert && !self.fires(&example.model) {
+            return Err("the rule does not fire".to_owned());
+        }
+        let (result, safety) = match self.apply(&self.alone, example.model.clone(), example.target) {
+            Ok(result) => (result, self.rule.safety),
+            Err(_) => {
+                let result = self.apply(self.others, example.model.clone(), example.target)?;
+                (result, self.rule.safety.max(Safety::Rounding))
+            }
+        };
+        if canonical::text(&result) == canonical::text(&example.model) {
+            return Err("nothing changes".to_owned());
+        }
+        let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
+        match numbers::compare(&example.model, &result, &claim) {
+            Outcome::Equal => Ok(()),
+            Outcome::Skipped(why) => Err(format!("it cannot be run: {why:?}")),
+            Outcome::NeverRan(why) => Err(format!("no inputs were found that it takes: {why}")),
+            Outcome::Differs(why) => Err(why),
+        }
+    }
+
+    /// Whether the rule says exactly these messages.
+    fn finds(&self, example: &Example, wanted: &[Arc<str>]) -> Result<(), String> {
+        let found = match &self.rule.body {
+            Body::Builtin(_) => self.found_by_code(&example.model)?,
+            Body::Pattern { forward, .. } => {
+                forward.iter().flat_map(|pattern| self.found_by_pattern(pattern, &example.model)).collect()
+            }
+        };
+        let wanted: Vec<&str> = wanted.iter().map(|message| &**message).collect();
+        if found == wanted { Ok(()) } else { Err(format!("wanted {wanted:#?}, found {found:#?}")) }
+    }
+
+    fn apply(&self, rules: &RuleSet, model: Model, target: Option<i64>) -> Result<Model, String> {
+        let unsafe_fixes = self.rule.safety == Safety::Unsafe;
+        let options = Options { opset: target, unsafe_fixes, ..Options::default() };
+        let outcome = fix::fix(model, &options, rules);
+        match outcome.findings.first() {
+            None => Ok(outcome.model),
+            Some(finding) => Err(finding.message.clone()),
+        }
+    }
+
+    fn found_by_code(&self, model: &Model) -> Result<Vec<String>, String> {
+        let selection = Selection::new(vec![self.rule.code.to_string()], Vec::new());
+        let findings = lint_model(model, &LintOptions { selection, ..LintOptions::default() });
+        match findings.iter().find(|finding| finding.level > self.rule.severity) {
+            Some(finding) => Err(format!("found at level {}, above that of the page", finding.level)),
+            None => Ok(findings.into_iter().map(|finding| finding.message).collect()),
+        }
+    }
+
+    /// Whether the rule makes anything of the main graph.
+    fn fires(&self, model: &Model) -> bool {
+        let (facts, uses) = (infer(model, infer::Options::default()), Uses::new(model));
+        let host = PlainHost::new(model, model.main, &facts, &uses);
+        self.rule.directions().any(|direction| {
+            let matches = matcher::find(&host, direction).matches;
+            matches.into_iter().any(|found| plan(&host, direction, found).is_ok())
+        })
+    }
+
+    /// What a pattern says where it matches, whether linting would report it or not: conversions are for
+    /// onnx-fix alone.
+    fn found_by_pattern(&self, pattern: &Direction, model: &Model) -> Vec<String> {
+        let (facts, uses) = (infer(model, infer::Options::default()), Uses::new(model));
+        let host = PlainHost::new(model, model.main, &facts, &uses);
+        let matches = matcher::find(&host, pattern).matches;
+        matches.iter().map(|found| render(&self.rule.message, &host, found)).collect()
+    }
+}

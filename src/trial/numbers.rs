@@ -1,0 +1,147 @@
+//! Whether two models compute the same: both run at several sizes, on random inputs.
+
+use super::inputs::{self, Inputs, Numbers};
+use super::run::{Failure, Unrunnable, run};
+use crate::graph::{ElemType, Model};
+use crate::infer::eval::{Array, Val};
+use crate::rules::rule::{Assumption, Given, Phase, Safety};
+
+/// What came of comparing two models.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Equal in all runs that the model before takes.
+    Equal,
+    Skipped(Unrunnable),
+    /// No inputs were found that the model before takes.
+    NeverRan(String),
+    Differs(String),
+}
+
+/// What a rewrite claims to keep: how close results must be.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'r> {
+    pub phase: Phase,
+    pub safety: Safety,
+    /// What it takes for granted of the inputs of this name.
+    pub given: &'r [Given],
+}
+
+impl Claim<'_> {
+    /// Whether these inputs are such as the rule takes for granted; `None` where nobody can tell.
+    fn admits(&self, inputs: &Inputs) -> Option<bool> {
+        let holds = |given: &Given| match inputs.get(&given.value) {
+            Some(array) => holds(given.what, array),
+            None => None,
+        };
+        let answers: Vec<Option<bool>> = self.given.iter().map(holds).collect();
+        match answers.contains(&Some(false)) {
+            true => Some(false),
+            false => (!answers.contains(&None)).then_some(true),
+        }
+    }
+}
+
+/// Whether an array is as it is assumed to be; `None` where its elements alone do not tell.
+fn holds(what: Assumption, array: &Array) -> Option<bool> {
+    let all = |wanted: &dyn Fn(f64) -> bool| array.f64s().ok().map(|all| all.into_iter().all(wanted));
+    match what {
+        Assumption::Finite => all(&f64::is_finite),
+        Assumption::NotNan => all(&|x| !x.is_nan()),
+        Assumption::Positive => all(&|x| x > 0.0),
+        Assumption::Moderate => all(&|x| x.abs() < 1e3),
+        Assumption::Nonempty => Some(!array.is_empty()),
+        Assumption::InRange | Assumption::Untied | Assumption::WholeElsewhere => None,
+    }
+}
+
+/// Runs both, on the inputs that the model before takes.
+pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
+    let sets = match inputs::sets(before) {
+        Ok(sets) => sets,
+        Err(why) => return Outcome::Skipped(why),
+    };
+    let (mut runs, mut last) = (0, String::new());
+    for set in sets {
+        let (inputs, numbers) = (&set.inputs, set.numbers);
+        let admits = claim.admits(inputs);
+        if admits == Some(false) {
+            continue;
+        }
+        // Rounding may turn a large number into an infinity, and an infinity into NaN.
+        if numbers == Numbers::Special && claim.safety != Safety::Exact {
+            continue;
+        }
+        let wanted = match run(before, inputs) {
+            Ok(wanted) if set.are_as_declared(before, &wanted) => wanted,
+            Ok(_) => {
+                last = "its outputs are not as declared".to_owned();
+                continue;
+            }
+            // Operators that sort have no order for NaN.
+            Err(Failure::Unrunnable(why)) if numbers != Numbers::Special => return Outcome::Skipped(why),
+            Err(Failure::Unrunnable(_)) => continue,
+            Err(Failure::BadInput(why)) => {
+                last = why;
+                continue;
+            }
+        };
+        let found = match run(after, inputs) {
+            Ok(found) => found,
+            Err(Failure::Unrunnable(why)) => return Outcome::Skipped(why),
+            Err(Failure::BadInput(why)) => {
+                return Outcome::Differs(format!("fails after it: {why}, on {inputs:?}"));
+            }
+        };
+        if admits.is_some()
+            && let Some(why) =
+                wanted.iter().zip(&found).find_map(|(wanted, found)| difference(wanted, found, claim))
+        {
+            return Outcome::Differs(format!("{why}, on {numbers:?} numbers {inputs:?}"));
+        }
+        runs += 1;
+    }
+    if runs == 0 { Outcome::NeverRan(last) } else { Outcome::Equal }
+}
+
+/// How two values differ by more than the rule may change.
+fn difference(wanted: &Val, found: &Val, claim: &Claim) -> Option<String> {
+    match (wanted, found) {
+        (Val::Tensor(wanted), Val::Tensor(found)) => tensors_differ(wanted, found, claim),
+        _ => (wanted != found).then(|| format!("wanted {wanted:?}, got {found:?}")),
+    }
+}
+
+fn tensors_differ(wanted: &Array, found: &Array, claim: &Claim) -> Option<String> {
+    let describe = |array: &Array| format!("{}{:?}", array.elem(), array.shape());
+    if (wanted.elem(), wanted.shape()) != (found.elem(), found.shape()) {
+        return Some(format!("wanted {}, got {}", describe(wanted), describe(found)));
+    }
+    let (Ok(a), Ok(b)) = (wanted.f64s(), found.f64s()) else {
+        return (wanted != found).then(|| format!("wanted {wanted:?}, got {found:?}"));
+    };
+    let tolerance = if claim.safety == Safety::Exact { 0.0 } else { tolerance(wanted.elem()) };
+    // The specification does not say of every operator what it makes of NaN and infinities (MaxPool, Clip, Sign),
+    // and so two ways to write one may differ there.
+    let is_open = |a: f64, b: f64| claim.phase == Phase::Convert && !(a.is_finite() && b.is_finite());
+    let at = a.iter().zip(&b).position(|(a, b)| !is_close(*a, *b, tolerance) && !is_open(*a, *b))?;
+    Some(format!("element {at} is {} before and {} after", a[at], b[at]))
+}
+
+fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
+    let is_same = a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    is_same || tolerance > 0.0 && (a - b).abs() <= tolerance * a.abs().max(1.0)
+}
+
+/// What rounding in another order may come to: a few units in the last place, of numbers that were greater on
+/// the way.
+fn tolerance(elem: ElemType) -> f64 {
+    match elem {
+        ElemType::Double => 1e-9,
+        ElemType::Float => 1e-4,
+        ElemType::Float16 => 1e-2,
+        ElemType::Bfloat16 => 6e-2,
+        // The number that is rounded to an integer may lie on the other side of the middle.
+        elem if elem.is_integer() => 1.0,
+        _ => 0.25,
+    }
+}

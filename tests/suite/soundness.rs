@@ -1,0 +1,55 @@
+//! What a rule rewrites computes the same as before: the examples of the rules, run at several sizes on random
+//! inputs, before and after.
+
+use std::collections::BTreeMap;
+
+use onnx_lint::graph::Model;
+use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::rules::rule::{Expect, Rule, Safety};
+use onnx_lint::trial::numbers::{Claim, Outcome, compare};
+use onnx_lint::trial::{inputs, run::run};
+
+/// Whether the model before is no valid one, so that there is nothing to compare with: only that the model after
+/// runs is of interest.
+fn mends_types(rule: &Rule) -> bool {
+    rule.mends.as_deref() == Some("DTY001")
+}
+
+fn runs(model: &Model) -> bool {
+    inputs::sets(model).is_ok_and(|sets| sets.iter().any(|set| run(model, &set.inputs).is_ok()))
+}
+
+#[test]
+fn rewrites_keep_what_is_computed() {
+    let (rules, _) = RuleSet::embedded();
+    let (mut equal, mut failures, mut skipped) = (0, Vec::new(), BTreeMap::new());
+    for rule in rules.iter().filter(|rule| rule.safety != Safety::Unsafe) {
+        for example in &rule.examples {
+            let after = match &example.expect {
+                Expect::Becomes(after) => after,
+                // Those are run where the examples are.
+                Expect::Computes => {
+                    equal += 1;
+                    continue;
+                }
+                Expect::Unchanged | Expect::Finds(_) => continue,
+            };
+            let name = format!("{} {:?}", rule.code, example.name);
+            if mends_types(rule) {
+                assert!(runs(after), "{name}: the model after does not run");
+                continue;
+            }
+            let claim = Claim { phase: rule.phase, safety: rule.safety, given: &rule.given };
+            match compare(&example.model, after, &claim) {
+                Outcome::Equal => equal += 1,
+                Outcome::Skipped(why) => drop(skipped.insert(name, format!("{why:?}"))),
+                Outcome::NeverRan(why) => {
+                    drop(skipped.insert(name, format!("the model before does not run: {why}")))
+                }
+                Outcome::Differs(why) => failures.push(format!("{name}: {why}")),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} examples differ:\n{}", failures.len(), failures.join("\n"));
+    assert!(skipped.len() * 20 <= equal, "{equal} examples are equal, skipped are too many: {skipped:#?}");
+}
