@@ -29,7 +29,7 @@ pub fn render<H: Host>(template: &Template, host: &H, found: &Match<H::Value, H:
 }
 
 /// A datum as ONNX text writes it; what has no short text by its kind.
-fn text(datum: &Datum) -> String {
+pub fn text(datum: &Datum) -> String {
     match datum {
         Datum::Absent => "nothing".to_owned(),
         Datum::Bool(truth) => truth.to_string(),

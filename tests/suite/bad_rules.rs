@@ -257,6 +257,78 @@ fn analyses() {
     check_lint("detect-syntax", "  where {", "  detect no_such_analysis\n  where {");
 }
 
+/// A conversion in the second edition of the language, with all that is new in it.
+const SECOND: &str = r#"language 2
+defaults { phase convert  safety rounding  at 9 }
+
+fn softcapped(s, @cap) = case {
+  @cap == 0.0: s
+  else: Mul (Tanh (Div (s, @cap)), @cap)
+}
+
+fn masked(s, mask?) {
+  let @type = dtype(s)
+  low = Cast <to = @type> (mask?)
+  case { is_present(mask): Add (s, low)  else: s }
+}
+
+## Attention of one head.
+rule ZZZ100 attention-of-one-head {
+  match { y, k?, parts... = com.example.Attention <cap = @cap> (q, mask?, Transpose <perm = [1, 0]> (t), 1.0) }
+  where { rank(q) == 2 }
+  given finite(q)
+  rewrite {
+    let @two = 2
+    y = softcapped(masked(MatMul (q, t), mask?), @cap)
+    k = Relu (q)
+    parts... = [Mul (q, @i + @two) for @i, p in parts]
+  }
+  example "one" from 13 to 12 { g (float[A,B] x) => (float[A,B] y) { y = Relu (x) } } computes
+}
+"#;
+
+#[test]
+fn second_edition() {
+    let mut rules = RuleSet::default();
+    assert_eq!(rules.add([Source::new("my.rule", SECOND)]), []);
+    let check = |name: &str, right: &str, wrong: &str| check_in(SECOND, name, right, wrong);
+    check("language-unknown", "language 2", "language 3");
+    check("language-not-first", "rounding  at 9 }", "rounding  at 9 }\nfn f(x) = x\nlanguage 2");
+    check("defaults-unknown", "safety rounding", "saftey rounding");
+    check("defaults-of-one", "safety rounding", "message \"m\"");
+    check("at-unknown", "at 9", "at 99");
+    check("function-name-of-operator", "fn masked", "fn Masked");
+    check("function-name-taken", "fn masked", "fn reverse");
+    check("function-twice", "fn masked(s, mask?)", "fn softcapped(s, mask?)");
+    check("function-of-itself", "Mul (Tanh (Div (s, @cap)), @cap)", "softcapped(s, @cap)");
+    check("function-fault", "Tanh (Div (s, @cap))", "Tanh (Div (z, @cap))");
+    check("function-misspelt", "y = softcapped(", "y = softcaped(");
+    check("function-arguments", "mask?), @cap)", "mask?), @cap, q)");
+    check(
+        "function-attributes",
+        "y = softcapped(masked(MatMul (q, t), mask?), @cap)",
+        "y = softcapped <cap = @cap> (q)",
+    );
+    check("function-wants-attribute", "mask?), @cap)", "mask?), q)");
+    check("function-wants-one", "masked(MatMul (q, t), mask?)", "masked(mask?, mask?)");
+    check("function-not-closed", "  case { is_present(mask): Add (s, low)  else: s }\n}", "");
+    check("case-without-else", "is_present(mask): Add (s, low)  else: s", "is_present(mask): Add (s, low)");
+    check("case-no-condition", "@cap == 0.0: s", "@cap + 1.0: s");
+    check("each-without-for", " for @i, p in parts]", "]");
+    check("each-unknown", "in parts]", "in prts]");
+    check("made-of-many", "parts... = [Mul", "parts = [Mul");
+    check("made-of-perhaps-none", "k = Relu (q)", "h = case { rank(q) == 2: q  else: \"\" }  k = Relu (h)");
+    check("several-of-a-name", "k = Relu (q)", "k, l = q");
+    check("given-unknown", "given finite(q)", "given finit(q)");
+    check("given-no-value", "given finite(q)", "given finite(z)");
+    check("pattern-function", "Transpose <perm = [1, 0]> (t)", "softcapped(t)");
+    check("pattern-case", "Transpose <perm = [1, 0]> (t)", "case { rank(q) == 2: q  else: t }");
+    check("pattern-computed", "(t), 1.0)", "(t), [rank(q)])");
+    check("pattern-let", "match { y", "match { let @z = 1  y");
+    check("each-from-itself", "[Mul (q, ", "[Mul (p, ");
+    check("let-misspelt", "@i + @two", "@i + @too");
+}
+
 #[test]
 fn several_rules() {
     snapshot("rules-same-code", &format!("{SOUND}\n{}", SOUND.replace("double-transpose", "another-name")));

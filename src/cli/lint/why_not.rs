@@ -12,7 +12,9 @@ use crate::graph::{Model, NodeId};
 use crate::infer;
 use crate::read::sniff::sniff;
 use crate::read::{any, file};
+use crate::rules::datum::Datum;
 use crate::rules::matcher;
+use crate::rules::message::text;
 use crate::rules::plain::PlainHost;
 use crate::rules::rule::{Body, Rule};
 
@@ -68,18 +70,23 @@ fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
 
 fn reason(rule: &Rule, failure: matcher::Failure) -> Finding {
     use matcher::Failure::{Condition, Node, Operator, Producer, Undefined};
-    let (span, why): (Span, &str) = match failure {
-        Operator(span) => (span, "the node has another operator"),
-        Node(span) => (span, "its attributes, inputs or outputs are others"),
-        Producer(span) => (span, "no node before it fits here"),
-        Condition { span, undefined: false } => (span, "this does not hold"),
-        Condition { span, undefined: true } => {
-            (span, "this cannot be decided: not enough is known of the values")
+    let (span, why, saw): (Span, &str, _) = match failure {
+        Operator(span) => (span, "the node has another operator", Vec::new()),
+        Node(span) => (span, "its attributes, inputs or outputs are others", Vec::new()),
+        Producer(span) => (span, "no node before it fits here", Vec::new()),
+        Condition { span, undefined: false, saw } => (span, "this does not hold", saw),
+        Condition { span, undefined: true, saw } => {
+            (span, "this cannot be decided: not enough is known of the values", saw)
         }
-        Undefined(span) => (span, "this has no value here"),
+        Undefined(span) => (span, "this has no value here", Vec::new()),
     };
-    let place = rule.source.source.place(span);
+    let source = &rule.source.source;
+    let place = source.place(span);
     let message = format!("{} does not match: {why}", rule.name);
     let finding = Finding::new(&rule.code, &rule.name, Level::Info, message, place);
+    let heard = |datum: Option<Datum>| datum.map_or("not known".to_owned(), |datum| text(&datum));
+    let answers =
+        saw.into_iter().map(|(span, datum)| format!("`{}` is {}", source.slice(span), heard(datum)));
+    let finding = answers.fold(finding, Finding::note);
     Finding { file: rule.source.source.file.clone(), ..finding }
 }

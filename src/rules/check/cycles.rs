@@ -50,10 +50,13 @@ fn reach(rewrite: &Rewrite, pattern: &Pattern, term: &Term, reached: &mut FxHash
         }
         Term::Case(arms) => arms.iter().for_each(|arm| reach(rewrite, pattern, &arm.term, reached)),
         Term::Each(each) => {
-            if let Over::Values { values, .. } = each.each.over {
+            reach(rewrite, pattern, &each.term, reached);
+            // To ask for facts of each is not to be made of it.
+            if let Over::Values { item, values } = each.each.over
+                && reached.contains(&item)
+            {
                 reach(rewrite, pattern, &Term::Var(values), reached);
             }
-            reach(rewrite, pattern, &each.term, reached);
         }
     }
 }

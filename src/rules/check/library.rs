@@ -118,7 +118,7 @@ impl Checker<'_, '_, '_, '_> {
     pub(super) fn function(&mut self, call: &CallAst) -> Option<(Term, Count)> {
         let name = &call.op.name;
         let Some(function) = self.library.find(&name.text) else {
-            self.faults.push(unknown_function(self.faults, name, self.library));
+            self.faults.push_if_whole(unknown_function(self.faults, name, self.library));
             return None;
         };
         if self.calls.contains(&name.text) {

@@ -52,20 +52,30 @@ fn directed_phase(faults: &Faults, both: Span) -> Finding {
 
 /// The rules of a file that have no error.
 pub fn check_file(file: FileAst, faults: &mut Faults) -> Vec<Rule> {
-    let FileAst { defaults, functions, rules, .. } = file;
+    let FileAst { defaults, functions, rules, is_whole, .. } = file;
     let library = Library::new(&functions);
     library.check(faults);
-    rules.into_iter().filter_map(|rule| check(rule, &defaults, library, faults)).collect()
+    let context = Context { defaults: &defaults, library, is_whole };
+    rules.into_iter().filter_map(|rule| check(rule, context, faults)).collect()
+}
+
+/// What a file says for all of its rules.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    defaults: &'a [Entry],
+    library: Library<'a>,
+    /// Whether all of that could be read.
+    is_whole: bool,
 }
 
 /// Checks one rule. `None` where it has an error, which has been reported.
-fn check(ast: RuleAst, defaults: &[Entry], library: Library, faults: &mut Faults) -> Option<Rule> {
+fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<Rule> {
     let errors_before = faults.errors();
     entries::check_identity(&ast, faults);
     let RuleAst { docs, code, name, entries, span, is_whole } = ast;
-    faults.set_whole(is_whole);
+    faults.set_whole(is_whole && context.is_whole);
     let header = code.span.to(name.span);
-    let entries = Entries::collect(entries, defaults, header, faults);
+    let entries = Entries::collect(entries, context.defaults, header, faults);
     let examples = example::examples(&entries.examples, entries.detect.is_some(), faults);
     let (body, message, help) = match &entries.detect {
         Some(analysis) => {
@@ -74,7 +84,7 @@ fn check(ast: RuleAst, defaults: &[Entry], library: Library, faults: &mut Faults
             }
             (Some(Body::Builtin(analysis.text.clone())), Some(Template::default()), None)
         }
-        None => pattern_rule(&entries, library, faults),
+        None => pattern_rule(&entries, context.library, faults),
     };
     if !is_whole || faults.errors() > errors_before {
         return None;
@@ -122,7 +132,10 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Che
         let mut checked = |text: &_| template::checked(text, &mut scope, faults);
         message = entries.message.as_ref().map(&mut checked);
         help = entries.help.as_ref().map(&mut checked);
-        scope.report_unused(faults);
+        // Where something is wrong, what uses a name may be what could not be read.
+        if faults.errors() == errors_before {
+            scope.report_unused(faults);
+        }
     }
     let backward: Option<Vec<Direction>> = match &entries.rewrite {
         Some((true, statements, span)) if faults.errors() == errors_before => choices

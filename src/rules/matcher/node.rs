@@ -96,9 +96,11 @@ fn place<H: Host>(
         return Vec::new();
     }
     let inputs = host.inputs(node);
-    let mut placed = operands(&wanted.inputs, &inputs, state.clone());
+    let can_be = |var, value| can_be(host, pattern, var, value);
+    let mut placed = Vec::new();
+    operands(&wanted.inputs, &inputs, state.clone(), &can_be, &mut placed);
     if is_commutative(wanted) && inputs.len() == 2 && inputs[0] != inputs[1] {
-        placed.extend(operands(&wanted.inputs, &[inputs[1], inputs[0]], state));
+        operands(&wanted.inputs, &[inputs[1], inputs[0]], state, &can_be, &mut placed);
     }
     placed
 }
@@ -128,30 +130,50 @@ fn is_commutative(pattern: &PatNode) -> bool {
     plain && pattern.op.domain.is_empty() && COMMUTATIVE.contains(&&*pattern.op.name)
 }
 
-/// The ways to share `inputs` among the input patterns.
+/// Whether a value has a producer of the operator that the pattern wants for it: of the many inputs that
+/// a Concat may have, few have one, and only those are followed.
+fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> bool {
+    match pattern.values[usize::from(var.0)].def {
+        Some((node, output)) => {
+            !producers_at(host, &pattern.nodes[usize::from(node)], value, usize::from(output)).is_empty()
+        }
+        None => true,
+    }
+}
+
+/// Adds the ways to share `inputs` among the input patterns to `placed`.
 fn operands<V: Copy + Eq, N: Copy + Eq>(
     wanted: &[OperandPat],
     inputs: &[Option<V>],
     mut state: State<V, N>,
-) -> Vec<State<V, N>> {
+    can_be: &dyn Fn(VarId, V) -> bool,
+    placed: &mut Vec<State<V, N>>,
+) {
+    if placed.len() >= PARTIAL_MATCHES {
+        return;
+    }
     let Some((first, wanted)) = wanted.split_first() else {
-        let done = inputs.iter().all(Option::is_none);
-        return if done { vec![state] } else { Vec::new() };
+        if inputs.iter().all(Option::is_none) {
+            placed.push(state);
+        }
+        return;
     };
     let (input, rest) = match inputs.split_first() {
         Some((input, rest)) => (*input, rest),
         None => (None, inputs),
     };
     let bound = match (first, input) {
-        (OperandPat::Variadic(var), _) => return variadic(*var, wanted, inputs, &state),
+        (OperandPat::Variadic(var), _) => return variadic(*var, wanted, inputs, &state, can_be, placed),
         (OperandPat::Value(var) | OperandPat::Optional(var), Some(value)) => {
-            state.bind(*var, Binding::One(value))
+            can_be(*var, value) && state.bind(*var, Binding::One(value))
         }
         (OperandPat::Optional(var), None) => state.bind(*var, Binding::Absent),
         (OperandPat::Absent, None) => true,
         (OperandPat::Value(_), None) | (OperandPat::Absent, Some(_)) => false,
     };
-    if bound { operands(wanted, rest, state) } else { Vec::new() }
+    if bound {
+        operands(wanted, rest, state, can_be, placed);
+    }
 }
 
 /// The ways in which `xs...` takes the first inputs: each number of them that leaves enough.
@@ -160,19 +182,28 @@ fn variadic<V: Copy + Eq, N: Copy + Eq>(
     wanted: &[OperandPat],
     inputs: &[Option<V>],
     state: &State<V, N>,
-) -> Vec<State<V, N>> {
+    can_be: &dyn Fn(VarId, V) -> bool,
+    placed: &mut Vec<State<V, N>>,
+) {
     let present = inputs.iter().map_while(|input| *input).collect::<Vec<V>>();
     let open_ended =
         wanted.iter().any(|one| matches!(one, OperandPat::Variadic(_) | OperandPat::Optional(_)));
     let least = if open_ended { 0 } else { inputs.len().saturating_sub(wanted.len()) };
-    let mut found = Vec::new();
     for taken in least..=present.len() {
+        // What comes next is looked at first: to copy the inputs before it is what costs.
+        let fits = match (wanted.first(), inputs.get(taken)) {
+            (Some(OperandPat::Value(next)), Some(Some(value))) => can_be(*next, *value),
+            (Some(OperandPat::Value(_)), _) => false,
+            _ => true,
+        };
+        if !fits || placed.len() >= PARTIAL_MATCHES {
+            continue;
+        }
         let mut state = state.clone();
         if state.bind(var, Binding::Many(present[..taken].into())) {
-            found.extend(operands(wanted, &inputs[taken..], state));
+            operands(wanted, &inputs[taken..], state, can_be, placed);
         }
     }
-    found
 }
 
 /// Whether the attributes of `node` are as wanted; binds what the pattern names.

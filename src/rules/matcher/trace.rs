@@ -3,12 +3,14 @@
 use super::bindings::State;
 use super::node::solutions;
 use crate::graph::syntax::Span;
+use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
+use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::host::Host;
 use crate::rules::rule::{Direction, Pattern, Step};
 
 /// The first thing of a rule that does not fit, by where it stands in the rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
     /// The node is not of the root's operator (or not of its epoch).
     Operator(Span),
@@ -17,8 +19,9 @@ pub enum Failure {
     Node(Span),
     /// No producer is as this node of the pattern wants it.
     Producer(Span),
-    /// A condition does not hold; `undefined` where it cannot be decided.
-    Condition { span: Span, undefined: bool },
+    /// A condition does not hold; `undefined` where it cannot be decided. `saw` has what it asks, by its place,
+    /// with the answers.
+    Condition { span: Span, undefined: bool, saw: Vec<(Span, Option<Datum>)> },
     /// A `let` has no value.
     Undefined(Span),
 }
@@ -49,7 +52,7 @@ pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Optio
     let failures = complete.into_iter().map(|state| failed_step(host, direction, state));
     // Of several ways to match, the one that got furthest says most.
     failures
-        .max_by_key(|failure| failure.map_or(usize::MAX, |(at, _)| at))
+        .max_by_key(|failure| failure.as_ref().map_or(usize::MAX, |(at, _)| *at))
         .flatten()
         .map(|(_, failure)| failure)
 }
@@ -66,8 +69,10 @@ fn failed_step<H: Host>(
             Step::Where(condition) => {
                 let holds = Env::new(host, &found).truth(condition);
                 if holds != Some(true) {
-                    let undefined = holds.is_none();
-                    return Some((at, Failure::Condition { span: condition.span, undefined }));
+                    let mut saw = Vec::new();
+                    asked(&mut Env::new(host, &found), condition, &mut saw);
+                    let (span, undefined) = (condition.span, holds.is_none());
+                    return Some((at, Failure::Condition { span, undefined, saw }));
                 }
             }
             Step::Let { var, expr } => match Env::new(host, &found).eval(expr) {
@@ -77,4 +82,29 @@ fn failed_step<H: Host>(
         }
     }
     None
+}
+
+/// What a condition asks of the match, and what it hears: attributes, and functions of values.
+fn asked<H: Host>(env: &mut Env<H>, expr: &Expr, saw: &mut Vec<(Span, Option<Datum>)>) {
+    let mut all = |env: &mut Env<H>, parts: &[&Expr]| parts.iter().for_each(|part| asked(env, part, saw));
+    match &expr.kind {
+        ExprKind::Attr(_) => {
+            let answer = env.eval(expr);
+            saw.push((expr.span, answer));
+        }
+        ExprKind::Call { func, .. } if func.asks_host() => {
+            let answer = env.eval(expr);
+            saw.push((expr.span, answer));
+        }
+        ExprKind::List(items) | ExprKind::And(items) | ExprKind::Or(items) => {
+            all(env, &items.iter().collect::<Vec<_>>());
+        }
+        ExprKind::Call { args, .. } => all(env, &args.iter().collect::<Vec<_>>()),
+        ExprKind::Index { list: a, index: b }
+        | ExprKind::Binary { left: a, right: b, .. }
+        | ExprKind::Compare { left: a, right: b, .. }
+        | ExprKind::In { item: a, list: b } => all(env, &[a, b]),
+        ExprKind::Negate(inner) | ExprKind::Not(inner) => all(env, &[inner]),
+        _ => {}
+    }
 }

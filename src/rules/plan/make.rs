@@ -117,10 +117,7 @@ impl<'a, H: Host> Env<'a, H> {
                 let node = self.node(*node)?;
                 let index = usize::from(*index);
                 let is_it = |made: &Made| matches!(made, Made::Output { node: n, index: i } if (*n, *i) == (node, index));
-                match self.draft.values.iter().position(is_it) {
-                    Some(at) => Slot::Value(Item::New(NewId(at))),
-                    None => Slot::Value(self.draft.add_value(Made::Output { node, index })),
-                }
+                Slot::Value(Item::New(NewId(self.draft.values.iter().position(is_it)?)))
             }
             Term::Case(arms) => {
                 for arm in arms {
@@ -182,7 +179,13 @@ impl<'a, H: Host> Env<'a, H> {
             });
         }
         let outputs = new.outputs.clone();
-        Some(self.draft.place(index, PlannedNode { schema, inputs, outputs, attrs }))
+        let node = self.draft.place(index, PlannedNode { schema, inputs, outputs, attrs });
+        // Outputs that have a name are there, whether something needs them or not: an operator may be another
+        // one without them.
+        for (index, _) in new.outputs.iter().enumerate().filter(|(_, is_there)| **is_there) {
+            self.draft.add_value(Made::Output { node, index });
+        }
+        Some(node)
     }
 
     /// A slot as a value; a constant is of type `elem` where it does not say its own.

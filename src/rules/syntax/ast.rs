@@ -16,6 +16,8 @@ pub struct FileAst {
     pub defaults: Vec<Entry>,
     pub functions: Vec<FnAst>,
     pub rules: Vec<RuleAst>,
+    /// Whether all that its rules may refer to could be read.
+    pub is_whole: bool,
 }
 
 /// `fn softcapped(s, @cap) = …`.

@@ -19,10 +19,12 @@ const DEFAULTS: [&str; 4] = ["severity", "phase", "safety", "at"];
 /// Reads a rule file. What has a fault is left out where nothing can be made of it.
 pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
     let mut cursor = Cursor::new(source, RULES);
-    let mut file = FileAst::default();
+    let mut file = FileAst { is_whole: true, ..FileAst::default() };
     while !cursor.is_end() {
         let start = cursor.position();
+        let is_shared = !cursor.at_word("rule");
         if item(&mut cursor, &mut file).is_err() {
+            file.is_whole &= !is_shared;
             skip_to_item(&mut cursor, start);
         }
     }
