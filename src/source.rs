@@ -1,6 +1,7 @@
 //! The Python sources behind a graph: where they stand now, and which frame of a recorded stack is the
 //! user's own.
 
+mod expression;
 mod frames;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::diag::SourcePlace;
 
+pub use expression::without_comment;
 pub use frames::{Frame, frames, is_library, user_frame};
 
 /// Sources larger than this many bytes are not read: no module that someone wrote comes near it.
@@ -117,6 +119,28 @@ impl SourceFiles {
             code,
             function: function.filter(|name| !name.is_empty()).map(Arc::from),
         }
+    }
+
+    /// `place` as it stands here: the path of its file on this machine, and with columns, where the line is
+    /// the one that was recorded. `None` where the file, or such a line in it, is not here.
+    pub fn at_home(&self, place: &SourcePlace) -> Option<(PathBuf, SourcePlace)> {
+        let path = self.find(&place.file)?;
+        let line = self.line(&place.file, place.line)?;
+        let is_same = place.code.as_ref().is_none_or(|then| then.trim() == line.trim());
+        if !is_same {
+            return Some((path, SourcePlace { column: 0, width: 0, ..place.clone() }));
+        }
+        let mut found = SourcePlace { code: Some(line.clone()), ..place.clone() };
+        if place.width == 0 {
+            let chars = match place.column.checked_sub(1) {
+                Some(column) => expression::from_column(&line, column as usize),
+                None => expression::expression(&line),
+            };
+            let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+            (found.column, found.width) =
+                chars.map_or((0, 0), |chars| (number(chars.start) + 1, number(chars.len())));
+        }
+        Some((path, found))
     }
 
     /// The place of a frame of a recorded stack.

@@ -6,6 +6,7 @@ pub mod failure;
 pub mod fix;
 pub mod lint;
 pub mod output;
+pub mod paths;
 pub mod selectors;
 
 pub use failure::{Failure, Status};

@@ -25,7 +25,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     match file {
         None => print(text),
-        Some(path) => std::fs::write(path, text).map_err(|error| Failure::at(path, error)),
+        Some(path) => std::fs::write(path, text).map_err(|error| Failure::unwritable(path, &error)),
     }
 }
 

@@ -92,9 +92,12 @@ pub struct Finding {
     pub help: Option<String>,
     pub related: Vec<Related>,
     pub fix: Option<Fix>,
-    /// Module path of the node (`/encoder/layers.0/attn`) and its operator: with the rule and the
-    /// source line text they make the fingerprint, which survives another export.
+    /// Module path of the node (`/encoder/layers.0/attn`) and its operator.
     pub anchor: Anchor,
+    /// What tells this finding from those of other files, and of the same place.
+    pub identity: Identity,
+    /// Whether `source` names a line of a file that is here, rather than where the export ran.
+    pub is_here: bool,
 }
 
 /// What of a finding's place stays the same when the model is exported again.
@@ -102,6 +105,17 @@ pub struct Finding {
 pub struct Anchor {
     pub module: Arc<str>,
     pub op: Arc<str>,
+}
+
+/// What of a finding is the same wherever the repository stands, and whether or not its sources are there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Identity {
+    /// The file as seen from the root of its repository; empty where that is not known.
+    pub file: Arc<str>,
+    /// For what is wrong in Python itself: the file, the function and the code.
+    pub code: Arc<str>,
+    /// How many findings of the file before this one are the same in all else.
+    pub twin: u32,
 }
 
 impl Finding {
@@ -122,6 +136,8 @@ impl Finding {
             related: Vec::new(),
             fix: None,
             anchor: Anchor::default(),
+            identity: Identity::default(),
+            is_here: false,
         }
     }
 
@@ -155,11 +171,14 @@ impl Finding {
         self
     }
 
-    /// A name for this finding that exporting the model again does not change: a hash of the rule, the
-    /// operator, the module path and the text of the source line (not of its number).
+    /// A name for this finding that does not change when the model is exported again, with another batch
+    /// size or opset, nor when its sources are not at hand or the repository stands elsewhere: a hash of the
+    /// rule, the file in its repository, the module path and the operator; in Python, of the code (not of
+    /// the number of its line).
     pub fn fingerprint(&self) -> String {
-        let code = self.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");
-        let parts = [&*self.rule, &*self.anchor.op, &*self.anchor.module, code.trim()];
+        let Identity { file, code, twin } = &self.identity;
+        let twin = if *twin > 0 { twin.to_string() } else { String::new() };
+        let parts = [&*self.rule, file, &*self.anchor.op, &*self.anchor.module, code, &*twin];
         format!("{:016x}", fnv1a(parts.iter().flat_map(|part| part.bytes().chain([0]))))
     }
 }

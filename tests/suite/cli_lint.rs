@@ -118,20 +118,6 @@ fn output_goes_where_it_is_wanted() {
 }
 
 #[test]
-fn a_baseline_hides_what_was_known() {
-    let sandbox = sandbox();
-    let baseline = ["--baseline", "known.json"];
-    let written = sandbox.lint(&[&["faulty.onnxtxt", "--write-baseline"][..], &baseline].concat());
-    assert_eq!((written.status, written.stderr.as_str()), (0, ""));
-    check(&sandbox, &[&["faulty.onnxtxt"][..], &baseline].concat(), 0, &[]);
-    // The model may move, but a second fault of the same kind is new.
-    check(&sandbox, &[&["deep"][..], &baseline].concat(), 0, &[]);
-    check(&sandbox, &[&["deep", "faulty.onnxtxt"][..], &baseline].concat(), 1, &[HERE]);
-    sandbox.write("known.json", "{}");
-    assert!(sandbox.lint(&baseline).stderr.contains("this is no baseline"));
-}
-
-#[test]
 fn what_the_export_said_is_matched_to_the_nodes_of_its_lines() {
     let sandbox = Sandbox::new(&[]);
     let exported = format!("{}/tests/pitfalls/exported", env!("CARGO_MANIFEST_DIR"));

@@ -2,15 +2,18 @@
 
 mod bad_models;
 mod bad_rules;
+mod cli_baseline;
 mod cli_config;
 mod cli_fix;
 mod cli_lint;
+mod cli_places;
 mod convert;
 mod determinism;
 mod lint;
 mod models;
 mod mutation;
 mod pitfalls;
+mod readme;
 mod roundtrip;
 mod rules;
 mod soundness;

@@ -30,6 +30,22 @@ pub const CLUMSY: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y) {\n  t = Transpose <perm = [1, 0]> (x)\n  \
     u = Transpose <perm = [1, 0]> (t)\n  y = Relu (u)\n}\n";
 
+/// The names of the pitfalls of which there is a model for each opset.
+pub const PITFALLS: [&str; 12] = [
+    "BakedBatch",
+    "ConstantOutput",
+    "DataDependentBranch",
+    "DoubleConstant",
+    "InPlaceShape",
+    "IndexPutBroadcast",
+    "ItemInReshape",
+    "NegativeIndexRead",
+    "NumpyConstant",
+    "OneHotInferredClasses",
+    "TrainingMode",
+    "UnrolledLoop",
+];
+
 impl Sandbox {
     pub fn new(files: &[(&str, &str)]) -> Self {
         let sandbox = Sandbox(tempfile::tempdir().expect("a temporary folder"));
@@ -49,6 +65,12 @@ impl Sandbox {
         std::fs::write(path, content).expect("a file");
     }
 
+    /// A file of the repository's own, at another name.
+    pub fn bring(&self, from: &str, to: &str) {
+        let path = format!("{}/{from}", env!("CARGO_MANIFEST_DIR"));
+        self.write(to, std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}")));
+    }
+
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
@@ -61,6 +83,19 @@ impl Sandbox {
             .collect();
         names.sort();
         names
+    }
+
+    /// A checkout of a repository: models as the exporter wrote them at an opset, and their Python.
+    pub fn checkout(opset: u32, with_source: bool) -> Self {
+        let sandbox = Sandbox::new(&[(".git/HEAD", "ref: refs/heads/main\n")]);
+        for name in PITFALLS {
+            let model = format!("tests/pitfalls/exported/{name}.ts{opset}.onnx");
+            sandbox.bring(&model, &format!("models/{name}.onnx"));
+        }
+        if with_source {
+            sandbox.bring("tests/pitfalls/pitfalls.py", "src/pitfalls.py");
+        }
+        sandbox
     }
 
     pub fn lint(&self, arguments: &[&str]) -> Ran {
@@ -84,7 +119,13 @@ impl Sandbox {
     }
 }
 
-fn run(tool: &str, folder: &Path, arguments: &[&str], environment: &[(&str, &OsStr)], stdin: &str) -> Ran {
+pub fn run(
+    tool: &str,
+    folder: &Path,
+    arguments: &[&str],
+    environment: &[(&str, &OsStr)],
+    stdin: &str,
+) -> Ran {
     let mut child = Command::new(tool)
         .args(arguments)
         .current_dir(folder)

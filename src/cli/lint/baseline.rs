@@ -1,15 +1,16 @@
 //! Findings that are known, and do not fail the run.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::Failure;
 use crate::diag::Finding;
+use crate::source::without_comment;
 
 /// The form of the file; another one is refused.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The content of a baseline file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,62 +20,103 @@ struct Document {
     findings: Vec<Entry>,
 }
 
-/// Findings of one fingerprint. All but it and the count are for people to read.
-#[derive(Debug, Serialize, Deserialize)]
+/// A finding that is known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    fingerprint: String,
-    count: usize,
-    code: String,
+    /// As seen from the folder of the baseline, or from the root of the repository.
     file: String,
+    code: String,
+    fingerprint: String,
+    /// The node, where it is one: names may change from one export to the next.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    node: String,
+    /// The line of Python, where it was at hand.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    line: String,
+    /// For people to read.
     message: String,
 }
 
-/// How many findings of each fingerprint are known.
+impl Entry {
+    fn of(finding: &Finding) -> Entry {
+        let line = finding.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");
+        Entry {
+            file: finding.identity.file.to_string(),
+            code: finding.code.to_string(),
+            fingerprint: kind(finding),
+            node: finding.place.graph().map_or_else(String::new, |graph| graph.node.to_string()),
+            line: without_comment(line).trim().to_owned(),
+            message: finding.message.clone(),
+        }
+    }
+
+    /// Whether what is known of both may be of one finding: a line of Python that changed is another.
+    fn fits(&self, other: &Entry) -> bool {
+        self.line.is_empty() || other.line.is_empty() || self.line == other.line
+    }
+
+    fn is_same(&self, other: &Entry) -> bool {
+        self.node == other.node && self.fits(other)
+    }
+}
+
+/// The fingerprint without the number that tells findings of one place apart.
+fn kind(finding: &Finding) -> String {
+    let mut first = finding.clone();
+    first.identity.twin = 0;
+    first.fingerprint()
+}
+
+/// What is known, by fingerprint.
 #[derive(Debug)]
-pub struct Baseline(BTreeMap<String, usize>);
+pub struct Baseline(FxHashMap<String, Vec<Entry>>);
 
 impl Baseline {
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|error| Failure::at(path, error))?;
-        let document: Document = serde_json::from_str(&text)
-            .map_err(|error| Failure::at(path, format!("this is no baseline: {error}")))?;
-        if document.version != VERSION {
-            let version = document.version;
-            return Err(Failure::at(path, format!("baselines of version {version} are not known here")));
+        let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
+        let none = |error| Failure::at(path, format!("this is no baseline: {error}"));
+        let version = serde_json::from_str::<serde_json::Value>(&text).map_err(none)?["version"].as_u64();
+        if let Some(version) = version.filter(|&version| version != u64::from(VERSION)) {
+            let what = "write it again with --write-baseline";
+            return Err(Failure::at(
+                path,
+                format!("baselines of version {version} are not known here; {what}"),
+            ));
         }
-        let entries = document.findings.into_iter().map(|entry| (entry.fingerprint, entry.count));
-        Ok(Baseline(entries.collect()))
+        let document: Document = serde_json::from_str(&text).map_err(none)?;
+        let mut known: FxHashMap<String, Vec<Entry>> = FxHashMap::default();
+        for entry in document.findings {
+            known.entry(entry.fingerprint.clone()).or_default().push(entry);
+        }
+        Ok(Baseline(known))
     }
 
-    /// Takes the known findings out: of each fingerprint, as many as were known.
+    /// Takes the known findings out. Of several of one fingerprint, those at the same nodes first, so that
+    /// what is new is what remains.
     pub fn remove_known(mut self, findings: &mut Vec<Finding>) {
-        findings.retain(|finding| match self.0.get_mut(&finding.fingerprint()) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                false
+        let entries: Vec<Entry> = findings.iter().map(Entry::of).collect();
+        let mut is_known = vec![false; findings.len()];
+        let passes: [fn(&Entry, &Entry) -> bool; 2] = [Entry::is_same, Entry::fits];
+        for agree in passes {
+            for (entry, is_known) in entries.iter().zip(&mut is_known).filter(|(_, is_known)| !**is_known) {
+                let Some(known) = self.0.get_mut(&entry.fingerprint) else { continue };
+                if let Some(at) = known.iter().position(|known| agree(known, entry)) {
+                    known.swap_remove(at);
+                    *is_known = true;
+                }
             }
-            _ => true,
-        });
+        }
+        let mut is_known = is_known.into_iter();
+        findings.retain(|_| !is_known.next().unwrap_or(false));
     }
 
     /// Writes what was found as the baseline of later runs, sorted, so that it is easily compared.
     pub fn write(path: &Path, findings: &[Finding]) -> Result<(), Failure> {
-        let mut entries: BTreeMap<(&str, &str, String), Entry> = BTreeMap::new();
-        for finding in findings {
-            let fingerprint = finding.fingerprint();
-            let entry = entries.entry((&finding.file, &finding.code, fingerprint.clone()));
-            let entry = entry.or_insert_with(|| Entry {
-                fingerprint,
-                count: 0,
-                code: finding.code.to_string(),
-                file: finding.file.to_string(),
-                message: finding.message.clone(),
-            });
-            entry.count += 1;
-        }
-        let document = Document { version: VERSION, findings: entries.into_values().collect() };
+        let mut entries: Vec<Entry> = findings.iter().map(Entry::of).collect();
+        entries.sort();
+        let document = Document { version: VERSION, findings: entries };
         let text = serde_json::to_string_pretty(&document).map_err(|error| Failure::at(path, error))?;
-        std::fs::write(path, text + "\n").map_err(|error| Failure::at(path, error))
+        crate::cli::output::write(&(text + "\n"), Some(path))
     }
 }

@@ -7,6 +7,7 @@ pub mod config;
 pub mod discover;
 pub mod evidence;
 pub mod globs;
+pub mod home;
 pub mod rules;
 pub mod said;
 pub mod settings;
@@ -15,7 +16,7 @@ pub mod target;
 pub mod why_not;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -26,6 +27,7 @@ use self::baseline::Baseline;
 use self::config::{Config, Configs};
 use self::discover::{Input, discover};
 use self::evidence::{Context, Linted};
+use self::home::Home;
 use self::settings::Assigned;
 use super::catalogue::{Catalogue, Extent};
 use super::{Failure, Status, output};
@@ -57,8 +59,19 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     let log =
         args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
     let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, &configs, &catalogue)?;
-    let found = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
-    report(args, &config, found)
+    let baseline = args.baseline.clone().or_else(|| Some(config.resolve(config.baseline.as_ref()?)));
+    let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
+    let home = Home::new(baseline.as_deref(), args.output_format);
+    for ((input, settings), linted) in inputs.iter().zip(&mut linted) {
+        home.identify(input, &mut linted.findings);
+        linted.findings.iter_mut().for_each(|finding| home.place(input, &settings.sources, finding));
+    }
+    let found = Found {
+        files: inputs.iter().map(|(input, _)| home.name(input)).collect(),
+        readable: linted.iter().all(|linted| linted.readable),
+        findings: linted.into_iter().flat_map(|linted| linted.findings).collect(),
+    };
+    report(args, &config, baseline.as_deref(), found)
 }
 
 /// What a run found.
@@ -71,7 +84,7 @@ struct Found {
 
 /// Lints all inputs, the last of which is the export's log where there is one: it comes first, so that
 /// what it says can be matched to models, and then holds what was not.
-fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<Found, Failure> {
+fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<Vec<Linted>, Failure> {
     let (models, log) = inputs.split_at(inputs.len() - usize::from(has_log));
     let log =
         log.iter().map(|(input, settings)| evidence::lint(input, Context { settings, log: &[] })).next();
@@ -88,12 +101,7 @@ fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<F
         let rest = log.findings.into_iter().enumerate().filter(|(index, _)| !said.contains(index));
         Linted { findings: rest.map(|(_, finding)| finding).collect(), ..log }
     });
-    let linted: Vec<Linted> = linted.into_iter().chain(log).collect();
-    Ok(Found {
-        files: inputs.iter().map(|(input, _)| input.name.clone()).collect(),
-        readable: linted.iter().all(|linted| linted.readable),
-        findings: linted.into_iter().flat_map(|linted| linted.findings).collect(),
-    })
+    Ok(linted.into_iter().chain(log).collect())
 }
 
 fn pool(jobs: Option<usize>) -> Result<ThreadPool, Failure> {
@@ -102,15 +110,19 @@ fn pool(jobs: Option<usize>) -> Result<ThreadPool, Failure> {
 }
 
 /// Says what was found, and decides how the run ends.
-fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Failure> {
-    let baseline = args.baseline.clone().or_else(|| Some(config.resolve(config.baseline.as_ref()?)));
+fn report(
+    args: &Args,
+    config: &Config,
+    baseline: Option<&Path>,
+    mut found: Found,
+) -> Result<Status, Failure> {
     if args.write_baseline {
         let path = baseline.ok_or_else(|| Failure::new("--write-baseline: name the file by --baseline"))?;
-        Baseline::write(&path, &found.findings)?;
+        Baseline::write(path, &found.findings)?;
         return Ok(if found.readable { Status::Clean } else { Status::Failed });
     }
     if let Some(path) = baseline {
-        Baseline::read(&path)?.remove_known(&mut found.findings);
+        Baseline::read(path)?.remove_known(&mut found.findings);
     }
     let text = if args.statistics {
         statistics::statistics(&found.findings, args.output_format)

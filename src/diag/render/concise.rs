@@ -24,6 +24,7 @@ fn place(finding: &Finding) -> String {
     match &finding.place {
         Place::File => String::new(),
         Place::Offset(offset) => format!(":byte {offset}"),
+        Place::Graph(graph) if graph.node.is_empty() => String::new(),
         Place::Graph(graph) => format!(":{}", node_path(graph)),
         Place::Text(text) => format!(":{}:{}", text.line, text.column),
         Place::Source(source) if *source.file == *finding.file => {

@@ -1,6 +1,5 @@
 //! GitLab's code quality report: <https://docs.gitlab.com/ci/testing/code_quality/>.
 
-use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
 use super::Run;
@@ -8,17 +7,12 @@ use super::spot::{message_at_node, spot};
 use crate::diag::{Finding, Level};
 
 pub fn render(run: Run) -> String {
-    let mut seen: FxHashMap<String, usize> = FxHashMap::default();
     let issue = |finding: &Finding| {
         let spot = spot(finding);
-        let fingerprint = finding.fingerprint();
-        let count = seen.entry(fingerprint.clone()).or_default();
-        *count += 1;
         json!({
             "description": message_at_node(finding),
             "check_name": format!("{} {}", finding.code, finding.rule),
-            // GitLab drops issues of equal fingerprints.
-            "fingerprint": if *count == 1 { fingerprint } else { format!("{fingerprint}-{count}") },
+            "fingerprint": finding.fingerprint(),
             "severity": severity(finding.level),
             "location": { "path": spot.file, "lines": { "begin": spot.line.max(1) } },
         })

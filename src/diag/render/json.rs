@@ -1,6 +1,6 @@
 //! `json` and `json-lines`.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Run;
 use crate::diag::{Applicability, Finding, Place, SourcePlace};
@@ -50,29 +50,59 @@ pub fn applicability(applicability: Applicability) -> &'static str {
     }
 }
 
+/// Where in a file of Python; what is not known is left out.
 fn source(source: &SourcePlace) -> Value {
-    json!({ "file": source.file, "line": source.line, "column": source.column, "code": source.code })
+    let end = (source.column > 0 && source.width > 0).then(|| source.column.saturating_add(source.width));
+    known([
+        ("file", json!(source.file)),
+        ("line", json!(source.line)),
+        ("column", json!(Some(source.column).filter(|&column| column > 0))),
+        ("end_column", json!(end)),
+        ("function", json!(source.function)),
+        ("code", json!(source.code)),
+    ])
 }
 
-/// Where in the file that was linted; null for the file as a whole, or where only the source is known.
+/// Where in the file that was linted, in one form for all kinds of files: `code` is the line of it, or the
+/// node as ONNX text; columns count its characters from 1. Null for the file as a whole.
 fn location(place: &Place, label: &str) -> Value {
+    let label = json!(Some(label).filter(|label| !label.is_empty()));
     match place {
-        Place::File | Place::Source(_) => Value::Null,
-        Place::Offset(offset) => json!({ "offset": offset, "label": label }),
-        Place::Graph(graph) => json!({
-            "index": graph.position.0,
-            "count": graph.position.1,
-            "text": graph.text,
-            "start": graph.span.0,
-            "end": graph.span.1,
-            "label": label,
-        }),
-        Place::Text(text) => json!({
-            "line": text.line,
-            "column": text.column,
-            "width": text.width,
-            "text": text.text,
-            "label": label,
-        }),
+        Place::File => Value::Null,
+        Place::Source(at) => {
+            let mut location = source(at);
+            location["label"] = label;
+            known(std::mem::take(location.as_object_mut().unwrap_or(&mut Map::new())))
+        }
+        Place::Offset(offset) => known([("offset", json!(offset)), ("label", label)]),
+        Place::Graph(graph) => {
+            let column = |byte: u32| {
+                let before = graph.text.char_indices().take_while(|(at, _)| *at < byte as usize);
+                before.count() + 1
+            };
+            let (index, count) = graph.position;
+            let is_node = index > 0;
+            known([
+                ("node_index", json!(is_node.then_some(index))),
+                ("node_count", json!(is_node.then_some(count))),
+                ("column", json!(column(graph.span.0))),
+                ("end_column", json!(column(graph.span.1))),
+                ("code", json!(graph.text)),
+                ("label", label),
+            ])
+        }
+        Place::Text(text) => known([
+            ("line", json!(text.line)),
+            ("column", json!(text.column)),
+            ("end_column", json!(text.column.saturating_add(text.width))),
+            ("code", json!(text.text)),
+            ("label", label),
+        ]),
     }
+}
+
+/// An object of what is known.
+fn known<K: Into<String>>(fields: impl IntoIterator<Item = (K, Value)>) -> Value {
+    let fields = fields.into_iter().map(|(key, value)| (key.into(), value));
+    Value::Object(fields.filter(|(_, value)| !value.is_null()).collect())
 }

@@ -78,6 +78,11 @@ impl Format {
         Format::Azure,
     ];
 
+    /// Whether it is read where the tool was called, rather than by a service that knows the repository.
+    pub fn is_for_people(self) -> bool {
+        matches!(self, Format::Full | Format::Concise | Format::Json | Format::JsonLines)
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {

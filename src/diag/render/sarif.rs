@@ -13,7 +13,7 @@ use crate::diag::{Finding, Level, Place};
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// Key under which the fingerprint is kept; the number changes when its making does.
-const FINGERPRINT: &str = "onnxLint/v1";
+const FINGERPRINT: &str = "onnxLint/v2";
 
 pub fn render(run: Run) -> String {
     let mut rules: IndexMap<&str, &str> = IndexMap::new();
@@ -66,7 +66,8 @@ fn result(finding: &Finding, rules: &IndexMap<&str, &str>) -> Value {
     });
     if !finding.related.is_empty() {
         let related = finding.related.iter().map(|related| {
-            location(place_spot(&finding.file, &related.place), &related.place, &related.message)
+            let spot = place_spot(&finding.file, &related.place, finding.is_here);
+            location(spot, &related.place, &related.message)
         });
         result["relatedLocations"] = related.collect();
     }

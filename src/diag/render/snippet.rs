@@ -53,7 +53,11 @@ pub fn snippets(finding: &Finding) -> Vec<Snippet> {
 /// Where a node came from: its Python line, else the path of its module.
 fn origin(finding: &Finding, graph: &GraphPlace) -> Option<Snippet> {
     if let Some(source) = &finding.source {
-        return Some(python(source).label(format!("exported as node `{}`", graph.node)));
+        let node = match &*graph.node {
+            "" => String::new(),
+            node => format!("exported as node `{node}`"),
+        };
+        return Some(python(source).label(node));
     }
     let is_node = graph.position.0 > 0;
     if is_node && graph.node.starts_with('/') {

@@ -1,6 +1,6 @@
 //! Where a finding is shown by a tool that knows files and lines, but no graphs.
 
-use crate::diag::{Finding, GraphPlace, Place};
+use crate::diag::{Finding, GraphPlace, Place, SourcePlace};
 
 /// A place in a text file. 0 stands for what is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,33 +22,31 @@ impl Spot<'_> {
     }
 }
 
-/// The Python line where it is known, else the place in the file that was linted.
+/// The Python line where it stands here, else the place in the file that was linted.
 pub fn spot(finding: &Finding) -> Spot<'_> {
     match &finding.source {
-        Some(source) => Spot {
-            file: &source.file,
-            line: source.line,
-            column: source.column,
-            width: source.width,
-            code: source.code.as_deref(),
-        },
-        None => place_spot(&finding.file, &finding.place),
+        Some(source) if finding.is_here => source_spot(source),
+        _ => place_spot(&finding.file, &finding.place, finding.is_here),
     }
 }
 
-/// A place as seen from the file that was linted.
-pub fn place_spot<'a>(file: &'a str, place: &'a Place) -> Spot<'a> {
+fn source_spot(source: &SourcePlace) -> Spot<'_> {
+    Spot {
+        file: &source.file,
+        line: source.line,
+        column: source.column,
+        width: source.width,
+        code: source.code.as_deref(),
+    }
+}
+
+/// A place as seen from the file that was linted; `is_here`: whether lines of Python are where they say.
+pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a> {
     match place {
-        Place::File | Place::Offset(_) | Place::Graph(_) => {
+        Place::Source(source) if is_here => source_spot(source),
+        Place::File | Place::Offset(_) | Place::Graph(_) | Place::Source(_) => {
             Spot { file, line: 0, column: 0, width: 0, code: None }
         }
-        Place::Source(source) => Spot {
-            file: &source.file,
-            line: source.line,
-            column: source.column,
-            width: source.width,
-            code: source.code.as_deref(),
-        },
         Place::Text(text) => {
             Spot { file, line: text.line, column: text.column, width: text.width, code: Some(&text.text) }
         }
@@ -75,11 +73,15 @@ pub fn message_and_help(finding: &Finding) -> String {
 
 /// The message with the node it speaks of, for formats that show neither the graph nor its nodes.
 pub fn message_at_node(finding: &Finding) -> String {
-    let message = message_and_help(finding);
-    match finding.place.graph() {
-        Some(graph) => format!("{message}\nnode: {} in {}", node_path(graph), finding.file),
-        None => message,
+    let mut message = message_and_help(finding);
+    if let Some(graph) = finding.place.graph().filter(|graph| !graph.node.is_empty()) {
+        message += &format!("\nnode: {} in {}", node_path(graph), finding.file);
     }
+    // The line of another machine is no place here, but it says where to look.
+    if let Some(source) = finding.source.as_ref().filter(|_| !finding.is_here) {
+        message += &format!("\nPython: {}:{}", source.file, source.line);
+    }
+    message
 }
 
 /// A path as a URI reference: relative ones stay relative, absolute ones get a scheme.

@@ -33,7 +33,8 @@ fn baked() -> Finding {
         .source(Some(source))
         .help("write x.reshape(x.shape[0], 12), or x.flatten(1)")
         .fix(Applicability::Safe, "replaces {2,12} by {0,12}");
-    Finding { anchor: Anchor { module: Arc::from(""), op: Arc::from("Reshape") }, ..finding }
+    let anchor = Anchor { module: Arc::from(""), op: Arc::from("Reshape") };
+    Finding { anchor, is_here: true, ..finding }
 }
 
 fn nested() -> Finding {

@@ -1,0 +1,116 @@
+//! Baselines: what is known stays known wherever and however it is found again, and hides nothing else.
+
+use crate::tool::{FAULTY, Sandbox};
+
+const BASELINE: [&str; 2] = ["--baseline", "known.json"];
+
+/// The findings that a baseline does not hide, as `file: CODE`.
+fn new(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
+    let ran = sandbox.lint(&[arguments, &BASELINE, &["--output-format", "json"]].concat());
+    let findings: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).expect("JSON");
+    let text = |finding: &serde_json::Value, key: &str| finding[key].as_str().unwrap_or("").to_owned();
+    findings.iter().map(|finding| format!("{}: {}", text(finding, "file"), text(finding, "code"))).collect()
+}
+
+fn write(sandbox: &Sandbox, arguments: &[&str]) {
+    let ran = sandbox.lint(&[arguments, &BASELINE, &["--write-baseline"]].concat());
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+}
+
+/// Adds the missing values of `names`, each in a node of its own.
+fn ghosts(names: &[&str]) -> String {
+    let nodes: String =
+        names.iter().map(|name| format!("  [n_{name}] o_{name} = Add (x, {name})\n")).collect();
+    format!(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N,4] x) => (float[N,4] y) {{\n{nodes}  y = Relu (x)\n}}\n"
+    )
+}
+
+#[test]
+fn what_was_written_is_known() {
+    let sandbox = Sandbox::new(&[("a.onnxtxt", FAULTY), ("b.onnxtxt", FAULTY)]);
+    write(&sandbox, &[]);
+    assert!(new(&sandbox, &[]).is_empty());
+    sandbox.write("known.json", "{}");
+    assert!(sandbox.lint(&BASELINE).stderr.contains("this is no baseline"));
+    sandbox.write("known.json", "{\"version\": 1, \"findings\": []}");
+    assert!(sandbox.lint(&BASELINE).stderr.contains("write it again with --write-baseline"));
+}
+
+#[test]
+fn one_model_does_not_silence_another() {
+    let sandbox = Sandbox::new(&[("a.onnxtxt", FAULTY), ("deep/a.onnxtxt", FAULTY)]);
+    write(&sandbox, &["a.onnxtxt"]);
+    assert_eq!(new(&sandbox, &["."]), ["deep/a.onnxtxt: SPC012"]);
+}
+
+#[test]
+fn what_is_new_is_what_is_said() {
+    let sandbox = Sandbox::new(&[("a.onnxtxt", &ghosts(&["p", "q"]))]);
+    write(&sandbox, &["a.onnxtxt"]);
+    sandbox.write("a.onnxtxt", ghosts(&["r", "p", "q"]));
+    let ran = sandbox.lint(&["a.onnxtxt", "--baseline", "known.json", "--output-format", "concise"]);
+    assert!(ran.stdout.starts_with("a.onnxtxt:n_r: error[SPC012]"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("Found 1 error"), "{}", ran.stdout);
+}
+
+#[test]
+fn another_checkout_knows_it_too() {
+    let here = Sandbox::checkout(17, true);
+    write(&here, &["models", "--path-map", "/app=src"]);
+    assert!(new(&here, &["models", "--path-map", "/app=src"]).is_empty());
+    assert!(new(&here, &["models"]).is_empty(), "without the sources");
+
+    let there = Sandbox::checkout(13, false);
+    there.write("known.json", here.read("known.json"));
+    assert_eq!(new(&there, &["models"]), Vec::<String>::new(), "exported again, at another opset");
+    let models = there.path("models");
+    assert!(new(&there, &[&*models.to_string_lossy()]).is_empty(), "by an absolute path");
+
+    // What comes to a model later is new, even if others have the same fault.
+    there.bring("tests/pitfalls/exported/BakedBatch.ts13.onnx", "models/ConstantOutput.onnx");
+    assert_eq!(new(&there, &["models"]), ["models/ConstantOutput.onnx: EXP001"]);
+}
+
+#[test]
+fn a_baseline_written_without_sources_hides_only_what_was_there() {
+    let here = Sandbox::checkout(17, true);
+    write(&here, &["models"]);
+    let said = new(&here, &["models", "--path-map", "/app=src"]);
+    assert!(!said.is_empty() && !said.contains(&"models/BakedBatch.onnx: EXP001".to_owned()), "{said:?}");
+}
+
+#[test]
+fn another_batch_size_is_the_same_fault() {
+    let model = |batch: u32| {
+        format!(
+            "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[batch,3,4] x) => (float[{batch},12] y) {{\n  \
+             [\"/head/Constant\"] s = Constant <value = int64[2] {{{batch}, 12}}> ()\n  \
+             [\"/head/Reshape\"] y = Reshape (x, s)\n}}\n"
+        )
+    };
+    let sandbox = Sandbox::new(&[("net.onnxtxt", &model(2))]);
+    write(&sandbox, &["net.onnxtxt"]);
+    assert_eq!(String::from_utf8_lossy(&sandbox.read("known.json")).matches("EXP001").count(), 1);
+    sandbox.write("net.onnxtxt", model(8));
+    assert!(new(&sandbox, &["net.onnxtxt"]).is_empty());
+}
+
+#[test]
+fn fingerprints_are_one_for_each_finding_and_do_not_depend_on_the_order() {
+    let sandbox = Sandbox::checkout(17, true);
+    let prints = |paths: &[&str]| {
+        let options = ["--path-map", "/app=src", "--output-format", "gitlab"];
+        let ran = sandbox.lint(&[paths, &options].concat());
+        let issues: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).expect("JSON");
+        let print = |issue: &serde_json::Value| issue["fingerprint"].as_str().expect("a text").to_owned();
+        let mut prints: Vec<String> = issues.iter().map(print).collect();
+        prints.sort();
+        prints
+    };
+    let all = prints(&["models", "src"]);
+    let mut distinct = all.clone();
+    distinct.dedup();
+    assert_eq!(all, distinct);
+    assert_eq!(all, prints(&["src", "models/UnrolledLoop.onnx", "models"]));
+}

@@ -1,0 +1,98 @@
+//! Where findings are said to be: files as they stand in the repository, and what of a line is meant.
+
+use serde_json::Value;
+
+use crate::tool::{Ran, Sandbox};
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+/// The text that a range of columns covers.
+fn covered(sandbox: &Sandbox, file: &str, line: &Value, columns: (&Value, &Value)) -> String {
+    let text = String::from_utf8(sandbox.read(file)).expect("UTF-8");
+    let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {value}")) as usize;
+    let line = text.lines().nth(number(line) - 1).expect("a line of the file");
+    let (start, end) = (number(columns.0), number(columns.1));
+    line.chars().skip(start - 1).take(end - start).collect()
+}
+
+#[test]
+fn all_locations_of_the_pitfalls_exist_and_cover_their_expression() {
+    let sandbox = Sandbox::new(&[(".git/HEAD", "")]);
+    sandbox.bring("tests/pitfalls/pitfalls.py", "src/pitfalls.py");
+    sandbox.bring("tests/pitfalls/export.py", "src/export.py");
+    let exported = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls/exported"));
+    for entry in exported.expect("a folder") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        sandbox.bring(&format!("tests/pitfalls/exported/{name}"), &format!("models/{name}"));
+    }
+    let arguments = [".", "--path-map", "/app=src"];
+    let ran = sandbox.lint(&[&arguments[..], &["--output-format", "json"]].concat());
+    let found = json(&ran);
+    let found = found.as_array().expect("an array");
+    assert!(found.len() > 150, "{}", found.len());
+    for finding in found {
+        let source = &finding["source"];
+        let Some(file) = source["file"].as_str() else { continue };
+        let meant = covered(&sandbox, file, &source["line"], (&source["column"], &source["end_column"]));
+        assert!(!meant.is_empty() && !meant.contains("# ") && !meant.starts_with([' ', '#']), "{meant:?}");
+        assert!(!meant.starts_with("return ") && !meant.starts_with("if "), "{meant:?}");
+    }
+
+    let ran = sandbox.lint(&[&arguments[..], &["--output-format", "sarif"]].concat());
+    let sarif = json(&ran);
+    let results = sarif["runs"][0]["results"].as_array().expect("an array");
+    assert_eq!(results.len(), found.len());
+    for result in results {
+        let place = &result["locations"][0]["physicalLocation"];
+        let uri = place["artifactLocation"]["uri"].as_str().expect("a URI");
+        assert!(sandbox.path(uri).is_file(), "{uri}");
+        let region = &place["region"];
+        if uri.ends_with(".py") {
+            let columns = (&region["startColumn"], &region["endColumn"]);
+            assert!(!covered(&sandbox, uri, &region["startLine"], columns).is_empty());
+        }
+    }
+}
+
+#[test]
+fn the_expression_is_meant_in_every_format() {
+    let sandbox = Sandbox::checkout(17, true);
+    let says = |format: &str, expected: &str| {
+        let arguments = ["models/BakedBatch.onnx", "--path-map", "/app=src", "--output-format", format];
+        let ran = sandbox.lint(&arguments);
+        assert!(ran.stdout.contains(expected), "{format}: {}", ran.stdout);
+    };
+    says("full", "  --> src/pitfalls.py:60:16\n");
+    says("full", "|                ^^^^^^^^^^^^^^^^ exported as node `/Reshape`\n");
+    says("github", "::error file=src/pitfalls.py,line=60,col=16,endColumn=32,");
+    says("gitlab", "\"path\": \"src/pitfalls.py\"");
+    says("azure", "sourcepath=src/pitfalls.py;linenumber=60;columnnumber=16;");
+    says("checkstyle", "<file name=\"src/pitfalls.py\">");
+    says("junit", "file=\"src/pitfalls.py\" line=\"60\"");
+    says("rdjson", "\"path\": \"src/pitfalls.py\"");
+    says("json", "\"column\": 16,\n      \"end_column\": 32,");
+}
+
+/// Lines of a machine that is not here are no place to show a finding at.
+#[test]
+fn without_the_source_the_model_is_the_place() {
+    let sandbox = Sandbox::checkout(17, false);
+    let ran = sandbox.lint(&["models/BakedBatch.onnx", "--output-format", "github"]);
+    assert!(ran.stdout.starts_with("::error file=models/BakedBatch.onnx,title="), "{}", ran.stdout);
+    assert!(ran.stdout.contains("%0APython: /app/pitfalls.py:60"), "{}", ran.stdout);
+    let found = json(&sandbox.lint(&["models/BakedBatch.onnx", "--output-format", "json"]));
+    assert_eq!(found[0]["source"]["column"], Value::Null);
+}
+
+#[test]
+fn services_are_told_paths_from_the_root_of_the_repository() {
+    let sandbox = Sandbox::checkout(17, true);
+    let folder = sandbox.path("src");
+    let path_map = format!("/app={}", folder.display());
+    let model = sandbox.path("models/BakedBatch.onnx").display().to_string();
+    let github = sandbox.lint(&[&*model, "--path-map", &path_map, "--output-format", "github"]);
+    assert!(github.stdout.starts_with("::error file=src/pitfalls.py,line=60,"), "{}", github.stdout);
+    assert!(github.stdout.contains("in models/BakedBatch.onnx"), "{}", github.stdout);
+}
