@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::stderr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Failure, output};
+use walkdir::WalkDir;
+
+use super::Failure;
+use super::failure::reason;
+use super::output::{self, Colour};
 use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::suggest::{closest, counted};
 use crate::rules::registry::RuleSet;
@@ -47,8 +51,12 @@ impl Catalogue {
             Extent::Fixing => (RuleSet::patterns(), Vec::new()),
         };
         for folder in folders {
+            if !has_rules(folder) {
+                return Err(Failure::at(folder, "--rules: there is no .rule file in it"));
+            }
             let found = rules.add_folder(folder);
-            faults.extend(found.map_err(|error| Failure::at(folder, format!("--rules: {error}")))?);
+            faults
+                .extend(found.map_err(|error| Failure::at(folder, format!("--rules: {}", reason(&error))))?);
         }
         if faults.iter().any(|fault| fault.level == Level::Error) {
             return Err(bad_rules(&faults));
@@ -79,10 +87,18 @@ impl Catalogue {
         self.known.range(prefix.to_owned()..).next().is_some_and(|(code, _)| code.starts_with(prefix))
     }
 
-    /// The code or name closest to `word`, if any is close.
+    /// The code, family or name closest to `word`, if any is close.
     pub fn suggest(&self, word: &str) -> Option<&str> {
-        closest(word, self.iter().flat_map(|(code, known)| [code, known.name.as_str()]))
+        let family = |code: &'_ str| code.find(|char: char| char.is_ascii_digit()).unwrap_or(code.len());
+        let words = self.iter().flat_map(|(code, known)| [code, known.name.as_str()]);
+        let families = self.iter().map(|(code, _)| &code[..family(code)]);
+        closest(word, words.chain(families))
     }
+}
+
+fn has_rules(folder: &Path) -> bool {
+    let mut files = WalkDir::new(folder).into_iter().filter_map(Result::ok);
+    files.any(|entry| entry.path().extension().is_some_and(|end| end == "rule"))
 }
 
 fn known(rules: &RuleSet) -> BTreeMap<String, Known> {
@@ -107,7 +123,7 @@ fn known(rules: &RuleSet) -> BTreeMap<String, Known> {
 }
 
 fn bad_rules(faults: &[Finding]) -> Failure {
-    eprint!("{}", render::findings(faults, output::colour(&stderr())));
+    eprint!("{}", render::findings(faults, output::look(&stderr(), Colour::Auto)));
     let count = faults.iter().filter(|fault| fault.level == Level::Error).count();
     Failure::new(format!("the rules have {}", counted(count, "fault")))
 }

@@ -48,7 +48,13 @@ impl Failure {
 
     /// The file at `path` cannot be written.
     pub fn unwritable(path: &Path, error: &io::Error) -> Self {
-        Failure::at(path, format!("cannot be written: {}", reason(error)))
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+        let why = match folder {
+            Some(folder) => format!("there is no folder `{}`", folder.display()),
+            None if path.is_dir() => "it is a folder".to_owned(),
+            None => reason(error),
+        };
+        Failure::at(path, format!("cannot be written: {why}"))
     }
 
     pub fn message(&self) -> &str {
@@ -72,9 +78,10 @@ pub fn reason(error: &io::Error) -> String {
     known.to_owned()
 }
 
-/// Without the `(os error 5)` at its end, which says the same to a machine.
+/// Without the `(os error 5)` at its end, which says the same to a machine, and the name of a temporary file.
 fn without_number(text: &str) -> String {
     let text = text.split(" (os error ").next().unwrap_or(text);
+    let text = text.split(" at path ").next().unwrap_or(text);
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }

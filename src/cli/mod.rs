@@ -5,6 +5,7 @@ pub mod crash;
 pub mod failure;
 pub mod fix;
 pub mod lint;
+pub mod opset;
 pub mod output;
 pub mod paths;
 pub mod selectors;

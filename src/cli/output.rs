@@ -1,9 +1,14 @@
 //! Standard output, as terminals and pipes want it.
 
+use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
+use clap::ValueEnum;
+
 use super::Failure;
+use crate::diag::render::Look;
+use crate::write::file::Pending;
 
 /// Writes `text` to standard output. A reader that went away (`| head`) has what it wanted.
 pub fn print(text: &str) -> Result<(), Failure> {
@@ -25,13 +30,46 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     match file {
         None => print(text),
-        Some(path) => std::fs::write(path, text).map_err(|error| Failure::unwritable(path, &error)),
+        Some(path) => replace(path, |out| out.write_all(text.as_bytes())),
     }
 }
 
-/// Whether `stream` shows colours: it is a terminal, and `NO_COLOR` (<https://no-color.org>) is not set.
-pub fn colour(stream: &impl IsTerminal) -> bool {
-    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+/// Writes a file that is there as a whole or not at all; what is no regular file (a pipe, a device) is
+/// written to as it is.
+pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    let written = match is_special(path) {
+        true => File::create(path).and_then(|mut out| write(&mut out)),
+        false => Pending::write(path, write).and_then(Pending::keep),
+    };
+    written.map_err(|error| Failure::unwritable(path, &error))
+}
+
+/// Whether there is something at `path` that is neither a file nor a folder.
+pub fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// Where output goes to a terminal, and `NO_COLOR` (<https://no-color.org>) is not set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// How findings are shown on `stream`.
+pub fn look(stream: &impl IsTerminal, colour: Colour) -> Look {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    !unwanted && !dumb && stream.is_terminal()
+    let terminal = stream.is_terminal();
+    let forced = set("FORCE_COLOR") || set("CLICOLOR_FORCE");
+    let colour = match colour {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => !set("NO_COLOR") && (forced || (!dumb && terminal)),
+    };
+    let width = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    Look { colour, width: terminal.then(width).flatten(), quiet: false }
 }

@@ -62,8 +62,10 @@ fn text_start(sample: &[u8]) -> Option<&str> {
 }
 
 fn text_kind(extension: &str, text: &str) -> Kind {
-    if let Some(kind) = by_extension(extension) {
-        return kind;
+    match by_extension(extension) {
+        Some(Kind::Textproto) if !text.lines().any(is_field_of_model) => return Kind::Other,
+        Some(kind) => return kind,
+        None => {}
     }
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let first = lines.next().unwrap_or("");
@@ -71,10 +73,7 @@ fn text_kind(extension: &str, text: &str) -> Kind {
         Kind::OnnxText
     } else if first.starts_with('{') {
         json_kind(text)
-    } else if ["ir_version:", "opset_import", "producer_name:", "graph {", "graph: {"]
-        .iter()
-        .any(|field| first.starts_with(field))
-    {
+    } else if is_field_of_model(first) {
         Kind::Textproto
     } else if first.starts_with("graph(") || first.starts_with("graph (") {
         Kind::TorchScript
@@ -89,6 +88,13 @@ fn text_kind(extension: &str, text: &str) -> Kind {
     }
 }
 
+/// A line that begins a field of `ModelProto` in protobuf's text format.
+fn is_field_of_model(line: &str) -> bool {
+    ["ir_version:", "opset_import", "producer_name:", "graph {", "graph: {", "graph{"]
+        .iter()
+        .any(|field| line.trim_start().starts_with(field))
+}
+
 /// What a name alone decides, given that the content is text.
 fn by_extension(extension: &str) -> Option<Kind> {
     match extension {
@@ -100,10 +106,17 @@ fn by_extension(extension: &str) -> Option<Kind> {
     }
 }
 
-/// A `ModelProto` in JSON names its IR version or its graph, in either spelling.
+/// A `ModelProto` in JSON names its IR version or its opsets, in either spelling, or has nodes in its graph.
 fn json_kind(text: &str) -> Kind {
-    let named = ["\"irVersion\"", "\"ir_version\"", "\"opsetImport\"", "\"opset_import\"", "\"graph\""];
-    if named.iter().any(|name| text.contains(name)) { Kind::Json } else { Kind::Other }
+    let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let of_models = ["\"irVersion\"", "\"ir_version\"", "\"opsetImport\"", "\"opset_import\""];
+    let has_nodes = names(&["\"graph\""]) && names(&["\"opType\"", "\"op_type\""]);
+    if names(&of_models) && !is_report(text) || has_nodes { Kind::Json } else { Kind::Other }
+}
+
+/// What `onnx-fix --report` writes has versions and nodes of its own.
+fn is_report(text: &str) -> bool {
+    ["\"opset\"", "\"from\"", "\"rules\""].iter().all(|name| text.contains(name))
 }
 
 /// Whether a statement that nearly every module has stands at the start of a line, and nothing that only
@@ -135,6 +148,15 @@ mod tests {
         check("a.txt", "ir_version: 8\ngraph {\n}", Kind::Textproto);
         check("a.json", "{\n \"irVersion\": \"8\"}", Kind::Json);
         check("a.json", "{\"name\": \"package\"}", Kind::Other);
+        check("a.json", "{\"graph\": {\"node\": [{\"opType\": \"Relu\"}]}}", Kind::Json);
+        check("a.json", "{\"graph\": {\"title\": \"sales\"}}", Kind::Other);
+        check(
+            "a.json",
+            "{\"opset\": {\"from\": 17}, \"ir_version\": {\"from\": 8}, \"rules\": {}, \"changes\": [{\"graph\": \"main\"}]}",
+            Kind::Other,
+        );
+        check("a.textproto", "name: \"cluster\"\nsize: 3\n", Kind::Other);
+        check("a.textproto", "# a model\nir_version: 8\n", Kind::Textproto);
         check("model", b"PK\x03\x04rest", Kind::Pt2);
         check(
             "a.onnx",

@@ -9,8 +9,17 @@ use tempfile::NamedTempFile;
 /// A file written beside its target, which it replaces when it is kept; else it is removed.
 #[derive(Debug)]
 pub struct Pending {
-    file: NamedTempFile,
+    file: Unkept,
     target: PathBuf,
+}
+
+/// Where a file is before it is kept.
+#[derive(Debug)]
+enum Unkept {
+    /// On the disk of its target, without a name: nothing is left of it even if the process is killed.
+    #[cfg(target_os = "linux")]
+    Nameless(fs::File),
+    Named(NamedTempFile),
 }
 
 impl Pending {
@@ -19,12 +28,12 @@ impl Pending {
     pub fn write(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = builder().tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        let file = Unkept::new(folder.unwrap_or(Path::new(".")))?;
         if let Ok(existing) = fs::metadata(&target) {
             file.as_file().set_permissions(existing.permissions())?;
         }
-        let mut pending = Pending { file, target };
-        let mut out = BufWriter::new(pending.file.as_file_mut());
+        let pending = Pending { file, target };
+        let mut out = BufWriter::new(pending.file.as_file());
         write(&mut out)?;
         out.flush()?;
         drop(out);
@@ -33,8 +42,60 @@ impl Pending {
 
     /// Puts the file in the place of its target, in one step.
     pub fn keep(self) -> io::Result<()> {
-        self.file.persist(&self.target).map_err(|error| error.error)?;
-        Ok(())
+        match self.file {
+            #[cfg(target_os = "linux")]
+            Unkept::Nameless(file) => nameless::keep(&file, &self.target),
+            Unkept::Named(file) => file.persist(&self.target).map(drop).map_err(|error| error.error),
+        }
+    }
+}
+
+impl Unkept {
+    fn new(folder: &Path) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if let Some(file) = nameless::create(folder) {
+            return Ok(Unkept::Nameless(file));
+        }
+        builder().tempfile_in(folder).map(Unkept::Named)
+    }
+
+    fn as_file(&self) -> &fs::File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Unkept::Nameless(file) => file,
+            Unkept::Named(file) => file.as_file(),
+        }
+    }
+}
+
+/// Files without a name (`O_TMPFILE`), which most file systems of Linux have.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use std::os::fd::AsRawFd;
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+
+    use super::{Path, fs, io};
+
+    /// `None` where the file system has none, or would not let it get a name.
+    pub fn create(folder: &Path) -> Option<fs::File> {
+        let mode = Mode::from_raw_mode(0o666);
+        let file = open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()?;
+        let file = fs::File::from(file);
+        Path::new(&by_number(&file)).exists().then_some(file)
+    }
+
+    /// Gives `file` a name, and that of `target` in one step.
+    pub fn keep(file: &fs::File, target: &Path) -> io::Result<()> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let named = target.with_file_name(format!(".onnx-fix-{}-{name}", std::process::id()));
+        fs::remove_file(&named).ok();
+        linkat(CWD, by_number(file), CWD, &named, AtFlags::SYMLINK_FOLLOW)?;
+        fs::rename(&named, target).inspect_err(|_| drop(fs::remove_file(&named)))
+    }
+
+    fn by_number(file: &fs::File) -> String {
+        format!("/proc/self/fd/{}", file.as_raw_fd())
     }
 }
 
@@ -85,6 +146,19 @@ mod tests {
         let failed = Pending::write(&folder.path().join("a.onnx"), |_| Err(io::Error::other("no")));
         assert!(failed.is_err());
         assert_eq!(content(folder.path()), []);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_not_kept_yet_has_no_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let target = folder.path().join("a.onnx");
+        let pending = Pending::write(&target, |out| out.write_all(b"new")).expect("written");
+        if matches!(pending.file, Unkept::Nameless(_)) {
+            assert_eq!(content(folder.path()), []);
+        }
+        pending.keep().expect("kept");
+        assert_eq!(content(folder.path()), [("a.onnx".to_owned(), "new".to_owned())]);
     }
 
     #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use onnx_lint::diag::render::{Format, Run, render};
+use onnx_lint::diag::render::{Format, Look, Run, render};
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rules::registry::RuleSet;
 
@@ -52,7 +52,7 @@ rule OPT102 slice-of-concat {
 /// What is said of a rule file, as a person sees it.
 fn said(text: &str) -> String {
     let findings = RuleSet::default().add([Source::new("my.rule", text)]);
-    render(Run { files: &[Arc::from("my.rule")], findings: &findings }, Format::Full, false)
+    render(Run { files: &[Arc::from("my.rule")], findings: &findings }, Format::Full, Look::default())
 }
 
 fn snapshot(name: &str, text: &str) {

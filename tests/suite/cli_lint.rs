@@ -173,3 +173,102 @@ fn rules_of_ones_own_are_applied_and_checked() {
     assert!(ran.stderr.contains("rules/bad.rule:2:"), "{}", ran.stderr);
     assert!(ran.stderr.contains("error: the rules have "), "{}", ran.stderr);
 }
+
+/// A folder without anything in it, or a path that is mistyped, would pass for ever.
+#[test]
+fn nothing_checked_is_no_success() {
+    let sandbox = Sandbox::new(&[("empty/readme.md", "# nothing"), ("net.onnxtxt", SOUND)]);
+    let says = |arguments: &[&str], status: i32, expected: &str| {
+        let ran = sandbox.lint(arguments);
+        assert_eq!((ran.status, ran.stdout.as_str()), (status, ""), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
+    };
+    says(&["empty"], 2, "there is nothing to lint in `empty`");
+    says(&["net.onnxtxt", "--source-root", "empty"], 2, "empty: --source-root: there is no Python in it");
+    says(&["net.onnxtxt", "--rules", "empty"], 2, "empty: --rules: there is no .rule file in it");
+    says(&["net.onnxtxt", "--path-map", "/app=src"], 2, "there is no `src` here");
+    says(&["net.onnxtxt", "--opset", "99"], 2, "there is no opset 99: they go from 1 to ");
+    sandbox.write("onnx-lint.toml", "exclude = [\"*.onnxtxt\"]\n");
+    says(&["."], 2, "there is nothing to lint in `.`");
+    sandbox.write("onnx-lint.toml", "opset = 99\n");
+    says(&["net.onnxtxt"], 2, "there is no opset 99");
+}
+
+/// What lies about in a repository, our own output included, is no model.
+#[test]
+fn foreign_files_are_left_alone() {
+    let sandbox = Sandbox::new(&[
+        ("package.json", "{\"name\": \"x\", \"graph\": {\"title\": \"sales\"}}"),
+        ("cluster.textproto", "name: \"cluster\"\nsize: 3\n"),
+        ("clumsy.onnxtxt", crate::tool::CLUMSY),
+    ]);
+    let fixed = sandbox.fix(&["clumsy.onnxtxt", "-o", "net.onnx", "--report", "report.json"]);
+    assert_eq!(fixed.status, 0, "{fixed:?}");
+    std::fs::remove_file(sandbox.path("clumsy.onnxtxt")).expect("it is there");
+    sandbox.lint(&[".", "-o", "found.sarif.json", "--output-format", "sarif"]);
+    sandbox.lint(&[".", "--write-baseline", "--baseline", "known.json"]);
+    let ran = sandbox.lint(&["."]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, "All checks passed.\n"), "{ran:?}");
+    assert_eq!(sandbox.lint(&["package.json"]).status, 2, "what is named has to be a model");
+}
+
+#[test]
+fn excluded_files_are_left_out_even_where_they_are_named() {
+    let sandbox = sandbox();
+    sandbox.write("onnx-lint.toml", "exclude = [\"deep\"]\n");
+    check(&sandbox, &["deep/faulty.onnxtxt"], 1, &[DEEP]);
+    check(&sandbox, &["deep/faulty.onnxtxt", "faulty.onnxtxt", "--force-exclude"], 1, &[HERE]);
+    let ran = sandbox.lint(&["deep/faulty.onnxtxt", "--force-exclude"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.contains("the configuration excludes all that was named"), "{}", ran.stderr);
+}
+
+#[test]
+fn colours_are_as_they_are_wanted() {
+    let sandbox = sandbox();
+    let coloured = |arguments: &[&str], environment: &[(&str, &str)]| {
+        let environment: Vec<_> =
+            environment.iter().map(|(name, value)| (*name, std::ffi::OsStr::new(value))).collect();
+        let ran = sandbox.lint_with(&[&["faulty.onnxtxt"], arguments].concat(), &environment);
+        ran.stdout.contains('\u{1b}')
+    };
+    assert!(!coloured(&[], &[]));
+    assert!(coloured(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(coloured(&[], &[("FORCE_COLOR", "1")]));
+    assert!(!coloured(&["--color", "never"], &[("FORCE_COLOR", "1")]));
+    let quiet = sandbox.lint(&["faulty.onnxtxt", "-q", "--output-format", "concise"]);
+    assert_eq!(quiet.stdout.lines().count(), 1, "{}", quiet.stdout);
+    assert_eq!(sandbox.lint(&["sound.onnxtxt", "-q"]).stdout, "");
+}
+
+/// What a person would say, not what an operating system or a library does.
+#[test]
+fn failures_are_said_in_words() {
+    let sandbox = sandbox();
+    let says = |ran: Ran, status: i32, expected: &str| {
+        assert_eq!(ran.status, status, "{ran:?}");
+        let text = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(text.contains(expected), "{expected}: {text}");
+        assert!(!text.contains("os error") && !text.contains(".onnx-fix-"), "{text}");
+        assert!(!text.contains("``") && !text.contains("operation on"), "{text}");
+    };
+    says(sandbox.lint(&["missing.onnx"]), 2, "cannot be read: it is not there");
+    says(sandbox.lint(&["--baseline", "deep"]), 2, "deep: cannot be read: it is a folder");
+    says(sandbox.lint(&["--config", "deep"]), 2, "deep: cannot be read: it is a folder");
+    says(sandbox.lint(&["-o", "deep"]), 2, "deep: cannot be written: it is a folder");
+    says(sandbox.lint(&["--rules", "missing"]), 2, "missing: --rules: ");
+    says(sandbox.lint(&["--select", "EPX"]), 2, "there is no rule `EPX`; did you mean `EXP`?");
+    says(sandbox.fix(&["sound.onnxtxt", "-o", "deep"]), 2, "deep: cannot be written: it is a folder");
+    says(
+        sandbox.fix(&["sound.onnxtxt", "-o", "no/x.onnx"]),
+        2,
+        "no/x.onnx: cannot be written: there is no folder `no`",
+    );
+    says(sandbox.fix(&["sound.onnxtxt", "-o", "sound.onnxtxt/x.onnx"]), 2, "cannot be written: ");
+    says(sandbox.fix(&["sound.onnxtxt", "--check", "--report", "no/x.json"]), 2, "there is no folder `no`");
+    says(
+        sandbox.fix(&["sound.onnxtxt", "--check", "--opset", "99"]),
+        2,
+        "there is no opset 99: they go from 1 to ",
+    );
+}

@@ -52,7 +52,7 @@ pub struct Args {
     pub size_threshold: usize,
 
     /// Convert to this opset, up or down
-    #[arg(long, value_name = "N", help_heading = "Changes")]
+    #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Changes")]
     pub opset: Option<i64>,
 
     /// The IR version to write [default: that of the opset, where it changes]

@@ -14,7 +14,8 @@ use similar::TextDiff;
 use self::args::Args;
 use self::save::{Form, Saver};
 use super::catalogue::{Catalogue, Extent};
-use super::{Failure, Status, crash, output};
+use super::output::{self, Colour};
+use super::{Failure, Status, crash};
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place, render};
 use crate::fix::{Outcome, fix};
@@ -59,7 +60,7 @@ fn finish(args: &Args, source: &Source, outcome: Outcome) -> Result<Status, Fail
     }
     if let Some(path) = &args.report {
         let text = serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
-        std::fs::write(path, text + "\n").map_err(|error| Failure::at(path, error))?;
+        output::write(&(text + "\n"), Some(path))?;
     }
     eprint!("{}", said::told(&source.name, &outcome.report, outcome.changed));
     if args.check {
@@ -95,12 +96,12 @@ impl Source {
             true => ("<stdin>".into(), file::stream(std::io::stdin().lock())),
             false => (path.to_string_lossy(), file::read(path)),
         };
-        let bytes = read.map_err(|error| Failure::at(path, format!("cannot be read: {error}")))?;
+        let bytes = read.map_err(|error| Failure::unreadable(path, &error))?;
         let kind = sniff(&name, &bytes);
         let (model, mut findings) = any::model(kind, bytes.clone());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).to_owned();
-        findings.extend(model.iter().flat_map(|model| escapes(model, &folder)));
+        findings.extend(model.iter().flat_map(|model| out_of_reach(model, &folder)));
         let usable = findings.iter().all(|finding| finding.level < Level::Error);
         say(&name, &findings);
         let form = Form::of_kind(kind);
@@ -117,18 +118,23 @@ impl Source {
 fn say(name: &str, findings: &[Finding]) {
     let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
     let named: Vec<Finding> = findings.iter().map(named).collect();
-    eprint!("{}", render::findings(&named, output::colour(&std::io::stderr())));
+    eprint!("{}", render::findings(&named, output::look(&std::io::stderr(), Colour::Auto)));
 }
 
-/// External data that the model has no business with; nothing is read or copied then.
-fn escapes(model: &Model, folder: &Path) -> Vec<Finding> {
-    let escape = |location: Arc<str>| match external::locate(folder, &location) {
+/// External data that the model has no business with, or that are not here; nothing is read or copied then.
+fn out_of_reach(model: &Model, folder: &Path) -> Vec<Finding> {
+    let fault = |location: Arc<str>| match external::locate(folder, &location) {
         Err(fault @ Fault::Escapes { .. }) => {
             let message = format!("the data of a tensor {fault}");
             let finding = known::EXTERNAL_DATA_ESCAPES_FOLDER.finding(message, Place::File);
             Some(finding.help("name the file by a path below the folder of the model"))
         }
-        _ => None,
+        Err(fault) => {
+            let message = format!("the data of a tensor {fault}");
+            let finding = known::EXTERNAL_DATA_MISSING.at(Level::Error).finding(message, Place::File);
+            Some(finding.help("put the file beside the model; it belongs to it"))
+        }
+        Ok(_) => None,
     };
-    write::external::locations(model).into_iter().filter_map(escape).collect()
+    write::external::locations(model).into_iter().filter_map(fault).collect()
 }

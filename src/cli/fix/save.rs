@@ -92,7 +92,7 @@ impl Saver<'_> {
             bytes = externalize(model, self.threshold, &name, out)?;
             Ok(())
         };
-        let pending = Pending::write(&path, write).map_err(|error| Failure::at(&path, error))?;
+        let pending = Pending::write(&path, write).map_err(|error| Failure::unwritable(&path, &error))?;
         Ok((bytes > 0).then_some(pending))
     }
 
@@ -124,8 +124,8 @@ impl Saver<'_> {
             })?;
             let to = folder.join(&*location);
             if !to.exists() {
-                copies.push(copy(&from, &to).map_err(|error| Failure::at(&to, error))?);
-            } else if !equal(&from, &to).map_err(|error| Failure::at(&to, error))? {
+                copies.push(copy(&from, &to).map_err(|error| Failure::unwritable(&to, &error))?);
+            } else if !equal(&from, &to).map_err(|error| Failure::unreadable(&to, &error))? {
                 let why = "is there already, and is not the external data that the model needs";
                 return Err(Failure::at(&to, why));
             }
@@ -138,12 +138,11 @@ impl Saver<'_> {
         if target == Path::new("-") {
             return pieces.iter().try_for_each(|piece| output::print_bytes(piece));
         }
-        let failed = |error| Failure::at(target, error);
-        let special = std::fs::metadata(target).is_ok_and(|metadata| !metadata.is_file());
         let write = |out: &mut dyn Write| pieces.iter().try_for_each(|piece| out.write_all(piece));
-        if special {
-            return File::create(target).and_then(|mut out| write(&mut out)).map_err(failed);
+        if output::is_special(target) {
+            return output::replace(target, write);
         }
+        let failed = |error| Failure::unwritable(target, &error);
         let model = Pending::write(target, write).map_err(failed)?;
         for data in pending {
             data.keep().map_err(failed)?;

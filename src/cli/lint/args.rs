@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser};
 
 use super::target::Target;
+use crate::cli::output::Colour;
 use crate::diag::Level;
 use crate::diag::render::Format;
 
@@ -53,7 +54,7 @@ pub struct Args {
     pub why_not: Option<Vec<String>>,
 
     /// Lint as if bound for this opset
-    #[arg(long, value_name = "N", help_heading = "Evidence")]
+    #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Evidence")]
     pub opset: Option<i64>,
 
     /// Lint as if bound for these runtimes: `ort=1.17`
@@ -91,6 +92,22 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output_file: Option<PathBuf>,
 
+    /// When to use colours: auto, always or never
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = "Output"
+    )]
+    pub color: Colour,
+
+    /// Show findings alone, without the line that counts them
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+
     /// Count the findings of each rule instead of showing them
     #[arg(long, help_heading = "Output")]
     pub statistics: bool,
@@ -114,6 +131,10 @@ pub struct Args {
     /// The configuration, instead of the nearest one above each file
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
+
+    /// Leave out what the configuration excludes even where it is named
+    #[arg(long, help_heading = "Configuration")]
+    pub force_exclude: bool,
 
     /// Read no configuration
     #[arg(long, conflicts_with = "config", help_heading = "Configuration")]

@@ -71,7 +71,7 @@ fn levels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BTreeMap<String, 
 impl Config {
     /// Reads the file at `path`; `None` for a `pyproject.toml` that has no table of ours.
     pub fn read(path: &Path) -> Result<Option<Config>, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|error| Failure::at(path, error))?;
+        let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
         let is_pyproject = path.file_name().is_some_and(|name| name == "pyproject.toml");
         let config = if is_pyproject {
             toml::from_str::<PyProject>(&text).map(|project| project.tool.onnx_lint)

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use bytes::Bytes;
 use walkdir::{DirEntry, WalkDir};
 
+use super::args::Args;
 use super::config::Configs;
 use super::globs::Globs;
-use crate::cli::Failure;
+use crate::cli::failure::reason;
+use crate::cli::{Failure, paths};
 use crate::read::file;
-use crate::read::sniff::Kind;
+use crate::read::sniff::{Kind, sniff};
 
 /// Something to lint.
 #[derive(Clone, Debug)]
@@ -51,34 +53,50 @@ impl Input {
 
     /// Its content.
     pub fn read(&self) -> io::Result<Bytes> {
-        match &self.path {
+        let read = match &self.path {
             Some(path) => file::read(path),
             None => file::stream(io::stdin().lock()),
-        }
+        };
+        read.map_err(|error| io::Error::new(error.kind(), reason(&error)))
     }
 }
 
-/// The files that `paths` stand for, in the order of the paths and, within a folder, of names. Each
-/// comes once.
-pub fn discover(
-    paths: &[PathBuf],
-    stdin_filename: Option<&str>,
-    configs: &Configs,
-) -> Result<Vec<Input>, Failure> {
-    let mut inputs: Vec<Input> = Vec::new();
-    for path in paths {
+/// What paths on the command line stand for.
+#[derive(Debug, Default)]
+pub struct Discovered {
+    /// In the order of the paths and, within a folder, of names. Each comes once.
+    pub inputs: Vec<Input>,
+    /// How many files were named, and left out because the configuration excludes them.
+    pub excluded: usize,
+}
+
+/// The files that `args` name.
+pub fn discover(args: &Args, configs: &Configs) -> Result<Discovered, Failure> {
+    let mut found = Discovered::default();
+    for path in &args.paths {
         if path == Path::new("-") {
-            let name = Arc::from(stdin_filename.unwrap_or("<stdin>"));
-            inputs.push(Input { name, path: None, named: true, kind: None });
+            let name = Arc::from(args.stdin_filename.as_deref().unwrap_or("<stdin>"));
+            found.inputs.push(Input { name, path: None, named: true, kind: None });
         } else if path.is_dir() {
-            search(path, configs, &mut inputs)?;
+            search(path, configs, &mut found.inputs)?;
+        } else if args.force_exclude && is_excluded(path, configs)? {
+            found.excluded += 1;
         } else {
-            inputs.push(Input::new(path, true));
+            found.inputs.push(Input::new(path, true));
         }
     }
     let mut seen = rustc_hash::FxHashSet::default();
-    inputs.retain(|input| seen.insert(input.path.clone()));
-    Ok(inputs)
+    found.inputs.retain(|input| seen.insert(input.path.clone()));
+    Ok(found)
+}
+
+/// Whether the configuration excludes a file, or a folder that it lies in.
+fn is_excluded(path: &Path, configs: &Configs) -> Result<bool, Failure> {
+    let config = configs.for_folder(Input::new(path, true).folder())?;
+    let exclude = Globs::new(&config.folder, config.exclude.iter().map(|glob| (glob.as_str(), ())))?;
+    let path = paths::absolute(path);
+    let mut within = path.ancestors().take_while(|folder| folder.starts_with(&exclude.folder));
+    Ok(within.any(|path| exclude.matches(path).next().is_some()))
 }
 
 fn search(folder: &Path, configs: &Configs, inputs: &mut Vec<Input>) -> Result<(), Failure> {
@@ -88,12 +106,25 @@ fn search(folder: &Path, configs: &Configs, inputs: &mut Vec<Input>) -> Result<(
         entry.depth() == 0 || (!is_skipped(entry) && exclude.matches(entry.path()).next().is_none())
     };
     for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(wanted) {
-        let entry = entry.map_err(|error| Failure::new(error.to_string()))?;
-        if entry.file_type().is_file() && is_evidence(entry.path()) {
+        let entry = entry.map_err(|error| unsearchable(folder, &error))?;
+        if entry.file_type().is_file() && is_evidence(entry.path()) && !is_foreign(entry.path()) {
             inputs.push(Input::new(entry.path(), false));
         }
     }
     Ok(())
+}
+
+/// What a folder holds cannot be listed.
+fn unsearchable(folder: &Path, error: &walkdir::Error) -> Failure {
+    let why = error.io_error().map_or_else(|| "a link leads back to it".to_owned(), reason);
+    Failure::at(error.path().unwrap_or(folder), format!("cannot be searched: {why}"))
+}
+
+/// Files of this ending are often not ours: what lies in a folder is looked into before it is taken.
+fn is_foreign(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    let is_doubtful = [".json", ".textproto"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+    is_doubtful && file::read(path).is_ok_and(|bytes| sniff(&name, &bytes) == Kind::Other)
 }
 
 fn is_skipped(entry: &DirEntry) -> bool {

@@ -9,7 +9,7 @@ use crate::cli::Failure;
 /// Globs, each with what it stands for.
 #[derive(Debug)]
 pub struct Globs<T> {
-    folder: PathBuf,
+    pub folder: PathBuf,
     globs: Vec<(GlobMatcher, T)>,
 }
 

@@ -21,17 +21,19 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use walkdir::WalkDir;
 
 use self::args::Args;
 use self::baseline::Baseline;
 use self::config::{Config, Configs};
-use self::discover::{Input, discover};
+use self::discover::{Discovered, Input, discover};
 use self::evidence::{Context, Linted};
 use self::home::Home;
 use self::settings::Assigned;
 use super::catalogue::{Catalogue, Extent};
-use super::{Failure, Status, output};
-use crate::diag::render::{Run, render};
+use super::output::{self, Colour};
+use super::{Failure, Status};
+use crate::diag::render::{Look, Run, render};
 use crate::diag::{Finding, Level};
 use crate::read::sniff::Kind;
 
@@ -55,7 +57,11 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     if let Some([rule, node]) = args.why_not.as_deref() {
         return why_not::why_not(args, rule, node, &catalogue);
     }
-    let inputs = discover(&args.paths, args.stdin_filename.as_deref(), &configs)?;
+    evidence_is_there(args)?;
+    let Discovered { inputs, excluded } = discover(args, &configs)?;
+    if inputs.is_empty() {
+        return nothing(args, excluded);
+    }
     let log =
         args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
     let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, &configs, &catalogue)?;
@@ -72,6 +78,32 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         findings: linted.into_iter().flat_map(|linted| linted.findings).collect(),
     };
     report(args, &config, baseline.as_deref(), found)
+}
+
+/// Nothing was checked, which is no success: a path that is mistyped would pass for ever.
+fn nothing(args: &Args, excluded: usize) -> Result<Status, Failure> {
+    // Named by a hook, file by file, and none of our business.
+    if excluded > 0 {
+        eprintln!("onnx-lint: the configuration excludes all that was named");
+        return Ok(Status::Clean);
+    }
+    let paths: Vec<String> = args.paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    let what = "no model, .pt2, TorchScript text, log or .py";
+    Err(Failure::new(format!("there is nothing to lint in {}: {what}, or all is excluded", paths.join(", "))))
+}
+
+/// Where the command line says that sources are, there must be some.
+fn evidence_is_there(args: &Args) -> Result<(), Failure> {
+    for root in &args.source_root {
+        let mut files = WalkDir::new(root).into_iter().filter_map(Result::ok);
+        if !files.any(|entry| entry.path().extension().is_some_and(|end| end == "py")) {
+            return Err(Failure::at(root, "--source-root: there is no Python in it"));
+        }
+    }
+    match args.path_map.iter().find(|(_, to)| !Path::new(to).exists()) {
+        Some((from, to)) => Err(Failure::new(format!("--path-map {from}={to}: there is no `{to}` here"))),
+        None => Ok(()),
+    }
 }
 
 /// What a run found.
@@ -127,8 +159,12 @@ fn report(
     let text = if args.statistics {
         statistics::statistics(&found.findings, args.output_format)
     } else {
-        let colour = args.output_file.is_none() && output::colour(&std::io::stdout());
-        render(Run { files: &found.files, findings: &found.findings }, args.output_format, colour)
+        let look = match &args.output_file {
+            None => output::look(&std::io::stdout(), args.color),
+            Some(_) => Look { colour: args.color == Colour::Always, ..Look::default() },
+        };
+        let look = Look { quiet: args.quiet, ..look };
+        render(Run { files: &found.files, findings: &found.findings }, args.output_format, look)
     };
     output::write(&text, args.output_file.as_deref())?;
     Ok(status(&found, args.max_warnings.or(config.max_warnings), args.exit_zero))

@@ -9,7 +9,7 @@ use super::discover::Input;
 use super::globs::Globs;
 use super::target::Target;
 use crate::cli::catalogue::Catalogue;
-use crate::cli::{Failure, selectors};
+use crate::cli::{Failure, opset, selectors};
 use crate::diag::{Finding, Level, Selection};
 use crate::lint::LintOptions;
 use crate::rules::registry::RuleSet;
@@ -62,7 +62,7 @@ impl Settings {
         Ok(Settings {
             sources: Arc::new(sources(args, config)),
             targets: targets(args, config)?,
-            opset: args.opset.or(config.opset),
+            opset: args.opset.or(opset::configured(config.opset, &in_config("opset"))?),
             rules: catalogue.rules().clone(),
             selection: Selection::new(select, ignore),
             severity: args.severity.or(config.severity).unwrap_or(default_severity(args)),

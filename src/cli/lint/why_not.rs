@@ -35,13 +35,13 @@ pub fn why_not(args: &Args, rule: &str, node: &str, catalogue: &Catalogue) -> Re
     let findings = reasons(&model, rule, node);
     let text = match findings.is_empty() {
         true => format!("{} {} matches at this node.\n", rule.code, rule.name),
-        false => render::findings(&findings, output::colour(&std::io::stdout())),
+        false => render::findings(&findings, output::look(&std::io::stdout(), args.color)),
     };
     output::print(&text).map(|()| Status::Clean)
 }
 
 fn read(path: &Path) -> Result<Model, Failure> {
-    let bytes = file::read(path).map_err(|error| Failure::at(path, error))?;
+    let bytes = file::read(path).map_err(|error| Failure::unreadable(path, &error))?;
     let (model, findings) = any::model(sniff(&path.to_string_lossy(), &bytes), bytes);
     let why = findings.first().map_or("this is no model", |finding| finding.message.as_str());
     model.ok_or_else(|| Failure::at(path, why))

@@ -1,14 +1,16 @@
 //! Commands on standard output that a CI turns into annotations: GitHub's and Azure Pipelines'.
 
 use super::Run;
+use super::group::{Group, by_line};
 use super::spot::{message_at_node, spot};
-use crate::diag::{Finding, Level};
+use crate::diag::Level;
 
 /// <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>
 pub fn github(run: Run) -> String {
     let property =
         |text: &str| escape(text, &[('%', "%25"), ('\r', "%0D"), ('\n', "%0A"), (':', "%3A"), (',', "%2C")]);
-    let command = |finding: &Finding| {
+    let command = |group: &Group| {
+        let finding = group.first;
         let spot = spot(finding);
         let kind = match finding.level {
             Level::Error => "error",
@@ -20,10 +22,16 @@ pub fn github(run: Run) -> String {
         properties.extend((spot.column > 0).then(|| format!("col={}", spot.column)));
         properties.extend(spot.end_column().map(|column| format!("endColumn={column}")));
         properties.push(format!("title={}", property(&format!("{} {}", finding.code, finding.rule))));
-        let message = escape(&message_at_node(finding), &[('%', "%25"), ('\r', "%0D"), ('\n', "%0A")]);
+        let message = escape(&message_of_group(group), &[('%', "%25"), ('\r', "%0D"), ('\n', "%0A")]);
         format!("::{kind} {}::{message}\n", properties.join(","))
     };
-    run.findings.iter().map(command).collect()
+    by_line(run.findings).iter().map(command).collect()
+}
+
+/// The message of what is said there, and that there is more.
+fn message_of_group(group: &Group) -> String {
+    let others = group.others().map_or_else(String::new, |others| format!("\n{others}"));
+    message_at_node(group.first) + &others
 }
 
 /// <https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands>
@@ -31,18 +39,34 @@ pub fn azure(run: Run) -> String {
     const MESSAGE: [(char, &str); 3] = [('%', "%AZP25"), ('\r', "%0D"), ('\n', "%0A")];
     const PROPERTY: [(char, &str); 5] =
         [('%', "%AZP25"), ('\r', "%0D"), ('\n', "%0A"), (';', "%3B"), (']', "%5D")];
-    let command = |finding: &Finding| {
+    let command = |group: &Group| {
+        let finding = group.first;
         let spot = spot(finding);
-        let kind = if finding.level == Level::Error { "error" } else { "warning" };
+        let kind = match finding.level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            // There is no issue of a lower kind, and warnings are counted.
+            Level::Info | Level::Hint => {
+                let line = if spot.line > 0 { format!(":{}", spot.line) } else { String::new() };
+                let text =
+                    format!("{}{line}: {}[{}] {}", spot.file, finding.level, finding.code, finding.message);
+                return format!("{}\n", harmless(&text));
+            }
+        };
         let mut properties =
             vec![format!("type={kind}"), format!("sourcepath={}", escape(spot.file, &PROPERTY))];
         properties.extend((spot.line > 0).then(|| format!("linenumber={}", spot.line)));
         properties.extend((spot.column > 0).then(|| format!("columnnumber={}", spot.column)));
         properties.push(format!("code={}", escape(&finding.code, &PROPERTY)));
-        let message = escape(&message_at_node(finding), &MESSAGE);
+        let message = escape(&message_of_group(group), &MESSAGE);
         format!("##vso[task.logissue {}]{message}\n", properties.join(";"))
     };
-    run.findings.iter().map(command).collect()
+    by_line(run.findings).iter().map(command).collect()
+}
+
+/// Text on a line of its own that no service takes for a command.
+fn harmless(text: &str) -> String {
+    text.replace(['\r', '\n'], " ").replace("##", "# #")
 }
 
 fn escape(text: &str, table: &[(char, &str)]) -> String {
@@ -55,7 +79,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::diag::Place;
+    use crate::diag::{Finding, Place};
 
     #[test]
     fn what_would_end_a_command_is_escaped() {
@@ -64,6 +88,11 @@ mod tests {
         let findings = [finding];
         let run = Run { files: &[], findings: &findings };
         assert_eq!(github(run), "::notice file=a%2Cb;c].onnx,title=EXP001 baked-shape::50%25%0A::error::\n");
+        assert_eq!(azure(run), "a,b;c].onnx: info[EXP001] 50% ::error::\n");
+        let [mut finding] = findings;
+        finding.level = Level::Warning;
+        let findings = [finding];
+        let run = Run { files: &[], findings: &findings };
         assert_eq!(
             azure(run),
             "##vso[task.logissue type=warning;sourcepath=a,b%3Bc%5D.onnx;code=EXP001]50%AZP25%0A::error::\n"

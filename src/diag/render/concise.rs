@@ -3,11 +3,13 @@
 use std::fmt::Write;
 
 use super::excerpt::one_line;
+use super::look::Look;
 use super::spot::node_path;
 use super::{Run, summary};
 use crate::diag::{Finding, Level, Place};
 
-pub fn render(run: Run, colour: bool) -> String {
+pub fn render(run: Run, look: Look) -> String {
+    let colour = look.colour;
     let mut out = String::new();
     for finding in run.findings {
         let level = paint(finding.level, &format!("{}[{}]", finding.level, finding.code), colour);
@@ -16,7 +18,7 @@ pub fn render(run: Run, colour: bool) -> String {
         writeln!(out, "{}{}: {level}{mark} {message}", one_line(&finding.file), one_line(&place))
             .expect("a String takes everything");
     }
-    out + &summary(run.findings) + "\n"
+    if look.quiet { out } else { out + &summary(run.findings) + "\n" }
 }
 
 /// What follows the name of the file.

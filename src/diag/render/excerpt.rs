@@ -3,11 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The most characters of a line that are shown.
-const MAX_CHARS: usize = 160;
-
-/// Characters shown before a span that stands far to the right.
-const CHARS_BEFORE: usize = 60;
+/// The most characters of a line that are shown, where nothing says how many there is room for.
+pub const MAX_CHARS: usize = 160;
 
 /// A line, or what of it surrounds a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +15,12 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// What of `line` surrounds `chars`, the characters that are meant.
-    pub fn around(line: &str, chars: Range<usize>) -> Excerpt {
+    /// What of `line` surrounds `chars`, the characters that are meant; at most `room` of them.
+    pub fn around(line: &str, chars: Range<usize>, room: usize) -> Excerpt {
         let line: Vec<char> = line.trim_end().chars().collect();
         let start = chars.start.min(line.len());
         let end = chars.end.clamp(start, line.len());
-        let window = window(line.len(), start, end);
+        let window = window(line.len(), start, end, room);
         let mut text = String::new();
         if window.start > 0 {
             text.push('…');
@@ -48,32 +45,33 @@ impl Excerpt {
     }
 
     /// The same for a span in bytes, which may lie outside of the line or split a character.
-    pub fn around_bytes(line: &str, bytes: (u32, u32)) -> Excerpt {
+    pub fn around_bytes(line: &str, bytes: (u32, u32), room: usize) -> Excerpt {
         let chars = |byte: u32| line.char_indices().take_while(|(at, _)| *at < byte as usize).count();
-        Excerpt::around(line, chars(bytes.0)..chars(bytes.1))
+        Excerpt::around(line, chars(bytes.0)..chars(bytes.1), room)
     }
 
     /// The same for a 1-based column and a width in characters. Where the column is 0, or not in the line,
     /// all of it is meant.
-    pub fn at_column(line: &str, column: u32, width: u32) -> Excerpt {
+    pub fn at_column(line: &str, column: u32, width: u32, room: usize) -> Excerpt {
         let blanks = line.chars().take_while(|char| char.is_whitespace()).count();
         let whole = blanks..line.trim_end().chars().count();
         let start = (column as usize).wrapping_sub(1);
         // A text that ends too early is at fault just behind its end; what is farther is another text's.
         if column == 0 || start > line.chars().count() {
-            return Excerpt::around(line, whole);
+            return Excerpt::around(line, whole, room);
         }
-        Excerpt::around(line, start..start.saturating_add(width.max(1) as usize))
+        Excerpt::around(line, start..start.saturating_add(width.max(1) as usize), room)
     }
 }
 
-/// The characters to show of a line of `len`, around `start..end`.
-fn window(len: usize, start: usize, end: usize) -> Range<usize> {
-    if len <= MAX_CHARS {
+/// The characters to show of a line of `len`, around `start..end`: of a span far to the right, three eighths of
+/// the room stand before it.
+fn window(len: usize, start: usize, end: usize, room: usize) -> Range<usize> {
+    if len <= room {
         return 0..len;
     }
-    let from = if end <= MAX_CHARS { 0 } else { start.saturating_sub(CHARS_BEFORE) };
-    from..(from + MAX_CHARS).min(len)
+    let from = if end <= room { 0 } else { start.saturating_sub(room * 3 / 8) };
+    from..(from + room).min(len)
 }
 
 fn visible_char(char: char) -> char {
@@ -111,28 +109,28 @@ mod tests {
 
     #[test]
     fn short_lines_are_whole() {
-        check(&Excerpt::at_column("    y = f(x)", 9, 4), "f(x)");
-        check(&Excerpt::at_column("    y = f(x)", 0, 0), "y = f(x)");
-        check(&Excerpt::at_column("    y = f(x)", 90, 4), "y = f(x)");
-        check(&Excerpt::at_column("    y = f(", 11, 1), "");
-        check(&Excerpt::around_bytes("ä = B", (5, 6)), "B");
-        check(&Excerpt::around_bytes("ä", (9, 12)), "");
-        check(&Excerpt::around("", 0..1), "");
+        check(&Excerpt::at_column("    y = f(x)", 9, 4, MAX_CHARS), "f(x)");
+        check(&Excerpt::at_column("    y = f(x)", 0, 0, MAX_CHARS), "y = f(x)");
+        check(&Excerpt::at_column("    y = f(x)", 90, 4, MAX_CHARS), "y = f(x)");
+        check(&Excerpt::at_column("    y = f(", 11, 1, MAX_CHARS), "");
+        check(&Excerpt::around_bytes("ä = B", (5, 6), MAX_CHARS), "B");
+        check(&Excerpt::around_bytes("ä", (9, 12), MAX_CHARS), "");
+        check(&Excerpt::around("", 0..1, MAX_CHARS), "");
     }
 
     #[test]
     fn long_lines_are_cut_around_the_span() {
         let line = format!("{}meant{}", "x".repeat(500), "y".repeat(500));
-        let excerpt = Excerpt::around(&line, 500..505);
+        let excerpt = Excerpt::around(&line, 500..505, MAX_CHARS);
         check(&excerpt, "meant");
         assert_eq!(excerpt.text.chars().count(), MAX_CHARS + 2);
-        check(&Excerpt::around(&line, 0..2), "xx");
-        check(&Excerpt::around(&line, 998..1005), "yyyyyyy");
+        check(&Excerpt::around(&line, 0..2, MAX_CHARS), "xx");
+        check(&Excerpt::around(&line, 998..1005, MAX_CHARS), "yyyyyyy");
     }
 
     #[test]
     fn control_characters_are_shown_not_obeyed() {
-        assert_eq!(Excerpt::around("a\u{1b}[2Jb", 0..1).text, "a\u{fffd}[2Jb");
+        assert_eq!(Excerpt::around("a\u{1b}[2Jb", 0..1, MAX_CHARS).text, "a\u{fffd}[2Jb");
         assert_eq!(one_line("a\u{1b}[2J\nb"), "a\\u{1b}[2J\\nb");
         assert_eq!(lines("a\u{1b}\nb"), "a\\u{1b}\nb");
     }

@@ -7,32 +7,45 @@ use codespan_reporting::term::termcolor::{Ansi, ColorSpec, NoColor, WriteColor};
 use codespan_reporting::term::{Chars, Config, Renderer, Styles};
 
 use super::excerpt::{lines, one_line};
+use super::group::{Group, by_model};
+use super::look::{Look, wrapped};
 use super::snippet::{Snippet, snippets};
 use super::style::SnippetWriter;
 use super::{Run, summary};
 use crate::diag::{Applicability, Finding, Level};
 
-pub fn render(run: Run, colour: bool) -> String {
-    findings(run.findings, colour) + &summary(run.findings) + "\n"
+pub fn render(run: Run, look: Look) -> String {
+    let text = groups(&by_model(run.findings), look);
+    if look.quiet { text } else { text + &wrapped(&summary(run.findings), look.room(0), 0) + "\n" }
 }
 
 /// The findings alone, an empty line after each.
-pub fn findings(findings: &[Finding], colour: bool) -> String {
+pub fn findings(findings: &[Finding], look: Look) -> String {
+    let single = |first| Group { first, more: Vec::new() };
+    groups(&findings.iter().map(single).collect::<Vec<_>>(), look)
+}
+
+fn groups(groups: &[Group], look: Look) -> String {
     let mut bytes = Vec::new();
     let mut out: Box<dyn WriteColor> =
-        if colour { Box::new(Ansi::new(&mut bytes)) } else { Box::new(NoColor::new(&mut bytes)) };
-    write_all(&mut out, findings).expect("memory takes everything");
+        if look.colour { Box::new(Ansi::new(&mut bytes)) } else { Box::new(NoColor::new(&mut bytes)) };
+    write_all(&mut out, groups, look).expect("memory takes everything");
     drop(out);
     String::from_utf8(bytes).expect("only strings were written")
 }
 
-fn write_all(out: &mut dyn WriteColor, findings: &[Finding]) -> Result<()> {
-    for finding in findings {
-        Report { finding, severity: severity(finding.level), styles: Styles::default() }.write(out)?;
+fn write_all(out: &mut dyn WriteColor, groups: &[Group], look: Look) -> Result<()> {
+    for group in groups {
+        let (finding, others) = (group.first, group.others());
+        let severity = severity(finding.level);
+        Report { finding, others, severity, styles: Styles::default(), look }.write(out)?;
         writeln!(out)?;
     }
     Ok(())
 }
+
+/// Columns before the lines of most snippets.
+const USUAL_GUTTER: usize = 7;
 
 /// Decides the colours only; the words for levels are our own.
 fn severity(level: Level) -> Severity {
@@ -47,14 +60,18 @@ fn severity(level: Level) -> Severity {
 /// One finding on its way out.
 struct Report<'a> {
     finding: &'a Finding,
+    /// That there are more of its kind.
+    others: Option<String>,
     severity: Severity,
     styles: Styles,
+    look: Look,
 }
 
 impl Report<'_> {
     fn write(&self, out: &mut dyn WriteColor) -> Result<()> {
         self.header(out)?;
-        let snippets = snippets(self.finding);
+        // Numbers hardly ever have more digits than this, which is known only after the lines were cut.
+        let snippets = snippets(self.finding, self.look.excerpt(USUAL_GUTTER));
         let gutter = snippets.iter().map(|snippet| digits(snippet.number)).max().unwrap_or(1);
         for (index, snippet) in snippets.iter().enumerate() {
             let follows_code = index > 0 && snippets[index - 1].excerpt.is_some();
@@ -67,7 +84,9 @@ impl Report<'_> {
     fn header(&self, out: &mut dyn WriteColor) -> Result<()> {
         let finding = self.finding;
         painted(out, self.styles.header(self.severity), &format!("{}[{}]", finding.level, finding.code))?;
-        painted(out, self.styles.header_message(), &format!(": {}", one_line(&finding.message)))?;
+        let indent = finding.level.name().len() + finding.code.len() + 4;
+        let message = wrapped(&one_line(&finding.message), self.look.room(indent), indent);
+        painted(out, self.styles.header_message(), &format!(": {message}"))?;
         writeln!(out)
     }
 
@@ -91,7 +110,11 @@ impl Report<'_> {
         let style = if snippet.primary { LabelStyle::Primary } else { LabelStyle::Secondary };
         let span = excerpt.span.start..excerpt.span.end.max(excerpt.span.start + 1);
         let label = one_line(&snippet.label);
-        let line = [(style, span, &*label)];
+        // A label that would be broken off its carets stands beneath them.
+        let carets = excerpt.text[..span.end.min(excerpt.text.len())].chars().count();
+        let indent = gutter + 3;
+        let fits = carets + 1 + label.chars().count() <= self.look.room(indent);
+        let line = [(style, span.clone(), if fits { &*label } else { "" })];
         let config = Config { chars: Chars::ascii(), ..Config::default() };
         let mut out = SnippetWriter::new(out, &self.styles, snippet.number > 0);
         Renderer::new(&mut out, &config)
@@ -104,7 +127,17 @@ impl Report<'_> {
                 0,
                 &[],
             )
-            .map_err(std::io::Error::other)
+            .map_err(std::io::Error::other)?;
+        if fits {
+            return Ok(());
+        }
+        let start = excerpt.text[..span.start.min(excerpt.text.len())].chars().count();
+        let start = start.min(self.look.room(indent).saturating_sub(label.chars().count()));
+        for line in wrapped(&label, self.look.room(indent + start), 0).lines() {
+            painted(out.out, self.styles.source_border(), &format!("{:gutter$} |", ""))?;
+            writeln!(out.out, " {:start$}{line}", "")?;
+        }
+        Ok(())
     }
 
     /// `   |`
@@ -114,6 +147,9 @@ impl Report<'_> {
     }
 
     fn remarks(&self, out: &mut dyn WriteColor, gutter: usize) -> Result<()> {
+        if let Some(others) = &self.others {
+            self.remark(out, gutter, "note", others)?;
+        }
         for note in &self.finding.notes {
             self.remark(out, gutter, "note", note)?;
         }
@@ -136,7 +172,7 @@ impl Report<'_> {
         write!(out, " ")?;
         painted(out, self.styles.header_message(), kind)?;
         let indent = gutter + 3 + kind.len() + 2;
-        let text = lines(text).replace('\n', &format!("\n{:indent$}", ""));
+        let text = wrapped(&lines(text), self.look.room(indent), indent);
         writeln!(out, ": {text}")
     }
 }

@@ -1,4 +1,5 @@
-//! JUnit's XML: a test suite per file, a failed test per finding, a passed one where there is none.
+//! JUnit's XML: a test suite per file, a failed test per error or warning, and a passed one, with what there
+//! is to say of it, per hint and info and where there is nothing.
 
 use std::io::Result;
 
@@ -8,10 +9,10 @@ use quick_xml::events::BytesText;
 use super::Run;
 use super::spot::{message_at_node, spot};
 use super::xml::{document, legal};
-use crate::diag::Finding;
+use crate::diag::{Finding, Level};
 
 pub fn render(run: Run) -> String {
-    let total = run.findings.len().to_string();
+    let total = run.findings.iter().filter(|finding| fails(finding)).count().to_string();
     let tests = run.files.iter().map(|file| of(run, file).count().max(1)).sum::<usize>().to_string();
     document(|xml| {
         let root = xml.create_element("testsuites").with_attributes([
@@ -28,9 +29,14 @@ fn of<'a>(run: Run<'a>, file: &'a str) -> impl Iterator<Item = &'a Finding> {
     run.findings.iter().filter(move |finding| &*finding.file == file)
 }
 
+/// Whether a finding fails the run.
+fn fails(finding: &Finding) -> bool {
+    finding.level >= Level::Warning
+}
+
 fn suite(xml: &mut Writer<Vec<u8>>, run: Run, file: &str) -> Result<()> {
-    let failures = of(run, file).count();
-    let (tests, failures) = (failures.max(1).to_string(), failures.to_string());
+    let tests = of(run, file).count().max(1).to_string();
+    let failures = of(run, file).filter(|finding| fails(finding)).count().to_string();
     let name = legal(file);
     let element = xml.create_element("testsuite").with_attributes([
         ("name", name.as_str()),
@@ -61,6 +67,10 @@ fn case(xml: &mut Writer<Vec<u8>>, finding: &Finding, class: &str) -> Result<()>
     element.write_inner_content(|xml| {
         let failure = [("type", finding.level.name()), ("message", message.as_str())];
         let text = legal(&message_at_node(finding));
+        if !fails(finding) {
+            xml.create_element("system-out").write_text_content(BytesText::new(&text))?;
+            return Ok(());
+        }
         xml.create_element("failure").with_attributes(failure).write_text_content(BytesText::new(&text))?;
         Ok(())
     })?;

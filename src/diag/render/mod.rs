@@ -7,8 +7,10 @@ mod concise;
 mod excerpt;
 mod full;
 mod gitlab;
+mod group;
 mod json;
 mod junit;
+mod look;
 mod rdjson;
 mod sarif;
 mod snippet;
@@ -24,6 +26,7 @@ use std::sync::Arc;
 use super::finding::Finding;
 
 pub use full::findings;
+pub use look::Look;
 pub use summary::summary;
 
 /// What there is to say of one run.
@@ -101,11 +104,11 @@ impl Format {
     }
 }
 
-/// The findings of a run in `format`. `colour` is for terminals; only `full` and `concise` heed it.
-pub fn render(run: Run, format: Format, colour: bool) -> String {
+/// The findings of a run in `format`. Only `full` and `concise` heed `look`.
+pub fn render(run: Run, format: Format, look: Look) -> String {
     match format {
-        Format::Full => full::render(run, colour),
-        Format::Concise => concise::render(run, colour),
+        Format::Full => full::render(run, look),
+        Format::Concise => concise::render(run, look),
         Format::Json => json::array(run),
         Format::JsonLines => json::lines(run),
         Format::Sarif => sarif::render(run),

@@ -29,19 +29,19 @@ impl Snippet {
 }
 
 /// All places of a finding: the Python line, or the module path in its stead; the place in the file;
-/// the related ones.
-pub fn snippets(finding: &Finding) -> Vec<Snippet> {
+/// the related ones. Lines are cut to `room` characters.
+pub fn snippets(finding: &Finding, room: usize) -> Vec<Snippet> {
     let mut snippets = Vec::new();
     let place = match &finding.place {
         Place::Graph(graph) => {
-            snippets.extend(origin(finding, graph));
-            node(&finding.file, graph)
+            snippets.extend(origin(finding, graph, room));
+            node(&finding.file, graph, room)
         }
-        place => at(&finding.file, place),
+        place => at(&finding.file, place, room),
     };
     snippets.push(place.label(&*finding.label));
     for related in &finding.related {
-        let snippet = at(&finding.file, &related.place).label(&*related.message);
+        let snippet = at(&finding.file, &related.place, room).label(&*related.message);
         snippets.push(match snippet.excerpt {
             Some(_) => Snippet { primary: false, ..snippet },
             None => Snippet { locus: format!("{}: {}", snippet.locus, related.message), ..snippet },
@@ -51,13 +51,13 @@ pub fn snippets(finding: &Finding) -> Vec<Snippet> {
 }
 
 /// Where a node came from: its Python line, else the path of its module.
-fn origin(finding: &Finding, graph: &GraphPlace) -> Option<Snippet> {
+fn origin(finding: &Finding, graph: &GraphPlace, room: usize) -> Option<Snippet> {
     if let Some(source) = &finding.source {
         let node = match &*graph.node {
             "" => String::new(),
             node => format!("exported as node `{node}`"),
         };
-        return Some(python(source).label(node));
+        return Some(python(source, room).label(node));
     }
     let is_node = graph.position.0 > 0;
     if is_node && graph.node.starts_with('/') {
@@ -69,35 +69,35 @@ fn origin(finding: &Finding, graph: &GraphPlace) -> Option<Snippet> {
     }
 }
 
-fn at(file: &str, place: &Place) -> Snippet {
+fn at(file: &str, place: &Place, room: usize) -> Snippet {
     match place {
         Place::File => Snippet::locus(file.to_owned()),
         Place::Offset(offset) => Snippet::locus(format!("{file} (byte {offset})")),
-        Place::Source(source) => python(source),
-        Place::Graph(graph) => node(file, graph),
-        Place::Text(text) => line(file, text),
+        Place::Source(source) => python(source, room),
+        Place::Graph(graph) => node(file, graph, room),
+        Place::Text(text) => line(file, text, room),
     }
 }
 
-fn python(source: &SourcePlace) -> Snippet {
+fn python(source: &SourcePlace, room: usize) -> Snippet {
     let column = if source.column > 0 { format!(":{}", source.column) } else { String::new() };
     let code = source.code.as_deref().filter(|code| !code.trim().is_empty());
     Snippet {
         number: source.line,
-        excerpt: code.map(|code| Excerpt::at_column(code, source.column, source.width)),
+        excerpt: code.map(|code| Excerpt::at_column(code, source.column, source.width, room)),
         ..Snippet::locus(format!("{}:{}{column}", source.file, source.line))
     }
 }
 
-fn line(file: &str, text: &TextPlace) -> Snippet {
+fn line(file: &str, text: &TextPlace, room: usize) -> Snippet {
     Snippet {
         number: text.line,
-        excerpt: Some(Excerpt::at_column(&text.text, text.column, text.width)),
+        excerpt: Some(Excerpt::at_column(&text.text, text.column, text.width, room)),
         ..Snippet::locus(format!("{file}:{}:{}", text.line, text.column))
     }
 }
 
-fn node(file: &str, graph: &GraphPlace) -> Snippet {
+fn node(file: &str, graph: &GraphPlace, room: usize) -> Snippet {
     let (index, count) = graph.position;
     let within = if is_nested(graph) { format!(" of {}", graph.graph) } else { String::new() };
     let locus = match index {
@@ -108,6 +108,6 @@ fn node(file: &str, graph: &GraphPlace) -> Snippet {
     // Nodes stand indented in the body of their graph.
     let text = format!("  {}", graph.text);
     let span = (graph.span.0.saturating_add(2), graph.span.1.saturating_add(2));
-    let excerpt = (!graph.text.is_empty()).then(|| Excerpt::around_bytes(&text, span));
+    let excerpt = (!graph.text.is_empty()).then(|| Excerpt::around_bytes(&text, span, room));
     Snippet { number: index, excerpt, ..Snippet::locus(locus) }
 }

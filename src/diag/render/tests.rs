@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Format, Run, render};
+use super::{Format, Look, Run, render};
 use crate::diag::finding::Anchor;
 use crate::diag::{Applicability, Finding, GraphPlace, Level, Place, SourcePlace, TextPlace};
 
@@ -71,7 +71,7 @@ fn check(format: Format) {
         in_file(logged(), "trace.log"),
     ];
     let files = [Arc::from("out/Baked Batch.onnx"), Arc::from("sound.onnx"), Arc::from("trace.log")];
-    let text = render(Run { files: &files, findings: &findings }, format, false);
+    let text = render(Run { files: &files, findings: &findings }, format, Look::default());
     let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/render"));
@@ -89,19 +89,41 @@ fn every_format_is_as_it_was() {
 fn colours_are_only_where_they_are_wanted() {
     let findings = [baked()];
     let run = Run { files: &[], findings: &findings };
+    let colours = Look { colour: true, ..Look::default() };
     for format in Format::ALL {
-        assert!(!render(run, format, false).contains('\u{1b}'));
+        assert!(!render(run, format, Look::default()).contains('\u{1b}'));
     }
-    assert!(render(run, Format::Full, true).contains("\u{1b}["));
-    assert!(render(run, Format::Concise, true).contains("\u{1b}["));
+    assert!(render(run, Format::Full, colours).contains("\u{1b}["));
+    assert!(render(run, Format::Concise, colours).contains("\u{1b}["));
 }
 
 #[test]
 fn no_findings_are_valid_documents_too() {
     let files = [Arc::from("sound.onnx")];
     for format in [Format::Json, Format::Sarif, Format::Gitlab, Format::Rdjson] {
-        let text = render(Run { files: &files, findings: &[] }, format, false);
+        let text = render(Run { files: &files, findings: &[] }, format, Look::default());
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", format.name());
     }
-    assert_eq!(render(Run { files: &files, findings: &[] }, Format::Full, false), "All checks passed.\n");
+    assert_eq!(
+        render(Run { files: &files, findings: &[] }, Format::Full, Look::default()),
+        "All checks passed.\n"
+    );
+}
+
+#[test]
+fn output_fits_the_terminal() {
+    let findings = [baked(), nested(), logged()];
+    let look = Look { width: Some(60), ..Look::default() };
+    let text = render(Run { files: &[], findings: &findings }, Format::Full, look);
+    let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 60).collect();
+    assert!(long.is_empty(), "{long:#?}");
+    assert!(text.contains("   |                         ^^^^^^\n   |      2 is the traced size"), "{text}");
+}
+
+#[test]
+fn quiet_output_is_findings_alone() {
+    let look = Look { quiet: true, ..Look::default() };
+    for format in [Format::Full, Format::Concise] {
+        assert_eq!(render(Run { files: &[], findings: &[] }, format, look), "");
+    }
 }
