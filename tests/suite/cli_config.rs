@@ -66,3 +66,24 @@ fn faults_of_the_configuration_are_said() {
     says("[rule-severity]\nnope = \"error\"\n", "there is no rule `nope`");
     says("exclude = [\"[\"]\n", "error parsing glob");
 }
+
+/// One configuration for both tools: what is selected, ignored, and brought along.
+#[test]
+fn onnx_fix_reads_it_too() {
+    let sandbox = sandbox(&[("clumsy.onnxtxt", crate::tool::CLUMSY)]);
+    let fixes = |arguments: &[&str]| {
+        let ran = sandbox.fix(&[&["clumsy.onnxtxt", "--check"], arguments].concat());
+        assert!(ran.status < 2, "{ran:?}");
+        ran.status == 1
+    };
+    assert!(fixes(&[]));
+    sandbox.write("onnx-lint.toml", "ignore = [\"OPT\"]\n");
+    assert!(!fixes(&[]));
+    assert!(fixes(&["--isolated"]));
+    sandbox.write("onnx-lint.toml", "select = [\"EXP\"]\n");
+    assert!(!fixes(&[]));
+    assert!(fixes(&["--select", "OPT"]));
+    sandbox.write("onnx-lint.toml", "rules = [\"deep\"]\n");
+    let ran = sandbox.fix(&["clumsy.onnxtxt", "--check"]);
+    assert!(ran.stderr.contains("--rules: there is no .rule file in it"), "{}", ran.stderr);
+}

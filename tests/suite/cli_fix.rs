@@ -111,3 +111,29 @@ fn large_tensors_go_beside_the_model_and_stay_with_it() {
     check(&sandbox.fix(&threshold), 0, "");
     assert!(!sandbox.path("small.onnx.data").exists());
 }
+
+#[test]
+fn summaries_say_what_happened() {
+    let sandbox = sandbox();
+    check(&sandbox.fix(&["clumsy.onnxtxt", "--check"]), 1, "  fewer: 2 Transpose\n");
+    check(&sandbox.fix(&["clumsy.onnxtxt", "--check"]), 1, "3 → 1 nodes");
+    let pinned = ["sound.onnxtxt", "--check", "--fix-shape", "x=2,4"];
+    check(&sandbox.fix(&pinned), 1, "sound.onnxtxt: its declared types and shapes changed\n");
+}
+
+/// What cannot be looked at has not been found to be right.
+#[test]
+fn missing_external_data_are_said() {
+    let sandbox = sandbox();
+    let numbers = vec!["1"; 600].join(",");
+    let model = format!(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[600] x) => (float[600] y)\n\
+         <float[600] w = {{{numbers}}}> {{\n  y = Add (x, w)\n}}\n"
+    );
+    sandbox.write("net.onnxtxt", model);
+    check(&sandbox.fix(&["net.onnxtxt", "-o", "net.onnx", "--save-as-external-data"]), 0, "");
+    std::fs::remove_file(sandbox.path("net.onnx.data")).expect("it is there");
+    let before = sandbox.read("net.onnx");
+    check(&sandbox.fix(&["net.onnx", "--in-place"]), 2, "net.onnx.data");
+    assert_eq!(sandbox.read("net.onnx"), before);
+}

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Parser};
 
 use crate::cli::catalogue::Catalogue;
+use crate::cli::lint::config::Config;
 use crate::cli::{Failure, selectors};
 use crate::diag::Selection;
 use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options};
@@ -87,6 +88,15 @@ pub struct Args {
     #[arg(long, help_heading = "Changes")]
     pub infer_shapes: bool,
 
+    /// The configuration, instead of the nearest one above the model: its `select`, `extend-select`, `ignore` and
+    /// `rules` hold here too
+    #[arg(long, value_name = "FILE", help_heading = "Configuration")]
+    pub config: Option<PathBuf>,
+
+    /// Read no configuration
+    #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
+    pub isolated: bool,
+
     /// Set a dimension of an input free: `images:0=batch`; may be given more than once
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', value_parser = free_dim, help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
@@ -102,11 +112,11 @@ Nothing is written unless -o, --in-place or --report says where.";
 
 impl Args {
     /// What to do to the model.
-    pub fn options(&self, catalogue: &Catalogue) -> Result<Options, Failure> {
+    pub fn options(&self, config: &Config, catalogue: &Catalogue) -> Result<Options, Failure> {
         Ok(Options {
             opset: self.opset,
             ir_version: self.ir_version,
-            selection: self.selection(catalogue)?,
+            selection: self.selection(config, catalogue)?,
             unsafe_fixes: self.unsafe_fixes,
             optimize: !self.no_optimize,
             infer_shapes: self.infer_shapes,
@@ -116,13 +126,20 @@ impl Args {
         })
     }
 
-    fn selection(&self, catalogue: &Catalogue) -> Result<Selection, Failure> {
-        let select = match self.select.as_deref() {
-            Some([none]) if none == "none" => Vec::new(),
-            Some(words) => selectors::resolve(words, catalogue, "--select")?,
-            None => vec!["ALL".to_owned()],
+    fn selection(&self, config: &Config, catalogue: &Catalogue) -> Result<Selection, Failure> {
+        let codes = |words: &[String], key: &str| selectors::resolve(words, catalogue, &config.origin(key));
+        let mut select = match (self.select.as_deref(), &config.select) {
+            (Some([none]), _) if none == "none" => Vec::new(),
+            (Some(words), _) => selectors::resolve(words, catalogue, "--select")?,
+            (None, Some(words)) => codes(words, "select")?,
+            (None, None) => vec!["ALL".to_owned()],
         };
-        Ok(Selection::new(select, selectors::resolve(&self.ignore, catalogue, "--ignore")?))
+        if self.select.is_none() {
+            select.extend(codes(&config.extend_select, "extend-select")?);
+        }
+        let mut ignore = selectors::resolve(&self.ignore, catalogue, "--ignore")?;
+        ignore.extend(codes(&config.ignore, "ignore")?);
+        Ok(Selection::new(select, ignore))
     }
 }
 

@@ -6,7 +6,7 @@ mod said;
 pub mod save;
 pub mod verify;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use similar::TextDiff;
@@ -14,6 +14,7 @@ use similar::TextDiff;
 use self::args::Args;
 use self::save::{Form, Saver};
 use super::catalogue::{Catalogue, Extent};
+use super::lint::config::Configs;
 use super::output::{self, Colour};
 use super::{Failure, Status, crash};
 use crate::diag::known;
@@ -27,8 +28,12 @@ use crate::write;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let catalogue = Catalogue::load(&args.rules, Extent::Fixing)?;
-    let options = args.options(&catalogue)?;
+    let configs = Configs::new(args.config.as_deref(), args.isolated)?;
+    let config = configs.for_folder(folder_of(&args.input))?;
+    let configured = config.rules.iter().map(|folder| config.resolve(folder));
+    let folders: Vec<PathBuf> = args.rules.iter().cloned().chain(configured).collect();
+    let catalogue = Catalogue::load(&folders, Extent::Fixing)?;
+    let options = args.options(&config, &catalogue)?;
     if args.in_place && args.input == Path::new("-") {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));
     }
@@ -49,10 +54,15 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     finish(args, &source, outcome)
 }
 
+/// The folder of the model: the current one for standard input.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// What is done once the model is as it is to be.
 fn finish(args: &Args, source: &Source, outcome: Outcome) -> Result<Status, Failure> {
     if args.verify {
-        let differences = verify::verify(source, &outcome.model)?;
+        let differences = verify::verify(source, &outcome)?;
         source.say(&differences);
         if differences.iter().any(|finding| finding.level == Level::Error) {
             return Ok(Status::Found);
@@ -62,7 +72,7 @@ fn finish(args: &Args, source: &Source, outcome: Outcome) -> Result<Status, Fail
         let text = serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
         output::write(&(text + "\n"), Some(path))?;
     }
-    eprint!("{}", said::told(&source.name, &outcome.report, outcome.changed));
+    eprint!("{}", said::told(&source.name, &source.model, &outcome));
     if args.check {
         return Ok(if outcome.changed { Status::Found } else { Status::Clean });
     }
@@ -85,7 +95,7 @@ pub struct Source {
     pub form: Form,
     pub model: Model,
     /// Where its external data are.
-    pub folder: std::path::PathBuf,
+    pub folder: PathBuf,
 }
 
 impl Source {
@@ -99,8 +109,7 @@ impl Source {
         let bytes = read.map_err(|error| Failure::unreadable(path, &error))?;
         let kind = sniff(&name, &bytes);
         let (model, mut findings) = any::model(kind, bytes.clone());
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).to_owned();
+        let folder = folder_of(path).to_owned();
         findings.extend(model.iter().flat_map(|model| out_of_reach(model, &folder)));
         let usable = findings.iter().all(|finding| finding.level < Level::Error);
         say(&name, &findings);

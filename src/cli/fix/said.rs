@@ -1,21 +1,26 @@
 //! What `onnx-fix` says of what it did.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 
-use crate::fix::Report;
 use crate::fix::report::{Change, Safety};
+use crate::fix::{Outcome, Report};
 use crate::graph::syntax::suggest::counted;
+use crate::graph::{Model, scopes};
 
 /// What was done, for standard error: a line, one for each kind of change, one for each unsafe change and
 /// each note.
-pub fn told(name: &str, report: &Report, changed: bool) -> String {
-    if !changed {
+pub fn told(name: &str, before: &Model, outcome: &Outcome) -> String {
+    let report = &outcome.report;
+    if !outcome.changed {
         return format!("{name}: nothing to change\n");
     }
     let mut text = format!("{name}: {}\n", headline(report));
     for (summary, count) in kinds(&report.changes) {
         text += &format!("  {count:>4} × {summary}\n");
     }
+    text += &operators(before, &outcome.model);
     for change in report.unsafe_changes() {
         text += &format!("unsafe: {} {} at {}: {}\n", change.code, change.rule, change.node, change.summary);
     }
@@ -39,7 +44,30 @@ fn headline(report: &Report) -> String {
     if report.nodes.before != report.nodes.after {
         parts.push(format!("{} → {} nodes", report.nodes.before, report.nodes.after));
     }
-    if parts.is_empty() { "changed".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "its declared types and shapes changed".to_owned() } else { parts.join(", ") }
+}
+
+/// The most operators that are counted.
+const COUNTED: usize = 8;
+
+/// Which operators there are fewer and more of; empty where there are as many of each.
+fn operators(before: &Model, after: &Model) -> String {
+    let mut changes: BTreeMap<String, i64> = BTreeMap::new();
+    for (model, sign) in [(before, -1), (after, 1)] {
+        let graphs = scopes::live(model).into_iter();
+        for &node in graphs.flat_map(|graph| &model.graphs[graph].nodes) {
+            *changes.entry(model.nodes[node].op_name()).or_default() += sign;
+        }
+    }
+    let line = |what: &str, sign: i64| {
+        let mut ops: Vec<(i64, &String)> =
+            changes.iter().map(|(op, change)| (change * sign, op)).filter(|(count, _)| *count > 0).collect();
+        ops.sort_by_key(|&(count, op)| (std::cmp::Reverse(count), op));
+        let rest = if ops.len() > COUNTED { ", …" } else { "" };
+        let ops: Vec<String> = ops.iter().take(COUNTED).map(|(count, op)| format!("{count} {op}")).collect();
+        if ops.is_empty() { String::new() } else { format!("  {what}: {}{rest}\n", ops.join(", ")) }
+    };
+    line("fewer", -1) + &line("more", 1)
 }
 
 /// How often each was done of what is safe, the most frequent first.

@@ -83,6 +83,11 @@ impl Config {
         Ok(config.map(|config| Config { folder, ..config }))
     }
 
+    /// Where a key of this file stands, for messages.
+    pub fn origin(&self, key: &str) -> String {
+        format!("`{key}` in {}", self.folder.display())
+    }
+
     /// A path of this file, as seen from the current folder.
     pub fn resolve(&self, path: &Path) -> PathBuf {
         self.folder.join(path)

@@ -34,7 +34,7 @@ pub struct Settings {
 
 impl Settings {
     pub fn new(args: &Args, config: &Config, catalogue: &Catalogue) -> Result<Self, Failure> {
-        let in_config = |key: &str| format!("`{key}` in {}", config.folder.display());
+        let in_config = |key: &str| config.origin(key);
         let codes = |words: &[String], origin: &str| selectors::resolve(words, catalogue, origin);
 
         let mut select = match (&args.select, &config.select) {

@@ -20,7 +20,7 @@ pub struct Choice {
 }
 
 /// One input for each that `session` wants, by name.
-pub fn inputs(session: &Session, choice: Choice) -> Result<Vec<(String, DynValue)>, String> {
+pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<(String, DynValue)>, String> {
     let mut symbols = Vec::new();
     let mut random = Random(choice.seed);
     let make = |input: &Outlet| {
@@ -29,7 +29,9 @@ pub fn inputs(session: &Session, choice: Choice) -> Result<Vec<(String, DynValue
             return Err(format!("input `{name}` is no tensor"));
         };
         let mut dims = Vec::with_capacity(shape.len());
+        let fixed = fixed_dims(fixed, name);
         for (axis, &dim) in shape.iter().enumerate() {
+            let dim = if dim < 0 { fixed.get(axis).copied().unwrap_or(dim) } else { dim };
             dims.push(usize::try_from(dim).unwrap_or_else(|_| {
                 let symbol = match dimension_symbols.get(axis).map(String::as_str) {
                     None | Some("") => format!("{name}:{axis}"),
@@ -52,10 +54,23 @@ fn position(symbols: &mut Vec<String>, symbol: String) -> usize {
     })
 }
 
-/// Whether any input has a size to choose.
-pub fn has_free_dims(session: &Session) -> bool {
+/// The sizes that a model states of an input; empty where it states none.
+fn fixed_dims(session: &Session, name: &str) -> Vec<i64> {
+    let input = session.inputs().iter().find(|input| input.name() == name);
+    match input.map(Outlet::dtype) {
+        Some(ValueType::Tensor { shape, .. }) => shape.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether any input has a size to choose, which the other model does not state either.
+pub fn has_free_dims(session: &Session, fixed: &Session) -> bool {
     session.inputs().iter().any(|input| match input.dtype() {
-        ValueType::Tensor { shape, .. } => shape.iter().any(|&dim| dim < 0),
+        ValueType::Tensor { shape, .. } => {
+            let fixed = fixed_dims(fixed, input.name());
+            let is_free = |(axis, &dim): (usize, &i64)| dim < 0 && fixed.get(axis).is_none_or(|&dim| dim < 0);
+            shape.iter().enumerate().any(is_free)
+        }
         _ => false,
     })
 }

@@ -3,17 +3,20 @@
 mod compare;
 mod inputs;
 mod library;
+mod verdict;
 
 use ort::environment::Environment;
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
 use ort::value::DynValue;
 
-use self::compare::difference;
+use self::compare::{Precision, compare};
 use self::inputs::{Choice, has_free_dims, inputs};
+use self::verdict::Verdict;
 use super::Source;
 use crate::cli::Failure;
 use crate::diag::{Finding, Level, Place, known};
+use crate::fix::Outcome;
 use crate::graph::Model;
 use crate::write::onnx::Encodable;
 
@@ -22,8 +25,19 @@ const ENOUGH_RUNS: usize = 3;
 
 /// Sizes of free dimensions, and whether different ones differ. Models refuse some (an odd size, fewer
 /// samples than a window), so the later ones are for what the first ones do not suit.
-const SIZES: [(usize, bool); 8] =
-    [(2, false), (3, true), (1, false), (7, true), (8, false), (16, false), (64, false), (224, false)];
+const SIZES: [(usize, bool); 11] = [
+    (2, false),
+    (3, true),
+    (1, false),
+    (7, true),
+    (8, false),
+    (16, false),
+    (64, false),
+    (224, false),
+    (4, false),
+    (5, false),
+    (32, false),
+];
 
 /// Bounds of integer inputs, likewise.
 const INTEGERS_BELOW: [u64; 2] = [4, 1];
@@ -38,10 +52,13 @@ fn finding(level: Level, message: String) -> Finding {
 }
 
 /// What differs, as errors; what could be compared, and what not, at lower levels.
-pub fn verify(source: &Source, after: &Model) -> Result<Vec<Finding>, Failure> {
+///
+/// Equal results are what fixes promise, but for unsafe ones: of those it is said at which sizes they kept
+/// the results, and the result must run wherever the input did.
+pub fn verify(source: &Source, outcome: &Outcome) -> Result<Vec<Finding>, Failure> {
     let environment = library::load()?;
     let open = |model: &Model| open(&environment, source, model);
-    let mut after = match open(after) {
+    let mut after = match open(&outcome.model) {
         Ok(session) => session,
         Err(error) => {
             let level = if open(&source.model).is_ok() { Level::Error } else { Level::Info };
@@ -50,12 +67,21 @@ pub fn verify(source: &Source, after: &Model) -> Result<Vec<Finding>, Failure> {
         }
     };
     match open(&source.model) {
-        Ok(mut before) => Ok(compare_runs(&mut before, &mut after)),
+        Ok(mut before) => Ok(compare_runs(&mut before, &mut after, unsafe_rules(outcome))),
         Err(error) => {
             let message = format!("ONNX Runtime loads the result; it did not load the input: {error}");
             Ok(vec![finding(Level::Info, message)])
         }
     }
+}
+
+/// The unsafe fixes that were applied, each once.
+fn unsafe_rules(outcome: &Outcome) -> Vec<String> {
+    let mut rules: Vec<String> =
+        outcome.report.unsafe_changes().map(|change| format!("{} {}", change.code, change.rule)).collect();
+    rules.sort();
+    rules.dedup();
+    rules
 }
 
 /// A session without optimisations, which would change both models on their own.
@@ -71,68 +97,73 @@ fn open(environment: &Environment, source: &Source, model: &Model) -> Result<Ses
     open().map_err(|error| error.message().lines().next().unwrap_or("").to_owned())
 }
 
-fn compare_runs(before: &mut Session, after: &mut Session) -> Vec<Finding> {
-    let free = has_free_dims(before);
-    let (mut ran, mut refusal) = (Vec::new(), String::new());
-    for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(if free { SIZES.len() } else { ENOUGH_RUNS })
-    {
-        for integers_below in INTEGERS_BELOW {
-            match compare_run(before, after, Choice { size, distinct, integers_below, seed }) {
-                Ok(findings) if findings.iter().any(|finding| finding.level == Level::Error) => {
-                    return findings;
-                }
-                Ok(findings) => {
-                    ran.push((size, findings));
-                    break;
-                }
-                Err(why) => refusal = why,
+fn compare_runs(before: &mut Session, after: &mut Session, unsafe_rules: Vec<String>) -> Vec<Finding> {
+    let has_sizes = has_free_dims(before, after) || has_free_dims(after, after);
+    let mut verdict = Verdict::new(has_sizes, unsafe_rules);
+    let tries = if has_sizes { SIZES.len() } else { ENOUGH_RUNS };
+    for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(tries) {
+        let runs = INTEGERS_BELOW.iter().find_map(|&integers_below| {
+            compare_run(before, after, Choice { size, distinct, integers_below, seed }, &mut verdict)
+        });
+        match runs {
+            Some(Err(error)) => return vec![error],
+            Some(Ok(())) => {}
+            // What pins a size may be what the fix set free.
+            None if verdict.only_after.len() < ENOUGH_RUNS
+                && runs_alone(after, Choice { size, distinct, integers_below: 1, seed }) =>
+            {
+                verdict.only_after.push(size);
             }
+            None => {}
         }
-        if ran.len() == ENOUGH_RUNS {
+        if verdict.runs() == ENOUGH_RUNS {
             break;
         }
     }
-    let Some((_, last)) = ran.last() else {
-        let message = format!("nothing could be compared: the input does not run on random data: {refusal}");
-        return vec![finding(Level::Warning, message)];
-    };
-    let mut findings = last.clone();
-    let sizes: Vec<String> = ran.iter().map(|(size, _)| size.to_string()).collect();
-    let at = if free { format!(" at sizes {}", sizes.join(", ")) } else { String::new() };
-    findings.push(finding(Level::Info, format!("ONNX Runtime gives equal results before and after{at}")));
-    findings
+    verdict.findings()
 }
 
-/// Compares one run of each; refused where the model does not run on such inputs even before.
-fn compare_run(before: &mut Session, after: &mut Session, choice: Choice) -> Result<Vec<Finding>, String> {
-    let inputs = inputs(before, choice)?;
-    let expected = run(before, &inputs)?;
-    let again = run(before, &inputs)?;
-    let at = format!("at size {}", choice.size);
-    let found = match run(after, &inputs) {
-        Ok(found) => found,
-        Err(error) => {
-            let message = format!("the result does not run {at}, as the input did: {error}");
-            return Ok(vec![finding(Level::Error, message)]);
+/// Compares one run of each. `None` where the model does not run on such inputs even before.
+fn compare_run(
+    before: &mut Session,
+    after: &mut Session,
+    choice: Choice,
+    verdict: &mut Verdict,
+) -> Option<Result<(), Finding>> {
+    let mut runs = || -> Result<_, String> {
+        let inputs = inputs(before, after, choice)?;
+        Ok((run(before, &inputs)?, run(before, &inputs)?, inputs))
+    };
+    let (expected, again, inputs) = match runs() {
+        Ok(runs) => runs,
+        Err(why) => {
+            verdict.refusal = why;
+            return None;
         }
     };
-    let mut findings = Vec::new();
+    let found = match run(after, &inputs) {
+        Ok(found) => found,
+        Err(error) => return Some(Err(verdict.does_not_run(choice.size, &error))),
+    };
+    let mut differences = Vec::new();
     for ((name, expected), (_, again)) in expected.iter().zip(&again) {
-        if difference(expected, again).is_some() {
-            let message = format!("output `{name}` is not compared: it is random before already");
-            findings.push(finding(Level::Info, message));
+        if !compare(expected, again, Precision::Kept).is_equal() {
+            verdict.random(name);
             continue;
         }
-        let what = match found.iter().find(|(found, _)| found == name) {
-            Some((_, found)) => difference(expected, found),
-            None => Some("it is gone".to_owned()),
-        };
-        findings.extend(what.map(|what| {
-            finding(Level::Error, format!("output `{name}` differs {at}: {what}"))
-                .help("this is a fault of onnx-fix, or of an unsafe fix: please report it with the model")
-        }));
+        match found.iter().find(|(found, _)| found == name) {
+            Some((_, found)) => {
+                differences.extend(verdict.output(name, compare(expected, found, verdict.precision())))
+            }
+            None => differences.push(format!("output `{name}` is gone")),
+        }
     }
-    Ok(findings)
+    Some(verdict.ran(choice.size, differences))
+}
+
+/// Whether the model runs on such inputs at all.
+fn runs_alone(session: &mut Session, choice: Choice) -> bool {
+    inputs(session, session, choice).and_then(|inputs| run(session, &inputs)).is_ok()
 }
 
 /// The outputs by name, in the order of the model.
