@@ -7,6 +7,7 @@ mod cli_config;
 mod cli_fix;
 mod cli_lint;
 mod cli_places;
+mod cli_suppress;
 mod convert;
 mod determinism;
 mod lint;

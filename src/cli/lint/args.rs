@@ -1,12 +1,14 @@
 //! The arguments of `onnx-lint`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser};
 
+use super::config::Config;
 use super::target::Target;
 use crate::cli::output::Colour;
+use crate::cli::paths;
 use crate::diag::Level;
 use crate::diag::render::Format;
 
@@ -143,6 +145,18 @@ pub struct Args {
     /// Files to lint at a time [default: one for each core]
     #[arg(long, value_name = "N", help_heading = "Configuration", action = ArgAction::Set)]
     pub jobs: Option<usize>,
+}
+
+impl Args {
+    /// Whether the whole project is linted: what `config` governs, or the repository.
+    pub fn is_whole(&self, config: &Config) -> bool {
+        let here = Path::new(".");
+        let root = match config.folder == Path::new("") {
+            true => paths::repository(here).unwrap_or_else(|| paths::absolute(here)),
+            false => paths::absolute(&config.folder),
+        };
+        self.paths.iter().any(|path| path.is_dir() && root.starts_with(paths::absolute(path)))
+    }
 }
 
 const AFTER_HELP: &str = "\

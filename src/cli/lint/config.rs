@@ -25,9 +25,11 @@ pub struct Config {
     pub extend_select: Vec<String>,
     #[serde(deserialize_with = "optional_level")]
     pub severity: Option<Level>,
-    /// The level of single rules, by code or name.
+    /// The level of rules by code, prefix or name; `None` for those that are off.
     #[serde(deserialize_with = "levels")]
-    pub rule_severity: BTreeMap<String, Level>,
+    pub rule_severity: BTreeMap<String, Option<Level>>,
+    /// What is known and accepted.
+    pub suppress: Vec<Suppress>,
     /// Rules to leave out, by a glob over the path from the folder of the configuration.
     pub per_file_ignores: BTreeMap<String, Vec<String>>,
     /// Globs of what is not searched; a file that is named on the command line is linted all the same.
@@ -40,6 +42,23 @@ pub struct Config {
     pub path_map: BTreeMap<String, String>,
     pub max_warnings: Option<usize>,
     pub baseline: Option<PathBuf>,
+}
+
+/// Findings that are accepted, at some nodes or in some modules of a model.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Suppress {
+    /// Codes, prefixes or names of rules.
+    pub rules: Vec<String>,
+    /// A glob over names of nodes.
+    pub node: Option<String>,
+    /// A glob over paths of modules, as in `/encoder/**`.
+    pub module: Option<String>,
+    /// A glob over files, from the folder of the configuration.
+    pub file: Option<String>,
+    /// Why; for people.
+    #[serde(default)]
+    pub reason: String,
 }
 
 /// `pyproject.toml`, as far as it concerns us.
@@ -63,8 +82,9 @@ fn optional_level<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Le
     level(&String::deserialize(from)?).map(Some)
 }
 
-fn levels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Level>, D::Error> {
+fn levels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Option<Level>>, D::Error> {
     let levels = BTreeMap::<String, String>::deserialize(from)?;
+    let level = |name: &str| if name == "off" { Ok(None) } else { level(name).map(Some) };
     levels.into_iter().map(|(rule, name)| Ok((rule, level(&name)?))).collect()
 }
 

@@ -9,6 +9,7 @@ use super::behind;
 use super::discover::Input;
 use super::said;
 use super::settings::Settings;
+use super::suppress::{InModel, in_model};
 use crate::cli::crash;
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place, RuleId, Sink};
@@ -24,11 +25,13 @@ pub struct Linted {
     pub readable: bool,
     /// Which findings of the export's log are among `findings`, or said in other words.
     pub said: Vec<usize>,
+    /// What the model itself says is accepted.
+    pub ignores: Vec<InModel>,
 }
 
 impl Linted {
     fn new(findings: Vec<Finding>, readable: bool) -> Self {
-        Linted { findings, readable, said: Vec::new() }
+        Linted { findings, readable, said: Vec::new(), ignores: Vec::new() }
     }
 }
 
@@ -130,7 +133,7 @@ fn lint_model(input: &Input, kind: Kind, bytes: Bytes, cx: Context) -> Linted {
     findings.extend(said.findings);
     let trusted =
         !findings.iter().any(|finding| UNTRUSTWORTHY.iter().any(|rule| *rule.code == *finding.code));
-    Linted { findings, readable: trusted, said: said.indices }
+    Linted { findings, readable: trusted, said: said.indices, ignores: in_model(&model) }
 }
 
 /// The TorchScript graphs of a text.

@@ -34,6 +34,12 @@ impl<T> Globs<T> {
     }
 }
 
+/// A glob over names that slashes divide, such as those of modules.
+pub fn matcher(glob: &str, origin: &str) -> Result<GlobMatcher, Failure> {
+    let built = GlobBuilder::new(glob).literal_separator(true).build();
+    built.map(|glob| glob.compile_matcher()).map_err(|error| Failure::new(format!("{origin}: {error}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -75,21 +75,24 @@ impl Home {
         if finding.file == input.name {
             finding.file = self.name(input);
         }
-        if let Some(found) = finding.source.as_ref().and_then(|source| self.find(source, sources)) {
+        if let Some(found) = finding.source.as_ref().and_then(|source| self.find(input, source, sources)) {
             finding.is_here = true;
             finding.source = Some(found);
         }
         let related = finding.related.iter_mut().map(|related| &mut related.place);
         for place in related.chain([&mut finding.place]) {
             if let Place::Source(source) = place
-                && let Some(found) = self.find(source, sources)
+                && let Some(found) = self.find(input, source, sources)
             {
                 *source = found;
             }
         }
     }
 
-    fn find(&self, source: &SourcePlace, sources: &SourceFiles) -> Option<SourcePlace> {
+    fn find(&self, input: &Input, source: &SourcePlace, sources: &SourceFiles) -> Option<SourcePlace> {
+        if source.file == input.name {
+            return Some(SourcePlace { file: self.name(input), ..source.clone() });
+        }
         let (path, found) = sources.at_home(source)?;
         let name = self.shown(&path).unwrap_or_else(|| paths::slashes(&path));
         Some(SourcePlace { file: name.trim_start_matches("./").into(), ..found })

@@ -12,6 +12,7 @@ pub mod rules;
 pub mod said;
 pub mod settings;
 pub mod statistics;
+pub mod suppress;
 pub mod target;
 pub mod why_not;
 
@@ -29,7 +30,8 @@ use self::config::{Config, Configs};
 use self::discover::{Discovered, Input, discover};
 use self::evidence::{Context, Linted};
 use self::home::Home;
-use self::settings::Assigned;
+use self::settings::{Assigned, Settings};
+use self::suppress::Suppressions;
 use super::catalogue::{Catalogue, Extent};
 use super::output::{self, Colour};
 use super::{Failure, Status};
@@ -49,7 +51,9 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     };
     let catalogue = Catalogue::load(&folders, extent)?;
     if args.list_rules {
-        return output::print(&rules::list(&catalogue)).map(|()| Status::Clean);
+        let settings = Settings::new(args, &config, &catalogue)?;
+        let text = rules::list(&catalogue, &settings, args.output_format);
+        return output::write(&text, args.output_file.as_deref()).map(|()| Status::Clean);
     }
     if let Some(rule) = &args.explain {
         return output::print(&rules::explain(rule, &catalogue)?).map(|()| Status::Clean);
@@ -68,9 +72,14 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     let baseline = args.baseline.clone().or_else(|| Some(config.resolve(config.baseline.as_ref()?)));
     let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
     let home = Home::new(baseline.as_deref(), args.output_format);
+    let mut suppressions = Suppressions::new(&catalogue);
     for ((input, settings), linted) in inputs.iter().zip(&mut linted) {
         home.identify(input, &mut linted.findings);
         linted.findings.iter_mut().for_each(|finding| home.place(input, &settings.sources, finding));
+        suppressions.apply(input, settings, linted);
+    }
+    for unused in suppressions.unused(&inputs, &home, args.is_whole(&config)).iter().filter(|_| !args.quiet) {
+        eprintln!("note: {unused}");
     }
     let found = Found {
         files: inputs.iter().map(|(input, _)| home.name(input)).collect(),

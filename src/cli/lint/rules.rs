@@ -1,21 +1,62 @@
 //! `--list-rules` and `--explain`.
 
+use serde_json::{Value, json};
+
+use super::settings::Settings;
 use crate::cli::catalogue::{Catalogue, Known};
 use crate::cli::{Failure, selectors};
+use crate::diag::Level;
+use crate::diag::render::Format;
+use crate::graph::syntax::suggest::counted;
 
-/// A line for each rule.
-pub fn list(catalogue: &Catalogue) -> String {
-    let width = catalogue.iter().map(|(_, known)| known.name.len()).max().unwrap_or(0);
-    let line = |(code, known): (&str, &Known)| {
-        let (level, fix) = (known.level.name(), known.fix.unwrap_or(""));
+/// The rules that are selected: a line for each, or JSON.
+pub fn list(catalogue: &Catalogue, settings: &Settings, format: Format) -> String {
+    let selected = catalogue.iter().filter(|(code, _)| settings.selects(code));
+    let rules = selected.filter_map(|(code, known)| Some((code, known, settings.level(code, known.level)?)));
+    match format {
+        Format::Json => {
+            let rules: Vec<Value> = rules.map(object).collect();
+            serde_json::to_string_pretty(&rules).unwrap_or_default() + "\n"
+        }
+        Format::JsonLines => rules.map(|rule| format!("{}\n", object(rule))).collect(),
+        _ => lines(&rules.collect::<Vec<_>>()),
+    }
+}
+
+type Listed<'c> = (&'c str, &'c Known, Level);
+
+fn object((code, known, level): Listed) -> Value {
+    json!({
+        "code": code,
+        "rule": known.name,
+        "severity": level.name(),
+        "fix": known.fix,
+        "summary": known.summary,
+    })
+}
+
+fn lines(rules: &[Listed]) -> String {
+    let width = rules.iter().map(|(_, known, _)| known.name.len()).max().unwrap_or(0);
+    let line = |(code, known, level): &Listed| {
+        let (level, fix) = (level.name(), known.fix.unwrap_or(""));
         let line = format!("{code}  {:width$}  {level:7}  {fix:6}  {}", known.name, known.summary);
         format!("{}\n", line.trim_end())
     };
-    catalogue.iter().map(line).collect()
+    rules.iter().map(line).collect()
 }
 
-/// All that is known of the rules of a code or name.
+/// All that is known of the rules of a code or name; of a family (`EXP`), a line for each of its rules.
 pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
+    let family = rule.to_ascii_uppercase();
+    if catalogue.codes(rule).is_empty() && !family.is_empty() && catalogue.has_prefix(&family) {
+        let rules: Vec<Listed> = catalogue
+            .iter()
+            .filter(|(code, _)| code.starts_with(&family))
+            .map(|(code, known)| (code, known, known.level))
+            .collect();
+        let count = counted(rules.len(), "rule");
+        return Ok(format!("# {family}: {count}\n\n{}\n`--explain CODE` has more of each.\n", lines(&rules)));
+    }
     let pages: Vec<String> = selectors::named(rule, catalogue, "--explain")?
         .into_iter()
         .filter_map(|code| page(code, catalogue))
@@ -23,7 +64,8 @@ pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
     Ok(pages.join("\n"))
 }
 
-fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
+/// The page of a rule, in Markdown.
+pub fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
     let mut page = catalogue.rules().get(code)?.page();
     let mending = catalogue.rules().iter().filter(|rule| rule.mends.as_deref() == Some(code));
     let mending: Vec<String> =

@@ -7,10 +7,11 @@ use super::args::Args;
 use super::config::{Config, Configs};
 use super::discover::Input;
 use super::globs::Globs;
+use super::suppress::{self, Accepted};
 use super::target::Target;
 use crate::cli::catalogue::Catalogue;
 use crate::cli::{Failure, opset, selectors};
-use crate::diag::{Finding, Level, Selection};
+use crate::diag::{Finding, Level, Selection, known};
 use crate::lint::LintOptions;
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
@@ -26,8 +27,10 @@ pub struct Settings {
     selection: Selection,
     /// The least that is shown.
     severity: Level,
-    /// Levels other than the rules' own, by code.
-    levels: BTreeMap<String, Level>,
+    /// Levels other than the rules' own, by code or prefix; `None` for rules that are off.
+    levels: BTreeMap<String, Option<Level>>,
+    /// What the configuration accepts.
+    pub suppress: Vec<Accepted>,
     /// Codes to leave out of files.
     per_file_ignores: Globs<Selection>,
 }
@@ -50,8 +53,8 @@ impl Settings {
         let mut levels = BTreeMap::new();
         for (rule, level) in &config.rule_severity {
             let origin = in_config("rule-severity");
-            for code in selectors::named(rule, catalogue, &origin)? {
-                levels.insert(code.to_owned(), *level);
+            for code in codes(std::slice::from_ref(rule), &origin)? {
+                levels.insert(code, *level);
             }
         }
         let mut ignores = Vec::new();
@@ -67,6 +70,7 @@ impl Settings {
             selection: Selection::new(select, ignore),
             severity: args.severity.or(config.severity).unwrap_or(default_severity(args)),
             levels,
+            suppress: suppress::accepted(config, catalogue)?,
             per_file_ignores: Globs::new(&config.folder, ignores.into_iter())?,
         })
     }
@@ -82,9 +86,30 @@ impl Settings {
         }
     }
 
+    /// Whether a rule is selected.
+    pub fn selects(&self, code: &str) -> bool {
+        self.selection.contains(code)
+    }
+
+    /// Whether findings of some of these codes would be shown at all.
+    pub fn looks_for(&self, codes: &Selection) -> bool {
+        let rules = known::ALL.iter().map(|rule| rule.code);
+        rules
+            .chain(self.rules.iter().map(|rule| &*rule.code))
+            .any(|code| codes.contains(code) && self.selects(code))
+    }
+
+    /// The level that a rule is given, instead of `own`; `None` where it is off. The longest word decides.
+    pub fn level(&self, code: &str, own: Level) -> Option<Level> {
+        let given = self.levels.iter().filter(|(word, _)| *word == "ALL" || code.starts_with(&**word));
+        let length = |word: &str| if word == "ALL" { 0 } else { word.len() };
+        given.max_by_key(|(word, _)| length(word)).map_or(Some(own), |(_, level)| *level)
+    }
+
     /// Whether a finding is to be shown, after it was given the level that it is to have.
     pub fn shows(&self, input: &Input, finding: &mut Finding) -> bool {
-        finding.level = self.levels.get(&*finding.code).copied().unwrap_or(finding.level);
+        let Some(level) = self.level(&finding.code, finding.level) else { return false };
+        finding.level = level;
         let mut ignores = input.path.iter().flat_map(|path| self.per_file_ignores.matches(path));
         self.selection.contains(&finding.code)
             && finding.level >= self.severity

@@ -1,0 +1,209 @@
+//! Findings that someone has looked at and accepts: said on the line of Python, in the configuration, or in the
+//! model itself.
+
+mod comment;
+
+use std::sync::Arc;
+
+use globset::GlobMatcher;
+use rustc_hash::FxHashSet;
+
+use self::comment::{Comment, comment};
+use super::config::{Config, Suppress};
+use super::discover::Input;
+use super::evidence::Linted;
+use super::globs;
+use super::home::Home;
+use super::settings::{Assigned, Settings};
+use crate::cli::catalogue::Catalogue;
+use crate::cli::{Failure, selectors};
+use crate::diag::{Finding, Selection};
+use crate::graph::{Model, NodeId};
+use crate::lint::locate::node_name;
+use crate::read::file;
+
+/// Key of the metadata of a model, or of a node, that holds what is accepted there: `EXP001, DTY: why`.
+const METADATA_KEY: &str = "onnx-lint.ignore";
+
+/// What a model itself says is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InModel {
+    /// The name of the node; `None` for all of the model.
+    node: Option<Arc<str>>,
+    words: Vec<String>,
+}
+
+/// What the metadata of a model and of its nodes accept.
+pub fn in_model(model: &Model) -> Vec<InModel> {
+    let of_node = |(id, node): (NodeId, &crate::graph::Node)| {
+        let words = words(node.metadata(METADATA_KEY)?);
+        Some(InModel { node: Some(node_name(model, &model.nodes[id])), words })
+    };
+    let own = model.metadata.iter().filter(|(key, _)| &**key == METADATA_KEY);
+    let own = own.map(|(_, text)| InModel { node: None, words: words(text) });
+    own.chain(model.nodes.iter().filter_map(of_node)).collect()
+}
+
+/// The rules of `EXP001, DTY: why`.
+fn words(text: &str) -> Vec<String> {
+    let rules = text.split(':').next().unwrap_or("");
+    rules.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+/// What a configuration accepts.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    /// As it is written, to be named where it is of no use.
+    text: String,
+    config: Arc<str>,
+    codes: Selection,
+    node: Option<GlobMatcher>,
+    module: Option<GlobMatcher>,
+    file: Option<Arc<globs::Globs<()>>>,
+}
+
+/// The suppressions of a configuration.
+pub fn accepted(config: &Config, catalogue: &Catalogue) -> Result<Vec<Accepted>, Failure> {
+    config.suppress.iter().map(|suppress| one(suppress, config, catalogue)).collect()
+}
+
+fn one(suppress: &Suppress, config: &Config, catalogue: &Catalogue) -> Result<Accepted, Failure> {
+    let origin = config.origin("suppress");
+    let codes = selectors::resolve(&suppress.rules, catalogue, &origin)?;
+    let glob = |glob: &Option<String>| glob.as_deref().map(|glob| globs::matcher(glob, &origin)).transpose();
+    let file = |glob: &str| globs::Globs::new(&config.folder, [(glob, ())].into_iter()).map(Arc::new);
+    Ok(Accepted {
+        text: format!("{}: `{}`", config.origin("suppress"), suppress.rules.join(", ")),
+        config: Arc::from(config.folder.to_string_lossy()),
+        codes: Selection::new(codes, Vec::new()),
+        node: glob(&suppress.node)?,
+        module: glob(&suppress.module)?,
+        file: suppress.file.as_deref().map(file).transpose()?,
+    })
+}
+
+impl Accepted {
+    fn covers(&self, input: &Input, finding: &Finding) -> bool {
+        let node = finding.place.graph().map_or("", |graph| graph.node.trim_matches('"'));
+        let in_file = |glob: &Arc<globs::Globs<()>>| {
+            input.path.as_ref().is_some_and(|path| glob.matches(path).next().is_some())
+        };
+        self.codes.contains(&finding.code)
+            && self.node.as_ref().is_none_or(|glob| glob.is_match(node))
+            && self.module.as_ref().is_none_or(|glob| glob.is_match(&*finding.anchor.module))
+            && self.file.as_ref().is_none_or(in_file)
+    }
+}
+
+/// Takes out what is accepted, and remembers what that was of use for.
+pub struct Suppressions<'c> {
+    catalogue: &'c Catalogue,
+    /// Lines with comments that suppressed something, by file as it is shown.
+    used_lines: FxHashSet<(Arc<str>, u32)>,
+    /// Entries of configurations, by folder and number.
+    used_entries: FxHashSet<(Arc<str>, usize)>,
+    /// What models accept without need.
+    unused: Vec<String>,
+}
+
+impl<'c> Suppressions<'c> {
+    pub fn new(catalogue: &'c Catalogue) -> Self {
+        Suppressions {
+            catalogue,
+            used_lines: FxHashSet::default(),
+            used_entries: FxHashSet::default(),
+            unused: Vec::new(),
+        }
+    }
+
+    /// Takes what is accepted out of the findings of a file.
+    pub fn apply(&mut self, input: &Input, settings: &Settings, linted: &mut Linted) {
+        let in_model = std::mem::take(&mut linted.ignores);
+        let mut is_used = vec![false; in_model.len()];
+        let codes: Vec<_> = in_model.iter().map(|one| self.resolve(&one.words)).collect();
+        linted.findings.retain(|finding| {
+            let node = finding.place.graph().map(|graph| &graph.node);
+            let covering = in_model.iter().zip(&codes).position(|(one, codes)| {
+                one.node.as_ref().is_none_or(|own| Some(own) == node) && covers(codes, finding)
+            });
+            if let Some(at) = covering {
+                is_used[at] = true;
+                return false;
+            }
+            !self.in_python(finding) && !self.in_config(input, settings, finding)
+        });
+        for ((one, codes), _) in in_model.iter().zip(&codes).zip(&is_used).filter(|(_, is_used)| !**is_used) {
+            let node = one.node.as_ref().map_or_else(String::new, |node| format!(":{node}"));
+            let what = format!("{}{node}: `{}` in the metadata", input.name, one.words.join(", "));
+            self.unused.extend(unused(&what, codes, settings));
+        }
+    }
+
+    fn in_python(&mut self, finding: &Finding) -> bool {
+        let Some(source) = &finding.source else { return false };
+        let Some(comment) = source.code.as_deref().and_then(comment) else { return false };
+        let accepts = covers(&self.resolve(&comment.words), finding);
+        if accepts {
+            self.used_lines.insert((source.file.clone(), source.line));
+        }
+        accepts
+    }
+
+    fn in_config(&mut self, input: &Input, settings: &Settings, finding: &Finding) -> bool {
+        let Some(at) = settings.suppress.iter().position(|one| one.covers(input, finding)) else {
+            return false;
+        };
+        self.used_entries.insert((settings.suppress[at].config.clone(), at));
+        true
+    }
+
+    fn resolve(&self, words: &[String]) -> Result<Selection, String> {
+        let codes = selectors::resolve(words, self.catalogue, "onnx-lint");
+        let codes = codes.map_err(|failure| failure.message().replacen("onnx-lint: ", "", 1))?;
+        Ok(Selection::new(codes, Vec::new()))
+    }
+
+    /// What is of no use, one sentence each. `is_whole`: whether all that there is was looked at; only then it is
+    /// known of comments and configurations.
+    pub fn unused(mut self, inputs: &[Assigned], home: &Home, is_whole: bool) -> Vec<String> {
+        let is_python = |input: &Input| input.name.ends_with(".py");
+        let has_models = inputs.iter().any(|(input, _)| !is_python(input));
+        for (input, settings) in inputs.iter().filter(|_| is_whole) {
+            if is_python(input) && has_models {
+                self.unused_comments(input, settings, home);
+            }
+            for (at, one) in settings.suppress.iter().enumerate() {
+                if self.used_entries.insert((one.config.clone(), at)) {
+                    self.unused.extend(unused(&one.text, &Ok(one.codes.clone()), settings));
+                }
+            }
+        }
+        self.unused
+    }
+
+    fn unused_comments(&mut self, input: &Input, settings: &Settings, home: &Home) {
+        let bytes = input.path.as_deref().and_then(|path| file::read(path).ok()).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        let file = home.name(input);
+        for (line, number) in text.lines().zip(1..) {
+            let Some(Comment { words, column }) = comment(line) else { continue };
+            if !self.used_lines.contains(&(file.clone(), number)) {
+                let what = format!("{file}:{number}:{column}: `ignore[{}]`", words.join(", "));
+                self.unused.extend(unused(&what, &self.resolve(&words), settings));
+            }
+        }
+    }
+}
+
+/// Whether rules that were named are those of a finding; names that are none cover nothing.
+fn covers(codes: &Result<Selection, String>, finding: &Finding) -> bool {
+    codes.as_ref().is_ok_and(|codes| codes.contains(&finding.code))
+}
+
+/// That a suppression is of no use; nothing where the rules that it is about were not looked for.
+fn unused(what: &str, codes: &Result<Selection, String>, settings: &Settings) -> Option<String> {
+    match codes {
+        Err(why) => Some(format!("{what}: {why}")),
+        Ok(codes) => settings.looks_for(codes).then(|| format!("{what} suppresses nothing")),
+    }
+}

@@ -1,0 +1,141 @@
+//! Findings that are accepted: on the line of Python, in the configuration, in the model itself.
+
+use crate::tool::Sandbox;
+
+const OPTIONS: [&str; 4] = ["--path-map", "/app=src", "--output-format", "concise"];
+
+/// A checkout of one model and its source, with `comment` at the end of the line that is at fault.
+fn checkout(comment: &str) -> Sandbox {
+    let sandbox = Sandbox::new(&[(".git/HEAD", "")]);
+    sandbox.bring("tests/pitfalls/exported/BakedBatch.ts17.onnx", "models/net.onnx");
+    sandbox.bring("tests/pitfalls/pitfalls.py", "src/pitfalls.py");
+    let text = String::from_utf8(sandbox.read("src/pitfalls.py")).expect("UTF-8");
+    sandbox.write(
+        "src/pitfalls.py",
+        text.replace("x.reshape(2, 12)  # PITFALL: baked-shape", &format!("x.reshape(2, 12){comment}")),
+    );
+    sandbox
+}
+
+/// What is said of the model, and of the suppressions.
+fn said(sandbox: &Sandbox, paths: &[&str]) -> Vec<String> {
+    let ran = sandbox.lint(&[paths, &OPTIONS].concat());
+    assert_ne!(ran.status, 2, "{ran:?}");
+    let findings = ran.stdout.lines().filter(|line| line.contains("net.onnx"));
+    findings.chain(ran.stderr.lines()).map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn check(sandbox: &Sandbox, paths: &[&str], expected: &[&str]) {
+    let said = said(sandbox, paths);
+    let agree =
+        said.len() == expected.len() && said.iter().zip(expected).all(|(said, part)| said.contains(part));
+    assert!(agree, "{said:#?}\nis to be {expected:#?}");
+}
+
+const FAULT: &str = "models/net.onnx:/Reshape: error[EXP001]";
+
+#[test]
+fn a_comment_on_the_line_accepts_what_is_found_there() {
+    check(&checkout(""), &["models"], &[FAULT]);
+    check(&checkout("  # onnx-lint: ignore[EXP001]: static"), &["models"], &[]);
+    check(&checkout("  # noqa  # onnx-lint: ignore[baked-shape, DTY]"), &["models"], &[]);
+    check(&checkout("  # onnx-lint: ignore[EXP]"), &["models"], &[]);
+    check(&checkout("  # onnx-lint: ignore[DTY]"), &["models"], &[FAULT]);
+    check(&checkout("  # onnx-lint: ignore[EPX001]"), &["models"], &[FAULT]);
+    assert_eq!(
+        checkout("  # onnx-lint: ignore[EXP001]").lint(&["models", "--path-map", "/app=src"]).status,
+        0
+    );
+}
+
+#[test]
+fn comments_without_use_are_said_where_all_is_looked_at() {
+    let unused = "note: src/pitfalls.py:60:34: `ignore[DTY]` suppresses nothing";
+    check(&checkout("  # onnx-lint: ignore[DTY]"), &["."], &[FAULT, unused]);
+    check(&checkout("  # onnx-lint: ignore[DTY]"), &["src", "models"], &[FAULT]);
+    check(&checkout("  # onnx-lint: ignore[EXP001]"), &["."], &[]);
+    let unknown = "`ignore[EPX001]`: there is no rule `EPX001`; did you mean `EXP001`?";
+    check(&checkout("  # onnx-lint: ignore[EPX001]"), &["."], &[FAULT, unknown]);
+    // What is not looked for cannot be found.
+    check(&checkout("  # onnx-lint: ignore[DTY]"), &[".", "--select", "EXP"], &[FAULT]);
+}
+
+#[test]
+fn the_configuration_accepts_by_node_module_and_file() {
+    let sandbox = checkout("");
+    let with = |entry: &str, expected: &[&str]| {
+        sandbox.write(
+            "onnx-lint.toml",
+            format!("[[suppress]]\nrules = [\"EXP001\"]\n{entry}\nreason = \"static\"\n"),
+        );
+        check(&sandbox, &["."], expected);
+    };
+    let unused = ": `EXP001` suppresses nothing";
+    with("node = \"/Reshape\"", &[]);
+    with("node = \"/Re*\"\nfile = \"models/*.onnx\"", &[]);
+    with("node = \"/Add\"", &[FAULT, unused]);
+    with("file = \"other/*.onnx\"", &[FAULT, unused]);
+    with("module = \"/encoder/**\"", &[FAULT, unused]);
+    with("module = \"\"", &[]);
+    sandbox.write("onnx-lint.toml", "[[suppress]]\nrules = [\"EPX\"]\n");
+    assert!(sandbox.lint(&["."]).stderr.contains("there is no rule `EPX`"));
+    sandbox.write("onnx-lint.toml", "[[suppress]]\nrule = [\"EXP\"]\n");
+    assert!(sandbox.lint(&["."]).stderr.contains("unknown field `rule`"));
+}
+
+#[test]
+fn the_model_itself_accepts() {
+    let model = |metadata: &str| {
+        format!(
+            "<ir_version: 8, opset_import: [\"\" : 17], metadata_props: [{metadata}]>\n\
+             main (float[N,4] x) => (float[N,4] y) {{\n  y = Add (x, ghost)\n}}\n"
+        )
+    };
+    let said = |metadata: &str| {
+        let sandbox = Sandbox::new(&[("net.onnxtxt", &model(metadata))]);
+        let ran = sandbox.lint(&["net.onnxtxt", "--output-format", "concise"]);
+        ran.stdout + &ran.stderr
+    };
+    assert!(said("").contains("error[SPC012]"));
+    assert_eq!(said("\"onnx-lint.ignore\": \"SPC012: filled in later\""), "All checks passed.\n");
+    let unused = said("\"onnx-lint.ignore\": \"DTY\"");
+    assert!(unused.contains("error[SPC012]"), "{unused}");
+    assert!(unused.contains("note: net.onnxtxt: `DTY` in the metadata suppresses nothing"), "{unused}");
+}
+
+#[test]
+fn rules_are_set_to_levels_and_off_by_prefix() {
+    let sandbox = checkout("");
+    let with = |config: &str| {
+        sandbox.write("onnx-lint.toml", format!("[rule-severity]\n{config}\n"));
+        said(&sandbox, &["models"]).join("\n")
+    };
+    assert!(with("EXP = \"warning\"").contains("warning[EXP001]"));
+    assert!(with("EXP = \"off\"").is_empty());
+    assert!(with("EXP = \"off\"\nEXP001 = \"info\"").contains("info[EXP001]"));
+    assert!(with("ALL = \"off\"\nbaked-shape = \"error\"").contains("error[EXP001]"));
+    sandbox.write("onnx-lint.toml", "[rule-severity]\nEXP = \"loud\"\n");
+    assert!(sandbox.lint(&["models"]).stderr.contains("`loud` is no level"));
+}
+
+#[test]
+fn rules_are_listed_as_they_are_selected() {
+    let sandbox = Sandbox::new(&[]);
+    let listed = |arguments: &[&str]| sandbox.lint(&[&["--list-rules"], arguments].concat()).stdout;
+    let some = listed(&["--select", "EXP", "--ignore", "EXP002"]);
+    assert!(
+        some.contains("EXP001  baked-shape") && !some.contains("EXP002") && !some.contains("SPC001"),
+        "{some}"
+    );
+    let json = listed(&["--select", "EXP001", "--output-format", "json"]);
+    let rules: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&rules[0]["code"], rules.as_array().map(Vec::len)), (&"EXP001".into(), Some(1)));
+    assert_eq!(rules[0]["fix"], "safe");
+    sandbox.write("onnx-lint.toml", "[rule-severity]\nEXP001 = \"info\"\nEXP003 = \"off\"\n");
+    let given = listed(&["--select", "EXP"]);
+    assert!(!given.contains("EXP003"), "{given}");
+    assert!(given.lines().next().is_some_and(|line| line.contains(" info ")), "{given}");
+    let family = sandbox.lint(&["--explain", "exp"]).stdout;
+    assert!(family.starts_with("# EXP: ") && family.contains("\nEXP014  "), "{family}");
+}
