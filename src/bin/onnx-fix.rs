@@ -2,8 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use onnx_lint::cli::{crash, failure, fix};
+use onnx_lint::cli::{crash, failure, fix, generate};
 
 /// Models and rules are many small things.
 #[global_allocator]
@@ -11,5 +10,5 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     crash::install_hook();
-    failure::exit(fix::run(&fix::args::Args::parse()))
+    failure::exit(fix::run(&generate::arguments()))
 }

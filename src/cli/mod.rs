@@ -4,6 +4,7 @@ pub mod catalogue;
 pub mod crash;
 pub mod failure;
 pub mod fix;
+pub mod generate;
 pub mod lint;
 pub mod opset;
 pub mod output;

@@ -52,7 +52,11 @@ rule OPT102 slice-of-concat {
 /// What is said of a rule file, as a person sees it.
 fn said(text: &str) -> String {
     let findings = RuleSet::default().add([Source::new("my.rule", text)]);
-    render(Run { files: &[Arc::from("my.rule")], findings: &findings }, Format::Full, Look::default())
+    render(
+        Run { files: &[Arc::from("my.rule")], findings: &findings, pages: &[] },
+        Format::Full,
+        Look::default(),
+    )
 }
 
 fn snapshot(name: &str, text: &str) {

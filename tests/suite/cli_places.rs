@@ -96,3 +96,42 @@ fn services_are_told_paths_from_the_root_of_the_repository() {
     assert!(github.stdout.starts_with("::error file=src/pitfalls.py,line=60,"), "{}", github.stdout);
     assert!(github.stdout.contains("in models/BakedBatch.onnx"), "{}", github.stdout);
 }
+
+/// A service shows the page of a rule beside what it found.
+#[test]
+fn sarif_carries_the_pages_of_its_rules() {
+    let sandbox = Sandbox::checkout(17, true);
+    let sarif = json(&sandbox.lint(&["models", "--path-map", "/app=src", "--output-format", "sarif"]));
+    let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().expect("an array").clone();
+    assert!(rules.len() > 5, "{}", rules.len());
+    for rule in &rules {
+        let id = rule["id"].as_str().expect("a text");
+        let markdown = rule["help"]["markdown"].as_str().unwrap_or_else(|| panic!("{id} has no page"));
+        assert!(markdown.starts_with(&format!("# {id} ")), "{markdown}");
+        assert!(rule["help"]["text"].as_str().is_some_and(|text| text.contains("Why")), "{rule}");
+        let level = rule["defaultConfiguration"]["level"].as_str().unwrap_or("");
+        assert!(["error", "warning", "note"].contains(&level), "{rule}");
+    }
+    for result in sarif["runs"][0]["results"].as_array().expect("an array") {
+        let index = result["ruleIndex"].as_u64().expect("an index") as usize;
+        assert_eq!(result["ruleId"], rules[index]["id"]);
+    }
+}
+
+/// One line of Python in four models is one annotation, of which a service shows but a few.
+#[test]
+fn annotations_are_grouped_by_line() {
+    let sandbox = Sandbox::new(&[]);
+    sandbox.bring("tests/pitfalls/pitfalls.py", "src/pitfalls.py");
+    for name in ["a", "b", "c"] {
+        sandbox.bring("tests/pitfalls/exported/BakedBatch.ts17.onnx", &format!("{name}.onnx"));
+    }
+    let arguments = ["a.onnx", "b.onnx", "c.onnx", "--path-map", "/app=src", "--output-format", "github"];
+    let ran = sandbox.lint(&arguments);
+    assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("%0A2 more of the same, at `/Reshape` of b.onnx, `/Reshape` of c.onnx"),
+        "{}",
+        ran.stdout
+    );
+}

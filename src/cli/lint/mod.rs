@@ -32,10 +32,10 @@ use self::evidence::{Context, Linted};
 use self::home::Home;
 use self::settings::{Assigned, Settings};
 use self::suppress::Suppressions;
-use super::catalogue::{Catalogue, Extent};
+use super::catalogue::{Catalogue, Extent, Known};
 use super::output::{self, Colour};
 use super::{Failure, Status};
-use crate::diag::render::{Look, Run, render};
+use crate::diag::render::{Look, Page, Run, render};
 use crate::diag::{Finding, Level};
 use crate::read::sniff::Kind;
 
@@ -43,8 +43,7 @@ use crate::read::sniff::Kind;
 pub fn run(args: &Args) -> Result<Status, Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
-    let folders: Vec<PathBuf> =
-        args.rules.iter().cloned().chain(config.rules.iter().map(|folder| config.resolve(folder))).collect();
+    let folders = rule_folders(args, &config);
     let extent = match args.list_rules || args.explain.is_some() || args.why_not.is_some() {
         true => Extent::Pages,
         false => Extent::Linting,
@@ -87,6 +86,23 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         findings: linted.into_iter().flat_map(|linted| linted.findings).collect(),
     };
     report(args, &config, baseline.as_deref(), found)
+}
+
+/// The folders of rules that are brought along.
+fn rule_folders(args: &Args, config: &Config) -> Vec<PathBuf> {
+    args.rules.iter().cloned().chain(config.rules.iter().map(|folder| config.resolve(folder))).collect()
+}
+
+/// The pages of the rules that found something; for linting, rules are read without them.
+fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failure> {
+    let catalogue = Catalogue::load(&rule_folders(args, config), Extent::Pages)?;
+    let codes: BTreeSet<&str> = found.findings.iter().map(|finding| &*finding.code).collect();
+    let known = catalogue.iter().filter(|(code, _)| codes.contains(code));
+    let page = |(code, known): (&str, &Known)| {
+        let text = rules::page(code, &catalogue).unwrap_or_default();
+        Page { code: code.to_owned(), summary: known.summary.clone(), level: known.level, text }
+    };
+    Ok(known.map(page).collect())
 }
 
 /// Nothing was checked, which is no success: a path that is mistyped would pass for ever.
@@ -173,7 +189,9 @@ fn report(
             Some(_) => Look { colour: args.color == Colour::Always, ..Look::default() },
         };
         let look = Look { quiet: args.quiet, ..look };
-        render(Run { files: &found.files, findings: &found.findings }, args.output_format, look)
+        let pages = if args.output_format.has_pages() { pages(args, config, &found)? } else { Vec::new() };
+        let run = Run { files: &found.files, findings: &found.findings, pages: &pages };
+        render(run, args.output_format, look)
     };
     output::write(&text, args.output_file.as_deref())?;
     Ok(status(&found, args.max_warnings.or(config.max_warnings), args.exit_zero))

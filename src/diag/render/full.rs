@@ -16,7 +16,27 @@ use crate::diag::{Applicability, Finding, Level};
 
 pub fn render(run: Run, look: Look) -> String {
     let text = groups(&by_model(run.findings), look);
-    if look.quiet { text } else { text + &wrapped(&summary(run.findings), look.room(0), 0) + "\n" }
+    if look.quiet {
+        return text;
+    }
+    let end = wrapped(&summary(run.findings), look.room(0), 0) + "\n";
+    text + &end + &no_python(run.findings, look)
+}
+
+/// How to learn the lines of Python that are not known. PyTorch names nodes by their modules, as paths.
+fn no_python(findings: &[Finding], look: Look) -> String {
+    let is_unknown = |finding: &&Finding| {
+        let node = finding.place.graph().map_or("", |graph| &*graph.node);
+        finding.source.is_none() && node.starts_with('/')
+    };
+    let count = findings.iter().filter(is_unknown).count();
+    if count == 0 {
+        return String::new();
+    }
+    let text = format!(
+        "No Python line is known of {count}: export with `verbose=True`, or name what the export printed by --export-log."
+    );
+    wrapped(&text, look.room(0), 0) + "\n"
 }
 
 /// The findings alone, an empty line after each.

@@ -23,7 +23,7 @@ mod xml;
 
 use std::sync::Arc;
 
-use super::finding::Finding;
+use super::finding::{Finding, Level};
 
 pub use full::findings;
 pub use look::Look;
@@ -36,6 +36,20 @@ pub struct Run<'a> {
     pub files: &'a [Arc<str>],
     /// In the order of `files`.
     pub findings: &'a [Finding],
+    /// What there is to read of the rules; for formats that carry it.
+    pub pages: &'a [Page],
+}
+
+/// What there is to read of a rule.
+#[derive(Clone, Debug)]
+pub struct Page {
+    pub code: String,
+    /// In one sentence.
+    pub summary: String,
+    /// The level of its page; findings may have another.
+    pub level: Level,
+    /// All of it, as Markdown.
+    pub text: String,
 }
 
 /// How findings are written.
@@ -84,6 +98,11 @@ impl Format {
     /// Whether it is read where the tool was called, rather than by a service that knows the repository.
     pub fn is_for_people(self) -> bool {
         matches!(self, Format::Full | Format::Concise | Format::Json | Format::JsonLines)
+    }
+
+    /// Whether it carries the pages of rules.
+    pub fn has_pages(self) -> bool {
+        self == Format::Sarif
     }
 
     /// Its name on the command line.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::Run;
 use super::json::applicability;
 use super::spot::{Spot, message_and_help, node_path, place_spot, spot, uri};
+use super::{Page, Run};
 use crate::diag::{Finding, Level, Place};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -29,17 +29,45 @@ pub fn render(run: Run) -> String {
             "tool": { "driver": {
                 "name": "onnx-lint",
                 "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|(code, name)| json!({
-                    "id": code,
-                    "name": pascal_case(name),
-                    "shortDescription": { "text": name },
-                })).collect::<Vec<Value>>(),
+                "rules": rules.iter().map(|(code, name)| rule(code, name, run.pages)).collect::<Vec<Value>>(),
             } },
             "columnKind": "unicodeCodePoints",
             "artifacts": artifacts(run.files),
             "results": results,
         }],
     }))
+}
+
+/// Where the pages of rules can be read; empty where the package names no place.
+const HOMEPAGE: &str = env!("CARGO_PKG_HOMEPAGE");
+
+/// A rule with its page, where that is at hand.
+fn rule(code: &str, name: &str, pages: &[Page]) -> Value {
+    let mut rule = json!({ "id": code, "name": pascal_case(name), "shortDescription": { "text": name } });
+    let Some(page) = pages.iter().find(|page| page.code == code) else { return rule };
+    let family = code.trim_end_matches(|char: char| char.is_ascii_digit());
+    rule["shortDescription"]["text"] = json!(format!("{name}: {}", page.summary));
+    rule["fullDescription"] = json!({ "text": page.summary });
+    rule["help"] = json!({ "text": plain(&page.text), "markdown": page.text });
+    rule["defaultConfiguration"] = json!({ "level": level(page.level) });
+    rule["properties"] = json!({ "tags": ["onnx", family] });
+    if !HOMEPAGE.is_empty() {
+        rule["helpUri"] = json!(format!("{HOMEPAGE}#{code}"));
+    }
+    rule
+}
+
+/// Markdown for viewers that have none.
+fn plain(markdown: &str) -> String {
+    markdown.replace("**", "").replace("```\n", "")
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Info | Level::Hint => "note",
+    }
 }
 
 /// The models that were linted.
@@ -54,11 +82,7 @@ fn result(finding: &Finding, rules: &IndexMap<&str, &str>) -> Value {
     let mut result = json!({
         "ruleId": finding.code,
         "ruleIndex": rules.get_index_of(&*finding.code),
-        "level": match finding.level {
-            Level::Error => "error",
-            Level::Warning => "warning",
-            Level::Info | Level::Hint => "note",
-        },
+        "level": level(finding.level),
         "message": { "text": message_and_help(finding) },
         "locations": [location(spot(finding), &finding.place, &finding.label)],
         "partialFingerprints": { FINGERPRINT: finding.fingerprint() },

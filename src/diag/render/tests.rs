@@ -71,7 +71,7 @@ fn check(format: Format) {
         in_file(logged(), "trace.log"),
     ];
     let files = [Arc::from("out/Baked Batch.onnx"), Arc::from("sound.onnx"), Arc::from("trace.log")];
-    let text = render(Run { files: &files, findings: &findings }, format, Look::default());
+    let text = render(Run { files: &files, findings: &findings, pages: &[] }, format, Look::default());
     let text = text.replace(env!("CARGO_PKG_VERSION"), "VERSION");
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/render"));
@@ -88,7 +88,7 @@ fn every_format_is_as_it_was() {
 #[test]
 fn colours_are_only_where_they_are_wanted() {
     let findings = [baked()];
-    let run = Run { files: &[], findings: &findings };
+    let run = Run { files: &[], findings: &findings, pages: &[] };
     let colours = Look { colour: true, ..Look::default() };
     for format in Format::ALL {
         assert!(!render(run, format, Look::default()).contains('\u{1b}'));
@@ -101,11 +101,11 @@ fn colours_are_only_where_they_are_wanted() {
 fn no_findings_are_valid_documents_too() {
     let files = [Arc::from("sound.onnx")];
     for format in [Format::Json, Format::Sarif, Format::Gitlab, Format::Rdjson] {
-        let text = render(Run { files: &files, findings: &[] }, format, Look::default());
+        let text = render(Run { files: &files, findings: &[], pages: &[] }, format, Look::default());
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", format.name());
     }
     assert_eq!(
-        render(Run { files: &files, findings: &[] }, Format::Full, Look::default()),
+        render(Run { files: &files, findings: &[], pages: &[] }, Format::Full, Look::default()),
         "All checks passed.\n"
     );
 }
@@ -114,16 +114,16 @@ fn no_findings_are_valid_documents_too() {
 fn output_fits_the_terminal() {
     let findings = [baked(), nested(), logged()];
     let look = Look { width: Some(60), ..Look::default() };
-    let text = render(Run { files: &[], findings: &findings }, Format::Full, look);
+    let text = render(Run { files: &[], findings: &findings, pages: &[] }, Format::Full, look);
     let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 60).collect();
     assert!(long.is_empty(), "{long:#?}");
-    assert!(text.contains("   |                         ^^^^^^\n   |      2 is the traced size"), "{text}");
+    assert!(text.contains("   |                         ^^^^^^\n   | 2 is the traced size"), "{text}");
 }
 
 #[test]
 fn quiet_output_is_findings_alone() {
     let look = Look { quiet: true, ..Look::default() };
     for format in [Format::Full, Format::Concise] {
-        assert_eq!(render(Run { files: &[], findings: &[] }, format, look), "");
+        assert_eq!(render(Run { files: &[], findings: &[], pages: &[] }, format, look), "");
     }
 }
