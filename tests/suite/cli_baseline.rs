@@ -38,6 +38,16 @@ fn what_was_written_is_known() {
 }
 
 #[test]
+fn the_configuration_names_one_too() {
+    let sandbox = Sandbox::new(&[("a.onnxtxt", FAULTY), ("onnx-lint.toml", "baseline = \"known.json\"\n")]);
+    let missing = sandbox.lint(&[]);
+    assert_eq!(missing.status, 2);
+    assert!(missing.stderr.contains("--write-baseline makes one"), "{}", missing.stderr);
+    assert_eq!(sandbox.lint(&["--write-baseline"]).status, 0);
+    assert_eq!(sandbox.lint(&[]).status, 0);
+}
+
+#[test]
 fn one_model_does_not_silence_another() {
     let sandbox = Sandbox::new(&[("a.onnxtxt", FAULTY), ("deep/a.onnxtxt", FAULTY)]);
     write(&sandbox, &["a.onnxtxt"]);

@@ -127,7 +127,7 @@ pub struct Args {
     pub baseline: Option<PathBuf>,
 
     /// Write what was found to the baseline
-    #[arg(long, requires = "baseline", help_heading = "Output")]
+    #[arg(long, help_heading = "Output")]
     pub write_baseline: bool,
 
     /// The configuration, instead of the nearest one above each file

@@ -74,6 +74,12 @@ pub struct Baseline(FxHashMap<String, Vec<Entry>>);
 
 impl Baseline {
     pub fn read(path: &Path) -> Result<Self, Failure> {
+        if !path.exists() {
+            return Err(Failure::at(
+                path,
+                "there is no such baseline; --write-baseline makes one of what is found",
+            ));
+        }
         let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
         let none = |error| Failure::at(path, format!("this is no baseline: {error}"));
         let version = serde_json::from_str::<serde_json::Value>(&text).map_err(none)?["version"].as_u64();

@@ -106,7 +106,7 @@ fn compare_runs(before: &mut Session, after: &mut Session, unsafe_rules: Vec<Str
             compare_run(before, after, Choice { size, distinct, integers_below, seed }, &mut verdict)
         });
         match runs {
-            Some(Err(error)) => return vec![error],
+            Some(Err(error)) => return vec![*error],
             Some(Ok(())) => {}
             // What pins a size may be what the fix set free.
             None if verdict.only_after.len() < ENOUGH_RUNS
@@ -129,7 +129,7 @@ fn compare_run(
     after: &mut Session,
     choice: Choice,
     verdict: &mut Verdict,
-) -> Option<Result<(), Finding>> {
+) -> Option<Result<(), Box<Finding>>> {
     let mut runs = || -> Result<_, String> {
         let inputs = inputs(before, after, choice)?;
         Ok((run(before, &inputs)?, run(before, &inputs)?, inputs))
@@ -143,7 +143,7 @@ fn compare_run(
     };
     let found = match run(after, &inputs) {
         Ok(found) => found,
-        Err(error) => return Some(Err(verdict.does_not_run(choice.size, &error))),
+        Err(error) => return Some(Err(Box::new(verdict.does_not_run(choice.size, &error)))),
     };
     let mut differences = Vec::new();
     for ((name, expected), (_, again)) in expected.iter().zip(&again) {

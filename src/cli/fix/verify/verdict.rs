@@ -73,16 +73,16 @@ impl Verdict {
     }
 
     /// Both ran. An error where they differ, and no unsafe fix explains it.
-    pub fn ran(&mut self, size: usize, differences: Vec<String>) -> Result<(), Finding> {
+    pub fn ran(&mut self, size: usize, differences: Vec<String>) -> Result<(), Box<Finding>> {
         let Some(first) = differences.into_iter().next() else {
             self.equal.push(size);
             return Ok(());
         };
         if self.unsafe_rules.is_empty() {
             let error = finding(Level::Error, format!("the results differ{}: {first}", self.at(&[size])));
-            return Err(
-                error.help("this is a fault of onnx-fix: please report it, if possible with the model")
-            );
+            return Err(Box::new(
+                error.help("this is a fault of onnx-fix: please report it, if possible with the model"),
+            ));
         }
         self.changed.push((size, first));
         Ok(())
