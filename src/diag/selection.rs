@@ -32,6 +32,12 @@ impl Selection {
         let selected = longest(&self.select, code);
         selected.is_some() && selected > longest(&self.ignore, code)
     }
+
+    /// Whether a code is ignored by name: not only for want of being selected.
+    pub fn ignores(&self, code: &str) -> bool {
+        let ignored = longest(&self.ignore, code);
+        ignored.is_some() && ignored >= longest(&self.select, code)
+    }
 }
 
 impl Default for Selection {

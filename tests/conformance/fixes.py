@@ -30,12 +30,6 @@ class Case:
     tolerance: float = 0.0
 
 
-def _in_place_shape(states, _weights):
-    length = states.shape[1]
-    padded = length + 2
-    return np.array(padded + length)
-
-
 def _baked_batch(x, _weights):
     return x.reshape(len(x), 12)
 
@@ -64,7 +58,6 @@ def _double_constant(x, _weights):
 
 
 CASES = {
-    "InPlaceShape": Case(((2, 5, 8), (1, 9, 8), (3, 1, 8)), _in_place_shape, "FIX010"),
     "BakedBatch": Case(((2, 3, 4), (1, 3, 4), (5, 3, 4)), _baked_batch, "FIX020"),
     "NegativeIndexRead": Case(((3, 4), (4, 4), (7, 4)), _negative_index_read, "FIX030"),
     "OneHotInferredClasses": Case(((3,), (1,), (8,)), _one_hot_inferred_classes, "FIX040"),

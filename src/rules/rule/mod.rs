@@ -104,9 +104,11 @@ impl Rule {
         rewrites.flat_map(|rewrite| &rewrite.nodes).map(|node| &node.op.name)
     }
 
-    /// Whether it is selected, by its own code or by that of the rule whose findings it mends.
+    /// Whether it is selected, by its own code or by that of the rule whose findings it mends, and neither is
+    /// ignored.
     pub fn is_selected(&self, selection: &Selection) -> bool {
-        selection.contains(&self.code) || self.mends.as_ref().is_some_and(|code| selection.contains(code))
+        let codes = || std::iter::once(&self.code).chain(&self.mends);
+        codes().any(|code| selection.contains(code)) && !codes().any(|code| selection.ignores(code))
     }
 
     /// Whether it only reports.
