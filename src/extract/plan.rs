@@ -6,8 +6,10 @@ use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::choose::Choice;
+use super::outputs::may_lose_outputs;
+use super::planned::{NewNode, NewValue, Plan, Slot};
 use crate::egraph::{Call, EGraph, ENode};
-use crate::graph::{Attribute, Def, GraphId, Model, NodeId, Tensor, ValueId};
+use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::eval::Array;
 
 /// The parts of an e-graph that a rebuilt graph is made from.
@@ -19,74 +21,6 @@ pub struct Chosen<'a, 'm> {
     /// Calls that rules added, with the code of the rule.
     pub added: &'a FxHashMap<ENode, String>,
     pub class_of: &'a FxHashMap<ValueId, Id>,
-}
-
-/// The graph as it is to be, in terms of the model's arenas; [`super::rebuild`] puts it there.
-pub struct Plan {
-    pub(super) graph: GraphId,
-    pub(super) nodes: Vec<NewNode>,
-    pub(super) values: Vec<NewValue>,
-    pub(super) tensors: Vec<Tensor>,
-    /// What bodies are to use in the place of values that they capture.
-    pub(super) replaced: Vec<(ValueId, Slot)>,
-    /// Initializers that are still needed.
-    pub(super) used: FxHashSet<ValueId>,
-    pub(super) outputs: Vec<Slot>,
-    /// The classes that an `Identity` gives the name of an output.
-    pub(super) renamed: Vec<Id>,
-}
-
-/// A node that a rule puts in the place of another.
-pub struct Replacement<'p> {
-    /// The code of the rule.
-    pub rule: &'p str,
-    /// The node of the source that it stands for; where it stands for several, the last of them.
-    pub origin: NodeId,
-    /// Its operator.
-    pub op: &'p str,
-}
-
-impl Plan {
-    /// The nodes that rules made, in the order in which they were planned.
-    pub fn replacements(&self) -> impl Iterator<Item = Replacement<'_>> {
-        self.nodes.iter().filter(|node| node.kept.is_none()).filter_map(|node| {
-            let origin = *node.origin.last()?;
-            Some(Replacement { rule: node.rule.as_deref()?, origin, op: &node.name })
-        })
-    }
-}
-
-/// A value that is there, or one that is to be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Slot {
-    Old(ValueId),
-    New(usize),
-}
-
-/// A value that is to be made.
-pub(super) struct NewValue {
-    /// What its name is derived from.
-    pub base: Arc<str>,
-    pub rule: Option<String>,
-    pub constant: Option<Arc<Array>>,
-}
-
-/// A node of the result.
-pub(super) struct NewNode {
-    /// The node of the source that this is, untouched but for the names of its inputs.
-    pub kept: Option<NodeId>,
-    /// Where in the source it belongs.
-    pub place: usize,
-    pub domain: Arc<str>,
-    pub name: Arc<str>,
-    pub attrs: Vec<Attribute>,
-    pub inputs: Vec<Option<Slot>>,
-    pub outputs: Vec<Option<Slot>>,
-    /// What its bodies capture.
-    pub captures: Vec<Slot>,
-    /// The nodes of the source that it stands for.
-    pub origin: Vec<NodeId>,
-    pub rule: Option<String>,
 }
 
 /// Plans the graph from the chosen forms.
@@ -113,6 +47,9 @@ struct Planner<'a, 'm> {
     nodes: Vec<NewNode>,
     values: Vec<NewValue>,
     used: FxHashSet<ValueId>,
+    /// Outputs of the graph, and those that have their slot.
+    outputs: FxHashSet<ValueId>,
+    given: FxHashSet<ValueId>,
     renamed: Vec<Id>,
 }
 
@@ -130,12 +67,19 @@ impl<'a, 'm> Planner<'a, 'm> {
             nodes: Vec::new(),
             values: Vec::new(),
             used: FxHashSet::default(),
+            outputs: model.graphs[graph].outputs.iter().map(|port| port.value).collect(),
+            given: FxHashSet::default(),
             renamed: Vec::new(),
         }
     }
 
     fn class(&self, id: Id) -> Id {
         self.chosen.egraph.find(id)
+    }
+
+    fn is_made_here(&self, value: ValueId) -> bool {
+        let value = &self.model.values[value];
+        value.graph == self.graph && matches!(value.def, Def::Node { .. })
     }
 
     fn form(&self, class: Id) -> Option<&'a ENode> {
@@ -158,6 +102,11 @@ impl<'a, 'm> Planner<'a, 'm> {
     /// The slot of a graph output, which keeps its own value: where its class is called otherwise, an
     /// Identity gives it the name.
     fn output(&mut self, output: ValueId) -> Slot {
+        // What no node of this graph makes is what it was; what is handed out twice is made once.
+        if !self.is_made_here(output) || !self.given.insert(output) {
+            self.used.insert(output);
+            return Slot::Old(output);
+        }
         let Some(&class) = self.chosen.class_of.get(&output) else { return Slot::Old(output) };
         let slot = self.value(class);
         if slot == Slot::Old(output) {
@@ -223,10 +172,7 @@ impl<'a, 'm> Planner<'a, 'm> {
     /// A value of this graph that the class is, and that a node made.
     fn source_value(&self, class: Id) -> Option<ValueId> {
         let values = &self.chosen.egraph[class].data.values;
-        values.iter().copied().find(|&value| {
-            let value = &self.model.values[value];
-            value.graph == self.graph && matches!(value.def, Def::Node { .. })
-        })
+        values.iter().copied().find(|&value| self.is_made_here(value))
     }
 
     fn new_value(&mut self, class: Id, constant: Option<Arc<Array>>) -> Slot {
@@ -305,8 +251,7 @@ impl<'a, 'm> Planner<'a, 'm> {
     }
 
     fn input(&mut self, child: Id) -> Option<Slot> {
-        let class = self.class(child);
-        (self.form(class) != Some(&ENode::Absent)).then(|| self.slot(class))
+        (!self.is_absent(child)).then(|| self.slot(self.class(child)))
     }
 
     /// The outputs of a call: those that are needed by their class's name, the others as they were, for
@@ -327,7 +272,8 @@ impl<'a, 'm> Planner<'a, 'm> {
             });
             let old = kept.and_then(|node| self.model.nodes[node].output(usize::from(index)));
             let formal = schema.and_then(|schema| schema.output(usize::from(index)));
-            let may_drop = formal.is_some_and(|formal| formal.option == crate::schema::Arity::Optional);
+            let is_optional = formal.is_some_and(|formal| formal.option == crate::schema::Arity::Optional);
+            let may_drop = is_optional && may_lose_outputs(key, &|input| self.is_given(call, input));
             outputs.push(match (needed, old) {
                 (Some(value), _) => Some(self.slot(value)),
                 // Its class is made in another way, so that the value of this name is taken.
@@ -341,10 +287,26 @@ impl<'a, 'm> Planner<'a, 'm> {
         outputs
     }
 
-    /// Whether the class of a value is needed in another form, under this name.
+    fn is_given(&self, call: &Call, input: usize) -> bool {
+        let inputs = &call.children[..usize::from(call.inputs)];
+        inputs.get(input).is_some_and(|&input| !self.is_absent(input))
+    }
+
+    fn is_absent(&self, child: Id) -> bool {
+        self.form(self.class(child)) == Some(&ENode::Absent)
+    }
+
+    /// Whether the class of a value is needed in another form, under this name; or it is an output.
     fn is_taken(&self, value: ValueId) -> bool {
-        let class = self.chosen.class_of.get(&value).map(|&class| self.class(class));
-        class.is_some_and(|class| self.form(class).is_some())
+        let Some(class) = self.chosen.class_of.get(&value).map(|&class| self.class(class)) else {
+            return false;
+        };
+        let is_named_so = match (self.slots.get(&class), self.form(class)) {
+            (Some(slot), _) => *slot == Slot::Old(value),
+            (None, Some(ENode::Call(_) | ENode::Output { .. })) => self.source_value(class) == Some(value),
+            (None, _) => false,
+        };
+        is_named_so || self.outputs.contains(&value)
     }
 
     /// What the bodies in this graph are to use for each value they capture from it.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::names::Names;
-use super::plan::{NewNode, Plan, Slot};
+use super::planned::{NewNode, Plan, Slot};
 use super::sweep::{replace_in_bodies, sweep};
 use crate::graph::{
     AttrValue, Attribute, Def, GraphId, Initial, Metadata, Model, Node, NodeId, Tensor, Value, ValueId,

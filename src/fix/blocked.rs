@@ -7,8 +7,8 @@ use crate::diag::{Finding, Place};
 use crate::extract::{Blocker, Target};
 use crate::graph::dim::Bounds;
 use crate::graph::uses::Uses;
-use crate::graph::{GraphId, Model, Node, NodeId, scopes};
-use crate::infer;
+use crate::graph::{GraphId, Model, Node, NodeId, Owner, scopes};
+use crate::infer::{self, Facts, Shape};
 use crate::lint::locate::{Locator, Part};
 use crate::schema::{self, AttrUse, AttrView, Illegal, OpUse, Operand};
 use crate::source::SourceFiles;
@@ -87,35 +87,58 @@ pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
     None
 }
 
+/// The first version of `If` whose branches may give values of different shapes.
+const FREE_BRANCHES_SINCE: u16 = 11;
+
+/// The shapes of an output of an `If` that are never the same in both branches.
+fn unlike(model: &Model, facts: &Facts, id: NodeId) -> Option<(Shape, Shape)> {
+    let branches: Vec<GraphId> = model.nodes[id].graphs().collect();
+    let &[then, other] = &branches[..] else { return None };
+    let outputs = model.graphs[then].outputs.iter().zip(&model.graphs[other].outputs);
+    let mut shapes = outputs.filter_map(|(a, b)| Some((facts[a.value].shape()?, facts[b.value].shape()?)));
+    let (a, b) = shapes.find(|(a, b)| a.meet(b, &Bounds::default()).is_err())?;
+    Some((a.clone(), b.clone()))
+}
+
+fn is_if(node: &Node) -> bool {
+    node.domain().is_empty() && &*node.op_type == "If"
+}
+
+/// Whether a graph is in a branch of an `If` of before 11 that gives another shape than the other branch: a runtime
+/// takes that only as long as it does not see it, so that nothing may become plainer there.
+pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, mut graph: GraphId) -> bool {
+    if opset.is_none_or(|opset| opset >= i64::from(FREE_BRANCHES_SINCE)) {
+        return false;
+    }
+    while let Owner::Node(node) = model.graphs[graph].owner {
+        if is_if(&model.nodes[node]) && unlike(model, facts, node).is_some() {
+            return true;
+        }
+        graph = model.nodes[node].graph;
+    }
+    false
+}
+
 /// The `If` nodes of a model converted to before 11, from an opset `from` at which their branches may give shapes
 /// that are never the same, and do.
 pub fn unlike_branches(model: &Model, from: Option<i64>) -> Vec<Finding> {
-    /// The first version whose branches may give values of different shapes.
-    const FREE_SINCE: u16 = 11;
-    let is_if = |node: &Node| node.domain().is_empty() && &*node.op_type == "If";
     let opset = model.opset(model.main, "").unwrap_or_default();
-    let was_free = from.is_some_and(|from| from >= i64::from(FREE_SINCE));
-    if !was_free || opset >= i64::from(FREE_SINCE) || !model.nodes.iter().any(|(_, node)| is_if(node)) {
+    let since = i64::from(FREE_BRANCHES_SINCE);
+    let was_free = from.is_some_and(|from| from >= since);
+    if !was_free || opset >= since || !model.nodes.iter().any(|(_, node)| is_if(node)) {
         return Vec::new();
     }
     let facts = infer::infer(model, infer::Options::default());
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
-    let unlike = |id: NodeId| {
-        let branches: Vec<GraphId> = model.nodes[id].graphs().collect();
-        let &[then, other] = &branches[..] else { return None };
-        let outputs = model.graphs[then].outputs.iter().zip(&model.graphs[other].outputs);
-        let shapes = outputs.filter_map(|(a, b)| Some((facts[a.value].shape()?, facts[b.value].shape()?)));
-        shapes.into_iter().find(|(a, b)| a.meet(b, &Bounds::default()).is_err())
-    };
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
     let nodes = nodes.filter(|&node| is_if(&model.nodes[node]));
-    let unlike = nodes.filter_map(|node| Some((node, unlike(node)?)));
+    let unlike = nodes.filter_map(|node| Some((node, unlike(model, &facts, node)?)));
     unlike
         .map(|(node, (a, b))| {
             let why = format!("its branches give shapes that differ, {a} and {b}");
-            finding(model, &places, opset, node, &why, Some(FREE_SINCE))
+            finding(model, &places, opset, node, &why, Some(FREE_BRANCHES_SINCE))
         })
         .collect()
 }

@@ -7,6 +7,7 @@
 mod batched_scan;
 mod blocked;
 mod constants;
+mod dead;
 mod decide;
 mod declarations;
 mod declared;
@@ -27,7 +28,7 @@ use crate::diag::known::DECIDED_BRANCH;
 use crate::extract::{self, Constants, Names, Target};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, scopes};
-use crate::infer;
+use crate::infer::{self, Facts};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
@@ -79,15 +80,18 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     if let Some(finding) = refusal {
         return Outcome { model: source, report, findings: vec![finding], changed: false };
     }
-    if options.optimize {
-        let constants = constants_at(&model, &main_target, options);
-        changed |= fold::fold(&mut model, options, constants, &mut report);
+    changed |= options.optimize && fold_all(&mut model, &main_target, options, &mut report);
+    for _ in 0..MAX_ROUNDS {
+        match rewrite(&mut model, options, rules, &mut report) {
+            Ok(rewritten) => changed |= rewritten,
+            Err(findings) => return Outcome { model: source, report, findings, changed: false },
+        }
+        changed |= relabel(&mut model, &main_target, options);
+        if !options.optimize || !fold_all(&mut model, &main_target, options, &mut report) {
+            break;
+        }
+        changed = true;
     }
-    match rewrite(&mut model, options, rules, &mut report) {
-        Ok(rewritten) => changed |= rewritten,
-        Err(findings) => return Outcome { model: source, report, findings, changed: false },
-    }
-    changed |= relabel(&mut model, &main_target, options);
     if options.infer_shapes {
         let known = known.filter(|_| !changed);
         let facts = known.unwrap_or_else(|| infer::infer(&model, infer::Options::default()));
@@ -108,6 +112,17 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     report.ir_version.to = model.ir_version;
     report.nodes.after = node_count(&model);
     Outcome { model, report, findings: Vec::new(), changed }
+}
+
+/// How often a model is rewritten: again, as one of the target's opset, where there was something to compute
+/// beforehand afterwards.
+const MAX_ROUNDS: usize = 4;
+
+/// Takes out what nothing needs, and computes what is constant; whether there was anything.
+fn fold_all(model: &mut Model, target: &Target, options: &Options, report: &mut Report) -> bool {
+    let constants = constants_at(model, target, options);
+    let swept = dead::sweep(model);
+    fold::fold(model, options, constants, report) || swept
 }
 
 /// The nodes of all graphs that are in use.
@@ -137,12 +152,16 @@ fn rewrite(
     let main_target = target::target(&model.opsets, options.opset);
     let constants = constants_at(model, &main_target, options);
     let mut findings = Vec::new();
+    let (mut known, mut names) = (Known::of(model), Names::of(model));
     let mut changed = false;
     for graph in inner_first(model) {
         let target = target::target(imports(model, graph), options.opset);
         let task = extract::Task { target: &target, simplify: &simplify, all: &all, keep: !options.optimize };
-        let facts = infer::infer(model, infer::Options::default());
-        let done = extract::run(model, graph, &facts, &Uses::new(model), &task);
+        known.renew(model, graph);
+        if target.is_source && blocked::hides_shapes(model, &known.facts, target.opset(""), graph) {
+            continue;
+        }
+        let done = extract::run(model, graph, &known.facts, &known.uses, &task);
         match done {
             extract::Done::Unchanged => {}
             extract::Done::Blocked(blockers) => {
@@ -150,13 +169,42 @@ fn rewrite(
             }
             extract::Done::Planned { plan, report: said } => {
                 report::planned(report, model, &plan, said, rules);
-                let mut names = Names::of(model);
-                changed |= extract::rebuild(model, *plan, &mut names, constants);
+                let rebuilt = extract::rebuild(model, *plan, &mut names, constants);
+                known.is_old |= rebuilt;
+                changed |= rebuilt;
                 target::drop_defaults(model, graph, &target);
             }
         }
     }
     if findings.is_empty() { Ok(changed) } else { Err(findings) }
+}
+
+/// What is known of the model while one graph of it after the other changes.
+struct Known {
+    facts: Facts,
+    uses: Uses,
+    /// A graph was changed since.
+    is_old: bool,
+    /// How often it may be found out anew.
+    renewals: usize,
+}
+
+/// Every graph that changes may tell more of those around it. What was known before stays true, so that where many
+/// graphs change, it does: else the cost would be graphs times nodes.
+const MAX_RENEWALS: usize = 16;
+
+impl Known {
+    fn of(model: &Model) -> Self {
+        let facts = infer::infer(model, infer::Options::default());
+        Known { facts, uses: Uses::new(model), is_old: false, renewals: MAX_RENEWALS }
+    }
+
+    /// Finds out anew, before a graph is looked at, what the changes of others tell; always for the main graph.
+    fn renew(&mut self, model: &Model, graph: GraphId) {
+        if self.is_old && (self.renewals > 0 || graph == model.main) {
+            *self = Known { renewals: self.renewals.saturating_sub(1), ..Known::of(model) };
+        }
+    }
 }
 
 /// Where new constants go: before IR version 4, an initializer would have to be an input too.

@@ -47,20 +47,25 @@ impl Uses {
         Uses { starts, uses, outputs }
     }
 
-    /// The uses as input of a node: by graph, in each in the order of the file.
+    /// The uses as input of a node: by graph, in each in the order of the file. None of a value that came later.
     pub fn of(&self, value: ValueId) -> &[Use] {
         let index = value.index();
-        &self.uses[self.starts[index] as usize..self.starts[index + 1] as usize]
+        let range = self.starts.get(index).zip(self.starts.get(index + 1));
+        range.map_or(&[], |(&start, &end)| &self.uses[start as usize..end as usize])
     }
 
     /// How often a value is used, as input of a node or output of a graph.
     pub fn count(&self, value: ValueId) -> usize {
-        self.of(value).len() + self.outputs[value.index()] as usize
+        self.of(value).len() + self.as_output(value)
     }
 
     /// Whether a value is an output of a graph: its own, or (captured) that of a body.
     pub fn is_output(&self, value: ValueId) -> bool {
-        self.outputs[value.index()] > 0
+        self.as_output(value) > 0
+    }
+
+    fn as_output(&self, value: ValueId) -> usize {
+        self.outputs.get(value.index()).map_or(0, |&count| count as usize)
     }
 }
 

@@ -10,6 +10,7 @@ mod cli_places;
 mod cli_suppress;
 mod convert;
 mod determinism;
+mod found;
 mod integrations;
 mod lint;
 mod models;

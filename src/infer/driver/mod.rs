@@ -59,7 +59,12 @@ pub struct Facts {
 impl Facts {
     /// Whether of a size nothing is known but that it has a name, which inference gave it.
     pub fn is_made_up(&self, size: &Dim) -> bool {
-        size.as_symbol().is_some_and(|symbol| self.made.contains(symbol))
+        size.as_symbol().is_some_and(|symbol| self.has_made(symbol))
+    }
+
+    /// Whether inference made up a symbol.
+    pub fn has_made(&self, symbol: &Symbol) -> bool {
+        self.made.contains(symbol)
     }
 }
 

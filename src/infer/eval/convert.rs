@@ -125,7 +125,7 @@ pub(super) fn clamp_to(elem: ElemType, data: Vec<i128>) -> Vec<i128> {
 }
 
 /// Least and greatest value of an integer type.
-pub(super) fn int_range(elem: ElemType) -> (i128, i128) {
+pub fn int_range(elem: ElemType) -> (i128, i128) {
     let bits = elem.bits().unwrap_or(64).min(64);
     match elem.is_signed_integer() {
         true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),

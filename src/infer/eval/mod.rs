@@ -35,7 +35,7 @@ pub use array::Array;
 pub use buffer::Buffer;
 pub use value::{Attr, Attrs, Val};
 
-use convert::int_range;
+pub use convert::int_range;
 use cx::Cx;
 
 /// One call of an operator.

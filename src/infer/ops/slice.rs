@@ -66,6 +66,8 @@ impl Cut {
             let whole = |dim: &Dim| between(&from_end(dim, size, cx)?, &zero, size, cx);
             (whole(start?)?, if is_far(end?) { size.clone() } else { whole(end?)? })
         } else {
+            // Some runtimes take it for "to the last" backwards too.
+            let end = end.filter(|end| !is_far(end));
             let start = if is_far(start?) { last.clone() } else { from_end(start?, size, cx)? };
             let end = if is_far_back(end?) { Dim::known(-1) } else { from_end(end?, size, cx)? };
             (between(&start, &zero, &last, cx)?, between(&end, &Dim::known(-1), &last, cx)?)

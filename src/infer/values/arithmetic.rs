@@ -1,5 +1,6 @@
 //! Arithmetic and comparison on integers that are symbols.
 
+use super::width::held;
 use super::{Ints, followed, small};
 use crate::graph::ElemType;
 use crate::graph::dim::{Answer, Dim};
@@ -28,6 +29,9 @@ pub(super) fn computed(cx: &Cx) -> Option<Vec<Fact>> {
             op => reduce(cx, op)?,
         }
     };
+    let Ints { dims, elements } = ints;
+    let elements = elements.into_iter().map(|element| held(element, elem, cx.bounds())).collect();
+    let ints = Ints { dims, elements };
     ints.any_known().then_some(())?;
     Some(vec![ints.into_fact(elem)?])
 }
@@ -43,6 +47,7 @@ fn unary(cx: &Cx) -> Option<Unary> {
         "Cast" | "CastLike" if !followed(from) => return None,
         "Cast" | "CastLike" if to == ElemType::Bool => |a, cx| differs(a, &known(0), cx),
         "Cast" | "CastLike" | "Floor" | "Ceil" | "Round" => |a, _| a.clone(),
+        "Neg" if to.is_float() => |a, _| a.as_ref().filter(|a| a.as_const() != Some(0))?.neg(),
         "Neg" => |a, _| a.as_ref()?.neg(),
         "Abs" => |a, cx| larger(a.as_ref()?, &a.as_ref()?.neg()?, cx),
         "Not" => |a, _| sub(&known(1), a),
@@ -56,9 +61,10 @@ fn binary(cx: &Cx) -> Option<Binary> {
     Some(match cx.op() {
         "Add" | "Sum" => |a, b, _| add(a, b),
         "Sub" => |a, b, _| sub(a, b),
-        "Mul" => |a, b, _| mul(a, b),
+        "Mul" if whole => |a, b, _| mul(a, b),
+        "Mul" => float_product,
         "Div" if whole => divide,
-        "Div" => |a, b, _| a.as_ref()?.div_exact(nonzero(b)?),
+        "Div" => |a, b, _| a.as_ref().filter(|a| a.as_const() != Some(0))?.div_exact(nonzero(b)?),
         "Mod" if whole && !cx.flag("fmod") => |a, b, _| a.as_ref()?.modulo(nonzero(b)?),
         "Mod" if whole => |a, b, cx| sub(a, &mul(&divide(a, b, cx), b)),
         "Max" => |a, b, cx| larger(a.as_ref()?, b.as_ref()?, cx),
@@ -77,6 +83,15 @@ fn binary(cx: &Cx) -> Option<Binary> {
 /// A divisor that is not the number 0.
 fn nonzero(b: &Size) -> Option<&Dim> {
     b.as_ref().filter(|dim| dim.as_const() != Some(0))
+}
+
+/// Of floats, 0 times what is not known may be NaN, and times what may be negative −0.
+fn float_product(a: &Size, b: &Size, cx: &Cx) -> Size {
+    let (left, right) = (a.as_ref()?, b.as_ref()?);
+    let is_zero = |dim: &Dim| dim.as_const() == Some(0);
+    let may_be_negative = |dim: &Dim| !dim.at_least(&Dim::known(0), cx.bounds()).is_always();
+    let is_open = is_zero(left) && may_be_negative(right) || is_zero(right) && may_be_negative(left);
+    if is_open { None } else { left.mul(right) }
 }
 
 /// Integer division truncates.
@@ -193,6 +208,7 @@ fn reduce(cx: &Cx, op: &str) -> Option<Ints> {
     let (first, rest) = all.split_first()?;
     let fold = |op: Binary| rest.iter().fold(first.clone(), |a, b| op(&a, b, cx));
     let one = match op {
+        "ReduceProd" if cx.elem(0).is_some_and(ElemType::is_float) => fold(float_product),
         "ReduceProd" => product(&all),
         "ReduceSum" => fold(|a, b, _| add(a, b)),
         "ReduceMax" => fold(|a, b, cx| larger(a.as_ref()?, b.as_ref()?, cx)),

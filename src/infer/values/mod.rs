@@ -6,6 +6,7 @@ mod fold;
 mod moved;
 #[cfg(test)]
 mod tests;
+mod width;
 
 use super::fact::{Fact, Known, TensorFact};
 use super::load::MAX_ELEMENTS;
@@ -87,8 +88,10 @@ fn followed(elem: ElemType) -> bool {
 /// Whole numbers beyond this are not exact in `float`.
 const EXACT_IN_FLOAT: f64 = 16_777_216.0;
 
+/// A float as an integer; −0 is none.
 fn whole(x: f64) -> Size {
-    (x.fract() == 0.0 && x.abs() <= EXACT_IN_FLOAT).then(|| Dim::known(x as i64))
+    let is_negative_zero = x == 0.0 && x.is_sign_negative();
+    (x.fract() == 0.0 && x.abs() <= EXACT_IN_FLOAT && !is_negative_zero).then(|| Dim::known(x as i64))
 }
 
 /// The dims of a static shape with few elements.

@@ -42,7 +42,13 @@ impl Sampler {
     /// Elements and weights for a coordinate that runs from −1 to 1 along an axis.
     fn taps(&self, at: f64, length: usize) -> Vec<(usize, f64)> {
         let n = length as f64;
-        let at = if self.align_corners { (at + 1.0) / 2.0 * (n - 1.0) } else { ((at + 1.0) * n - 1.0) / 2.0 };
+        // Which element is the nearest is decided in `float`, as runtimes do.
+        let r = |x: f64| if self.interpolation.is_none() { f64::from(x as f32) } else { x };
+        let shifted = r(at + 1.0);
+        let at = match self.align_corners {
+            true => r(shifted / 2.0 * (n - 1.0)),
+            false => r(r(r(shifted * n) - 1.0) / 2.0),
+        };
         if !at.is_finite() || at.abs() > 1e9 {
             return vec![];
         }

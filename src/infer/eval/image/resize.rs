@@ -26,11 +26,16 @@ pub(super) fn resize(cx: &Cx) -> Result<Array> {
     let shape: Vec<usize> = resized.iter().map(|axis| axis.resized).collect();
     cx.room(&shape)?;
     let crops = transformation == "tf_crop_and_resize";
+    let is_nearest = cx.text("mode", "nearest") == "nearest";
+    // Which element is the nearest is decided in `float`, as runtimes do.
+    let round_to = if is_nearest { single } else { |x| x };
     let coordinates = resized
         .iter()
-        .map(|axis| (0..axis.resized).map(|at| coordinate(&transformation, axis, at as f64)).collect())
+        .map(|axis| {
+            (0..axis.resized).map(|at| coordinate(&transformation, axis, at as f64, round_to)).collect()
+        })
         .collect::<Result<Vec<Vec<f64>>>>()?;
-    if cx.text("mode", "nearest") != "nearest" {
+    if !is_nearest {
         return interpolated(cx, x, &resized, &coordinates, crops);
     }
     let nearest = cx.text("nearest_mode", "round_prefer_floor");
@@ -90,12 +95,16 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
         })
         .collect::<Result<Vec<Axis>>>()?;
     cx.room(&resized.iter().map(|axis| axis.resized).collect::<Vec<_>>())?;
-    let coordinates: Vec<Vec<f64>> =
-        resized.iter().map(|axis| (0..axis.resized).map(|at| at as f64 / axis.scale).collect()).collect();
+    let coordinates: Vec<Vec<f64>> = resized
+        .iter()
+        .map(|axis| (0..axis.resized).map(|at| single(at as f64 / axis.scale)).collect())
+        .collect();
     if cx.text("mode", "nearest") != "nearest" {
         return interpolated(cx, x, &resized, &coordinates, false);
     }
-    let place = |axis: &Axis, at: &f64| Some((at.floor() as i64).clamp(0, axis.last()) as usize);
+    // The specification leaves the rounding open; this is what ONNX Runtime does.
+    let near = |axis: &Axis, at: f64| if axis.scale < 1.0 { at.ceil() } else { at.floor() };
+    let place = |axis: &Axis, at: &f64| Some((near(axis, *at) as i64).clamp(0, axis.last()) as usize);
     let places: Vec<_> = resized
         .iter()
         .zip(&coordinates)
@@ -183,15 +192,19 @@ fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()
     Ok(())
 }
 
-/// The coordinate in the original axis of an element of the resized one.
-fn coordinate(transformation: &str, axis: &Axis, at: f64) -> Result<f64> {
-    let (length, resized, scale) = (axis.length as f64, axis.resized as f64, axis.scale);
-    let half_pixel = (at + 0.5) / scale - 0.5;
+fn single(x: f64) -> f64 {
+    f64::from(x as f32)
+}
+
+/// The coordinate in the original axis of an element of the resized one, each step rounded by `r`.
+fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> Result<f64> {
+    let (length, resized, scale) = (axis.length as f64, axis.resized as f64, r(axis.scale));
+    let half_pixel = r(r(r(at + 0.5) / scale) - 0.5);
     Ok(match transformation {
         "half_pixel" => half_pixel,
         "half_pixel_symmetric" => {
-            let adjustment = resized / (scale * length);
-            length / 2.0 * (1.0 - adjustment) + half_pixel
+            let adjustment = r(resized / r(scale * length));
+            r(r(length / 2.0 * r(1.0 - adjustment)) + half_pixel)
         }
         "pytorch_half_pixel" => {
             if resized > 1.0 {
@@ -207,12 +220,12 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64) -> Result<f64> {
         }
         "align_corners" => {
             if resized > 1.0 {
-                at * (length - 1.0) / (resized - 1.0)
+                r(r(at * (length - 1.0)) / (resized - 1.0))
             } else {
                 0.0
             }
         }
-        "asymmetric" => at / scale,
+        "asymmetric" => r(at / scale),
         "tf_crop_and_resize" => {
             let (start, end) = axis.region;
             match resized > 1.0 {

@@ -88,6 +88,9 @@ pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<A
     Ok(parts)
 }
 
+/// From here on an end may mean "to the last", for some runtimes (`INT32_MAX`, `INT64_MAX`).
+const FAR: i64 = i32::MAX as i64;
+
 /// Bounds are attributes before opset 10. They are clamped to the dimension.
 pub(super) fn slice(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
@@ -115,11 +118,14 @@ fn range(dim: usize, start: i64, end: i64, step: i64) -> Result<Places> {
     let (start, end) = (from_end(start), from_end(end));
     match step {
         0 => bad("a step is zero"),
+        // By the specification this is nothing; ONNX Runtime goes back to the first element.
+        ..0 if end >= FAR => Err(Refusal::Unsupported),
+        ..0 if n == 0 => Ok(Places::default()),
         1.. => Ok((start.clamp(0, n)..end.clamp(0, n))
             .step_by(step as usize)
             .map(|i| Some(i as usize))
             .collect()),
-        _ => Ok((end.clamp(-1, n - 1) + 1..start.clamp(-1, n - 1) + 1)
+        _ => Ok((end.clamp(-1, n - 1) + 1..start.clamp(0, n - 1) + 1)
             .rev()
             .step_by(step.unsigned_abs() as usize)
             .map(|i| Some(i as usize))

@@ -40,14 +40,14 @@ fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Pl
     if end.saturating_sub(start) > cx.budget.elements as i64 {
         return Err(Refusal::TooLarge);
     }
-    if mode != "constant" && n == 0 && end > start {
+    if mode != "constant" && end > start && start.max(0) >= end.min(n) {
         return bad("nothing to pad from");
     }
-    // A reflection spans only what the crop leaves.
+    // A reflection or repetition spans only what the crop leaves.
     let (low, high) = (start.max(0), end.min(n));
     let place = |i: i64| match mode {
         "edge" => Some(i.clamp(0, n - 1)),
-        "wrap" => Some(i.rem_euclid(n)),
+        "wrap" => Some(low + (i - low).rem_euclid((high - low).max(1))),
         "reflect" => Some(reflect(i, low, high - 1)),
         _ => Some(i).filter(|i| (0..n).contains(i)),
     };

@@ -1,5 +1,6 @@
 //! Elementwise functions of one tensor.
 
+use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::number::{map_numbers, map_reals, test_reals};
 use crate::infer::eval::{Array, Refusal, Result, bad};
@@ -55,7 +56,8 @@ pub(super) fn is_inf(cx: &Cx) -> Result<Array> {
     test_reals(cx.tensor(0)?, |x| x == f64::INFINITY && positive || x == f64::NEG_INFINITY && negative)
 }
 
-/// Bounds are inputs since opset 11, attributes before. Where they cross, the upper one wins.
+/// Bounds are inputs since opset 11, attributes before. Where they cross, the upper one wins. One that is missing is
+/// the least or greatest finite number since opset 6, so that infinities become finite.
 pub(super) fn clip(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if x.elem().is_integer() {
@@ -69,10 +71,26 @@ pub(super) fn clip(cx: &Cx) -> Result<Array> {
         let (low, high) = (bound(1)?.unwrap_or(i128::MIN), bound(2)?.unwrap_or(i128::MAX));
         return map_numbers(x, |x| x, |x| x.max(low).min(high));
     }
-    let low = cx.scalar(1)?.or(cx.float_attr("min"));
-    let high = cx.scalar(2)?.or(cx.float_attr("max"));
+    let finite = match cx.version() {
+        ..6 => None,
+        6..11 => Some(f64::from(f32::MAX)),
+        _ => largest(x.elem()),
+    };
+    let low = cx.scalar(1)?.or(cx.float_attr("min")).or(finite.map(|most| -most));
+    let high = cx.scalar(2)?.or(cx.float_attr("max")).or(finite);
     map_reals(x, |x| {
         let x = if low.is_some_and(|low| x < low) { low.unwrap_or(x) } else { x };
         if high.is_some_and(|high| x > high) { high.unwrap_or(x) } else { x }
+    })
+}
+
+/// The greatest finite number of a type of floats.
+fn largest(elem: ElemType) -> Option<f64> {
+    Some(match elem {
+        ElemType::Float16 => 65504.0,
+        ElemType::Bfloat16 => half::bf16::MAX.to_f64(),
+        ElemType::Float => f64::from(f32::MAX),
+        ElemType::Double => f64::MAX,
+        _ => return None,
     })
 }

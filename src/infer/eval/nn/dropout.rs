@@ -22,6 +22,8 @@ pub(super) fn dropout(cx: &Cx) -> Result<Vec<Array>> {
     }
     let shape = x.shape().to_vec();
     let mask_type = if cx.version() < 10 { x.elem() } else { ElemType::Bool };
-    let mask = Array::from_ints(mask_type, shape, vec![1; x.len()])?;
+    // What is kept is marked since opset 12. Before, the specification does not say, and ONNX Runtime marks nothing.
+    let kept = i128::from(cx.version() >= 12);
+    let mask = Array::from_ints(mask_type, shape, vec![kept; x.len()])?;
     Ok(vec![x.clone(), mask])
 }

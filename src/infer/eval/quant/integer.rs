@@ -59,6 +59,13 @@ pub(super) fn matmul_integer(cx: &Cx) -> Result<Array> {
     to_int32(factors.shape, sums)
 }
 
+/// A sum times the scale that three scales make, each step rounded to `float`, as runtimes do: in which order decides
+/// ties.
+fn scaled(sum: f64, x: f64, w: f64, y: f64) -> f64 {
+    let scale = x as f32 * w as f32 / y as f32;
+    f64::from(sum as f32 * scale)
+}
+
 /// Scales sums to the output's type: `saturate(round(sum · scale) + zero)`.
 fn requantized(to: ElemType, shape: Vec<usize>, scaled: Vec<f64>, zeros: &[f64]) -> Result<Array> {
     if !to.is_integer() {
@@ -79,13 +86,14 @@ pub(super) fn qlinear_matmul(cx: &Cx) -> Result<Array> {
     let left = centred(a, Some(cx.tensor(2)?), Side::Rows)?;
     let right = centred(b, Some(cx.tensor(5)?), Side::Columns)?;
     let mut sums = products(&factors, &left, &right)?;
-    for (i, side, divide) in [(1, Side::Rows, false), (4, Side::Columns, false), (6, Side::Rows, true)] {
+    let scale = |i: usize, side| {
         let scale = sided(cx.tensor(i)?, side)?;
         let (scales, of_scale) = (scale.f64s()?, spread(scale.shape(), &factors.shape)?);
-        sums.iter_mut().zip(of_scale).for_each(|(sum, i)| match divide {
-            true => *sum /= scales[i],
-            false => *sum *= scales[i],
-        });
+        Ok::<Vec<f64>, Refusal>(of_scale.into_iter().map(|i| scales[i]).collect())
+    };
+    let (of_a, of_b, of_y) = (scale(1, Side::Rows)?, scale(4, Side::Columns)?, scale(6, Side::Rows)?);
+    for (i, sum) in sums.iter_mut().enumerate() {
+        *sum = scaled(*sum, of_a[i], of_b[i], of_y[i]);
     }
     let shift = sided(zero, Side::Rows)?;
     let of_zero = spread(shift.shape(), &factors.shape)?;
@@ -143,7 +151,7 @@ pub(super) fn qlinear_conv(cx: &Cx) -> Result<Array> {
     let bias = cx.maybe(8)?.map_or(Ok(vec![0.0; features]), |bias| for_channels(bias, features))?;
     for (i, sum) in sums.iter_mut().enumerate() {
         let channel = i / inner % features;
-        *sum = (*sum + bias[channel]) * x_scale * w_scales[channel] / y_scale;
+        *sum = scaled(*sum + bias[channel], x_scale, w_scales[channel], y_scale);
     }
     let zeros = vec![y_zero; sums.len()];
     requantized(cx.tensor(7)?.elem(), shape, sums, &zeros)

@@ -3,7 +3,7 @@
 use super::Detector;
 use crate::diag::known::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
 use crate::diag::{Applicability, Finding, Sink};
-use crate::graph::dim::{Dim, SymbolKind};
+use crate::graph::dim::{Dim, Symbol, SymbolKind};
 use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
 use crate::infer::{Contradiction, Facts};
 use crate::lint::LintContext;
@@ -58,8 +58,8 @@ pub fn lost_sizes(facts: &Facts, port: &Port) -> Vec<LostSize> {
     let of_axis = |(axis, (dimension, known)): (usize, (&Dimension, &Option<Dim>))| {
         let DeclaredDim::Param(name) = &dimension.dim else { return None };
         let dim = known.as_ref()?;
-        let is_named =
-            dim.symbols().all(|symbol| !is_made_up(symbol.name()) && symbol.kind() == SymbolKind::Size);
+        let is_given = |symbol: &Symbol| !is_made_up(symbol.name()) && !facts.has_made(symbol);
+        let is_named = dim.symbols().all(|symbol| is_given(symbol) && symbol.kind() == SymbolKind::Size);
         (is_made_up(name) && is_named).then(|| LostSize { axis, name: name.to_string(), size: dim.clone() })
     };
     declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
