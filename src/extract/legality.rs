@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::{NodeId, OpsetImport, ValueId, normal_domain};
 use crate::infer::Fact;
-use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema, ValueType};
+use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema};
 
 /// The opsets that the result is to be written for.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ impl Target {
     pub fn legal_identity(&self, egraph: &EGraph, class: Id) -> Result<(), Illegal> {
         let opset = self.opset("").and_then(|opset| u16::try_from(opset).ok());
         let Some(opset) = opset.filter(|_| !self.is_source) else { return Ok(()) };
-        let value = Operand::Present { ty: value_type(egraph[class].data.fact()), negative: false };
+        let value = Operand::Present { ty: egraph[class].data.fact().value_type(), negative: false };
         let (inputs, outputs) = ([value], [value]);
         let op = OpUse {
             domain: "",
@@ -116,29 +116,15 @@ fn operand(egraph: &EGraph, child: Id) -> Operand {
     let negative = fact
         .as_ints()
         .is_some_and(|ints| ints.iter().flatten().any(|int| int.as_const().is_some_and(|int| int < 0)));
-    Operand::Present { ty: value_type(fact), negative }
+    Operand::Present { ty: fact.value_type(), negative }
 }
 
 /// The outputs of a call, as far as their types are known.
 fn outputs(egraph: &EGraph, call: &Call) -> Vec<Operand> {
     let facts = egraph.lookup(ENode::Call(call.clone())).map(|id| &egraph[id].data.facts);
-    let ty = |index: usize| facts.and_then(|facts| facts.get(index)).and_then(value_type);
+    let ty = |index: usize| facts.and_then(|facts| facts.get(index)).and_then(Fact::value_type);
     let outputs = 0..usize::from(call.outputs);
     outputs.map(|index| Operand::Present { ty: ty(index), negative: false }).collect()
-}
-
-/// The type of a value, as schemas build types.
-fn value_type(fact: &Fact) -> Option<ValueType> {
-    match fact {
-        Fact::Tensor(tensor) => tensor.elem.map(ValueType::Tensor),
-        Fact::SparseTensor(tensor) => tensor.elem.map(ValueType::SparseTensor),
-        Fact::Sequence(of) => of.elem().map(ValueType::Sequence),
-        Fact::Optional(of) => match &**of {
-            Fact::Sequence(of) => of.elem().map(ValueType::OptionalSequence),
-            of => of.elem().map(ValueType::Optional),
-        },
-        Fact::Unknown | Fact::Map { .. } | Fact::Opaque => None,
-    }
 }
 
 /// Why a value cannot be had at the target opset.

@@ -7,7 +7,7 @@ use crate::diag::{Finding, Place};
 use crate::extract::{Blocker, Target};
 use crate::graph::dim::Bounds;
 use crate::graph::uses::Uses;
-use crate::graph::{GraphId, Model, Node, NodeId, Owner, scopes};
+use crate::graph::{GraphId, Model, Node, NodeId, Owner, ValueId, scopes};
 use crate::infer::{self, Facts, Shape};
 use crate::lint::locate::{Locator, Part};
 use crate::schema::{self, AttrUse, AttrView, Illegal, OpUse, Operand};
@@ -44,18 +44,20 @@ pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
     let illegal = nodes.filter(|&&node| model.callee(node).is_none()).filter_map(|&node| {
         let opset = model.opset(model.nodes[node].graph, model.nodes[node].domain())?;
         let opset = u16::try_from(opset).ok()?;
-        Some((node, opset, illegal_as_written(model, node, opset)?))
+        Some((node, opset, illegal_as_written(model, None, node, opset)?))
     });
     illegal.map(|(node, opset, why)| of_node(model, &places, i64::from(opset), node, &why)).collect()
 }
 
-/// Why a node may not be written as it is at an opset, whatever the types of its operands; `None` also
-/// where nothing is known of its operator.
-fn illegal_as_written(model: &Model, id: NodeId, opset: u16) -> Option<Illegal> {
+/// Why a node may not be written as it is at an opset; the types of its operands are left aside where no facts are
+/// given. `None` also where nothing is known of its operator.
+pub fn illegal_as_written(model: &Model, facts: Option<&Facts>, id: NodeId, opset: u16) -> Option<Illegal> {
     let node = &model.nodes[id];
     schema::lookup(node.domain(), &node.op_type, u16::MAX)?;
-    let operand = |value: &Option<_>| match value {
-        Some(_) => Operand::Present { ty: None, negative: false },
+    let operand = |value: &Option<ValueId>| match *value {
+        Some(value) => {
+            Operand::Present { ty: facts.and_then(|facts| facts[value].value_type()), negative: false }
+        }
         None => Operand::Absent,
     };
     let attrs = node.attrs.iter();

@@ -104,7 +104,8 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
             return Outcome { model: source, report, findings: illegal, changed: false };
         }
     }
-    let faults = if verify::is_sound(&source) { verify::verify(&source, &model) } else { Vec::new() };
+    let kept = verify::Kept { types: !mended };
+    let faults = if changed { verify::verify(&source, &model, kept) } else { Vec::new() };
     if !faults.is_empty() {
         return Outcome { model: source, report, findings: faults, changed: false };
     }

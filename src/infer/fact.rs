@@ -8,6 +8,7 @@ use super::eval::{Array, Buffer};
 use super::shape::{Shape, Size};
 use crate::graph::dim::Dim;
 use crate::graph::{ElemType, TensorId};
+use crate::schema::ValueType;
 
 /// What is known of a value. More facts of one value are brought together by [`Fact::meet`], the facts
 /// of several possible values by [`Fact::join`].
@@ -162,6 +163,20 @@ impl Fact {
             Fact::Tensor(tensor) | Fact::SparseTensor(tensor) => tensor.elem,
             _ => None,
         }
+    }
+
+    /// Its type, as schemas build types; `None` for what none builds, and where it is not known.
+    pub fn value_type(&self) -> Option<ValueType> {
+        Some(match self {
+            Fact::Tensor(tensor) => ValueType::Tensor(tensor.elem?),
+            Fact::SparseTensor(tensor) => ValueType::SparseTensor(tensor.elem?),
+            Fact::Sequence(of) => ValueType::Sequence(of.as_tensor()?.elem?),
+            Fact::Optional(of) => match &**of {
+                Fact::Sequence(of) => ValueType::OptionalSequence(of.as_tensor()?.elem?),
+                of => ValueType::Optional(of.as_tensor()?.elem?),
+            },
+            Fact::Unknown | Fact::Map { .. } | Fact::Opaque => return None,
+        })
     }
 
     /// The element type of the tensors in it: of a tensor, of the elements of a sequence, …

@@ -7,7 +7,7 @@ use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, ValueId};
 use crate::infer::Fact;
 use crate::lint::LintContext;
-use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema, ValueType};
+use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema};
 
 pub const DETECTOR: Detector = Detector { rules: &obstacle::RULES, run };
 
@@ -78,18 +78,5 @@ fn is_same(a: &Obstacle, b: &Obstacle) -> bool {
 fn operand(fact: &Fact) -> Operand {
     let is_negative = |dim: &Dim| dim.as_const().is_some_and(|number| number < 0);
     let negative = fact.as_ints().is_some_and(|ints| ints.iter().flatten().any(is_negative));
-    Operand::Present { ty: value_type(fact), negative }
-}
-
-fn value_type(fact: &Fact) -> Option<ValueType> {
-    Some(match fact {
-        Fact::Tensor(tensor) => ValueType::Tensor(tensor.elem?),
-        Fact::SparseTensor(tensor) => ValueType::SparseTensor(tensor.elem?),
-        Fact::Sequence(of) => ValueType::Sequence(of.as_tensor()?.elem?),
-        Fact::Optional(of) => match &**of {
-            Fact::Sequence(of) => ValueType::OptionalSequence(of.as_tensor()?.elem?),
-            of => ValueType::Optional(of.as_tensor()?.elem?),
-        },
-        _ => return None,
-    })
+    Operand::Present { ty: fact.value_type(), negative }
 }
