@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::catalogue::Catalogue;
+use crate::graph::syntax::suggest::shortened;
 
 /// The codes and prefixes that `words` mean; each may be a code, a prefix of codes, a name, or `ALL`.
 ///
@@ -32,7 +33,7 @@ fn unknown_rule(word: &str, catalogue: &Catalogue, origin: &str) -> Failure {
         Some(known) => format!("did you mean `{known}`?"),
         None => "`onnx-lint --list-rules` lists them all".to_owned(),
     };
-    Failure::new(format!("{origin}: there is no rule `{word}`; {suggestion}"))
+    Failure::new(format!("{origin}: there is no rule `{}`; {suggestion}", shortened(word)))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::rebuild::rebuild;
 use super::rewrite::{ClassPlan, Unapplied, apply};
 use crate::rules::matcher::{self, Match};
 use crate::rules::plan::{Unplanned, plan};
-use crate::rules::rule::Rule;
+use crate::rules::rule::{Phase, Rule};
 
 /// How far saturation may go. Time is no limit: it would make results differ from run to run.
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +21,14 @@ pub struct Limits {
     /// E-nodes, as a multiple of those the graph started with, plus [`Limits::slack`].
     pub growth: usize,
     pub slack: usize,
+    /// A class with so many forms gets no more of them, but for what a conversion needs: of a chain of nodes of which
+    /// any two in a row make one, every part would be a form.
+    pub forms: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { rounds: 24, growth: 8, slack: 4096 }
+        Limits { rounds: 24, growth: 8, slack: 4096, forms: 16 }
     }
 }
 
@@ -71,7 +74,7 @@ pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: 
             return;
         }
         let mut changed = false;
-        let plans = search(egraph, rules, useless, &mut done, report);
+        let plans = search(egraph, rules, useless, limits, &mut done, report);
         for (rule, plan) in &plans {
             match apply(egraph, plan) {
                 Ok(applied) => {
@@ -106,6 +109,7 @@ fn search(
     egraph: &EGraph,
     rules: &[&Rule],
     useless: Useless,
+    limits: Limits,
     done: &mut Seen,
     report: &mut Report,
 ) -> Vec<(usize, ClassPlan)> {
@@ -117,11 +121,16 @@ fn search(
                 continue;
             }
             let found = matcher::find(&host, forms);
+            let mut is_cut = false;
             if found.cut > 0 && !report.limits.contains(&"matches") {
                 report.limits.push("matches");
             }
             plans.extend(found.matches.into_iter().filter_map(|found| {
                 if useless(egraph, rule, &found.nodes) {
+                    return None;
+                }
+                if rule.phase != Phase::Convert && is_full(egraph, &found, limits) {
+                    is_cut = true;
                     return None;
                 }
                 if !done.insert((index, direction, key(egraph, &found))) {
@@ -136,12 +145,22 @@ fn search(
                     }
                 }
             }));
+            if is_cut && !report.limits.contains(&"forms") {
+                report.limits.push("forms");
+            }
         }
     }
     for (rule, why) in refused {
         report.refuse(rules[rule], why);
     }
     plans
+}
+
+/// Whether the class that a match is about has as many forms as it may.
+fn is_full(egraph: &EGraph, found: &Match<Id, NodeRef>, limits: Limits) -> bool {
+    let forms =
+        |node: &NodeRef| egraph[node.class].nodes.iter().filter(|form| form.as_call().is_some()).count();
+    found.nodes.last().is_some_and(|root| forms(root) >= limits.forms)
 }
 
 /// A class that grew may hold another node at the same place, so that its size counts too. A match may

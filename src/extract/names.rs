@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::{GraphId, Model, ValueId};
 
@@ -11,6 +11,8 @@ pub struct Names {
     taken: FxHashSet<Arc<str>>,
     /// Names that several values bear, in different graphs.
     shared: FxHashSet<Arc<str>>,
+    /// The number that was given last to each beginning of a name.
+    last: FxHashMap<String, u64>,
 }
 
 impl Names {
@@ -22,7 +24,7 @@ impl Names {
             }
         }
         taken.extend(model.nodes.iter().filter_map(|(_, node)| node.name.clone()));
-        Names { taken, shared }
+        Names { taken, shared, last: FxHashMap::default() }
     }
 
     /// Puts a value into another graph, under a name that no other value has there: those of one graph
@@ -40,11 +42,15 @@ impl Names {
     pub fn fresh(&mut self, base: &str, rule: Option<&str>) -> Arc<str> {
         let base = base.split_once("__").map_or(base, |(base, _)| base);
         let infix = rule.map(|rule| format!("{}_", rule.to_lowercase())).unwrap_or_default();
-        let name = (1u64..)
-            .map(|n| format!("{base}__{infix}{n}"))
-            .find(|name| !self.taken.contains(name.as_str()))
-            .unwrap_or_default();
-        let name: Arc<str> = Arc::from(name);
+        let start = format!("{base}__{infix}");
+        let last = self.last.entry(start.clone()).or_default();
+        let name: Arc<str> = loop {
+            *last += 1;
+            let name = format!("{start}{last}");
+            if !self.taken.contains(name.as_str()) {
+                break Arc::from(name);
+            }
+        };
         self.taken.insert(name.clone());
         name
     }

@@ -22,6 +22,9 @@ const MAX_NODES: usize = 1 << 20;
 /// A function calls itself, means another opset than the model, or the result would be enormous.
 pub fn inline(model: &mut Model) -> Result<(), Hindrance> {
     unite_imports(model)?;
+    if written_out(model)? > MAX_NODES {
+        return Err(Hindrance::Size);
+    }
     let mut inliner = Inliner { names: Names::of(model), model };
     // Without recursion, no chain of calls is longer than there are functions.
     for _ in 0..=inliner.model.functions.len() {
@@ -31,6 +34,49 @@ pub fn inline(model: &mut Model) -> Result<(), Hindrance> {
         }
     }
     Err(Hindrance::Recursion)
+}
+
+/// How many nodes the model has when every call is written out, found without doing so.
+fn written_out(model: &Model) -> Result<usize, Hindrance> {
+    let contents = |root: GraphId| {
+        let graphs = scopes::nested(model, root);
+        let nodes = graphs.iter().flat_map(|&graph| &model.graphs[graph].nodes);
+        let (calls, plain): (Vec<_>, Vec<_>) =
+            nodes.map(|&node| model.callee(node)).partition(Option::is_some);
+        (plain.len(), calls.into_iter().flatten().collect::<Vec<usize>>())
+    };
+    let functions: Vec<(usize, Vec<usize>)> =
+        model.functions.iter().map(|function| contents(function.body)).collect();
+    let mut sizes: Vec<Option<usize>> = vec![None; functions.len()];
+    let mut is_open = vec![false; functions.len()];
+    let main = contents(model.main);
+    let total = |(own, calls): &(usize, Vec<usize>), sizes: &[Option<usize>]| {
+        calls.iter().fold(*own, |sum, &callee| sum.saturating_add(sizes[callee].unwrap_or(0)))
+    };
+    // Without recursion: chains of calls are long.
+    let mut open = main.1.clone();
+    while let Some(&function) = open.last() {
+        if sizes[function].is_some() {
+            open.pop();
+            continue;
+        }
+        let calls = functions[function].1.iter().copied();
+        let mut waits: Vec<usize> = calls.filter(|&callee| sizes[callee].is_none()).collect();
+        waits.sort_unstable();
+        waits.dedup();
+        if waits.iter().any(|&callee| is_open[callee] || callee == function) {
+            return Err(Hindrance::Recursion);
+        }
+        if waits.is_empty() {
+            sizes[function] = Some(total(&functions[function], &sizes));
+            is_open[function] = false;
+            open.pop();
+        } else {
+            is_open[function] = true;
+            open.extend(waits);
+        }
+    }
+    Ok(total(&main, &sizes))
 }
 
 /// Leaves nothing of the functions but empty graphs, which nothing refers to.

@@ -82,15 +82,17 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     }
     changed |= options.optimize && fold_all(&mut model, &main_target, options, &mut report);
     for _ in 0..MAX_ROUNDS {
-        match rewrite(&mut model, options, rules, &mut report) {
-            Ok(rewritten) => changed |= rewritten,
+        let rewritten = match rewrite(&mut model, options, rules, &mut report) {
+            Ok(rewritten) => rewritten,
             Err(findings) => return Outcome { model: source, report, findings, changed: false },
-        }
+        };
+        changed |= rewritten.is_changed;
         changed |= relabel(&mut model, &main_target, options);
-        if !options.optimize || !fold_all(&mut model, &main_target, options, &mut report) {
+        let folded = options.optimize && fold_all(&mut model, &main_target, options, &mut report);
+        changed |= folded;
+        if !folded && !(rewritten.is_changed && rewritten.is_cut) {
             break;
         }
-        changed = true;
     }
     if options.infer_shapes {
         let known = known.filter(|_| !changed);
@@ -116,7 +118,7 @@ pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
 }
 
 /// How often a model is rewritten: again, as one of the target's opset, where there was something to compute
-/// beforehand afterwards.
+/// beforehand afterwards, or where a limit kept the rules from saying all they have to say.
 const MAX_ROUNDS: usize = 4;
 
 /// Takes out what nothing needs, and computes what is constant; whether there was anything.
@@ -131,6 +133,14 @@ fn node_count(model: &Model) -> usize {
     scopes::live(model).into_iter().map(|graph| model.graphs[graph].nodes.len()).sum()
 }
 
+/// What came of rewriting.
+#[derive(Default)]
+struct Rewritten {
+    is_changed: bool,
+    /// A limit was hit.
+    is_cut: bool,
+}
+
 /// Runs every graph through the e-graph, inner ones first.
 ///
 /// # Errors
@@ -140,13 +150,13 @@ fn rewrite(
     options: &Options,
     rules: &RuleSet,
     report: &mut Report,
-) -> Result<bool, Vec<Finding>> {
+) -> Result<Rewritten, Vec<Finding>> {
     let converts = !target::target(&model.opsets, options.opset).is_source;
     let phases: &[Phase] = match (options.optimize, converts) {
         (true, true) => &[Phase::Simplify, Phase::Explore, Phase::Convert],
         (true, false) => &[Phase::Simplify, Phase::Explore],
         (false, true) => &[Phase::Convert],
-        (false, false) => return Ok(false),
+        (false, false) => return Ok(Rewritten::default()),
     };
     let all = chosen_rules(&rules.within_reach(mend::operators(model), phases), options);
     let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
@@ -154,7 +164,7 @@ fn rewrite(
     let constants = constants_at(model, &main_target, options);
     let mut findings = Vec::new();
     let (mut known, mut names) = (Known::of(model), Names::of(model));
-    let mut changed = false;
+    let mut rewritten = Rewritten::default();
     for graph in inner_first(model) {
         let target = target::target(imports(model, graph), options.opset);
         let task = extract::Task { target: &target, simplify: &simplify, all: &all, keep: !options.optimize };
@@ -169,15 +179,16 @@ fn rewrite(
                 findings.extend(blocked::findings(model, graph, &target, &blockers))
             }
             extract::Done::Planned { plan, report: said } => {
+                rewritten.is_cut |= !said.limits.is_empty();
                 report::planned(report, model, &plan, said, rules);
                 let rebuilt = extract::rebuild(model, *plan, &mut names, constants);
                 known.is_old |= rebuilt;
-                changed |= rebuilt;
+                rewritten.is_changed |= rebuilt;
                 target::drop_defaults(model, graph, &target);
             }
         }
     }
-    if findings.is_empty() { Ok(changed) } else { Err(findings) }
+    if findings.is_empty() { Ok(rewritten) } else { Err(findings) }
 }
 
 /// What is known of the model while one graph of it after the other changes.

@@ -37,6 +37,10 @@ pub fn sniff(name: &str, bytes: &[u8]) -> Kind {
         return Kind::LfsPointer;
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    if sample.is_empty() {
+        // An empty `__init__.py` is right as it is; an empty model is none.
+        return by_extension(&extension.to_ascii_lowercase()).unwrap_or(Kind::Onnx);
+    }
     match text_start(sample) {
         None => Kind::Onnx,
         Some(text) => text_kind(&extension.to_ascii_lowercase(), text),

@@ -30,8 +30,7 @@ fn fixed(model: Model, options: &Options) -> Model {
 type Feeds<'a> = &'a [(&'a str, Array)];
 
 fn outputs(model: &Model, feeds: Feeds) -> Vec<Array> {
-    let feeds: Inputs =
-        feeds.iter().map(|(name, array)| (Arc::from(*name), array.clone())).collect();
+    let feeds: Inputs = feeds.iter().map(|(name, array)| (Arc::from(*name), array.clone())).collect();
     let values = run(model, &feeds).unwrap_or_else(|why| panic!("{why:?} in\n{}", write::text::write(model)));
     let tensor = |value| match value {
         Val::Tensor(array) => Array::clone(&array),

@@ -1,7 +1,7 @@
 //! `If`, `Loop`, `Scan` and `SequenceMap` on constants.
 
 use super::stack::{slice, stack};
-use super::{Executor, Result};
+use super::{Executor, Result, bytes_of};
 use crate::graph::{AttrValue, GraphId, Node};
 use crate::infer::eval::{Array, Refusal, Val};
 
@@ -26,6 +26,11 @@ impl Executor<'_> {
         }
     }
 
+    /// Room for what rounds give, besides the state, in so many outputs.
+    fn scanned(&self, outputs: usize) -> Scanned {
+        Scanned { outputs: vec![Vec::new(); outputs], left: self.limits.bytes }
+    }
+
     fn branch(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
         let taken = flag(given(inputs, 0)?)?;
         let body = graph(node, if taken { "then_branch" } else { "else_branch" })?;
@@ -39,7 +44,7 @@ impl Executor<'_> {
         let first_state = inputs.len().min(2);
         let mut states = required(&inputs[first_state..])?;
         let scanned = self.model.graphs[body].outputs.len().checked_sub(states.len() + 1);
-        let mut scanned = vec![Vec::new(); scanned.ok_or(ABSENT)?];
+        let mut scanned = self.scanned(scanned.ok_or(ABSENT)?);
         let mut round = 0;
         while goes_on && round < most {
             if round == MAX_ROUNDS {
@@ -50,10 +55,10 @@ impl Executor<'_> {
             let mut made = self.body(body, given)?.into_iter();
             goes_on = flag(&made.next().ok_or(ABSENT)?)?;
             states.extend(made.by_ref().take(inputs.len() - first_state));
-            scanned.iter_mut().zip(made).for_each(|(all, one)| all.push(one));
+            scanned.push(made)?;
             round += 1;
         }
-        for all in &scanned {
+        for all in &scanned.outputs {
             states.push(stack(&tensors(all)?, 0)?.into());
         }
         Ok(states)
@@ -72,18 +77,21 @@ impl Executor<'_> {
         });
         let slices: Vec<Vec<Val>> = slices.collect::<Result<_>>()?;
         let rounds = slices.first().ok_or(ABSENT)?.len();
+        if rounds as i64 > MAX_ROUNDS {
+            return Err(Refusal::TooLarge);
+        }
         if slices.iter().any(|slices| slices.len() != rounds) {
             return Err(Refusal::BadInput("scan inputs differ in length"));
         }
         let scanned = self.model.graphs[body].outputs.len().checked_sub(count).ok_or(ABSENT)?;
-        let mut scanned = vec![Vec::new(); scanned];
+        let mut scanned = self.scanned(scanned);
         for round in 0..rounds {
             states.extend(slices.iter().map(|slices| slices[round].clone()));
             let mut made = self.body(body, std::mem::take(&mut states))?.into_iter();
             states.extend(made.by_ref().take(count));
-            scanned.iter_mut().zip(made).for_each(|(all, one)| all.push(one));
+            scanned.push(made)?;
         }
-        for (at, mut all) in scanned.into_iter().enumerate() {
+        for (at, mut all) in scanned.outputs.into_iter().enumerate() {
             if listed(node, "scan_output_directions", at) == 1 {
                 all.reverse();
             }
@@ -102,13 +110,13 @@ impl Executor<'_> {
             .map(|input| sliced(input, 0, false))
             .collect::<Result<Vec<_>>>()?;
         let count = batches.first().ok_or(ABSENT)?.len();
-        let mut made: Vec<Vec<Val>> = vec![Vec::new(); node.outputs.len()];
+        let mut made = self.scanned(node.outputs.len());
         for batch in 0..count {
             let given = batches.iter().map(|items| items.get(batch).cloned());
             let outputs = self.scan(node, &given.collect::<Vec<_>>())?;
-            made.iter_mut().zip(outputs).for_each(|(all, one)| all.push(one));
+            made.push(outputs.into_iter())?;
         }
-        made.iter().map(|all| Ok(stack(&tensors(all)?, 0)?.into())).collect()
+        made.outputs.iter().map(|all| Ok(stack(&tensors(all)?, 0)?.into())).collect()
     }
 
     fn map(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
@@ -117,16 +125,35 @@ impl Executor<'_> {
         let Some(Val::Sequence(first)) = inputs.first() else {
             return Err(Refusal::BadInput("expected a sequence"));
         };
-        let mut made = vec![Vec::new(); self.model.graphs[body].outputs.len()];
+        let mut made = self.scanned(self.model.graphs[body].outputs.len());
         for at in 0..first.len() {
             let item = |input: &Val| match input {
                 Val::Sequence(items) => items.get(at).cloned().ok_or(ABSENT),
                 other => Ok(other.clone()),
             };
             let outputs = self.body(body, inputs.iter().map(item).collect::<Result<_>>()?)?;
-            made.iter_mut().zip(outputs).for_each(|(all, one)| all.push(one));
+            made.push(outputs.into_iter())?;
         }
-        Ok(made.into_iter().map(Val::Sequence).collect())
+        Ok(made.outputs.into_iter().map(Val::Sequence).collect())
+    }
+}
+
+/// What each round gives, output by output.
+struct Scanned {
+    outputs: Vec<Vec<Val>>,
+    /// Bytes that they may still take together.
+    left: usize,
+}
+
+impl Scanned {
+    fn push(&mut self, made: impl Iterator<Item = Val>) -> Result<()> {
+        for (all, one) in self.outputs.iter_mut().zip(made) {
+            if let Val::Tensor(array) = &one {
+                self.left = self.left.checked_sub(bytes_of(array)).ok_or(Refusal::TooLarge)?;
+            }
+            all.push(one);
+        }
+        Ok(())
     }
 }
 

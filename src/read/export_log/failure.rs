@@ -38,7 +38,9 @@ pub fn chains<'a>(text: &'a str, lines: &[&'a str]) -> Vec<Chain<'a>> {
     let mut at = 0;
     while at < lines.len() {
         let line = lines[at];
-        if LINKS.iter().any(|link| line.contains(link)) {
+        if line.is_empty() {
+            at += 1;
+        } else if LINKS.iter().any(|link| line.contains(link)) {
             linked = true;
             at += 1;
         } else if line.contains(TRACEBACK) {

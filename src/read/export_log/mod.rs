@@ -44,10 +44,12 @@ pub fn read(text: &str, name: &str, sources: &SourceFiles) -> Vec<Finding> {
 /// are harmless by themselves, and make no finding, are among them.
 pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
     let plain = text::plain(text);
-    let lines: Vec<&str> = plain.lines().collect();
+    let mut lines: Vec<&str> = Vec::with_capacity(plain.bytes().filter(|&byte| byte == b'\n').count() + 1);
+    lines.extend(plain.lines());
     let nodes = nodes::nodes(&lines);
     let suspects = Suspects::new(name, sources);
-    let guards = lines.iter().enumerate().filter_map(|(at, line)| warning::guard(line, at)).collect();
+    let filled = lines.iter().enumerate().filter(|(_, line)| !line.is_empty());
+    let guards = filled.filter_map(|(at, line)| warning::guard(line, at)).collect();
     let written = RefCell::default();
     let log = Log { lines: &lines, nodes: &nodes, guards, written, sources, suspects };
     let mut said: IndexMap<Fault, Remark> = IndexMap::new();
@@ -93,6 +95,9 @@ impl Log<'_> {
         for (at, line) in self.lines.iter().enumerate() {
             while within.next_if(|lines| lines.end <= at).is_some() {}
             if within.peek().is_some_and(|lines| lines.contains(&at)) {
+                continue;
+            }
+            if line.is_empty() {
                 continue;
             }
             if let Some(warning) = warning::warning(line) {
