@@ -188,6 +188,12 @@ fn rewrite(
             }
         }
     }
+    if known.facts.limited {
+        let limit = "inference did not look into all calls of functions, or into all bodies";
+        if !report.limits.iter().any(|known| known == limit) {
+            report.limits.push(limit.to_owned());
+        }
+    }
     if findings.is_empty() { Ok(rewritten) } else { Err(findings) }
 }
 

@@ -2,6 +2,7 @@
 
 mod bad_models;
 mod bad_rules;
+mod budgets;
 mod cli_baseline;
 mod cli_config;
 mod cli_fix;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{Driver, MAX_FUNCTION_NODES, MAX_NESTING};
+use super::{Driver, FUNCTION_NODES_PER_NODE, MAX_FUNCTION_NODES, MAX_NESTING};
 use crate::graph::{AttrValue, Id, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::fact::Fact;
 
@@ -46,8 +46,9 @@ const REMEMBERED: usize = 8;
 pub(super) struct Index<'m> {
     by_name: FxHashMap<(&'m str, &'m str, &'m str), usize>,
     states: Vec<State<'m>>,
-    /// Nodes looked at inside of functions.
+    /// Nodes looked at inside of functions, and how many may be.
     nodes: usize,
+    most: usize,
 }
 
 impl<'m> Index<'m> {
@@ -58,8 +59,9 @@ impl<'m> Index<'m> {
             let name = function.name.as_deref().unwrap_or("");
             by_name.entry((domain, name, function.overload.as_deref().unwrap_or(""))).or_insert(index);
         }
+        let most = MAX_FUNCTION_NODES.max(model.nodes.len().saturating_mul(FUNCTION_NODES_PER_NODE));
         let states = model.functions.iter().map(|_| State::default()).collect();
-        Index { by_name, states, nodes: 0 }
+        Index { by_name, states, nodes: 0, most }
     }
 
     pub fn callee(&self, node: &Node) -> Option<usize> {
@@ -77,7 +79,7 @@ impl<'m> Driver<'m> {
         let node = &self.model.nodes[id];
         let unknown = vec![Fact::Unknown; node.outputs.len()];
         let state = &self.functions.states[function];
-        if state.running || self.nesting >= MAX_NESTING || self.functions.nodes >= MAX_FUNCTION_NODES {
+        if state.running || self.nesting >= MAX_NESTING || self.functions.nodes >= self.functions.most {
             self.limited = true;
             return unknown;
         }

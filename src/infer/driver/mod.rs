@@ -32,8 +32,12 @@ use symbols::{FreshFor, Path, Symbols};
 /// into.
 pub const MAX_NESTING: usize = 48;
 
-/// Nodes inside of local functions are looked at once for every call; after so many, calls give nothing.
-pub const MAX_FUNCTION_NODES: usize = 1 << 21;
+/// Nodes inside of local functions are looked at once for every call, where calls do not give the same; after so many,
+/// or [`FUNCTION_NODES_PER_NODE`] times as many as the model has, calls give nothing.
+pub const MAX_FUNCTION_NODES: usize = 1 << 17;
+
+/// How many nodes inside of local functions are looked at for each that the model has.
+const FUNCTION_NODES_PER_NODE: usize = 16;
 
 /// The initializers of an input cannot be replaced by a caller before this version of the IR.
 pub(super) const OVERRIDABLE_SINCE: i64 = 4;

@@ -17,6 +17,8 @@ pub(super) struct Path(u32);
 pub(super) struct Symbols {
     made: FxHashMap<(Path, ValueId, usize), Symbol>,
     names: FxHashSet<String>,
+    /// The number that was given last to each name that is taken.
+    last: FxHashMap<String, u64>,
     /// Those that stand for a size of which nothing is known, not even why.
     unknown: FxHashSet<Symbol>,
     paths: FxHashMap<(Path, NodeId), Path>,
@@ -43,10 +45,12 @@ impl Symbols {
         let names = &mut self.names;
         let symbol = self.made.entry((path, value, axis)).or_insert_with(|| {
             let wanted = format!("{}_dim_{axis}", model.values[value].name);
-            let numbered = (1..).map(|number| format!("{wanted}_{number}"));
-            let free = std::iter::once(wanted.clone()).chain(numbered).find(|name| !names.contains(name));
-            let name = free.unwrap_or(wanted);
-            names.insert(name.clone());
+            let last = self.last.entry(wanted.clone()).or_default();
+            let mut name = wanted.clone();
+            while !names.insert(name.clone()) {
+                *last += 1;
+                name = format!("{wanted}_{last}");
+            }
             Symbol::size(&name)
         });
         self.log.push(symbol.clone());

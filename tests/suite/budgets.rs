@@ -1,0 +1,140 @@
+//! Small files that took for ever, or all memory: what they may cost is bounded, and what is left undone is said.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use onnx_lint::fix::{Options, Outcome, fix};
+use onnx_lint::lint::{LintOptions, lint_model};
+use onnx_lint::read;
+use onnx_lint::read::export_log;
+use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::source::SourceFiles;
+
+use crate::tool::{SOUND, Sandbox};
+
+/// What no test here may come near to; what they guard against took minutes, or did not end.
+const LONG: Duration = Duration::from_secs(30);
+
+#[track_caller]
+fn fixed(text: &str, opset: Option<i64>) -> Outcome {
+    let start = Instant::now();
+    let (model, findings) = read::text::read(text);
+    assert_eq!(findings, [], "the text of the test has faults");
+    let model = model.expect("a model");
+    lint_model(&model, &LintOptions::default());
+    let outcome = fix(model, &Options { opset, ..Options::default() }, &RuleSet::patterns());
+    assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
+    outcome
+}
+
+fn nodes(outcome: &Outcome) -> usize {
+    outcome.report.nodes.after
+}
+
+/// A chain of functions, of which each calls the one before it `calls` times, and the first is `first`.
+fn chain(depth: usize, calls: usize, first: &str) -> String {
+    let mut text = format!(
+        "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[N] x) => (y) {{ y = f.F{depth} (x) }}\n\
+         <domain: \"f\", opset_import: [\"\" : 17]> F0 (a) => (b) {{ {first} }}\n"
+    );
+    for at in 1..=depth {
+        let below = at - 1;
+        let calls: String = (1..=calls)
+            .map(|call| {
+                let (from, to) = (if call == 1 { "a" } else { "t" }, if call == calls { "b" } else { "t" });
+                format!("{to} = f.F{below} ({from}) ")
+            })
+            .collect();
+        writeln!(text, "<domain: \"f\", opset_import: [\"\" : 17, \"f\" : 1]> F{at} (a) => (b) {{ {calls}}}")
+            .expect("a String takes all");
+    }
+    text
+}
+
+#[test]
+fn functions_that_call_functions() {
+    let twice = chain(40, 2, "b = Neg (a)");
+    assert!(fixed(&twice, None).findings.is_empty());
+    let refused = fixed(&twice, Some(13));
+    assert!(
+        refused.findings[0].message.ends_with("they make more than a million nodes"),
+        "{:?}",
+        refused.findings
+    );
+    let sizes = "n = NonZero (a) c = Cast <to = 1> (n) b = ReduceSum <keepdims = 0> (c)";
+    let said = fixed(&chain(40, 2, sizes), None).report.limits;
+    assert_eq!(said, ["inference did not look into all calls of functions, or into all bodies"]);
+    assert_eq!(nodes(&fixed(&chain(1_000, 1, "b = Neg (a)"), Some(13))), 1);
+}
+
+#[test]
+fn scans_over_many_rows() {
+    let scan = |columns: usize| {
+        format!(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g () => (float[?,?] y)
+            <int64[2] d = {{60000, 1}}, float[1] i = {{0}}, int64[1] w = {{{columns}}}> {{
+                z = ConstantOfShape (d)
+                s, y = Scan <num_scan_inputs = 1, body = b (float[1] p, float[1] r) => (float[1] q, float[k] t) {{
+                    q = Identity (p) t = Expand (r, w)
+                }}> (i, z)
+            }}"
+        )
+    };
+    let kept = fixed(&scan(2_000), None);
+    assert!(onnx_lint::write::text::write(&kept.model).contains("Scan"), "480 MB are no constant");
+    assert!(!onnx_lint::write::text::write(&fixed(&scan(1), None).model).contains("Scan"));
+}
+
+#[test]
+fn chains_of_which_every_part_is_a_form() {
+    // Axes in an order that comes back to itself late, so that no two parts of the chain are the same.
+    let orders = ["[1, 0, 2, 3, 4, 5, 6, 7]", "[1, 2, 3, 4, 5, 6, 7, 0]"];
+    let mut text = "<ir_version: 8, opset_import: [\"\" : 17]>
+        g (float[A,B,C,D,E,F,G,H] t0) => (float[?,?,?,?,?,?,?,?] t100) {\n"
+        .to_owned();
+    for at in 0..100 {
+        let perm = orders[usize::from(at % 3 == 0 || at % 7 == 0)];
+        writeln!(text, "t{} = Transpose <perm = {perm}> (t{at})", at + 1).expect("a String takes all");
+    }
+    assert!(nodes(&fixed(&(text + "}"), None)) <= 1);
+}
+
+#[test]
+fn branches_in_a_row() {
+    let mut text =
+        "<ir_version: 8, opset_import: [\"\" : 17]> g (bool c, float[N] t0) => (float[?] t500) {\n"
+            .to_owned();
+    for at in 0..500 {
+        let next = at + 1;
+        writeln!(
+            text,
+            "t{next} = If (c) <then_branch = a () => (p{at}) {{ p{at} = Neg (t{at}) }},
+                else_branch = b () => (q{at}) {{ q{at} = Abs (t{at}) }}>"
+        )
+        .expect("a String takes all");
+    }
+    assert_eq!(nodes(&fixed(&(text + "}"), None)), 1_500);
+}
+
+#[test]
+fn logs_of_nothing_and_words_without_end() {
+    let start = Instant::now();
+    assert_eq!(export_log::read(&"\n".repeat(2_000_000), "x.log", &SourceFiles::default()), []);
+    let settings = format!("select = [\"{}\"]", "A".repeat(3_000_000));
+    let sandbox = Sandbox::new(&[("onnx-lint.toml", &settings), ("net.onnxtxt", SOUND)]);
+    let ran = sandbox.lint(&["net.onnxtxt"]);
+    assert_eq!(ran.status, 2);
+    assert!(
+        ran.stderr.contains("there is no rule `AAAA") && ran.stderr.len() < 1_000,
+        "{}",
+        ran.stderr.len()
+    );
+    assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
+}
+
+#[test]
+fn an_empty_python_file_is_right() {
+    let sandbox = Sandbox::new(&[("__init__.py", ""), ("empty.onnx", "")]);
+    assert_eq!(sandbox.lint(&["__init__.py"]).status, 0);
+    assert!(sandbox.lint(&["empty.onnx"]).stdout.contains("SPC001"));
+}
