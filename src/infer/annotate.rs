@@ -1,7 +1,5 @@
 //! Inferred facts as declared types: `value_info`, and the types of inputs and outputs.
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::declared;
@@ -32,7 +30,7 @@ pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
 pub struct Declarer<'f> {
     facts: &'f Facts,
     /// Sizes as they are written: most of a model are the same few.
-    written: FxHashMap<Dim, Arc<str>>,
+    written: FxHashMap<Dim, DeclaredDim>,
 }
 
 impl<'f> Declarer<'f> {
@@ -120,17 +118,17 @@ impl<'f> Declarer<'f> {
         if let Some(value) = dim.as_const() {
             return DeclaredDim::Value(value);
         }
+        if let Some(written) = self.written.get(dim) {
+            return written.clone();
+        }
         // What the model says of a size that depends on data is more than a name that was made up for it.
         let stated = old.map(|old| &old.dim).filter(|old| declared::size(old).is_some());
-        if let Some(stated) = stated.filter(|_| self.facts.is_made_up(dim)) {
-            return stated.clone();
-        }
-        if let Some(written) = self.written.get(dim) {
-            return DeclaredDim::Param(written.clone());
-        }
-        let written: Arc<str> = dim.to_string().into();
+        let written = match stated.filter(|_| self.facts.is_made_up(dim)) {
+            Some(stated) => stated.clone(),
+            None => DeclaredDim::Param(dim.to_string().into()),
+        };
         self.written.insert(dim.clone(), written.clone());
-        DeclaredDim::Param(written)
+        written
     }
 }
 
