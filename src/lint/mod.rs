@@ -2,6 +2,7 @@
 
 pub mod builtin;
 pub mod context;
+pub mod exporter;
 pub mod locate;
 mod pattern;
 

@@ -1,7 +1,7 @@
 //! `--export-log`: what the export said, matched to the nodes that came from the lines it speaks of.
 
 use crate::diag::finding::Related;
-use crate::diag::{Finding, Place};
+use crate::diag::{Finding, Level, Place, known};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId};
 use crate::lint::locate::{Locator, Part};
@@ -16,8 +16,8 @@ pub struct Matched {
     pub indices: Vec<usize>,
 }
 
-/// Matches the findings of a log to `model`, of which `known` is said already.
-pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, known: &[Finding]) -> Matched {
+/// Matches the findings of a log to `model`, of which some is `said` already.
+pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Finding]) -> Matched {
     let mut matched = Matched::default();
     if log.is_empty() {
         return matched;
@@ -27,11 +27,21 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, known: &[F
     for (index, finding) in log.iter().enumerate() {
         let Some(node) = node_from(model, &locator, finding) else { continue };
         matched.indices.push(index);
-        if !known.iter().any(|known| is_same(known, finding)) {
-            matched.findings.push(at_node(finding, &locator, node));
+        if !said.iter().any(|said| is_same(said, finding)) {
+            matched.findings.push(proved_or_remark(at_node(finding, &locator, node)));
         }
     }
     matched
+}
+
+/// A log tells that a number or a decision left the trace, not whether that does harm: the number of a size that
+/// never varies, or the way that every input takes, is right. Where it does, the graph or the source shows it.
+fn proved_or_remark(finding: Finding) -> Finding {
+    let is_of_trace = [known::TRACED_BRANCH, known::ITEM_BAKED, known::BAKED_SHAPE].iter();
+    if is_of_trace.clone().any(|rule| *rule.code == *finding.code) {
+        return Finding { level: finding.level.min(Level::Info), ..finding };
+    }
+    finding
 }
 
 /// Whether both are the same fault at the same line.

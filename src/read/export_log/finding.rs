@@ -217,7 +217,8 @@ fn shared_write(references: u32, operator: &str) -> Words {
 fn shape_write(remark: &Remark) -> Words {
     Words {
         rule: known::IN_PLACE_SHAPE_ALIAS,
-        level: Level::Warning,
+        // Whether another name holds the size, the log does not tell.
+        level: Level::Info,
         message: format!(
             "{} changes a size in place: in the graph, whatever else holds that size changes too",
             shown(remark.code(), "an augmented assignment (`+=`)")

@@ -7,7 +7,7 @@ use super::known;
 use super::program::ClassKind;
 use super::report;
 use super::syntax::{Arguments, field, text};
-use super::value::{Layer, Origin, Tensor, Value};
+use super::value::{Array, Dtype, Layer, Origin, Tensor, Value};
 
 /// A call whose arguments are evaluated.
 #[derive(Debug)]
@@ -76,6 +76,10 @@ impl<'t> Interpreter<'t> {
             Value::Shape(_) if name == "numel" => Value::Size(self.identity()),
             Value::Array(array) => match name {
                 "item" | "tolist" => Value::Number(None),
+                "astype" => {
+                    let dtype = call.arguments.get(0, "dtype").and_then(|dtype| self.named_dtype(dtype));
+                    Value::Array(Array { double: dtype == Some(Dtype::Double), ..array.clone() })
+                }
                 _ => Value::Array(array.clone()),
             },
             Value::Items(_) | Value::Each(_) | Value::Dict => {

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::interpreter::Interpreter;
 use super::report::{self, Decision, Steps};
 use super::syntax::{Arguments, bare, children, field, line, text};
-use super::value::{Origin, Value};
+use super::value::{Layer, Origin, Value};
 
 impl<'t> Interpreter<'t> {
     /// Evaluates `condition`, on which `statement` decides; its truth where it is known.
@@ -105,6 +105,9 @@ impl<'t> Interpreter<'t> {
         let function = field(call, "function")?;
         let arguments = Arguments::of(call, self.source).positional;
         if is_wrapper(text(function, self.source)) {
+            if text(function, self.source) == "zip" && self.is_bounded(&arguments) {
+                return None;
+            }
             self.quiet += 1;
             let found = arguments.into_iter().find_map(|argument| {
                 let value = self.evaluate(argument);
@@ -124,6 +127,17 @@ impl<'t> Interpreter<'t> {
         self.quiet -= 1;
         let sure = subject.as_ref().and_then(Value::sure_tensor).is_some_and(|tensor| tensor.varies());
         sure.then_some(if method == "unbind" { Steps::Rows } else { Steps::Pieces })
+    }
+
+    /// Whether one of the things that a `zip` goes over has as many items in every run: layers, or a list that
+    /// is spelled out.
+    fn is_bounded(&mut self, arguments: &[Node<'t>]) -> bool {
+        self.quiet += 1;
+        let bounded = arguments.iter().any(|argument| {
+            matches!(self.evaluate(*argument), Value::Layer(Layer::List(_)) | Value::Items(_))
+        });
+        self.quiet -= 1;
+        bounded
     }
 
     /// The element of what `enumerate`, `zip` and their like go over.

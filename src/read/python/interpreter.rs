@@ -104,11 +104,19 @@ impl<'t> Interpreter<'t> {
 
     /// Looks into the function `index` as the exporter enters it: what its parameters are is guessed.
     pub fn run_root(&mut self, index: usize) {
-        self.changed.clear();
         let function = &self.program.functions[index];
-        let node = function.node;
         let is_static = function.decorators.iter().any(|decorator| decorator.ends_with("staticmethod"));
-        let class = function.class.filter(|_| !is_static);
+        self.run_guessed(index, function.class.filter(|_| !is_static));
+    }
+
+    /// The same of a method, which `class` may have inherited.
+    pub fn run_method(&mut self, index: usize, class: usize) {
+        self.run_guessed(index, Some(class));
+    }
+
+    fn run_guessed(&mut self, index: usize, class: Option<usize>) {
+        self.changed.clear();
+        let node = self.program.functions[index].node;
         let mut values = Vec::new();
         for (position, parameter) in parameters(node, self.source).iter().enumerate() {
             let value = match class {
@@ -144,7 +152,7 @@ impl<'t> Interpreter<'t> {
     ) -> Value {
         let function = &self.program.functions[index];
         let on_stack = self.frames.iter().any(|frame| frame.function == Some(index));
-        let scripted = function.decorators.iter().any(|decorator| decorator.contains("jit."));
+        let scripted = self.program.is_scripted(index);
         if on_stack || scripted || self.frames.len() >= MAX_FRAMES || self.calls >= MAX_CALLS {
             return Value::Unknown;
         }

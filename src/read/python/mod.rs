@@ -60,14 +60,14 @@ fn look(text: &str, file: &str, lines: &[u32]) -> Vec<Finding> {
     let root = tree.root_node();
     let program = Program::of(root, text);
     let mut interpreter = Interpreter::new(text, Arc::from(file), &program, root);
-    for class in program.classes.iter().filter(|class| class.kind == ClassKind::Module) {
-        if let Some(forward) = class.methods.get("forward") {
-            interpreter.run_root(*forward);
+    for class in (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module) {
+        if let Some(forward) = program.method(class, "forward") {
+            interpreter.run_method(forward, class);
         }
     }
     let wanted = functions_at(&program, lines);
     for index in wanted.iter().map(|(index, _)| *index) {
-        if !interpreter.reached[index] {
+        if !interpreter.reached[index] && !program.is_scripted(index) {
             interpreter.run_root(index);
         }
     }

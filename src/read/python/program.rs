@@ -196,6 +196,12 @@ impl<'t> Program<'t> {
         }
     }
 
+    /// Whether a function is compiled by TorchScript, which keeps its loops and branches.
+    pub fn is_scripted(&self, function: usize) -> bool {
+        let decorators = self.functions.get(function).map(|function| function.decorators.as_slice());
+        decorators.unwrap_or_default().iter().any(|decorator| decorator.contains("jit."))
+    }
+
     /// Whether a function stands in the body of another.
     pub fn is_nested(&self, function: usize) -> bool {
         self.functions.get(function).is_some_and(|function| self.nested.contains_key(&function.node.id()))

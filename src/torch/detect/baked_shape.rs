@@ -49,7 +49,7 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     folded.then(|| {
         context
             .finding(
-                BAKED_SHAPE.at(Level::Warning),
+                BAKED_SHAPE.at(Level::Info),
                 id,
                 format!(
                     "`{}` to {shown} makes axis 0 of {given}, which may vary, always {leading}",

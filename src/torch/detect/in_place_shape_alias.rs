@@ -3,7 +3,10 @@
 use crate::diag::known::IN_PLACE_SHAPE_ALIAS;
 use crate::diag::{Finding, Level, RuleId};
 use crate::torch::context::Context;
-use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
+use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};
+
+/// Operators of which nobody asks both sides to be the same value.
+const COMPARES: [&str; 8] = ["sub", "rsub", "div", "eq", "ne", "lt", "gt", "ge"];
 
 /// While tracing, `x.shape[1]` is a tensor: after `m = n; m += 2`, `n` is changed too, where Python's
 /// integers would not be. One use of the result can do no harm; with more, the old value is likely meant.
@@ -27,9 +30,13 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     if users.len() < 2 {
         return None;
     }
-    // `m + n` reads one value twice only if both names mean it: then the fault is proved.
-    let by_both_names = users.windows(2).any(|pair| pair[0] == pair[1]);
-    let rule = if by_both_names { IN_PLACE_SHAPE_ALIAS } else { IN_PLACE_SHAPE_ALIAS.at(Level::Warning) };
+    // A table from -n to n, or n * n, may mean the changed size on both sides; `m - n` and `m == n` are of no use then.
+    let is_of_no_use = |user: &User| match user {
+        User::Node(id) => COMPARES.iter().any(|name| trace.node(*id).op.is("aten", name)),
+        User::Output(_) => false,
+    };
+    let by_both_names = users.windows(2).any(|pair| pair[0] == pair[1] && is_of_no_use(&pair[0]));
+    let rule = if by_both_names { IN_PLACE_SHAPE_ALIAS } else { IN_PLACE_SHAPE_ALIAS.at(Level::Info) };
     Some(finding(context, id, rule, context.describe(size), operator_symbol(done)).note(
         "the changed value is read more than once after this; a name that still meant the old size reads the new one",
     ))
@@ -50,7 +57,7 @@ fn same_size_twice(context: &Context, id: NodeId, node: &Node) -> Option<Finding
         && trace.int(&by.argument).is_some();
     fits.then(|| {
         let symbol = operator_symbol(&change.op.name.to_ascii_lowercase());
-        finding(context, id, IN_PLACE_SHAPE_ALIAS.at(Level::Warning), context.describe(size), symbol)
+        finding(context, id, IN_PLACE_SHAPE_ALIAS.at(Level::Info), context.describe(size), symbol)
             .note(format!("`{}` takes the changed size as both operands", node.op.name))
     })
 }

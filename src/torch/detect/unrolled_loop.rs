@@ -12,7 +12,7 @@ use self::body::{body, is_alike};
 use crate::diag::Finding;
 use crate::diag::known::UNROLLED_LOOP;
 use crate::torch::context::Context;
-use crate::torch::trace::{NodeId, Trace};
+use crate::torch::trace::{NodeId, Trace, User};
 
 /// Fewer steps than this are not taken for a loop.
 const MIN_STEPS: usize = 3;
@@ -106,8 +106,32 @@ fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop
     // A first step that starts the loop may differ; with few steps that would leave too little evidence.
     let may_differ = usize::from(steps > MIN_STEPS + 1);
     let alike = bodies.windows(2).skip(may_differ).all(|pair| is_alike(&pair[0], &pair[1]));
-    let is_loop = steps >= MIN_STEPS && consecutive && whole && alike && has_one_body(trace, &elements);
+    // Three coordinates are combined with one another: `a * b`, `b * c`, `c * a`.
+    let apart = steps > MIN_STEPS || !are_combined(trace, &elements);
+    let is_loop = steps >= MIN_STEPS && consecutive && whole && alike && apart && has_one_body(trace, &elements);
     is_loop.then_some(Loop { over, steps, first, last })
+}
+
+/// Whether a node computes with two elements as they are; putting them together again does not count.
+fn are_combined(trace: &Trace, elements: &[Element]) -> bool {
+    let mut users: BTreeSet<NodeId> = BTreeSet::new();
+    elements.iter().any(|element| {
+        let of_one: BTreeSet<NodeId> = trace.value(element.value).users.iter().filter_map(computing).collect();
+        let again = of_one.iter().any(|user| users.contains(user) && !is_container(trace, *user));
+        users.extend(of_one);
+        again
+    })
+}
+
+fn computing(user: &User) -> Option<NodeId> {
+    match user {
+        User::Node(id) => Some(*id),
+        User::Output(_) => None,
+    }
+}
+
+fn is_container(trace: &Trace, id: NodeId) -> bool {
+    matches!(&*trace.node(id).op.name, "ListConstruct" | "TupleConstruct" | "Concat" | "cat" | "stack")
 }
 
 /// Whether the steps run the same modules. A loop over an axis and a `ModuleList` side by side has other

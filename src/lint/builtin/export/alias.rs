@@ -9,6 +9,7 @@ use crate::diag::known::IN_PLACE_SHAPE_ALIAS;
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::{Node, NodeId, ValueId};
 use crate::lint::LintContext;
+use crate::lint::exporter;
 use crate::lint::locate::Part;
 
 pub const DETECTOR: Detector = Detector { rules: &[IN_PLACE_SHAPE_ALIAS], run };
@@ -33,7 +34,7 @@ fn alias(cx: &LintContext, found: &Alias) -> Finding {
         "`{op}` gets the changed size `{twice}` on both sides, where one is most likely the size before the change"
     );
     // A sum of two equal sizes may be meant; a difference of them, or a comparison, is of no use.
-    let rule = if &**op == "Add" { IN_PLACE_SHAPE_ALIAS.at(Level::Warning) } else { IN_PLACE_SHAPE_ALIAS };
+    let rule = if &**op == "Add" { IN_PLACE_SHAPE_ALIAS.at(Level::Info) } else { IN_PLACE_SHAPE_ALIAS };
     let mut finding = cx
         .at_node(rule, found.node, Part::Input(1), message)
         .label("the same value twice")
@@ -49,6 +50,10 @@ fn alias(cx: &LintContext, found: &Alias) -> Finding {
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
+    // There, sizes are symbols, which nothing changes in place.
+    if exporter::is_torch_export(cx.model) {
+        return;
+    }
     for (id, node) in cx.nodes() {
         sink.extend(find(cx, id, node).map(|found| alias(cx, &found)));
     }

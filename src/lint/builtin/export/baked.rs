@@ -13,6 +13,7 @@ use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::NodeId;
 use crate::graph::dim::Dim;
 use crate::lint::LintContext;
+use crate::lint::exporter;
 use crate::lint::locate::Part;
 
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
@@ -47,7 +48,7 @@ fn baked(cx: &LintContext, found: &Baked, more: usize) -> Finding {
         }
         _ => format!("`{op}` fixes the size {size} at {fixed}, but the input `{of_input}` leaves it free"),
     };
-    let rule = if is_proved(found) { BAKED_SHAPE } else { BAKED_SHAPE.at(Level::Warning) };
+    let rule = BAKED_SHAPE.at(level(found));
     let mut finding = cx.at_node(rule, found.node, Part::Input(*input), message).label(label(cx, found));
     finding = finding
         .related(cx.places.declaration(found.free.input), format!("axis {} is free", found.free.axis))
@@ -119,7 +120,7 @@ fn help(op: &str) -> &'static str {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let free = FreeSizes::new(cx.model, cx.facts);
-    if free.is_empty() {
+    if free.is_empty() || exporter::guarded_sizes(cx.model) {
         return;
     }
     let reach = Reach::new(cx.model);
@@ -150,6 +151,9 @@ struct Faults {
 impl Faults {
     fn add(&mut self, cx: &LintContext, free: &FreeSizes, node: NodeId, demand: Demand, met: Option<NodeId>) {
         let Some(free_size) = free.lost(&demand.size, &demand.fixed) else { return };
+        if free.holds_when_large(&demand.size, &demand.fixed) {
+            return;
+        }
         let counterexample = counterexample(free, &demand);
         let source = cx.places.source(node).map_or(String::new(), |at| format!("{}:{}", at.file, at.line));
         let key = format!("{source} {} {}", demand.size, demand.fixed);
@@ -170,6 +174,15 @@ fn counterexample(free: &FreeSizes, Demand { size, fixed, kind, .. }: &Demand) -
         Kind::Equal => free.counterexample(size, |value| value > 0 && Some(value) != number),
         Kind::Elements => free.counterexample(&size.sub(fixed)?, |difference| difference != 0),
         Kind::Moves | Kind::Divides | Kind::Leads | Kind::Resamples | Kind::Declared(_) => None,
+    }
+}
+
+/// A number before a -1 may be meant: `{2,-1}` gives two views of each sample, whatever the size that was traced.
+fn level(found: &Baked) -> Level {
+    match found.demand.kind {
+        Kind::Moves | Kind::Divides => Level::Info,
+        _ if is_proved(found) => Level::Error,
+        _ => Level::Warning,
     }
 }
 

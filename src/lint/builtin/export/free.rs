@@ -9,6 +9,9 @@ use crate::infer::Facts;
 /// Sizes that are tried for symbols.
 const SIZES: [i64; 8] = [3, 2, 5, 7, 4, 16, 33, 1];
 
+/// Sizes beyond what is traced.
+const LARGE: [i64; 3] = [1_000, 4_099, 65_536];
+
 /// Where a free size comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeSize {
@@ -54,6 +57,15 @@ impl<'a> FreeSizes<'a> {
     /// Whether every symbol of a size is a free one; so is a number.
     pub fn covers(&self, dim: &Dim) -> bool {
         dim.symbols().all(|symbol| self.sizes.contains_key(symbol))
+    }
+
+    /// Whether two sizes are equal wherever all symbols are large, as `min(3, time)` and 3 are: then the number is
+    /// that of a slice, which only a short input lacks.
+    pub fn holds_when_large(&self, size: &Dim, fixed: &Dim) -> bool {
+        LARGE.iter().all(|&large| {
+            let (size, fixed) = (size.eval(&|_| Some(large)), fixed.eval(&|_| Some(large)));
+            size.is_some() && size == fixed
+        })
     }
 
     /// A size for all symbols of `dim` at which it has a value that `fails`, as text: `batch = 3`.

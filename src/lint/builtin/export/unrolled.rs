@@ -10,9 +10,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::Detector;
 use crate::diag::known::UNROLLED_LOOP;
-use crate::diag::{Finding, Sink};
+use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::Dim;
-use crate::graph::{Id, Node, NodeId, ValueId};
+use crate::graph::{ElemType, Id, Node, NodeId, ValueId};
 use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
@@ -58,7 +58,14 @@ fn unrolled(cx: &LintContext, found: &Unrolled) -> Finding {
     );
     let size =
         usize::try_from(axis).ok().and_then(|axis| cx.facts[value].dims()?.get(axis).cloned().flatten());
-    let finding = cx.at_node(UNROLLED_LOOP, found.first, Part::Whole, message).label("the first step");
+    // Where the interface fixes the length, and no step needs another, the copies are right for every input.
+    let is_free = size.as_ref().is_some_and(|size| size.as_const().is_none());
+    let rule = if is_free || found.recurrent || axis == 0 {
+        UNROLLED_LOOP
+    } else {
+        UNROLLED_LOOP.at(Level::Info)
+    };
+    let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
     let finding = match size.as_ref().filter(|size| size.as_const().is_none()) {
         Some(size) => finding.note(format!(
             "the axis is as long as {size}, but the graph takes {} steps: more are ignored, and fewer fail",
@@ -106,6 +113,10 @@ fn taps(cx: &LintContext, id: NodeId, node: &Node) -> Vec<(Series, Tap)> {
         ints.iter().map(|int| int.as_ref().and_then(Dim::as_const)).collect()
     };
     let (Some(data), true) = (node.input(0), node.domain().is_empty()) else { return Vec::new() };
+    // The sizes of a tensor, and tables of the model, are as many in every run.
+    if cx.facts[data].as_ints().is_some() || cx.facts[data].is_const() {
+        return Vec::new();
+    }
     let rank = cx.facts[data].rank().and_then(|rank| i64::try_from(rank).ok());
     let from_start = |axis: i64| if axis < 0 { rank.map(|rank| axis + rank) } else { Some(axis) };
     let axis_attr = || from_start(node.attr("axis").and_then(|axis| axis.as_int()).unwrap_or(0));
@@ -203,7 +214,7 @@ impl Walk {
             }
             let signature = &mut found[step];
             signature.nodes += 1;
-            signature.ops = signature.ops.wrapping_add(hash(node));
+            signature.ops = signature.ops.wrapping_add(hash(cx, node));
         }
         for node in &self.joins {
             found[self.step_of[node]].recurrent = true;
@@ -212,12 +223,24 @@ impl Walk {
     }
 }
 
-/// Operator, number of operands, and attributes that are numbers: what the copies of a node share.
-fn hash(node: &Node) -> u64 {
+/// Operator, number of operands, weights, and attributes that are numbers: what the copies of a node share. Steps
+/// with weights of their own are as many as the model has layers.
+fn hash(cx: &LintContext, node: &Node) -> u64 {
     let mut hasher = FxHasher::default();
+    let is_weight = |value: &&ValueId| {
+        cx.model.values[**value].initial.is_some() && cx.facts[**value].rank().is_some_and(|rank| rank > 0)
+    };
+    node.inputs.iter().flatten().filter(is_weight).filter(|value| !is_index(cx, **value)).for_each(|weight| {
+        weight.index().hash(&mut hasher);
+    });
     (node.domain(), &node.op_type, node.inputs.len(), node.outputs.len()).hash(&mut hasher);
     for attr in &node.attrs {
         (&attr.name, attr.value.as_int(), attr.value.as_ints()).hash(&mut hasher);
     }
     hasher.finish()
+}
+
+/// Places and shapes, which differ from step to step.
+fn is_index(cx: &LintContext, value: ValueId) -> bool {
+    cx.facts[value].elem() == Some(ElemType::Int64)
 }

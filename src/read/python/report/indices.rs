@@ -28,7 +28,7 @@ pub fn negative_index(index: &str, linearised: bool) -> Words {
 pub fn negative_write(index: &str) -> Words {
     Words {
         rule: known::NEGATIVE_INDEX,
-        level: Level::Warning,
+        level: Level::Info,
         message: format!(
             "`{index}` writes at negative indices, which not every runtime accepts in ScatterND"
         ),

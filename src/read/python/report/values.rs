@@ -175,7 +175,7 @@ pub fn one_hot(node: Node, source: &str) -> Words {
 pub fn python_operator(class: &str) -> Words {
     Words {
         rule: known::PYTHON_OP,
-        level: Level::Warning,
+        level: Level::Info,
         message: format!("`{class}.apply` calls a Python function without a `symbolic` form"),
         note: "exporters that do not look into a `torch.autograd.Function` (PyTorch before 2.0, or \
                `autograd_inlining=False`) stop here, or write an operator that no runtime has",
