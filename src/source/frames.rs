@@ -70,7 +70,7 @@ fn is_code(text: &str) -> bool {
     !text.is_empty() && !text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '))
 }
 
-/// Whether `file` belongs to PyTorch itself, to Python's standard library, or was generated.
+/// Whether `file` belongs to PyTorch itself or to NumPy, to Python's standard library, or was generated.
 /// Other packages (torchvision, transformers) count as the user's: their lines say what happens.
 pub fn is_library(file: &str) -> bool {
     let path = file.replace('\\', "/");
@@ -94,7 +94,7 @@ fn is_versioned_python(part: &str) -> bool {
 }
 
 /// Installed packages whose frames never explain an export.
-const TORCH_PACKAGES: [&str; 4] = ["torch", "onnxscript", "functorch", "torchgen"];
+const TORCH_PACKAGES: [&str; 6] = ["torch", "onnxscript", "onnx_ir", "functorch", "torchgen", "numpy"];
 
 /// What stands in the `torch` folder of a source checkout, which has no `site-packages` above it.
 const TORCH_PARTS: [&str; 22] = [

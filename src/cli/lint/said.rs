@@ -1,5 +1,8 @@
 //! `--export-log`: what the export said, matched to the nodes that came from the lines it speaks of.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use crate::diag::finding::Related;
 use crate::diag::{Finding, Level, Place, known};
 use crate::graph::uses::Uses;
@@ -24,8 +27,20 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
     }
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);
+    let files: BTreeSet<Arc<str>> =
+        model.nodes.ids().filter_map(|node| locator.own_source(node)).map(|source| source.file).collect();
     for (index, finding) in log.iter().enumerate() {
-        let Some(node) = node_from(model, &locator, finding) else { continue };
+        let Some(node) = node_from(model, &locator, finding) else {
+            // A number or a decision may leave no node behind.
+            let is_of_model = finding.source.as_ref().is_some_and(|source| files.contains(&source.file));
+            if is_of_model && is_of_trace(finding) {
+                matched.indices.push(index);
+                if !said.iter().any(|said| is_same(said, finding)) {
+                    matched.findings.push(proved_or_remark(finding.clone()));
+                }
+            }
+            continue;
+        };
         matched.indices.push(index);
         if !said.iter().any(|said| is_same(said, finding)) {
             matched.findings.push(proved_or_remark(at_node(finding, &locator, node)));
@@ -37,11 +52,15 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
 /// A log tells that a number or a decision left the trace, not whether that does harm: the number of a size that
 /// never varies, or the way that every input takes, is right. Where it does, the graph or the source shows it.
 fn proved_or_remark(finding: Finding) -> Finding {
-    let is_of_trace = [known::TRACED_BRANCH, known::ITEM_BAKED, known::BAKED_SHAPE].iter();
-    if is_of_trace.clone().any(|rule| *rule.code == *finding.code) {
+    if is_of_trace(&finding) {
         return Finding { level: finding.level.min(Level::Info), ..finding };
     }
     finding
+}
+
+fn is_of_trace(finding: &Finding) -> bool {
+    let rules = [known::TRACED_BRANCH, known::ITEM_BAKED, known::BAKED_SHAPE, known::NUMPY_CONSTANT];
+    rules.iter().any(|rule| *rule.code == *finding.code)
 }
 
 /// Whether both are the same fault at the same line.

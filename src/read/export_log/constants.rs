@@ -8,12 +8,15 @@ use super::finding::{Words, shown};
 /// `torch.tensor(…)` of literals is the same whatever the input, which is what PyTorch's warning allows.
 pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
     let from_numpy = function.ends_with("from_numpy");
-    if !from_numpy && is_literal_call(function, code) {
+    if !from_numpy && (is_literal_call(function, code) || is_size_call(function, code)) {
         return None;
     }
+    // What is made of literals alone, `np.hanning(8)`, or was made before, may be the same for every input.
+    let reads = [".shape", ".size(", "len(", ".numpy(", ".item(", ".tolist(", "float(", "int("];
+    let varies = reads.iter().any(|read| code.contains(read));
     Some(Words {
         rule: known::NUMPY_CONSTANT,
-        level: if code.is_empty() { Level::Info } else { Level::Warning },
+        level: if varies { Level::Warning } else { Level::Info },
         message: format!("{} is stored as a constant: the value it had for the example input",
             shown(code, &format!("a result of `{function}`"))),
         note: "what is made from NumPy or Python values has no history that the tracer could record; if those \
@@ -22,6 +25,20 @@ pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
                once in `__init__` as a buffer where it never changes"
             .into(),
     })
+}
+
+/// Whether every call of `function` in `code` is of one size, which is a tensor while tracing and stays one:
+/// `torch.tensor(x.shape[1])`.
+fn is_size_call(function: &str, code: &str) -> bool {
+    let name = function.rsplit('.').next().unwrap_or(function);
+    let calls: Vec<&str> = code.split(&format!("{name}(")).skip(1).collect();
+    let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "._".contains(c));
+    let is_size = |argument: &str| {
+        let item = argument.split_once(".shape[").and_then(|(of, rest)| Some((of, rest.strip_suffix(']')?)));
+        let call = argument.split_once(".size(").and_then(|(of, rest)| Some((of, rest.strip_suffix(')')?)));
+        item.or(call).is_some_and(|(of, at)| is_name(of) && at.parse::<i64>().is_ok())
+    };
+    !calls.is_empty() && calls.iter().all(|rest| is_size(first_argument(rest).trim()))
 }
 
 /// Whether every call of `function` in `code` has literals for arguments.

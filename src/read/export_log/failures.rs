@@ -14,6 +14,8 @@ pub fn words(remark: &Remark) -> Option<Words> {
             Some(specialized(input, *axis, *size, code, remark.certain))
         }
         Kind::ZeroOneSpecialized { input, axis, size } => Some(zero_one(input, *axis, *size)),
+        // `float(x.mean())` asks as a branch does, where no branch is.
+        Kind::DataDependentBranch { expression } if makes_number(code) => Some(value(expression, code)),
         Kind::DataDependentBranch { expression } => Some(branch(expression, code)),
         Kind::DataDependentNumber { expression } => Some(value(expression, code)),
         Kind::NumpyCall => Some(numpy(code)),
@@ -93,6 +95,13 @@ fn branch(expression: &str, code: &str) -> Words {
                 .into()
         },
     }
+}
+
+/// Whether a line makes a Python number of a tensor, and decides nothing.
+fn makes_number(code: &str) -> bool {
+    let numbers = ["float(", "int(", ".item()", ".tolist()"];
+    let decides = ["if ", "while ", "assert ", " and ", " or ", "not ", "bool(", " < ", " > ", " <= ", " >= ", " == "];
+    numbers.iter().any(|call| code.contains(call)) && !decides.iter().any(|word| code.contains(word))
 }
 
 fn value(expression: &str, code: &str) -> Words {

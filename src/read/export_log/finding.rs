@@ -101,7 +101,8 @@ fn branch(code: &str) -> Words {
     };
     Words {
         rule: known::TRACED_BRANCH,
-        level: if asserts { Level::Info } else { Level::Warning },
+        // On sizes, and on what the model holds, every input that it is made for may take the same way.
+        level: if asserts || of_model(condition(code)) || reads_shape(code) { Level::Info } else { Level::Warning },
         message,
         note: "tracing records tensor operations; a Python decision on a tensor leaves no trace of the condition",
         help: if asserts {
@@ -113,6 +114,31 @@ fn branch(code: &str) -> Words {
                 .into()
         },
     }
+}
+
+/// Whether all that is asked for its truth is an attribute of the model: `self.enabled`.
+fn of_model(condition: &str) -> bool {
+    let words = condition.split_whitespace().filter(|word| !matches!(*word, "not" | "and" | "or"));
+    let is_attribute = |word: &str| {
+        word.strip_prefix("self.").is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || "._".contains(c)))
+    };
+    !condition.is_empty() && words.into_iter().all(is_attribute)
+}
+
+/// Whether every number that is taken out of a tensor comes from an attribute of the model: `self.steps.item()`.
+fn is_state(code: &str) -> bool {
+    let receiver = |before: &str| -> bool {
+        let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
+        before[start..].starts_with("self.")
+    };
+    let calls = [".item()", ".tolist()"];
+    let by_method = calls.iter().flat_map(|call| code.match_indices(call)).map(|(at, _)| receiver(&code[..at]));
+    let functions = ["int(", "float("];
+    let by_function = functions
+        .iter()
+        .flat_map(|call| code.match_indices(call).map(|(at, _)| code[at + call.len()..].starts_with("self.")));
+    let all: Vec<bool> = by_method.chain(by_function).collect();
+    !all.is_empty() && all.into_iter().all(|state| state)
 }
 
 /// The condition of `if …:`; the code itself where it is no statement of that form.
@@ -158,7 +184,7 @@ fn item(python: PythonType, code: &str) -> Words {
     };
     Words {
         rule: known::ITEM_BAKED,
-        level: Level::Warning,
+        level: if is_state(code) { Level::Info } else { Level::Warning },
         message: format!(
             "{} turns a tensor into {into}: its value for the example input is fixed in the graph",
             shown(code, &format!("a call of `{call}`"))
@@ -298,7 +324,12 @@ fn unknown(message: &str) -> Words {
 fn training(operator: Option<&str>) -> Words {
     Words {
         rule: known::TRAINING_MODE,
-        level: if operator.is_some() { Level::Error } else { Level::Warning },
+        // Without running statistics, an instance is what it is normalised by in inference too.
+        level: match operator {
+            Some("instance_norm") => Level::Info,
+            Some(_) => Level::Error,
+            None => Level::Warning,
+        },
         message: match operator {
             Some(operator) => format!("`{operator}` is exported in training mode"),
             None => "the model is exported in training mode".to_owned(),

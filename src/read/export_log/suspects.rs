@@ -52,13 +52,19 @@ impl<'a> Suspects<'a> {
 
     fn search(&self, kind: &Kind, callers: &[Frame]) -> Option<SourcePlace> {
         let mut suspects: Vec<(Suspect, String, Arc<str>)> = Vec::new();
+        let mut has_named = false;
         for (file, text) in self.texts(callers) {
+            has_named |= text.lines().filter_map(class_name).any(|class| self.is_named(class));
             suspects.extend(
                 self.ask(kind, &text).into_iter().map(|suspect| (suspect, file.clone(), text.clone())),
             );
         }
         let named: Vec<_> =
             suspects.iter().filter(|(suspect, ..)| self.is_named(&suspect.class)).cloned().collect();
+        // Where the class that was exported has no such line, that of another is not to blame.
+        if named.is_empty() && has_named {
+            return None;
+        }
         let mut suspects = if named.is_empty() { suspects } else { named };
         suspects.sort_by_key(|(suspect, ..)| suspect.doubt);
         let (best, file, text) = suspects.first()?;
@@ -127,4 +133,9 @@ impl<'a> Suspects<'a> {
             (line.trim() == code.trim()).then(|| files.text(&frame.file))?.map(|text| (files, text))
         })
     }
+}
+
+/// The class that a line begins: `class Net(nn.Module):`.
+fn class_name(line: &str) -> Option<&str> {
+    line.strip_prefix("class ")?.split(['(', ':', ' ']).next()
 }

@@ -35,6 +35,7 @@ impl<'t> Interpreter<'t> {
                 Value::Each(Box::new(Value::Items(elements.into())))
             }
             ("reversed", Some(value)) => value.clone(),
+            ("map", Some(_)) => self.mapped(call),
             ("super", _) => self.parent(),
             _ => Value::Unknown,
         }
@@ -128,6 +129,10 @@ impl<'t> Interpreter<'t> {
                     report::traced_branch(call.node, call.node, Decision::Operator, origin, self.source);
                 self.say(call.node, words);
             }
+            // One of them is a number of the model, or of another tensor.
+            if matches!(name, "max" | "min") && call.values.iter().any(|value| matches!(value, Value::Size(_))) {
+                self.say(call.node, report::size_branch(call.node, self.source));
+            }
             let all = call.values.iter().cloned();
             return all.reduce(Value::join).unwrap_or_default();
         }
@@ -165,7 +170,30 @@ impl<'t> Interpreter<'t> {
                 );
             }
         }
-        if call.has_size() { Value::Size(self.identity()) } else { Value::Number(None) }
+        if !call.has_size() {
+            return Value::Number(None);
+        }
+        // A product of sizes stays one; all others want a Python number.
+        if name != "prod" {
+            let code = text(call.node, self.source);
+            self.say(call.node, report::size_made_number(code, &format!("the sizes of `{code}`")));
+        }
+        Value::Size(self.identity())
+    }
+
+    /// `map(int, x.shape)`
+    fn mapped(&mut self, call: &Call<'t>) -> Value {
+        let (Some(Value::Name(function)), Some(of)) = (call.values.first(), call.values.get(1)) else {
+            return Value::Unknown;
+        };
+        if !matches!(&**function, "int" | "float") {
+            return Value::Unknown;
+        }
+        if of.is_size() {
+            let written = call.arguments.positional.get(1).map_or("", |of| text(*of, self.source));
+            self.say(call.node, report::size_made_number(text(call.node, self.source), written));
+        }
+        Value::Each(Box::new(Value::Number(None)))
     }
 }
 

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
 use super::report::{self, Decision, Steps};
-use super::syntax::{Arguments, bare, children, field, line, text};
+use super::syntax::{Arguments, bare, children, field, fields, line, text};
 use super::value::{Layer, Origin, Value};
 
 impl<'t> Interpreter<'t> {
@@ -21,8 +21,15 @@ impl<'t> Interpreter<'t> {
         }
         let value = self.evaluate(condition);
         self.ask_truth(&value, condition, statement, decision);
-        if decision == Decision::While && self.compares_sizes(condition) {
-            self.say(statement, report::unrolled(statement, condition, Steps::Size, self.source));
+        let on_size = matches!(value, Value::Size(_)) || self.compares_sizes(condition);
+        match decision {
+            Decision::While if on_size => {
+                self.say(statement, report::unrolled(statement, condition, Steps::Size, self.source));
+            }
+            Decision::If | Decision::Conditional | Decision::Operator if on_size => {
+                self.say(condition, report::size_branch(condition, self.source));
+            }
+            _ => {}
         }
         value.truth()
     }
@@ -62,13 +69,14 @@ impl<'t> Interpreter<'t> {
 
     /// `i < n`, where `n` is a size.
     fn compares_sizes(&mut self, condition: Node<'t>) -> bool {
-        if condition.kind() != "comparison_operator" {
+        let orders = |operator: &Node| matches!(text(*operator, self.source), "<" | ">" | "<=" | ">=" | "==" | "!=");
+        if condition.kind() != "comparison_operator" || !fields(condition, "operators").iter().all(orders) {
             return false;
         }
         self.quiet += 1;
         let sides: Vec<Value> = children(condition).into_iter().map(|side| self.evaluate(side)).collect();
         self.quiet -= 1;
-        sides.iter().any(Value::is_size)
+        sides.iter().any(|side| matches!(side, Value::Size(_)))
     }
 
     /// What each step of a loop over `iterable` gets; says so where their number is that of the trace.

@@ -79,7 +79,8 @@ impl<'t> Interpreter<'t> {
         result.elements = elements;
         self.say_if_copied(name, value, call);
         if let Value::Array(array) = value {
-            let level = if array.made_here { Level::Warning } else { Level::Info };
+            // A table of numbers alone is the same for every input.
+            let level = if array.traced { Level::Warning } else { Level::Info };
             let words = report::from_numpy(call.node, self.source, level);
             let shown = !array.scalar || array.traced;
             if shown {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
-use crate::diag::Finding;
+use crate::diag::{Finding, Level};
 
 use super::parameters::{Guess, Parameter, guess, parameters};
-use super::program::{Global, Program};
+use super::program::{ClassKind, Global, Program};
 use super::syntax::{children, field};
 use super::value::{Identity, Origin, Tensor, Value};
 
@@ -18,6 +18,22 @@ const MAX_FRAMES: usize = 12;
 
 /// Functions that are looked into for one file, so that time stays linear in its length.
 const MAX_CALLS: u32 = 20_000;
+
+/// Methods that only training runs, by the names that Lightning and its like give them.
+const NOT_EXPORTED: [&str; 12] = [
+    "backward",
+    "collate_fn",
+    "configure_optimizers",
+    "evaluate",
+    "loss",
+    "predict_step",
+    "setup_context",
+    "symbolic",
+    "test_step",
+    "train",
+    "training_step",
+    "validation_step",
+];
 
 /// Expressions within expressions that are looked into.
 pub const MAX_DEPTH: u32 = 150;
@@ -112,6 +128,40 @@ impl<'t> Interpreter<'t> {
     /// The same of a method, which `class` may have inherited.
     pub fn run_method(&mut self, index: usize, class: usize) {
         self.run_guessed(index, Some(class));
+    }
+
+    /// Looks into what no `forward` of the file reaches, where it takes tensors beyond doubt: functions that other
+    /// files may use, and methods that override those of a class in another file. Whether a model runs them is not
+    /// known, so what is found there is a remark.
+    pub fn remark_on_rest(&mut self) {
+        let known = std::mem::take(&mut self.findings);
+        for index in 0..self.program.functions.len() {
+            if !self.reached[index] && self.may_be_of_model(index) {
+                self.run_root(index);
+            }
+        }
+        let found = std::mem::replace(&mut self.findings, known);
+        let remarks = found.into_iter().map(|finding| Finding { level: finding.level.min(Level::Info), ..finding });
+        let is_new = |finding: &Finding, known: &[Finding]| {
+            !known.iter().any(|said| said.code == finding.code && said.source == finding.source)
+        };
+        let remarks: Vec<Finding> = remarks.filter(|finding| is_new(finding, &self.findings)).collect();
+        self.findings.extend(remarks);
+    }
+
+    /// Whether a function that nothing calls may be a part of a model.
+    fn may_be_of_model(&self, index: usize) -> bool {
+        let function = &self.program.functions[index];
+        let is_private = function.name.starts_with("__") || NOT_EXPORTED.contains(&function.name);
+        if is_private || self.program.is_scripted(index) || self.program.is_nested(index) {
+            return false;
+        }
+        let inherits = function.class.is_none_or(|class| {
+            let class = &self.program.classes[class];
+            class.kind == ClassKind::Module || class.kind == ClassKind::Other && !class.bases.is_empty()
+        });
+        let parameters = parameters(function.node, self.source);
+        inherits && parameters.iter().any(|one| guess(one, function.node, self.source) == Guess::Tensor)
     }
 
     fn run_guessed(&mut self, index: usize, class: Option<usize>) {

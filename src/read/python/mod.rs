@@ -71,6 +71,9 @@ fn look(text: &str, file: &str, lines: &[u32]) -> Vec<Finding> {
             interpreter.run_root(index);
         }
     }
+    if lines.is_empty() {
+        interpreter.remark_on_rest();
+    }
     let mut findings = interpreter.findings;
     if !lines.is_empty() {
         let within = |line| wanted.iter().any(|(_, range)| range.contains(&line));

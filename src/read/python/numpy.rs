@@ -40,7 +40,8 @@ impl<'t> Interpreter<'t> {
         }
         match name {
             "zeros" | "ones" | "empty" | "linspace" | "logspace" | "eye" | "identity" | "rand" | "randn"
-            | "random" | "uniform" | "normal" | "float64" | "double" | "hanning" | "hamming" => true,
+            | "random" | "uniform" | "normal" | "float64" | "double" | "hanning" | "hamming"
+            | "blackman" | "bartlett" | "kaiser" | "geomspace" | "tri" => true,
             "array" | "asarray" => call.values.first().is_some_and(has_float),
             "sqrt" | "exp" | "log" | "sin" | "cos" => {
                 call.values.first().is_none_or(|v| matches!(v, Value::Array(a) if a.double))
@@ -71,6 +72,16 @@ impl<'t> Interpreter<'t> {
                 | "stack"
                 | "concatenate"
                 | "tile"
+                | "hanning"
+                | "hamming"
+                | "blackman"
+                | "bartlett"
+                | "kaiser"
+                | "tri"
+                | "triu"
+                | "tril"
+                | "indices"
+                | "geomspace"
         );
         if name == "array" {
             return call

@@ -9,6 +9,9 @@ use super::report::{self, Decision};
 use super::syntax::{children, field, fields, one_line, text};
 use super::value::{Array, Dtype, Origin, Tensor, Value, integer};
 
+/// The greatest finite number of float16.
+const GREATEST_HALF: f64 = 65504.0;
+
 impl<'t> Interpreter<'t> {
     pub fn unary(&mut self, node: Node<'t>) -> Value {
         let value = field(node, "argument").map(|of| self.evaluate(of)).unwrap_or_default();
@@ -82,6 +85,14 @@ impl<'t> Interpreter<'t> {
             && tensor.sure
         {
             self.say(node, report::array_meets_tensor(&one_line(node, self.source)));
+        }
+        if operator == "*"
+            && let (Value::Tensor(tensor), Value::Real(number)) | (Value::Real(number), Value::Tensor(tensor)) =
+                (left, right)
+            && tensor.dtype == Some(Dtype::Half)
+            && number.abs() > GREATEST_HALF
+        {
+            self.say(node, report::overflow(&one_line(node, self.source), *number));
         }
         let elements = shifted(left, right, operator);
         let mut result = self.promoted(left, right, node);

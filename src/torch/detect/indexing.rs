@@ -107,7 +107,7 @@ fn negative_read(context: &Context, id: NodeId, (axis, index): (usize, i64), ten
 fn negative_write(context: &Context, id: NodeId, (axis, index): (usize, i64)) -> Finding {
     context
         .finding(
-            NEGATIVE_INDEX.at(Level::Warning),
+            NEGATIVE_INDEX.at(Level::Info),
             id,
             format!("the index {index} of axis {axis} is negative"),
         )

@@ -75,9 +75,15 @@ fn said_by_source(context: &Context, line: &Line, constants: &[(NodeId, f64)]) -
     } else {
         format!("a constant (one of {})", numbers.join(", "))
     };
+    // A weight or buffer is the same in every run, and so is its item.
+    let of_model = code.split(call).next().is_some_and(|before| {
+        let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
+        before[start..].starts_with("self.")
+    });
+    let rule = if of_model { ITEM_BAKED.at(Level::Info) } else { ITEM_BAKED };
     Some(
         context
-            .finding(ITEM_BAKED, id, format!("`{call}` became {became}"))
+            .finding(rule, id, format!("`{call}` became {became}"))
             .label(format!("`{call}` was evaluated once, during the trace")),
     )
 }

@@ -2,6 +2,7 @@
 
 mod baked_shape;
 mod constant_output;
+mod constant_overflow;
 mod constants;
 mod dict_output;
 mod dropped_input;
@@ -19,7 +20,7 @@ use super::context::Context;
 use crate::diag::Finding;
 
 /// All of them, in the order of their codes.
-pub const DETECTORS: [fn(&Context, &mut Vec<Finding>); 14] = [
+pub const DETECTORS: [fn(&Context, &mut Vec<Finding>); 15] = [
     baked_shape::detect,
     item_baked::detect,
     in_place_shape_alias::detect,
@@ -33,6 +34,7 @@ pub const DETECTORS: [fn(&Context, &mut Vec<Finding>); 14] = [
     one_hot_depth::detect,
     indexing::detect,
     float64_promotion::detect,
+    constant_overflow::detect,
     operators::detect,
 ];
 

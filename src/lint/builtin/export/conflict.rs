@@ -32,7 +32,30 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Vec<Conflict> {
         })?;
         Some(Conflict { cause, demand: Demand { input, ..demand }, met: Some(id) })
     });
-    found.collect()
+    found.chain(at_weight(demands, id, node)).collect()
+}
+
+/// A product with a weight of fixed rows, of what a Reshape before made as long as the batch is: `{2,-1}` for
+/// `[batch,3,4]` gives `[2,6*batch]`, of which a weight of 12 rows takes one batch only.
+fn at_weight(demands: &Demands, id: NodeId, node: &Node) -> Option<Conflict> {
+    let Demands { cx, free, reach } = demands;
+    let weight = node.input(1).filter(|&weight| !reach.depends_on_inputs(weight))?;
+    let is_set = |attr: &str| node.attr(attr).and_then(|attr| attr.as_int()).unwrap_or(0) != 0;
+    let (data, rows) = match (&*node.op_type, cx.facts[weight].dims()?) {
+        ("MatMul", [.., rows, _]) => (node.input(0)?, rows),
+        ("Gemm", [rows, columns]) if !is_set("transA") => {
+            (node.input(0)?, if is_set("transB") { columns } else { rows })
+        }
+        _ => return None,
+    };
+    let (length, rows) = (cx.facts[data].dims()?.last()?.clone()?, rows.clone()?);
+    let is_open = length.equals(&rows, &cx.facts.bounds) == Answer::Unknown;
+    free.lost(&length, &rows).filter(|_| is_open && node.domain().is_empty())?;
+    let (cause, demand) = cause(demands, data, &length, &|node| {
+        let demand = (&*node.op_type == "Reshape").then(|| demands.reshape(node)).flatten()?;
+        matches!(demand.kind, Kind::Moves | Kind::Divides).then_some(demand)
+    })?;
+    Some(Conflict { cause, demand: Demand { kind: Kind::Equal, ..demand }, met: Some(id) })
 }
 
 /// The conflicts that show at the outputs of the model.

@@ -7,6 +7,7 @@ mod demand;
 mod free;
 mod one_hot;
 mod parts;
+mod range;
 mod reach;
 mod reshape;
 mod training;
@@ -16,6 +17,7 @@ use super::Detector;
 
 pub const DETECTORS: &[Detector] = &[
     baked::DETECTOR,
+    range::DETECTOR,
     alias::DETECTOR,
     unrolled::DETECTOR,
     parts::DETECTOR,

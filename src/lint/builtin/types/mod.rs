@@ -2,9 +2,10 @@
 
 mod casts;
 mod double;
+mod infinite;
 mod mismatch;
 mod narrow;
 
 use super::Detector;
 
-pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, double::DETECTOR, casts::DETECTOR, narrow::DETECTOR];
+pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, double::DETECTOR, casts::DETECTOR, infinite::DETECTOR, narrow::DETECTOR];

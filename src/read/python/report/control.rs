@@ -63,6 +63,20 @@ pub fn traced_branch(
     }
 }
 
+/// A decision on a size: right where every input that the model is made for takes the same way.
+pub fn size_branch(condition: Node, source: &str) -> Words {
+    let shown = one_line(condition, source);
+    Words {
+        rule: known::TRACED_BRANCH,
+        level: Level::Info,
+        message: format!("`{shown}` is decided by the size of the example input: only that way is exported"),
+        note: "where the axis is dynamic, sizes that would take the other way get this one",
+        help: "export for sizes that all take the same way, or write it so that no decision is needed: padding by \
+               `-n % k`, slices, which stop at the end of the axis by themselves"
+            .into(),
+    }
+}
+
 /// `a if c else b` → `torch.where(c, a, b)`
 fn conditional_help(node: Node, condition: &str, source: &str) -> String {
     match children(node)[..] {

@@ -13,12 +13,12 @@ use super::interpreter::Interpreter;
 use super::syntax::line;
 use super::value::Origin;
 
-pub use control::{shape_alias, traced_branch, unrolled, view_lost};
+pub use control::{shape_alias, size_branch, traced_branch, unrolled, view_lost};
 pub use indices::{
     boolean_mask, index_put_apart, index_put_broadcast, index_put_rank, negative_index, negative_write,
 };
 pub use values::{
-    array_meets_tensor, copied, dictionary_output, from_numpy, item, numpy_function, one_hot, promotion,
+    array_meets_tensor, copied, dictionary_output, from_numpy, item, numpy_function, one_hot, overflow, promotion,
     python_operator, size_made_number, string_output, tensor_data, to_numpy, training,
 };
 

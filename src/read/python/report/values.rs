@@ -159,6 +159,16 @@ pub fn promotion(code: &str, explicit: bool) -> Words {
     }
 }
 
+pub fn overflow(code: &str, number: f64) -> Words {
+    Words {
+        rule: known::CONSTANT_OVERFLOW,
+        level: Level::Warning,
+        message: format!("`{code}` multiplies float16 by {number:e}, which it cannot hold"),
+        note: "exporters write the number as -inf or inf, and 0 times it is NaN",
+        help: "choose by `torch.where(keep, x, torch.finfo(x.dtype).min)`".into(),
+    }
+}
+
 pub fn one_hot(node: Node, source: &str) -> Words {
     let arguments = Arguments::of(node, source);
     let function = field(node, "function").map_or("", |function| text(function, source));
