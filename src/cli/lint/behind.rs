@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::said::is_same;
-use crate::diag::{Finding, RuleId};
 use crate::diag::known;
+use crate::diag::{Finding, RuleId};
 use crate::graph::Model;
 use crate::graph::uses::Uses;
 use crate::lint::exporter;
@@ -21,7 +21,7 @@ pub fn lint(model: &Model, sources: &SourceFiles, said: &[Finding]) -> Vec<Findi
     for (file, lines) in lines(model, sources) {
         let Some(text) = sources.text(&file) else { continue };
         let lines: Vec<u32> = lines.into_iter().collect();
-        findings.extend(python::lint_functions(&text, &file, &lines));
+        findings.extend(python::lint_functions(&text, &file, &lines, sources));
     }
     findings.retain(|finding| !said.iter().any(|said| is_same(said, finding)));
     if exporter::is_torch_export(model) {

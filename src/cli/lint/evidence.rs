@@ -118,7 +118,7 @@ fn lint_bytes(input: &Input, bytes: Bytes, cx: Context) -> Linted {
         }
         Kind::Python => {
             let text = String::from_utf8_lossy(&bytes);
-            Linted::new(read::python::lint(&text, &input.name), true)
+            Linted::new(read::python::lint(&text, &input.name, &settings.sources), true)
         }
     }
 }

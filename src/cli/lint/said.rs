@@ -1,8 +1,5 @@
 //! `--export-log`: what the export said, matched to the nodes that came from the lines it speaks of.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use crate::diag::finding::Related;
 use crate::diag::{Finding, Level, Place, known};
 use crate::graph::uses::Uses;
@@ -27,13 +24,10 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
     }
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);
-    let files: BTreeSet<Arc<str>> =
-        model.nodes.ids().filter_map(|node| locator.own_source(node)).map(|source| source.file).collect();
     for (index, finding) in log.iter().enumerate() {
         let Some(node) = node_from(model, &locator, finding) else {
             // A number or a decision may leave no node behind.
-            let is_of_model = finding.source.as_ref().is_some_and(|source| files.contains(&source.file));
-            if is_of_model && is_of_trace(finding) {
+            if finding.source.is_some() && is_of_trace(finding) {
                 matched.indices.push(index);
                 if !said.iter().any(|said| is_same(said, finding)) {
                     matched.findings.push(proved_or_remark(finding.clone()));

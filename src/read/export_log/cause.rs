@@ -116,7 +116,8 @@ fn unsupported(message: &str) -> Option<Kind> {
     }
     if let Some(rest) = after(message, "No ONNX function found for ") {
         let operator = after(rest, "op='").and_then(|rest| rest.split('\'').next());
-        let function = after(rest, "<function ").or_else(|| after(rest, "<built-in function ")).map(first_word);
+        let function =
+            after(rest, "<function ").or_else(|| after(rest, "<built-in function ")).map(first_word);
         let operator = operator.or(function.map(|name| name.trim_end_matches('>')));
         return Some(kind(operator.unwrap_or_else(|| first_word(rest).trim_end_matches('.')), None, None));
     }

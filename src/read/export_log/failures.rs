@@ -100,7 +100,8 @@ fn branch(expression: &str, code: &str) -> Words {
 /// Whether a line makes a Python number of a tensor, and decides nothing.
 fn makes_number(code: &str) -> bool {
     let numbers = ["float(", "int(", ".item()", ".tolist()"];
-    let decides = ["if ", "while ", "assert ", " and ", " or ", "not ", "bool(", " < ", " > ", " <= ", " >= ", " == "];
+    let decides =
+        ["if ", "while ", "assert ", " and ", " or ", "not ", "bool(", " < ", " > ", " <= ", " >= ", " == "];
     numbers.iter().any(|call| code.contains(call)) && !decides.iter().any(|word| code.contains(word))
 }
 

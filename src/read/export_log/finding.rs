@@ -79,7 +79,7 @@ fn python_value(python: PythonType, remark: &Remark) -> Words {
         PythonType::Boolean => branch(code),
         PythonType::Array => numpy_array(code),
         PythonType::Index | PythonType::Integer if is_loop(code) => iteration(remark),
-        PythonType::Index | PythonType::Integer if reads_shape(code) => shape_value(code),
+        PythonType::Index | PythonType::Integer | PythonType::Float if reads_shape(code) => shape_value(code),
         _ => item(python, code),
     }
 }
@@ -102,7 +102,11 @@ fn branch(code: &str) -> Words {
     Words {
         rule: known::TRACED_BRANCH,
         // On sizes, and on what the model holds, every input that it is made for may take the same way.
-        level: if asserts || of_model(condition(code)) || reads_shape(code) { Level::Info } else { Level::Warning },
+        level: if asserts || of_model(condition(code)) || reads_shape(code) {
+            Level::Info
+        } else {
+            Level::Warning
+        },
         message,
         note: "tracing records tensor operations; a Python decision on a tensor leaves no trace of the condition",
         help: if asserts {
@@ -120,7 +124,8 @@ fn branch(code: &str) -> Words {
 fn of_model(condition: &str) -> bool {
     let words = condition.split_whitespace().filter(|word| !matches!(*word, "not" | "and" | "or"));
     let is_attribute = |word: &str| {
-        word.strip_prefix("self.").is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || "._".contains(c)))
+        word.strip_prefix("self.")
+            .is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || "._".contains(c)))
     };
     !condition.is_empty() && words.into_iter().all(is_attribute)
 }
@@ -132,11 +137,12 @@ fn is_state(code: &str) -> bool {
         before[start..].starts_with("self.")
     };
     let calls = [".item()", ".tolist()"];
-    let by_method = calls.iter().flat_map(|call| code.match_indices(call)).map(|(at, _)| receiver(&code[..at]));
+    let by_method =
+        calls.iter().flat_map(|call| code.match_indices(call)).map(|(at, _)| receiver(&code[..at]));
     let functions = ["int(", "float("];
-    let by_function = functions
-        .iter()
-        .flat_map(|call| code.match_indices(call).map(|(at, _)| code[at + call.len()..].starts_with("self.")));
+    let by_function = functions.iter().flat_map(|call| {
+        code.match_indices(call).map(|(at, _)| code[at + call.len()..].starts_with("self."))
+    });
     let all: Vec<bool> = by_method.chain(by_function).collect();
     !all.is_empty() && all.into_iter().all(|state| state)
 }
@@ -164,7 +170,8 @@ fn numpy_array(code: &str) -> Words {
 fn shape_value(code: &str) -> Words {
     Words {
         rule: known::BAKED_SHAPE,
-        level: Level::Warning,
+        // Most sizes never vary: `math.sqrt(q.shape[-1])`. Where one does, the graph shows it.
+        level: Level::Info,
         message: format!(
             "{} makes a Python number of a size: the traced size is fixed in the graph",
             shown(code, "this line")
@@ -198,9 +205,13 @@ fn item(python: PythonType, code: &str) -> Words {
 }
 
 fn iteration(remark: &Remark) -> Words {
+    let code = remark.code();
+    let targets = code.split_once(" = ").map_or("", |(targets, _)| targets);
+    let unpacks = targets.contains(',') && !code.contains("for ");
     Words {
         rule: known::UNROLLED_LOOP,
-        level: Level::Warning,
+        // `a, b = x.unbind(1)` takes as many as there are names, in every run.
+        level: if unpacks { Level::Info } else { Level::Warning },
         message: format!(
             "{} was unrolled: the graph has one copy of its body for each step of the example input",
             shown(remark.code(), "a Python loop over a tensor")
@@ -217,7 +228,7 @@ fn iteration(remark: &Remark) -> Words {
 fn length() -> Words {
     Words {
         rule: known::BAKED_SHAPE,
-        level: Level::Warning,
+        level: Level::Info,
         message: "`len()` of a tensor is a Python integer: the traced length is fixed in the graph".into(),
         note: "the tracer follows `x.shape[0]`, but not `len(x)`",
         help: "write `x.shape[0]`".into(),

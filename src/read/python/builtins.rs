@@ -130,7 +130,9 @@ impl<'t> Interpreter<'t> {
                 self.say(call.node, words);
             }
             // One of them is a number of the model, or of another tensor.
-            if matches!(name, "max" | "min") && call.values.iter().any(|value| matches!(value, Value::Size(_))) {
+            if matches!(name, "max" | "min")
+                && call.values.iter().any(|value| matches!(value, Value::Size(_)))
+            {
                 self.say(call.node, report::size_branch(call.node, self.source));
             }
             let all = call.values.iter().cloned();
@@ -173,8 +175,10 @@ impl<'t> Interpreter<'t> {
         if !call.has_size() {
             return Value::Number(None);
         }
-        // A product of sizes stays one; all others want a Python number.
-        if name != "prod" {
+        // A product of sizes stays one; all others want a Python number. The last axis is that of the features,
+        // as in `math.sqrt(q.size(-1))`, which never vary.
+        let of = call.arguments.positional.first().map_or("", |of| text(*of, self.source));
+        if name != "prod" && !of.ends_with("(-1)") && !of.ends_with("[-1]") {
             let code = text(call.node, self.source);
             self.say(call.node, report::size_made_number(code, &format!("the sizes of `{code}`")));
         }

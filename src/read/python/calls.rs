@@ -216,6 +216,9 @@ impl<'t> Interpreter<'t> {
         if path.starts_with("einops.") {
             return Value::Tensor(Tensor { sure: true, rank: None, ..self.result(&call.tensors()) });
         }
+        if let Some(value) = self.imported_call(path, call) {
+            return value;
+        }
         self.builtin_call(path, call)
     }
 

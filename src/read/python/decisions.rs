@@ -69,14 +69,20 @@ impl<'t> Interpreter<'t> {
 
     /// `i < n`, where `n` is a size.
     fn compares_sizes(&mut self, condition: Node<'t>) -> bool {
-        let orders = |operator: &Node| matches!(text(*operator, self.source), "<" | ">" | "<=" | ">=" | "==" | "!=");
+        let orders =
+            |operator: &Node| matches!(text(*operator, self.source), "<" | ">" | "<=" | ">=" | "==" | "!=");
         if condition.kind() != "comparison_operator" || !fields(condition, "operators").iter().all(orders) {
             return false;
         }
         self.quiet += 1;
         let sides: Vec<Value> = children(condition).into_iter().map(|side| self.evaluate(side)).collect();
         self.quiet -= 1;
-        sides.iter().any(|side| matches!(side, Value::Size(_)))
+        // The last axis is that of the features, which never vary.
+        let is_last = |node: &Node| {
+            ["shape[-1]", "size(-1)"].iter().any(|last| text(*node, self.source).ends_with(last))
+        };
+        let sizes = sides.iter().zip(children(condition));
+        sizes.into_iter().any(|(side, node)| matches!(side, Value::Size(_)) && !is_last(&node))
     }
 
     /// What each step of a loop over `iterable` gets; says so where their number is that of the trace.

@@ -1,5 +1,6 @@
 //! Runs a program on what is known of its values: one frame per function that is being looked into.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use tree_sitter::Node;
 
 use crate::diag::{Finding, Level};
 
+use super::imports::{Abroad, Visit};
 use super::parameters::{Guess, Parameter, guess, parameters};
 use super::program::{ClassKind, Global, Program};
 use super::syntax::{children, field};
@@ -74,6 +76,11 @@ pub struct Interpreter<'t> {
     /// Functions that were looked into.
     pub reached: Vec<bool>,
     pub findings: Vec<Finding>,
+    /// Of each finding, the functions from which the code that it speaks of was reached, its own among them.
+    pub within: Vec<BTreeSet<usize>>,
+    /// The files beside this one, where they may be looked into, and what came of it.
+    pub abroad: Option<Abroad<'t>>,
+    pub visits: FxHashMap<String, Visit>,
 }
 
 impl<'t> Interpreter<'t> {
@@ -95,6 +102,9 @@ impl<'t> Interpreter<'t> {
             known_calls: FxHashMap::default(),
             reached: vec![false; program.functions.len()],
             findings: vec![],
+            within: vec![],
+            abroad: None,
+            visits: FxHashMap::default(),
         };
         interpreter.run_globals(root);
         interpreter
@@ -141,7 +151,8 @@ impl<'t> Interpreter<'t> {
             }
         }
         let found = std::mem::replace(&mut self.findings, known);
-        let remarks = found.into_iter().map(|finding| Finding { level: finding.level.min(Level::Info), ..finding });
+        let remarks =
+            found.into_iter().map(|finding| Finding { level: finding.level.min(Level::Info), ..finding });
         let is_new = |finding: &Finding, known: &[Finding]| {
             !known.iter().any(|said| said.code == finding.code && said.source == finding.source)
         };
@@ -160,8 +171,12 @@ impl<'t> Interpreter<'t> {
             let class = &self.program.classes[class];
             class.kind == ClassKind::Module || class.kind == ClassKind::Other && !class.bases.is_empty()
         });
-        let parameters = parameters(function.node, self.source);
-        inherits && parameters.iter().any(|one| guess(one, function.node, self.source) == Guess::Tensor)
+        // A function by itself may be one of training, unless it says that it takes tensors.
+        let takes = |one: &Parameter| {
+            let written = one.annotation.is_some() || function.class.is_some();
+            written && guess(one, function.node, self.source) == Guess::Tensor
+        };
+        inherits && parameters(function.node, self.source).iter().any(takes)
     }
 
     fn run_guessed(&mut self, index: usize, class: Option<usize>) {
@@ -236,7 +251,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// The value with new identities: what one call returned is not what another did.
-    fn afresh(&mut self, mut value: Value) -> Value {
+    pub fn afresh(&mut self, mut value: Value) -> Value {
         let mut renamed: FxHashMap<Identity, Identity> = FxHashMap::default();
         value.renumber(&mut |old| *renamed.entry(old).or_insert_with(|| self.identity()));
         value

@@ -14,6 +14,7 @@ mod dtypes;
 mod expressions;
 mod factories;
 mod functional;
+mod imports;
 mod indexing;
 mod interpreter;
 mod known;
@@ -35,37 +36,46 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::diag::Finding;
+use crate::source::SourceFiles;
 
+use imports::Abroad;
 use interpreter::Interpreter;
 use program::{ClassKind, Program};
 
 /// Lints the `forward` methods of a file's modules, and what they call in the file. `file` is what the
-/// places of the findings name. Faulty Python is read as far as it goes.
-pub fn lint(text: &str, file: &str) -> Vec<Finding> {
-    look(text, file, &[])
+/// places of the findings name. Faulty Python is read as far as it goes. Functions of other files are followed
+/// where `sources` has them.
+pub fn lint(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
+    look(text, file, &[], sources)
 }
 
 /// Lints only the functions that a graph came from: those in which one of `lines` (1-based) stands.
 ///
 /// That a graph was exported says that its operators could be; so nothing is said of Python operators.
-pub fn lint_functions(text: &str, file: &str, lines: &[u32]) -> Vec<Finding> {
+pub fn lint_functions(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Finding> {
     if lines.is_empty() {
         return vec![];
     }
-    look(text, file, lines)
+    look(text, file, lines, sources)
 }
 
-fn look(text: &str, file: &str, lines: &[u32]) -> Vec<Finding> {
+fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Finding> {
     let Some(tree) = syntax::parse(text) else { return vec![] };
     let root = tree.root_node();
     let program = Program::of(root, text);
     let mut interpreter = Interpreter::new(text, Arc::from(file), &program, root);
-    for class in (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module) {
-        if let Some(forward) = program.method(class, "forward") {
-            interpreter.run_method(forward, class);
-        }
-    }
+    interpreter.abroad = Some(Abroad { sources, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(&program, lines);
+    let is_wanted = |function: usize| wanted.iter().any(|(index, _)| *index == function);
+    // What the wanted ones reach is said of them, so they come first.
+    let modules =
+        (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module);
+    let mut forwards: Vec<(usize, usize)> =
+        modules.filter_map(|class| Some((program.method(class, "forward")?, class))).collect();
+    forwards.sort_by_key(|(forward, _)| !is_wanted(*forward));
+    for (forward, class) in forwards {
+        interpreter.run_method(forward, class);
+    }
     for index in wanted.iter().map(|(index, _)| *index) {
         if !interpreter.reached[index] && !program.is_scripted(index) {
             interpreter.run_root(index);
@@ -76,9 +86,9 @@ fn look(text: &str, file: &str, lines: &[u32]) -> Vec<Finding> {
     }
     let mut findings = interpreter.findings;
     if !lines.is_empty() {
-        let within = |line| wanted.iter().any(|(_, range)| range.contains(&line));
-        findings.retain(|finding| &*finding.rule != "python-op");
-        findings.retain(|finding| finding.source.as_ref().is_some_and(|source| within(source.line)));
+        let mut within =
+            interpreter.within.iter().map(|functions| functions.iter().any(|one| is_wanted(*one)));
+        findings.retain(|finding| within.next().unwrap_or(false) && &*finding.rule != "python-op");
     }
     findings.sort_by_key(|finding| finding.source.as_ref().map(|source| (source.line, source.column)));
     findings

@@ -40,8 +40,8 @@ impl<'t> Interpreter<'t> {
         }
         match name {
             "zeros" | "ones" | "empty" | "linspace" | "logspace" | "eye" | "identity" | "rand" | "randn"
-            | "random" | "uniform" | "normal" | "float64" | "double" | "hanning" | "hamming"
-            | "blackman" | "bartlett" | "kaiser" | "geomspace" | "tri" => true,
+            | "random" | "uniform" | "normal" | "float64" | "double" | "hanning" | "hamming" | "blackman"
+            | "bartlett" | "kaiser" | "geomspace" | "tri" => true,
             "array" | "asarray" => call.values.first().is_some_and(has_float),
             "sqrt" | "exp" | "log" | "sin" | "cos" => {
                 call.values.first().is_none_or(|v| matches!(v, Value::Array(a) if a.double))

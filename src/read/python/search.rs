@@ -93,7 +93,8 @@ fn fixes(node: Node, axis: Option<u32>, size: i64, source: &str) -> Option<u32> 
     if matches!(node.kind(), "for_statement" | "for_in_clause") {
         let over = field(node, "right").map_or("", |right| text(right, source));
         let asked = |size: &str| axis.is_none_or(|axis| over.contains(&format!("{size}{axis}")));
-        let counts = over.contains("range(") && (asked(".shape[") || asked(".size(") || axis == Some(0) && over.contains("len("));
+        let counts = over.contains("range(")
+            && (asked(".shape[") || asked(".size(") || axis == Some(0) && over.contains("len("));
         let unbinds = over.contains(".unbind(");
         return (counts || unbinds).then_some(if counts { 1 } else { 3 });
     }

@@ -106,11 +106,7 @@ fn negative_read(context: &Context, id: NodeId, (axis, index): (usize, i64), ten
 
 fn negative_write(context: &Context, id: NodeId, (axis, index): (usize, i64)) -> Finding {
     context
-        .finding(
-            NEGATIVE_INDEX.at(Level::Info),
-            id,
-            format!("the index {index} of axis {axis} is negative"),
-        )
+        .finding(NEGATIVE_INDEX.at(Level::Info), id, format!("the index {index} of axis {axis} is negative"))
         .label("written through constant indices")
         .note("it becomes an index of ScatterND, where not every runtime takes negative ones")
         .help(format!("write the index that is meant, or `i % x.shape[{axis}]`"))

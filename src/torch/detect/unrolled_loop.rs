@@ -26,6 +26,8 @@ struct Loop {
     /// The nodes that take the first and the last element.
     first: NodeId,
     last: NodeId,
+    /// What computes with the first element.
+    used_by: Option<NodeId>,
 }
 
 /// `for t in range(x.shape[1]): h = cell(x[:, t], h)` is recorded as one step for each index of the axis
@@ -59,6 +61,7 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
     for loops in groups {
         let Some(first) = loops.first() else { continue };
         let (steps, axis, base) = (first.steps, first.over.axis, context.describe(first.over.base));
+        let user = first.used_by.and_then(|id| context.user_source(context.trace.node(id)));
         let mut finding = context
             .finding(UNROLLED_LOOP, first.first, format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"))
             .label("the first step")
@@ -68,6 +71,8 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
                  if the length may vary and there is none, a `torch.jit.script` function keeps the loop with the tracing \
                  exporter, and `torch._higher_order_ops.scan` with `dynamo=True`",
             );
+        // `for sample in x` takes its elements in PyTorch's own code.
+        finding.source = finding.source.or(user);
         for other in loops.iter().skip(1) {
             let message = format!(
                 "the same steps over axis {} of {}",
@@ -93,6 +98,7 @@ fn is_same_loop(trace: &Trace, a: &Loop, b: &Loop) -> bool {
 /// and what is computed with each is what is computed with the next.
 fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop> {
     let (first, last) = (elements.first()?.taken_by, elements.last()?.taken_by);
+    let used_by = trace.value(elements.first()?.value).users.iter().find_map(computing);
     elements.sort_by_key(|element| (element.index, element.taken_by));
     elements.dedup_by_key(|element| element.index);
     let start = elements.first()?.index;
@@ -108,15 +114,17 @@ fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop
     let alike = bodies.windows(2).skip(may_differ).all(|pair| is_alike(&pair[0], &pair[1]));
     // Three coordinates are combined with one another: `a * b`, `b * c`, `c * a`.
     let apart = steps > MIN_STEPS || !are_combined(trace, &elements);
-    let is_loop = steps >= MIN_STEPS && consecutive && whole && alike && apart && has_one_body(trace, &elements);
-    is_loop.then_some(Loop { over, steps, first, last })
+    let is_loop =
+        steps >= MIN_STEPS && consecutive && whole && alike && apart && has_one_body(trace, &elements);
+    is_loop.then_some(Loop { over, steps, first, last, used_by })
 }
 
 /// Whether a node computes with two elements as they are; putting them together again does not count.
 fn are_combined(trace: &Trace, elements: &[Element]) -> bool {
     let mut users: BTreeSet<NodeId> = BTreeSet::new();
     elements.iter().any(|element| {
-        let of_one: BTreeSet<NodeId> = trace.value(element.value).users.iter().filter_map(computing).collect();
+        let of_one: BTreeSet<NodeId> =
+            trace.value(element.value).users.iter().filter_map(computing).collect();
         let again = of_one.iter().any(|user| users.contains(user) && !is_container(trace, *user));
         users.extend(of_one);
         again

@@ -131,11 +131,35 @@ fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let (input, sizes) = match &*node.op_type {
         "Reshape" => (usize::from(node.input(1).is_some()), reshape_target(cx, node)?),
         "Resize" => (3, cx.input(node, 3).and_then(Fact::as_ints)?),
-        _ => return None,
+        "Expand" => (1, cx.input(node, 1).and_then(Fact::as_ints)?),
+        "Tile" if cx.input(node, 1).is_some_and(Fact::is_const) => {
+            (1, node.output(0).and_then(|value| cx.facts[value].dims())?.to_vec())
+        }
+        _ => return carried(demands, node, fixed),
     };
+    // What Expand and Tile make longer has a 1 there, not the free size.
+    if matches!(&*node.op_type, "Expand" | "Tile") {
+        let is_new = is_among(&sizes, fixed) && !is_among(data, fixed);
+        return (node.domain().is_empty() && is_new).then_some(input);
+    }
     let is_free = data.iter().flatten().any(|size| free.lost(size, fixed).is_some());
     let is_new = is_among(&sizes, fixed) && !is_among(data, fixed);
     (node.domain().is_empty() && is_free && is_new).then_some(input)
+}
+
+/// The constant by which arithmetic gives its result a number: a grid of coordinates that is scaled by what varies.
+/// Along one axis only, a constant is a parameter of the features there.
+fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
+    let Demands { cx, reach, .. } = demands;
+    let [Some(a), Some(b)] = node.inputs[..] else { return None };
+    if !matches!(&*node.op_type, "Add" | "Sub" | "Mul" | "Div") || !node.domain().is_empty() {
+        return None;
+    }
+    let has = |value: ValueId| cx.facts[value].dims().is_some_and(|dims| is_among(dims, fixed));
+    let (input, constant, other) = if reach.depends_on_inputs(a) { (1, b, a) } else { (0, a, b) };
+    let is_grid = cx.facts[constant].dims()?.iter().filter(|size| **size != Some(Dim::known(1))).count() > 1;
+    let is_cause = !reach.depends_on_inputs(constant) && has(constant) && !has(other) && is_grid;
+    (is_cause && reach.depends_on_inputs(other)).then_some(input)
 }
 
 /// What a Reshape demands that has -1 in the place of the `batch`, and so makes `rows` of it: that the axes behind

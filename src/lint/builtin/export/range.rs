@@ -25,7 +25,9 @@ fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Optio
         (None, None, Some(most)) => (Level::Info, format!("up to {most}")),
         (None, None, None) => return None,
     };
-    let message = format!("the input `{name}` leaves `{size}` free, but the graph was exported as one that holds {holds}");
+    let message = format!(
+        "the input `{name}` leaves `{size}` free, but the graph was exported as one that holds {holds}"
+    );
     let mut finding = BAKED_SHAPE
         .at(level)
         .finding(message, cx.places.declaration(input))

@@ -60,11 +60,8 @@ fn unrolled(cx: &LintContext, found: &Unrolled) -> Finding {
         usize::try_from(axis).ok().and_then(|axis| cx.facts[value].dims()?.get(axis).cloned().flatten());
     // Where the interface fixes the length, and no step needs another, the copies are right for every input.
     let is_free = size.as_ref().is_some_and(|size| size.as_const().is_none());
-    let rule = if is_free || found.recurrent || axis == 0 {
-        UNROLLED_LOOP
-    } else {
-        UNROLLED_LOOP.at(Level::Info)
-    };
+    let rule =
+        if is_free || found.recurrent || axis == 0 { UNROLLED_LOOP } else { UNROLLED_LOOP.at(Level::Info) };
     let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
     let finding = match size.as_ref().filter(|size| size.as_const().is_none()) {
         Some(size) => finding.note(format!(
@@ -230,9 +227,11 @@ fn hash(cx: &LintContext, node: &Node) -> u64 {
     let is_weight = |value: &&ValueId| {
         cx.model.values[**value].initial.is_some() && cx.facts[**value].rank().is_some_and(|rank| rank > 0)
     };
-    node.inputs.iter().flatten().filter(is_weight).filter(|value| !is_index(cx, **value)).for_each(|weight| {
-        weight.index().hash(&mut hasher);
-    });
+    node.inputs.iter().flatten().filter(is_weight).filter(|value| !is_index(cx, **value)).for_each(
+        |weight| {
+            weight.index().hash(&mut hasher);
+        },
+    );
     (node.domain(), &node.op_type, node.inputs.len(), node.outputs.len()).hash(&mut hasher);
     for attr in &node.attrs {
         (&attr.name, attr.value.as_int(), attr.value.as_ints()).hash(&mut hasher);

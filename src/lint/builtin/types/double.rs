@@ -47,10 +47,10 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
         None => format!("{nodes} in double between two casts, though the model is in {from}"),
     };
     // Without a constant that widened it, the computation is in double since its author casts to it.
-    let rule = if region.constants.is_empty() { FLOAT64_PROMOTION.at(Level::Info) } else { FLOAT64_PROMOTION };
-    let mut finding = cx
-        .at_node(rule, entry, Part::Whole, message)
-        .label(format!("{from} becomes double here"));
+    let rule =
+        if region.constants.is_empty() { FLOAT64_PROMOTION.at(Level::Info) } else { FLOAT64_PROMOTION };
+    let mut finding =
+        cx.at_node(rule, entry, Part::Whole, message).label(format!("{from} becomes double here"));
     for &constant in region.constants.iter().take(SHOWN) {
         finding = finding.related(cx.places.value(constant), "this constant is double");
     }

@@ -21,7 +21,9 @@ fn product(cx: &LintContext, node: NodeId, input: usize, number: f64, elem: Elem
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     for (id, node) in cx.nodes().filter(|(_, node)| node.domain().is_empty() && &*node.op_type == "Mul") {
-        sink.extend(infinite_factor(cx, node).map(|(input, number, elem)| product(cx, id, input, number, elem)));
+        sink.extend(
+            infinite_factor(cx, node).map(|(input, number, elem)| product(cx, id, input, number, elem)),
+        );
     }
 }
 
@@ -29,7 +31,8 @@ fn run(cx: &LintContext, sink: &mut Sink) {
 fn infinite_factor(cx: &LintContext, node: &Node) -> Option<(usize, f64, ElemType)> {
     let [Some(a), Some(b)] = node.inputs[..] else { return None };
     let (input, constant, other) = if cx.facts[a].is_const() { (0, a, b) } else { (1, b, a) };
-    let elem = cx.facts[constant].elem().filter(|elem| matches!(elem, ElemType::Float16 | ElemType::Bfloat16))?;
+    let elem =
+        cx.facts[constant].elem().filter(|elem| matches!(elem, ElemType::Float16 | ElemType::Bfloat16))?;
     let array = cx.facts[constant].as_const().filter(|_| !cx.facts[other].is_const())?;
     let infinite = array.f64s().ok()?.into_iter().find(|number| number.is_infinite())?;
     Some((input, infinite, elem))

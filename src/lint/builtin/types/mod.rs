@@ -8,4 +8,5 @@ mod narrow;
 
 use super::Detector;
 
-pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, double::DETECTOR, casts::DETECTOR, infinite::DETECTOR, narrow::DETECTOR];
+pub const DETECTORS: &[Detector] =
+    &[mismatch::DETECTOR, double::DETECTOR, casts::DETECTOR, infinite::DETECTOR, narrow::DETECTOR];

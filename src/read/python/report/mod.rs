@@ -4,6 +4,8 @@ mod control;
 mod indices;
 mod values;
 
+use std::collections::BTreeSet;
+
 use tree_sitter::Node;
 
 use crate::diag::{Finding, Level, Place, RuleId, SourcePlace};
@@ -18,8 +20,8 @@ pub use indices::{
     boolean_mask, index_put_apart, index_put_broadcast, index_put_rank, negative_index, negative_write,
 };
 pub use values::{
-    array_meets_tensor, copied, dictionary_output, from_numpy, item, numpy_function, one_hot, overflow, promotion,
-    python_operator, size_made_number, string_output, tensor_data, to_numpy, training,
+    array_meets_tensor, copied, dictionary_output, from_numpy, item, numpy_function, one_hot, overflow,
+    promotion, python_operator, size_made_number, string_output, tensor_data, to_numpy, training,
 };
 
 /// A finding without its place.
@@ -76,16 +78,31 @@ impl<'t> Interpreter<'t> {
             return;
         }
         let place = self.place(node);
-        let said = |finding: &&Finding| {
-            *finding.code == *words.rule.code
-                && finding.source.as_ref().is_some_and(|s| s.line == place.line && s.column == place.column)
-        };
-        let finding = words.rule.at(words.level).finding(words.message.clone(), Place::Source(place.clone()));
-        let finding = finding.note(words.note).help(words.help.clone());
-        match self.findings.iter().position(|finding| said(&finding)) {
-            Some(at) if self.findings[at].level < finding.level => self.findings[at] = finding,
-            Some(_) => {}
-            None => self.findings.push(finding),
+        let finding = words.rule.at(words.level).finding(words.message.clone(), Place::Source(place));
+        self.tell(finding.note(words.note).help(words.help.clone()));
+    }
+
+    /// Adds a finding, or brings the one that is there to its level.
+    pub fn tell(&mut self, finding: Finding) {
+        if self.quiet > 0 {
+            return;
+        }
+        let place = |of: &Finding| of.source.as_ref().map(|s| (s.file.clone(), s.line, s.column));
+        let said = |known: &Finding| known.code == finding.code && place(known) == place(&finding);
+        let reached: BTreeSet<usize> = self.frames.iter().filter_map(|frame| frame.function).collect();
+        match self.findings.iter().position(said) {
+            Some(at) => {
+                if self.findings[at].level < finding.level {
+                    self.findings[at] = finding;
+                }
+                if let Some(within) = self.within.get_mut(at) {
+                    within.extend(reached);
+                }
+            }
+            None => {
+                self.findings.push(finding);
+                self.within.push(reached);
+            }
         }
     }
 
@@ -94,7 +111,7 @@ impl<'t> Interpreter<'t> {
         self.frames.last().map_or(node, |frame| frame.statement)
     }
 
-    fn place(&self, node: Node<'t>) -> SourcePlace {
+    pub fn place(&self, node: Node<'t>) -> SourcePlace {
         let start = node.start_byte();
         let line_start = self.source[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = self.source[start..].find('\n').map_or(self.source.len(), |at| start + at);

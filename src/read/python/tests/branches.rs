@@ -53,7 +53,8 @@ fn checks_are_only_remarked() {
 #[test]
 fn traced_branch_is_silent() {
     for body in [
-        "if x.shape[0] > 1:\n    x = x + 1\nreturn x",
+        "if x.shape[-1] > 1:\n    x = x + 1\nreturn x",
+        "if x.shape[0] > 8:\n    raise ValueError(x.shape)\nreturn x",
         "if x.dim() == 3 and x.is_cuda and x.dtype == torch.float16:\n    x = x[0]\nreturn x",
         "if k is not None:\n    x = x + k\nreturn x",
         "if k:\n    x = x + 1\nreturn x",
@@ -146,4 +147,16 @@ fn unrolled_loop_is_silent() {
         "for layer in self.layers:\n    x = layer(x)\nfor i in range(len(self.layers)):\n    x = self.layers[i](x)\nfor _ in range(self.steps):\n    x = x * 2\nreturn x",
     ));
     check(&forward("", "xs: list[Tensor]", "for x in xs:\n    x = x + 1\nreturn xs"));
+}
+
+#[test]
+fn decisions_on_sizes_are_remarked() {
+    for body in [
+        "if x.shape[0] > 1:  #? traced-branch\n    x = x + 1\nreturn x",
+        "if x.size(1) % 2:  #? traced-branch\n    x = x[:, 1:]\nreturn x",
+        "n = min(x.shape[1], 8)  #? traced-branch\nreturn x[:, :n]",
+        "return x if len(x.relu()) == 2 else -x  #? traced-branch baked-shape",
+    ] {
+        check_forward(body);
+    }
 }

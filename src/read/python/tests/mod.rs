@@ -26,7 +26,7 @@ fn check(source: &str) {
             wanted.extend(rules.split_whitespace().map(|rule| format!("{} {rule} {loud}", number + 1)));
         }
     }
-    let findings = lint(&text, "net.py");
+    let findings = lint(&text, "net.py", &SourceFiles::default());
     let mut said: Vec<String> = findings
         .iter()
         .map(|finding| {
@@ -87,7 +87,7 @@ fn behind_a_graph_only_its_functions_are_looked_at() {
         "class Other(nn.Module):\n    def forward(self, x):\n        return x + x.mean().item()\n"
     );
     let said = |lines: &[u32]| -> Vec<u32> {
-        let findings = lint_functions(&source, "net.py", lines);
+        let findings = lint_functions(&source, "net.py", lines, &SourceFiles::default());
         findings.iter().filter_map(|finding| finding.source.as_ref().map(|source| source.line)).collect()
     };
     assert_eq!(said(&[]), Vec::<u32>::new());

@@ -76,20 +76,23 @@ fn item_baked_is_silent() {
 fn sizes_made_numbers_are_remarked() {
     check_forward("n = int(x.shape[1] * 0.5)  #? baked-shape\nreturn x[:, :n]");
     check_forward("n = len(x.relu())  #? baked-shape\nreturn x.reshape(n, -1)");
+    check_forward("return x / math.sqrt(x.size(1))  #? baked-shape");
+    check_forward("b, n, d = map(int, x.shape)  #? baked-shape\nreturn x.reshape(b, n * d)");
     check_forward("return x / math.sqrt(x.size(-1))");
+    check_forward("return x.reshape(-1, math.prod(x.shape[1:]))");
 }
 
 #[test]
 fn numpy_constant() {
     for body in [
-        "noise = torch.from_numpy(np.ones((2, 5), dtype=np.float32))  #! numpy-constant\nreturn x + noise",
+        "noise = torch.from_numpy(np.ones((2, 5), dtype=np.float32))  #? numpy-constant\nreturn x + noise",
         "s = float(x.detach().numpy().max())  #! numpy-constant\nreturn x / s",
         "return x * np.max(x.abs())  #! numpy-constant",
         "n = np.prod(x.shape[1:])  #! numpy-constant\nreturn x.reshape(-1, n)",
         "a = x.detach().cpu().numpy()  #! numpy-constant\nreturn torch.from_numpy(np.flip(a))  #! numpy-constant",
-        "return x + torch.tensor(np.arange(5))  #! numpy-constant",
+        "return x + torch.tensor(np.arange(5))  #? numpy-constant",
         "return k * np.sum(x)  #? numpy-constant",
-        "grid = torch.as_tensor(np.stack([np.zeros(3), np.ones(3)]), dtype=torch.float32)  #! numpy-constant\nreturn x + grid",
+        "grid = torch.as_tensor(np.stack([np.zeros(3), np.ones(3)]), dtype=torch.float32)  #? numpy-constant\nreturn x + grid",
         "return x - torch.tensor(x.mean())  #! numpy-constant",
         "return x * torch.tensor([x.amin(), 1.0])  #! numpy-constant",
         "return x * torch.as_tensor([x.amin(), x.amax()])  #! numpy-constant",
@@ -100,7 +103,7 @@ fn numpy_constant() {
         check_forward(body);
     }
     check(
-        "import numpy\nfrom torch import from_numpy as wrap\nclass Net(nn.Module):\n    def forward(self, x):\n        return x + wrap(numpy.eye(3, dtype='float32'))  #! numpy-constant\n",
+        "import numpy\nfrom torch import from_numpy as wrap\nclass Net(nn.Module):\n    def forward(self, x):\n        return x + wrap(numpy.eye(3, dtype='float32'))  #? numpy-constant\n",
     );
     check(&forward(
         "self.anchors = np.zeros(3)",
@@ -154,7 +157,7 @@ fn float64_promotion() {
         "y = x.relu()\nreturn torch.cat([y, torch.zeros(2, 4).double()])  #! float64-promotion",
         "w = torch.DoubleTensor([0.1, 0.2])\nx = x.float()\nx = x - w  #! float64-promotion\nreturn x",
         "w = torch.tensor([0.1, 0.2], dtype=torch.float64)\nreturn torch.mul(x.sin(), w)  #! float64-promotion",
-        "y = x.exp()\ny = y + torch.from_numpy(np.linspace(0, 1, 4))  #! float64-promotion numpy-constant\nreturn y",
+        "y = x.exp()\nt = torch.from_numpy(np.linspace(0, 1, 4))  #? numpy-constant\ny = y + t  #! float64-promotion\nreturn y",
     ] {
         check_forward(body);
     }
@@ -205,17 +208,17 @@ fn python_op() {
         )
     };
     let bare = square("");
-    check(&format!("{bare}{}", forward("", "x", "return Square.apply(x)  #! python-op")));
-    check(&format!("{bare}square = Square.apply\n{}", forward("", "x", "return square(x)  #! python-op")));
+    check(&format!("{bare}{}", forward("", "x", "return Square.apply(x)  #? python-op")));
+    check(&format!("{bare}square = Square.apply\n{}", forward("", "x", "return square(x)  #? python-op")));
     check(&format!(
-        "{bare}def sq(t):\n    return Square.apply(t) + 1  #! python-op\n\n{}",
+        "{bare}def sq(t):\n    return Square.apply(t) + 1  #? python-op\n\n{}",
         forward("", "x", "return sq(x)")
     ));
-    check(&format!("{bare}{}", forward("self.f = Square.apply", "x", "return self.f(x)  #! python-op")));
+    check(&format!("{bare}{}", forward("self.f = Square.apply", "x", "return self.f(x)  #? python-op")));
     check(&format!(
         "from torch.autograd import Function\n{}{}",
         bare.replace("torch.autograd.Function", "Function"),
-        forward("", "x", "y = x + Square.apply(x)  #! python-op\nreturn y")
+        forward("", "x", "y = x + Square.apply(x)  #? python-op\nreturn y")
     ));
     let symbolic = "    @staticmethod\n    def symbolic(g, x):\n        return g.op('Mul', x, x)\n";
     check(&format!("{}{}", square(symbolic), forward("", "x", "return Square.apply(x)")));

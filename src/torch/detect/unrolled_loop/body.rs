@@ -38,11 +38,23 @@ fn describe_use(trace: &Trace, value: ValueId, user: &User) -> Option<String> {
         let operand = match (&input.argument, trace.see(&input.argument)) {
             (Argument::Value(it), _) if *it == value => " self".to_owned(),
             (Argument::Value(it), Argument::Value(_)) => attribute_path(trace, *it),
-            (_, literal) => format!(" {literal:?}"),
+            (_, literal) => written(trace, literal),
         };
         text.push_str(&operand);
     }
     Some(text)
+}
+
+/// A literal, those in a list looked at one by one: the values that name them differ from step to step.
+fn written(trace: &Trace, literal: &Argument) -> String {
+    match literal {
+        Argument::List(members) => {
+            let members: Vec<String> =
+                members.iter().map(|member| format!("{:?}", trace.see(member))).collect();
+            format!(" {members:?}")
+        }
+        literal => format!(" {literal:?}"),
+    }
 }
 
 /// Whether one body is the other, up to where the shorter ends: the last steps have less behind them.

@@ -1,0 +1,147 @@
+//! Functions of other files: what a call of one gives, and what is wrong in it.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use crate::diag::{Finding, Place};
+use crate::source::SourceFiles;
+
+use super::calls::Call;
+use super::interpreter::Interpreter;
+use super::program::{Global, Program};
+use super::syntax::{self, one_line};
+use super::value::Value;
+
+/// Files that are followed from one to the next.
+const MAX_DEPTH: u32 = 3;
+
+/// Calls into other files that are looked into for one file.
+const MAX_CALLS: usize = 64;
+
+/// What an interpreter knows of the files beside its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Abroad<'s> {
+    pub sources: &'s SourceFiles,
+    /// How many files were entered to come to this one.
+    pub depth: u32,
+    /// Whether a fault stands at its own line, as it does for a graph, rather than at the call that leads to it.
+    pub in_place: bool,
+}
+
+/// What a call into another file came to.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    value: Value,
+    findings: Vec<Finding>,
+}
+
+impl<'t> Interpreter<'t> {
+    /// Calls the function at `path` (`helpers.count_of`), if it stands in a file that is here.
+    pub fn imported_call(&mut self, path: &str, call: &Call<'t>) -> Option<Value> {
+        let abroad = self.abroad.filter(|abroad| abroad.depth < MAX_DEPTH)?;
+        let (module, name) = path.rsplit_once('.')?;
+        let (file, text) = module_file(abroad.sources, &self.file, module)?;
+        let arguments: Vec<Value> = call.values.iter().cloned().map(Value::anywhere).collect();
+        let keywords: Vec<(String, Value)> =
+            call.keywords.iter().map(|(key, value)| ((*key).to_owned(), value.clone().anywhere())).collect();
+        let plain = |mut value: Value| {
+            value.renumber(&mut |_| 0);
+            value
+        };
+        let key = format!(
+            "{file} {name} {:?} {:?}",
+            arguments.iter().cloned().map(plain).collect::<Vec<_>>(),
+            keywords.iter().map(|(key, value)| (key, plain(value.clone()))).collect::<Vec<_>>(),
+        );
+        if !self.visits.contains_key(&key) {
+            if self.visits.len() >= MAX_CALLS {
+                return None;
+            }
+            let visit = visit(&file, &text, name, arguments, &keywords, abroad)?;
+            self.visits.insert(key.clone(), visit);
+        }
+        let visit = self.visits.get(&key)?.clone();
+        for finding in visit.findings {
+            let own = if abroad.in_place { finding } else { self.at_call(finding, call, &file) };
+            self.tell(own);
+        }
+        // Identities of one file mean nothing in another.
+        Some(self.afresh(visit.value))
+    }
+
+    /// The finding at the line that calls the function it is in.
+    fn at_call(&self, finding: Finding, call: &Call<'t>, file: &str) -> Finding {
+        let place = self.place(call.node);
+        let there = finding.source.as_ref().map_or(0, |source| source.line);
+        let name = Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file);
+        let message =
+            format!("in `{}`, {name}:{there}: {}", one_line(call.node, self.source), finding.message);
+        Finding { message, place: Place::Source(place.clone()), source: Some(place), ..finding }
+    }
+}
+
+/// Looks into one function of another file.
+fn visit(
+    file: &Arc<str>,
+    text: &str,
+    name: &str,
+    arguments: Vec<Value>,
+    keywords: &[(String, Value)],
+    abroad: Abroad,
+) -> Option<Visit> {
+    let tree = syntax::parse(text)?;
+    let root = tree.root_node();
+    let program = Program::of(root, text);
+    let Some(Global::Function(index)) = program.globals.get(name).copied() else { return None };
+    let mut interpreter = Interpreter::new(text, file.clone(), &program, root);
+    interpreter.abroad = Some(Abroad { depth: abroad.depth + 1, ..abroad });
+    let keywords: Vec<(&str, Value)> =
+        keywords.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
+    let value = interpreter.enter(index, None, arguments, &keywords).anywhere();
+    Some(Visit { value, findings: interpreter.findings })
+}
+
+/// The file of a module as `from` imports it, as recorded, and its text: beside it, or below a folder above it.
+fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<str>, Arc<str>)> {
+    let path = from.replace('\\', "/");
+    let relative = module.len() - module.trim_start_matches('.').len();
+    let tail = module.trim_start_matches('.').replace('.', "/");
+    if tail.is_empty() || !tail.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_/".contains(&byte)) {
+        return None;
+    }
+    let folder = Path::new(&path).parent()?;
+    let folders: Vec<PathBuf> = match relative {
+        0 => folder.ancestors().filter(|folder| is_named(folder)).map(Path::to_owned).collect(),
+        up => folder.ancestors().nth(up - 1).map(Path::to_owned).into_iter().collect(),
+    };
+    folders.iter().find_map(|folder| {
+        let base = folder.join(&tail).to_string_lossy().replace('\\', "/");
+        [format!("{base}.py"), format!("{base}/__init__.py")].into_iter().find_map(|file| {
+            let text = sources.text(&file)?;
+            Some((Arc::from(file), text))
+        })
+    })
+}
+
+/// Not the root of the file system, which holds no one's modules.
+fn is_named(folder: &Path) -> bool {
+    folder.components().all(|part| !matches!(part, Component::RootDir)) || folder.parent().is_some()
+}
+
+impl Value {
+    /// The value as another file may have it: without what is an index into this one.
+    fn anywhere(self) -> Value {
+        match self {
+            Value::Function(_)
+            | Value::Class(_)
+            | Value::Method { .. }
+            | Value::Instance(_)
+            | Value::Apply(_) => Value::Unknown,
+            Value::Items(items) => Value::Items(items.iter().cloned().map(Value::anywhere).collect()),
+            Value::Each(each) => Value::Each(Box::new(each.anywhere())),
+            Value::Range(of) => Value::Range(Box::new(of.anywhere())),
+            Value::Layer(_) => Value::Unknown,
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+"""Exports the modules of this folder in every way PyTorch offers, and proves what came out: python export.py OUT_DIR [CASE…]
+
+NAME.ts17.onnx, NAME.dynamo.onnx, NAME.pt2, NAME.torchir.txt and their logs are as those that `../export.py` makes.
+Beside that, PROVED (proved.tsv by default) gets a line for each model: on how many other inputs ONNX Runtime computes
+what PyTorch does (`right`), something else (`differs`, with the greatest difference), or fails.
+"""
+import os
+import sys
+import traceback
+
+import numpy as np
+import onnxruntime
+import torch
+
+from cases import CASES
+import carried, loops, precision, shapes_baked, shapes_right, structure, values, writes  # noqa: E401, F401
+
+torch.set_num_threads(1)
+
+
+def attempt(path, run):
+    """Runs `run` in a child process; leaves what it printed in `path`.log."""
+    child = os.fork()
+    if child == 0:
+        log = os.open(path + ".log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        status = 0
+        try:
+            with torch.no_grad():
+                run()
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if os.path.getsize(path + ".log") == 0:
+        os.remove(path + ".log")
+    return {0: "ok", 1: "failed"}.get(status, f"crashed ({status})")
+
+
+def flat(values):
+    if isinstance(values, torch.Tensor):
+        return [values]
+    if isinstance(values, dict):
+        values = values.values()
+    if isinstance(values, (list, tuple)) or hasattr(values, "__iter__"):
+        return [one for value in values for one in flat(value)]
+    return [torch.tensor(values)]
+
+
+def prove(model, path, inputs):
+    """Counts of other inputs on which the model at `path` is right, differs (and by how much), and fails."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    try:
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception:
+        return 0, 0, 0.0, len(inputs)
+    right, differs, most, fails = 0, 0, 0.0, 0
+    for args in inputs:
+        try:
+            with torch.no_grad():
+                wanted = flat(model(*[a.clone() if isinstance(a, torch.Tensor) else a for a in args]))
+        except RuntimeError:
+            # PyTorch itself takes only what was traced.
+            fails += 1
+            continue
+        given = flat(list(args))
+        # An input that the graph dropped is not given.
+        names = [i.name for i in session.get_inputs()]
+        feed = {n: g.numpy() for n, g in zip(names, given) }
+        try:
+            got = session.run(None, feed)
+        except Exception:
+            fails += 1
+            continue
+        same = len(got) == len(wanted) and all(
+            g.shape == tuple(w.shape) and np.allclose(g.astype("float64"), w.numpy().astype("float64"), rtol=1e-2 if w.dtype == torch.float16 else 1e-3,
+                                                      atol=1e-2 if w.dtype == torch.float16 else 1e-4, equal_nan=True)
+            for g, w in zip(got, wanted))
+        if same:
+            right += 1
+        else:
+            differs += 1
+            pairs = [(g, w) for g, w in zip(got, wanted) if g.shape == tuple(w.shape) and g.size]
+            by = [float(np.nanmax(np.abs(g.astype("float64") - w.numpy().astype("float64")))) for g, w in pairs]
+            most = max([most, *[b for b in by if b == b]])
+    return right, differs, most, fails
+
+
+def export_case(name, out, proved):
+    cls, args, dynamic, others = CASES[name]
+    torch.manual_seed(0)
+    model = cls().eval()
+    names = [f"in{i}" for i in range(len(args))]
+    axes = {names[i]: dims for i, dims in (dynamic or {}).items()}
+    shapes = tuple({d: torch.export.Dim.DYNAMIC for d in dynamic[i]} if i in dynamic else None
+                   for i in range(len(args))) if dynamic else None
+    path = f"{out}/{name}"
+    said = {}
+    said["ts17"] = attempt(f"{path}.ts17", lambda: torch.onnx.export(
+        model, args, f"{path}.ts17.onnx", dynamo=False, opset_version=17, input_names=names if len(flat(list(args))) == len(args) else None,
+        dynamic_axes=axes, verbose=True))
+    said["dynamo"] = attempt(f"{path}.dynamo", lambda: torch.onnx.export(
+        model, args, f"{path}.dynamo.onnx", dynamo=True, opset_version=18, dynamic_shapes=shapes,
+        external_data=False, verbose=False))
+    said["pt2"] = attempt(f"{path}.pt2", lambda: torch.export.save(
+        torch.export.export(model, args, dynamic_shapes=shapes, strict=False), f"{path}.pt2"))
+    said["torchir"] = attempt(f"{path}.torchir", lambda: open(f"{path}.torchir.txt", "w").write(
+        str(torch.jit.trace(model, args, strict=False, check_trace=False).inlined_graph)))
+    for kind in ("ts17", "dynamo"):
+        if not os.path.exists(f"{path}.{kind}.onnx"):
+            continue
+        r, d, most, f = prove(model, f"{path}.{kind}.onnx", [args, *others])
+        proved.write(f"{name}.{kind}.onnx\t{r}\t{d}\t{most:.3g}\t{f}\n")
+        proved.flush()
+        said[kind] += f" right {r} differs {d} fails {f}"
+    return said
+
+
+if __name__ == "__main__":
+    with open(os.environ.get("PROVED", "proved.tsv"), "w") as proved:
+        proved.write("artifact\tright\tdiffers\tmost\tfails\n")
+        for name in sys.argv[2:] or CASES:
+            print(name, export_case(name, sys.argv[1], proved), flush=True)

@@ -1,0 +1,114 @@
+"""Writes expected.tsv: what a linter must say of each file in exported/, and of which it must stay silent.
+
+A line `# PITFALL: rule` in a module is wanted of every kind of evidence that could know it, where proved.tsv says that
+the export is wrong; a module without one, whose exports are right for all inputs, has to be left alone. In MISSED
+stand those that onnx-lint does not find yet: they are `?rule` in the table, and count against it.
+"""
+import ast
+import csv
+import os
+
+here = os.path.dirname(os.path.abspath(__file__))
+proved = {r["artifact"]: r for r in csv.DictReader(open(f"{here}/proved.tsv"), delimiter="\t")}
+SOURCES = [f for f in sorted(os.listdir(here)) if f.endswith(".py") and
+           f not in ("cases.py", "export.py", "make_expected.py", "pack.py")]
+# what helpers of another file, or classes beside it, do wrong to a module
+BY_OTHERS = {"CountByHelper": ("helpers.py", "item-baked"), "SizesByHelper": ("helpers.py", "baked-shape"),
+             "InASequential": ("structure.py", "baked-shape"), "FromRegistry": ("structure.py", "item-baked"),
+             "ByAFreeFunction": ("structure.py", "traced-branch"), "ClassesByHelper": ("helpers.py", "one-hot-depth")}
+LINES = {"item-baked in helpers.py": "count_of", "baked-shape in helpers.py": "sizes",
+         "one-hot-depth in helpers.py": "to_classes", "baked-shape in structure.py": "FlattenAll",
+         "item-baked in structure.py": "Centred", "traced-branch in structure.py": "free_function"}
+# the same fault by another name: a loop over three samples is three pieces of the batch
+IN_OTHER_WORDS = {("OverSamples.ts17.onnx", "unrolled-loop"): "baked-shape"}
+IN_GRAPH = {"float64-promotion", "training-mode", "constant-output", "constant-overflow"}
+IN_TRACED_GRAPH = IN_GRAPH | {"baked-shape", "unrolled-loop", "one-hot-depth"}
+IN_IR = IN_GRAPH | {"unrolled-loop", "one-hot-depth", "in-place-view-lost"}
+IN_LOG = {"item-baked", "traced-branch", "numpy-constant", "training-mode", "one-hot-depth"}
+MISSED = set(open(f"{here}/missed.txt").read().split("\n")) if os.path.exists(f"{here}/missed.txt") else set()
+
+spans, marks = {}, {}
+for file in SOURCES:
+    text = open(f"{here}/{file}").read()
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            spans[node.name] = (file, node.lineno, node.end_lineno)
+    for number, line in enumerate(text.splitlines(), 1):
+        if "  # PITFALL: " in line:
+            marks.setdefault(file, []).append((number, line.split("# PITFALL: ")[1].strip()))
+
+
+def wanted(case):
+    """The rules that are broken in a case, each with its first and last line."""
+    file, first, last = spans[case]
+    own = [(rule, first, last) for number, rule in marks.get(file, []) if first <= number <= last]
+    if case in BY_OTHERS:
+        of, rule = BY_OTHERS[case]
+        own.append((rule, *spans[LINES[f"{rule} in {of}"]][1:]))
+    return list(dict.fromkeys(own))
+
+
+def is_wrong(artifact):
+    row = proved.get(artifact)
+    return row is not None and int(row["differs"]) + int(row["fails"]) > 0
+
+
+def is_right(artifact):
+    row = proved.get(artifact)
+    return row is not None and int(row["right"]) > 0 and not is_wrong(artifact)
+
+
+def at_user(want):
+    """A layer of PyTorch has PyTorch's line in a graph of TorchScript, and in a log none."""
+    rule, first, last = want
+    return (rule, 0, last) if rule == "training-mode" else want
+
+
+rows = []
+exported = sorted(os.listdir(f"{here}/exported"))
+for artifact in exported:
+    case, kind = artifact.split(".", 1)
+    rules = wanted(case)
+    traced, program = is_wrong(f"{case}.ts17.onnx"), is_wrong(f"{case}.dynamo.onnx")
+    always = [w for w in rules if w[0] in IN_GRAPH]
+    if kind == "ts17.onnx":
+        # a graph has its own line for what a size was made into a number for
+        whole = case in BY_OTHERS and BY_OTHERS[case][0] == "helpers.py" or case not in BY_OTHERS
+        rows += [(artifact, rule, *(spans[case][1:] if rule == "baked-shape" and whole else (a, b))) for rule, a, b in rules
+                 if rule in IN_GRAPH or traced and rule in IN_TRACED_GRAPH]
+        rows += [(f"{artifact}+src", rule, a, b) for rule, a, b in rules if traced or rule in IN_GRAPH]
+        if is_right(artifact) and not always:
+            rows += [(artifact, "-", 0, 0), (f"{artifact}+src", "-", 0, 0)]
+            if f"{case}.ts17.log" in exported:
+                rows.append((f"{artifact}+log", "-", 0, 0))
+    elif kind == "dynamo.onnx":
+        rows += [(artifact, *w) for w in always]
+        if is_right(artifact) and not always:
+            rows += [(artifact, "-", 0, 0), (f"{artifact}+src", "-", 0, 0)]
+    elif kind == "torchir.txt":
+        rows += [(artifact, *at_user(w)) for w in rules if w[0] in IN_GRAPH or traced and w[0] in IN_IR]
+        if not rules and is_right(f"{case}.ts17.onnx"):
+            rows.append((artifact, "-", 0, 0))
+    elif kind == "ts17.log":
+        rows += [(artifact, *at_user(w)) for w in rules if w[0] in IN_LOG and (traced or w[0] in IN_GRAPH)]
+        if not rules and is_right(f"{case}.ts17.onnx"):
+            rows.append((artifact, "-", 0, 0))
+    elif kind == "pt2":
+        rows += [(artifact, *w) for w in always]
+        if not rules:
+            rows.append((artifact, "-", 0, 0))
+for file, found in marks.items():
+    lines = open(f"{here}/{file}").read().splitlines()
+    for number, line in enumerate(lines, 1):
+        if "  # CALLS: " in line:  # the fault stands in another file
+            rows.append((file, line.split("# CALLS: ")[1], number, number))
+    for number, rule in found:
+        # a number that the model holds is no matter of the source
+        numbers = ("int(", "(int,", "len(", "math.", "float(")
+        if rule != "constant-output" and (rule != "baked-shape" or any(n in lines[number - 1] for n in numbers)):
+            rows.append((file, rule, number, number))
+with open(f"{here}/expected.tsv", "w") as out:
+    out.write("artifact\trule\tfirst_line\tlast_line\n")
+    for row in sorted({(row[0], IN_OTHER_WORDS.get(row[:2], row[1]), *row[2:]) for row in rows}):
+        known = f"{row[0]} {row[1]}" + (f" {row[2]}" if row[0].endswith(".py") else "")
+        out.write("\t".join(map(str, (row[0], ("?" if known in MISSED else "") + row[1], *row[2:]))) + "\n")

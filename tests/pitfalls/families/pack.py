@@ -1,0 +1,45 @@
+"""Brings what export.py made into exported/, without what is PyTorch's own in the stacks: python pack.py FROM_DIR"""
+import os
+import re
+import sys
+
+import onnx
+
+here, given = os.path.dirname(os.path.abspath(__file__)), sys.argv[1]
+os.makedirs(f"{here}/exported", exist_ok=True)
+VENV = re.compile(r"[^\s\"'()]*/lib/(python3\.\d+/)?site-packages")
+NOISE = re.compile(r"^[WI]\d{4} .*(is not installed|flop counting)|^\[torch\.onnx\]|DeprecationWarning: You are using|"
+                   r"^  said\[|FutureWarning: .*deprecated|^  warnings\.warn|DeprecationWarning: `torch\.jit")
+
+
+def graph_nodes(graph):
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from graph_nodes(attribute.g)
+
+
+for name in sorted(os.listdir(given)):
+    case, kind = name.split(".", 1)
+    path = f"{given}/{name}"
+    if os.path.getsize(path) == 0 or kind == "torchir.log":
+        continue
+    if kind in ("ts17.onnx", "dynamo.onnx"):
+        model = onnx.load(path)
+        for node in [n for g in [model.graph, *model.functions] for n in graph_nodes(g)]:
+            lines = node.doc_string.split("\n")
+            kept = [line for line in lines if "site-packages" not in line and "export.py" not in line]
+            node.doc_string = "\n".join(kept).strip("\n") + ("\n" if any(kept) else "")
+            for entry in node.metadata_props:
+                entry.value = VENV.sub("/venv/lib/python3.11/site-packages", entry.value)
+        del model.graph.value_info[:]
+        onnx.save(model, f"{here}/exported/{name}")
+    elif kind in ("torchir.txt", "ts17.log", "dynamo.log", "pt2.log"):
+        lines = [line for line in open(path).read().split("\n") if not NOISE.search(line)]
+        text = VENV.sub("/venv/lib/python3.11/site-packages", "\n".join(lines))
+        # a traceback of hundreds of lines says no more by its middle
+        if text.strip() and (kind != "pt2.log" or "Error" in text) and (kind != "dynamo.log" or "Error" in text):
+            if kind in ("dynamo.log", "pt2.log") and len(text) > 12000:
+                continue
+            open(f"{here}/exported/{name}", "w").write(text)
