@@ -44,7 +44,7 @@ fn reach(rewrite: &Rewrite, pattern: &Pattern, term: &Term, reached: &mut FxHash
             };
             made.into_iter().for_each(|term| reach(rewrite, pattern, term, reached));
         }
-        Term::Output { node, .. } => {
+        Term::Output { node, .. } | Term::Outputs { node, .. } => {
             let inputs = rewrite.nodes.get(usize::from(*node)).into_iter().flat_map(|node| &node.inputs);
             inputs.for_each(|input| reach(rewrite, pattern, input, reached));
         }

@@ -2,10 +2,10 @@
 
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
-use crate::graph::syntax::ast::{Name, Operand};
+use crate::graph::syntax::ast::{Many, Name, Operand};
 use crate::rules::expr::Each;
 use crate::rules::rule::{
-    Arm, AttrVarId, Count, EachTerm, Fresh, NewAttr, NewNode, PatNode, Pattern, Rewrite, Term, VarId,
+    Arm, AttrVarId, Count, EachTerm, Fresh, NewAttr, NewNode, NewOutput, PatNode, Pattern, Rewrite, Term, VarId,
 };
 use crate::rules::syntax::ast::{CallAst, EachAst, Statement, ValueAst, ValueAstKind};
 use crate::rules::syntax::begins_operator;
@@ -161,18 +161,35 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
     /// A call whose outputs have names.
     fn outputs(&mut self, call: &CallAst, targets: &[Operand], span: Span) {
         let counts: Vec<Count> = targets.iter().map(|target| scope::count(target.many)).collect();
-        let outputs = targets.iter().map(|target| !target.name.text.is_empty()).collect();
+        let outputs = targets.iter().map(|target| self.output(target)).collect();
         let node = self.node(call, &counts, outputs, span);
         for (index, target) in targets.iter().enumerate().filter(|(_, target)| !target.name.text.is_empty()) {
+            let index = index as u16;
             let var = self.target(target, Count::One);
             if let (Some(var), Some(node)) = (var, node) {
-                self.terms.push((var, Term::Output { node, index: index as u16 }));
+                let is_many = self.scope.var(var).count == Count::Many;
+                let all = Term::Outputs { node, first: index };
+                self.terms.push((var, if is_many { all } else { Term::Output { node, index } }));
             }
         }
     }
 
+    /// How often a node has an output of this name; of how many a new `xs...` is, nothing says.
+    fn output(&mut self, target: &Operand) -> NewOutput {
+        let matched = self.scope.find(&target.name.text).filter(|var| usize::from(var.0) < self.bound);
+        match matched {
+            _ if target.name.text.is_empty() => NewOutput::No,
+            Some(var) if self.scope.var(var).count != Count::One => NewOutput::AsMatched(var),
+            None if target.many == Many::Any => {
+                self.faults.push(other_count(self.faults, target, Count::One));
+                NewOutput::Yes
+            }
+            _ => NewOutput::Yes,
+        }
+    }
+
     /// Adds a node; `None` where it has a fault.
-    fn node(&mut self, call: &CallAst, counts: &[Count], outputs: Vec<bool>, span: Span) -> Option<u16> {
+    fn node(&mut self, call: &CallAst, counts: &[Count], outputs: Vec<NewOutput>, span: Span) -> Option<u16> {
         let versions = op::versions(&call.op, self.faults);
         let inputs: Vec<_> = call.inputs.iter().map(|input| self.value(input)).collect();
         let attrs: Vec<_> = call
@@ -213,7 +230,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
             ValueAstKind::Call(call) if is_function(call) => self.function(call),
             ValueAstKind::Call(call) if is_constant(call) => self.constant(call),
             ValueAstKind::Call(call) => {
-                let node = self.node(call, &[Count::One], vec![true], value.span)?;
+                let node = self.node(call, &[Count::One], vec![NewOutput::Yes], value.span)?;
                 Some((Term::Output { node, index: 0 }, Count::One))
             }
             ValueAstKind::Case(arms) => {

@@ -12,7 +12,7 @@ use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher::Binding;
-use crate::rules::rule::{AttrVarId, NewNode, Term, VarId};
+use crate::rules::rule::{AttrVarId, NewNode, NewOutput, Term, VarId};
 use crate::schema::Schema;
 
 impl<'a, H: Host> Env<'a, H> {
@@ -115,9 +115,12 @@ impl<'a, H: Host> Env<'a, H> {
             },
             Term::Output { node, index } => {
                 let node = self.node(*node)?;
-                let index = usize::from(*index);
-                let is_it = |made: &Made| matches!(made, Made::Output { node: n, index: i } if (*n, *i) == (node, index));
-                Slot::Value(Item::New(NewId(self.draft.values.iter().position(is_it)?)))
+                self.output_of(node, usize::from(*index))
+            }
+            Term::Outputs { node, first } => {
+                let node = self.node(*node)?;
+                let outputs = usize::from(*first)..self.draft.nodes[node].outputs.len();
+                Slot::Many(outputs.map(|index| self.output_of(node, index)).collect())
             }
             Term::Case(arms) => {
                 for arm in arms {
@@ -140,6 +143,34 @@ impl<'a, H: Host> Env<'a, H> {
                 Slot::Many(slots?)
             }
         })
+    }
+
+    fn output_of(&mut self, node: usize, index: usize) -> Slot<H::Value> {
+        let is_it =
+            |made: &Made| matches!(made, Made::Output { node: n, index: i } if (*n, *i) == (node, index));
+        match self.draft.values.iter().position(is_it) {
+            Some(at) => Slot::Value(Item::New(NewId(at))),
+            None => Slot::Value(self.draft.add_value(Made::Output { node, index })),
+        }
+    }
+
+    /// Which outputs a node of the rewrite has.
+    fn outputs(&self, new: &NewNode) -> Vec<bool> {
+        let mut outputs = Vec::with_capacity(new.outputs.len());
+        for output in &new.outputs {
+            match output {
+                NewOutput::No => outputs.push(false),
+                NewOutput::Yes => outputs.push(true),
+                NewOutput::AsMatched(var) => match self.found.value(*var) {
+                    Some(Binding::Many(values)) => outputs.extend(values.iter().map(|_| true)),
+                    binding => outputs.push(matches!(binding, Some(Binding::One(_)))),
+                },
+            }
+        }
+        while outputs.last() == Some(&false) {
+            outputs.pop();
+        }
+        outputs
     }
 
     /// The planned node for a node of the rewrite.
@@ -178,11 +209,11 @@ impl<'a, H: Host> Env<'a, H> {
                 Slot::Many(_) => return None,
             });
         }
-        let outputs = new.outputs.clone();
-        let node = self.draft.place(index, PlannedNode { schema, inputs, outputs, attrs });
+        let outputs = self.outputs(new);
+        let node = self.draft.place(index, PlannedNode { schema, inputs, outputs: outputs.clone(), attrs });
         // Outputs that have a name are there, whether something needs them or not: an operator may be another
         // one without them.
-        for (index, _) in new.outputs.iter().enumerate().filter(|(_, is_there)| **is_there) {
+        for (index, _) in outputs.iter().enumerate().filter(|(_, is_there)| **is_there) {
             self.draft.add_value(Made::Output { node, index });
         }
         Some(node)

@@ -17,7 +17,7 @@ pub use pattern::{
     AttrPat, AttrPatKind, AttrVar, AttrVarId, Count, OpPat, OperandPat, PatNode, Pattern, Rest, ValueVar,
     VarId,
 };
-pub use rewrite::{Arm, EachTerm, Fresh, NewAttr, NewNode, Rewrite, Term};
+pub use rewrite::{Arm, EachTerm, Fresh, NewAttr, NewNode, NewOutput, Rewrite, Term};
 
 /// When a rule runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -45,6 +45,11 @@ pub enum Term {
         node: u16,
         index: u16,
     },
+    /// All outputs of one of [`Rewrite::nodes`] from this one on.
+    Outputs {
+        node: u16,
+        first: u16,
+    },
     /// The first whose condition is true; one without a condition is the last.
     Case(Vec<Arm>),
     Each(Box<EachTerm>),
@@ -67,13 +72,22 @@ pub struct EachTerm {
     pub lets: Range<usize>,
 }
 
+/// Whether a new node has an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewOutput {
+    /// Nothing asks for it.
+    No,
+    Yes,
+    /// As often as the value of the pattern that it is equal to is there: an optional one, or many.
+    AsMatched(VarId),
+}
+
 /// A node that a rewrite adds.
 #[derive(Clone, Debug)]
 pub struct NewNode {
     pub op: OpPat,
     pub inputs: Vec<Term>,
-    /// Which outputs it has: an output that is not asked for is left out.
-    pub outputs: Vec<bool>,
+    pub outputs: Vec<NewOutput>,
     /// One whose expression is [`Datum::Absent`](crate::rules::datum::Datum::Absent) is left out.
     pub attrs: Vec<NewAttr>,
     /// `..@rest`.
