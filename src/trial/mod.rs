@@ -76,7 +76,8 @@ impl<'r> Trial<'r> {
                 (result, self.rule.safety.max(Safety::Rounding))
             }
         };
-        if canonical::text(&result) == canonical::text(&example.model) {
+        // Between two opsets, the same text may mean something else.
+        if example.target.is_none() && canonical::text(&result) == canonical::text(&example.model) {
             return Err("nothing changes".to_owned());
         }
         let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
