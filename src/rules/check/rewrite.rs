@@ -5,7 +5,8 @@ use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Many, Name, Operand};
 use crate::rules::expr::Each;
 use crate::rules::rule::{
-    Arm, AttrVarId, Count, EachTerm, Fresh, NewAttr, NewNode, NewOutput, PatNode, Pattern, Rewrite, Term, VarId,
+    Arm, AttrVarId, Count, EachTerm, Fresh, NewAttr, NewNode, NewOutput, PatNode, Pattern, Rewrite, Term,
+    VarId,
 };
 use crate::rules::syntax::ast::{CallAst, EachAst, Statement, ValueAst, ValueAstKind};
 use crate::rules::syntax::begins_operator;

@@ -105,7 +105,7 @@ fn in_term(term: &mut Term, visit: &mut dyn FnMut(&mut Expr)) {
             }
         }
         Term::Each(each) => in_term(&mut each.term, visit),
-        Term::Absent | Term::Var(_) | Term::Output { .. } => {}
+        Term::Absent | Term::Var(_) | Term::Output { .. } | Term::Outputs { .. } => {}
     }
 }
 

@@ -70,7 +70,7 @@ fn the_pitfalls() {
         .filter(|(_, rule)| !beyond.contains(rule))
         .map(|(line, rule)| format!("{line} {rule}"))
         .collect();
-    let said: Vec<String> = lint(source, "pitfalls.py")
+    let said: Vec<String> = lint(source, "pitfalls.py", &SourceFiles::default())
         .iter()
         .map(|finding| {
             format!("{} {}", finding.source.as_ref().map_or(0, |source| source.line), finding.rule)
@@ -107,12 +107,12 @@ fn faulty_python_is_read_as_far_as_it_goes() {
         "\u{feff}\0é(((",
         "\t\n x =",
     ] {
-        assert_eq!(lint(text, "x.py"), vec![], "{text:?}");
+        assert_eq!(lint(text, "x.py", &SourceFiles::default()), vec![], "{text:?}");
     }
     let deep = forward("", "x", &format!("return {}x.item(){}", "(".repeat(5000), ")".repeat(5000)));
-    let _ = lint(&deep, "x.py");
+    let _ = lint(&deep, "x.py", &SourceFiles::default());
     let sum = forward("", "x", &format!("return x{}", " + x".repeat(20000)));
-    assert_eq!(lint(&sum, "x.py"), vec![]);
+    assert_eq!(lint(&sum, "x.py", &SourceFiles::default()), vec![]);
 }
 
 #[test]
