@@ -69,13 +69,7 @@ impl<'r> Trial<'r> {
         if self.rule.phase == Phase::Convert && !self.fires(&example.model) {
             return Err("the rule does not fire".to_owned());
         }
-        let (result, safety) = match self.apply(&self.alone, example.model.clone(), example.target) {
-            Ok(result) => (result, self.rule.safety),
-            Err(_) => {
-                let result = self.apply(self.others, example.model.clone(), example.target)?;
-                (result, self.rule.safety.max(Safety::Rounding))
-            }
-        };
+        let (fix::Outcome { model: result, .. }, safety) = self.outcome(example)?;
         // Between two opsets, the same text may mean something else.
         if example.target.is_none() && canonical::text(&result) == canonical::text(&example.model) {
             return Err("nothing changes".to_owned());
@@ -86,6 +80,19 @@ impl<'r> Trial<'r> {
             Outcome::Skipped(why) => Err(format!("it cannot be run: {why:?}")),
             Outcome::NeverRan(why) => Err(format!("no inputs were found that it takes: {why}")),
             Outcome::Differs(why) => Err(why),
+        }
+    }
+
+    /// What comes of an example, and what is kept of it: by the rule alone, or, where that does not reach the
+    /// target, with the others.
+    ///
+    /// # Errors
+    /// Why nothing comes of it.
+    pub fn outcome(&self, example: &Example) -> Result<(fix::Outcome, Safety), String> {
+        let with = |rules| self.fix(rules, example.model.clone(), example.target);
+        match with(&self.alone) {
+            Ok(outcome) => Ok((outcome, self.rule.safety)),
+            Err(_) => Ok((with(self.others)?, self.rule.safety.max(Safety::Rounding))),
         }
     }
 
@@ -102,11 +109,15 @@ impl<'r> Trial<'r> {
     }
 
     fn apply(&self, rules: &RuleSet, model: Model, target: Option<i64>) -> Result<Model, String> {
+        self.fix(rules, model, target).map(|outcome| outcome.model)
+    }
+
+    fn fix(&self, rules: &RuleSet, model: Model, target: Option<i64>) -> Result<fix::Outcome, String> {
         let unsafe_fixes = self.rule.safety == Safety::Unsafe;
         let options = Options { opset: target, unsafe_fixes, ..Options::default() };
         let outcome = fix::fix(model, &options, rules);
         match outcome.findings.first() {
-            None => Ok(outcome.model),
+            None => Ok(outcome),
             Some(finding) => Err(finding.message.clone()),
         }
     }

@@ -272,3 +272,30 @@ fn failures_are_said_in_words() {
         "there is no opset 99: they go from 1 to ",
     );
 }
+
+/// Rules of somebody's own, tried on their examples.
+#[test]
+fn rules_are_tried() {
+    let rule = |second: &str| {
+        format!(
+            "language 2\ndefaults {{ severity hint  phase simplify  safety exact }}\n\n## Negated twice.\n\
+             rule ZZZ100 negated-twice {{\n  message \"`{{x}}` is negated twice\"\n  match {{ y = Neg (Neg (x)) }}\n  \
+             rewrite {{ y = {second} }}\n  \
+             example \"twice\" {{ g (float[A] x) => (float[A] y) {{ t = Neg (x)  y = Neg (t) }} }} computes\n  \
+             example \"once\" {{ g (float[A] x) => (float[A] y) {{ t = Abs (x)  y = Neg (t) }} }} unchanged\n}}\n"
+        )
+    };
+    let sandbox = sandbox();
+    sandbox.write("right/my.rule", &rule("x"));
+    sandbox.write("wrong/my.rule", &rule("Abs (x)"));
+    sandbox.write("none/readme.txt", "no rules");
+    let right = sandbox.lint(&["--test-rules", "right"]);
+    assert_eq!(right.status, 0, "{right:?}");
+    assert!(right.stdout.starts_with("2 of 2 examples of 1 rule hold ("), "{right:?}");
+    let wrong = sandbox.lint(&["--test-rules", "wrong"]);
+    assert_eq!(wrong.status, 1, "{wrong:?}");
+    assert!(wrong.stdout.contains("the example \"twice\" does not hold: element 0 is "), "{wrong:?}");
+    assert!(wrong.stdout.contains("wrong/my.rule:9"), "{wrong:?}");
+    let none = sandbox.lint(&["--test-rules", "none"]);
+    assert_eq!((none.status, &*none.stderr), (2, "error: --test-rules: there is no example to run\n"));
+}

@@ -62,7 +62,7 @@ fn folder_of(path: &Path) -> &Path {
 /// What is done once the model is as it is to be.
 fn finish(args: &Args, source: &Source, outcome: Outcome) -> Result<Status, Failure> {
     if args.verify {
-        let differences = verify::verify(source, &outcome)?;
+        let differences = verify::verify(&source.model, &source.folder, &outcome)?;
         source.say(&differences);
         if differences.iter().any(|finding| finding.level == Level::Error) {
             return Ok(Status::Found);

@@ -43,6 +43,10 @@ pub struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Rules")]
     pub rules: Vec<PathBuf>,
 
+    /// Run the examples of the rules in a folder; may be given more than once
+    #[arg(long, value_name = "DIR", help_heading = "Rules")]
+    pub test_rules: Vec<PathBuf>,
+
     /// List all rules
     #[arg(long, help_heading = "Rules")]
     pub list_rules: bool,

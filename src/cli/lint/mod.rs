@@ -14,6 +14,7 @@ pub mod settings;
 pub mod statistics;
 pub mod suppress;
 pub mod target;
+pub mod test_rules;
 pub mod why_not;
 
 use std::collections::BTreeSet;
@@ -41,6 +42,9 @@ use crate::read::sniff::Kind;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
+    if !args.test_rules.is_empty() {
+        return test_rules::test_rules(&args.test_rules, output::look(&std::io::stdout(), args.color));
+    }
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
     let folders = rule_folders(args, &config);

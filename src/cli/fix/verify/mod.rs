@@ -5,6 +5,8 @@ mod inputs;
 mod library;
 mod verdict;
 
+use std::path::Path;
+
 use ort::environment::Environment;
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
@@ -13,7 +15,6 @@ use ort::value::DynValue;
 use self::compare::{Precision, compare};
 use self::inputs::{Choice, has_free_dims, inputs};
 use self::verdict::Verdict;
-use super::Source;
 use crate::cli::Failure;
 use crate::diag::{Finding, Level, Place, known};
 use crate::fix::Outcome;
@@ -51,22 +52,22 @@ fn finding(level: Level, message: String) -> Finding {
     rule.at(level).finding(message, Place::File)
 }
 
-/// What differs, as errors; what could be compared, and what not, at lower levels.
+/// What differs from the model before, whose external data are in `folder`, as errors; what could be compared, and what not, at lower levels.
 ///
 /// Equal results are what fixes promise, but for unsafe ones: of those it is said at which sizes they kept
 /// the results, and the result must run wherever the input did.
-pub fn verify(source: &Source, outcome: &Outcome) -> Result<Vec<Finding>, Failure> {
+pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Finding>, Failure> {
     let environment = library::load()?;
-    let open = |model: &Model| open(&environment, source, model);
+    let open = |model: &Model| open(&environment, folder, model);
     let mut after = match open(&outcome.model) {
         Ok(session) => session,
         Err(error) => {
-            let level = if open(&source.model).is_ok() { Level::Error } else { Level::Info };
+            let level = if open(before).is_ok() { Level::Error } else { Level::Info };
             let message = format!("ONNX Runtime does not load the result: {error}");
             return Ok(vec![finding(level, message)]);
         }
     };
-    match open(&source.model) {
+    match open(before) {
         Ok(mut before) => Ok(compare_runs(&mut before, &mut after, unsafe_rules(outcome))),
         Err(error) => {
             let message = format!("ONNX Runtime loads the result; it did not load the input: {error}");
@@ -85,9 +86,9 @@ fn unsafe_rules(outcome: &Outcome) -> Vec<String> {
 }
 
 /// A session without optimisations, which would change both models on their own.
-fn open(environment: &Environment, source: &Source, model: &Model) -> Result<Session, String> {
+fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<Session, String> {
     let open = || -> Result<Session, ort::Error> {
-        let folder = source.folder.to_string_lossy();
+        let folder = folder.to_string_lossy();
         let mut builder = Session::builder(environment)?
             .with_optimization_level(GraphOptimizationLevel::Disable)?
             .with_intra_threads(1)?
