@@ -32,15 +32,17 @@ pub struct SourceFiles {
 /// A file and where its lines begin.
 #[derive(Debug)]
 struct SourceText {
+    /// Where it is on this machine.
+    path: PathBuf,
     text: Arc<str>,
     starts: Vec<usize>,
 }
 
 impl SourceText {
-    fn new(text: String) -> Self {
+    fn new(path: &Path, text: String) -> Self {
         let after_ends = text.match_indices('\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(after_ends).collect();
-        SourceText { text: Arc::from(text), starts }
+        SourceText { path: path.to_owned(), text: Arc::from(text), starts }
     }
 
     /// The 1-based line; `None` beyond the last.
@@ -124,8 +126,9 @@ impl SourceFiles {
     /// `place` as it stands here: the path of its file on this machine, and with columns, where the line is
     /// the one that was recorded. `None` where the file, or such a line in it, is not here.
     pub fn at_home(&self, place: &SourcePlace) -> Option<(PathBuf, SourcePlace)> {
-        let path = self.find(&place.file)?;
-        let line = self.line(&place.file, place.line)?;
+        let source = self.source(&place.file)?;
+        let path = source.path.clone();
+        let line: Arc<str> = source.line(place.line).map(Arc::from)?;
         let is_same = place.code.as_ref().is_none_or(|then| then.trim() == line.trim());
         if !is_same {
             return Some((path, SourcePlace { column: 0, width: 0, ..place.clone() }));
@@ -160,7 +163,7 @@ fn tails(path: &str) -> impl Iterator<Item = &str> {
 fn read_source(path: &Path) -> Option<Arc<SourceText>> {
     let size = std::fs::metadata(path).ok()?.len();
     let text = (size <= MAX_SOURCE_BYTES).then(|| std::fs::read_to_string(path).ok()).flatten()?;
-    Some(Arc::new(SourceText::new(text)))
+    Some(Arc::new(SourceText::new(path, text)))
 }
 
 #[cfg(test)]
