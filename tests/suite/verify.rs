@@ -66,6 +66,17 @@ fn a_pinned_shape_is_the_one_that_runs() {
     check_with(SOUND, &["--fix-shape", "x=5,4"], 0, &["equal results before and after: `y` bit for bit"]);
 }
 
+/// What the input states is compared at that size alone; sizes that were set free are tried.
+#[test]
+fn a_size_that_was_set_free_is_tried() {
+    let fixed = SOUND.replace("float[N,4]", "float[2,4]");
+    let said = [
+        "equal results before and after: `y` bit for bit",
+        "the result runs at sizes 2, 3, 1, which it leaves free",
+    ];
+    check_with(&fixed, &["--dynamic", "x:0=N"], 0, &said);
+}
+
 /// What is said of fixes is what they claim: a safe one keeps results, an unsafe one may change them, and says
 /// which did.
 #[test]

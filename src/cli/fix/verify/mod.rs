@@ -99,7 +99,7 @@ fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<Sessi
 }
 
 fn compare_runs(before: &mut Session, after: &mut Session, unsafe_rules: Vec<String>) -> Vec<Finding> {
-    let has_sizes = has_free_dims(before, after) || has_free_dims(after, after);
+    let has_sizes = has_free_dims(before, after);
     let mut verdict = Verdict::new(has_sizes, unsafe_rules);
     let tries = if has_sizes { SIZES.len() } else { ENOUGH_RUNS };
     for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(tries) {
@@ -110,10 +110,8 @@ fn compare_runs(before: &mut Session, after: &mut Session, unsafe_rules: Vec<Str
             Some(Err(error)) => return vec![*error],
             Some(Ok(())) => {}
             // What pins a size may be what the fix set free.
-            None if verdict.only_after.len() < ENOUGH_RUNS
-                && runs_alone(after, Choice { size, distinct, integers_below: 1, seed }) =>
-            {
-                verdict.only_after.push(size);
+            None if has_sizes => {
+                set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict)
             }
             None => {}
         }
@@ -121,7 +119,20 @@ fn compare_runs(before: &mut Session, after: &mut Session, unsafe_rules: Vec<Str
             break;
         }
     }
+    // Sizes that the input states, and the result leaves free.
+    if !has_sizes && has_free_dims(after, after) {
+        for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(ENOUGH_RUNS) {
+            set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict);
+        }
+    }
     verdict.findings()
+}
+
+/// Tries the result alone at a size that the input does not take.
+fn set_free(after: &mut Session, choice: Choice, verdict: &mut Verdict) {
+    if verdict.only_after.len() < ENOUGH_RUNS && runs_alone(after, choice) {
+        verdict.only_after.push(choice.size);
+    }
 }
 
 /// Compares one run of each. `None` where the model does not run on such inputs even before.

@@ -124,9 +124,11 @@ impl Verdict {
             }
             (_, true) => said.extend(self.compared()),
         }
-        if !self.only_after.is_empty() && self.has_sizes {
+        if !self.only_after.is_empty() {
             let at = sizes(&self.only_after);
-            said.push(finding(Level::Info, format!("the result runs at {at}, where the input does not")));
+            // What the input states is the only size that it takes.
+            let why = if self.has_sizes { "where the input does not" } else { "which it leaves free" };
+            said.push(finding(Level::Info, format!("the result runs at {at}, {why}")));
         }
         said
     }
