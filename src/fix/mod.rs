@@ -4,6 +4,7 @@
 //! graph of the model, inner ones first, goes through the e-graph, where every rule adds equal forms, and
 //! the cheapest that are legal at the target come back.
 
+mod advice;
 mod batched_scan;
 mod blocked;
 mod constants;
@@ -46,6 +47,13 @@ pub struct Outcome {
 
 /// Does to `model` what `options` say, with the rules of `rules`.
 pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
+    let mut outcome = attempt(source, options, rules);
+    advice::advise(&mut outcome, options, rules);
+    outcome
+}
+
+/// As [`fix`], with what stands in the way as far as the nodes tell.
+fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut report = Report {
         opset: report::Step { from: source.opset(source.main, ""), to: source.opset(source.main, "") },
         ir_version: report::Step { from: source.ir_version, to: source.ir_version },

@@ -73,7 +73,9 @@ fn in_force(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
         Some(schema) if schema.deprecated => Obstacle::Deprecated { by: schema.since },
         Some(schema) => return Ok(schema),
     };
-    let later = |schema: &&Schema| schema.since > opset && !schema.deprecated && is_meant(schema);
+    // One that does not exist is there from its first version on, whatever that means.
+    let is_any = obstacle == Obstacle::NoSuchOp;
+    let later = |schema: &&Schema| schema.since > opset && !schema.deprecated && (is_any || is_meant(schema));
     let since = versions(op.domain, op.name).iter().find(later).map(|schema| schema.since);
     Err(Illegal { obstacle, since })
 }

@@ -148,3 +148,25 @@ fn branches_of_different_shapes_need_opset_11() {
         ["`If` cannot be converted to opset 9: its branches give shapes that differ, [2] and [4]".to_owned()];
     assert_eq!(convert(&model("Concat <axis = 0> (x, x)"), 9), Err(blocked.into()));
 }
+
+#[test]
+fn the_opset_that_is_advised_is_one_that_the_tool_reaches() {
+    let check = |opset: i64, node: &str, help: Option<&str>| {
+        let text = format!(
+            "<ir_version: 10, opset_import: [\"\" : {opset}]> g (float[N,4,4] x) => (y) {{ {node} }}"
+        );
+        let (model, findings) = read::text::read(&text);
+        assert_eq!(findings, [], "the text of the test has faults");
+        let options = Options { opset: Some(7), ..Options::default() };
+        let outcome = fix(model.expect("a model"), &options, &RuleSet::patterns());
+        let said: Vec<Option<&str>> =
+            outcome.findings.iter().map(|finding| finding.help.as_deref()).collect();
+        assert_eq!(said, [help], "{node}");
+        let advised: Option<i64> = help.and_then(|help| help.split(' ').nth(3)?.parse().ok());
+        assert!(advised.is_none_or(|advised| convert(&text, advised).is_ok() && convert(&text, advised - 1).is_err()));
+    };
+    check(22, "y = Gelu (x)", Some("convert to opset 9 or later"));
+    check(22, "y = Det (x)", Some("convert to opset 11 or later"));
+    // Its own opset is no advice.
+    check(11, "y = Det (x)", None);
+}

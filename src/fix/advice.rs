@@ -1,0 +1,55 @@
+//! To which opset a model can be converted that is refused at another.
+
+use super::options::Options;
+use super::{Outcome, attempt};
+use crate::diag::Finding;
+use crate::diag::known::NOT_CONVERTIBLE;
+use crate::rules::registry::RuleSet;
+
+/// Has what stands in the way of a conversion downwards say the least opset that does not: the one from which on the
+/// tool itself succeeds, whatever operators it has to say in other words there. Where there is none below that of the
+/// model, none is named.
+pub fn advise(outcome: &mut Outcome, options: &Options, rules: &RuleSet) {
+    let from = outcome.model.opset(outcome.model.main, "");
+    let (Some(wanted), Some(from)) = (options.opset, from) else { return };
+    let is_refused = |finding: &Finding| *finding.code == *NOT_CONVERTIBLE.code;
+    if wanted >= from || !outcome.findings.iter().any(is_refused) {
+        return;
+    }
+    let least = least(wanted, from, &|opset| {
+        let options = Options { opset: Some(opset), ..options.clone() };
+        attempt(outcome.model.clone(), &options, rules).findings.is_empty()
+    });
+    for finding in outcome.findings.iter_mut().filter(|finding| is_refused(finding)) {
+        finding.help = least.map(|opset| format!("convert to opset {opset} or later"));
+    }
+}
+
+/// The least opset above `wanted` and below `from` that succeeds. Every one above one that succeeds is taken to do so
+/// as well.
+fn least(wanted: i64, from: i64, succeeds: &dyn Fn(i64) -> bool) -> Option<i64> {
+    let (mut fails, mut least) = (wanted, from);
+    while fails + 1 < least {
+        let middle = fails + (least - fails) / 2;
+        if succeeds(middle) {
+            least = middle;
+        } else {
+            fails = middle;
+        }
+    }
+    (least < from).then_some(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least;
+
+    #[test]
+    fn the_least_is_found() {
+        for first in 8..=17 {
+            let expected = (first < 17).then_some(first);
+            assert_eq!(least(7, 17, &|opset| opset >= first), expected, "{first}");
+        }
+        assert_eq!(least(7, 8, &|_| true), None);
+    }
+}
