@@ -33,6 +33,12 @@ impl Selection {
         selected.is_some() && selected > longest(&self.ignore, code)
     }
 
+    /// The same, but for these codes.
+    pub fn ignoring(mut self, codes: impl IntoIterator<Item = String>) -> Self {
+        self.ignore.extend(codes);
+        self
+    }
+
     /// Whether a code is ignored by name: not only for want of being selected.
     pub fn ignores(&self, code: &str) -> bool {
         let ignored = longest(&self.ignore, code);

@@ -18,6 +18,7 @@ mod interface;
 mod mend;
 pub mod options;
 pub mod report;
+mod reported;
 mod target;
 mod verify;
 
@@ -65,7 +66,8 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         Ok(changed) => changed,
         Err(findings) => return Outcome { model: source, report, findings, changed: false },
     };
-    let (mended, known) = mend::mend(&mut model, options, rules, &mut report);
+    let reported = reported::found(&model, options, rules);
+    let (mended, known) = mend::mend(&mut model, &reported, rules, &mut report);
     changed |= mended;
     let declared = declarations::mend(&mut model, options, &mut report);
     if options.optimize && options.selection.contains(DECIDED_BRANCH.code) {

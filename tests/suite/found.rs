@@ -253,6 +253,12 @@ fn unsafe_fixes_leave_what_may_be_meant() {
     let windows =
         "g (float[batch,1,T] x) => (float[?,1,16] y) <int64[3] s = {-1,1,16}> { y = Reshape (x, s) }";
     check_text(17, windows, &options, &["{-1,1,16}"], &[]);
+    // Of a size that nobody named, nothing is reported; then nothing is mended.
+    let unnamed = "g (float[?,3,H,W] x) => (float[?,3,16] y) <int64[3] s = {-1,3,16}> { y = Reshape (x, s) }";
+    check_text(17, unnamed, &options, &["{-1,3,16}"], &[]);
+    let named =
+        "g (float[batch,3,H,W] x) => (float[?,3,?] y) <int64[3] s = {-1,3,16}> { y = Reshape (x, s) }";
+    check_text(17, named, &options, &["{0,0,-1}"], &[]);
     let variance = "g (float[N] x) => (float y) <int64[1] a = {0}, double two = {2}> {
         d = Cast <to = 11> (x)
         m = ReduceMean (d, a)
