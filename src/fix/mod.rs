@@ -104,6 +104,9 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
             break;
         }
     }
+    if changed {
+        target::import_made(&mut model);
+    }
     if options.infer_shapes {
         let known = known.filter(|_| !changed);
         let facts = known.unwrap_or_else(|| infer::infer(&model, infer::Options::default()));

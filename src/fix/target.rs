@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::options::Options;
 use crate::extract::Target;
-use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, normal_domain};
+use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, normal_domain, scopes};
 use crate::schema::{self, AttrView};
 
 /// The imports that the result is to have.
@@ -75,4 +75,19 @@ fn dropped(model: &Model, id: NodeId, target: &Target) -> Vec<Arc<str>> {
     };
     let gone = node.attrs.iter().filter(|attr| at_target.attr(&attr.name).is_none());
     gone.filter(|attr| is_default(&attr.name, &attr.value)).map(|attr| attr.name.clone()).collect()
+}
+
+/// Imports ai.onnx where a model had no node of it and has one now: an `Identity` that gives an output its name. Its
+/// version is the newest that came with the IR version of the model.
+pub fn import_made(model: &mut Model) {
+    let is_imported = model.opsets.iter().any(|import| normal_domain(import.domain.as_deref()).is_empty());
+    let mut nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
+    if is_imported || !nodes.any(|&node| model.nodes[node].domain().is_empty()) {
+        return;
+    }
+    let ir_version = model.ir_version.unwrap_or(i64::MAX);
+    let newest = schema::latest("").unwrap_or(1);
+    let fits = |opset: &u16| schema::release(*opset).is_some_and(|release| release.ir_version <= ir_version);
+    let opset = (1..=newest).rev().find(fits).unwrap_or(1);
+    model.opsets.push(OpsetImport { domain: Some(Arc::from("")), version: Some(opset.into()) });
 }

@@ -311,3 +311,18 @@ fn a_second_run_changes_nothing() {
     }";
     check_text(17, dead, &Options::default(), &["float[3] y =  {1,2,3}"], &["Loop"]);
 }
+
+#[test]
+fn what_is_made_is_imported() {
+    // Two outputs of one value: an Identity gives the second its name.
+    let text = "<ir_version: 8, opset_import: [\"ai.onnx.ml\" : 3]> g (float[1,3] x) => (float[1,3] y, float[1,3] z) {
+        y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x)
+        z = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x)
+    }";
+    let (model, findings) = read::text::read(text);
+    assert_eq!(findings, [], "the text of the test has faults");
+    let after = fixed(model.expect("a model"), &Options::default());
+    let written = write::text::write(&after);
+    assert!(written.contains("Identity") && written.contains("\"\" : 18"), "{written}");
+    assert_eq!(write::text::write(&fixed(after, &Options::default())), written, "the second run");
+}

@@ -2,6 +2,7 @@
 
 use super::Cx;
 use super::elementwise::same;
+use crate::infer::call::is_of_runtime;
 use crate::infer::shape::{Shape, known};
 
 /// `BatchNormalization`: statistics of each channel besides.
@@ -18,6 +19,9 @@ pub fn batch_norm(cx: &mut Cx) -> Option<()> {
 pub fn layer_norm(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(0);
     cx.set_shape(0, shape);
+    if is_of_runtime(cx.call()) {
+        cx.set_elem(0, cx.elem(1));
+    }
     let statistics = cx.elem_attr("stash_type");
     let mut dims = cx.dims(0)?.to_vec();
     let axis = cx.axis_attr(-1, dims.len())?;
@@ -62,6 +66,14 @@ pub fn recurrent(cx: &mut Cx) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use crate::infer::testing::{check, check_call};
+
+    #[test]
+    fn layer_normalisation_before_the_specification() {
+        let text = "<ir_version: 8, opset_import: [\"\" : 16]> g (float[n, 4] x, float16[4] w) => (y) {
+            y = LayerNormalization(x, w)
+        }";
+        crate::infer::testing::check(text, &["y: float16[n, 4]"]);
+    }
 
     #[test]
     fn statistics() {
