@@ -100,7 +100,8 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         changed |= relabel(&mut model, &main_target, options);
         let folded = options.optimize && fold_all(&mut model, &main_target, options, &mut report);
         changed |= folded;
-        if !folded && !(rewritten.is_changed && rewritten.is_cut) {
+        let goes_on = folded || rewritten.is_changed && rewritten.is_cut;
+        if !goes_on {
             break;
         }
     }
