@@ -114,9 +114,15 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
         let origin = self.chosen.egraph[class].data.origin.clone();
         self.renamed.push(self.class(class));
+        // Where an Identity of the source did so, it does so still.
+        let is_identity = |node: &NodeId| {
+            let node = &self.model.nodes[*node];
+            node.domain().is_empty() && &*node.op_type == "Identity"
+        };
+        let kept = self.model.producer(output).map(|(node, _)| node).filter(is_identity);
         self.nodes.push(NewNode {
-            kept: None,
-            place: usize::MAX,
+            kept,
+            place: kept.and_then(|node| self.place.get(&node).copied()).unwrap_or(usize::MAX),
             domain: Arc::from(""),
             name: Arc::from("Identity"),
             attrs: Vec::new(),

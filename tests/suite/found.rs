@@ -303,6 +303,13 @@ fn a_second_run_changes_nothing() {
     check_text(17, invented, &options, &["float[a_dim_0] y"], &[]);
     let stated = "g (float[N] x) => (int64[1,found] y) { a = NonZero (x) y = Abs (a) }";
     check_text(17, stated, &options, &["int64[1,found] y", "int64[1,found] a"], &[]);
+    let handed_on = "g (bool c, float[N] x) => (float[?] y) {
+        y = If (c) <
+            then_branch = t () => (float[K] a) { [first] b = Identity (x) [second] a = Identity (b) },
+            else_branch = e () => (float[L] d) { d = Neg (x) }
+        >
+    }";
+    check_text(17, handed_on, &Options::default(), &["[second] a = Identity (x)"], &[]);
     let dead = "g (int32[3] x) => (float[?] y) <float[3] c = {1,2,3}> {
         k = Constant <value = int64 {2}> ()
         y = Loop (k, \"\", c) <body = b (int64 i, bool cc, float[3] s) => (bool co, float[3] so) {
