@@ -110,14 +110,20 @@ fn is_contiguous(trace: &Trace, value: ValueId) -> bool {
 
 /// The tensor that the tracing exporter brings up to date when `value` is written to in place: it follows
 /// `select` and `slice` to what they were taken from (`torch/csrc/jit/passes/onnx/pattern_conversion`),
-/// and no other view.
+/// and no other view. What Python gave a name is followed no further: `row = y[0]` and `row.add_(1)` leave `y` as it
+/// was (PyTorch 2.15, run), where `y[0].add_(1)` does not.
 pub fn written_through(trace: &Trace, mut value: ValueId) -> ValueId {
     debug_assert_eq!(trace.origin, Origin::TorchScript);
     while let Some(node) = trace.producer(value).map(|id| trace.node(id)) {
         match (node.op.aten(), trace.receiver(node)) {
-            (Some("select" | "slice"), Some(base)) => value = base,
+            (Some("select" | "slice"), Some(base)) if !has_name(trace, value) => value = base,
             _ => break,
         }
     }
     value
+}
+
+/// Whether a value has a name in Python: `%row`, and not `%12`.
+fn has_name(trace: &Trace, value: ValueId) -> bool {
+    !trace.value(value).name.starts_with(|first: char| first.is_ascii_digit())
 }

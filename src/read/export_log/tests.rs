@@ -34,7 +34,6 @@ fn python_values() {
         ("Python boolean", "if x.sum() > 0:", "traced-branch"),
         ("Python boolean", "y = a if mask.any() else b", "traced-branch"),
         ("Python integer", "return x * int(k)", "item-baked"),
-        ("Python integer", "n = int(x.shape[0] / 2)", "baked-shape"),
         ("Python index", "for i in range(x.shape[0]):", "unrolled-loop"),
         ("Python index", "return self.table[k]", "item-baked"),
         ("Python float", "s = float(x.max())", "item-baked"),
@@ -45,6 +44,16 @@ fn python_values() {
         check(&converting(into, code), &[&at_7(rule)]);
     }
     check(&converting("Python boolean", "assert x.shape[0] == 2"), &["traced-branch info /app/net.py:7"]);
+    // Of sizes, and of what the model holds, which may be the same for every input.
+    for (into, code, rule) in [
+        ("Python integer", "n = int(x.shape[0] / 2)", "baked-shape"),
+        ("Python float", "s = q / math.sqrt(q.size(-1))", "baked-shape"),
+        ("Python boolean", "if x.shape[1] > 8:", "traced-branch"),
+        ("Python boolean", "if not self.enabled:", "traced-branch"),
+        ("Python number", "s = x * self.scale.item()", "item-baked"),
+    ] {
+        check(&converting(into, code), &[&format!("{rule} info /app/net.py:7")]);
+    }
 }
 
 #[test]

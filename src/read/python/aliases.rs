@@ -3,7 +3,6 @@
 use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
-use super::known;
 use super::report;
 use super::syntax::{field, line, one_line, text, within};
 use super::value::{Identity, Tensor, Value, View};
@@ -88,8 +87,8 @@ impl<'t> Interpreter<'t> {
 
     /// A tensor is written through `object`: says so where another view of its memory is read later.
     pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
-        // The exporter carries these back through slices and indices to the whole.
-        if tensor.view == View::Slice && known::is_followed_write(operator) || self.quiet > 0 {
+        // The exporter carries these back through slices and indices to the whole, where those have no name.
+        if tensor.view == View::Slice && self.is_of_whole(object) || self.quiet > 0 {
             return;
         }
         let target = object.map_or("", |object| text(object, self.source));
@@ -110,6 +109,19 @@ impl<'t> Interpreter<'t> {
             let words = report::view_lost(&one_line(node, self.source), operator, name, line(read), perhaps);
             self.say(node, words);
         }
+    }
+
+    /// Whether what is written to is an index or slice of a whole tensor by its name: `y[0]`, not `row` after
+    /// `row = y[0]`.
+    fn is_of_whole(&self, object: Option<Node<'t>>) -> bool {
+        let Some(mut at) = object.filter(|object| object.kind() != "identifier") else { return false };
+        while let Some(inner) =
+            field(at, "value").or_else(|| field(at, "object")).or_else(|| field(at, "function"))
+        {
+            at = inner;
+        }
+        at.kind() == "identifier"
+            && self.lookup(text(at, self.source)).tensor().is_some_and(|tensor| tensor.view == View::Whole)
     }
 
     fn is_perhaps(&self, name: &str, memory: Identity) -> bool {

@@ -110,10 +110,13 @@ fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<s
         return None;
     }
     let folder = Path::new(&path).parent()?;
-    let folders: Vec<PathBuf> = match relative {
+    let first = tail.split('/').next().unwrap_or("");
+    let mut folders: Vec<PathBuf> = match relative {
         0 => folder.ancestors().filter(|folder| is_named(folder)).map(Path::to_owned).collect(),
         up => folder.ancestors().nth(up - 1).map(Path::to_owned).into_iter().collect(),
     };
+    // A folder of the name that the path begins with is that folder itself.
+    folders.sort_by_key(|folder| relative == 0 && folder.ends_with(first));
     folders.iter().find_map(|folder| {
         let base = folder.join(&tail).to_string_lossy().replace('\\', "/");
         [format!("{base}.py"), format!("{base}/__init__.py")].into_iter().find_map(|file| {

@@ -93,11 +93,6 @@ pub fn is_in_place(name: &str) -> bool {
     name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_"
 }
 
-/// In-place methods that PyTorch's tracing exporter carries back through slices and indices.
-pub fn is_followed_write(name: &str) -> bool {
-    matches!(name, "copy_" | "fill_" | "zero_" | "index_put_" | "masked_fill_" | "__setitem__")
-}
-
 /// The element type that a name of PyTorch or NumPy stands for.
 pub fn dtype(path: &str) -> Option<Dtype> {
     let name = path.strip_prefix("torch.").or_else(|| path.strip_prefix("numpy."))?;

@@ -15,8 +15,11 @@ impl<'t> Interpreter<'t> {
             let words = report::numpy_function(call.node, name, of_tensor, self.source);
             self.say(call.node, if sure || of_size { words } else { words.remark() });
         }
-        let traced =
-            of_tensor || of_size || call.values.iter().any(|v| matches!(v, Value::Array(a) if a.traced));
+        // Numbers at random are others in every run, but in the graph.
+        let traced = name.starts_with("random.")
+            || of_tensor
+            || of_size
+            || call.values.iter().any(|v| matches!(v, Value::Array(a) if a.traced));
         let last = name.rsplit('.').next().unwrap_or(name);
         let (_, elements) = call.values.first().map(Value::literal).unwrap_or_default();
         Value::Array(Array {

@@ -5,15 +5,15 @@ use rustc_hash::FxHashMap;
 use crate::diag::Finding;
 use crate::diag::known::IN_PLACE_VIEW_LOST;
 use crate::torch::context::Context;
-use crate::torch::trace::{Definition, Node, NodeId, Origin, Trace, User, ValueId};
+use crate::torch::trace::{Definition, NodeId, Origin, User, ValueId};
 use crate::torch::view::written_through;
 
 /// No more than this many values that share memory are compared with one another.
 const MAX_SHARING: usize = 256;
 
 /// The tracing exporter turns `y.add_(1)` into a new value and lets later readers of `y` have that. It
-/// follows slices and selections (`y[0] += 1`), but no other view: after `y.view(-1).add_(1)` a reader of
-/// `y` still gets the old value. `torch.export` does not have this fault.
+/// follows slices and selections (`y[0] += 1`) that have no name of their own, but no other view: after
+/// `y.view(-1).add_(1)`, and after `row = y[0]` and `row.add_(1)`, a reader of `y` still gets the old value. `torch.export` does not have this fault.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if trace.origin != Origin::TorchScript {
@@ -28,8 +28,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         else {
             continue;
         };
-        let base = written_through(trace, written);
-        let updated = tracked_as(context, if is_brought_back(trace, node, base) { base } else { written });
+        let updated = tracked_as(context, written_through(trace, written));
         let stale = sharing.iter().filter(|&&value| {
             tracked_as(context, value) != updated
                 && value != written
@@ -41,26 +40,6 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
             out.push(finding(context, id, written, value, reader));
         }
     }
-}
-
-/// Whether a write through slices reaches what they were taken from: the exporter follows those that set elements,
-/// and `y[0] += 1` sets `y[0]` to what it added to. After `row = y[0]`, `row.add_(1)` changes `row` only.
-fn is_brought_back(trace: &Trace, node: &Node, base: ValueId) -> bool {
-    let sets = |node: &Node| {
-        matches!(
-            node.op.aten(),
-            Some("copy_" | "fill_" | "zero_" | "index_put_" | "masked_fill_" | "masked_scatter_")
-        )
-    };
-    let reader = |user: &User| match user {
-        User::Node(id) => Some(trace.node(*id)),
-        User::Output(_) => None,
-    };
-    let changed = node.outputs.iter().flat_map(|&output| &trace.value(output).users).filter_map(reader);
-    let is_copied_back = |copy: &Node| {
-        sets(copy) && trace.receiver(copy).is_some_and(|receiver| written_through(trace, receiver) == base)
-    };
-    sets(node) || changed.into_iter().any(is_copied_back)
 }
 
 /// The values by the root of their memory, where there is more than one.

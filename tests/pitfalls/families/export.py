@@ -13,7 +13,7 @@ import onnxruntime
 import torch
 
 from cases import CASES
-import carried, loops, precision, shapes_baked, shapes_right, structure, values, writes  # noqa: E401, F401
+import carried, loops, models, precision, shapes_baked, shapes_right, structure, values, vision, writes  # noqa: E401, F401
 
 torch.set_num_threads(1)
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Detector;
 use crate::diag::known::UNROLLED_LOOP;
@@ -23,6 +23,8 @@ pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 const MIN_STEPS: usize = 4;
 /// Nodes that a step has to have, constants not counted.
 const MIN_BODY: usize = 3;
+/// Operators by which steps are put together that do not need one another.
+const ACCUMULATING: [&str; 6] = ["Add", "Concat", "Max", "Min", "Mul", "Sum"];
 /// Series of taps that are looked at, as each costs a walk along the graph.
 const MAX_SERIES: usize = 64;
 
@@ -158,7 +160,7 @@ fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [
         return None;
     }
     walk.step_of.keys().for_each(|node| is_in_loop[node.index()] = true);
-    Some(Unrolled { series, first: taps[0].node, steps, body: first.nodes, recurrent: first.recurrent })
+    Some(Unrolled { series, first: taps[0].node, steps, body: first.nodes, recurrent: walk.recurrent })
 }
 
 /// The nodes of a step, as far as two steps can be compared.
@@ -167,15 +169,14 @@ struct Signature {
     nodes: usize,
     /// The sum of the hashes of the nodes, in whatever order they stand.
     ops: u64,
-    recurrent: bool,
 }
 
 /// The nodes that depend on taps.
 struct Walk {
     /// The last tap that a node depends on.
     step_of: BTreeMap<NodeId, usize>,
-    /// Nodes that take something from their own step and from the one before.
-    joins: Vec<NodeId>,
+    /// Whether a step takes more from the one before than a sum to which it adds.
+    recurrent: bool,
 }
 
 impl Walk {
@@ -186,20 +187,34 @@ impl Walk {
             value_step.insert(tap.output, step);
         }
         let graph = cx.model.nodes[taps[0].node].graph;
-        let mut joins = Vec::new();
+        let mut recurrent = false;
+        let mut sums: FxHashSet<NodeId> = FxHashSet::default();
         for &id in &cx.model.graphs[graph].nodes {
             let node = &cx.model.nodes[id];
             let steps = || node.inputs.iter().flatten().filter_map(|value| value_step.get(value).copied());
             let Some(last) = steps().max() else { continue };
             if steps().any(|step| step + 1 == last) {
-                joins.push(id);
+                let before = node
+                    .inputs
+                    .iter()
+                    .flatten()
+                    .filter(|value| value_step.get(value).is_some_and(|step| step + 1 == last));
+                let is_sum = |value: &ValueId| {
+                    last == 1 || cx.model.producer(*value).is_some_and(|(maker, _)| sums.contains(&maker))
+                };
+                if ACCUMULATING.contains(&&*node.op_type) && before.into_iter().all(is_sum) {
+                    sums.insert(id);
+                } else {
+                    // What follows the loop hangs on its last step.
+                    recurrent |= last > 1 && last + 1 < taps.len();
+                }
             }
             step_of.insert(id, last);
             for &output in node.outputs.iter().flatten() {
                 value_step.entry(output).or_insert(last);
             }
         }
-        Walk { step_of, joins }
+        Walk { step_of, recurrent }
     }
 
     fn signatures(&self, cx: &LintContext, steps: usize) -> Vec<Signature> {
@@ -212,9 +227,6 @@ impl Walk {
             let signature = &mut found[step];
             signature.nodes += 1;
             signature.ops = signature.ops.wrapping_add(hash(cx, node));
-        }
-        for node in &self.joins {
-            found[self.step_of[node]].recurrent = true;
         }
         found
     }

@@ -129,8 +129,8 @@ pub fn shape_alias(left: &str, operator: &str, right: &str, other: &str, read: u
         message: format!(
             "`{left} {operator}= {right}` changes `{other}` too while tracing; it is read in line {read}"
         ),
-        note: "the tracer makes sizes tensors, which an augmented assignment changes in place; in plain Python \
-               integers are not shared",
+        note: "the tracer makes sizes tensors, which an augmented assignment changes in place; in plain Python, and \
+               with torch.export, integers are not shared",
         help: format!("write `{left} = {left} {operator} {right}`"),
     }
 }
@@ -143,7 +143,8 @@ pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bo
             "`{code}` writes to memory that `{other}` shares; the traced graph reads `{other}` in line \
             {read} without the change"
         ),
-        note: "a traced graph has values, not memory: only the tensor that was written through sees the write",
+        note: "a traced graph has values, not memory: only the tensor that was written through sees the write; \
+               torch.export follows it",
         help: format!(
             "assign the result instead of writing in place ({}), and build `{other}` from it",
             match operator.strip_suffix('_') {

@@ -24,8 +24,8 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
         rule: known::ITEM_BAKED,
         level: by_origin(origin, Level::Warning),
         message,
-        note: "the exporter follows tensors, not Python numbers; for any other input the result is that of the \
-               example, or torch.export refuses it",
+        note: "the tracing exporter follows tensors, not Python numbers: for any other input the result is that of the \
+               example; the one based on torch.export makes a symbol of it, or refuses it",
         help: format!("keep it a tensor: `{}`", rewritten(statement, node, write, source)),
     }
 }
@@ -47,7 +47,8 @@ pub fn size_made_number(call: &str, write: &str) -> Words {
         rule: known::BAKED_SHAPE,
         level: Level::Info,
         message: format!("`{call}` makes a Python number of a size, which a trace does not follow"),
-        note: "sizes are tensors while tracing; made plain numbers they stay as they were for the example input",
+        note: "sizes are tensors while tracing; made plain numbers they stay as they were for the example input; \
+               torch.export keeps them symbols, or refuses",
         help: format!("use `{write}` itself, with integer arithmetic (`//`) where it is needed"),
     }
 }

@@ -4,6 +4,7 @@
 //! hint; no other line may be named at all.
 
 mod branches;
+mod imports;
 mod indices;
 mod memory;
 mod values;

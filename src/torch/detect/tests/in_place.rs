@@ -54,16 +54,19 @@ fn views_written_to() {
 fn writes_that_the_exporter_follows() {
     let selected = "%zero : int = prim::Constant[value=0]()
         %one : int = prim::Constant[value=1]()
-        %s : Float(6, strides=[1]) = aten::select(%x, %zero, %zero)
-        %w : Float(6, strides=[1]) = aten::add_(%s, %one, %one)";
+        %30 : Float(6, strides=[1]) = aten::select(%x, %zero, %zero)
+        %w : Float(6, strides=[1]) = aten::add_(%30, %one, %one)";
     check(X, selected, "%x", &[]);
     // `x[0] += 1` writes the sum back.
     let written_back = format!(
-        "{selected}\n %s2 : Float(6, strides=[1]) = aten::select(%x, %zero, %zero)
+        "{selected}\n %31 : Float(6, strides=[1]) = aten::select(%x, %zero, %zero)
         %b : bool = prim::Constant[value=0]()
-        %c : Float(6, strides=[1]) = aten::copy_(%s2, %w, %b)"
+        %c : Float(6, strides=[1]) = aten::copy_(%31, %w, %b)"
     );
     check(X, &written_back, "%x", &[]);
+    // `row = x[0]` and `row.add_(1)` changes `row` alone.
+    let named = selected.replace("%30", "%row");
+    check(X, &named, "%x", &["in-place-view-lost@13"]);
     // The halves of a tensor do not overlap.
     let halves = "%two : int = prim::Constant[value=2]()
         %one : int = prim::Constant[value=1]()

@@ -1,0 +1,51 @@
+//! Functions of other files.
+
+use super::*;
+
+const HELPERS: &str = "import torch\nimport torch.nn.functional as F\n\n\n\
+    def count(mask):\n    return mask.sum().item()\n\n\n\
+    def classes(labels, number=-1):\n    return F.one_hot(labels, number)\n\n\n\
+    def double(x):\n    return x * 2\n\n\n\
+    def again(x):\n    return again(x)\n";
+
+const NET: &str = "import torch\nfrom torch import nn\nfrom .tools.helpers import count, double\n\
+    import pack.tools.helpers as helpers\n\n\n\
+    class Net(nn.Module):\n    def forward(self, x, labels):\n        n = count(x > 0)\n        \
+    one = helpers.classes(labels.long())\n        two = helpers.classes(labels.long(), 3)\n        \
+    if double(x).sum() > helpers.again(x):\n            return one\n        return two / n\n";
+
+fn said(lines: &[u32]) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pack = folder.path().join("pack");
+    std::fs::create_dir_all(pack.join("tools")).expect("a folder");
+    std::fs::write(pack.join("net.py"), NET).expect("a file");
+    std::fs::write(pack.join("tools/helpers.py"), HELPERS).expect("a file");
+    let sources = SourceFiles::new(vec![], vec![folder.path().to_owned()]);
+    let found = match lines {
+        [] => lint(NET, "pack/net.py", &sources),
+        lines => lint_functions(NET, "pack/net.py", lines, &sources),
+    };
+    let place =
+        |finding: &Finding| finding.source.as_ref().map(|source| format!("{}:{}", source.file, source.line));
+    found.iter().map(|finding| format!("{} {}", finding.rule, place(finding).unwrap_or_default())).collect()
+}
+
+#[test]
+fn what_helpers_do_is_said_where_they_are_called() {
+    assert_eq!(
+        said(&[]),
+        ["item-baked pack/net.py:9", "one-hot-depth pack/net.py:10", "traced-branch pack/net.py:12"]
+    );
+}
+
+#[test]
+fn of_a_graph_it_is_said_where_it_stands() {
+    assert_eq!(
+        said(&[10]),
+        [
+            "item-baked pack/tools/helpers.py:6",
+            "one-hot-depth pack/tools/helpers.py:10",
+            "traced-branch pack/net.py:12"
+        ]
+    );
+}
