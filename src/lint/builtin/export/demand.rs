@@ -219,8 +219,13 @@ impl Demands<'_> {
         let (Some(of_data), Some(target)) = (self.dims(node, 0), self.elements(node, 1)) else {
             return Vec::new();
         };
-        let axes = of_data.iter().rev().zip(target.iter().rev());
-        axes.filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast)).collect()
+        let axes = || of_data.iter().rev().zip(target.iter().rev());
+        let by_target = axes().filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast));
+        // A constant of a traced size that is to become as long as another tensor is: zeros for a state.
+        let is_constant = self.is_cause(node, 0);
+        let by_data =
+            axes().filter(|_| is_constant).filter_map(|(k, size)| self.demand(0, size, k, Kind::Broadcast));
+        by_target.chain(by_data.filter(|demand| self.is_more_than_a_parameter(of_data, demand))).collect()
     }
 
     fn concat(&self, node: &Node, maker: Maker) -> Vec<Demand> {

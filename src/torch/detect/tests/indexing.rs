@@ -49,10 +49,10 @@ fn assignments_through_indices() {
     );
     // `x[i, 0, j] = v`: the selected axis lies between.
     let between = "%one : int = prim::Constant[value=1]()
-        %s : Float(4, 6) = aten::select(%x, %one, %one)
+        %30 : Float(4, 6) = aten::select(%x, %one, %one)
         %f : bool = prim::Constant[value=0]()
         %l : Tensor?[] = prim::ListConstruct(%i, %i)
-        %y : Float(4, 6) = aten::index_put_(%s, %l, %v, %f)";
+        %y : Float(4, 6) = aten::index_put_(%30, %l, %v, %f)";
     check(
         "%x : Float(4, 5, 6), %i : Long(2), %v : Float(2)",
         between,
