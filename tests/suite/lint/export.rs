@@ -350,3 +350,26 @@ fn sizes_of_parts_masks_and_biases() {
         &[],
     );
 }
+
+#[test]
+fn constants_that_reach_a_size_later() {
+    // A grid of the traced size, scaled by what varies.
+    let grid = "float[2,3] grid = {1, 2, 3, 4, 5, 6}";
+    finds(
+        17,
+        &format!(
+            "g (float[N,H,W] x) => (float[N,H,W] y) <{grid}> {{
+               m = ReduceMean <keepdims = 0> (x)  g = Mul (grid, m)  y = Add (x, g) }}"
+        ),
+        &["EXP001 error", "EXP001 error"],
+    );
+    // The image has the size of the grid.
+    finds(
+        17,
+        &format!(
+            "g (float[N,2,3] x) => (float[N,2,3] y) <{grid}> {{
+               m = ReduceMean <keepdims = 0> (x)  g = Mul (grid, m)  y = Add (x, g) }}"
+        ),
+        &[],
+    );
+}

@@ -9,6 +9,7 @@ mod quantised;
 mod shapes;
 mod simpler;
 mod spec;
+mod torch_export;
 mod traces;
 mod types;
 

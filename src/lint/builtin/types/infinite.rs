@@ -34,6 +34,12 @@ fn infinite_factor(cx: &LintContext, node: &Node) -> Option<(usize, f64, ElemTyp
     let elem =
         cx.facts[constant].elem().filter(|elem| matches!(elem, ElemType::Float16 | ElemType::Bfloat16))?;
     let array = cx.facts[constant].as_const().filter(|_| !cx.facts[other].is_const())?;
+    // Of a Cast that overflows, it is said there.
+    let is_cast =
+        cx.model.producer(constant).is_some_and(|(maker, _)| &*cx.model.nodes[maker].op_type == "Cast");
+    if is_cast {
+        return None;
+    }
     let infinite = array.f64s().ok()?.into_iter().find(|number| number.is_infinite())?;
     Some((input, infinite, elem))
 }
