@@ -67,7 +67,11 @@ fn push<'a>(chains: &mut Vec<Chain<'a>>, failure: Failure<'a>, linked: bool) {
 
 /// The traceback that begins at line `start`, and the line after its message.
 fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>, usize) {
-    let indent = lines[start].find(TRACEBACK).unwrap_or(0);
+    let line = lines[start];
+    // `Original exception Traceback …` within a message is indented as its line is.
+    let before = line.find(TRACEBACK).map_or("", |at| &line[..at]);
+    let is_sentence = before.contains("exception");
+    let indent = if is_sentence { line.len() - line.trim_start().len() } else { before.len() };
     let body = lines[start + 1..].iter().position(|line| is_class_line(line, indent));
     let class_at = body.map_or(lines.len(), |length| start + 1 + length);
     let stack = join(text, &lines[start + 1..class_at]);

@@ -34,7 +34,30 @@ fn inflate_program(bytes: &[u8], max_inflated: u64) -> Result<Vec<u8>, String> {
     if length as u64 > limit {
         return Err(format!("`{name}` inflates to more than {limit} bytes"));
     }
-    Ok(json)
+    Ok(without_infinities(&json))
+}
+
+/// What Python writes beyond JSON, outside of strings: PyTorch up to 2.6 says `Infinity` of a size without a bound.
+const BEYOND_JSON: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+
+/// The JSON with `null` in the place of numbers that JSON does not have.
+fn without_infinities(json: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(json.len());
+    let (mut at, mut in_string) = (0, false);
+    while let Some(&byte) = json.get(at) {
+        let word = BEYOND_JSON.into_iter().find(|word| !in_string && json[at..].starts_with(word.as_bytes()));
+        if let Some(word) = word {
+            plain.extend(b"null");
+            at += word.len();
+            continue;
+        }
+        // What follows a backslash neither ends the string nor begins anything.
+        let length = if in_string && byte == b'\\' { 2 } else { 1 };
+        in_string ^= byte == b'"';
+        plain.extend(&json[at..(at + length).min(json.len())]);
+        at += length;
+    }
+    plain
 }
 
 fn is_program(name: &str) -> bool {
@@ -48,6 +71,14 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    #[test]
+    fn numbers_that_json_does_not_have() {
+        let json = r#"{"max": Infinity, "min": -Infinity, "x": [NaN], "s": "Infinity \" NaN", "e": "\\"}"#;
+        let plain = r#"{"max": null, "min": null, "x": [null], "s": "Infinity \" NaN", "e": "\\"}"#;
+        assert_eq!(without_infinities(json.as_bytes()), plain.as_bytes());
+        assert_eq!(without_infinities(b"\"\\"), b"\"\\");
+    }
 
     /// A directory entry for a name of 30 bytes takes 76, as do the 64-bit end record and its locator.
     #[test]
