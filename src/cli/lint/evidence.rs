@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use rustc_hash::FxHashMap;
 
 use super::behind;
 use super::discover::Input;
@@ -114,7 +115,7 @@ fn lint_bytes(input: &Input, bytes: Bytes, cx: Context) -> Linted {
             let text = String::from_utf8_lossy(&bytes);
             let mut linted = lint_text(input, &text, settings);
             linted.findings.extend(read::export_log::read(&text, &input.name, &settings.sources));
-            linted
+            Linted { findings: one_a_line(linted.findings), ..linted }
         }
         Kind::Python => {
             let text = String::from_utf8_lossy(&bytes);
@@ -134,6 +135,24 @@ fn lint_model(input: &Input, kind: Kind, bytes: Bytes, cx: Context) -> Linted {
     let trusted =
         !findings.iter().any(|finding| UNTRUSTWORTHY.iter().any(|rule| *rule.code == *finding.code));
     Linted { findings, readable: trusted, said: said.indices, ignores: in_model(&model) }
+}
+
+/// The findings of a log, each line of Python and rule once: a graph in it shows what a warning says as well.
+fn one_a_line(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut known: FxHashMap<(Arc<str>, Arc<str>, u32), usize> = FxHashMap::default();
+    let mut kept: Vec<Finding> = Vec::new();
+    for finding in findings {
+        let at = finding.source.as_ref().map(|source| {
+            let line = (finding.code.clone(), source.file.clone(), source.line);
+            *known.entry(line).or_insert(kept.len())
+        });
+        match at.and_then(|at| kept.get_mut(at)) {
+            Some(first) if first.level < finding.level => *first = finding,
+            Some(_) => {}
+            None => kept.push(finding),
+        }
+    }
+    kept
 }
 
 /// The TorchScript graphs of a text.
