@@ -21,6 +21,8 @@ LINES = {"item-baked in helpers.py": "count_of", "baked-shape in helpers.py": "s
          "item-baked in structure.py": "Centred", "traced-branch in structure.py": "free_function"}
 # the same fault by another name: a loop over three samples is three pieces of the batch
 IN_OTHER_WORDS = {("OverSamples.ts17.onnx", "unrolled-loop"): "baked-shape"}
+# sizes that became factors, indices of Python or two copies: nothing in the graph alone tells
+NOT_IN_GRAPH = {"CeilingOfHalf", "FloatOfSize", "MeanByLoop", "ShapeInAnFString", "SquareRootOfSize"}
 IN_GRAPH = {"float64-promotion", "training-mode", "constant-output", "constant-overflow"}
 IN_TRACED_GRAPH = IN_GRAPH | {"baked-shape", "unrolled-loop", "one-hot-depth"}
 IN_IR = IN_GRAPH | {"unrolled-loop", "one-hot-depth", "in-place-view-lost"}
@@ -75,7 +77,7 @@ for artifact in exported:
         # a graph has its own line for what a size was made into a number for
         whole = case in BY_OTHERS and BY_OTHERS[case][0] == "helpers.py" or case not in BY_OTHERS
         rows += [(artifact, rule, *(spans[case][1:] if rule == "baked-shape" and whole else (a, b))) for rule, a, b in rules
-                 if rule in IN_GRAPH or traced and rule in IN_TRACED_GRAPH]
+                 if rule in IN_GRAPH or traced and rule in IN_TRACED_GRAPH and case not in NOT_IN_GRAPH]
         rows += [(f"{artifact}+src", rule, a, b) for rule, a, b in rules if traced or rule in IN_GRAPH]
         if is_right(artifact) and not always:
             rows += [(artifact, "-", 0, 0), (f"{artifact}+src", "-", 0, 0)]
