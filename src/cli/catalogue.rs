@@ -98,7 +98,7 @@ impl Catalogue {
 
 fn has_rules(folder: &Path) -> bool {
     let mut files = WalkDir::new(folder).into_iter().filter_map(Result::ok);
-    files.any(|entry| entry.path().extension().is_some_and(|end| end == "rule"))
+    files.any(|entry| entry.path().is_file() && entry.path().extension().is_some_and(|end| end == "rule"))
 }
 
 fn known(rules: &RuleSet) -> BTreeMap<String, Known> {

@@ -158,7 +158,7 @@ impl RuleSet {
         let mut sources = Vec::new();
         for entry in WalkDir::new(folder).sort_by_file_name() {
             let path = entry?.into_path();
-            if path.extension().is_some_and(|extension| extension == EXTENSION) {
+            if path.is_file() && path.extension().is_some_and(|extension| extension == EXTENSION) {
                 let text = std::fs::read_to_string(&path)?;
                 sources.push(Source::new(&path.to_string_lossy(), &text));
             }

@@ -231,18 +231,34 @@ impl Demands<'_> {
     fn concat(&self, node: &Node, maker: Maker) -> Vec<Demand> {
         let Some(axis) = node.attr("axis").and_then(|axis| axis.as_int()) else { return Vec::new() };
         let mut found = Vec::new();
+        let mut sizes: Option<Vec<Vec<(usize, &Size)>>> = None;
         for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {
             let Some(of_fixed) = self.dims(node, fixed) else { continue };
-            let rank = of_fixed.len() as i64;
-            let along = if axis < 0 { axis + rank } else { axis };
-            for other in (0..node.inputs.len()).filter(|&other| other != fixed) {
-                let of_other = self.dims(node, other).filter(|dims| dims.len() == of_fixed.len());
-                let axes = of_fixed.iter().zip(of_other.unwrap_or_default()).enumerate();
-                let others = axes.filter(|(axis, _)| *axis as i64 != along);
-                found.extend(others.filter_map(|(_, (k, size))| self.demand(fixed, size, k, Kind::Equal)));
+            let along = if axis < 0 { axis + of_fixed.len() as i64 } else { axis };
+            let sizes = sizes.get_or_insert_with(|| self.distinct_sizes(node, of_fixed.len()));
+            let axes = of_fixed.iter().zip(sizes).enumerate().filter(|(axis, _)| *axis as i64 != along);
+            for (_, (k, sizes)) in axes {
+                let others = sizes.iter().filter(|(other, _)| *other != fixed);
+                found.extend(others.filter_map(|(_, size)| self.demand(fixed, size, k, Kind::Equal)));
             }
         }
         found
+    }
+
+    /// For each of `rank` axes, the sizes that inputs of this rank have there, each once with the first input
+    /// that has it; no more than a few, so that work is linear in the inputs.
+    fn distinct_sizes(&self, node: &Node, rank: usize) -> Vec<Vec<(usize, &Size)>> {
+        const DISTINCT: usize = 8;
+        let mut sizes: Vec<Vec<(usize, &Size)>> = vec![Vec::new(); rank];
+        for input in 0..node.inputs.len() {
+            let dims = self.dims(node, input).filter(|dims| dims.len() == rank);
+            for (size, known) in dims.unwrap_or_default().iter().zip(&mut sizes) {
+                if known.len() < DISTINCT && !known.iter().any(|(_, other)| *other == size) {
+                    known.push((input, size));
+                }
+            }
+        }
+        sizes
     }
 
     /// The batch of initial states and of sequence lengths is that of the sequence. (`layout` 0.)
