@@ -18,7 +18,7 @@ pub const DETECTOR: Detector = Detector {
     run,
 };
 
-fn undefined(cx: &LintContext, value: ValueId) -> Option<Finding> {
+fn undefined(cx: &LintContext, value: ValueId, guesses: bool) -> Option<Finding> {
     let first = cx.uses.of(value).first()?;
     let (node, name) = (cx.node_name(first.node), cx.name(value));
     let finding = cx
@@ -29,13 +29,13 @@ fn undefined(cx: &LintContext, value: ValueId) -> Option<Finding> {
             format!("`{node}` takes `{name}`, which nothing makes"),
         )
         .label("no input, initializer or node output has this name");
-    Some(with_guess(cx, finding, value))
+    Some(if guesses { with_guess(cx, finding, value) } else { finding })
 }
 
-fn undefined_output(cx: &LintContext, value: ValueId) -> Finding {
+fn undefined_output(cx: &LintContext, value: ValueId, guesses: bool) -> Finding {
     let message = format!("the output `{}` of the graph is made by nothing", cx.name(value));
     let finding = cx.at_value(UNDEFINED_OUTPUT, value, message).label("no node output has this name");
-    with_guess(cx, finding, value)
+    if guesses { with_guess(cx, finding, value) } else { finding }
 }
 
 fn duplicate(cx: &LintContext, rule: RuleId, first: ValueId, second: ValueId) -> Finding {
@@ -53,6 +53,10 @@ fn shadowed(cx: &LintContext, inner: ValueId, outer: ValueId) -> Finding {
         .related(cx.places.value(outer), "the hidden one")
         .help("give it a name of its own: the specification wants names to differ from all those in scope")
 }
+
+/// For how many missing values the name that was perhaps meant is looked for, which takes all names there are: of a
+/// model that misses more, the names are not what is wrong.
+const GUESSES: usize = 16;
 
 /// With the name that was perhaps meant.
 fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
@@ -81,11 +85,14 @@ fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let mut first_of_name: FxHashMap<(GraphId, &str), ValueId> = FxHashMap::default();
+    let mut missing = 0;
     for (id, value) in cx.model.values.iter() {
         if value.def == Def::Missing {
-            sink.extend(undefined(cx, id));
+            let guesses = missing < GUESSES;
+            missing += 1;
+            sink.extend(undefined(cx, id, guesses));
             if cx.uses.of(id).is_empty() && cx.uses.is_output(id) {
-                sink.push(undefined_output(cx, id));
+                sink.push(undefined_output(cx, id, guesses));
             }
             continue;
         }
