@@ -169,6 +169,9 @@ functions! {
     Reshaped "reshaped" (Expr, Expr);
     /// `full(type, dims, number)`.
     Full "full" (Expr, Expr, Expr);
+    /// An equation of Einsum without spaces, with its result, and with letters in the order in which they first stand:
+    /// `equation("ij, jk")` is `"ab,bc->ac"`.
+    Equation "equation" (Expr);
 }
 
 impl Func {

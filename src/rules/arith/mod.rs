@@ -4,6 +4,7 @@
 //! an overflow), which is no fault but no match.
 
 mod elem;
+mod equation;
 mod list;
 mod number;
 mod permutation;
@@ -97,7 +98,8 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
             .or_else(|| number::call(func, args))
             .or_else(|| permutation::call(func, args))
             .or_else(|| elem::call(func, args))
-            .or_else(|| tensor::call(func, args)),
+            .or_else(|| tensor::call(func, args))
+            .or_else(|| equation::call(func, args)),
     }
 }
 

@@ -22,6 +22,23 @@ fn permutations() {
 }
 
 #[test]
+fn equations() {
+    let text = |text: &str| Datum::Str(text.into());
+    let canonical = |equation, expected: Option<&str>| {
+        check(Func::Equation, &[text(equation)], expected.map(text));
+    };
+    canonical("ij, jk -> ik", Some("ab,bc->ac"));
+    canonical("mk,kn", Some("ab,bc->ac"));
+    canonical("ca", Some("ab->ba"));
+    canonical("i,i", Some("a,a->"));
+    canonical("...xy,...zy", Some("...ab,...cb->...ac"));
+    canonical("bB->Bb", Some("ab->ba"));
+    canonical("ij->i1", None);
+    canonical("abcdefghijklmnopqrstuvwxyzA->A", None);
+    check(Func::Equation, &[Datum::Int(1)], None);
+}
+
+#[test]
 fn lists() {
     let three = list(&[5, 6, 7]);
     check(Func::Slice, &[three.clone(), Datum::Int(-2)], Some(list(&[6, 7])));
