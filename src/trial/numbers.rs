@@ -60,7 +60,7 @@ pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
         Ok(sets) => sets,
         Err(why) => return Outcome::Skipped(why),
     };
-    let (mut runs, mut last) = (0, String::new());
+    let (mut runs, mut last, mut skipped) = (0, String::new(), None);
     for set in sets {
         let (inputs, numbers) = (&set.inputs, set.numbers);
         let admits = claim.admits(inputs);
@@ -77,9 +77,11 @@ pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
                 last = "its outputs are not as declared".to_owned();
                 continue;
             }
-            // Operators that sort have no order for NaN.
-            Err(Failure::Unrunnable(why)) if numbers != Numbers::Special => return Outcome::Skipped(why),
-            Err(Failure::Unrunnable(_)) => continue,
+            // Operators that sort have no order for NaN, and a window of no length has no cosines.
+            Err(Failure::Unrunnable(why)) => {
+                skipped = Some(why);
+                continue;
+            }
             Err(Failure::BadInput(why)) => {
                 last = why;
                 continue;
@@ -100,7 +102,11 @@ pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
         }
         runs += 1;
     }
-    if runs == 0 { Outcome::NeverRan(last) } else { Outcome::Equal }
+    match skipped {
+        _ if runs > 0 => Outcome::Equal,
+        Some(why) => Outcome::Skipped(why),
+        None => Outcome::NeverRan(last),
+    }
 }
 
 /// How two values differ by more than the rule may change.
