@@ -113,8 +113,9 @@ fn in_term(term: &mut Term, visit: &mut dyn FnMut(&mut Expr)) {
 fn change(expr: &mut Expr, left: &mut usize) -> Option<String> {
     let at = place(expr);
     let other = match &expr.kind {
-        ExprKind::Int(int) => Some(ExprKind::Int(int + 1)),
-        ExprKind::Float(float) if float.is_finite() => Some(ExprKind::Float(float + 1.0)),
+        ExprKind::Int(int) => Some(ExprKind::Int(int.wrapping_add(1))),
+        // Of the greatest numbers, one more is the same.
+        ExprKind::Float(float) if float + 1.0 != *float => Some(ExprKind::Float(float + 1.0)),
         ExprKind::Float(_) => Some(ExprKind::Float(0.0)),
         ExprKind::Bool(truth) => Some(ExprKind::Bool(!truth)),
         ExprKind::Elem(ElemType::Int64) => Some(ExprKind::Elem(ElemType::Float)),
