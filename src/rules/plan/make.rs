@@ -194,6 +194,7 @@ impl<'a, H: Host> Env<'a, H> {
             .iter()
             .map(|slot| match slot {
                 Slot::Value(item) => self.fact(*item).elem(),
+                Slot::Literal(Datum::Tensor(tensor)) => tensor.elem(),
                 _ => None,
             })
             .collect();
