@@ -277,7 +277,8 @@ mod tests {
             assert_eq!(brief.phase, has_pattern.then_some(rule.phase), "{}", rule.code);
             // In what order is of no account: the text has an outer call first, a pattern the inner ones.
             let (mut ops, mut needs) = (operators(rule), brief.needs.to_vec());
-            (ops.sort_unstable(), needs.sort_unstable());
+            ops.sort_unstable();
+            needs.sort_unstable();
             assert_eq!(needs, ops, "{}", rule.code);
             assert!(rules.get(&rule.code).is_some_and(|found| found.name == rule.name));
             assert!(rules.knows(&rule.code[..3]) && rules.knows(&rule.name) && rules.knows("ALL"));

@@ -286,8 +286,8 @@ fn rules_are_tried() {
         )
     };
     let sandbox = sandbox();
-    sandbox.write("right/my.rule", &rule("x"));
-    sandbox.write("wrong/my.rule", &rule("Abs (x)"));
+    sandbox.write("right/my.rule", rule("x"));
+    sandbox.write("wrong/my.rule", rule("Abs (x)"));
     sandbox.write("none/readme.txt", "no rules");
     let right = sandbox.lint(&["--test-rules", "right"]);
     assert_eq!(right.status, 0, "{right:?}");

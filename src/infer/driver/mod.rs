@@ -33,7 +33,7 @@ use symbols::{FreshFor, Path, Symbols};
 pub const MAX_NESTING: usize = 48;
 
 /// Nodes inside of local functions are looked at once for every call, where calls do not give the same; after so many,
-/// or [`FUNCTION_NODES_PER_NODE`] times as many as the model has, calls give nothing.
+/// or `FUNCTION_NODES_PER_NODE` times as many as the model has, calls give nothing.
 pub const MAX_FUNCTION_NODES: usize = 1 << 17;
 
 /// How many nodes inside of local functions are looked at for each that the model has.

@@ -48,9 +48,11 @@ pub struct Plan<V, N> {
     pub values: Vec<Made>,
     /// The tensors in attributes of the nodes.
     pub tensors: Vec<Tensor>,
-    /// Values of the match, with what is equal to them.
-    pub outputs: Vec<(V, Item<V>)>,
+    pub outputs: Vec<Equal<V>>,
 }
+
+/// A value of the match, with what is equal to it.
+pub type Equal<V> = (V, Item<V>);
 
 /// Why there is no plan for a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +89,7 @@ pub fn plan<H: Host>(
 
 impl<H: Host> Env<'_, H> {
     /// What is equal to the values that a variable of the pattern stands for; none for one that is absent.
-    fn output(&mut self, var: VarId) -> Option<Vec<(H::Value, Item<H::Value>)>> {
+    fn output(&mut self, var: VarId) -> Option<Vec<Equal<H::Value>>> {
         let olds = match self.found.value(var)? {
             Binding::Absent => return Some(Vec::new()),
             Binding::One(old) => vec![*old],
