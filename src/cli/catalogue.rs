@@ -50,17 +50,7 @@ impl Catalogue {
             Extent::Linting => (RuleSet::for_linting(), Vec::new()),
             Extent::Fixing => (RuleSet::patterns(), Vec::new()),
         };
-        for folder in folders {
-            if !has_rules(folder) {
-                return Err(Failure::at(folder, "--rules: there is no .rule file in it"));
-            }
-            let found = rules.add_folder(folder);
-            faults
-                .extend(found.map_err(|error| Failure::at(folder, format!("--rules: {}", reason(&error))))?);
-        }
-        if faults.iter().any(|fault| fault.level == Level::Error) {
-            return Err(bad_rules(&faults));
-        }
+        add_folders("--rules", folders, &mut rules, &mut faults)?;
         Ok(Catalogue { known: known(&rules), rules: Arc::new(rules) })
     }
 
@@ -93,6 +83,34 @@ impl Catalogue {
         let words = self.iter().flat_map(|(code, known)| [code, known.name.as_str()]);
         let families = self.iter().map(|(code, _)| &code[..family(code)]);
         closest(word, words.chain(families))
+    }
+}
+
+/// Rules that somebody wrote, alone. Their faults are said on standard error.
+pub fn own(folders: &[PathBuf]) -> Result<RuleSet, Failure> {
+    let mut rules = RuleSet::default();
+    add_folders("--test-rules", folders, &mut rules, &mut Vec::new())?;
+    Ok(rules)
+}
+
+/// `flag`: what named the folders.
+fn add_folders(
+    flag: &str,
+    folders: &[PathBuf],
+    rules: &mut RuleSet,
+    faults: &mut Vec<Finding>,
+) -> Result<(), Failure> {
+    for folder in folders {
+        if !has_rules(folder) {
+            return Err(Failure::at(folder, format!("{flag}: there is no .rule file in it")));
+        }
+        let found = rules.add_folder(folder);
+        let failure = |error| Failure::at(folder, format!("{flag}: {}", reason(&error)));
+        faults.extend(found.map_err(failure)?);
+    }
+    match faults.iter().any(|fault| fault.level == Level::Error) {
+        true => Err(bad_rules(faults)),
+        false => Ok(()),
     }
 }
 

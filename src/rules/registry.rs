@@ -223,12 +223,12 @@ impl RuleSet {
         RuleSet { entries: vec![Entry::Read(Arc::new(rule))] }
     }
 
-    /// The same with another rule in the place of the one of its code.
-    pub fn with(&self, rule: &Rule) -> RuleSet {
-        let mut entries = self.entries.clone();
-        for entry in entries.iter_mut().filter(|entry| *entry.code() == *rule.code) {
-            *entry = Entry::Read(Arc::new(rule.clone()));
-        }
+    /// The same with the rules of `others` over it: each stands in the place of the one of its code.
+    pub fn overlaid(&self, others: &RuleSet) -> RuleSet {
+        let is_kept = |entry: &&Entry| !others.entries.iter().any(|other| other.code() == entry.code());
+        let mut entries: Vec<Entry> = self.entries.iter().filter(is_kept).cloned().collect();
+        entries.extend(others.entries.iter().cloned());
+        entries.sort_by(|a, b| a.code().cmp(b.code()));
         RuleSet { entries }
     }
 

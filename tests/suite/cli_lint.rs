@@ -297,5 +297,8 @@ fn rules_are_tried() {
     assert!(wrong.stdout.contains("the example \"twice\" does not hold: element 0 is "), "{wrong:?}");
     assert!(wrong.stdout.contains("wrong/my.rule:9"), "{wrong:?}");
     let none = sandbox.lint(&["--test-rules", "none"]);
-    assert_eq!((none.status, &*none.stderr), (2, "error: none: --rules: there is no .rule file in it\n"));
+    assert_eq!(
+        (none.status, &*none.stderr),
+        (2, "error: none: --test-rules: there is no .rule file in it\n")
+    );
 }

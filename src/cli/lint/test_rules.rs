@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::catalogue::{Catalogue, Extent};
+use crate::cli::catalogue;
 use crate::cli::fix::verify;
 use crate::cli::{Failure, Status, output};
 use crate::diag::render::{self, Look};
@@ -15,16 +15,13 @@ use crate::trial::Trial;
 /// Tries every example of the rules in `folders`: what it says, equal numbers in our evaluator, and in ONNX
 /// Runtime where that is found.
 pub fn test_rules(folders: &[PathBuf], look: Look) -> Result<Status, Failure> {
-    let all = Catalogue::load(folders, Extent::Pages)?;
-    let mut own = RuleSet::default();
-    for folder in folders {
-        own.add_folder(folder).map_err(|error| Failure::unreadable(folder, &error))?;
-    }
+    let own = catalogue::own(folders)?;
+    let all = RuleSet::embedded().0.overlaid(&own);
     let (mut rules, mut examples, mut failed) = (0, 0, Vec::new());
     let mut in_runtime = Some(0);
     for rule in own.iter() {
         rules += 1;
-        let trial = Trial::new(rule, all.rules());
+        let trial = Trial::new(rule, &all);
         for example in &rule.examples {
             examples += 1;
             if let Err(why) = trial.check(example) {

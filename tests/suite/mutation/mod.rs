@@ -29,7 +29,7 @@ struct Tried<'r> {
 fn try_rule<'r>(rule: &'r Rule, rules: &RuleSet) -> Tried<'r> {
     let mutants = mutants(rule);
     let survives = |mutant: &&Mutant| {
-        let others = rules.with(&mutant.rule);
+        let others = rules.overlaid(&RuleSet::of(mutant.rule.clone()));
         let trial = Trial::new(&mutant.rule, &others);
         rule.examples.iter().all(|example| trial.check(example).is_ok())
     };
