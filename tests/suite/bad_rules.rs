@@ -322,6 +322,7 @@ fn second_edition() {
     check("each-unknown", "in parts]", "in prts]");
     check("made-of-many", "parts... = [Mul", "parts = [Mul");
     check("made-of-perhaps-none", "k = Relu (q)", "h = case { rank(q) == 2: q  else: \"\" }  k = Relu (h)");
+    check("made-of-unknown-many", "k = Relu (q)", "more... = Split (q)  k = Relu (q)");
     check("several-of-a-name", "k = Relu (q)", "k, l = q");
     check("given-unknown", "given finite(q)", "given finit(q)");
     check("given-no-value", "given finite(q)", "given finite(z)");

@@ -57,6 +57,12 @@ fn other_count(faults: &Faults, target: &Operand, made: Count) -> Finding {
     )
 }
 
+fn unknown_count(faults: &Faults, target: &Operand) -> Finding {
+    faults
+        .at(target.span, format!("nothing says how many values `{}...` is", target.name.text))
+        .help("a call gives as many as the pattern has under that name; new ones are written one by one")
+}
+
 fn not_a_call(faults: &Faults, span: Span) -> Finding {
     faults.at(span, "only a call of an operator has several outputs")
 }
@@ -182,7 +188,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
             _ if target.name.text.is_empty() => NewOutput::No,
             Some(var) if self.scope.var(var).count != Count::One => NewOutput::AsMatched(var),
             None if target.many == Many::Any => {
-                self.faults.push(other_count(self.faults, target, Count::One));
+                self.faults.push(unknown_count(self.faults, target));
                 NewOutput::Yes
             }
             _ => NewOutput::Yes,
