@@ -12,7 +12,7 @@ use super::failure::reason;
 use super::output::{self, Colour};
 use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::suggest::{closest, counted};
-use crate::rules::registry::RuleSet;
+use crate::rules::registry::{EXTENSION, RuleSet};
 
 /// A rule, as far as the command line has to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +116,7 @@ fn add_folders(
 
 fn has_rules(folder: &Path) -> bool {
     let mut files = WalkDir::new(folder).into_iter().filter_map(Result::ok);
-    files.any(|entry| entry.path().is_file() && entry.path().extension().is_some_and(|end| end == "rule"))
+    files.any(|entry| entry.path().is_file() && entry.path().extension().is_some_and(|end| end == EXTENSION))
 }
 
 fn known(rules: &RuleSet) -> BTreeMap<String, Known> {

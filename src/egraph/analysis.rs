@@ -7,9 +7,9 @@ use egg::{DidMerge, Id};
 use super::EGraph;
 use super::enode::{Call, ENode};
 use super::tables::Tables;
-use crate::graph::dim::{Bounds, Dim, Interval};
+use crate::graph::dim::Bounds;
 use crate::graph::{AttrValue, GraphId, NodeId, Tensor, TensorId, ValueId};
-use crate::infer::{Attrs, Fact, Fresh, TensorFact, transfer};
+use crate::infer::{Attrs, Fact, NoSymbols, TensorFact, transfer};
 
 /// What is known of a class.
 #[derive(Clone, Debug, Default)]
@@ -83,16 +83,6 @@ impl Attrs for CallAttrs<'_, '_> {
 
     fn tensor(&self, id: TensorId) -> &Tensor {
         self.tables.tensor(id)
-    }
-}
-
-/// Sizes that depend on data get their symbols where the graph is inferred; a form that a rule adds gets
-/// what its class knows.
-struct NoSymbols;
-
-impl Fresh for NoSymbols {
-    fn size(&mut self, _output: usize, _axis: usize, _range: Interval) -> Option<Dim> {
-        None
     }
 }
 

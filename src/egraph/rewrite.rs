@@ -8,7 +8,7 @@ use super::EGraph;
 use super::enode::{Call, ENode};
 use super::host::NodeRef;
 use super::tables::OpKey;
-use crate::graph::{AttrValue, Attribute, Id as _, NodeId, TensorId};
+use crate::graph::{NodeId, TensorId};
 use crate::infer::eval::Array;
 use crate::rules::plan::{Item, Made, Plan, PlannedNode};
 
@@ -130,7 +130,7 @@ impl Making {
             overload: Arc::from(""),
             epoch: Some(node.schema.epoch),
         };
-        let attrs = node.attrs.iter().map(|attr| self.attribute(attr)).collect();
+        let attrs = node.attrs_with(&self.tensors);
         let tables = &mut egraph.analysis.tables;
         let call = Call {
             op: tables.intern_op(key),
@@ -151,13 +151,6 @@ impl Making {
         match call.is_single {
             true => call.class,
             false => add(egraph, ENode::Output { index: index as u16, call: [call.class] }, &self.origin),
-        }
-    }
-
-    fn attribute(&self, attr: &Attribute) -> Attribute {
-        match attr.value {
-            AttrValue::Tensor(id) => Attribute::new(&attr.name, AttrValue::Tensor(self.tensors[id.index()])),
-            _ => attr.clone(),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::options::Options;
 use super::report::{self, Report};
 use crate::extract::{Names, RULE_KEY};
 use crate::graph::uses::Uses;
-use crate::graph::{AttrValue, Attribute, Def, GraphId, Id, Metadata, Model, Node, NodeId, Value, ValueId};
+use crate::graph::{AttrValue, Attribute, Def, GraphId, Metadata, Model, Node, NodeId, Value, ValueId};
 use crate::infer::{self, Facts};
 use crate::rules::matcher;
 use crate::rules::plain::PlainHost;
@@ -179,11 +179,7 @@ impl Made<'_> {
                     outputs[*output] = Some(self.value(model, index));
                 }
             }
-            let in_model = |attr: &Attribute| match attr.value {
-                AttrValue::Tensor(id) => Attribute::new(&attr.name, AttrValue::Tensor(tensors[id.index()])),
-                _ => attr.clone(),
-            };
-            let attrs = planned.attrs.iter().map(in_model).collect();
+            let attrs = planned.attrs_with(&tensors);
             let op = (planned.schema.domain, planned.schema.name);
             nodes.push(self.node(model, op, inputs, outputs, attrs));
         }

@@ -21,6 +21,16 @@ pub trait Fresh {
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
 }
 
+/// Makes none: for forms that a rule adds or plans. Sizes that depend on data get their symbols where the graph is
+/// inferred.
+pub struct NoSymbols;
+
+impl Fresh for NoSymbols {
+    fn size(&mut self, _output: usize, _axis: usize, _range: Interval) -> Option<Dim> {
+        None
+    }
+}
+
 /// One call of an operator.
 pub struct Call<'a> {
     /// `""` for ai.onnx.

@@ -27,7 +27,7 @@ mod unify;
 mod values;
 
 pub use annotate::{Declarer, annotate};
-pub use call::{Attrs, Call, Fresh, transfer};
+pub use call::{Attrs, Call, Fresh, NoSymbols, transfer};
 pub use decided::decided_branch;
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
 pub use elements::{Elements, MAX_FOLLOWED};

@@ -8,10 +8,10 @@ use crate::rules::expr::{CompareOp, Expr, ExprKind};
 use crate::rules::func::Func;
 use crate::rules::rule::{AttrPat, AttrPatKind, Count, OperandPat, PatNode, Rest, Step, VarId};
 use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, Statement, ValueAst, ValueAstKind};
-use crate::rules::syntax::begins_operator;
 
 use super::Faults;
 use super::op::{self, Versions};
+use super::rewrite::is_function;
 use super::scope::{self, Scope};
 
 fn empty(faults: &Faults, span: Span) -> Finding {
@@ -123,7 +123,7 @@ impl Nodes {
         scope: &mut Scope,
         faults: &mut Faults,
     ) -> Option<PatNode> {
-        if call.op.var.is_none() && call.op.domain.is_empty() && !begins_operator(&call.op.name.text) {
+        if is_function(call) {
             let what = format!("the function `{}` has no meaning", call.op.name.text);
             faults.push(not_in_pattern(faults, call.op.span, &what));
             return None;

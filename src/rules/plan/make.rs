@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::draft::{Item, NewId, Slot};
 use super::{Made, PlannedNode, literal, schema_of};
-use crate::graph::dim::{Dim, Interval};
 use crate::graph::{AttrKind, AttrValue, Attribute, ElemType, Id, Tensor, TensorId};
-use crate::infer::{Attrs, Call, Fact, Fresh, transfer};
+use crate::infer::{Attrs, Call, Fact, NoSymbols, transfer};
 use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
@@ -295,14 +294,5 @@ impl Attrs for NewAttrs<'_> {
 
     fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.index()]
-    }
-}
-
-/// Sizes that depend on data have no symbol in what is only planned.
-struct NoSymbols;
-
-impl Fresh for NoSymbols {
-    fn size(&mut self, _output: usize, _axis: usize, _range: Interval) -> Option<Dim> {
-        None
     }
 }

@@ -12,7 +12,7 @@ use super::eval::Env;
 use super::host::Host;
 use super::matcher::{Binding, Match};
 use super::rule::{Direction, OpPat, VarId};
-use crate::graph::{Attribute, Tensor};
+use crate::graph::{AttrValue, Attribute, Id as _, Tensor, TensorId};
 use crate::infer::eval::Array;
 use crate::schema::{self, Schema};
 
@@ -26,6 +26,17 @@ pub struct PlannedNode<V> {
     pub outputs: Vec<bool>,
     /// Their tensors are numbers in [`Plan::tensors`].
     pub attrs: Vec<Attribute>,
+}
+
+impl<V> PlannedNode<V> {
+    /// Its attributes, with the tensors of the plan as their owner numbers them.
+    pub fn attrs_with(&self, tensors: &[TensorId]) -> Vec<Attribute> {
+        let owned = |attr: &Attribute| match attr.value {
+            AttrValue::Tensor(id) => Attribute::new(&attr.name, AttrValue::Tensor(tensors[id.index()])),
+            _ => attr.clone(),
+        };
+        self.attrs.iter().map(owned).collect()
+    }
 }
 
 /// A value that a rewrite makes.
