@@ -1,6 +1,7 @@
 //! Reading of text: ONNX models, TorchScript graphs, and the logs of exports.
 
-use onnx_lint::read::{export_log, text, torchscript};
+use onnx_lint::export_log;
+use onnx_lint::read::{text, torchscript};
 use onnx_lint::source::SourceFiles;
 
 use crate::models;

@@ -3,11 +3,14 @@
 pub mod cli;
 pub mod diag;
 pub mod egraph;
+pub mod evidence;
+pub mod export_log;
 pub mod extract;
 pub mod fix;
 pub mod graph;
 pub mod infer;
 pub mod lint;
+pub mod python;
 pub mod read;
 pub mod rules;
 pub mod schema;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use walkdir::WalkDir;
 
 use super::Failure;
-use super::failure::reason;
 use super::output::{self, Colour};
+use crate::diag::reason;
 use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::suggest::{closest, counted};
 use crate::rules::registry::{EXTENSION, RuleSet};

@@ -1,9 +1,11 @@
 //! How a run ends.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+
+use crate::diag::reason;
 
 /// How a run that could be carried out ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,30 +62,6 @@ impl Failure {
     pub fn message(&self) -> &str {
         &self.0
     }
-}
-
-/// Why the operating system refused, as a person says it.
-pub fn reason(error: &io::Error) -> String {
-    let known = match error.kind() {
-        ErrorKind::NotFound => "it is not there",
-        ErrorKind::PermissionDenied => "there is no permission to",
-        ErrorKind::IsADirectory => "it is a folder",
-        ErrorKind::NotADirectory => "what stands above it is no folder",
-        ErrorKind::StorageFull => "the disk is full",
-        ErrorKind::QuotaExceeded => "the quota of the disk is used up",
-        ErrorKind::ReadOnlyFilesystem => "the disk cannot be written to",
-        ErrorKind::InvalidData => "it is no UTF-8",
-        _ => return without_number(&error.to_string()),
-    };
-    known.to_owned()
-}
-
-/// Without the `(os error 5)` at its end, which says the same to a machine, and the name of a temporary file.
-fn without_number(text: &str) -> String {
-    let text = text.split(" (os error ").next().unwrap_or(text);
-    let text = text.split(" at path ").next().unwrap_or(text);
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
 }
 
 /// The exit code of a run; a failure is said on standard error.

@@ -4,6 +4,7 @@
 pub mod finding;
 pub(crate) mod known;
 pub mod place;
+mod reason;
 pub mod render;
 pub mod rule;
 pub mod selection;
@@ -11,6 +12,7 @@ pub mod sink;
 
 pub use finding::{Applicability, Finding, Fix, Level};
 pub use place::{GraphPlace, Place, SourcePlace, TextPlace};
+pub use reason::reason;
 pub use rule::RuleId;
 pub use selection::Selection;
 pub use sink::Sink;

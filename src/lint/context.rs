@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::locate::{Locator, Part, node_name};
+use super::runtime::Runtime;
 use crate::diag::RuleId;
 use crate::diag::{Finding, Selection};
 use crate::graph::uses::Uses;
@@ -23,6 +24,8 @@ pub struct LintOptions {
     pub folder: Option<PathBuf>,
     /// Lint as if bound for this opset of ai.onnx.
     pub opset: Option<i64>,
+    /// Releases of runtimes that are to load the model.
+    pub runtimes: Vec<Runtime>,
     /// The Python sources behind the graph.
     pub sources: Arc<SourceFiles>,
 }

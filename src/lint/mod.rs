@@ -5,6 +5,7 @@ pub mod context;
 pub mod exporter;
 pub mod locate;
 mod pattern;
+pub mod runtime;
 
 pub use context::{LintContext, LintOptions};
 
@@ -26,6 +27,7 @@ pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     }
     let mut findings = sink.finish();
     pattern::run(&cx, &options.rules, &mut findings);
+    findings.extend(options.runtimes.iter().flat_map(|runtime| runtime.findings(model)));
     findings.retain(|finding| options.selection.contains(&finding.code));
     findings
 }

@@ -1,12 +1,10 @@
 //! Readers: one per kind of evidence. Each returns what could be read and a finding for what could not.
 
 pub mod any;
-pub mod export_log;
 pub mod external;
 pub mod file;
 pub mod onnx;
 pub mod pt2;
-pub mod python;
 pub mod sniff;
 pub mod text;
 pub mod torchscript;

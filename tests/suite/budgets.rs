@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use onnx_lint::export_log;
 use onnx_lint::fix::{Options, Outcome, fix};
 use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::read;
-use onnx_lint::read::export_log;
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::source::SourceFiles;
 

@@ -6,11 +6,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser};
 
 use super::config::Config;
-use super::target::Target;
 use crate::cli::output::Colour;
 use crate::cli::paths;
 use crate::diag::Level;
 use crate::diag::render::Format;
+use crate::lint::runtime::Runtime;
 
 /// Finds what went wrong when a model was exported to ONNX.
 ///
@@ -65,7 +65,7 @@ pub struct Args {
 
     /// Lint as if bound for these runtimes: `ort=1.17`
     #[arg(long, value_name = "NAME=VERSION", value_delimiter = ',', help_heading = "Evidence")]
-    pub target: Vec<Target>,
+    pub target: Vec<Runtime>,
 
     /// A folder below which the Python behind the graph stands now; may be given more than once
     #[arg(long, value_name = "DIR", help_heading = "Evidence")]

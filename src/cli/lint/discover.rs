@@ -1,32 +1,18 @@
 //! The files that paths on the command line stand for.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use walkdir::{DirEntry, WalkDir};
 
 use super::args::Args;
 use super::config::Configs;
 use super::globs::Globs;
-use crate::cli::failure::reason;
 use crate::cli::{Failure, paths};
+use crate::diag::reason;
+use crate::evidence::Input;
 use crate::read::file;
 use crate::read::sniff::{Kind, sniff};
-
-/// Something to lint.
-#[derive(Clone, Debug)]
-pub struct Input {
-    /// As named on the command line, with forward slashes.
-    pub name: Arc<str>,
-    /// `None` for standard input.
-    pub path: Option<PathBuf>,
-    /// Whether it was named, rather than found in a folder.
-    pub named: bool,
-    /// What it is, where its content has no say in that.
-    pub kind: Option<Kind>,
-}
 
 /// What is searched for in folders; anything may be named.
 const SUFFIXES: [&str; 8] =
@@ -34,32 +20,6 @@ const SUFFIXES: [&str; 8] =
 
 /// Folders that hold what others wrote, or what tools left behind.
 const SKIPPED: [&str; 4] = ["__pycache__", "node_modules", "site-packages", "venv"];
-
-impl Input {
-    /// The file at `path`.
-    pub fn new(path: &Path, named: bool) -> Self {
-        let name = path.to_string_lossy().replace('\\', "/");
-        let name = name.strip_prefix("./").filter(|rest| !rest.is_empty()).unwrap_or(&name);
-        Input { name: Arc::from(name), path: Some(path.to_owned()), named, kind: None }
-    }
-
-    /// The folder it lies in: the current one for standard input.
-    pub fn folder(&self) -> &Path {
-        match self.path.as_deref().and_then(Path::parent) {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        }
-    }
-
-    /// Its content.
-    pub fn read(&self) -> io::Result<Bytes> {
-        let read = match &self.path {
-            Some(path) => file::read(path),
-            None => file::stream(io::stdin().lock()),
-        };
-        read.map_err(|error| io::Error::new(error.kind(), reason(&error)))
-    }
-}
 
 /// What paths on the command line stand for.
 #[derive(Debug, Default)]

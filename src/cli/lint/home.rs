@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::discover::Input;
 use crate::cli::paths;
 use crate::diag::finding::Identity;
 use crate::diag::render::Format;
 use crate::diag::{Finding, Place, SourcePlace};
+use crate::evidence::Input;
 use crate::source::{SourceFiles, without_comment};
 
 /// The folders that paths are seen from.

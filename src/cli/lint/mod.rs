@@ -2,18 +2,14 @@
 
 pub mod args;
 pub mod baseline;
-pub mod behind;
 pub mod config;
 pub mod discover;
-pub mod evidence;
 pub mod globs;
 pub mod home;
 pub mod rules;
-pub mod said;
 pub mod settings;
 pub mod statistics;
 pub mod suppress;
-pub mod target;
 pub mod test_rules;
 pub mod why_not;
 
@@ -28,16 +24,16 @@ use walkdir::WalkDir;
 use self::args::Args;
 use self::baseline::Baseline;
 use self::config::{Config, Configs};
-use self::discover::{Discovered, Input, discover};
-use self::evidence::{Context, Linted};
+use self::discover::{Discovered, discover};
 use self::home::Home;
 use self::settings::{Assigned, Settings};
 use self::suppress::Suppressions;
 use super::catalogue::{Catalogue, Extent, Known};
 use super::output::{self, Colour};
-use super::{Failure, Status};
+use super::{Failure, Status, crash};
 use crate::diag::render::{Look, Page, Run, render};
-use crate::diag::{Finding, Level};
+use crate::diag::{Finding, Level, Place, known};
+use crate::evidence::{self, Input, Linted};
 use crate::read::sniff::Kind;
 
 /// Does what the arguments say.
@@ -147,15 +143,11 @@ struct Found {
 /// what it says can be matched to models, and then holds what was not.
 fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<Vec<Linted>, Failure> {
     let (models, log) = inputs.split_at(inputs.len() - usize::from(has_log));
-    let log =
-        log.iter().map(|(input, settings)| evidence::lint(input, Context { settings, log: &[] })).next();
-    let lint = |(input, settings): &Assigned| {
-        let log = log.as_ref().map_or(&[][..], |log| &log.findings);
-        evidence::lint(input, Context { settings, log })
-    };
+    let log = log.iter().map(|log| lint(log, &[])).next();
+    let said = log.as_ref().map_or(&[][..], |log| &log.findings);
     let linted: Vec<Linted> = match models {
-        [single] => vec![lint(single)],
-        models => pool(jobs)?.install(|| models.par_iter().map(lint).collect()),
+        [single] => vec![lint(single, said)],
+        models => pool(jobs)?.install(|| models.par_iter().map(|model| lint(model, said)).collect()),
     };
     let said: BTreeSet<usize> = linted.iter().flat_map(|linted| linted.said.iter().copied()).collect();
     let log = log.map(|log| {
@@ -163,6 +155,24 @@ fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<V
         Linted { findings: rest.map(|(_, finding)| finding).collect(), ..log }
     });
     Ok(linted.into_iter().chain(log).collect())
+}
+
+/// Lints a file. Nothing that is in it makes this panic; should it happen all the same, that is a finding too.
+fn lint((input, settings): &Assigned, log: &[Finding]) -> Linted {
+    let linted = crash::guard(|| evidence::lint(input, &settings.lint_options(input), log));
+    let mut linted = linted.unwrap_or_else(|what| Linted::unreadable(internal_error(input, &what)));
+    // Why a file could not be read is said whatever is selected.
+    linted.findings.retain_mut(|finding| {
+        settings.shows(input, finding) || (!linted.readable && finding.level == Level::Error)
+    });
+    linted
+}
+
+fn internal_error(input: &Input, what: &str) -> Finding {
+    let finding = known::INTERNAL_ERROR
+        .finding(format!("onnx-lint failed: {what}"), Place::File)
+        .help("this is a fault of onnx-lint, not of the file: please report it, if possible with the file");
+    Finding { file: input.name.clone(), ..finding }
 }
 
 fn pool(jobs: Option<usize>) -> Result<ThreadPool, Failure> {

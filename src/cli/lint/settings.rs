@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::args::Args;
 use super::config::{Config, Configs};
-use super::discover::Input;
 use super::globs::Globs;
-use super::suppress::{self, Accepted};
-use super::target::Target;
+use super::suppress::{self, Entry};
 use crate::cli::catalogue::Catalogue;
 use crate::cli::{Failure, opset, selectors};
 use crate::diag::{Finding, Level, Selection, known};
+use crate::evidence::Input;
 use crate::lint::LintOptions;
+use crate::lint::runtime::Runtime;
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 
@@ -21,7 +21,7 @@ use crate::source::SourceFiles;
 pub struct Settings {
     pub sources: Arc<SourceFiles>,
     /// `--target`.
-    pub targets: Vec<Target>,
+    pub runtimes: Vec<Runtime>,
     opset: Option<i64>,
     rules: Arc<RuleSet>,
     selection: Selection,
@@ -30,7 +30,7 @@ pub struct Settings {
     /// Levels other than the rules' own, by code or prefix; `None` for rules that are off.
     levels: BTreeMap<String, Option<Level>>,
     /// What the configuration accepts.
-    pub suppress: Vec<Accepted>,
+    pub suppress: Vec<Entry>,
     /// Codes to leave out of files.
     per_file_ignores: Globs<Selection>,
 }
@@ -64,13 +64,13 @@ impl Settings {
         }
         Ok(Settings {
             sources: Arc::new(sources(args, config)),
-            targets: targets(args, config)?,
+            runtimes: runtimes(args, config)?,
             opset: args.opset.or(opset::configured(config.opset, &in_config("opset"))?),
             rules: catalogue.rules().clone(),
             selection: Selection::new(select, ignore),
             severity: args.severity.or(config.severity).unwrap_or(default_severity(args)),
             levels,
-            suppress: suppress::accepted(config, catalogue)?,
+            suppress: suppress::entries(config, catalogue)?,
             per_file_ignores: Globs::new(&config.folder, ignores.into_iter())?,
         })
     }
@@ -82,6 +82,7 @@ impl Settings {
             rules: self.rules.clone(),
             folder: input.path.is_some().then(|| input.folder().to_owned()),
             opset: self.opset,
+            runtimes: self.runtimes.clone(),
             sources: self.sources.clone(),
         }
     }
@@ -118,7 +119,7 @@ impl Settings {
 }
 
 /// Those of the command line, else those of the configuration.
-fn targets(args: &Args, config: &Config) -> Result<Vec<Target>, Failure> {
+fn runtimes(args: &Args, config: &Config) -> Result<Vec<Runtime>, Failure> {
     if !args.target.is_empty() {
         return Ok(args.target.clone());
     }

@@ -10,49 +10,18 @@ use rustc_hash::FxHashSet;
 
 use self::comment::{Comment, comment};
 use super::config::{Config, Suppress};
-use super::discover::Input;
-use super::evidence::Linted;
 use super::globs;
 use super::home::Home;
 use super::settings::{Assigned, Settings};
 use crate::cli::catalogue::Catalogue;
 use crate::cli::{Failure, selectors};
 use crate::diag::{Finding, Selection};
-use crate::graph::{Model, NodeId};
-use crate::lint::locate::node_name;
+use crate::evidence::{Input, Linted};
 use crate::read::file;
-
-/// Key of the metadata of a model, or of a node, that holds what is accepted there: `EXP001, DTY: why`.
-const METADATA_KEY: &str = "onnx-lint.ignore";
-
-/// What a model itself says is accepted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InModel {
-    /// The name of the node; `None` for all of the model.
-    node: Option<Arc<str>>,
-    words: Vec<String>,
-}
-
-/// What the metadata of a model and of its nodes accept.
-pub fn in_model(model: &Model) -> Vec<InModel> {
-    let of_node = |(id, node): (NodeId, &crate::graph::Node)| {
-        let words = words(node.metadata(METADATA_KEY)?);
-        Some(InModel { node: Some(node_name(model, &model.nodes[id])), words })
-    };
-    let own = model.metadata.iter().filter(|(key, _)| &**key == METADATA_KEY);
-    let own = own.map(|(_, text)| InModel { node: None, words: words(text) });
-    own.chain(model.nodes.iter().filter_map(of_node)).collect()
-}
-
-/// The rules of `EXP001, DTY: why`.
-fn words(text: &str) -> Vec<String> {
-    let rules = text.split(':').next().unwrap_or("");
-    rules.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
-}
 
 /// What a configuration accepts.
 #[derive(Clone, Debug)]
-pub struct Accepted {
+pub struct Entry {
     /// As it is written, to be named where it is of no use.
     text: String,
     config: Arc<str>,
@@ -63,16 +32,16 @@ pub struct Accepted {
 }
 
 /// The suppressions of a configuration.
-pub fn accepted(config: &Config, catalogue: &Catalogue) -> Result<Vec<Accepted>, Failure> {
+pub fn entries(config: &Config, catalogue: &Catalogue) -> Result<Vec<Entry>, Failure> {
     config.suppress.iter().map(|suppress| one(suppress, config, catalogue)).collect()
 }
 
-fn one(suppress: &Suppress, config: &Config, catalogue: &Catalogue) -> Result<Accepted, Failure> {
+fn one(suppress: &Suppress, config: &Config, catalogue: &Catalogue) -> Result<Entry, Failure> {
     let origin = config.origin("suppress");
     let codes = selectors::resolve(&suppress.rules, catalogue, &origin)?;
     let glob = |glob: &Option<String>| glob.as_deref().map(|glob| globs::matcher(glob, &origin)).transpose();
     let file = |glob: &str| globs::Globs::new(&config.folder, [(glob, ())].into_iter()).map(Arc::new);
-    Ok(Accepted {
+    Ok(Entry {
         text: format!("{}: `{}`", config.origin("suppress"), suppress.rules.join(", ")),
         config: Arc::from(config.folder.to_string_lossy()),
         codes: Selection::new(codes, Vec::new()),
@@ -82,7 +51,7 @@ fn one(suppress: &Suppress, config: &Config, catalogue: &Catalogue) -> Result<Ac
     })
 }
 
-impl Accepted {
+impl Entry {
     fn covers(&self, input: &Input, finding: &Finding) -> bool {
         let node = finding.place.graph().map_or("", |graph| graph.node.trim_matches('"'));
         let in_file = |glob: &Arc<globs::Globs<()>>| {
@@ -118,7 +87,7 @@ impl<'c> Suppressions<'c> {
 
     /// Takes what is accepted out of the findings of a file.
     pub fn apply(&mut self, input: &Input, settings: &Settings, linted: &mut Linted) {
-        let in_model = std::mem::take(&mut linted.ignores);
+        let in_model = std::mem::take(&mut linted.accepted);
         let mut is_used = vec![false; in_model.len()];
         let codes: Vec<_> = in_model.iter().map(|one| self.resolve(&one.words)).collect();
         linted.findings.retain(|finding| {

@@ -1,6 +1,6 @@
 //! Logs of exports: what warnings and failures are made of, and which of their neighbours mean nothing.
 
-use onnx_lint::read::export_log;
+use onnx_lint::export_log;
 use onnx_lint::source::SourceFiles;
 
 /// Reads a log and compares what is said as `CODE level line`, in the order in which it is said.

@@ -2,7 +2,7 @@
 //! look alike.
 
 use onnx_lint::diag::Level;
-use onnx_lint::read;
+use onnx_lint::python;
 use onnx_lint::source::SourceFiles;
 
 /// Lints the body of a file and compares what is said at level warning and above, as `CODE@line` counted from the
@@ -12,8 +12,7 @@ fn check(source: &str, expected: &[&str]) {
     const HEAD: &str =
         "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n";
     let lines = u32::try_from(HEAD.lines().count()).expect("it is short");
-    let findings =
-        read::python::lint(&format!("{HEAD}{}", source.trim_start()), "net.py", &SourceFiles::default());
+    let findings = python::lint(&format!("{HEAD}{}", source.trim_start()), "net.py", &SourceFiles::default());
     let loud = findings.iter().filter(|finding| finding.level >= Level::Warning);
     let mut said: Vec<(u32, String)> = loud
         .map(|finding| {

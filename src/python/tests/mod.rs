@@ -60,7 +60,7 @@ fn forward(init: &str, parameters: &str, body: &str) -> String {
 
 #[test]
 fn the_pitfalls() {
-    let source = include_str!("../../../../tests/pitfalls/pitfalls.py");
+    let source = include_str!("../../../tests/pitfalls/pitfalls.py");
     // What the source alone cannot tell.
     let beyond = ["baked-shape", "unsupported-op", "constant-output", "training-mode"];
     let marked = source

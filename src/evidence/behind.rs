@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::said::is_same;
+use super::logged::is_same;
 use crate::diag::known;
 use crate::diag::{Finding, RuleId};
 use crate::graph::Model;
 use crate::graph::uses::Uses;
 use crate::lint::exporter;
 use crate::lint::locate::Locator;
-use crate::read::python;
+use crate::python;
 use crate::source::SourceFiles;
 
 /// What is wrong in the functions that `model` was exported from, as far as their sources are here.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::diag::SourcePlace;
-use crate::read::python::search::{Parameter, Suspect, calls_of, fixed_sizes, imported};
+use crate::python::search::{Parameter, Suspect, calls_of, fixed_sizes, imported};
 use crate::source::{Frame, SourceFiles};
 
 use super::remark::{Input, Kind};

@@ -1,4 +1,4 @@
-//! `--target ort=1.17`: what runtimes take.
+//! What releases of a runtime load: `--target ort=1.17`.
 
 use std::str::FromStr;
 
@@ -30,13 +30,13 @@ const ONNX_RUNTIME: [(u32, i64, i64); 16] = [
 
 /// A release of a runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct Runtime {
     /// As it was written: `1.17`.
     version: String,
     minor: u32,
 }
 
-impl FromStr for Target {
+impl FromStr for Runtime {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -47,11 +47,11 @@ impl FromStr for Target {
         let minor = version.strip_prefix("1.").and_then(|rest| rest.split('.').next()?.parse().ok());
         let minor =
             minor.ok_or_else(|| format!("`{version}` is no version of ONNX Runtime 1, as 1.17 is"))?;
-        Ok(Target { version: version.to_owned(), minor })
+        Ok(Runtime { version: version.to_owned(), minor })
     }
 }
 
-impl Target {
+impl Runtime {
     /// What of `model` this release does not load. Between releases that are in the table nothing is
     /// said of what only the later one loads.
     pub fn findings(&self, model: &Model) -> Vec<Finding> {
@@ -80,8 +80,8 @@ mod tests {
     fn check(target: &str, opset: i64, ir: i64, expected: &[&str]) {
         let opsets = vec![OpsetImport { domain: None, version: Some(opset) }];
         let model = Model { opsets, ir_version: Some(ir), ..Model::new() };
-        let target: Target = target.parse().expect("a target");
-        let findings = target.findings(&model);
+        let runtime: Runtime = target.parse().expect("a release");
+        let findings = runtime.findings(&model);
         let messages: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
         assert_eq!(messages, expected);
     }
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn targets_that_are_none_are_refused() {
         for text in ["ort", "trt=10.3", "ort=2.0", "ort=1.x"] {
-            assert!(text.parse::<Target>().is_err(), "{text}");
+            assert!(text.parse::<Runtime>().is_err(), "{text}");
         }
     }
 }

@@ -30,7 +30,7 @@ use nodes::Node;
 use suspects::Suspects;
 use warning::Guard;
 
-pub use remark::{Input, Kind, PythonType, Remark, without_comment};
+pub use remark::{Input, Kind, PythonType, Remark};
 
 /// Finds what an export log says of the model, as findings at the user's own lines.
 ///

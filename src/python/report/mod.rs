@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use crate::diag::{Finding, Level, Place, RuleId, SourcePlace};
-use crate::read::export_log::without_comment;
+use crate::source::without_comment;
 
 use super::interpreter::Interpreter;
 use super::syntax::line;
@@ -116,7 +116,7 @@ impl<'t> Interpreter<'t> {
         let line_start = self.source[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = self.source[start..].find('\n').map_or(self.source.len(), |at| start + at);
         let whole = self.source[line_start..line_end].trim_end();
-        let code = whole.len() - whole.trim_start().len() + without_comment(whole).len();
+        let code = without_comment(whole).len();
         let count = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         let shown = node.end_byte().min(line_start + code).max(start);
         let function = self.frames.last().and_then(|frame| frame.function);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::diag::SourcePlace;
+use crate::source::without_comment;
 
 /// One thing that the log says, however often it says it.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,20 +105,9 @@ pub enum Input {
 impl Remark {
     /// The line of code it speaks of, trimmed and without its comment; empty where it is not known.
     pub fn code(&self) -> &str {
-        self.place.as_ref().and_then(|place| place.code.as_deref()).map_or("", without_comment)
+        self.place
+            .as_ref()
+            .and_then(|place| place.code.as_deref())
+            .map_or("", |code| without_comment(code).trim())
     }
-}
-
-/// `code` trimmed, without a comment at its end.
-pub fn without_comment(code: &str) -> &str {
-    let mut quote = None;
-    for (at, byte) in code.bytes().enumerate() {
-        match (quote, byte) {
-            (None, b'\'' | b'"') => quote = Some(byte),
-            (Some(open), _) if open == byte => quote = None,
-            (None, b'#') => return code[..at].trim(),
-            _ => {}
-        }
-    }
-    code.trim()
 }

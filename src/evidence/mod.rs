@@ -1,47 +1,47 @@
-//! One file: what it is, what its reader and the rules say of it.
+//! One file: what it is, and what its reader, the rules and the Python behind it say of it.
 
-use std::io;
+pub mod accepted;
+mod behind;
+pub mod input;
+mod logged;
+
+pub use accepted::Accepted;
+pub use input::Input;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use super::behind;
-use super::discover::Input;
-use super::said;
-use super::settings::Settings;
-use super::suppress::{InModel, in_model};
-use crate::cli::crash;
 use crate::diag::known;
-use crate::diag::{Finding, Level, Place, RuleId, Sink};
-use crate::read;
+use crate::diag::{Finding, Place, RuleId, Sink};
+use crate::lint::{LintOptions, lint_model};
 use crate::read::sniff::{Kind, sniff};
-use crate::torch;
+use crate::read::{any, pt2, torchscript};
+use crate::{export_log, python, torch};
 
 /// What there is to say of a file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Linted {
+    /// In the order of the file, whichever rule found them.
     pub findings: Vec<Finding>,
-    /// Whether it could be read at all; the run fails where not.
+    /// Whether it could be read, and is what it claims to be.
     pub readable: bool,
     /// Which findings of the export's log are among `findings`, or said in other words.
     pub said: Vec<usize>,
     /// What the model itself says is accepted.
-    pub ignores: Vec<InModel>,
+    pub accepted: Vec<Accepted>,
 }
 
 impl Linted {
-    fn new(findings: Vec<Finding>, readable: bool) -> Self {
-        Linted { findings, readable, said: Vec::new(), ignores: Vec::new() }
+    /// What one thing is said of that cannot be read.
+    pub fn unreadable(finding: Finding) -> Self {
+        Linted { findings: vec![finding], ..Linted::default() }
     }
-}
 
-/// What is the same for all files of one configuration.
-#[derive(Clone, Copy, Debug)]
-pub struct Context<'a> {
-    pub settings: &'a Settings,
-    /// What the export said, as findings.
-    pub log: &'a [Finding],
+    fn new(findings: Vec<Finding>, readable: bool) -> Self {
+        Linted { findings, readable, ..Linted::default() }
+    }
 }
 
 /// Rules whose findings mean that a file is not what it claims to be: sizes that it does not have, data
@@ -49,32 +49,21 @@ pub struct Context<'a> {
 const UNTRUSTWORTHY: [RuleId; 3] =
     [known::BAD_TENSOR_DATA, known::EXTERNAL_DATA_OUT_OF_RANGE, known::EXTERNAL_DATA_ESCAPES_FOLDER];
 
-fn cannot_open(error: &io::Error) -> Finding {
-    known::UNREADABLE_MODEL.finding(format!("cannot be read: {error}"), Place::File)
-}
-
-fn internal_error(what: &str) -> Finding {
-    known::INTERNAL_ERROR
-        .finding(format!("onnx-lint failed: {what}"), Place::File)
-        .help("this is a fault of onnx-lint, not of the file: please report it, if possible with the file")
-}
-
-/// Lints a file. Nothing that is in it makes this panic; should it happen all the same, that is a
-/// finding too.
-pub fn lint(input: &Input, cx: Context) -> Linted {
-    let linted = crash::guard(|| match input.read() {
-        Ok(bytes) => lint_bytes(input, bytes, cx),
-        Err(error) => Linted::new(vec![cannot_open(&error)], false),
-    });
-    let linted = linted.unwrap_or_else(|what| Linted::new(vec![internal_error(&what)], false));
+/// Lints a file: a model in any of its forms, a `.pt2`, TorchScript as text, the log of an export, or Python.
+///
+/// `log` is what the export said, as findings: those that speak of nodes of this model are said there.
+pub fn lint(input: &Input, options: &LintOptions, log: &[Finding]) -> Linted {
+    let linted = match input.read() {
+        Ok(bytes) => lint_bytes(input, bytes, options, log),
+        Err(error) => {
+            let message = format!("cannot be read: {error}");
+            Linted::unreadable(known::UNREADABLE_MODEL.finding(message, Place::File))
+        }
+    };
     let mut sink = Sink::default();
     sink.extend(linted.findings.into_iter().map(|finding| at_home(finding, &input.name)));
     let mut findings = sink.finish();
     findings.sort_by_cached_key(order);
-    // Why a file could not be read is said whatever is selected.
-    findings.retain_mut(|finding| {
-        cx.settings.shows(input, finding) || (!linted.readable && finding.level == Level::Error)
-    });
     Linted { findings, ..linted }
 }
 
@@ -95,46 +84,43 @@ fn order(finding: &Finding) -> (u8, Arc<str>, u64, u32, Arc<str>, String) {
     (kind, group, first, second, finding.code.clone(), finding.message.clone())
 }
 
-fn lint_bytes(input: &Input, bytes: Bytes, cx: Context) -> Linted {
-    let settings = cx.settings;
+fn lint_bytes(input: &Input, bytes: Bytes, options: &LintOptions, log: &[Finding]) -> Linted {
     let kind = input.kind.unwrap_or_else(|| sniff(&input.name, &bytes));
     match kind {
         Kind::Other if !input.named => Linted::new(Vec::new(), true),
         Kind::Onnx | Kind::OnnxText | Kind::Textproto | Kind::Json | Kind::LfsPointer | Kind::Other => {
-            lint_model(input, kind, bytes, cx)
+            lint_graph(kind, bytes, options, log)
         }
         Kind::Pt2 => {
-            let (trace, mut findings) = read::pt2::read(&bytes);
-            findings.extend(
-                trace.iter().flat_map(|trace| torch::lint(trace, &settings.sources, input.path.as_deref())),
-            );
+            let (trace, mut findings) = pt2::read(&bytes);
+            let found = |trace| torch::lint(trace, &options.sources, input.path.as_deref());
+            findings.extend(trace.iter().flat_map(found));
             Linted::new(findings, trace.is_some())
         }
-        Kind::TorchScript => lint_text(input, &String::from_utf8_lossy(&bytes), settings),
+        Kind::TorchScript => lint_text(input, &String::from_utf8_lossy(&bytes), options),
         Kind::Log => {
             let text = String::from_utf8_lossy(&bytes);
-            let mut linted = lint_text(input, &text, settings);
-            linted.findings.extend(read::export_log::read(&text, &input.name, &settings.sources));
+            let mut linted = lint_text(input, &text, options);
+            linted.findings.extend(export_log::read(&text, &input.name, &options.sources));
             Linted { findings: one_a_line(linted.findings), ..linted }
         }
         Kind::Python => {
             let text = String::from_utf8_lossy(&bytes);
-            Linted::new(read::python::lint(&text, &input.name, &settings.sources), true)
+            Linted::new(python::lint(&text, &input.name, &options.sources), true)
         }
     }
 }
 
-fn lint_model(input: &Input, kind: Kind, bytes: Bytes, cx: Context) -> Linted {
-    let (model, mut findings) = read::any::model(kind, bytes);
+fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) -> Linted {
+    let (model, mut findings) = any::model(kind, bytes);
     let Some(model) = model else { return Linted::new(findings, false) };
-    findings.extend(crate::lint::lint_model(&model, &cx.settings.lint_options(input)));
-    findings.extend(cx.settings.targets.iter().flat_map(|target| target.findings(&model)));
-    findings.extend(behind::lint(&model, &cx.settings.sources, &findings));
-    let said = said::matched(cx.log, &model, &cx.settings.sources, &findings);
-    findings.extend(said.findings);
-    let trusted =
+    findings.extend(lint_model(&model, options));
+    findings.extend(behind::lint(&model, &options.sources, &findings));
+    let matched = logged::matched(log, &model, &options.sources, &findings);
+    findings.extend(matched.findings);
+    let readable =
         !findings.iter().any(|finding| UNTRUSTWORTHY.iter().any(|rule| *rule.code == *finding.code));
-    Linted { findings, readable: trusted, said: said.indices, ignores: in_model(&model) }
+    Linted { findings, readable, said: matched.indices, accepted: accepted::accepted(&model) }
 }
 
 /// The findings of a log, each line of Python and rule once: a graph in it shows what a warning says as well.
@@ -156,9 +142,9 @@ fn one_a_line(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// The TorchScript graphs of a text.
-fn lint_text(input: &Input, text: &str, settings: &Settings) -> Linted {
-    let (traces, mut findings) = read::torchscript::read(text);
-    findings
-        .extend(traces.iter().flat_map(|trace| torch::lint(trace, &settings.sources, input.path.as_deref())));
+fn lint_text(input: &Input, text: &str, options: &LintOptions) -> Linted {
+    let (traces, mut findings) = torchscript::read(text);
+    let found = |trace| torch::lint(trace, &options.sources, input.path.as_deref());
+    findings.extend(traces.iter().flat_map(found));
     Linted::new(findings, true)
 }

@@ -1,0 +1,27 @@
+//! Faults of the operating system, as a person says them.
+
+use std::io::{self, ErrorKind};
+
+/// Why the operating system refused.
+pub fn reason(error: &io::Error) -> String {
+    let known = match error.kind() {
+        ErrorKind::NotFound => "it is not there",
+        ErrorKind::PermissionDenied => "there is no permission to",
+        ErrorKind::IsADirectory => "it is a folder",
+        ErrorKind::NotADirectory => "what stands above it is no folder",
+        ErrorKind::StorageFull => "the disk is full",
+        ErrorKind::QuotaExceeded => "the quota of the disk is used up",
+        ErrorKind::ReadOnlyFilesystem => "the disk cannot be written to",
+        ErrorKind::InvalidData => "it is no UTF-8",
+        _ => return without_number(&error.to_string()),
+    };
+    known.to_owned()
+}
+
+/// Without the `(os error 5)` at its end, which says the same to a machine, and the name of a temporary file.
+fn without_number(text: &str) -> String {
+    let text = text.split(" (os error ").next().unwrap_or(text);
+    let text = text.split(" at path ").next().unwrap_or(text);
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
