@@ -4,6 +4,8 @@ use egg::Id;
 
 use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::Def;
+use crate::schema::operator;
+use crate::schema::operator::Work;
 
 /// A cost, or a sum of costs. [`Cost::MAX`] is that of what cannot be had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -73,32 +75,12 @@ pub fn own(egraph: &EGraph, enode: &ENode, is_original: bool) -> Cost {
 
 /// What the operator itself costs, roughly in order of run time.
 fn work(egraph: &EGraph, call: &Call) -> u64 {
-    let name = &*egraph.analysis.tables.op(call.op).name;
-    match name {
-        "Identity" | "Reshape" | "Squeeze" | "Unsqueeze" | "Flatten" | "Shape" | "Size" | "Dropout" => VIEW,
-        "Transpose" | "Concat" | "Slice" | "Split" | "Gather" | "Expand" | "Tile" | "Pad" | "Cast"
-        | "Where" | "ConstantOfShape" | "Range" | "DepthToSpace" | "SpaceToDepth" => MOVE,
-        "Conv"
-        | "ConvTranspose"
-        | "ConvInteger"
-        | "QLinearConv"
-        | "Gemm"
-        | "MatMul"
-        | "MatMulInteger"
-        | "QLinearMatMul"
-        | "Einsum"
-        | "Attention"
-        | "MultiHeadAttention"
-        | "GroupQueryAttention"
-        | "LSTM"
-        | "GRU"
-        | "RNN"
-        | "DeformConv"
-        | "Loop"
-        | "Scan"
-        | "If"
-        | "SequenceMap" => HEAVY,
-        _ => ELEMENTWISE,
+    let key = egraph.analysis.tables.op(call.op);
+    match operator(&key.domain, &key.name).map(|operator| operator.work) {
+        Some(Work::View) => VIEW,
+        Some(Work::Move) => MOVE,
+        Some(Work::Elementwise | Work::Reduction) | None => ELEMENTWISE,
+        Some(Work::Product | Work::Control) => HEAVY,
     }
 }
 

@@ -15,6 +15,7 @@ mod find;
 mod legal;
 mod model;
 mod obstacle;
+pub mod operator;
 mod release;
 mod table;
 mod types;
@@ -25,5 +26,6 @@ pub use find::{
 pub use legal::{AttrUse, OpUse, Operand, legal, obstacles};
 pub use model::{Arity, AttrDefault, AttrSpec, AttrView, Determinism, Formal, Schema, Ty, TypeParam, Values};
 pub use obstacle::{Illegal, Obstacle, Slot};
+pub use operator::operator;
 pub use release::{Release, first_opset_of, release};
 pub use types::{TypeSet, ValueType};

@@ -8,85 +8,8 @@ use crate::extract::legality::Target;
 use crate::graph::ElemType::{self, *};
 use crate::graph::dim::{Answer, Dim};
 use crate::infer::{Fact, Shape, Size};
-use crate::schema::{Schema, Slot, Ty, ValueType};
-
-/// Operators that move, choose or compare elements, and compute none: any type that holds every value
-/// of another can carry it through them.
-const MOVES: [&str; 54] = [
-    "ArgMax",
-    "ArgMin",
-    "Compress",
-    "Concat",
-    "DepthToSpace",
-    "Equal",
-    "Expand",
-    "Flatten",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "Greater",
-    "GreaterOrEqual",
-    "Identity",
-    "If",
-    "Less",
-    "LessOrEqual",
-    "Max",
-    "MaxPool",
-    "Min",
-    "NonZero",
-    "OneHot",
-    "Pad",
-    "ReduceMax",
-    "ReduceMin",
-    "Relu",
-    "Reshape",
-    "ReverseSequence",
-    "Scatter",
-    "ScatterElements",
-    "ScatterND",
-    "Shape",
-    "Size",
-    "Slice",
-    "SpaceToDepth",
-    "Split",
-    "Squeeze",
-    "Tile",
-    "TopK",
-    "Transpose",
-    "Trilu",
-    "Unique",
-    "Unsqueeze",
-    "Upsample",
-    "Where",
-    "CenterCropPad",
-    "Clip",
-    "EyeLike",
-    "GlobalMaxPool",
-    "TensorScatter",
-    "Sign",
-    "IsNaN",
-    "IsInf",
-    "Abs",
-];
-
-/// Operators that wrap around in the integers: computed in a wider type and cut off, they give the same.
-const WRAPS: [&str; 12] = [
-    "Add",
-    "CumSum",
-    "Gemm",
-    "MatMul",
-    "Mul",
-    "Neg",
-    "Pow",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-    "Sub",
-    "Sum",
-];
-
-/// Operators on integers that give the same in any wider integer type.
-const WIDENS: [&str; 2] = ["Div", "Mod"];
+use crate::schema::operator::Carry;
+use crate::schema::{Schema, Slot, Ty, ValueType, operator};
 
 /// The types that hold every value of `elem`, those of the same kind first.
 fn wider(elem: ElemType) -> &'static [ElemType] {
@@ -104,12 +27,13 @@ fn wider(elem: ElemType) -> &'static [ElemType] {
 
 /// Whether an operator gives in `carrier`, cast back, what it gives in `elem`; for floating-point types,
 /// up to one rounding.
-fn carries(op: &str, elem: ElemType, carrier: ElemType) -> bool {
-    if elem.is_float() || MOVES.contains(&op) {
-        return carrier.is_float() || MOVES.contains(&op);
+fn carries(carry: Carry, elem: ElemType, carrier: ElemType) -> bool {
+    match carry {
+        Carry::Exact => true,
+        _ if elem.is_float() => carrier.is_float(),
+        Carry::Wraps | Carry::Widens => elem.is_integer() && carrier.is_integer(),
+        Carry::Own => false,
     }
-    let integers = elem.is_integer() && carrier.is_integer();
-    integers && (WRAPS.contains(&op) || WIDENS.contains(&op))
 }
 
 /// Adds: cast every operand of the type parameter to a type that the version takes, call, cast back.
@@ -126,11 +50,11 @@ pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, 
     let carried: Vec<usize> =
         (0..inputs).filter(|&at| schema.input(at).is_some_and(|formal| is_param(formal.ty))).collect();
     let elem = carried.iter().find_map(|&at| form.egraph[form.call.children[at]].data.fact().elem());
-    let (Some(elem), true) = (elem, key.domain.is_empty()) else { return false };
+    let (Some(elem), Some(operator)) = (elem, operator(&key.domain, &key.name)) else { return false };
     let allowed = schema.type_params[usize::from(param)].allowed;
     let carrier = wider(elem).iter().copied().find(|&carrier| {
         allowed.has(ValueType::Tensor(carrier))
-            && carries(&key.name, elem, carrier)
+            && carries(operator.carry, elem, carrier)
             && is_castable(target, elem, carrier)
     });
     let Some(carrier) = carrier else { return false };

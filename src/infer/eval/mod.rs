@@ -135,3 +135,34 @@ enum Kernel {
     Values(fn(&Cx) -> Result<Vec<Val>>),
     Random,
 }
+
+#[cfg(test)]
+mod kernels {
+    use super::find;
+    use crate::schema;
+
+    /// Run by `infer/execute`, since they have bodies.
+    const WITH_BODIES: [&str; 4] = ["If", "Loop", "Scan", "SequenceMap"];
+
+    /// Operators that nothing is computed of here: a decoder of pictures, one that is no longer in the specification,
+    /// maps and classifiers of traditional learning, and one that only training graphs have.
+    const WITHOUT: [(&str, &str); 8] = [
+        ("", "ImageDecoder"),
+        ("", "SimplifiedLayerNormalization"),
+        ("ai.onnx.ml", "CastMap"),
+        ("ai.onnx.ml", "LinearClassifier"),
+        ("ai.onnx.ml", "SVMClassifier"),
+        ("ai.onnx.ml", "SVMRegressor"),
+        ("ai.onnx.ml", "TreeEnsembleClassifier"),
+        ("ai.onnx.preview.training", "Gradient"),
+    ];
+
+    #[test]
+    fn every_operator_has_a_kernel_or_a_reason() {
+        for domain in ["", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"] {
+            for op in schema::ops(domain).filter(|op| !WITH_BODIES.contains(op)) {
+                assert_eq!(find(domain, op).is_none(), WITHOUT.contains(&(domain, op)), "{domain}.{op}");
+            }
+        }
+    }
+}

@@ -9,38 +9,10 @@ use crate::infer::eval::{Array, Val};
 use crate::infer::fact::{Fact, TensorFact};
 use crate::infer::ops::Cx;
 use crate::infer::shape::{Size, known};
-
-/// The operators that only move elements, with the inputs whose elements they move; the others say where.
-const MOVERS: &[(&str, &[usize])] = &[
-    ("Compress", &[0]),
-    ("DepthToSpace", &[0]),
-    ("Expand", &[0]),
-    ("Flatten", &[0]),
-    ("Gather", &[0]),
-    ("GatherElements", &[0]),
-    ("GatherND", &[0]),
-    ("Pad", &[0, 2]),
-    ("Reshape", &[0]),
-    ("ReverseSequence", &[0]),
-    ("Scatter", &[0, 2]),
-    ("ScatterElements", &[0, 2]),
-    ("ScatterND", &[0, 2]),
-    ("Slice", &[0]),
-    ("SpaceToDepth", &[0]),
-    ("Split", &[0]),
-    ("Squeeze", &[0]),
-    ("Tile", &[0]),
-    ("Transpose", &[0]),
-    ("Trilu", &[0]),
-    ("Unsqueeze", &[0]),
-    ("Where", &[1, 2]),
-];
+use crate::schema::operator;
 
 pub(super) fn moved(cx: &Cx) -> Option<Vec<Fact>> {
-    if !cx.call().domain.is_empty() {
-        return None;
-    }
-    let op = cx.op();
+    let operator = operator(cx.call().domain, cx.op())?;
     let elem = cx.outs.first()?.elem().filter(|&elem| followed(elem))?;
     // 0 stands for itself: what an operator fills in by default.
     let mut table: Vec<Size> = vec![known(0)];
@@ -50,7 +22,7 @@ pub(super) fn moved(cx: &Cx) -> Option<Vec<Fact>> {
             inputs.push(None);
             continue;
         };
-        let array = if moves(op, input)? {
+        let array = if operator.moves(input)? {
             numbered(Ints::of(fact.as_tensor()?)?, &mut table)?.into()
         } else {
             fact.as_const()?.clone()
@@ -65,15 +37,6 @@ pub(super) fn moved(cx: &Cx) -> Option<Vec<Fact>> {
     outputs.iter().map(|output| Some(read_back(output, &table, elem)?.into())).collect()
 }
 
-/// Whether the operator moves the elements of this input; `None` for one that does not only move.
-fn moves(op: &str, input: usize) -> Option<bool> {
-    if op == "Concat" {
-        return Some(true);
-    }
-    let at = MOVERS.binary_search_by(|(name, _)| (*name).cmp(op)).ok()?;
-    Some(MOVERS[at].1.contains(&input))
-}
-
 fn numbered(ints: Ints, table: &mut Vec<Size>) -> Option<Array> {
     let first = table.len() as i64;
     let numbers = (first..).take(ints.elements.len()).collect();
@@ -86,12 +49,4 @@ fn read_back(output: &Val, table: &[Size], elem: crate::graph::ElemType) -> Opti
     let numbers = array.as_i64s().ok()?;
     let element = |&number: &i64| table.get(usize::try_from(number).ok()?)?.clone();
     Some(TensorFact::ints(elem, array.shape(), numbers.iter().map(element).collect()))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn movers_are_sorted() {
-        assert!(super::MOVERS.is_sorted_by(|a, b| a.0 < b.0));
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::rules::datum::Datum;
 use crate::rules::host::Host;
 use crate::rules::rule::{AttrPat, AttrPatKind, OperandPat, PatNode, Pattern, Rest, VarId};
-use crate::schema::Schema;
+use crate::schema::{Schema, operator};
 
 use super::MATCHES_PER_ROOT;
 use super::bindings::{Binding, State};
@@ -14,22 +14,6 @@ type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
 
 /// The most partial matches that are followed at one root.
 const PARTIAL_MATCHES: usize = 16 * MATCHES_PER_ROOT;
-
-/// Operators of ai.onnx whose two inputs may change places.
-const COMMUTATIVE: [&str; 12] = [
-    "Add",
-    "And",
-    "BitwiseAnd",
-    "BitwiseOr",
-    "BitwiseXor",
-    "Equal",
-    "Max",
-    "Mean",
-    "Min",
-    "Mul",
-    "Or",
-    "Sum",
-];
 
 /// Every way in which the nodes of `pattern` fit with `root` as the last one.
 pub(super) fn solutions<H: Host>(
@@ -127,7 +111,7 @@ fn outputs<V: Copy + Eq, N: Copy + Eq>(
 
 fn is_commutative(pattern: &PatNode) -> bool {
     let plain = matches!(pattern.inputs[..], [OperandPat::Value(_), OperandPat::Value(_)]);
-    plain && pattern.op.domain.is_empty() && COMMUTATIVE.contains(&&*pattern.op.name)
+    plain && operator(&pattern.op.domain, &pattern.op.name).is_some_and(|operator| operator.commutes())
 }
 
 /// Whether a value has a producer of the operator that the pattern wants for it: of the many inputs that

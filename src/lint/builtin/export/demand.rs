@@ -6,6 +6,7 @@ use crate::graph::dim::{Answer, Dim};
 use crate::graph::{ElemType, Node, Owner, ValueId};
 use crate::infer::{Fact, Size};
 use crate::lint::LintContext;
+use crate::schema::operator;
 
 /// A run of a node succeeds only if a free size has a certain value.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,35 +49,6 @@ enum Maker {
     Before,
 }
 
-/// Operators whose inputs all broadcast to one shape.
-const BROADCASTING: [&str; 25] = [
-    "Add",
-    "And",
-    "BitShift",
-    "BitwiseAnd",
-    "BitwiseOr",
-    "BitwiseXor",
-    "Div",
-    "Equal",
-    "Greater",
-    "GreaterOrEqual",
-    "Less",
-    "LessOrEqual",
-    "Max",
-    "Mean",
-    "Min",
-    "Mod",
-    "Mul",
-    "Or",
-    "PRelu",
-    "Pow",
-    "Sub",
-    "Sum",
-    "Swish",
-    "Where",
-    "Xor",
-];
-
 pub struct Demands<'a> {
     pub cx: &'a LintContext<'a>,
     pub free: &'a FreeSizes<'a>,
@@ -100,7 +72,7 @@ impl Demands<'_> {
             "Split" => self.split(node).into_iter().collect(),
             "Squeeze" => self.squeeze(node).into_iter().collect(),
             "GRU" | "LSTM" | "RNN" => self.recurrent(node),
-            op if BROADCASTING.contains(&op) => self.pairs(node, 0, Maker::Here),
+            op if broadcasts(op) => self.pairs(node, 0, Maker::Here),
             _ => Vec::new(),
         }
     }
@@ -110,7 +82,7 @@ impl Demands<'_> {
         match &*node.op_type {
             _ if !node.domain().is_empty() => Vec::new(),
             "Concat" => self.concat(node, Maker::Before),
-            op if BROADCASTING.contains(&op) => self.pairs(node, 0, Maker::Before),
+            op if broadcasts(op) => self.pairs(node, 0, Maker::Before),
             _ => Vec::new(),
         }
     }
@@ -289,4 +261,8 @@ impl Demands<'_> {
 /// The value that a node takes as `input`, by name.
 pub fn input_name<'a>(cx: &LintContext<'a>, node: &Node, input: usize) -> &'a str {
     node.input(input).map_or("", |value: ValueId| cx.name(value))
+}
+
+fn broadcasts(op: &str) -> bool {
+    operator("", op).is_some_and(|operator| operator.broadcasts())
 }

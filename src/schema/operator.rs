@@ -1,0 +1,329 @@
+//! What is known of each operator of ai.onnx whatever its version: one record, for all who ask.
+//!
+//! Which inputs and attributes it takes, and since when, is in the generated table beside this; what it makes of
+//! shapes is in `infer/ops`, and of numbers in `infer/eval`.
+
+use self::Carry::{Exact, Own, Widens, Wraps};
+use self::Moves::{All, No, Of};
+use self::Operands::{Apart, Broadcast, Commute};
+use self::Work::{Control, Elementwise, Move, Product, Reduction, View};
+
+/// What an operator does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operator {
+    pub work: Work,
+    pub moves: Moves,
+    pub carry: Carry,
+    pub operands: Operands,
+}
+
+/// What the time goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Gives a tensor another shape or name, or looks at its shape.
+    View,
+    /// Reads and writes tensors, and computes nothing.
+    Move,
+    /// Computes each element from one of each operand.
+    Elementwise,
+    /// Computes each element from some or many: reductions, pools, normalisations, interpolation, search.
+    Reduction,
+    /// Multiplies and sums: products of matrices, convolutions, recurrence.
+    Product,
+    /// Runs graphs.
+    Control,
+}
+
+/// The inputs whose elements it only moves: each element of its outputs is one of these, or what an attribute or
+/// another input fills in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// It computes.
+    No,
+    Of(&'static [usize]),
+    /// However many there are.
+    All,
+}
+
+/// What comes of computing it in a type that holds every value of its own, cast back: of integers and booleans. Of
+/// floating-point numbers, all operators give the same up to one rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carry {
+    /// The same: it moves, chooses or compares elements, and computes none.
+    Exact,
+    /// The same, since integers wrap around and what is above is cut off.
+    Wraps,
+    /// The same in any wider integer type.
+    Widens,
+    /// Not known to be the same: it is computed in its own type.
+    Own,
+}
+
+/// How its operands stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operands {
+    /// Each has a part of its own.
+    Apart,
+    /// All broadcast to one shape.
+    Broadcast,
+    /// All broadcast to one shape, and two may change places.
+    Commute,
+}
+
+impl Operator {
+    /// Whether its operands broadcast to one shape.
+    pub fn broadcasts(&self) -> bool {
+        self.operands != Apart
+    }
+
+    /// Whether its two operands may change places.
+    pub fn commutes(&self) -> bool {
+        self.operands == Commute
+    }
+
+    /// Whether it only moves the elements of an input; `None` for one that does not only move.
+    pub fn moves(&self, input: usize) -> Option<bool> {
+        match self.moves {
+            No => None,
+            Of(inputs) => Some(inputs.contains(&input)),
+            All => Some(true),
+        }
+    }
+}
+
+/// An operator of ai.onnx; `None` for those of other domains, and for what is none.
+pub fn operator(domain: &str, name: &str) -> Option<Operator> {
+    let rows = if domain.is_empty() { OPERATORS } else { &[] };
+    let at = rows.binary_search_by(|row| row.0.cmp(name)).ok()?;
+    let (_, work, moves, carry, operands) = rows[at];
+    Some(Operator { work, moves, carry, operands })
+}
+
+/// Sorted by name.
+#[rustfmt::skip]
+const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
+    ("Abs", Elementwise, No, Exact, Apart),
+    ("Acos", Elementwise, No, Own, Apart),
+    ("Acosh", Elementwise, No, Own, Apart),
+    ("Add", Elementwise, No, Wraps, Commute),
+    ("AffineGrid", Reduction, No, Own, Apart),
+    ("And", Elementwise, No, Own, Commute),
+    ("ArgMax", Reduction, No, Exact, Apart),
+    ("ArgMin", Reduction, No, Exact, Apart),
+    ("Asin", Elementwise, No, Own, Apart),
+    ("Asinh", Elementwise, No, Own, Apart),
+    ("Atan", Elementwise, No, Own, Apart),
+    ("Atanh", Elementwise, No, Own, Apart),
+    ("Attention", Product, No, Own, Apart),
+    ("AveragePool", Reduction, No, Own, Apart),
+    ("BatchNormalization", Elementwise, No, Own, Apart),
+    ("Bernoulli", Elementwise, No, Own, Apart),
+    ("BitCast", Move, No, Own, Apart),
+    ("BitShift", Elementwise, No, Own, Broadcast),
+    ("BitwiseAnd", Elementwise, No, Own, Commute),
+    ("BitwiseNot", Elementwise, No, Own, Apart),
+    ("BitwiseOr", Elementwise, No, Own, Commute),
+    ("BitwiseXor", Elementwise, No, Own, Commute),
+    ("BlackmanWindow", Elementwise, No, Own, Apart),
+    ("Cast", Move, No, Own, Apart),
+    ("CastLike", Move, No, Own, Apart),
+    ("CausalConvWithState", Product, No, Own, Apart),
+    ("Ceil", Elementwise, No, Own, Apart),
+    ("Celu", Elementwise, No, Own, Apart),
+    ("CenterCropPad", Move, No, Exact, Apart),
+    ("Clip", Elementwise, No, Exact, Apart),
+    ("Col2Im", Reduction, No, Own, Apart),
+    ("Compress", Move, Of(&[0]), Exact, Apart),
+    ("Concat", Move, All, Exact, Apart),
+    ("ConcatFromSequence", Move, No, Own, Apart),
+    ("Constant", View, No, Own, Apart),
+    ("ConstantOfShape", Move, No, Own, Apart),
+    ("Conv", Product, No, Own, Apart),
+    ("ConvInteger", Product, No, Own, Apart),
+    ("ConvTranspose", Product, No, Own, Apart),
+    ("Cos", Elementwise, No, Own, Apart),
+    ("Cosh", Elementwise, No, Own, Apart),
+    ("CumProd", Reduction, No, Own, Apart),
+    ("CumSum", Reduction, No, Wraps, Apart),
+    ("DFT", Product, No, Own, Apart),
+    ("DeformConv", Product, No, Own, Apart),
+    ("DepthToSpace", Move, Of(&[0]), Exact, Apart),
+    ("DequantizeLinear", Elementwise, No, Own, Apart),
+    ("Det", Reduction, No, Own, Apart),
+    ("Div", Elementwise, No, Widens, Broadcast),
+    ("Dropout", View, No, Own, Apart),
+    ("DynamicQuantizeLinear", Elementwise, No, Own, Apart),
+    ("Einsum", Product, No, Own, Apart),
+    ("Elu", Elementwise, No, Own, Apart),
+    ("Equal", Elementwise, No, Exact, Commute),
+    ("Erf", Elementwise, No, Own, Apart),
+    ("Exp", Elementwise, No, Own, Apart),
+    ("Expand", Move, Of(&[0]), Exact, Apart),
+    ("EyeLike", Move, No, Exact, Apart),
+    ("Flatten", View, Of(&[0]), Exact, Apart),
+    ("Floor", Elementwise, No, Own, Apart),
+    ("GRU", Product, No, Own, Apart),
+    ("Gather", Move, Of(&[0]), Exact, Apart),
+    ("GatherElements", Move, Of(&[0]), Exact, Apart),
+    ("GatherND", Move, Of(&[0]), Exact, Apart),
+    ("Gelu", Elementwise, No, Own, Apart),
+    ("Gemm", Product, No, Wraps, Apart),
+    ("GlobalAveragePool", Reduction, No, Own, Apart),
+    ("GlobalLpPool", Reduction, No, Own, Apart),
+    ("GlobalMaxPool", Reduction, No, Exact, Apart),
+    ("Greater", Elementwise, No, Exact, Broadcast),
+    ("GreaterOrEqual", Elementwise, No, Exact, Broadcast),
+    ("GridSample", Reduction, No, Own, Apart),
+    ("GroupNormalization", Reduction, No, Own, Apart),
+    ("HammingWindow", Elementwise, No, Own, Apart),
+    ("HannWindow", Elementwise, No, Own, Apart),
+    ("HardSigmoid", Elementwise, No, Own, Apart),
+    ("HardSwish", Elementwise, No, Own, Apart),
+    ("Hardmax", Reduction, No, Own, Apart),
+    ("Identity", View, No, Exact, Apart),
+    ("If", Control, No, Exact, Apart),
+    ("ImageDecoder", Reduction, No, Own, Apart),
+    ("InstanceNormalization", Reduction, No, Own, Apart),
+    ("IsInf", Elementwise, No, Exact, Apart),
+    ("IsNaN", Elementwise, No, Exact, Apart),
+    ("LRN", Reduction, No, Own, Apart),
+    ("LSTM", Product, No, Own, Apart),
+    ("LayerNormalization", Reduction, No, Own, Apart),
+    ("LeakyRelu", Elementwise, No, Own, Apart),
+    ("Less", Elementwise, No, Exact, Broadcast),
+    ("LessOrEqual", Elementwise, No, Exact, Broadcast),
+    ("LinearAttention", Product, No, Own, Apart),
+    ("Log", Elementwise, No, Own, Apart),
+    ("LogSoftmax", Reduction, No, Own, Apart),
+    ("Loop", Control, No, Own, Apart),
+    ("LpNormalization", Reduction, No, Own, Apart),
+    ("LpPool", Reduction, No, Own, Apart),
+    ("MatMul", Product, No, Wraps, Apart),
+    ("MatMulInteger", Product, No, Own, Apart),
+    ("Max", Elementwise, No, Exact, Commute),
+    ("MaxPool", Reduction, No, Exact, Apart),
+    ("MaxRoiPool", Reduction, No, Own, Apart),
+    ("MaxUnpool", Reduction, No, Own, Apart),
+    ("Mean", Elementwise, No, Own, Commute),
+    ("MeanVarianceNormalization", Reduction, No, Own, Apart),
+    ("MelWeightMatrix", Reduction, No, Own, Apart),
+    ("Min", Elementwise, No, Exact, Commute),
+    ("Mish", Elementwise, No, Own, Apart),
+    ("Mod", Elementwise, No, Widens, Broadcast),
+    ("Mul", Elementwise, No, Wraps, Commute),
+    ("Multinomial", Reduction, No, Own, Apart),
+    ("Neg", Elementwise, No, Wraps, Apart),
+    ("NegativeLogLikelihoodLoss", Reduction, No, Own, Apart),
+    ("NonMaxSuppression", Reduction, No, Own, Apart),
+    ("NonZero", Reduction, No, Exact, Apart),
+    ("Not", Elementwise, No, Own, Apart),
+    ("OneHot", Move, No, Exact, Apart),
+    ("Optional", View, No, Own, Apart),
+    ("OptionalGetElement", View, No, Own, Apart),
+    ("OptionalHasElement", View, No, Own, Apart),
+    ("Or", Elementwise, No, Own, Commute),
+    ("PRelu", Elementwise, No, Own, Broadcast),
+    ("Pad", Move, Of(&[0, 2]), Exact, Apart),
+    ("Pow", Elementwise, No, Wraps, Broadcast),
+    ("QLinearConv", Product, No, Own, Apart),
+    ("QLinearMatMul", Product, No, Own, Apart),
+    ("QuantizeLinear", Elementwise, No, Own, Apart),
+    ("RMSNormalization", Reduction, No, Own, Apart),
+    ("RNN", Product, No, Own, Apart),
+    ("RandomNormal", Elementwise, No, Own, Apart),
+    ("RandomNormalLike", Elementwise, No, Own, Apart),
+    ("RandomUniform", Elementwise, No, Own, Apart),
+    ("RandomUniformLike", Elementwise, No, Own, Apart),
+    ("Range", Move, No, Own, Apart),
+    ("Reciprocal", Elementwise, No, Own, Apart),
+    ("ReduceL1", Reduction, No, Own, Apart),
+    ("ReduceL2", Reduction, No, Own, Apart),
+    ("ReduceLogSum", Reduction, No, Own, Apart),
+    ("ReduceLogSumExp", Reduction, No, Own, Apart),
+    ("ReduceMax", Reduction, No, Exact, Apart),
+    ("ReduceMean", Reduction, No, Own, Apart),
+    ("ReduceMin", Reduction, No, Exact, Apart),
+    ("ReduceProd", Reduction, No, Wraps, Apart),
+    ("ReduceSum", Reduction, No, Wraps, Apart),
+    ("ReduceSumSquare", Reduction, No, Wraps, Apart),
+    ("RegexFullMatch", Elementwise, No, Own, Apart),
+    ("Relu", Elementwise, No, Exact, Apart),
+    ("Reshape", View, Of(&[0]), Exact, Apart),
+    ("Resize", Reduction, No, Own, Apart),
+    ("ReverseSequence", Move, Of(&[0]), Exact, Apart),
+    ("RoiAlign", Reduction, No, Own, Apart),
+    ("RotaryEmbedding", Elementwise, No, Own, Apart),
+    ("Round", Elementwise, No, Own, Apart),
+    ("STFT", Product, No, Own, Apart),
+    ("Scan", Control, No, Own, Apart),
+    ("Scatter", Move, Of(&[0, 2]), Exact, Apart),
+    ("ScatterElements", Move, Of(&[0, 2]), Exact, Apart),
+    ("ScatterND", Move, Of(&[0, 2]), Exact, Apart),
+    ("Selu", Elementwise, No, Own, Apart),
+    ("SequenceAt", Move, No, Own, Apart),
+    ("SequenceConstruct", Move, No, Own, Apart),
+    ("SequenceEmpty", Move, No, Own, Apart),
+    ("SequenceErase", Move, No, Own, Apart),
+    ("SequenceInsert", Move, No, Own, Apart),
+    ("SequenceLength", View, No, Own, Apart),
+    ("SequenceMap", Control, No, Own, Apart),
+    ("Shape", View, No, Exact, Apart),
+    ("Shrink", Elementwise, No, Own, Apart),
+    ("Sigmoid", Elementwise, No, Own, Apart),
+    ("Sign", Elementwise, No, Exact, Apart),
+    ("SimplifiedLayerNormalization", Reduction, No, Own, Apart),
+    ("Sin", Elementwise, No, Own, Apart),
+    ("Sinh", Elementwise, No, Own, Apart),
+    ("Size", View, No, Exact, Apart),
+    ("Slice", Move, Of(&[0]), Exact, Apart),
+    ("Softmax", Reduction, No, Own, Apart),
+    ("SoftmaxCrossEntropyLoss", Reduction, No, Own, Apart),
+    ("Softplus", Elementwise, No, Own, Apart),
+    ("Softsign", Elementwise, No, Own, Apart),
+    ("SpaceToDepth", Move, Of(&[0]), Exact, Apart),
+    ("Split", Move, Of(&[0]), Exact, Apart),
+    ("SplitToSequence", Move, No, Own, Apart),
+    ("Sqrt", Elementwise, No, Own, Apart),
+    ("Squeeze", View, Of(&[0]), Exact, Apart),
+    ("StringConcat", Elementwise, No, Own, Broadcast),
+    ("StringNormalizer", Elementwise, No, Own, Apart),
+    ("StringSplit", Elementwise, No, Own, Apart),
+    ("Sub", Elementwise, No, Wraps, Broadcast),
+    ("Sum", Elementwise, No, Wraps, Commute),
+    ("SwiGLU", Elementwise, No, Own, Apart),
+    ("Swish", Elementwise, No, Own, Apart),
+    ("Tan", Elementwise, No, Own, Apart),
+    ("Tanh", Elementwise, No, Own, Apart),
+    ("TensorScatter", Move, No, Exact, Apart),
+    ("TfIdfVectorizer", Reduction, No, Own, Apart),
+    ("ThresholdedRelu", Elementwise, No, Own, Apart),
+    ("Tile", Move, Of(&[0]), Exact, Apart),
+    ("TopK", Reduction, No, Exact, Apart),
+    ("Transpose", Move, Of(&[0]), Exact, Apart),
+    ("Trilu", Move, Of(&[0]), Exact, Apart),
+    ("Unique", Reduction, No, Exact, Apart),
+    ("Unsqueeze", View, Of(&[0]), Exact, Apart),
+    ("Upsample", Reduction, No, Exact, Apart),
+    ("Where", Move, Of(&[1, 2]), Exact, Broadcast),
+    ("Xor", Elementwise, No, Own, Commute),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema;
+
+    #[test]
+    fn every_operator_has_a_record() {
+        let recorded: Vec<&str> = OPERATORS.iter().map(|row| row.0).collect();
+        assert_eq!(recorded, schema::ops("").collect::<Vec<_>>());
+    }
+
+    /// What moves elements computes none, so that any type carries them.
+    #[test]
+    fn what_moves_is_carried() {
+        for (name, work, moves, carry, _) in OPERATORS {
+            assert!(*moves == No || (*work != Elementwise && *carry == Exact), "{name}");
+        }
+    }
+}
