@@ -7,7 +7,7 @@ use onnx_lint::trial::Trial;
 
 /// The rules that are built in, or those of the folder that `ONNX_LINT_RULES` names: so that somebody who
 /// writes rules need not build anything.
-fn rules_at_hand() -> (RuleSet, Vec<Finding>) {
+pub fn rules_at_hand() -> (RuleSet, Vec<Finding>) {
     match std::env::var_os("ONNX_LINT_RULES") {
         None => RuleSet::embedded(),
         Some(folder) => {

@@ -1,88 +1,136 @@
 //! The places of a rule that can be made wrong, one at a time.
 
 use onnx_lint::graph::ElemType;
+use onnx_lint::graph::syntax::Span;
 use onnx_lint::rules::expr::{Expr, ExprKind, Over};
-use onnx_lint::rules::rule::{Body, Direction, Rewrite, Rule, Step, Term};
+use onnx_lint::rules::rule::{Body, Direction, NewAttr, OpPat, Rewrite, Rule, Step, Term};
+use onnx_lint::schema::{self, AttrDefault, AttrSpec};
 
-/// A rule with one fault in it.
-pub struct Mutant {
-    /// Which fault, by its place in the rule's text.
-    pub what: String,
-    pub rule: Rule,
+/// Something that can be wrong, by its place in a text: what is written out several times (a function that is called
+/// twice, a rule about several operators) is one place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fault {
+    pub kind: FaultKind,
+    pub span: Span,
 }
 
-/// Every mutant of a rule: each condition left out, each constant and attribute of the rewrite changed.
-pub fn mutants(rule: &Rule) -> Vec<Mutant> {
-    let conditions = (0..).map_while(|site| mutant(rule, &mut |direction| drop_condition(direction, site)));
-    let constants = (0..).map_while(|site| mutant(rule, &mut |direction| change_constant(direction, site)));
-    let attributes = (0..).map_while(|site| mutant(rule, &mut |direction| drop_attribute(direction, site)));
-    conditions.chain(constants).chain(attributes).collect()
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// A condition is left out; the parts of an `and` are conditions of their own.
+    Condition,
+    /// This number, truth or element type is another one.
+    Constant(String),
+    /// An attribute of a new node is left out.
+    Attribute(String),
 }
 
-/// The rule with the same change in each of its directions: they come from one text. `None` where there is no
-/// such place.
-fn mutant(rule: &Rule, change: &mut dyn FnMut(&mut Direction) -> Option<String>) -> Option<Mutant> {
+/// Every fault that a rule can have: each condition left out, each constant and attribute of the rewrite changed.
+pub fn faults(rule: &Rule) -> Vec<Fault> {
+    let mut found = Vec::new();
+    let mut add = |kind, span| {
+        let fault = Fault { kind, span };
+        if !found.contains(&fault) {
+            found.push(fault);
+        }
+    };
     let mut rule = rule.clone();
-    let Body::Pattern { forward, .. } = &mut rule.body else { return None };
-    let mut what = None;
-    for direction in forward {
-        what = change(direction).or(what);
-    }
-    what.map(|what| Mutant { what, rule })
-}
-
-/// Leaves out the condition number `site`; the parts of an `and` are conditions of their own.
-fn drop_condition(direction: &mut Direction, site: usize) -> Option<String> {
-    let mut left = site;
-    for at in 0..direction.steps.len() {
-        let Step::Where(expr) = &mut direction.steps[at] else { continue };
-        let parts = match &mut expr.kind {
-            ExprKind::And(parts) => parts,
-            _ if left == 0 => {
-                let what = format!("without the condition at {}", place(expr));
-                direction.steps.remove(at);
-                return Some(what);
+    for direction in directions(&mut rule) {
+        keep_conditions(direction, &mut |condition| {
+            add(FaultKind::Condition, condition.span);
+            true
+        });
+        keep_attributes(direction, &mut |op, attr| {
+            if !is_at_default(op, attr) && !is_required(op, attr) {
+                add(FaultKind::Attribute(attr.name.to_string()), attr.span);
             }
-            _ => {
-                left -= 1;
-                continue;
+            true
+        });
+        each_constant(direction, &mut |expr| {
+            if other(&expr.kind).is_some() {
+                add(FaultKind::Constant(written(&expr.kind)), expr.span);
             }
-        };
-        if left < parts.len() {
-            let dropped = parts.remove(left);
-            return Some(format!("without the condition at {}", place(&dropped)));
-        }
-        left -= parts.len();
+        });
     }
-    None
+    found
 }
 
-fn place(expr: &Expr) -> String {
-    format!("{}..{}", expr.span.start, expr.span.end)
-}
-
-fn change_constant(direction: &mut Direction, site: usize) -> Option<String> {
-    let mut left = site;
-    let rewrite = direction.rewrite.as_mut()?;
-    let mut what = None;
-    each_expr(rewrite, &mut |expr| {
-        if what.is_none() {
-            what = change(expr, &mut left);
+/// The rule with a fault.
+pub fn with_fault(rule: &Rule, fault: &Fault) -> Rule {
+    let mut rule = rule.clone();
+    for direction in directions(&mut rule) {
+        match &fault.kind {
+            FaultKind::Condition => {
+                keep_conditions(direction, &mut |condition| condition.span != fault.span);
+            }
+            FaultKind::Attribute(name) => {
+                keep_attributes(direction, &mut |_, attr| attr.span != fault.span || *attr.name != **name);
+            }
+            FaultKind::Constant(text) => each_constant(direction, &mut |expr| {
+                if expr.span == fault.span && written(&expr.kind) == *text {
+                    expr.kind = other(&expr.kind).unwrap_or_else(|| expr.kind.clone());
+                }
+            }),
         }
+    }
+    rule
+}
+
+fn directions(rule: &mut Rule) -> &mut [Direction] {
+    match &mut rule.body {
+        Body::Pattern { forward, .. } => forward,
+        Body::Builtin(_) => &mut [],
+    }
+}
+
+fn keep_conditions(direction: &mut Direction, is_kept: &mut dyn FnMut(&Expr) -> bool) {
+    direction.steps.retain_mut(|step| match step {
+        Step::Where(Expr { kind: ExprKind::And(parts), .. }) => {
+            parts.retain(&mut *is_kept);
+            true
+        }
+        Step::Where(condition) => is_kept(condition),
+        Step::Let { .. } => true,
     });
-    what
 }
 
-fn drop_attribute(direction: &mut Direction, site: usize) -> Option<String> {
-    let mut left = site;
-    for node in &mut direction.rewrite.as_mut()?.nodes {
-        if left < node.attrs.len() {
-            let attr = node.attrs.remove(left);
-            return Some(format!("without the attribute `{}` of `{}`", attr.name, node.op.name));
-        }
-        left -= node.attrs.len();
+fn keep_attributes(direction: &mut Direction, is_kept: &mut dyn FnMut(&OpPat, &NewAttr) -> bool) {
+    for node in direction.rewrite.iter_mut().flat_map(|rewrite| &mut rewrite.nodes) {
+        node.attrs.retain(|attr| is_kept(&node.op, attr));
     }
-    None
+}
+
+/// Whether an attribute is of a kind in every version that may be meant.
+fn always(op: &OpPat, attr: &NewAttr, is_so: impl Fn(&AttrSpec) -> bool) -> bool {
+    let versions = schema::versions(&op.domain, &op.name).iter();
+    let mut meant = versions.filter(|schema| op.epoch.is_none_or(|epoch| schema.epoch == epoch)).peekable();
+    meant.peek().is_some() && meant.all(|schema| schema.attr(&attr.name).is_some_and(&is_so))
+}
+
+/// Whether nobody can leave an attribute out: a rule that does so is refused when it is read.
+fn is_required(op: &OpPat, attr: &NewAttr) -> bool {
+    always(op, attr, |spec| spec.required)
+}
+
+/// Whether an attribute says in numbers or words what holds without it.
+fn is_at_default(op: &OpPat, attr: &NewAttr) -> bool {
+    let is_int = |expr: &Expr, int: i64| matches!(expr.kind, ExprKind::Int(written) if written == int);
+    let says = |default: AttrDefault| match (&attr.value.kind, default) {
+        (ExprKind::Int(int), AttrDefault::Int(default)) => *int == default,
+        (ExprKind::Float(float), AttrDefault::Float(default)) => *float as f32 == default,
+        (ExprKind::Str(text), AttrDefault::String(default)) => **text == *default,
+        (ExprKind::List(items), AttrDefault::Ints(ints)) => {
+            items.len() == ints.len() && items.iter().zip(ints).all(|(item, &int)| is_int(item, int))
+        }
+        (ExprKind::List(items), AttrDefault::Every(int)) => items.iter().all(|item| is_int(item, int)),
+        _ => false,
+    };
+    always(op, attr, |spec| spec.default.is_some_and(says))
+}
+
+fn each_constant(direction: &mut Direction, visit: &mut dyn FnMut(&mut Expr)) {
+    if let Some(rewrite) = &mut direction.rewrite {
+        each_expr(rewrite, &mut |expr| in_expr(expr, visit));
+    }
 }
 
 fn each_expr(rewrite: &mut Rewrite, visit: &mut dyn FnMut(&mut Expr)) {
@@ -109,28 +157,35 @@ fn in_term(term: &mut Term, visit: &mut dyn FnMut(&mut Expr)) {
     }
 }
 
-/// Changes the constant number `left` of an expression, counting down; says which.
-fn change(expr: &mut Expr, left: &mut usize) -> Option<String> {
-    let at = place(expr);
-    let other = match &expr.kind {
-        ExprKind::Int(int) => Some(ExprKind::Int(int.wrapping_add(1))),
+fn in_expr(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
+    visit(expr);
+    parts(expr).into_iter().for_each(|part| in_expr(part, visit));
+}
+
+/// What stands in the place of a constant; `None` for what is none.
+fn other(kind: &ExprKind) -> Option<ExprKind> {
+    Some(match kind {
+        // Away from 0: in a shape, both 0 and -1 may stand for one and the same size.
+        ExprKind::Int(int) if *int < 0 => ExprKind::Int(int.wrapping_sub(1)),
+        ExprKind::Int(int) => ExprKind::Int(int.wrapping_add(1)),
         // Of the greatest numbers, one more is the same.
-        ExprKind::Float(float) if float + 1.0 != *float => Some(ExprKind::Float(float + 1.0)),
-        ExprKind::Float(_) => Some(ExprKind::Float(0.0)),
-        ExprKind::Bool(truth) => Some(ExprKind::Bool(!truth)),
-        ExprKind::Elem(ElemType::Int64) => Some(ExprKind::Elem(ElemType::Float)),
-        ExprKind::Elem(_) => Some(ExprKind::Elem(ElemType::Int64)),
-        _ => None,
-    };
-    if let Some(other) = other {
-        if *left == 0 {
-            expr.kind = other;
-            return Some(format!("with another constant at {at}"));
-        }
-        *left -= 1;
-        return None;
+        ExprKind::Float(float) if float + 1.0 != *float => ExprKind::Float(float + 1.0),
+        ExprKind::Float(_) => ExprKind::Float(0.0),
+        ExprKind::Bool(truth) => ExprKind::Bool(!truth),
+        ExprKind::Elem(ElemType::Int64) => ExprKind::Elem(ElemType::Float),
+        ExprKind::Elem(_) => ExprKind::Elem(ElemType::Int64),
+        _ => return None,
+    })
+}
+
+fn written(kind: &ExprKind) -> String {
+    match kind {
+        ExprKind::Int(int) => int.to_string(),
+        ExprKind::Float(float) => format!("{float:?}"),
+        ExprKind::Bool(truth) => truth.to_string(),
+        ExprKind::Elem(elem) => elem.to_string(),
+        _ => String::new(),
     }
-    parts(expr).into_iter().find_map(|part| change(part, left))
 }
 
 fn parts(expr: &mut Expr) -> Vec<&mut Expr> {
