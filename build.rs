@@ -10,7 +10,7 @@ use prost::Message;
 #[path = "src/rules/outline.rs"]
 mod outline;
 
-use outline::{Outline, Outlined, called, outline};
+use outline::{EXAMPLES, Outline, Outlined, called, outline};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -102,7 +102,7 @@ impl Embedded {
         let phase = phase.map(|phase| format!("Phase::{}", capitalized(phase)));
         let summary = rule.docs.first().ok_or(format!("{code} has no docs"))?;
         let needs: Vec<String> = rule.operators().iter().map(|ops| format!("&{ops:?}")).collect();
-        let kept = rule.entries.iter().filter(|(keyword, _)| *keyword != "example");
+        let kept = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword));
         let entries: String = kept.map(|(_, text)| format!("  {text}\n")).collect();
         let docs: String = rule.docs.iter().map(|line| format!("## {line}\n")).collect();
         let text = format!("{docs}{}\n{entries}}}\n", rule.header);
@@ -127,7 +127,7 @@ impl Embedded {
 
 /// The functions that a rule calls, and those that they call, by their places in the file.
 fn needed(rule: &Outlined, functions: &[(&str, &str)], names: &[&str]) -> Vec<usize> {
-    let texts = rule.entries.iter().filter(|(keyword, _)| *keyword != "example").map(|(_, text)| *text);
+    let texts = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword)).map(|(_, text)| *text);
     let mut open: Vec<&str> = texts.collect();
     let mut found = Vec::new();
     while let Some(text) = open.pop() {

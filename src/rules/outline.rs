@@ -30,10 +30,13 @@ pub struct Outlined<'t> {
 pub const ITEMS: [&str; 4] = ["language", "defaults", "fn", "rule"];
 
 /// The words that begin an entry of a rule.
-pub const KEYWORDS: [&str; 14] = [
+pub const KEYWORDS: [&str; 15] = [
     "severity", "phase", "safety", "at", "mends", "message", "help", "match", "where", "let", "given",
-    "rewrite", "detect", "example",
+    "rewrite", "detect", "example", "but",
 ];
+
+/// Those of them that are about examples: rules that are built in are read without them.
+pub const EXAMPLES: [&str; 2] = ["example", "but"];
 
 /// The outline of a rule file without faults.
 pub fn outline(text: &str) -> Outline<'_> {

@@ -127,6 +127,24 @@ fn operators_to_choose_from() {
 }
 
 #[test]
+fn other_examples() {
+    let check = |name: &str, but: &str| {
+        check(name, "  example \"the first", &format!("  {but}\n  example \"the first"));
+    };
+    check("but-other-text", "but \"a\" with \"perm=[2\" as \"perm=[1\" unchanged");
+    check("but-nothing-other", "but \"a\" unchanged");
+    check("but-no-model", "but \"a\" with \"(x)\" as \"(x\" unchanged");
+    check("but-undefined", "but \"a\" with \"(t)\" as \"(u)\" unchanged");
+    check("but-same-name", "but \"composes\" with \"A\" as \"D\" unchanged");
+    check_in(
+        SOUND,
+        "but-first",
+        "example \"composes\"",
+        "but \"a\" with \"A\" as \"B\" unchanged\n  example \"composes\"",
+    );
+}
+
+#[test]
 fn header() {
     check("header-no-rule", "rule OPT101", "rul OPT101");
     check("header-code", "OPT101", "OPT1");

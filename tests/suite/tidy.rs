@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::rules::rule::Rule;
 use walkdir::WalkDir;
 
 /// A file that people write.
@@ -35,6 +37,9 @@ fn files(folders: &[&str], extension: &str) -> Vec<File> {
 const GENERATED: [&str; 2] = ["src/schema/table/microsoft.rs", "src/schema/table/onnx.rs"];
 
 const MAX_LINES: usize = 400;
+
+/// A rule is read at once: with its docs and examples, it is no longer than this.
+const MAX_RULE_LINES: usize = 60;
 
 /// Rules that differ in the name of the operator only.
 const LONG: [&str; 1] = ["rules/opset/reduce.rule"];
@@ -111,6 +116,18 @@ fn used(line: &str) -> impl Iterator<Item = &str> {
     line.split("crate::")
         .skip(1)
         .filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next())
+}
+
+#[test]
+fn rules_are_short() {
+    let (rules, _) = RuleSet::embedded();
+    let lines = |rule: &Rule| rule.source.source.slice(rule.source.span).lines().count();
+    let long: Vec<_> = rules
+        .iter()
+        .map(|rule| (lines(rule), &rule.code))
+        .filter(|(lines, _)| *lines > MAX_RULE_LINES)
+        .collect();
+    assert!(long.is_empty(), "rules of more than {MAX_RULE_LINES} lines: {long:#?}");
 }
 
 #[test]

@@ -271,12 +271,12 @@ fn one_of<T: Copy>(entry: &str, word: &Name, known: &[(&str, T)], faults: &mut F
     found.map(|(_, value)| *value)
 }
 
-/// Every entry but `where`, `let` and `example` is there at most once.
+/// Every entry but `where`, `let`, `given` and examples is there at most once.
 fn check_repeats(entries: &[Entry], faults: &mut Faults) {
     for (index, entry) in entries.iter().enumerate() {
         let first = entries[..index].iter().find(|other| other.keyword.text == entry.keyword.text);
         if let Some(first) = first
-            && !["where", "let", "given", "example"].contains(&&*entry.keyword.text)
+            && !["where", "let", "given", "example", "but"].contains(&&*entry.keyword.text)
         {
             faults.push(twice(faults, entry, first.keyword.span));
         }

@@ -39,7 +39,14 @@ pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> 
             faults.push(named_twice(faults, example, first));
         }
     }
-    asts.iter().map(|ast| example(ast, of_analysis, faults)).collect()
+    let examples = asts.iter().map(|ast| {
+        let within = ast.text.as_ref().map(|_| (ast.span, "with that, the example before has a fault"));
+        let outer = faults.set_within(within);
+        let example = example(ast, of_analysis, faults);
+        faults.set_within(outer);
+        example
+    });
+    examples.collect()
 }
 
 fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example {
@@ -60,10 +67,10 @@ fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example 
         ExpectAst::Becomes(becomes) => {
             let graph = after(&ast.graph, becomes);
             let after = whole(ast, graph, target.unwrap_or(opset));
-            Expect::Becomes(Box::new(model(after, of_analysis, faults)))
+            Expect::Becomes(Box::new(model(after, ast, of_analysis, faults)))
         }
     };
-    let model = model(whole(ast, ast.graph.clone(), opset), of_analysis, faults);
+    let model = model(whole(ast, ast.graph.clone(), opset), ast, of_analysis, faults);
     Example { name: ast.name.text.clone(), model, target, expect, span: ast.span }
 }
 
@@ -114,18 +121,19 @@ fn header(graph: &ast::Graph, opset: i64) -> ast::Header {
     header
 }
 
-fn model(ast: ast::Model, of_analysis: bool, faults: &mut Faults) -> Model {
+fn model(ast: ast::Model, example: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Model {
     let span = ast.graph.span;
     let mut uses = Vec::new();
     collect_uses(&ast.graph, &mut uses);
     // Nothing is parsed here: the cursor only takes the faults.
-    let mut cursor = Cursor::within(faults.source(), RULES, Span::default());
+    let mut cursor = Cursor::within(example.text.as_ref().unwrap_or(faults.source()), RULES, Span::default());
     let (model, _) = lower::model(&mut cursor, ast);
     faults.extend(cursor.into_findings());
     let is_fault = |value: &Value| value.def == Def::Missing && !of_analysis;
     for (_, value) in model.values.iter().filter(|(_, value)| is_fault(value)) {
-        let used = uses.iter().find(|(name, _)| *name == value.name);
-        faults.push_if_whole(undefined(faults, used.map_or(span, |(_, used)| *used), &value.name));
+        let used = uses.iter().find(|(name, _)| *name == value.name).map_or(span, |(_, used)| *used);
+        let place = if example.text.is_some() { example.span } else { used };
+        faults.push_if_whole(undefined(faults, place, &value.name));
     }
     model
 }

@@ -4,14 +4,17 @@ use crate::diag::{Finding, Level, Place};
 use crate::graph::syntax::{Source, Span};
 use crate::rules::syntax::RULES;
 
+/// The place where a text is written out, and how a fault in it is introduced.
+pub type Within = (Span, &'static str);
+
 /// The faults of a file, in the order in which they were met.
 pub struct Faults<'s> {
     source: &'s Source,
     findings: Vec<Finding>,
     errors: usize,
     note: Option<&'static str>,
-    /// The call of a function that is being written out: what is wrong inside is said there.
-    call: Option<Span>,
+    /// What is being written out, a call or another example: what is wrong inside is said there.
+    within: Option<Within>,
     is_whole: bool,
     is_ignored: bool,
 }
@@ -19,7 +22,7 @@ pub struct Faults<'s> {
 impl<'s> Faults<'s> {
     pub fn new(source: &'s Source) -> Self {
         let findings = Vec::new();
-        Faults { source, findings, errors: 0, note: None, call: None, is_whole: true, is_ignored: false }
+        Faults { source, findings, errors: 0, note: None, within: None, is_whole: true, is_ignored: false }
     }
 
     /// For a text that is known to have no faults but that parts of it were left out.
@@ -61,9 +64,8 @@ impl<'s> Faults<'s> {
             return;
         }
         finding.notes.extend(self.note.map(str::to_owned));
-        if let Some(call) = self.call {
-            let message = format!("this function cannot be used here: {}", finding.message);
-            finding = self.at(call, message);
+        if let Some((span, what)) = self.within {
+            finding = self.at(span, format!("{what}: {}", finding.message));
         }
         // Each operator of `@op in […]` is checked by itself.
         if self.findings.contains(&finding) {
@@ -92,9 +94,9 @@ impl<'s> Faults<'s> {
         }
     }
 
-    /// Begins or ends the writing out of a function where it is called; what was in force before.
-    pub fn set_call(&mut self, call: Option<Span>) -> Option<Span> {
-        std::mem::replace(&mut self.call, call)
+    /// Begins or ends the writing out of a text where it is asked for; what was in force before.
+    pub fn set_within(&mut self, within: Option<Within>) -> Option<Within> {
+        std::mem::replace(&mut self.within, within)
     }
 
     /// A remark on every fault from here on.

@@ -150,10 +150,10 @@ impl Checker<'_, '_, '_, '_> {
         }
         let at = std::mem::replace(&mut self.at, function.at);
         self.calls.push(name.text.clone());
-        let outer = self.faults.set_call(Some(call.span));
+        let outer = self.faults.set_within(Some((call.span, "this function cannot be used here")));
         function.statements.iter().for_each(|statement| self.statement(statement));
         let result = self.value(&function.result);
-        self.faults.set_call(outer);
+        self.faults.set_within(outer);
         self.calls.pop();
         self.at = at;
         self.scope.restore(names);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{AttrSyntax, Call, Declared, Function, Graph, Header, Name, Node, Operand};
+use crate::graph::syntax::{Source, Span};
 use crate::graph::{ElemType, Tensor};
 use crate::rules::expr::{BinaryOp, CompareOp};
 
@@ -228,6 +228,10 @@ pub struct ExampleAst {
     pub graph: Graph,
     pub functions: Vec<Function>,
     pub expect: ExpectAst,
+    /// What stands between its braces.
+    pub inside: Span,
+    /// Where it is another example with other words in it (`but`): its own text. The places of its graph are in that.
+    pub text: Option<Source>,
     pub span: Span,
 }
 

@@ -1,12 +1,12 @@
 //! Examples: a model in ONNX text, and what the rule makes of it.
 
-use super::ast::{BecomesAst, ExampleAst, ExpectAst};
-use crate::graph::syntax::Span;
+use super::RULES;
+use super::ast::{BecomesAst, Entry, EntryKind, ExampleAst, ExpectAst};
 use crate::graph::syntax::ast::Model;
 use crate::graph::syntax::cursor::{Cursor, Parsed};
 use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::text::{self, Text};
-use crate::graph::syntax::{node, number};
+use crate::graph::syntax::{Source, Span, node, number};
 
 /// `example "name" [at opset N | from N to M] { graph } computes | becomes { nodes } | unchanged | finds "…"`; in
 /// the place of the graph, a whole model.
@@ -14,23 +14,97 @@ use crate::graph::syntax::{node, number};
 /// `keyword` is the place of the word `example`, which has been read.
 pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
     let name = cursor.string("the name of the example in quotes")?;
-    let (mut opset, mut target) = (None, None);
-    if cursor.eat_word("at") {
-        word(cursor, "opset")?;
-        opset = Some(opset_number(cursor)?);
-    } else if cursor.eat_word("from") {
-        opset = Some(opset_number(cursor)?);
-        word(cursor, "to")?;
-        target = Some(opset_number(cursor)?);
-    }
-    cursor.expect("{")?;
+    let (opset, target) = opsets(cursor)?;
+    let open = cursor.expect("{")?;
     let is_whole = cursor.at("<");
     let Model { header, graph, functions } = text::model_in_braces(cursor)?;
     let header = is_whole.then_some(header);
-    cursor.expect("}")?;
+    let close = cursor.expect("}")?;
+    let expect = expect(cursor)?;
+    let inside = Span { start: open.end, end: close.start };
+    let span = cursor.since(keyword);
+    Ok(ExampleAst { name, opset, target, header, graph, functions, expect, inside, text: None, span })
+}
+
+type Opset = Option<(i64, Span)>;
+
+/// `at opset N`, or `from N to M`.
+fn opsets(cursor: &mut Cursor) -> Parsed<(Opset, Opset)> {
+    if cursor.eat_word("at") {
+        word(cursor, "opset")?;
+        return Ok((Some(opset_number(cursor)?), None));
+    }
+    if cursor.eat_word("from") {
+        let opset = opset_number(cursor)?;
+        word(cursor, "to")?;
+        return Ok((Some(opset), Some(opset_number(cursor)?)));
+    }
+    Ok((None, None))
+}
+
+/// `but "name" [at opset N | from N to M] with "text" as "text", … unchanged`: the example before it, with other
+/// words in its text, and what comes of that.
+pub fn variant(cursor: &mut Cursor, keyword: Span, before: &[Entry]) -> Parsed<ExampleAst> {
+    let name = cursor.string("the name of the example in quotes")?;
+    let (opset, target) = opsets(cursor)?;
+    let mut changes = Vec::new();
+    if cursor.eat_word("with") {
+        loop {
+            let old = cursor.string("a piece of the example before, in quotes")?;
+            word(cursor, "as")?;
+            changes.push((old, cursor.string("what stands in its place, in quotes")?));
+            if !cursor.eat(",") {
+                break;
+            }
+        }
+    } else if opset.is_none() {
+        return Err(cursor.expected("`with \"…\" as \"…\"`: what is other than in the example before"));
+    }
     let expect = expect(cursor)?;
     let span = cursor.since(keyword);
-    Ok(ExampleAst { name, opset, target, header, graph, functions, expect, span })
+    let base = before.iter().rev().find_map(|entry| match &entry.kind {
+        EntryKind::Example(example) if example.text.is_none() => Some(example),
+        _ => None,
+    });
+    let Some(base) = base else {
+        return Err(cursor.fault(keyword, "there is no example before it that could be another"));
+    };
+    let source = cursor.source;
+    let mut text = source.slice(base.inside).to_owned();
+    for (old, new) in &changes {
+        if old.text.is_empty() || !text.contains(&*old.text) {
+            let finding = cursor.finding(old.span, format!("the example before has no `{}`", old.text));
+            let finding = finding.related(source.place(base.span), "this one");
+            return Err(cursor.report(finding));
+        }
+        text = text.replace(&*old.text, &new.text);
+    }
+    let text = Source::new(&source.file, &text);
+    let mut inner = Cursor::new(&text, RULES);
+    let is_whole = inner.at("<");
+    let model = text::model_in_braces(&mut inner);
+    if !inner.is_end() {
+        inner.expected("the end of the example");
+    }
+    let fault = inner.into_findings().into_iter().next();
+    match (model, fault) {
+        (Ok(Model { header, graph, functions }), None) => Ok(ExampleAst {
+            name,
+            opset: opset.or(base.opset),
+            target: if opset.is_some() { target } else { base.target },
+            header: is_whole.then_some(header),
+            graph,
+            functions,
+            expect,
+            inside: base.inside,
+            text: Some(text),
+            span,
+        }),
+        (_, fault) => {
+            let why = fault.map_or_else(String::new, |fault| format!(": {}", fault.message));
+            Err(cursor.fault(span, format!("with that, the example before is no model{why}")))
+        }
+    }
 }
 
 fn word(cursor: &mut Cursor, word: &str) -> Parsed<()> {

@@ -94,7 +94,7 @@ fn defaults(cursor: &mut Cursor) -> Parsed<Vec<Entry>> {
             let finding = cursor.finding(word.span, message);
             return Err(cursor.report(finding.help(format!("defaults are {}", DEFAULTS.join(", ")))));
         }
-        entries.push(entry(cursor, word)?);
+        entries.push(entry(cursor, word, &[])?);
     }
     Ok(entries)
 }

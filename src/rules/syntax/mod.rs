@@ -57,7 +57,7 @@ fn rule(cursor: &mut Cursor) -> Parsed<RuleAst> {
         }
         let start = cursor.position();
         let word = cursor.ident("an entry of a rule, or `}` after the last one");
-        match word.and_then(|word| entry(cursor, word)) {
+        match word.and_then(|word| entry(cursor, word, &entries)) {
             Ok(entry) => entries.push(entry),
             Err(Reported) => cursor.recover(start, at_keyword),
         }
@@ -86,8 +86,8 @@ fn kebab_name(cursor: &mut Cursor) -> Parsed<Name> {
     Ok(Name { text: cursor.source.slice(span).into(), span })
 }
 
-/// The entry that begins with `keyword`, which has been read.
-fn entry(cursor: &mut Cursor, keyword: Name) -> Parsed<Entry> {
+/// The entry that begins with `keyword`, which has been read, behind others.
+fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> {
     let kind = match &*keyword.text {
         "severity" => EntryKind::Severity(cursor.ident("hint, info, warning or error")?),
         "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert or fix")?),
@@ -117,6 +117,7 @@ fn entry(cursor: &mut Cursor, keyword: Name) -> Parsed<Entry> {
             EntryKind::Detect(cursor.ident("the name of a builtin analysis")?)
         }
         "example" => EntryKind::Example(Box::new(example::example(cursor, keyword.span)?)),
+        "but" => EntryKind::Example(Box::new(example::variant(cursor, keyword.span, before)?)),
         _ => return Err(unknown_keyword(cursor, &keyword)),
     };
     let span = cursor.since(keyword.span);

@@ -40,7 +40,8 @@ fn mutants<'r>(rules: &'r RuleSet, prefix: &str) -> Vec<Mutant<'r>> {
             let own = &rule.source.source;
             let all = std::iter::once(own).chain(&library);
             let text = all.clone().find(|source| is_at(source, &fault)).unwrap_or(own);
-            let is_inside = rule.source.span.start <= fault.span.start && fault.span.end <= rule.source.span.end;
+            let is_inside =
+                rule.source.span.start <= fault.span.start && fault.span.end <= rule.source.span.end;
             let home = match std::ptr::eq(text, own) && is_inside {
                 true => rule.code.to_string(),
                 false => text.file.to_string(),
@@ -138,7 +139,8 @@ fn every_condition_and_constant_is_needed() {
             Some(((columns.next()?, columns.next()?), columns.next()?))
         })
         .collect();
-    let alive: BTreeSet<(&str, &str)> = survivors.iter().map(|mutant| (&*mutant.home, &*mutant.what)).collect();
+    let alive: BTreeSet<(&str, &str)> =
+        survivors.iter().map(|mutant| (&*mutant.home, &*mutant.what)).collect();
     let missed: Vec<_> = alive.iter().filter(|mutant| !accepted.contains_key(mutant)).collect();
     for (home, what) in &missed {
         println!("{home}\t{what}");
