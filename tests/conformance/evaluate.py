@@ -12,7 +12,6 @@ from onnx import helper, numpy_helper
 from . import node_tests, parallel, tools, values
 
 SAMPLE_EVERY = 5
-LEAST_SHARE = 0.98
 # The most bytes of a folded constant: more than any node test has.
 FOLD_LIMIT = 1 << 30
 
@@ -55,8 +54,7 @@ def run(options) -> bool:
         if lines:
             print(f"{kind}: {len(lines)}\n{options.listed(sorted(lines), first=25)}")
     unexplained = [test.name for test, kind, _ in verdicts if kind == WRONG and test.name not in EXPLAINED]
-    enough = options.goal(share >= LEAST_SHARE, f"{LEAST_SHARE:.0%} equal")
-    return enough and not unexplained and not counts[FAILED]
+    return options.floors.share("equal", counts[EQUAL], held) and not unexplained and not counts[FAILED]
 
 
 def _reason(test, kind) -> str:

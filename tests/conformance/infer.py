@@ -39,7 +39,9 @@ def run(options) -> bool:
                                 (COMPLETE, CONTRADICTED, LESS, FAILED))) for variant in VARIANTS]))
     for kind, found in lines.items():
         print(f"{kind}: {len(found)}\n{options.listed(found)}")
-    return not any(lines[kind] for kind in (CONTRADICTED, LESS, FAILED))
+    known = [options.floors.share(f"complete, {variant}", counts[variant][COMPLETE], counts[variant]["outputs"])
+             for variant in VARIANTS]
+    return all(known) and not any(lines[kind] for kind in (CONTRADICTED, LESS, FAILED))
 
 
 def _infer_both(fix, test) -> list[tuple[str, str, str]]:

@@ -10,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("TARGET") or ROOT / "target")
 WORK = TARGET / "conformance"
+# Where the tools are that are tested; `sabotage.py` puts others there.
+TOOLS = Path(os.environ.get("ONNX_LINT_TOOLS") or TARGET / "release")
 
 # Generous: a run that takes longer hangs.
 TIMEOUT_SECONDS = 120
@@ -41,7 +43,7 @@ class Run:
 
 def binary(name: str) -> Path:
     """The release build of a tool; raises NotBuilt where it is not there or does nothing yet."""
-    path = TARGET / "release" / name
+    path = TOOLS / name
     if not path.exists():
         raise NotBuilt(f"{name}: not built ({path} is missing: cargo build --release)")
     if not subprocess.run([path, "--version"], capture_output=True, check=False).stdout.strip():

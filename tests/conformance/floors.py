@@ -1,0 +1,51 @@
+"""The least that each share and factor must reach, in the sample and in the whole: `floors.tsv`."""
+
+import csv
+import math
+from pathlib import Path
+
+FILE = Path(__file__).with_name("floors.tsv")
+
+# A share may be this far above its floor, in points, before the floor is asked to rise: less would be asked too often.
+CLEARLY_ABOVE = 0.5
+
+
+class Floors:
+    """What one check must reach. A floor that is missing, or that nothing was held against, fails like one not reached."""
+
+    def __init__(self, check: str, *, sample: bool):
+        with FILE.open(encoding="utf-8") as file:
+            rows = [row for row in csv.DictReader(file, delimiter="\t") if row["check"] == check]
+        self._check, self._column = check, "sample" if sample else "whole"
+        self._least = {row["what"]: float(row[self._column]) for row in rows}
+        self._held = set()
+
+    def share(self, what: str, reached: int, of: int) -> bool:
+        """Whether a share is not below its floor; says where it is, and where it is clearly above."""
+        if not of:
+            return self._fails(what, "nothing was counted")
+        percent = 100 * reached / of
+        if not self._holds(what, percent, f"{percent:.1f} %, {reached} of {of}"):
+            return False
+        possible = math.floor(10 * percent) / 10
+        if possible >= self._least[what] + CLEARLY_ABOVE:
+            print(f"above its floor: {what}: {percent:.1f} %, the floor is {self._least[what]:g}: raise it to {possible:g}")
+        return True
+
+    def factor(self, what: str, times: float) -> bool:
+        """Whether a factor (so many times faster) is not below its floor. It is measured, so it may be far above."""
+        return self._holds(what, times, f"{times:.1f} times")
+
+    def all_held(self) -> bool:
+        """Whether every floor of the check had something held against it."""
+        return all([self._fails(what, "nothing was held against it") for what in self._least if what not in self._held])
+
+    def _holds(self, what, value, shown) -> bool:
+        self._held.add(what)
+        if what not in self._least:
+            return self._fails(what, f"{shown}, and {FILE.name} has no line for it")
+        return value >= self._least[what] or self._fails(what, f"{shown}, the floor is {self._least[what]:g}")
+
+    def _fails(self, what, reason) -> bool:
+        print(f"UNDER ITS FLOOR: {self._check}, {what}: {reason}")
+        return False

@@ -1,0 +1,76 @@
+"""The test of the tests: with each tool that is broken on purpose, `run --sample` has to fail, and for the reason that
+is to be expected."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from . import tools
+from .__main__ import CHECKS
+
+SABOTEUR = Path(__file__).with_name("saboteur.py")
+
+# (check, tool, way it is broken, what the check has to say): every check is here.
+SABOTAGES = (
+    ("convert", "onnx-fix", "refuses_conversions", "UNDER ITS FLOOR: convert, right at 13"),
+    ("convert", "onnx-fix", "only_relabels", "ILLEGAL: "),
+    ("eval", "onnx-fix", "changes_nothing", "UNDER ITS FLOOR: eval, equal"),
+    ("pitfalls", "onnx-lint", "finds_nothing", "UNDER ITS FLOOR: pitfalls, expectations met"),
+    ("lint", "onnx-lint", "calls_everything_an_error", ": error["),
+    ("fixes", "onnx-fix", "mends_nothing", "was not applied"),
+    ("fixes", "onnx-fix", "drops_the_last_node", "failures:"),
+    ("fixes", "onnx-fix", "writes_nothing", "failures:"),
+    ("roundtrip", "onnx-fix", "changes_a_weight", "the message differs in the graph"),
+    ("roundtrip", "onnx-fix", "is_never_the_same", "output differs between"),
+    ("lint-speed", "onnx-lint", "is_slow", "UNDER ITS FLOOR: lint-speed, faster than onnx.checker"),
+    ("convert-free", "onnx-fix", "drops_the_last_node", "ILLEGAL: "),
+    ("realmodels", "onnx-fix", "changes_a_weight", "values, by up to"),
+    ("realmodels", "onnx-fix", "refuses_conversions", "UNDER ITS FLOOR: realmodels, not refused"),
+    ("infer", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer, complete"),
+    ("infer-models", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer-models, shaped"),
+)
+# So many of them, the cheapest that there are of their kinds, are tried whenever the tests run.
+QUICK = 8
+
+
+def main(only: list[str]) -> int:
+    whole = tools.Stopwatch()
+    chosen = [sabotage for sabotage in SABOTAGES if sabotage[0] in only] if only else SABOTAGES
+    if only == ["--quick"]:
+        chosen = SABOTAGES[:QUICK]
+    failures = []
+    for check, tool, way, expected in chosen:
+        watch = tools.Stopwatch()
+        reason, said = _unnoticed(check, tool, way, expected)
+        print(f"{tool} {way.replace('_', ' ')}: {'NOT ' if reason else ''}noticed by {check} ({watch})", flush=True)
+        failures += [f"{tool} {way}: {reason}\n{said}"] if reason else []
+    failures += [f"{check}: nothing is broken that it should notice"
+                 for check in set(CHECKS) - {sabotage[0] for sabotage in SABOTAGES}]
+    print(*failures, sep="\n")
+    print(f"sabotage: {'FAILED' if failures else 'all noticed'} ({whole})")
+    return bool(failures)
+
+
+def _unnoticed(check, tool, way, expected) -> tuple[str | None, str]:
+    """Why CI would not have noticed a broken tool, or None; and what it would have printed."""
+    with tempfile.TemporaryDirectory(dir=tools.WORK) as folder:
+        for name in ("onnx-fix", "onnx-lint"):
+            real = tools.binary(name)
+            script = Path(folder) / name
+            script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{SABOTEUR}" {way} "{real}" "$@"\n'
+                              if name == tool else f'#!/bin/sh\nexec "{real}" "$@"\n', encoding="utf-8")
+            script.chmod(0o755)
+        done = subprocess.run([tools.ROOT / "tests/conformance/run", "--sample", "--verbose", check], text=True,
+                              env={**os.environ, "ONNX_LINT_TOOLS": folder}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)
+    if done.returncode == 0:
+        return "the check passes", done.stdout
+    if f"--- {check}: FAILED" not in done.stdout:
+        return "the check broke down", done.stdout
+    return None if expected in done.stdout else f"failed, but never said “{expected}”", done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
