@@ -3,6 +3,7 @@
 mod bad_models;
 mod bad_rules;
 mod budgets;
+mod bytes;
 mod cli_baseline;
 mod cli_config;
 mod cli_fix;
@@ -12,6 +13,7 @@ mod cli_suppress;
 mod convert;
 mod determinism;
 mod found;
+mod growth;
 mod integrations;
 mod lint;
 mod models;
@@ -25,3 +27,7 @@ mod text;
 mod tidy;
 mod tool;
 mod verify;
+
+/// Counts what each thread holds, for the tests that limit it.
+#[global_allocator]
+static ALLOCATOR: bytes::meter::Counting = bytes::meter::Counting;

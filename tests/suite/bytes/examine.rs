@@ -1,0 +1,148 @@
+//! What the tools do with a file, without the command line around it.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clap::Parser;
+use onnx_lint::cli::catalogue::{Catalogue, Extent};
+use onnx_lint::cli::lint::args::Args;
+use onnx_lint::cli::lint::baseline::Baseline;
+use onnx_lint::cli::lint::config::Config;
+use onnx_lint::cli::lint::settings::Settings;
+use onnx_lint::diag::render::{Format, Look, Run, render};
+use onnx_lint::diag::{Finding, Level};
+use onnx_lint::evidence::{self, Input};
+use onnx_lint::fix::{Options, fix};
+use onnx_lint::graph::Model;
+use onnx_lint::graph::syntax::Source;
+use onnx_lint::lint::{LintOptions, lint_model};
+use onnx_lint::read;
+use onnx_lint::read::sniff::{Kind, sniff};
+use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::trial::Trial;
+use onnx_lint::write;
+
+use super::Reader;
+
+/// The file that external data are in.
+pub const WEIGHTS: &str = "weights.bin";
+
+/// The tools, with all that they know.
+pub struct Tools {
+    settings: Settings,
+    catalogue: Catalogue,
+    /// What rules, configurations and baselines are tried on.
+    model: Model,
+    findings: Vec<Finding>,
+}
+
+impl Tools {
+    pub fn new() -> Tools {
+        let catalogue = Catalogue::load(&[], Extent::Fixing).expect("the rules of the house");
+        let settings = Settings::new(&arguments(), &Config::default(), &catalogue).expect("settings");
+        let (model, _) = read::text::read(include_str!("seeds/control.onnxtxt"));
+        let model = model.expect("a model");
+        let findings = lint_model(&model, &LintOptions::default());
+        Tools { settings, catalogue, model, findings }
+    }
+
+    /// Reads a file, and does with it what it is for; `number` decides how it is fixed.
+    pub fn examine(&self, reader: Reader, number: u64, bytes: &[u8], folder: &Path) {
+        let path = folder.join(file_name(reader));
+        fs::write(&path, bytes).expect("the file can be written");
+        match reader {
+            Reader::Evidence(Kind::Pt2 | Kind::TorchScript | Kind::Log | Kind::Python) => {
+                self.lint(&path, number);
+            }
+            Reader::Evidence(_) => {
+                self.lint(&path, number);
+                self.fix(&path, bytes, number);
+            }
+            Reader::External => {
+                // Sometimes there is less in the file than the model says.
+                let weights = vec![0; 84 >> (number % 4)];
+                fs::write(folder.join(WEIGHTS), weights).expect("the file can be written");
+                self.lint(&path, number);
+                self.fix(&path, bytes, number);
+            }
+            Reader::Rules => self.apply(bytes),
+            Reader::Config => {
+                if let Ok(Some(config)) = Config::read(&path)
+                    && let Ok(settings) = Settings::new(&arguments(), &config, &self.catalogue)
+                {
+                    let input = Input::new(&path, true);
+                    self.findings.iter().for_each(|finding| {
+                        settings.shows(&input, &mut finding.clone());
+                    });
+                }
+            }
+            Reader::Baseline => {
+                if let Ok(baseline) = Baseline::read(&path) {
+                    baseline.remove_known(&mut self.findings.clone());
+                }
+            }
+        }
+    }
+
+    fn lint(&self, path: &Path, number: u64) {
+        let input = Input::new(path, true);
+        let linted = evidence::lint(&input, &self.settings.lint_options(&input), &self.findings);
+        let format = Format::ALL[(number % Format::ALL.len() as u64) as usize];
+        let run = Run { files: std::slice::from_ref(&input.name), findings: &linted.findings, pages: &[] };
+        render(run, format, Look::default());
+    }
+
+    fn fix(&self, path: &Path, bytes: &[u8], number: u64) {
+        let bytes = Bytes::copy_from_slice(bytes);
+        let (model, findings) = read::any::model(sniff(&path.to_string_lossy(), &bytes), bytes);
+        let is_sound = findings.iter().all(|finding| finding.level < Level::Error);
+        let Some(model) = model.filter(|_| is_sound) else { return };
+        let options = match number % 4 {
+            0 => Options::default(),
+            1 => Options { opset: Some(13), ..Options::default() },
+            2 => Options { opset: Some(21), optimize: false, ..Options::default() },
+            _ => Options { unsafe_fixes: true, infer_shapes: true, ..Options::default() },
+        };
+        let outcome = fix(model, &options, self.catalogue.rules());
+        write::onnx::Encodable::new(&outcome.model).encode();
+    }
+
+    /// Reads rules, and uses them.
+    fn apply(&self, bytes: &[u8]) {
+        let Ok(text) = std::str::from_utf8(bytes) else { return };
+        let mut rules = RuleSet::default();
+        rules.add([Source::new("mine.rule", text)]);
+        for rule in rules.iter() {
+            for example in &rule.examples {
+                // Whether the example holds is not asked.
+                let _ = Trial::new(rule, &rules).check(example);
+            }
+        }
+        let rules = Arc::new(rules);
+        lint_model(&self.model, &LintOptions { rules: rules.clone(), ..LintOptions::default() });
+        fix(self.model.clone(), &Options::default(), &rules);
+    }
+}
+
+fn arguments() -> Args {
+    Args::parse_from(["onnx-lint", "--severity", "hint"])
+}
+
+/// What a file is called, for its name says what it is.
+pub fn file_name(reader: Reader) -> &'static str {
+    match reader {
+        Reader::Evidence(Kind::OnnxText) => "net.onnxtxt",
+        Reader::Evidence(Kind::Textproto) => "net.textproto",
+        Reader::Evidence(Kind::Json) => "net.json",
+        Reader::Evidence(Kind::Pt2) => "net.pt2",
+        Reader::Evidence(Kind::TorchScript) => "net.torchir.txt",
+        Reader::Evidence(Kind::Log) => "net.log",
+        Reader::Evidence(Kind::Python) => "net.py",
+        Reader::Evidence(_) | Reader::External => "net.onnx",
+        Reader::Rules => "net.rule",
+        Reader::Config => "onnx-lint.toml",
+        Reader::Baseline => "baseline.json",
+    }
+}

@@ -1,0 +1,163 @@
+//! What is broken: small files of every kind, here or made of what the repository has.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use onnx_lint::graph::Model;
+use onnx_lint::read;
+use onnx_lint::read::sniff::Kind;
+use onnx_lint::write::onnx::{Encodable, to_json, to_textproto};
+use walkdir::WalkDir;
+
+use super::{Reader, archive, protobuf};
+
+/// A larger file takes too long, thousands of times.
+const MAX_LENGTH: u64 = 3000;
+
+/// Of files of a kind that there are in plenty, every so-manieth is taken.
+const EVERY: usize = 7;
+
+/// Nodes of a program that are kept of a `.pt2` archive.
+const NODES: usize = 12;
+
+/// The files of each kind.
+pub struct Seeds {
+    models: Vec<Vec<u8>>,
+    texts: Vec<Vec<u8>>,
+    textprotos: Vec<Vec<u8>>,
+    jsons: Vec<Vec<u8>>,
+    archives: Vec<Vec<u8>>,
+    torchscripts: Vec<Vec<u8>>,
+    logs: Vec<Vec<u8>>,
+    pythons: Vec<Vec<u8>>,
+    externals: Vec<Vec<u8>>,
+    rules: Vec<Vec<u8>>,
+    configs: Vec<Vec<u8>>,
+    baselines: Vec<Vec<u8>>,
+}
+
+impl Seeds {
+    pub fn collect() -> Seeds {
+        let texts = own("onnxtxt");
+        let models: Vec<Model> = texts.iter().map(|text| model(text)).collect();
+        let made = |make: fn(&Model) -> Vec<u8>| models.iter().map(make).collect::<Vec<_>>();
+        let encoded = made(|model| Encodable::new(model).encode());
+        let pitfalls = existing("tests/pitfalls", ".onnx");
+        Seeds {
+            externals: encoded.iter().map(|model| with_external_weights(model)).collect(),
+            models: encoded.into_iter().chain(pitfalls).collect(),
+            textprotos: made(|model| to_textproto(model).expect("it can be written").into_bytes()),
+            jsons: made(|model| to_json(model).expect("it can be written").into_bytes()),
+            archives: programs(),
+            torchscripts: existing("tests/pitfalls", ".torchir.txt"),
+            logs: existing("tests/pitfalls", ".log"),
+            pythons: classes(),
+            rules: own("rule"),
+            configs: own("toml"),
+            baselines: own("json"),
+            texts,
+        }
+    }
+
+    pub fn of(&self, reader: Reader) -> &[Vec<u8>] {
+        match reader {
+            Reader::External => &self.externals,
+            Reader::Rules => &self.rules,
+            Reader::Config => &self.configs,
+            Reader::Baseline => &self.baselines,
+            Reader::Evidence(Kind::OnnxText) => &self.texts,
+            Reader::Evidence(Kind::Textproto) => &self.textprotos,
+            Reader::Evidence(Kind::Json) => &self.jsons,
+            Reader::Evidence(Kind::Pt2) => &self.archives,
+            Reader::Evidence(Kind::TorchScript) => &self.torchscripts,
+            Reader::Evidence(Kind::Log) => &self.logs,
+            Reader::Evidence(Kind::Python) => &self.pythons,
+            Reader::Evidence(_) => &self.models,
+        }
+    }
+}
+
+fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    let entries = WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).sort_by_file_name();
+    let paths = entries.into_iter().map(|entry| entry.expect("the folder can be read").into_path());
+    let found: Vec<PathBuf> = paths.filter(|path| path.to_string_lossy().ends_with(ending)).collect();
+    assert!(!found.is_empty(), "{folder} has no {ending}");
+    found
+}
+
+fn content(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The seeds that lie beside this file.
+fn own(ending: &str) -> Vec<Vec<u8>> {
+    files("tests/suite/bytes/seeds", ending).iter().map(|path| content(path)).collect()
+}
+
+/// Some of the small files that other tests have.
+fn existing(folder: &str, ending: &str) -> Vec<Vec<u8>> {
+    let files = files(folder, ending).into_iter();
+    let small = files.filter(|path| path.metadata().is_ok_and(|data| (1..MAX_LENGTH).contains(&data.len())));
+    small.step_by(EVERY).map(|path| content(&path)).collect()
+}
+
+/// The modules of the pitfalls, each with what its file imports.
+fn classes() -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for path in files("tests/pitfalls/families", ".py") {
+        let text = String::from_utf8(content(&path)).expect("it is Python");
+        let (head, classes) = text.split_once("\nclass ").unwrap_or((&text, ""));
+        found.extend(classes.split("\nclass ").map(|class| format!("{head}\nclass {class}\n").into_bytes()));
+    }
+    found.into_iter().step_by(EVERY).collect()
+}
+
+/// Saved programs, cut off after some nodes.
+fn programs() -> Vec<Vec<u8>> {
+    let path = files("tests/models/torch-exports", "nn_gru_unrolled.pt2").remove(0);
+    let json = archive::entry(&content(&path), "model.json");
+    let mut program: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
+    let graph = &mut program["graph_module"]["graph"];
+    let nodes = graph["nodes"].as_array_mut().expect("it has nodes");
+    nodes.truncate(NODES);
+    let short = serde_json::to_vec(&program).expect("it is JSON");
+    ["net/models/model.json", "serialized_exported_program.json"]
+        .map(|name| archive::of(&[("version".to_owned(), b"1".to_vec()), (name.to_owned(), short.clone())]))
+        .to_vec()
+}
+
+fn model(text: &[u8]) -> Model {
+    let (model, findings) = read::text::read(std::str::from_utf8(text).expect("it is text"));
+    assert_eq!(findings, [], "a seed has faults");
+    model.expect("a model")
+}
+
+/// The model with weights in [`super::examine::WEIGHTS`], of which there are more in it than in its text.
+fn with_external_weights(model: &[u8]) -> Vec<u8> {
+    let tensor = |name: &str, offset: usize, length: usize| {
+        let mut tensor = Vec::new();
+        protobuf::put_number(&mut tensor, 1, length as u64 / 4);
+        protobuf::put_number(&mut tensor, 2, 1);
+        protobuf::put_bytes(&mut tensor, 8, name.as_bytes());
+        for (key, value) in [
+            ("location", super::examine::WEIGHTS),
+            ("offset", &offset.to_string()),
+            ("length", &length.to_string()),
+        ] {
+            let mut entry = Vec::new();
+            protobuf::put_bytes(&mut entry, 1, key.as_bytes());
+            protobuf::put_bytes(&mut entry, 2, value.as_bytes());
+            protobuf::put_bytes(&mut tensor, 13, &entry);
+        }
+        protobuf::put_number(&mut tensor, 14, 1);
+        tensor
+    };
+    let mut graph = Vec::new();
+    for (name, offset, length) in [("ew1", 0, 16), ("ew2", 16, 64), ("ew3", 80, 4)] {
+        protobuf::put_bytes(&mut graph, 5, &tensor(name, offset, length));
+    }
+    // What comes later of a message that is no list is joined with what there is.
+    let mut model = model.to_vec();
+    protobuf::put_bytes(&mut model, 7, &graph);
+    model
+}
