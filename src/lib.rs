@@ -1,15 +1,19 @@
 //! Lints ONNX models and mends them.
 
+#[cfg(feature = "tools")]
 pub mod cli;
 pub mod diag;
 pub mod egraph;
+#[cfg(feature = "evidence")]
 pub mod evidence;
+#[cfg(feature = "evidence")]
 pub mod export_log;
 pub mod extract;
 pub mod fix;
 pub mod graph;
 pub mod infer;
 pub mod lint;
+#[cfg(feature = "evidence")]
 pub mod python;
 pub mod read;
 pub mod rules;
