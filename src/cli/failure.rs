@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::diag::reason;
+use crate::diag::{unreadable, unwritable};
 
 /// How a run that could be carried out ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,18 +45,12 @@ impl Failure {
 
     /// The file at `path` cannot be read.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
-        Failure::at(path, format!("cannot be read: {}", reason(error)))
+        Failure(unreadable(path, error))
     }
 
     /// The file at `path` cannot be written.
     pub fn unwritable(path: &Path, error: &io::Error) -> Self {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-        let why = match folder {
-            Some(folder) => format!("there is no folder `{}`", folder.display()),
-            None if path.is_dir() => "it is a folder".to_owned(),
-            None => reason(error),
-        };
-        Failure::at(path, format!("cannot be written: {why}"))
+        Failure(unwritable(path, error))
     }
 
     pub fn message(&self) -> &str {

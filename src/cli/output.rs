@@ -1,6 +1,5 @@
 //! Standard output, as terminals and pipes want it.
 
-use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use clap::ValueEnum;
 
 use super::Failure;
 use crate::diag::render::Look;
-use crate::write::file::Pending;
+use crate::write::file::replace;
 
 /// Writes `text` to standard output. A reader that went away (`| head`) has what it wanted.
 pub fn print(text: &str) -> Result<(), Failure> {
@@ -30,23 +29,9 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     match file {
         None => print(text),
-        Some(path) => replace(path, |out| out.write_all(text.as_bytes())),
+        Some(path) => replace(path, |out| out.write_all(text.as_bytes()))
+            .map_err(|error| Failure::unwritable(path, &error)),
     }
-}
-
-/// Writes a file that is there as a whole or not at all; what is no regular file (a pipe, a device) is
-/// written to as it is.
-pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-    let written = match is_special(path) {
-        true => File::create(path).and_then(|mut out| write(&mut out)),
-        false => Pending::write(path, write).and_then(Pending::keep),
-    };
-    written.map_err(|error| Failure::unwritable(path, &error))
-}
-
-/// Whether there is something at `path` that is neither a file nor a folder.
-pub fn is_special(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 /// `--color`.

@@ -9,13 +9,18 @@ use super::place::{Place, SourcePlace};
 /// How bad a finding is. An `Error` must be provable from the evidence at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
+    /// Nothing is wrong: the graph could be simpler. Shown on demand only.
     Hint,
+    /// Worth knowing, and may well be meant.
     Info,
+    /// Probably wrong, or wrong for some inputs, devices or releases of a runtime.
     Warning,
+    /// Wrong for certain: it fails, or does not compute what its source says.
     Error,
 }
 
 impl Level {
+    /// From the least to the worst.
     pub const ALL: [Level; 4] = [Level::Hint, Level::Info, Level::Warning, Level::Error];
 
     /// The word for it in every output format of ours.
@@ -56,6 +61,7 @@ pub enum Applicability {
 /// What `onnx-fix` would do about a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
+    /// Whether it is done unasked.
     pub applicability: Applicability,
     /// What it does, in half a sentence that follows "onnx-fix": "replaces {2,12} by {0,12}".
     pub summary: String,
@@ -64,7 +70,9 @@ pub struct Fix {
 /// A remark at another place that helps to understand a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
+    /// Where the remark points.
     pub place: Place,
+    /// What it says, in half a sentence.
     pub message: String,
 }
 
@@ -77,6 +85,7 @@ pub struct Finding {
     pub code: Arc<str>,
     /// `baked-shape`.
     pub rule: Arc<str>,
+    /// As bad as this one is: at most the level of its rule, less where less is proved.
     pub level: Level,
     /// What is wrong, in one sentence without a full stop, naming the values.
     pub message: String,
@@ -90,7 +99,9 @@ pub struct Finding {
     pub notes: Vec<String>,
     /// What to do, in the terms of the source (PyTorch) where the cause is there.
     pub help: Option<String>,
+    /// Other places that have to do with it, each with a remark.
     pub related: Vec<Related>,
+    /// What `onnx-fix` would do about it; `None` where it would do nothing.
     pub fix: Option<Fix>,
     /// Module path of the node (`/encoder/layers.0/attn`) and its operator.
     pub anchor: Anchor,
@@ -103,7 +114,9 @@ pub struct Finding {
 /// What of a finding's place stays the same when the model is exported again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Anchor {
+    /// The path of modules that the node lies in; empty for the outermost, and where none is known.
     pub module: Arc<str>,
+    /// The operator, with its domain unless that is the default one; empty for what is no node.
     pub op: Arc<str>,
 }
 
@@ -141,31 +154,37 @@ impl Finding {
         }
     }
 
+    /// With a few words beneath its place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
+    /// With one more remark.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
+    /// With what to do about it.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
+    /// With a remark at another place.
     pub fn related(mut self, place: Place, message: impl Into<String>) -> Self {
         self.related.push(Related { place, message: message.into() });
         self
     }
 
+    /// With the Python line behind its place; `None` where none is known.
     pub fn source(mut self, source: Option<SourcePlace>) -> Self {
         self.source = source;
         self
     }
 
+    /// With what `onnx-fix` would do about it.
     pub fn fix(mut self, applicability: Applicability, summary: impl Into<String>) -> Self {
         self.fix = Some(Fix { applicability, summary: summary.into() });
         self

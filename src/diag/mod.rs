@@ -13,6 +13,7 @@ pub mod sink;
 pub use finding::{Applicability, Finding, Fix, Level};
 pub use place::{GraphPlace, Place, SourcePlace, TextPlace};
 pub use reason::reason;
+pub(crate) use reason::{unreadable, unwritable};
 pub use rule::RuleId;
 pub use selection::Selection;
 pub use sink::Sink;

@@ -41,6 +41,7 @@ pub struct TextPlace {
     pub line: u32,
     /// 1-based, in characters.
     pub column: u32,
+    /// In characters; 0 where only the start is known.
     pub width: u32,
     /// The whole line.
     pub text: Arc<str>,
@@ -53,8 +54,11 @@ pub enum Place {
     File,
     /// A byte offset of a binary file.
     Offset(u64),
+    /// A line of Python.
     Source(SourcePlace),
+    /// A node, or something else of a graph.
     Graph(GraphPlace),
+    /// A line of a text, or a part of one.
     Text(TextPlace),
 }
 

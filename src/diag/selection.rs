@@ -28,6 +28,7 @@ impl Selection {
         Selection::new(Vec::new(), Vec::new())
     }
 
+    /// Whether findings of the rule of this code are wanted.
     pub fn contains(&self, code: &str) -> bool {
         let selected = longest(&self.select, code);
         selected.is_some() && selected > longest(&self.ignore, code)

@@ -9,14 +9,17 @@ pub struct Sink {
 }
 
 impl Sink {
+    /// Adds one finding.
     pub fn push(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
 
+    /// Adds findings, in their order.
     pub fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.findings.extend(findings);
     }
 
+    /// Whether none was added yet.
     pub fn is_empty(&self) -> bool {
         self.findings.is_empty()
     }

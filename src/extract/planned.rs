@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::graph::{Attribute, GraphId, NodeId, Tensor, ValueId};
 use crate::infer::eval::Array;
 
-/// The graph as it is to be, in terms of the model's arenas; [`super::rebuild`] puts it there.
+/// The graph as it is to be, in terms of the model's arenas; [`super::rebuild()`] puts it there.
 pub struct Plan {
     pub(super) graph: GraphId,
     pub(super) nodes: Vec<NewNode>,

@@ -39,6 +39,7 @@ use crate::rules::rule::{Phase, Rule, Safety};
 pub struct Outcome {
     /// The model as it is now; the one that was given where nothing could be done.
     pub model: Model,
+    /// What was done, rule by rule, and how large the model was before and after.
     pub report: Report,
     /// Why something could not be done: findings at level error are blockers, and nothing may be written.
     pub findings: Vec<Finding>,
@@ -46,7 +47,8 @@ pub struct Outcome {
     pub changed: bool,
 }
 
-/// Does to `model` what `options` say, with the rules of `rules`.
+/// Does to `source` what `options` say, with the rules of `rules`; all that are built in are
+/// [`RuleSet::patterns`]. Exact and rounding rewrites only, unless options ask for more.
 pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut outcome = attempt(source, options, rules);
     advice::advise(&mut outcome, options, rules);

@@ -49,6 +49,7 @@ impl Default for Options {
 /// `--dynamic INPUT:AXIS=NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreeDim {
+    /// The name of the input, of the main graph.
     pub input: String,
     /// 0-based; negative ones count from the end.
     pub axis: i64,
@@ -59,6 +60,7 @@ pub struct FreeDim {
 /// `--fix-shape INPUT=2,3,224,224`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedShape {
+    /// The name of the input, of the main graph.
     pub input: String,
     /// None of them negative.
     pub dims: Vec<i64>,

@@ -16,6 +16,7 @@ use crate::{egraph, extract};
 pub struct Report {
     /// Opset of the default domain.
     pub opset: Step,
+    /// The version of the IR that the file states.
     pub ir_version: Step,
     /// Nodes in all graphs.
     pub nodes: Count,
@@ -33,14 +34,18 @@ pub struct Report {
 /// A version before and after; `None` where the model states none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
+    /// As it was given.
     pub from: Option<i64>,
+    /// As it is now.
     pub to: Option<i64>,
 }
 
 /// A number before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
+    /// As it was given.
     pub before: usize,
+    /// As it is now.
     pub after: usize,
 }
 
@@ -51,6 +56,7 @@ pub struct Change {
     pub code: String,
     /// Name of the rule.
     pub rule: String,
+    /// The least that any of the rules keeps that took part.
     pub safety: Safety,
     /// The graph, as in `GraphPlace::graph`.
     pub graph: String,
@@ -64,8 +70,11 @@ pub struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Safety {
+    /// Every bit of every output.
     Exact,
+    /// Every output up to rounding.
     Rounding,
+    /// May change values, element types or shapes: made on demand only.
     Unsafe,
 }
 

@@ -1,5 +1,7 @@
 //! Nothing is mended that is not reported.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 
 use super::mend::operators;
@@ -21,7 +23,8 @@ pub fn found(model: &Model, options: &Options, rules: &RuleSet) -> Options {
         return options.clone();
     }
     let wanted = Selection::new(codes.clone(), Vec::new());
-    let findings = lint_model(model, &LintOptions { selection: wanted, ..LintOptions::default() });
+    let analyses = LintOptions { selection: wanted, rules: Arc::default(), ..LintOptions::default() };
+    let findings = lint_model(model, &analyses);
     let found: FxHashSet<&str> = findings.iter().map(|finding| &*finding.code).collect();
     codes.retain(|code| !found.contains(code.as_str()));
     Options { selection: options.selection.clone().ignoring(codes), ..options.clone() }

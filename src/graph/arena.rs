@@ -6,7 +6,9 @@ use std::ops::{Index, IndexMut};
 
 /// An id into an [`Arena`].
 pub trait Id: Copy + Eq + std::hash::Hash + Ord + fmt::Debug {
+    /// The id of the item at `index`, counted from 0.
     fn from_index(index: usize) -> Self;
+    /// The index of its item, counted from 0.
     fn index(self) -> usize;
 }
 
@@ -47,28 +49,34 @@ pub struct Arena<I, T> {
 }
 
 impl<I: Id, T> Arena<I, T> {
+    /// Adds an item at the end, and gives its id.
     pub fn push(&mut self, item: T) -> I {
         let id = I::from_index(self.items.len());
         self.items.push(item);
         id
     }
 
+    /// How many items there are, those that nothing refers to any more included.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
+    /// Whether nothing was added yet.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
+    /// The ids of all items, in the order they were added.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
         (0..self.items.len()).map(I::from_index)
     }
 
+    /// All items with their ids, in the order they were added.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
         self.items.iter().enumerate().map(|(index, item)| (I::from_index(index), item))
     }
 
+    /// As [`Arena::iter`], to change them.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (I, &mut T)> {
         self.items.iter_mut().enumerate().map(|(index, item)| (I::from_index(index), item))
     }

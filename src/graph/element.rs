@@ -10,33 +10,61 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ElemType {
+    /// IEEE 754, 32 bits.
     Float = 1,
+    /// Unsigned, 8 bits.
     Uint8 = 2,
+    /// Signed, 8 bits.
     Int8 = 3,
+    /// Unsigned, 16 bits.
     Uint16 = 4,
+    /// Signed, 16 bits.
     Int16 = 5,
+    /// Signed, 32 bits.
     Int32 = 6,
+    /// Signed, 64 bits: that of shapes, axes and most indices.
     Int64 = 7,
+    /// Bytes of any length, UTF-8 by convention.
     String = 8,
+    /// Truth values, a byte each: 0 or 1.
     Bool = 9,
+    /// IEEE 754, 16 bits.
     Float16 = 10,
+    /// IEEE 754, 64 bits.
     Double = 11,
+    /// Unsigned, 32 bits.
     Uint32 = 12,
+    /// Unsigned, 64 bits.
     Uint64 = 13,
+    /// A real and an imaginary part of 32 bits each.
     Complex64 = 14,
+    /// A real and an imaginary part of 64 bits each.
     Complex128 = 15,
+    /// The upper 16 bits of a `float`: as wide a range, 8 bits of precision.
     Bfloat16 = 16,
+    /// 8 bits: 4 of exponent, 3 of mantissa; NaN, but no infinities.
     Float8e4m3fn = 17,
+    /// As `float8e4m3fn`, with one zero, which has no sign, and another bias.
     Float8e4m3fnuz = 18,
+    /// 8 bits: 5 of exponent, 2 of mantissa; NaN and infinities.
     Float8e5m2 = 19,
+    /// 8 bits as 5 and 2, with NaN, one zero, which has no sign, and no infinities.
     Float8e5m2fnuz = 20,
+    /// Unsigned, 4 bits, two in a byte, the first in the lower half.
     Uint4 = 21,
+    /// Signed, 4 bits, packed as `uint4`.
     Int4 = 22,
+    /// 4 bits: 2 of exponent, 1 of mantissa; neither NaN nor infinities. Packed as `uint4`.
     Float4e2m1 = 23,
+    /// 8 bits of exponent and nothing else: the scales of blocks.
     Float8e8m0 = 24,
+    /// Unsigned, 2 bits, four in a byte, the first in the lowest bits.
     Uint2 = 25,
+    /// Signed, 2 bits, packed as `uint2`.
     Int2 = 26,
+    /// 6 bits: 2 of exponent, 3 of mantissa.
     Float6e2m3 = 27,
+    /// 6 bits: 3 of exponent, 2 of mantissa.
     Float6e3m2 = 28,
 }
 
@@ -142,10 +170,12 @@ impl ElemType {
         self.is_signed_integer() || self.is_unsigned_integer()
     }
 
+    /// A signed integer of any width.
     pub fn is_signed_integer(self) -> bool {
         matches!(self, Int2 | Int4 | Int8 | Int16 | Int32 | Int64)
     }
 
+    /// An unsigned integer of any width. `bool` is not one.
     pub fn is_unsigned_integer(self) -> bool {
         matches!(self, Uint2 | Uint4 | Uint8 | Uint16 | Uint32 | Uint64)
     }
@@ -155,6 +185,7 @@ impl ElemType {
         !self.is_integer() && !matches!(self, String | Bool | Complex64 | Complex128)
     }
 
+    /// A pair of a real and an imaginary part.
     pub fn is_complex(self) -> bool {
         matches!(self, Complex64 | Complex128)
     }

@@ -1,13 +1,28 @@
 //! The graph of typed values that everything else works on.
+//!
+//! A [`Model`] holds all graphs, nodes, values and tensors in arenas, found by ids that are unique in the model. A graph
+//! lists its nodes in the order of the file; a node names its inputs and outputs by the ids of values, and a value says
+//! what defines it.
+//!
+//! ```
+//! let file = onnx_lint::open("tests/pitfalls/exported/BakedBatch.ts17.onnx")?;
+//! let (model, main) = (&file.model, &file.model.graphs[file.model.main]);
+//! let last = &model.nodes[*main.nodes.last().expect("it has nodes")];
+//! let names: Vec<&str> = last.inputs.iter().flatten().map(|&value| &*model.values[value].name).collect();
+//! assert_eq!((&*last.op_type, names), ("Reshape", vec!["in0", "/Constant_output_0"]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod arena;
 pub mod attribute;
 pub mod dim;
 pub mod element;
 pub mod model;
+#[doc(hidden)]
 pub mod names;
 pub mod order;
 pub mod scopes;
+#[doc(hidden)]
 pub mod syntax;
 pub mod tensor;
 pub mod types;

@@ -18,7 +18,9 @@ pub type Metadata = Vec<(Arc<str>, Arc<str>)>;
 /// One `opset_import`. The domains "" and "ai.onnx" are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpsetImport {
+    /// As written; [`normal_domain`] makes one of what is the same.
     pub domain: Option<Arc<str>>,
+    /// `None` where the file states none, which is a fault.
     pub version: Option<i64>,
 }
 
@@ -30,7 +32,12 @@ pub enum Def {
     /// An initializer that is no input.
     Initializer,
     /// An output of a node.
-    Node { node: NodeId, output: u32 },
+    Node {
+        /// The node that makes it.
+        node: NodeId,
+        /// Which of its outputs it is, from 0.
+        output: u32,
+    },
     /// Nothing: the name is used or declared but defined nowhere.
     Missing,
 }
@@ -38,32 +45,47 @@ pub enum Def {
 /// The tensor that a value starts out with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Initial {
+    /// In the arena of the model.
     Dense(TensorId),
+    /// In coordinate form (`sparse_initializer`).
     Sparse(Box<SparseTensor>),
 }
 
+/// A value: what a name stands for in a graph.
 #[derive(Clone, Debug)]
 pub struct Value {
+    /// The same name may stand for another value in another graph.
     pub name: Arc<str>,
     /// The graph whose scope it belongs to.
     pub graph: GraphId,
+    /// Where it comes from.
     pub def: Def,
+    /// The initializer of its name: what it is, or, of an input, what it is unless the caller says otherwise.
     pub initial: Option<Initial>,
 }
 
+/// A call of an operator or of a local function (`NodeProto`).
 #[derive(Clone, Debug)]
 pub struct Node {
+    /// The graph it stands in.
     pub graph: GraphId,
+    /// As written; [`Node::domain`] is the one to compare.
     pub domain: Option<Arc<str>>,
+    /// The name of the operator, or of the function.
     pub op_type: Arc<str>,
+    /// Which of several functions of one name is meant (IR 10 and later).
     pub overload: Option<Arc<str>>,
+    /// Need not be unique.
     pub name: Option<Arc<str>>,
     /// `None`: an optional input that is left out.
     pub inputs: Vec<Option<ValueId>>,
     /// `None`: an optional output that is not asked for.
     pub outputs: Vec<Option<ValueId>>,
+    /// In the order of the file; those with defaults may be left out.
     pub attrs: Vec<Attribute>,
+    /// `doc_string`.
     pub doc: Option<Arc<str>>,
+    /// What exporters record of a node: the Python behind it, its module.
     pub metadata: Metadata,
     /// `device_configurations`, each still encoded: nothing here depends on them.
     pub device_configurations: Vec<Bytes>,
@@ -83,6 +105,7 @@ impl Node {
         }
     }
 
+    /// The value of the attribute `name`; `None` where the node does not state it, default or not.
     pub fn attr(&self, name: &str) -> Option<&AttrValue> {
         self.attrs.iter().find(|attr| &*attr.name == name).map(|attr| &attr.value)
     }
@@ -92,6 +115,7 @@ impl Node {
         self.inputs.get(index).copied().flatten()
     }
 
+    /// The output at `index`; `None` where it is absent in either way.
     pub fn output(&self, index: usize) -> Option<ValueId> {
         self.outputs.get(index).copied().flatten()
     }
@@ -101,6 +125,7 @@ impl Node {
         self.attrs.iter().flat_map(|attr| attr.value.graphs().iter().copied())
     }
 
+    /// The first entry of the metadata under `key`.
     pub fn metadata(&self, key: &str) -> Option<&str> {
         self.metadata.iter().find(|(name, _)| &**name == key).map(|(_, value)| &**value)
     }
@@ -117,13 +142,16 @@ pub fn normal_domain(domain: Option<&str>) -> &str {
 /// A value with what the graph declares of it.
 #[derive(Clone, Debug)]
 pub struct Port {
+    /// The value that is declared.
     pub value: ValueId,
+    /// Its type and documentation, as declared.
     pub info: ValueInfo,
 }
 
 /// What a graph belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
+    /// The main graph.
     Model,
     /// The node whose attribute it is.
     Node(NodeId),
@@ -134,28 +162,41 @@ pub enum Owner {
 /// `TensorAnnotation`: the tensors that hold the quantisation parameters of a value, by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantAnnotation {
+    /// The name of the value.
     pub tensor_name: Option<Arc<str>>,
+    /// `quant_parameter_tensor_names`: `SCALE_TENSOR` and the like, each with the name of a tensor.
     pub parameters: Metadata,
 }
 
+/// A graph: the main one, a body, or what a local function does (`GraphProto`).
 #[derive(Clone, Debug)]
 pub struct Graph {
+    /// What it is a part of.
     pub owner: Owner,
+    /// As written; graphs need no name of their own.
     pub name: Option<Arc<str>>,
+    /// In the order in which a caller gives them; before IR 4, initializers are among them.
     pub inputs: Vec<Port>,
+    /// In the order in which a caller gets them.
     pub outputs: Vec<Port>,
     /// In the order of the file, which a well-formed one sorts topologically.
     pub nodes: Vec<NodeId>,
     /// Values with a dense initializer, inputs with defaults included, in the order of the file.
     pub initializers: Vec<ValueId>,
+    /// Values with an initializer in coordinate form.
     pub sparse_initializers: Vec<ValueId>,
+    /// What is declared of values that are neither inputs nor outputs; need not be complete.
     pub value_info: Vec<Port>,
+    /// `quantization_annotation`.
     pub quantization: Vec<QuantAnnotation>,
+    /// `doc_string`.
     pub doc: Option<Arc<str>>,
+    /// What exporters record of a graph, as the ranges of its symbols.
     pub metadata: Metadata,
 }
 
 impl Graph {
+    /// One without anything in it.
     pub fn new(owner: Owner) -> Self {
         Graph {
             owner,
@@ -176,32 +217,52 @@ impl Graph {
 /// A local function (`FunctionProto`). Its inputs, outputs, nodes and value_info are those of `body`.
 #[derive(Clone, Debug)]
 pub struct Function {
+    /// What nodes call it by, as their `op_type`.
     pub name: Option<Arc<str>>,
+    /// What nodes call it by, as their domain.
     pub domain: Option<Arc<str>>,
+    /// What tells it from others of its name and domain (IR 10 and later).
     pub overload: Option<Arc<str>>,
+    /// The graph that a call stands for.
     pub body: GraphId,
     /// Attributes without a default.
     pub attributes: Vec<Arc<str>>,
     /// Attributes with one.
     pub attribute_defaults: Vec<Attribute>,
+    /// The versions that its body is written in; those of the model where it has none.
     pub opsets: Vec<OpsetImport>,
 }
 
+/// A model (`ModelProto`), field for field as the file has it.
 #[derive(Clone, Debug)]
 pub struct Model {
+    /// Which edition of the file format it is written in.
     pub ir_version: Option<i64>,
+    /// The versions of operators that it is written in, one for each domain.
     pub opsets: Vec<OpsetImport>,
+    /// Who wrote it: `pytorch`.
     pub producer_name: Option<Arc<str>>,
+    /// The release of who wrote it.
     pub producer_version: Option<Arc<str>>,
+    /// A name space for the model, as `com.example`.
     pub domain: Option<Arc<str>>,
+    /// The version of the model itself, as its author counts.
     pub model_version: Option<i64>,
+    /// `doc_string`.
     pub doc: Option<Arc<str>>,
+    /// What exporters and authors record of a model.
     pub metadata: Metadata,
+    /// The graph that a run computes.
     pub main: GraphId,
+    /// Local functions, in the order of the file.
     pub functions: Vec<Function>,
+    /// Every graph, at whatever depth; some that nothing refers to any more may be left.
     pub graphs: Arena<GraphId, Graph>,
+    /// Every node of every graph; those that count are listed by their graph.
     pub nodes: Arena<NodeId, Node>,
+    /// Every value of every graph.
     pub values: Arena<ValueId, Value>,
+    /// Every tensor, of initializers and of attributes.
     pub tensors: Arena<TensorId, Tensor>,
     /// `training_info`, each still encoded.
     pub training_info: Vec<Bytes>,

@@ -17,10 +17,12 @@ pub struct Scopes {
 }
 
 impl Scopes {
+    /// Opens the scope of a graph inside the innermost one.
     pub fn enter(&mut self) {
         self.stack.push(FxHashMap::default());
     }
 
+    /// Closes the innermost scope.
     pub fn leave(&mut self) {
         self.stack.pop();
     }
@@ -57,6 +59,7 @@ pub struct Interner {
 }
 
 impl Interner {
+    /// The one allocation that holds `text`.
     pub fn intern(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.known.get(text) {
             return known.clone();

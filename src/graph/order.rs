@@ -12,6 +12,7 @@ use super::scopes;
 /// Nodes that need one another: each takes an output of the one before it, the first of the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
+    /// In the order of their needs; at least one.
     pub nodes: Vec<NodeId>,
 }
 

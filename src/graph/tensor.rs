@@ -18,6 +18,7 @@ pub enum TensorData {
     Floats(Vec<f32>),
     /// `int32_data`: every integer up to 32 bits, bool, and the bit patterns of narrow floats.
     Int32s(Vec<i32>),
+    /// `int64_data`.
     Int64s(Vec<i64>),
     /// `double_data`: double, and complex128 as pairs.
     Doubles(Vec<f64>),
@@ -32,13 +33,17 @@ pub enum TensorData {
 /// A tensor as an initializer or attribute holds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
+    /// As written: for an initializer, that of its value.
     pub name: Option<Arc<str>>,
     /// `TensorProto.data_type` as written, which may be no number of ONNX.
     pub data_type: Option<i32>,
     /// As written: a negative one is a fault of the file.
     pub dims: Vec<i64>,
+    /// The elements, or where they are, in row-major order.
     pub data: TensorData,
+    /// `doc_string`.
     pub doc: Option<Arc<str>>,
+    /// `metadata_props`.
     pub metadata: Metadata,
     /// `segment` (begin, end), which no known writer uses.
     pub segment: Option<(Option<i64>, Option<i64>)>,
@@ -52,6 +57,7 @@ impl Tensor {
         Tensor::new(elem, dims, TensorData::Raw(raw.into()))
     }
 
+    /// A tensor without a name, whose elements are `data`; whether they fit `elem` and `dims` is not checked.
     pub fn new(elem: ElemType, dims: Vec<i64>, data: TensorData) -> Self {
         Tensor {
             name: None,
@@ -71,6 +77,7 @@ impl Tensor {
         Tensor::from_raw(ElemType::Int64, dims, raw)
     }
 
+    /// The element type; `None` where the file states none, or a number that no release of ONNX has used.
     pub fn elem(&self) -> Option<ElemType> {
         ElemType::from_number(self.data_type?)
     }
@@ -90,6 +97,7 @@ impl Tensor {
         self.len()?.checked_mul(self.elem()?.bits()?).map(|bits| bits.div_ceil(8))
     }
 
+    /// Whether its elements are in another file.
     pub fn is_external(&self) -> bool {
         matches!(self.data, TensorData::External(_))
     }
@@ -185,8 +193,11 @@ fn floats_from_raw(elem: ElemType, raw: &[u8]) -> Option<Vec<f64>> {
 /// A sparse tensor in coordinate form: `values` at `indices` of a dense tensor of `dims`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseTensor {
+    /// The elements that are not zero: a vector.
     pub values: Option<Tensor>,
+    /// Where they stand: int64, one index into the flat tensor for each, or a row with one for each axis.
     pub indices: Option<Tensor>,
+    /// The shape of the dense tensor.
     pub dims: Vec<i64>,
 }
 

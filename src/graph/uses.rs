@@ -6,6 +6,7 @@ use super::model::Model;
 /// One use: the input of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Use {
+    /// The node, of whichever graph.
     pub node: NodeId,
     /// Which of the node's inputs it is.
     pub input: u32,

@@ -34,6 +34,7 @@ pub struct Declarer<'f> {
 }
 
 impl<'f> Declarer<'f> {
+    /// One that knows these facts.
     pub fn new(facts: &'f Facts) -> Self {
         Declarer { facts, written: FxHashMap::default() }
     }

@@ -9,8 +9,10 @@ use crate::schema::{self, Schema};
 
 /// The attributes of a call. References to attributes of a function are resolved by the host.
 pub trait Attrs {
+    /// The attribute of this name; `None` where the call does not state it.
     fn attr(&self, name: &str) -> Option<&AttrValue>;
 
+    /// The tensor that an attribute names.
     fn tensor(&self, id: TensorId) -> &Tensor;
 }
 
@@ -35,14 +37,17 @@ impl Fresh for NoSymbols {
 pub struct Call<'a> {
     /// `""` for ai.onnx.
     pub domain: &'a str,
+    /// The name of the operator.
     pub op: &'a str,
     /// The imported version of the domain.
     pub opset: i64,
+    /// Those that the call states; defaults are the schema's.
     pub attrs: &'a dyn Attrs,
     /// `None`: an optional input that is left out.
     pub inputs: &'a [Option<&'a Fact>],
     /// How many outputs are asked for, left-out ones before the last included.
     pub outputs: usize,
+    /// What is known of the symbols in the facts.
     pub bounds: &'a Bounds,
 }
 

@@ -14,31 +14,43 @@ use crate::schema::ValueType;
 /// of several possible values by [`Fact::join`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Fact {
+    /// Nothing at all, not even its kind.
     #[default]
     Unknown,
+    /// A dense tensor.
     Tensor(TensorFact),
+    /// A tensor in coordinate form; the shape is that of the dense one.
     SparseTensor(TensorFact),
+    /// A sequence, with what holds of its elements.
     Sequence(Elements),
     /// With what holds of the element if there is one.
     Optional(Box<Fact>),
+    /// A map.
     Map {
+        /// The type of its keys, where known.
         key: Option<ElemType>,
+        /// What holds of each of its values.
         value: Box<Fact>,
     },
+    /// What only some runtime knows.
     Opaque,
 }
 
 /// What is known of a tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TensorFact {
+    /// The element type, where known.
     pub elem: Option<ElemType>,
+    /// The shape, as far as known.
     pub shape: Shape,
+    /// The elements, as far as known.
     pub value: Known,
 }
 
 /// What is known of the elements of a tensor.
 #[derive(Clone, Debug, Default)]
 pub enum Known {
+    /// None of them.
     #[default]
     Nothing,
     /// All of them, in memory.
@@ -78,10 +90,12 @@ pub(super) fn same_bits(a: &Array, b: &Array) -> bool {
 }
 
 impl TensorFact {
+    /// A tensor of whose elements nothing is known.
     pub fn new(elem: Option<ElemType>, shape: Shape) -> Self {
         TensorFact { elem, shape, value: Known::Nothing }
     }
 
+    /// A tensor whose elements are all known.
     pub fn constant(array: impl Into<Arc<Array>>) -> Self {
         let array = array.into();
         TensorFact {
@@ -117,10 +131,12 @@ impl TensorFact {
         }
     }
 
+    /// The elements, where all of them are in memory.
     pub fn as_const(&self) -> Option<&Arc<Array>> {
         if let Known::Const(array) = &self.value { Some(array) } else { None }
     }
 
+    /// Whether it is the same in every run, looked at or not.
     pub fn is_const(&self) -> bool {
         matches!(self.value, Known::Const(_) | Known::Weight(_))
     }
@@ -148,6 +164,7 @@ impl Fact {
         Fact::Sequence(Elements::any(of))
     }
 
+    /// Something or nothing; `of` holds if it is something.
     pub fn optional(of: Fact) -> Self {
         Fact::Optional(Box::new(of))
     }
@@ -188,6 +205,7 @@ impl Fact {
         }
     }
 
+    /// The shape of a dense or sparse tensor; `None` for other kinds, and where the kind is unknown.
     pub fn shape(&self) -> Option<&Shape> {
         match self {
             Fact::Tensor(tensor) | Fact::SparseTensor(tensor) => Some(&tensor.shape),
@@ -195,6 +213,7 @@ impl Fact {
         }
     }
 
+    /// The number of axes of a tensor; `None` where it is unknown.
     pub fn rank(&self) -> Option<usize> {
         self.shape()?.rank()
     }
@@ -209,6 +228,7 @@ impl Fact {
         self.as_tensor()?.as_ints()
     }
 
+    /// As [`TensorFact::as_const`].
     pub fn as_const(&self) -> Option<&Arc<Array>> {
         self.as_tensor()?.as_const()
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::meet::Conflict;
 use super::shape::Shape;
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
@@ -10,32 +11,94 @@ use crate::schema::TypeSet;
 /// Why a call cannot run, as far as its inputs' facts show. Inputs are given by position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// Two inputs must have one type (that of this type parameter), and do not.
-    TypeMismatch { param: &'static str, inputs: (usize, usize), elems: (ElemType, ElemType) },
+    /// Two inputs must have one type, and do not.
+    TypeMismatch {
+        /// The type parameter that both have: `T`.
+        param: &'static str,
+        /// The two inputs.
+        inputs: (usize, usize),
+        /// What each of them has.
+        elems: (ElemType, ElemType),
+    },
     /// An input has an element type that this version of the operator does not take.
-    TypeNotAllowed { input: usize, elem: ElemType, allowed: &'static TypeSet },
-    /// The sizes of an axis of two inputs do not go together. The axes are those of the inputs.
-    SizeMismatch { inputs: (usize, usize), axes: (usize, usize), dims: (Dim, Dim) },
+    TypeNotAllowed {
+        /// The input.
+        input: usize,
+        /// What it has.
+        elem: ElemType,
+        /// What the operator takes there.
+        allowed: &'static TypeSet,
+    },
+    /// The sizes of an axis of two inputs do not go together.
+    SizeMismatch {
+        /// The two inputs.
+        inputs: (usize, usize),
+        /// The axis of each, from 0.
+        axes: (usize, usize),
+        /// The size of each.
+        dims: (Dim, Dim),
+    },
     /// Two inputs whose shapes cannot be broadcast to one.
-    NotBroadcastable { inputs: (usize, usize), shapes: (Shape, Shape) },
+    NotBroadcastable {
+        /// The two inputs.
+        inputs: (usize, usize),
+        /// The shape of each.
+        shapes: (Shape, Shape),
+    },
     /// An input has not the rank that the operator takes.
-    Rank { input: usize, rank: usize, expected: Expected },
+    Rank {
+        /// The input.
+        input: usize,
+        /// The axes that it has.
+        rank: usize,
+        /// The axes that it should have.
+        expected: Expected,
+    },
     /// An axis that the input does not have.
-    Axis { axis: i64, rank: usize },
+    Axis {
+        /// As written: a negative one counts from the end.
+        axis: i64,
+        /// The axes that there are.
+        rank: usize,
+    },
     /// A shape that does not have as many elements as the input.
-    Elements { input: usize, from: Shape, to: Shape },
+    Elements {
+        /// The input.
+        input: usize,
+        /// Its shape.
+        from: Shape,
+        /// The shape that it is to get.
+        to: Shape,
+    },
     /// The branches of an `If` do not agree.
-    Branches { output: usize, what: super::meet::Conflict },
+    Branches {
+        /// The output that they give.
+        output: usize,
+        /// In what they differ.
+        what: Conflict,
+    },
     /// What an iteration hands on is not what the next one takes.
-    Carried { input: usize, what: super::meet::Conflict },
+    Carried {
+        /// The input of the loop that the value starts from.
+        input: usize,
+        /// In what the two differ.
+        what: Conflict,
+    },
     /// An attribute (or an input that stands for one) has a value that cannot be.
-    Value { name: &'static str, why: &'static str },
+    Value {
+        /// The attribute, or the input as the specification calls it.
+        name: &'static str,
+        /// What is wrong with it, in half a sentence.
+        why: &'static str,
+    },
 }
 
 /// How many axes an operator takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
+    /// This many.
     Exactly(usize),
+    /// This many or more.
     AtLeast(usize),
 }
 

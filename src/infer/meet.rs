@@ -15,16 +15,22 @@ use crate::graph::dim::{Bounds, Dim};
 pub enum Conflict {
     /// A tensor and a sequence, say.
     Kind,
+    /// Element types.
     Elem(ElemType, ElemType),
+    /// Numbers of axes.
     Rank(usize, usize),
+    /// Sizes of an axis.
     Dim {
+        /// Which axis, from 0.
         axis: usize,
+        /// One size and the other.
         dims: (Dim, Dim),
     },
     /// Sequences of so many elements.
     Length(usize, usize),
     /// Constants that differ, at this element of the integer tensor.
     Element {
+        /// In row-major order, from 0.
         index: usize,
     },
 }
@@ -158,6 +164,10 @@ impl TensorFact {
 }
 
 impl Shape {
+    /// All that two true shapes of one tensor say.
+    ///
+    /// # Errors
+    /// How they contradict one another: in their ranks, or in an axis.
     pub fn meet(&self, other: &Shape, bounds: &Bounds) -> Result<Shape, Conflict> {
         let (a, b) = match (self.dims(), other.dims()) {
             (Some(a), Some(b)) => (a, b),
@@ -174,6 +184,7 @@ impl Shape {
         Ok(Shape::new(dims))
     }
 
+    /// What holds of each of two shapes; of different ranks, nothing does.
     pub fn join(&self, other: &Shape, bounds: &Bounds) -> Shape {
         match (self.dims(), other.dims()) {
             (Some(a), Some(b)) if a.len() == b.len() => {

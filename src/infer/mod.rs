@@ -1,8 +1,8 @@
 //! What can be known of a model's values without running it: types, shapes and elements.
 //!
-//! A [`Fact`] is what is known of one value. [`transfer`] gives the facts of the outputs of one call of an
-//! operator from those of its inputs; it serves the graph and the e-graph alike. [`infer`] applies it to a
-//! whole model. [`execute`] computes what is constant in it, bodies and sequences included.
+//! A [`Fact`] is what is known of one value; [`infer()`] gives those of a whole model. `transfer` gives the facts of the
+//! outputs of one call of an operator from those of its inputs; it serves the graph and the e-graph alike. `execute`
+//! computes what is constant in a model, bodies and sequences included.
 //!
 //! **Invariant:** a fact is true in every run that succeeds; what is not known stays unknown. Types that
 //! the model declares are compared with what was inferred, and used only where nothing was.
@@ -13,7 +13,9 @@ mod decided;
 mod declared;
 mod driver;
 mod elements;
+#[doc(hidden)]
 pub mod eval;
+#[doc(hidden)]
 pub mod execute;
 mod fact;
 mod fault;
@@ -26,13 +28,19 @@ mod testing;
 mod unify;
 mod values;
 
-pub use annotate::{Declarer, annotate};
+#[doc(hidden)]
+pub use annotate::Declarer;
+pub use annotate::annotate;
+#[doc(hidden)]
 pub use call::{Attrs, Call, Fresh, NoSymbols, transfer};
 pub use decided::decided_branch;
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
 pub use elements::{Elements, MAX_FOLLOWED};
+pub use eval::{Array, Buffer};
 pub use fact::{Fact, Known, TensorFact};
 pub use fault::{Expected, Fault};
-pub use load::{MAX_ELEMENTS, array, attr, tensor_of};
+#[doc(hidden)]
+pub use load::attr;
+pub use load::{MAX_ELEMENTS, array, tensor_of};
 pub use meet::Conflict;
 pub use shape::{Shape, Size};

@@ -16,23 +16,28 @@ impl Shape {
     /// Not even the rank is known.
     pub const UNKNOWN: Shape = Shape(None);
 
+    /// A shape of these dims.
     pub fn new(dims: impl Into<Arc<[Size]>>) -> Self {
         Shape(Some(dims.into()))
     }
 
+    /// A shape with so many axes, of whose sizes nothing is known.
     pub fn of_rank(rank: usize) -> Self {
         Shape::new(vec![None; rank])
     }
 
+    /// No axes: one element.
     pub fn scalar() -> Self {
         Shape::of_rank(0)
     }
 
+    /// A shape of numbers; a dim that does not fit is unknown.
     pub fn known<T: Copy + TryInto<i64>>(dims: &[T]) -> Self {
         let size = |&dim: &T| dim.try_into().ok().map(Dim::known);
         Shape::new(dims.iter().map(size).collect::<Vec<_>>())
     }
 
+    /// The number of axes; `None` where it is unknown.
     pub fn rank(&self) -> Option<usize> {
         self.dims().map(<[Size]>::len)
     }

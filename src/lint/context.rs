@@ -14,11 +14,11 @@ use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 
 /// How a model is linted.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LintOptions {
     /// Which rules may report.
     pub selection: Selection,
-    /// The rules whose patterns are matched.
+    /// The rules whose patterns are matched; what code finds does not depend on them.
     pub rules: Arc<RuleSet>,
     /// The folder that the model lies in, where its external data are; `None` for standard input.
     pub folder: Option<PathBuf>,
@@ -30,16 +30,36 @@ pub struct LintOptions {
     pub sources: Arc<SourceFiles>,
 }
 
+impl Default for LintOptions {
+    /// All that is built in, of a model of which only its graph is at hand.
+    fn default() -> Self {
+        LintOptions {
+            selection: Selection::all(),
+            rules: Arc::new(RuleSet::for_linting()),
+            folder: None,
+            opset: None,
+            runtimes: Vec::new(),
+            sources: Arc::default(),
+        }
+    }
+}
+
 /// A model with what is known of it, and the means to point at its parts.
 pub struct LintContext<'a> {
+    /// The model that is linted.
     pub model: &'a Model,
+    /// What is known of its values.
     pub facts: &'a Facts,
+    /// Who uses which of them.
     pub uses: &'a Uses,
+    /// What is asked for.
     pub options: &'a LintOptions,
+    /// Says where nodes and values are.
     pub places: Locator<'a>,
 }
 
 impl<'a> LintContext<'a> {
+    /// A context in which `facts` and `uses` are those of `model`.
     pub fn new(model: &'a Model, facts: &'a Facts, uses: &'a Uses, options: &'a LintOptions) -> Self {
         LintContext { model, facts, uses, options, places: Locator::new(model, uses, &options.sources) }
     }
@@ -90,6 +110,7 @@ impl<'a> LintContext<'a> {
         self.model.opset(node.graph, node.domain()).unwrap_or(1)
     }
 
+    /// The name of a value.
     pub fn name(&self, value: ValueId) -> &'a str {
         &self.model.values[value].name
     }

@@ -19,10 +19,15 @@ const STACK_KEYS: [&str; 2] = ["pkg.torch.onnx.stack_trace", "pkg.jax2onnx.stack
 /// The part of a node that a finding means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
+    /// All of it.
     Whole,
+    /// The name of its operator.
     Op,
+    /// The input at this index.
     Input(usize),
+    /// The output at this index.
     Output(usize),
+    /// The attribute of this name.
     Attr(&'a str),
 }
 
@@ -36,6 +41,7 @@ pub struct Locator<'a> {
 }
 
 impl<'a> Locator<'a> {
+    /// One for `model`, whose uses are `uses`.
     pub fn new(model: &'a Model, uses: &'a Uses, sources: &'a SourceFiles) -> Self {
         let mut positions = vec![0; model.nodes.len()];
         for (_, graph) in model.graphs.iter() {

@@ -1,20 +1,29 @@
 //! Finds what is wrong with a model: the builtin detectors, and the pattern rules through the matcher.
 
+#[doc(hidden)]
 pub mod builtin;
+#[doc(hidden)]
 pub mod context;
+#[doc(hidden)]
 pub mod exporter;
+#[doc(hidden)]
 pub mod locate;
 mod pattern;
 pub mod runtime;
 
-pub use context::{LintContext, LintOptions};
+#[doc(hidden)]
+pub use context::LintContext;
+pub use context::LintOptions;
 
 use crate::diag::{Finding, Sink};
 use crate::graph::Model;
 use crate::graph::uses::Uses;
 use crate::infer;
 
-/// Everything that is found in `model`, each fault once; the same for equal input.
+/// Everything that is found in `model`, each fault once; the same for equal input. No weights are read.
+///
+/// Findings name no file. What its reader says of a model, and what the Python behind it says, come from elsewhere:
+/// from [`crate::open`] and, with the feature `evidence`, `evidence::lint`.
 pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     let uses = Uses::new(model);
     let facts = infer::infer(model, infer::Options::default());

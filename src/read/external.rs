@@ -14,28 +14,39 @@ use crate::graph::{Metadata, Tensor, TensorData};
 pub enum Fault {
     /// There is no `location`.
     NoLocation,
+    /// There is no such file, or it is no regular one.
     NoFile {
+        /// As the tensor names it.
         location: String,
     },
     /// The location leaves the folder of the model; `how` follows its name in a sentence.
     Escapes {
+        /// As the tensor names it.
         location: String,
+        /// "leads out of the folder of the model".
         how: &'static str,
     },
     /// `offset` or `length` is no number.
     BadNumber {
+        /// `offset` or `length`.
         key: &'static str,
+        /// What stands there.
         text: String,
     },
     /// The range is shorter than the elements.
     TooShort {
+        /// Bytes of the range.
         length: u64,
+        /// Bytes that the elements take.
         needed: u64,
     },
     /// The range ends behind the file.
     PastEnd {
+        /// The first byte behind the range, from the start of the file.
         end: u64,
+        /// Bytes that the file has.
         size: u64,
+        /// As the tensor names it.
         location: String,
     },
 }

@@ -17,6 +17,7 @@ pub enum Kind {
     TorchScript,
     /// What an export printed, with or without graphs.
     Log,
+    /// Python source.
     Python,
     /// A Git LFS pointer: the file itself was never fetched.
     LfsPointer,

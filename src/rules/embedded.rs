@@ -14,11 +14,15 @@ include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 /// What is known of a rule without reading it, and its text without its examples.
 #[derive(Debug)]
 pub struct Brief {
+    /// `OPT101`.
     pub code: &'static str,
+    /// `double-transpose`.
     pub name: &'static str,
+    /// The level of its findings, or of the worst of them.
     pub severity: Level,
     /// The first line of its docs.
     pub summary: &'static str,
+    /// The code of the rule whose findings it mends, if it has none of its own.
     pub mends: Option<&'static str>,
     /// For each node of its pattern, the operators that it may be.
     pub needs: &'static [&'static [&'static str]],

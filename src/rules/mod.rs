@@ -1,23 +1,38 @@
 //! Rules: data files that say what is wrong with a graph, and what is equal to what.
 
+#[doc(hidden)]
 pub mod arith;
 mod attr;
+#[doc(hidden)]
 pub mod builtin;
+#[doc(hidden)]
 pub mod check;
 mod compare;
+#[doc(hidden)]
 pub mod datum;
 mod embedded;
+#[doc(hidden)]
 pub mod eval;
+#[doc(hidden)]
 pub mod explain;
+#[doc(hidden)]
 pub mod expr;
+#[doc(hidden)]
 pub mod func;
+#[doc(hidden)]
 pub mod host;
+#[doc(hidden)]
 pub mod matcher;
+#[doc(hidden)]
 pub mod message;
 #[allow(dead_code)] // Most of it serves `build.rs`, which includes it.
 mod outline;
+#[doc(hidden)]
 pub mod plain;
+#[doc(hidden)]
 pub mod plan;
 pub mod registry;
+#[doc(hidden)]
 pub mod rule;
+#[doc(hidden)]
 pub mod syntax;

@@ -8,12 +8,14 @@ use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
 
 use super::check::{Faults, check_file};
-use super::embedded::{self, Brief};
+use super::embedded;
 use super::rule::{Phase, Rule};
 use super::syntax::{RULES, parse};
 use crate::diag::Finding;
 use crate::graph::syntax::Source;
 use crate::graph::syntax::suggest::closest;
+
+pub use super::embedded::Brief;
 
 /// The ending of the name of a rule file.
 pub const EXTENSION: &str = "rule";
@@ -109,7 +111,7 @@ impl RuleSet {
         RuleSet::brief(|brief| brief.phase.is_some())
     }
 
-    /// Those of them that say something of a model as it is.
+    /// Those of [`RuleSet::patterns`] that say something of a model as it is.
     pub fn for_linting() -> RuleSet {
         RuleSet::brief(|brief| matches!(brief.phase, Some(Phase::Simplify | Phase::Fix)))
     }
@@ -127,12 +129,14 @@ impl RuleSet {
     }
 
     /// The rules that can match in a model with these operators.
+    #[doc(hidden)]
     pub fn about(&self, present: &dyn Fn(&str) -> bool) -> Vec<&Rule> {
         self.entries.iter().filter(|entry| entry.can_match(present)).filter_map(Entry::rule).collect()
     }
 
     /// The rules of some phases that can match in a model with these operators, or on what others of them make
     /// of it.
+    #[doc(hidden)]
     pub fn within_reach(&self, mut present: FxHashSet<Arc<str>>, phases: &[Phase]) -> Vec<&Rule> {
         let is_wanted = |entry: &Entry| entry.phase().is_some_and(|phase| phases.contains(&phase));
         let mut reached = vec![false; self.entries.len()];
@@ -153,7 +157,17 @@ impl RuleSet {
         reached.filter_map(|(entry, _)| entry.rule()).collect()
     }
 
-    /// Adds the rules of every `.rule` file below `folder`, in the order of their paths.
+    /// Adds the rules of a text in the language of `rules/README.md`; `name` is what findings call it. A rule with a
+    /// fault is left out, and the fault is a finding; so is one whose code or name another has.
+    pub fn add_text(&mut self, name: &str, text: &str) -> Vec<Finding> {
+        self.add([Source::new(name, text)])
+    }
+
+    /// Adds the rules of every `.rule` file below `folder`, in the order of their paths, as
+    /// [`RuleSet::add_text`] does.
+    ///
+    /// # Errors
+    /// A file cannot be read; none of its rules, nor of any other, was added.
     pub fn add_folder(&mut self, folder: &Path) -> io::Result<Vec<Finding>> {
         let mut sources = Vec::new();
         for entry in WalkDir::new(folder).sort_by_file_name() {
@@ -168,6 +182,7 @@ impl RuleSet {
 
     /// Adds the rules of some files; a rule with an error is left out, and so is one whose code or name
     /// another has.
+    #[doc(hidden)]
     pub fn add(&mut self, sources: impl IntoIterator<Item = Source>) -> Vec<Finding> {
         let mut findings = Vec::new();
         for source in sources {
@@ -195,11 +210,13 @@ impl RuleSet {
     }
 
     /// By code.
+    #[doc(hidden)]
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.entries.iter().filter_map(Entry::rule)
     }
 
     /// Those that came with their text: with examples, and with their places in it.
+    #[doc(hidden)]
     pub fn with_texts(&self) -> impl Iterator<Item = &Rule> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Read(rule) => Some(&**rule),
@@ -213,12 +230,14 @@ impl RuleSet {
     }
 
     /// The rule of this code or name.
+    #[doc(hidden)]
     pub fn get(&self, code_or_name: &str) -> Option<&Rule> {
         let meant = |entry: &&Entry| entry.code() == code_or_name || entry.name() == code_or_name;
         self.entries.iter().find(meant)?.rule()
     }
 
     /// One rule.
+    #[doc(hidden)]
     pub fn of(rule: Rule) -> RuleSet {
         RuleSet { entries: vec![Entry::Read(Arc::new(rule))] }
     }
@@ -250,6 +269,7 @@ impl RuleSet {
 }
 
 /// Whether a rule is meant by this code, prefix of codes, or name; `ALL` means every one.
+#[doc(hidden)]
 pub fn is_meant(rule: &Rule, selector: &str) -> bool {
     selector == "ALL" || &*rule.name == selector || (!selector.is_empty() && rule.code.starts_with(selector))
 }

@@ -8,7 +8,7 @@
 //! versions would have to be written again and again. The identity of an operator is therefore
 //! *(domain, name, epoch)*: a run of versions in which a node means the same, called by the first
 //! of them. `Softmax@1` covers the versions 1 and 11, `Softmax@13` the rest. Which steps end an
-//! epoch stands in `steps.tsv`, each with its reason. Within an epoch, [`legal`] says whether a
+//! epoch stands in `steps.tsv`, each with its reason. Within an epoch, [`legal()`] says whether a
 //! node may be written at some opset.
 
 mod find;

@@ -3,9 +3,11 @@
 /// One frame of a recorded Python stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
+    /// As recorded, on the machine that ran the export.
     pub file: String,
     /// 1-based.
     pub line: u32,
+    /// The name of the function, or `<module>`.
     pub function: String,
     /// The line of code, where recorded; without its indentation.
     pub code: Option<String>,

@@ -127,7 +127,8 @@ impl<'r> Trial<'r> {
 
     fn found_by_code(&self, model: &Model) -> Result<Vec<String>, String> {
         let selection = Selection::new(vec![self.rule.code.to_string()], Vec::new());
-        let findings = lint_model(model, &LintOptions { selection, ..LintOptions::default() });
+        let findings =
+            lint_model(model, &LintOptions { selection, rules: Arc::default(), ..LintOptions::default() });
         match findings.iter().find(|finding| finding.level > self.rule.severity) {
             Some(finding) => Err(format!("found at level {}, above that of the page", finding.level)),
             None => Ok(findings.into_iter().map(|finding| finding.message).collect()),

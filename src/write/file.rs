@@ -99,6 +99,20 @@ mod nameless {
     }
 }
 
+/// Writes a file that is there as a whole or not at all; what is no regular file (a pipe, a device) is
+/// written to as it is.
+pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    match is_special(path) {
+        true => fs::File::create(path).and_then(|mut out| write(&mut out)),
+        false => Pending::write(path, write).and_then(Pending::keep),
+    }
+}
+
+/// Whether there is something at `path` that is neither a file nor a folder.
+pub fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 #[cfg(unix)]
 fn builder() -> tempfile::Builder<'static, 'static> {
     use std::os::unix::fs::PermissionsExt;

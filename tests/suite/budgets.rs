@@ -1,6 +1,7 @@
 //! Small files that took for ever, or all memory: what they may cost is bounded, and what is left undone is said.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
@@ -23,7 +24,7 @@ fn fixed(text: &str, opset: Option<i64>) -> Outcome {
     let (model, findings) = read::text::read(text);
     assert_eq!(findings, [], "the text of the test has faults");
     let model = model.expect("a model");
-    lint_model(&model, &LintOptions::default());
+    lint_model(&model, &LintOptions { rules: Arc::default(), ..LintOptions::default() });
     let outcome = fix(model, &Options { opset, ..Options::default() }, &RuleSet::patterns());
     assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
     outcome

@@ -15,6 +15,7 @@ mod determinism;
 mod found;
 mod growth;
 mod integrations;
+mod library;
 mod lint;
 mod models;
 mod mutation;

@@ -45,7 +45,7 @@ const MAX_RULE_LINES: usize = 60;
 const LONG: [&str; 1] = ["rules/opset/reduce.rule"];
 
 /// The modules of `src/`, each with those before it that it may use: the layers of ARCHITECTURE.md.
-const LAYERS: [&[&str]; 16] = [
+const LAYERS: [&[&str]; 17] = [
     &["diag"],
     &["source"],
     &["python"],
@@ -55,6 +55,7 @@ const LAYERS: [&[&str]; 16] = [
     &["torch"],
     &["read"],
     &["infer", "write"],
+    &["files"],
     &["rules"],
     &["egraph"],
     &["extract"],
@@ -65,10 +66,11 @@ const LAYERS: [&[&str]; 16] = [
 ];
 
 /// Crates, and the only folders that may name them.
-const CONFINED: [(&str, &[&str]); 3] = [
+const CONFINED: [(&str, &[&str]); 4] = [
     ("egg::", &["src/egraph/", "src/extract/"]),
     ("petgraph::", &["src/graph/order"]),
     ("prost::", &["src/read/onnx/", "src/write/onnx/"]),
+    ("prost_reflect::", &["src/read/onnx/", "src/write/onnx/"]),
 ];
 
 /// What no input may lead to, and what is not to be left behind.
@@ -178,6 +180,75 @@ fn crates_are_named_where_they_belong() {
         })?;
         Some(format!("`{name}` is named here"))
     });
+}
+
+/// What a program sees of the library speaks of nothing that it is made with.
+#[test]
+fn public_items_are_of_this_crate_alone() {
+    let visible = visible_files("src/lib.rs", "src");
+    let has = |path: &str| visible.iter().any(|file| file.path == path);
+    assert!(has("src/write/onnx/forms.rs"), "what is exported of a private module is seen");
+    assert!(!has("src/write/onnx/messages.rs") && !has("src/egraph/mod.rs"), "what is hidden is not");
+    let faults: Vec<String> = visible.iter().flat_map(foreign_items).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Crates, and modules made by them, whose types are no program's business.
+const FOREIGN: [&str; 4] = ["egg", "prost", "prost_reflect", "proto"];
+
+/// The file of a module, and those of the modules in it that are visible: public and not hidden, or private with
+/// something that is exported again. `folder` is where those stand.
+fn visible_files(path: &str, folder: &str) -> Vec<File> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join(path)).expect("the file of a module can be read");
+    let mut found = Vec::new();
+    let mut attributes = String::new();
+    for line in text.lines() {
+        let module = line.strip_prefix("pub ").unwrap_or(line).strip_prefix("mod ");
+        if let Some(name) = module.and_then(|rest| rest.strip_suffix(';')) {
+            let is_exported = line.starts_with("pub ") || text.contains(&format!("\npub use {name}::"));
+            let is_hidden = ["doc(hidden)", "cfg(test)"].iter().any(|word| attributes.contains(word));
+            if is_exported && !is_hidden {
+                let inner = format!("{folder}/{name}");
+                let file = [format!("{inner}.rs"), format!("{inner}/mod.rs")];
+                let file = file.iter().find(|file| root.join(file).exists()).expect("a module has a file");
+                found.extend(visible_files(file, &inner));
+            }
+        }
+        attributes = if line.starts_with('#') { attributes + line } else { String::new() };
+    }
+    found.push(File { path: path.to_owned(), text });
+    found
+}
+
+/// The public items of a file that name a type of [`FOREIGN`] crates.
+fn foreign_items(file: &File) -> Vec<String> {
+    let words = |text: &str| -> Vec<String> {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        text.split(|c| !is_part(c)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let imports = lines(file).map(|(_, line)| line).filter(|line| line.starts_with("use "));
+    let imported = imports.map(words).filter(|words| words.iter().any(|word| FOREIGN.contains(&&**word)));
+    let names: Vec<String> = imported.flatten().filter(|name| !["use", "crate"].contains(&&**name)).collect();
+    let mut faults = Vec::new();
+    let mut item = String::new();
+    for (number, line) in lines(file) {
+        if item.is_empty() && !line.trim_start().starts_with("pub ") {
+            continue;
+        }
+        item.push_str(line);
+        // An item may go on behind its first line; a signature ends where the body begins.
+        if line.ends_with(['{', ';', '}']) || (line.ends_with(',') && !item.contains('(')) {
+            let named = words(&item);
+            let is_module = named.get(1).is_some_and(|word| word == "mod");
+            let foreign = |word: &&String| FOREIGN.contains(&&***word) || names.contains(*word);
+            if let Some(word) = named.iter().find(foreign).filter(|_| !is_module) {
+                faults.push(format!("{}:{number}: a public item names `{word}`", file.path));
+            }
+            item.clear();
+        }
+    }
+    faults
 }
 
 #[test]

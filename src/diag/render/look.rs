@@ -5,6 +5,7 @@ use super::excerpt::MAX_CHARS;
 /// A terminal, or what stands in its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
+    /// Whether colours are written, as escape sequences of ANSI terminals.
     pub colour: bool,
     /// Columns of the terminal; `None` for what is no terminal, whose lines may be of any length.
     pub width: Option<usize>,

@@ -43,6 +43,7 @@ pub struct Run<'a> {
 /// What there is to read of a rule.
 #[derive(Clone, Debug)]
 pub struct Page {
+    /// The code of the rule: `EXP001`.
     pub code: String,
     /// In one sentence.
     pub summary: String,
@@ -81,6 +82,7 @@ pub enum Format {
 }
 
 impl Format {
+    /// Every format.
     pub const ALL: [Format; 11] = [
         Format::Full,
         Format::Concise,

@@ -4,18 +4,22 @@ use super::{Dim, Repr};
 
 /// Operands are `2`, `dim` or `&dim`. `None`: the result does not fit, see the module's invariants.
 impl Dim {
+    /// `self + other`.
     pub fn add(&self, other: impl Into<Dim>) -> Option<Dim> {
         self.add_scaled(&other.into(), 1)
     }
 
+    /// `self - other`.
     pub fn sub(&self, other: impl Into<Dim>) -> Option<Dim> {
         self.add_scaled(&other.into(), -1)
     }
 
+    /// `-self`.
     pub fn neg(&self) -> Option<Dim> {
         self.mul(-1)
     }
 
+    /// `self * other`.
     pub fn mul(&self, other: impl Into<Dim>) -> Option<Dim> {
         let other = other.into();
         match (&self.0, &other.0) {

@@ -10,18 +10,24 @@ use super::{Symbol, SymbolKind};
 /// contain more. An interval with `lo > hi` is empty: no value meets all that is said of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interval {
+    /// The least member; `None` where there is no least.
     pub lo: Option<i64>,
+    /// The greatest member; `None` where there is no greatest.
     pub hi: Option<i64>,
 }
 
 impl Interval {
+    /// Every integer: what is known of an element of a tensor.
     pub const ALL: Interval = Interval { lo: None, hi: None };
+    /// Every integer from 0: what is known of a size.
     pub const SIZE: Interval = Interval { lo: Some(0), hi: None };
 
+    /// `n` alone.
     pub const fn point(n: i64) -> Self {
         Interval { lo: Some(n), hi: Some(n) }
     }
 
+    /// From `lo` to `hi`, both included; empty where `lo` is the greater.
     pub const fn new(lo: i64, hi: i64) -> Self {
         Interval { lo: Some(lo), hi: Some(hi) }
     }
@@ -31,14 +37,17 @@ impl Interval {
         self.lo.filter(|_| self.lo == self.hi)
     }
 
+    /// Whether `n` is a member.
     pub fn contains(&self, n: i64) -> bool {
         self.lo.is_none_or(|lo| lo <= n) && self.hi.is_none_or(|hi| n <= hi)
     }
 
+    /// Whether it has no member.
     pub fn is_empty(&self) -> bool {
         matches!((self.lo, self.hi), (Some(lo), Some(hi)) if lo > hi)
     }
 
+    /// What is a member of both: exact, unlike the other operations.
     pub fn intersect(&self, other: &Interval) -> Interval {
         Interval { lo: self.lo.max(other.lo), hi: [self.hi, other.hi].into_iter().flatten().min() }
     }

@@ -16,10 +16,12 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Whether it holds for certain.
     pub fn is_always(self) -> bool {
         self == Answer::Always
     }
 
+    /// Whether it fails for certain.
     pub fn is_never(self) -> bool {
         self == Answer::Never
     }

@@ -14,6 +14,7 @@ impl Dim {
         symbols.into_iter()
     }
 
+    /// Whether `symbol` is among its [`symbols`](Dim::symbols).
     pub fn contains(&self, symbol: &Symbol) -> bool {
         self.symbols().any(|s| s == symbol)
     }

@@ -16,10 +16,12 @@ const MAX_ARGUMENTS: usize = 32;
 
 /// Operands are `2`, `dim` or `&dim`. `None`: the result does not fit, see the module's invariants.
 impl Dim {
+    /// The lesser of the two.
     pub fn minimum(&self, other: impl Into<Dim>) -> Option<Dim> {
         extremum(Extreme::Min, vec![self.clone(), other.into()])
     }
 
+    /// The greater of the two.
     pub fn maximum(&self, other: impl Into<Dim>) -> Option<Dim> {
         extremum(Extreme::Max, vec![self.clone(), other.into()])
     }

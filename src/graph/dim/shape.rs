@@ -63,11 +63,17 @@ pub enum Rounding {
 /// A sliding window along one axis. Sizes are counted in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
+    /// Elements that take part in one window.
     pub kernel: i64,
+    /// From the start of one window to that of the next.
     pub stride: i64,
+    /// From one element of a window to the next: 1 where they are neighbours.
     pub dilation: i64,
+    /// Elements put before the input; a negative number takes some away.
     pub pad_begin: i64,
+    /// Elements put behind the input; a negative number takes some away.
     pub pad_end: i64,
+    /// What becomes of a last window that does not fit.
     pub rounding: Rounding,
 }
 

@@ -31,10 +31,12 @@ impl Symbol {
         Symbol { name: name.into(), kind: SymbolKind::Integer }
     }
 
+    /// The name, as models write it; any text.
     pub fn name(&self) -> &str {
         &self.name
     }
 
+    /// What its value may be.
     pub fn kind(&self) -> SymbolKind {
         self.kind
     }

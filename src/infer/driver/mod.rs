@@ -49,6 +49,7 @@ const RANGE_CONSTRAINTS: &str = "pkg.torch.export.ExportedProgram.range_constrai
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     facts: Vec<Fact>,
+    /// What is known of the symbols in the facts.
     pub bounds: Bounds,
     /// Calls that cannot run, in the order of their nodes.
     pub faults: Vec<(NodeId, Fault)>,
@@ -75,11 +76,15 @@ impl Facts {
 /// A declared type that is not true of its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
+    /// The value that is spoken of.
     pub value: ValueId,
     /// The graph whose output or `value_info` declares it.
     pub graph: GraphId,
+    /// What the declaration says.
     pub declared: Fact,
+    /// What follows from the graph.
     pub inferred: Fact,
+    /// In what the two differ.
     pub what: Conflict,
 }
 

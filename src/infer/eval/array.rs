@@ -23,26 +23,32 @@ impl Array {
         Ok(Array { elem, shape, data })
     }
 
+    /// A tensor of int64.
     pub fn i64s(shape: Vec<usize>, data: Vec<i64>) -> Result<Array> {
         Array::new(ElemType::Int64, shape, Buffer::I64(data))
     }
 
+    /// A tensor of bools.
     pub fn bools(shape: Vec<usize>, data: Vec<bool>) -> Result<Array> {
         Array::new(ElemType::Bool, shape, Buffer::Bool(data))
     }
 
+    /// A tensor of strings, which need not be UTF-8.
     pub fn strings(shape: Vec<usize>, data: Vec<Vec<u8>>) -> Result<Array> {
         Array::new(ElemType::String, shape, Buffer::Str(data))
     }
 
+    /// The type of its elements.
     pub fn elem(&self) -> ElemType {
         self.elem
     }
 
+    /// The sizes of its axes; empty for a scalar.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
+    /// The number of its axes.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
@@ -52,14 +58,17 @@ impl Array {
         self.data.len()
     }
 
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
 
+    /// The elements.
     pub fn data(&self) -> &Buffer {
         &self.data
     }
 
+    /// The elements of a tensor of bools; refused for any other.
     pub fn as_bools(&self) -> Result<&[bool]> {
         match &self.data {
             Buffer::Bool(v) => Ok(v),
@@ -67,6 +76,7 @@ impl Array {
         }
     }
 
+    /// The elements of a tensor of strings; refused for any other.
     pub fn as_strings(&self) -> Result<&[Vec<u8>]> {
         match &self.data {
             Buffer::Str(v) => Ok(v),

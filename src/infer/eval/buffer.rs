@@ -10,24 +10,39 @@ use crate::graph::element::ElemType;
 /// bits (two's complement, the unused high bits zero) and all floats of 8 bits and fewer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Buffer {
+    /// `float`.
     F32(Vec<f32>),
+    /// `double`.
     F64(Vec<f64>),
+    /// `float16`.
     F16(Vec<f16>),
+    /// `bfloat16`.
     Bf16(Vec<bf16>),
+    /// `int8`.
     I8(Vec<i8>),
+    /// `int16`.
     I16(Vec<i16>),
+    /// `int32`.
     I32(Vec<i32>),
+    /// `int64`.
     I64(Vec<i64>),
+    /// `uint8`.
     U8(Vec<u8>),
+    /// `uint16`.
     U16(Vec<u16>),
+    /// `uint32`.
     U32(Vec<u32>),
+    /// `uint64`.
     U64(Vec<u64>),
+    /// `bool`.
     Bool(Vec<bool>),
     /// Bytes, as a model file may hold what is not UTF-8.
     Str(Vec<Vec<u8>>),
     /// Real and imaginary part.
     C64(Vec<[f32; 2]>),
+    /// Real and imaginary part, of 64 bits each.
     C128(Vec<[f64; 2]>),
+    /// What Rust has no type for, a byte each.
     Codes(Vec<u8>),
 }
 
@@ -83,6 +98,7 @@ impl Buffer {
         with_buffer!(self, v => v.len())
     }
 
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -14,7 +14,7 @@ use crate::graph::Model;
 const MAX_DEPTH: usize = 100;
 
 /// The message of a model, as reflection knows it.
-pub static MODEL: LazyLock<MessageDescriptor> = LazyLock::new(|| {
+pub(crate) static MODEL: LazyLock<MessageDescriptor> = LazyLock::new(|| {
     let descriptors = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
     let pool = DescriptorPool::decode(&descriptors[..]).expect("the build script encoded it");
     pool.get_message_by_name("onnx.ModelProto").expect("proto/onnx.proto defines it")

@@ -1,6 +1,6 @@
 //! Reads the binary form of a model: protobuf over a mapped file, tensor bytes left where they are.
 
-pub mod forms;
+pub(crate) mod forms;
 mod messages;
 mod scope;
 

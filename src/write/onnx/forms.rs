@@ -23,6 +23,6 @@ pub fn to_json(model: &Model) -> Result<String, String> {
 /// Fails only where messages nest too deep to be read back.
 fn message(model: &Model) -> Result<DynamicMessage, String> {
     let mut message = DynamicMessage::new(MODEL.clone());
-    message.transcode_from(&Encodable::new(model).0).map_err(|error| error.to_string())?;
+    message.transcode_from(&Encodable::new(model).message).map_err(|error| error.to_string())?;
     Ok(message)
 }

@@ -17,30 +17,35 @@ use crate::proto::ModelProto;
 pub const PROTOBUF_LIMIT: usize = i32::MAX as usize;
 
 /// The message of a model, ready to be encoded. Tensor bytes are shared with the model, not copied.
-pub struct Encodable(ModelProto);
+pub struct Encodable {
+    message: ModelProto,
+}
 
 impl Encodable {
+    /// The message of `model`.
     pub fn new(model: &Model) -> Self {
-        Encodable(scope::model(model))
+        Encodable { message: scope::model(model) }
     }
 
     /// Bytes that [`Encodable::encode`] gives.
     pub fn len(&self) -> usize {
-        self.0.encoded_len()
+        self.message.encoded_len()
     }
 
+    /// Whether nothing would be written.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// The file as a whole, weights copied; [`Encodable::pieces`] does without.
     pub fn encode(&self) -> Vec<u8> {
-        self.0.encode_to_vec()
+        self.message.encode_to_vec()
     }
 
     /// The same in pieces, to be written one after the other: weights are those of the model still.
     pub fn pieces(&self) -> Vec<Bytes> {
         let mut rope = rope::Rope::default();
-        self.0.encode_raw(&mut rope);
+        self.message.encode_raw(&mut rope);
         rope.into_pieces()
     }
 }

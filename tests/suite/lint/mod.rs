@@ -21,13 +21,18 @@ use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::read;
 use onnx_lint::rules::registry::RuleSet;
 
+/// What code finds, without the rules that are patterns.
+fn by_code() -> LintOptions {
+    LintOptions { rules: Arc::default(), ..LintOptions::default() }
+}
+
 /// Lints `text` and compares the findings of level warning and above, each as `CODE level: message`.
 #[track_caller]
 pub fn check(text: &str, expected: &[&str]) {
     let (model, findings) = read::text::read(text);
     assert_eq!(findings, [], "the text of the test has faults");
     let model = model.expect("a model");
-    let found = lint_model(&model, &LintOptions::default());
+    let found = lint_model(&model, &by_code());
     let said = |finding: &onnx_lint::diag::Finding| {
         (finding.level >= onnx_lint::diag::Level::Warning)
             .then(|| format!("{} {}: {}", finding.code, finding.level, finding.message))
@@ -58,7 +63,7 @@ pub fn finds(opset: i64, graph: &str, expected: &[&str]) {
 pub fn finds_in(text: &str, expected: &[&str]) {
     let (model, findings) = read::text::read(text);
     assert_eq!(findings, [], "the text of the test has faults");
-    let found = lint_model(&model.expect("a model"), &LintOptions::default());
+    let found = lint_model(&model.expect("a model"), &by_code());
     let loud = found.iter().filter(|finding| finding.level >= onnx_lint::diag::Level::Warning);
     let loud: Vec<&onnx_lint::diag::Finding> = loud.collect();
     let codes: Vec<String> =

@@ -1,0 +1,84 @@
+//! The library as a program uses it: what it opens and saves, and what it says where it cannot.
+
+use onnx_lint::files::Form;
+use onnx_lint::{ModelFile, OpenError, SaveError, Saving};
+
+use crate::tool::{SOUND, Sandbox};
+
+/// 600 floats, as an initializer.
+fn weighty() -> String {
+    let numbers = vec!["1"; 600].join(",");
+    format!(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[600] x) => (float[600] y)\n\
+         <float[600] w = {{{numbers}}}> {{\n  y = Add (x, w)\n}}\n"
+    )
+}
+
+fn open(sandbox: &Sandbox, name: &str) -> ModelFile {
+    onnx_lint::open(sandbox.path(name)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What is said of a file that is not opened, without the folder it is in.
+fn refusal(sandbox: &Sandbox, name: &str) -> String {
+    let error = onnx_lint::open(sandbox.path(name)).expect_err("it is at fault");
+    error.to_string().replace(&format!("{}/", sandbox.path("").to_string_lossy().trim_end_matches('/')), "")
+}
+
+#[test]
+fn a_model_is_the_same_in_every_form() {
+    let sandbox = Sandbox::new(&[("net.onnxtxt", SOUND)]);
+    let file = open(&sandbox, "net.onnxtxt");
+    assert_eq!((file.form, file.findings.as_slice()), (Form::OnnxText, &[][..]));
+    let forms = [("a.onnx", Form::Binary), ("a.textproto", Form::Textproto), ("a.json", Form::Json)];
+    for (name, form) in forms.into_iter().chain([("a", Form::Binary)]) {
+        onnx_lint::save(&file.model, sandbox.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(open(&sandbox, name).form, form);
+        let again = onnx_lint::write::text::write(&open(&sandbox, name).model);
+        assert_eq!(again, onnx_lint::write::text::write(&file.model), "{name}");
+    }
+    // A name that tells nothing: the form it had.
+    file.saving().save(&file.model, sandbox.path("b")).expect("it can be written");
+    assert_eq!(open(&sandbox, "b").form, Form::OnnxText);
+}
+
+#[test]
+fn what_cannot_be_opened_is_said_with_file_place_and_reason() {
+    let broken = SOUND.replace("Relu (x)", "Relu (x");
+    let sandbox = Sandbox::new(&[("broken.onnxtxt", &broken), ("empty.onnx", ""), ("page.json", "{}")]);
+    assert_eq!(refusal(&sandbox, "no.onnx"), "no.onnx: cannot be read: it is not there");
+    assert_eq!(refusal(&sandbox, "empty.onnx"), "empty.onnx: the file is empty");
+    let nothing = "page.json: this is no model, and nothing else that is known here";
+    assert_eq!(refusal(&sandbox, "page.json"), nothing);
+    let said = refusal(&sandbox, "broken.onnxtxt");
+    assert!(said.starts_with("broken.onnxtxt:4:1: "), "{said}");
+    let error = onnx_lint::open(sandbox.path("broken.onnxtxt")).expect_err("a bracket is missing");
+    assert!(matches!(error, OpenError::Faulty { findings } if !findings.is_empty()));
+}
+
+#[test]
+fn weights_go_to_a_file_beside_the_model_and_follow_it() {
+    let sandbox = Sandbox::new(&[("net.onnxtxt", &weighty()), ("out/net.onnx.data", "something else")]);
+    let model = open(&sandbox, "net.onnxtxt").model;
+    let saving = Saving { external: true, ..Saving::default() };
+    saving.save(&model, sandbox.path("net.onnx")).expect("it can be written");
+    assert_eq!(sandbox.read("net.onnx.data").len(), 2400);
+
+    let file = open(&sandbox, "net.onnx");
+    let error = file.saving().save(&file.model, sandbox.path("out/net.onnx"));
+    assert!(matches!(error, Err(SaveError::Taken { .. })), "{error:?}");
+    file.saving().save(&file.model, sandbox.path("copy/net.onnx")).expect("the data are copied");
+    assert_eq!(sandbox.read("copy/net.onnx.data"), sandbox.read("net.onnx.data"));
+    // Without the folder they are in, they are looked for where the model goes.
+    let error = onnx_lint::save(&file.model, sandbox.path("net.data/net.onnx")).expect_err("no data there");
+    assert_eq!(error.to_string(), "the data of a tensor is in `net.onnx.data`, which is not there");
+    assert!(!sandbox.path("net.data").exists() && !sandbox.path("out/net.onnx").exists());
+}
+
+#[test]
+fn what_cannot_be_written_leaves_nothing_behind() {
+    let sandbox = Sandbox::new(&[("net.onnxtxt", SOUND)]);
+    let model = open(&sandbox, "net.onnxtxt").model;
+    let error = onnx_lint::save(&model, sandbox.path("no/net.onnx")).expect_err("there is no such folder");
+    assert!(error.to_string().contains("net.onnx: cannot be written: there is no folder `"), "{error}");
+    assert_eq!(sandbox.files(), ["net.onnxtxt"]);
+}
