@@ -1,9 +1,14 @@
 //! Whether two models compute the same: both run at several sizes, on random inputs.
 
+use std::sync::Arc;
+
 use super::inputs::{self, Inputs, Numbers};
 use super::run::{Failure, Unrunnable, run};
 use crate::graph::{ElemType, Model};
-use crate::infer::eval::{Array, Val};
+use crate::infer::{
+    self,
+    eval::{Array, Val},
+};
 use crate::rules::rule::{Assumption, Given, Phase, Safety};
 
 /// What came of comparing two models.
@@ -22,17 +27,19 @@ pub enum Outcome {
 pub struct Claim<'r> {
     pub phase: Phase,
     pub safety: Safety,
-    /// What it takes for granted of the inputs of this name.
+    /// What it takes for granted of the inputs, or constants, of this name.
     pub given: &'r [Given],
 }
 
 impl Claim<'_> {
     /// Whether these inputs are such as the rule takes for granted; `None` where nobody can tell.
-    fn admits(&self, inputs: &Inputs) -> Option<bool> {
-        let holds = |given: &Given| match inputs.get(&given.value) {
-            Some(array) => holds(given.what, array),
-            None => None,
+    fn admits(&self, model: &Model, inputs: &Inputs) -> Option<bool> {
+        let constant = |name: &str| {
+            let (value, _) = model.values.iter().find(|(_, value)| *value.name == *name)?;
+            infer::array(model.constant(value)?)
         };
+        let known = |name: &Arc<str>| inputs.get(name).cloned().or_else(|| constant(name));
+        let holds = |given: &Given| holds(given.what, &known(&given.value)?);
         let answers: Vec<Option<bool>> = self.given.iter().map(holds).collect();
         match answers.contains(&Some(false)) {
             true => Some(false),
@@ -50,8 +57,16 @@ fn holds(what: Assumption, array: &Array) -> Option<bool> {
         Assumption::Positive => all(&|x| x > 0.0),
         Assumption::Moderate => all(&|x| x.abs() < 1e3),
         Assumption::Nonempty => Some(!array.is_empty()),
-        Assumption::InRange | Assumption::Untied | Assumption::WholeElsewhere => None,
+        Assumption::WholeElsewhere => array.f64s().ok().map(|region| is_whole_elsewhere(&region)),
+        Assumption::InRange | Assumption::Untied => None,
     }
+}
+
+/// Whether a region, the starts and the ends of each axis from 0 to 1, is whole along all axes but the last two.
+fn is_whole_elsewhere(region: &[f64]) -> bool {
+    let (starts, ends) = region.split_at(region.len() / 2);
+    let leading = starts.iter().zip(ends).take(starts.len().saturating_sub(2));
+    leading.into_iter().all(|(start, end)| (*start, *end) == (0.0, 1.0))
 }
 
 /// Runs both, on the inputs that the model before takes.
@@ -63,7 +78,7 @@ pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
     let (mut runs, mut last, mut skipped) = (0, String::new(), None);
     for set in sets {
         let (inputs, numbers) = (&set.inputs, set.numbers);
-        let admits = claim.admits(inputs);
+        let admits = claim.admits(before, inputs);
         if admits == Some(false) {
             continue;
         }
