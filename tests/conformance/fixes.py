@@ -84,10 +84,12 @@ def run(options) -> bool:
 def _check(export: Path, case: Case, fix: Path, scratch: Path) -> tuple[tuple, list[str]]:
     """The row of an export, and its failures."""
     exported, mended, report = scratch / export.name, scratch / "mended.onnx", scratch / "report.json"
+    for old in (mended, report):
+        old.unlink(missing_ok=True)
     model = _with_free_batch(onnx.load(export))
     onnx.save(model, exported)
     done = tools.run([fix, "--unsafe-fixes", exported, "-o", mended, "--report", report])
-    if done.status != 0:
+    if done.status != 0 or not (mended.exists() and report.exists()):
         return (_sizes(case), "", "-", "-"), [f": onnx-fix: {done.last_words()}"]
     applied = json.loads(report.read_text())["rules"]
     weights = {weight.name: numpy_helper.to_array(weight) for weight in model.graph.initializer}

@@ -34,6 +34,9 @@ SABOTAGES = (
 # So many of them, the cheapest that there are of their kinds, are tried whenever the tests run.
 QUICK = 8
 
+# Lines of what a check said that are shown where it did not notice.
+LAST_WORDS = 20
+
 
 def main(only: list[str]) -> int:
     whole = tools.Stopwatch()
@@ -45,7 +48,7 @@ def main(only: list[str]) -> int:
         watch = tools.Stopwatch()
         reason, said = _unnoticed(check, tool, way, expected)
         print(f"{tool} {way.replace('_', ' ')}: {'NOT ' if reason else ''}noticed by {check} ({watch})", flush=True)
-        failures += [f"{tool} {way}: {reason}\n{said}"] if reason else []
+        failures += [f"{tool} {way}: {reason}", *said.splitlines()[-LAST_WORDS:]] if reason else []
     failures += [f"{check}: nothing is broken that it should notice"
                  for check in set(CHECKS) - {sabotage[0] for sabotage in SABOTAGES}]
     print(*failures, sep="\n")

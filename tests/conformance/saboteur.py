@@ -9,7 +9,7 @@ import sys
 
 # Numbers of fields in onnx.proto.
 GRAPH, OPSET_IMPORT, DOC_STRING = 7, 8, 6
-NODE, INITIALIZER, VALUE_INFO = 1, 5, 13
+NODE, INITIALIZER, OUTPUT, VALUE_INFO = 1, 5, 12, 13
 VERSION, DATA_TYPE, RAW_DATA = 2, 2, 9
 FLOATS = (DATA_TYPE, 1)
 
@@ -51,7 +51,8 @@ def drops_the_last_node(tool, arguments):
 
 def infers_nothing(tool, arguments):
     def forget(graph):
-        graph[:] = [field for field in graph if field[0] != VALUE_INFO]
+        graph[:] = [(number, joined(fields(content)[:1]) if number == OUTPUT else content)
+                    for number, content in graph if number != VALUE_INFO]
     return run_and_edit_graph(tool, arguments, forget)
 
 
