@@ -15,10 +15,7 @@ pub fn sweep(model: &mut Model) -> bool {
     }
     let mut dead: FxHashSet<NodeId> = FxHashSet::default();
     while let Some(node) = open.pop() {
-        if !dead.insert(node) {
-            continue;
-        }
-        for value in released(model, node) {
+        for value in released(model, node, &mut dead) {
             counts.release(value);
             let maker = model.producer(value).map(|(maker, _)| maker);
             open.extend(maker.filter(|&maker| counts.is_unused(model, maker)));
@@ -61,11 +58,21 @@ fn read(model: &Model, graph: GraphId) -> impl Iterator<Item = ValueId> {
     nodes.chain(scope.outputs.iter().map(|port| port.value))
 }
 
-/// What a node, with the graphs in it, no longer reads when it is gone.
-fn released(model: &Model, node: NodeId) -> Vec<ValueId> {
-    let own = model.nodes[node].inputs.iter().flatten().copied();
-    let bodies = model.nodes[node].graphs().flat_map(|body| scopes::nested(model, body));
-    own.chain(bodies.flat_map(|body| read(model, body).collect::<Vec<_>>())).collect()
+/// What a node, with the nodes in it, no longer reads when it is gone. Those that are gone already read nothing.
+fn released(model: &Model, node: NodeId, dead: &mut FxHashSet<NodeId>) -> Vec<ValueId> {
+    let (mut values, mut gone) = (Vec::new(), vec![node]);
+    while let Some(node) = gone.pop() {
+        if !dead.insert(node) {
+            continue;
+        }
+        values.extend(model.nodes[node].inputs.iter().flatten());
+        for body in model.nodes[node].graphs() {
+            let body = &model.graphs[body];
+            values.extend(body.outputs.iter().map(|port| port.value));
+            gone.extend(&body.nodes);
+        }
+    }
+    values
 }
 
 #[cfg(test)]
@@ -91,5 +98,21 @@ mod tests {
         left.sort_unstable();
         assert_eq!(left, ["Identity", "If", "Neg"]);
         assert!(!sweep(&mut model));
+    }
+
+    #[test]
+    fn what_is_dead_twice_is_released_once() {
+        let text = "<ir_version: 8, opset_import: [\"\" : 17]> g (bool c, float[n] x) => (float[n] y) {
+            t = Abs (x)
+            d = If (c) <then_branch = s () => (p) { u = Neg (t) p = Exp (x) }, else_branch = f () => (q) { q = Identity (x) }>
+            y = Neg (t)
+        }";
+        let (model, findings) = read::text::read(text);
+        assert!(findings.is_empty(), "{findings:?}");
+        let mut model = model.expect("a model");
+        assert!(sweep(&mut model));
+        let left = &model.graphs[model.main].nodes;
+        let left: Vec<&str> = left.iter().map(|&node| &*model.nodes[node].op_type).collect();
+        assert_eq!(left, ["Abs", "Neg"]);
     }
 }

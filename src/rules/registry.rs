@@ -257,6 +257,12 @@ impl RuleSet {
         RuleSet { entries: rule.map(|rule| Entry::Read(Arc::new(rule))).into_iter().collect() }
     }
 
+    /// Those of them that are wanted.
+    pub fn filtered(&self, wanted: impl Fn(&Rule) -> bool) -> RuleSet {
+        let is_wanted = |entry: &&Entry| entry.rule().is_some_and(&wanted);
+        RuleSet { entries: self.entries.iter().filter(is_wanted).cloned().collect() }
+    }
+
     /// Whether any rule is meant by this code, prefix of codes, or name; `ALL` means every one.
     pub fn knows(&self, selector: &str) -> bool {
         self.iter().any(|rule| is_meant(rule, selector))

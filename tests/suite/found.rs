@@ -333,3 +333,20 @@ fn what_is_made_is_imported() {
     assert!(written.contains("Identity") && written.contains("\"\" : 18"), "{written}");
     assert_eq!(write::text::write(&fixed(after, &Options::default())), written, "the second run");
 }
+
+/// Of nothing, no size can be found by -1.
+#[test]
+fn heads_of_nothing_are_heads() {
+    let attention = "g (float[B,3,32] q, float[B,5,16] k, float[B,5,16] v) => (float[B,3,32] y) {
+        y = Attention <kv_num_heads = 2, q_num_heads = 4> (q, k, v)
+    }";
+    let rotary = "g (float[B,3,24] q, float[B,3,2] k, float[B,3,2] v) => (float[B,3,24] y) {
+        y = RotaryEmbedding <num_heads = 3, rotary_embedding_dim = 4> (q, k, v)
+    }";
+    let none = |rows, columns| shaped(vec![0, rows, columns], &[]);
+    for (graph, q, k) in [(attention, none(3, 32), none(5, 16)), (rotary, none(3, 24), none(3, 2))] {
+        let after = fixed(model(23, graph), &Options { opset: Some(17), ..Options::default() });
+        let feeds = [("q", q.clone()), ("k", k.clone()), ("v", k)];
+        assert_eq!(outputs(&after, &feeds), [q]);
+    }
+}

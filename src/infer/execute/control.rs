@@ -14,6 +14,9 @@ const NOT_A_TENSOR: Refusal = Refusal::BadInput("expected a tensor");
 impl Executor<'_> {
     /// The outputs of a node that holds graphs.
     pub(super) fn control(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+        if node.attrs.iter().any(|attr| matches!(attr.value, AttrValue::Ref { .. })) {
+            return Err(Refusal::Unsupported);
+        }
         match (node.domain(), &*node.op_type) {
             ("", "If") => self.branch(node, inputs),
             ("", "Loop") => self.repeat(node, inputs),

@@ -1,7 +1,8 @@
-//! Runs the constant parts of a graph: nodes whose inputs are all constants, bodies and sequences included.
+//! Runs the constant parts of a graph: nodes whose inputs are all constants; bodies, calls of local functions and
+//! sequences included.
 //!
 //! Where inference follows small tensors of every model that is read, this computes whole values, for those
-//! who want them in the place of what makes them.
+//! who want them in the place of what makes them; and a whole graph, for those who give it inputs.
 
 mod control;
 mod stack;
@@ -15,7 +16,7 @@ use rustc_hash::FxHashMap;
 use super::driver::{MAX_NESTING, OVERRIDABLE_SINCE};
 use super::eval::{self, Array, Attr, Budget, Refusal, Val};
 use super::load;
-use crate::graph::{Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId, order, scopes};
+use crate::graph::{AttrValue, Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId, order, scopes};
 use crate::schema;
 
 type Result<T> = std::result::Result<T, Refusal>;
@@ -36,11 +37,18 @@ pub struct Executor<'m> {
     values: FxHashMap<ValueId, Val>,
     /// How deep in bodies we are.
     nesting: usize,
+    /// The calls of local functions that we are in, the innermost last.
+    calls: Vec<NodeId>,
 }
 
 impl<'m> Executor<'m> {
     pub fn new(model: &'m Model, limits: Limits) -> Self {
-        Executor { model, limits, values: FxHashMap::default(), nesting: 0 }
+        Executor { model, limits, values: FxHashMap::default(), nesting: 0, calls: Vec::new() }
+    }
+
+    /// Gives a value that is no constant, such as an input.
+    pub fn give(&mut self, value: ValueId, given: Val) {
+        self.values.insert(value, given);
     }
 
     /// A value that is a constant: an initializer that no caller can replace, or what [`Executor::run`] made.
@@ -87,13 +95,13 @@ impl<'m> Executor<'m> {
 
     fn outputs(&mut self, id: NodeId) -> Result<Vec<Val>> {
         let node = &self.model.nodes[id];
-        if self.model.callee(id).is_some() {
-            return Err(Refusal::Unsupported);
-        }
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
             let constant = |value| self.value(value).ok_or(Refusal::BadInput("an input is not constant"));
             inputs.push(input.map(constant).transpose()?);
+        }
+        if let Some(function) = self.model.callee(id) {
+            return self.call(id, function, inputs);
         }
         if node.graphs().next().is_some() {
             return self.control(node, &inputs);
@@ -101,11 +109,11 @@ impl<'m> Executor<'m> {
         self.operator(node, &inputs)
     }
 
-    fn operator(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
+    fn operator(&mut self, node: &'m Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
         let opset = self.model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
         let opset = opset.ok_or(Refusal::Unsupported)?;
         let schema = schema::lookup(node.domain(), &node.op_type, opset).ok_or(Refusal::Unsupported)?;
-        let attrs = NodeAttrs { model: self.model, node, bytes: self.limits.bytes };
+        let attrs = NodeAttrs { executor: self, node };
         let call = eval::Call {
             domain: node.domain(),
             op: &node.op_type,
@@ -122,14 +130,38 @@ impl<'m> Executor<'m> {
 
     /// Runs a body on these inputs.
     fn body(&mut self, graph: GraphId, inputs: Vec<Val>) -> Result<Vec<Val>> {
-        if self.nesting >= MAX_NESTING {
-            return Err(Refusal::TooLarge);
-        }
         let scope = &self.model.graphs[graph];
         if inputs.len() != scope.inputs.len() {
             return Err(Refusal::BadInput("a body has another number of inputs"));
         }
         self.values.extend(scope.inputs.iter().map(|port| port.value).zip(inputs));
+        self.nodes(graph)
+    }
+
+    /// Calls a local function. Inputs that the call leaves out are absent in its body, too.
+    fn call(&mut self, id: NodeId, function: usize, inputs: Vec<Option<Val>>) -> Result<Vec<Val>> {
+        self.spend(0)?;
+        let body = self.model.functions[function].body;
+        let scope = &self.model.graphs[body];
+        if inputs.len() > scope.inputs.len() {
+            return Err(Refusal::BadInput("a call has more inputs than the function"));
+        }
+        if inputs.len() < scope.inputs.len() || inputs.contains(&None) {
+            return Err(Refusal::Unsupported);
+        }
+        self.values.extend(scope.inputs.iter().map(|port| port.value).zip(inputs.into_iter().flatten()));
+        self.calls.push(id);
+        let outputs = self.nodes(body);
+        self.calls.pop();
+        outputs
+    }
+
+    /// Runs the nodes of a graph whose inputs are known.
+    fn nodes(&mut self, graph: GraphId) -> Result<Vec<Val>> {
+        if self.nesting >= MAX_NESTING {
+            return Err(Refusal::TooLarge);
+        }
+        let scope = &self.model.graphs[graph];
         let order = order::sorted(self.model, graph).map_err(|_| Refusal::BadInput("a body has a cycle"))?;
         self.nesting += 1;
         let ran = order.into_iter().try_for_each(|node| self.run(node));
@@ -137,6 +169,18 @@ impl<'m> Executor<'m> {
         ran?;
         let missing = Refusal::BadInput("a body does not make its output");
         scope.outputs.iter().map(|port| self.value(port.value).ok_or(missing.clone())).collect()
+    }
+
+    /// The value of an attribute of a node `depth` calls deep: in the body of a function, it may be one of the call.
+    fn resolve(&self, value: &'m AttrValue, depth: usize) -> Option<&'m AttrValue> {
+        let AttrValue::Ref { name, .. } = value else { return Some(value) };
+        let outer = depth.checked_sub(1)?;
+        let call = self.calls[outer];
+        if let Some(given) = self.model.nodes[call].attr(name) {
+            return self.resolve(given, outer);
+        }
+        let function = &self.model.functions[self.model.callee(call)?];
+        function.attribute_defaults.iter().find(|attr| attr.name == *name).map(|attr| &attr.value)
     }
 
     /// Takes from what may be spent; a call, however small, is not free.
@@ -163,19 +207,18 @@ pub fn bytes_of(array: &Array) -> usize {
     }
 }
 
-/// The attributes of a node that stands in no function.
-struct NodeAttrs<'a> {
-    model: &'a Model,
-    node: &'a Node,
-    /// Larger tensors are not read.
-    bytes: usize,
+/// The attributes of a node.
+struct NodeAttrs<'a, 'm> {
+    executor: &'a Executor<'m>,
+    node: &'m Node,
 }
 
-impl eval::Attrs for NodeAttrs<'_> {
+impl eval::Attrs for NodeAttrs<'_, '_> {
     fn get(&self, name: &str) -> Option<Attr<'_>> {
-        let value = self.node.attr(name)?;
+        let Executor { model, limits, calls, .. } = self.executor;
+        let value = self.executor.resolve(self.node.attr(name)?, calls.len())?;
         Some(match value.as_tensor() {
-            Some(tensor) => Attr::Tensor(Arc::new(array(&self.model.tensors[tensor], self.bytes)?)),
+            Some(tensor) => Attr::Tensor(Arc::new(array(&model.tensors[tensor], limits.bytes)?)),
             None => load::attr(value)?,
         })
     }

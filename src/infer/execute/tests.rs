@@ -81,3 +81,30 @@ fn sequences_are_mapped() {
         &[-1.0, -2.0, -3.0],
     );
 }
+
+#[test]
+fn functions_take_attributes_from_their_calls() {
+    let (model, findings) = read::text::read(
+        "<ir_version: 10, opset_import: [\"\" : 21, \"f\" : 1]>
+        g () => (float[n] y, float[n] z) {
+            x = Constant <value_floats = [1.0, 2.0]> ()
+            y = f.grown <to = 7> (x)
+            z = f.grown (x)
+        }
+        <domain: \"f\", opset_import: [\"\" : 21, \"f\" : 1]> grown <to: int = 6> (x) => (y) {
+            y = f.cast <kind: int = @to> (x)
+        }
+        <domain: \"f\", opset_import: [\"\" : 21]> cast <kind> (x) => (y) { y = Cast <to: int = @kind> (x) }",
+    );
+    assert!(findings.is_empty(), "{findings:?}");
+    let model = model.expect("a model");
+    let mut executor = Executor::new(&model, Limits { bytes: 1 << 16, work: 1 << 20 });
+    for &node in &model.graphs[model.main].nodes {
+        executor.run(node).expect("it runs");
+    }
+    let mut elem = |port: usize| match executor.value(model.graphs[model.main].outputs[port].value) {
+        Some(Val::Tensor(array)) => array.elem(),
+        other => panic!("no tensor: {other:?}"),
+    };
+    assert_eq!([elem(0), elem(1)], [crate::graph::ElemType::Int64, crate::graph::ElemType::Int32]);
+}

@@ -90,7 +90,11 @@ pub(super) fn impute(cx: &Cx) -> Result<Array> {
 
 pub(super) fn vectorize(cx: &Cx) -> Result<Array> {
     let parts = cx.tensors()?.into_iter().map(|x| {
-        let rows = if x.rank() == 1 { vec![1, x.len()] } else { x.shape().to_vec() };
+        let rows = match *x.shape() {
+            [width] => vec![1, width],
+            [rows, width] => vec![rows, width],
+            _ => return bad("expected rows of features"),
+        };
         Array::from_f64s(ElemType::Float, rows, x.f64s()?)
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;

@@ -1,0 +1,137 @@
+//! A model with what it is run on.
+
+use std::sync::Arc;
+
+use onnx_lint::graph::{DeclaredDim, Dimension, ElemType, Initial, Model, Port, TypeKind, ValueId, order};
+use onnx_lint::infer;
+use onnx_lint::infer::eval::{Refusal, Val};
+use onnx_lint::infer::execute::{Executor, Limits};
+use rustc_hash::FxHashMap;
+
+use crate::fill::{self, Fill};
+use crate::random::Random;
+
+/// What goes into a run, by the name of the input.
+pub type Feeds = FxHashMap<Arc<str>, Val>;
+
+/// A model that was drawn.
+#[derive(Clone)]
+pub struct Case {
+    pub model: Model,
+    /// What elements an input wants, where any will not do.
+    pub fills: FxHashMap<Arc<str>, Fill>,
+}
+
+/// Sizes that the names of free dimensions stand for, by the order in which [`SYMBOLS`] has them. A model is drawn at
+/// the first ones.
+pub const SIZES: [[usize; 5]; 4] = [[2, 3, 1, 2, 4], [3, 2, 4, 5, 1], [1, 1, 1, 1, 1], [2, 0, 3, 1, 5]];
+
+pub const SYMBOLS: [&str; 5] = ["A", "B", "C", "D", "E"];
+
+const LIMITS: Limits = Limits { bytes: 1 << 18, work: 1 << 21 };
+
+/// The size of a name at the sizes of this number; names that no drawn model has, by their letters.
+pub fn size_of(name: &str, sizes: usize) -> usize {
+    let sizes = SIZES[sizes % SIZES.len()];
+    let known = SYMBOLS.iter().position(|symbol| *symbol == name);
+    let letters = || name.bytes().fold(0usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    sizes[known.unwrap_or_else(|| letters() % sizes.len())]
+}
+
+impl Case {
+    /// The inputs of a run at the sizes of this number; `None` where an input has a type that has no values here.
+    pub fn feeds(&self, sizes: usize, otherwise: &Fill, random: &mut Random) -> Option<Feeds> {
+        let given = |port: &&Port| self.model.values[port.value].initial.is_none();
+        let ports = self.model.graphs[self.model.main].inputs.iter().filter(given);
+        ports
+            .map(|port| {
+                let name = &self.model.values[port.value].name;
+                let fill = self.fills.get(name).unwrap_or(otherwise);
+                Some((name.clone(), feed(port, sizes, fill, random)?))
+            })
+            .collect()
+    }
+}
+
+fn feed(port: &Port, sizes: usize, fill: &Fill, random: &mut Random) -> Option<Val> {
+    let TypeKind::Tensor { elem, shape } = &port.info.ty.as_ref()?.kind else { return None };
+    let elem = ElemType::from_number((*elem)?)?;
+    let size = |dim: &DeclaredDim| match dim {
+        DeclaredDim::Value(size) => usize::try_from(*size).ok(),
+        DeclaredDim::Param(name) => Some(size_of(name, sizes)),
+        DeclaredDim::Absent => Some(SIZES[sizes % SIZES.len()][0]),
+    };
+    let shape: Vec<usize> = match shape {
+        Some(shape) => shape.iter().map(|dim| size(&dim.dim)).collect::<Option<_>>()?,
+        None => vec![2, 3],
+    };
+    // What is exactly so many numbers suits one size.
+    let fits = !matches!(fill, Fill::Exactly(ints) if ints.len() != shape.iter().product::<usize>());
+    let fill = if fits { fill } else { &Fill::UpTo(3) };
+    fill::array(elem, &shape, fill, random).map(Val::from)
+}
+
+/// Whether the outputs are what the model declares of them: one that breaks its word is none that anybody has to keep.
+pub fn is_as_declared(model: &Model, outputs: &[Val], sizes: usize) -> bool {
+    let fits = |(port, output): (&Port, &Val)| {
+        let Some(TypeKind::Tensor { elem, shape }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
+            return true;
+        };
+        let Val::Tensor(array) = output else { return false };
+        let size_fits = |(dim, size): (&Dimension, &usize)| match &dim.dim {
+            DeclaredDim::Value(known) => usize::try_from(*known) == Ok(*size),
+            DeclaredDim::Param(name) => size_of(name, sizes) == *size,
+            DeclaredDim::Absent => true,
+        };
+        let shape_fits = shape.as_ref().is_none_or(|shape| {
+            shape.len() == array.rank() && shape.iter().zip(array.shape()).all(size_fits)
+        });
+        elem.is_none_or(|elem| elem == array.elem().number()) && shape_fits
+    };
+    model.graphs[model.main].outputs.iter().zip(outputs).all(fits)
+}
+
+/// What a run made: the outputs, and every value of the main graph.
+pub struct Ran {
+    pub outputs: Vec<Val>,
+    pub values: FxHashMap<ValueId, Val>,
+}
+
+/// Why a model does not run: its node, and what of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    pub op: String,
+    pub why: Refusal,
+}
+
+/// Runs a model on inputs.
+pub fn run(model: &Model, feeds: &Feeds) -> Result<Ran, Refused> {
+    let graph = &model.graphs[model.main];
+    let mut executor = Executor::new(model, LIMITS);
+    for port in &graph.inputs {
+        let value = &model.values[port.value];
+        let default = match value.initial {
+            Some(Initial::Dense(tensor)) => infer::array(&model.tensors[tensor]).map(Val::from),
+            _ => None,
+        };
+        if let Some(val) = feeds.get(&value.name).cloned().or(default) {
+            executor.give(port.value, val);
+        }
+    }
+    for id in order::sorted_or_file(model, model.main) {
+        executor.run(id).map_err(|why| Refused { op: model.nodes[id].op_name(), why })?;
+    }
+    let missing = || Refused { op: String::new(), why: Refusal::BadInput("an output is made by nothing") };
+    let outputs = graph.outputs.iter().map(|port| executor.value(port.value).ok_or_else(missing));
+    let outputs = outputs.collect::<Result<_, _>>()?;
+    let made = graph.nodes.iter().flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+    let all: Vec<ValueId> = graph
+        .inputs
+        .iter()
+        .map(|port| port.value)
+        .chain(graph.initializers.iter().copied())
+        .chain(made)
+        .collect();
+    let values = all.into_iter().filter_map(|value| Some((value, executor.value(value)?))).collect();
+    Ok(Ran { outputs, values })
+}

@@ -1,0 +1,243 @@
+//! Before against after: what a model computes, what is known of it, and what comes of it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use onnx_lint::diag::{Level, Selection};
+use onnx_lint::fix::{self, Options};
+use onnx_lint::graph::Model;
+use onnx_lint::infer;
+use onnx_lint::infer::eval::Val;
+use onnx_lint::lint::{LintOptions, lint_model};
+use onnx_lint::read;
+use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::rules::rule::{Assumption, Phase, Safety};
+use onnx_lint::write;
+use onnx_lint::write::onnx::Encodable;
+
+use crate::case::{Feeds, Ran, run};
+use crate::facts;
+use crate::same::{Claim, difference};
+
+/// The code of what onnx-fix says of its own faults.
+const INTERNAL_FAULT: &str = "FIX002";
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A result differs.
+    Wrong,
+    /// What ran does not run any more.
+    Fails,
+    /// The result is refused by our own checks, or has errors that were not there.
+    Invalid,
+    /// A fact is not true.
+    Contradicted,
+    /// A second run changes something, or two runs differ.
+    Unstable,
+    Panics,
+}
+
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub kind: Kind,
+    pub what: String,
+}
+
+fn fault(kind: Kind, what: impl Into<String>) -> Fault {
+    Fault { kind, what: what.into() }
+}
+
+/// What is done to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Nothing: facts are held against the runs.
+    Infer,
+    /// By rules that keep every bit, or by all.
+    Optimise {
+        exactly: bool,
+    },
+    Convert {
+        opset: i64,
+        optimise: bool,
+    },
+    /// Faults are mended, and what is inferred is declared.
+    Mend,
+}
+
+impl Way {
+    fn options(&self) -> Options {
+        let otherwise = Options::default();
+        match *self {
+            Way::Infer | Way::Optimise { .. } => otherwise,
+            Way::Convert { opset, optimise } => {
+                Options { opset: Some(opset), optimize: optimise, ..otherwise }
+            }
+            Way::Mend => Options { optimize: false, infer_shapes: true, ..otherwise },
+        }
+    }
+}
+
+/// The rules, all and those that keep every bit.
+pub struct Rules {
+    pub all: RuleSet,
+    pub exact: RuleSet,
+}
+
+impl Rules {
+    pub fn new() -> Self {
+        let all = RuleSet::patterns();
+        let exact = all.filtered(|rule| rule.safety == Safety::Exact && rule.given.is_empty());
+        Rules { all, exact }
+    }
+
+    pub fn of(&self, way: &Way) -> &RuleSet {
+        if let Way::Optimise { exactly: true } = way { &self.exact } else { &self.all }
+    }
+}
+
+/// One run of the model before.
+pub struct Before {
+    pub feeds: Feeds,
+    pub sizes: usize,
+    pub ran: Ran,
+}
+
+/// The messages of what is an error.
+pub fn errors(model: &Model) -> Vec<String> {
+    let options = LintOptions { selection: Selection::all(), ..LintOptions::default() };
+    let found = lint_model(model, &options);
+    found
+        .into_iter()
+        .filter(|finding| finding.level == Level::Error)
+        .map(|f| format!("{}: {}", f.code, f.message))
+        .collect()
+}
+
+/// As a file brings it back.
+pub fn reread(model: &Model) -> Option<Model> {
+    read::onnx::read(Encodable::new(model).encode().into()).0
+}
+
+/// What comes of a model, or how that goes wrong; `None` where it is refused, as it may be.
+fn outcome(model: &Model, way: &Way, rules: &RuleSet) -> Result<Option<fix::Outcome>, Fault> {
+    let ran = catch_unwind(AssertUnwindSafe(|| fix::fix(model.clone(), &way.options(), rules)));
+    let outcome = ran.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        fault(Kind::Panics, text.unwrap_or_default())
+    })?;
+    let Some(finding) = outcome.findings.first() else { return Ok(Some(outcome)) };
+    let may_refuse = matches!(way, Way::Convert { .. });
+    let is_internal = &*finding.code == INTERNAL_FAULT;
+    match may_refuse && !is_internal {
+        true => Ok(None),
+        false => Err(fault(Kind::Invalid, finding.message.clone())),
+    }
+}
+
+/// The rules that were applied.
+pub fn applied(model: &Model, way: &Way, rules: &RuleSet) -> Vec<String> {
+    match outcome(model, way, rules) {
+        Ok(Some(outcome)) => outcome.report.rules.into_keys().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// How close results must be, by the rules that were applied; `None` where they promise nothing of these numbers.
+fn claim(report: &fix::Report, rules: &RuleSet, ran: &Ran) -> Option<Claim> {
+    let applied = || report.rules.keys().filter_map(|code| rules.get(code));
+    let is_exact = applied().all(|rule| rule.safety == Safety::Exact);
+    let converts = applied().any(|rule| rule.phase == Phase::Convert);
+    let givens: Vec<Assumption> = applied().flat_map(|rule| &rule.given).map(|given| given.what).collect();
+    let floats = || {
+        ran.values.values().filter_map(|val| match val {
+            Val::Tensor(array) if array.elem().is_float() => array.f64s().ok(),
+            _ => None,
+        })
+    };
+    let is_tame = || floats().flatten().all(|x| x.is_finite() && x.abs() < 1e3);
+    if (!is_exact || !givens.is_empty()) && !is_tame() {
+        return None;
+    }
+    // Of what is asked of a value by its name, it is asked of all.
+    let is_empty = |val: &Val| matches!(val, Val::Tensor(array) if array.is_empty());
+    let holds = |given: &Assumption| match given {
+        Assumption::Finite | Assumption::NotNan | Assumption::Moderate => true,
+        Assumption::Nonempty => !ran.values.values().any(is_empty),
+        _ => false,
+    };
+    if !givens.iter().all(holds) {
+        return None;
+    }
+    Some(Claim { is_exact, is_open_at_infinity: converts })
+}
+
+/// Tries one way.
+pub fn check(
+    model: &Model,
+    runs: &[Before],
+    way: &Way,
+    rules: &RuleSet,
+) -> Result<Option<fix::Report>, Fault> {
+    if *way == Way::Infer {
+        return known(model, runs).map(|()| None);
+    }
+    let Some(outcome) = outcome(model, way, rules)? else { return Ok(None) };
+    let Some(after) = reread(&outcome.model) else {
+        return Err(fault(Kind::Invalid, "what is written cannot be read"));
+    };
+    // That a size is not as free as is declared may show only where a node is written out.
+    let is_new = |error: &String| !error.starts_with("EXP001");
+    if let Some(error) = errors(&after).into_iter().find(is_new) {
+        return Err(fault(Kind::Invalid, error));
+    }
+    for before in runs {
+        compare(&after, before, &outcome.report, rules)?;
+    }
+    stable(model, &outcome.model, way, rules)?;
+    Ok(Some(outcome.report))
+}
+
+fn compare(after: &Model, before: &Before, report: &fix::Report, rules: &RuleSet) -> Result<(), Fault> {
+    let Some(claim) = claim(report, rules, &before.ran) else { return Ok(()) };
+    let found = match run(after, &before.feeds) {
+        Ok(found) => found,
+        Err(refused) if refused.why == infer::eval::Refusal::Unsupported => return Ok(()),
+        Err(refused) if refused.why == infer::eval::Refusal::NotDeterministic => return Ok(()),
+        Err(refused) => return Err(fault(Kind::Fails, format!("{}: {:?}", refused.op, refused.why))),
+    };
+    for (wanted, found) in before.ran.outputs.iter().zip(&found.outputs) {
+        if let Some(what) = difference(wanted, found, claim) {
+            return Err(fault(Kind::Wrong, what));
+        }
+    }
+    let facts = infer::infer(after, infer::Options::default());
+    match facts::contradicted(after, &facts, &found, before.sizes) {
+        Some(what) => Err(fault(Kind::Contradicted, format!("after it, {what}"))),
+        None => Ok(()),
+    }
+}
+
+/// The facts of a model as it came.
+fn known(model: &Model, runs: &[Before]) -> Result<(), Fault> {
+    let facts = infer::infer(model, infer::Options::default());
+    let contradicted =
+        runs.iter().find_map(|before| facts::contradicted(model, &facts, &before.ran, before.sizes));
+    contradicted.map_or(Ok(()), |what| Err(fault(Kind::Contradicted, what)))
+}
+
+/// Whether the same comes again of the same, and nothing of what came of it.
+fn stable(before: &Model, after: &Model, way: &Way, rules: &RuleSet) -> Result<(), Fault> {
+    let written = write::text::write(after);
+    let text = |model: &Model| {
+        outcome(model, way, rules).map(|outcome| outcome.map(|o| write::text::write(&o.model)))
+    };
+    if text(before)? != Some(written.clone()) {
+        return Err(fault(Kind::Unstable, "two runs give different models"));
+    }
+    match text(after)? {
+        Some(again) if again == written => Ok(()),
+        Some(again) => Err(fault(Kind::Unstable, format!("a second run changes it again: {again}"))),
+        None => Err(fault(Kind::Unstable, "a second run refuses it")),
+    }
+}

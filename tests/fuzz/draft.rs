@@ -1,0 +1,170 @@
+//! A model that is being drawn: each value with what it is in one run.
+
+use std::sync::Arc;
+
+use onnx_lint::graph::{
+    AttrValue, Attribute, DeclaredDim, Def, Dimension, ElemType, GraphId, Initial, Model, Node, NodeId,
+    OpsetImport, Port, Type, TypeKind, Value, ValueId, ValueInfo,
+};
+use onnx_lint::infer;
+use onnx_lint::infer::eval::{Array, Val};
+use onnx_lint::schema;
+use rustc_hash::FxHashMap;
+
+use crate::case::{Case, SIZES, SYMBOLS};
+use crate::fill::Fill;
+use crate::random::Random;
+
+pub struct Draft {
+    pub case: Case,
+    pub random: Random,
+    pub opset: u16,
+    /// What each value is, at the first sizes.
+    pub values: FxHashMap<ValueId, Val>,
+    /// The graphs that we are in, the innermost last, with the values that each makes.
+    pub scopes: Vec<(GraphId, Vec<ValueId>)>,
+}
+
+impl Draft {
+    /// An empty model.
+    pub fn new(opset: u16, random: Random) -> Self {
+        let mut model = Model::new();
+        model.opsets.push(OpsetImport { domain: None, version: Some(opset.into()) });
+        let release = schema::release(opset);
+        model.ir_version = release.map(|release| release.ir_version);
+        if let Some(release) = release {
+            let ml = OpsetImport { domain: Some("ai.onnx.ml".into()), version: Some(release.ml.into()) };
+            model.opsets.push(ml);
+        }
+        model.graphs[model.main].name = Some("g".into());
+        let scopes = vec![(model.main, Vec::new())];
+        let case = Case { model, fills: FxHashMap::default() };
+        Draft { case, random, opset, values: FxHashMap::default(), scopes }
+    }
+
+    pub fn graph(&self) -> GraphId {
+        self.scopes.last().map_or(self.case.model.main, |(graph, _)| *graph)
+    }
+
+    /// All values that can be used here.
+    pub fn visible(&self) -> Vec<ValueId> {
+        self.scopes.iter().flat_map(|(_, values)| values.iter().copied()).collect()
+    }
+
+    /// Those of them that are tensors.
+    pub fn tensors(&self) -> Vec<(ValueId, Arc<Array>)> {
+        let tensor = |value: ValueId| match self.values.get(&value) {
+            Some(Val::Tensor(array)) => Some((value, array.clone())),
+            _ => None,
+        };
+        self.visible().into_iter().filter_map(tensor).collect()
+    }
+
+    /// A value of a graph that is made by something.
+    pub fn value(&mut self, graph: GraphId, def: Def, val: Option<Val>) -> ValueId {
+        let name: Arc<str> = format!("v{}", self.case.model.values.len()).into();
+        let id = self.case.model.values.push(Value { name, graph, def, initial: None });
+        if let Some(val) = val {
+            self.values.insert(id, val);
+        }
+        let scope = self.scopes.iter_mut().find(|(scope, _)| *scope == graph);
+        if let Some((_, values)) = scope {
+            values.push(id);
+        }
+        id
+    }
+
+    /// An input of the main graph, some of whose sizes are free.
+    pub fn input(&mut self, array: Array, fill: Fill) -> ValueId {
+        let main = self.case.model.main;
+        let index = self.case.model.graphs[main].inputs.len() as u32;
+        let dims: Vec<DeclaredDim> = array.shape().iter().map(|&size| self.declared(size)).collect();
+        let ty = tensor_type(array.elem(), Some(dims));
+        let id = self.value(main, Def::Input(index), Some(array.into()));
+        if fill != Fill::Any {
+            self.case.fills.insert(self.case.model.values[id].name.clone(), fill);
+        }
+        let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
+        self.case.model.graphs[main].inputs.push(Port { value: id, info });
+        id
+    }
+
+    /// How a size of an input is declared: by its number, by a name that stands for it, or not at all.
+    fn declared(&mut self, size: usize) -> DeclaredDim {
+        let names: Vec<&str> =
+            SYMBOLS.iter().zip(SIZES[0]).filter(|(_, known)| *known == size).map(|(name, _)| *name).collect();
+        match self.random.pick(&names).copied() {
+            Some(name) if self.random.once_in(2) => DeclaredDim::Param(name.into()),
+            _ if size == SIZES[0][0] && self.random.once_in(8) => DeclaredDim::Absent,
+            _ => DeclaredDim::Value(size as i64),
+        }
+    }
+
+    /// A constant: an initializer, or a node where those would have to be inputs.
+    pub fn constant(&mut self, array: Array) -> ValueId {
+        let graph = self.graph();
+        let has_initializers = self.case.model.ir_version.is_some_and(|version| version >= 4);
+        let in_node = !has_initializers || self.random.once_in(4) || self.in_function();
+        let tensor = self.case.model.tensors.push(infer::tensor_of(&array));
+        if in_node {
+            let value = Attribute::new("value", AttrValue::Tensor(tensor));
+            let made = self.node("", "Constant", Vec::new(), vec![value], vec![Some(array.into())]);
+            return made[0];
+        }
+        let id = self.value(graph, Def::Initializer, Some(array.into()));
+        self.case.model.values[id].initial = Some(Initial::Dense(tensor));
+        self.case.model.graphs[graph].initializers.push(id);
+        id
+    }
+
+    fn in_function(&self) -> bool {
+        self.case.model.function_of(self.graph()).is_some()
+    }
+
+    /// Adds a node with these outputs; those that are `None` are left out. Returns the values of the others.
+    pub fn node(
+        &mut self,
+        domain: &str,
+        op: &str,
+        inputs: Vec<Option<ValueId>>,
+        attrs: Vec<Attribute>,
+        outputs: Vec<Option<Val>>,
+    ) -> Vec<ValueId> {
+        let graph = self.graph();
+        let node = Node {
+            graph,
+            domain: (!domain.is_empty()).then(|| domain.into()),
+            op_type: op.into(),
+            overload: None,
+            name: None,
+            inputs,
+            outputs: Vec::new(),
+            attrs,
+            doc: None,
+            metadata: Vec::new(),
+            device_configurations: Vec::new(),
+        };
+        let id: NodeId = self.case.model.nodes.push(node);
+        self.case.model.graphs[graph].nodes.push(id);
+        let mut made = Vec::new();
+        for (at, val) in outputs.into_iter().enumerate() {
+            let def = Def::Node { node: id, output: at as u32 };
+            let value = val.map(|val| self.value(graph, def, Some(val)));
+            self.case.model.nodes[id].outputs.push(value);
+            made.extend(value);
+        }
+        made
+    }
+
+    /// An input; a constant in a function, which has no others than those of its call.
+    pub fn given(&mut self, array: Array, fill: Fill) -> ValueId {
+        if self.in_function() { self.constant(array) } else { self.input(array, fill) }
+    }
+}
+
+/// The type of a tensor; `dims` is `None` where not even the rank is said.
+pub fn tensor_type(elem: ElemType, dims: Option<Vec<DeclaredDim>>) -> Type {
+    let dimension = |dim| Dimension { dim, denotation: None };
+    let shape = dims.map(|dims| dims.into_iter().map(dimension).collect());
+    TypeKind::Tensor { elem: Some(elem.number()), shape }.into()
+}

@@ -1,0 +1,59 @@
+//! Whether two results are the same, as far as what was done to the model says so.
+
+use onnx_lint::graph::ElemType;
+use onnx_lint::infer::eval::{Array, Val};
+
+/// How close results must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Every bit, but which NaN it is.
+    pub is_exact: bool,
+    /// Of infinities and NaN the specification does not say of every operator what becomes of them, so that two ways
+    /// to write one may differ there.
+    pub is_open_at_infinity: bool,
+}
+
+/// How two values differ by more than is claimed.
+pub fn difference(wanted: &Val, found: &Val, claim: Claim) -> Option<String> {
+    match (wanted, found) {
+        (Val::Tensor(wanted), Val::Tensor(found)) => tensors_differ(wanted, found, claim),
+        _ => (wanted != found).then(|| format!("{wanted:?} became {found:?}")),
+    }
+}
+
+pub fn describe(array: &Array) -> String {
+    format!("{}{:?}", array.elem(), array.shape())
+}
+
+fn tensors_differ(wanted: &Array, found: &Array, claim: Claim) -> Option<String> {
+    if (wanted.elem(), wanted.shape()) != (found.elem(), found.shape()) {
+        return Some(format!("{} became {}", describe(wanted), describe(found)));
+    }
+    if let (Ok(a), Ok(b)) = (wanted.ints(), found.ints()) {
+        let limit = if claim.is_exact { 0 } else { 1 };
+        let at = a.iter().zip(&b).position(|(a, b)| (a - b).abs() > limit)?;
+        return Some(format!("element {at} was {} and is {}", a[at], b[at]));
+    }
+    let (Ok(a), Ok(b)) = (wanted.f64s(), found.f64s()) else {
+        return (wanted != found).then(|| format!("{wanted:?} became {found:?}"));
+    };
+    let largest = a.iter().filter(|x| x.is_finite()).fold(1.0f64, |largest, x| largest.max(x.abs()));
+    let allowed = if claim.is_exact { 0.0 } else { tolerance(wanted.elem()) * largest };
+    let is_open = |a: f64, b: f64| claim.is_open_at_infinity && !(a.is_finite() && b.is_finite());
+    let is_same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
+    let is_close = |a: f64, b: f64| !claim.is_exact && (a - b).abs() <= allowed;
+    let is_wrong = |(a, b): (&f64, &f64)| !is_same(*a, *b) && !is_close(*a, *b) && !is_open(*a, *b);
+    let at = a.iter().zip(&b).position(is_wrong)?;
+    Some(format!("element {at} was {:?} and is {:?}", a[at], b[at]))
+}
+
+/// What rounding in another order may come to.
+pub fn tolerance(elem: ElemType) -> f64 {
+    match elem {
+        ElemType::Double => 1e-9,
+        ElemType::Float => 1e-4,
+        ElemType::Float16 => 1e-2,
+        ElemType::Bfloat16 => 6e-2,
+        _ => 0.25,
+    }
+}

@@ -1,0 +1,52 @@
+//! What the schemas do not say of operators and attributes, from two tables of data.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+type Table = FxHashMap<&'static str, &'static str>;
+
+fn read(text: &'static str) -> Table {
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('\t')).collect()
+}
+
+static OPERATORS: LazyLock<Table> = LazyLock::new(|| read(include_str!("operators.tsv")));
+static ATTRIBUTES: LazyLock<Table> = LazyLock::new(|| read(include_str!("attributes.tsv")));
+
+/// What is wanted of one input.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub shape: &'static str,
+    /// Which elements; empty for any.
+    pub fill: &'static str,
+    pub is_constant: bool,
+}
+
+/// What is wanted of the input at this position of an operator; of more than are listed, as of the last.
+pub fn input(op: &str, position: usize) -> Wanted {
+    let otherwise = if position == 0 { "?" } else { "~" };
+    let listed = OPERATORS.get(op).and_then(|inputs| {
+        let inputs: Vec<&'static str> = inputs.split_whitespace().collect();
+        inputs.get(position).or(inputs.last()).copied()
+    });
+    let (shape, fill) = match listed.unwrap_or(otherwise).split_once(':') {
+        Some(both) => both,
+        None => (listed.unwrap_or(otherwise), ""),
+    };
+    let (shape, fill) = (shape.trim_end_matches('!'), fill);
+    Wanted { shape, fill: fill.trim_end_matches('!'), is_constant: fill.ends_with('!') }
+}
+
+/// How an attribute is drawn; `None` where nothing but its schema tells.
+pub fn attribute(op: &str, name: &str) -> Option<&'static str> {
+    ATTRIBUTES.get(&*format!("{op}.{name}")).or_else(|| ATTRIBUTES.get(name)).copied()
+}
+
+/// Operators in the table that no schema has: misspelt, or gone.
+pub fn unknown(known: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let operators = OPERATORS.keys().copied();
+    let owners = ATTRIBUTES.keys().filter_map(|name| name.split_once('.')).map(|(op, _)| op);
+    let mut unknown: Vec<_> = operators.chain(owners).filter(|op| !known(op)).collect();
+    unknown.sort_unstable();
+    unknown
+}
