@@ -66,6 +66,10 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     if !matches!(x.shape(), [_] | [1, _]) {
         return bad("expected a vector or a matrix of one row");
     }
+    // Nothing is said of no strings at all.
+    if x.is_empty() {
+        return Err(Refusal::Unsupported);
+    }
     let exact = cx.flag("is_case_sensitive", false);
     let folded = |text: &str| if exact { text.to_owned() } else { text.to_lowercase() };
     let stops = cx.texts("stopwords").unwrap_or_default();

@@ -37,6 +37,9 @@ fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Pl
     let n = dim as i64;
     let end = n.checked_add(after).ok_or(Refusal::TooLarge)?;
     let start = before.checked_neg().ok_or(Refusal::TooLarge)?;
+    if end < start {
+        return bad("more is cropped than there is");
+    }
     if end.saturating_sub(start) > cx.budget.elements as i64 {
         return Err(Refusal::TooLarge);
     }

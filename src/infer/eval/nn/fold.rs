@@ -47,9 +47,12 @@ pub(super) fn max_unpool(cx: &Cx) -> Result<Array> {
     let mut inner = vec![batch, channels];
     for (i, &dim) in spatial.iter().enumerate() {
         let (begin, end) = window.pads_of(i);
-        let full = dim.saturating_sub(1).checked_mul(window.strides[i]);
+        let full = dim.checked_mul(window.strides[i]);
         let full = full.and_then(|reach| reach.checked_add(window.kernel[i])).ok_or(Refusal::TooLarge)?;
-        let size = full.checked_sub(begin).and_then(|size| size.checked_sub(end));
+        let size = full
+            .checked_sub(window.strides[i])
+            .and_then(|full| full.checked_sub(begin))
+            .and_then(|size| size.checked_sub(end));
         inner.push(size.ok_or(Refusal::BadInput("the pads exceed the output"))?);
     }
     let shape = match cx.maybe(2)? {
