@@ -8,8 +8,8 @@ use super::EGraph;
 use super::enode::{Call, ENode};
 use super::tables::Tables;
 use crate::graph::dim::Bounds;
-use crate::graph::{AttrValue, GraphId, NodeId, Tensor, TensorId, ValueId};
-use crate::infer::{Attrs, Fact, NoSymbols, TensorFact, transfer};
+use crate::graph::{AttrValue, ElemType, GraphId, NodeId, Tensor, TensorId, ValueId};
+use crate::infer::{Attrs, Fact, Known, NoSymbols, TensorFact, is_at_hand, is_weight_arithmetic, transfer};
 
 /// What is known of a class.
 #[derive(Clone, Debug, Default)]
@@ -106,6 +106,24 @@ fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
     transferred.0
 }
 
+/// Whether a call is weight arithmetic on constants at hand: it will be done beforehand, if it is chosen. Only the main
+/// graph holds what was computed.
+pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {
+    let scope = &egraph.analysis;
+    let key = scope.tables.op(call.op);
+    let at_hand = |&child: &Id| is_at_hand(scope.tables.model, egraph[child].data.fact());
+    scope.graph == scope.tables.model.main
+        && !call.children.is_empty()
+        && is_weight_arithmetic(&key.domain, &key.name)
+        && call.children.iter().all(at_hand)
+}
+
+/// Whether elements take more room than those of the first input: somebody made weights narrow by intent.
+fn is_widened(egraph: &EGraph, call: &Call, made: &TensorFact) -> bool {
+    let taken = egraph[call.children[0]].data.fact().elem();
+    made.elem.and_then(ElemType::bits) > taken.and_then(ElemType::bits)
+}
+
 fn input_fact<'a>(egraph: &'a EGraph, child: Id) -> Option<&'a Fact> {
     let class = &egraph[child];
     let is_absent = class.nodes.first() == Some(&ENode::Absent);
@@ -117,7 +135,7 @@ impl<'m> egg::Analysis<ENode> for Scope<'m> {
 
     fn make(egraph: &mut EGraph<'m>, enode: &ENode, _id: Id) -> Data {
         let seed = egraph.analysis.seed.take();
-        let facts = seed.unwrap_or_else(|| match enode {
+        let mut facts = seed.unwrap_or_else(|| match enode {
             ENode::Absent | ENode::Leaf(_) => vec![Fact::Unknown],
             ENode::Const(id) => {
                 vec![Fact::Tensor(TensorFact::constant(Arc::clone(egraph.analysis.tables.constant(*id))))]
@@ -127,6 +145,14 @@ impl<'m> egg::Analysis<ENode> for Scope<'m> {
                 vec![egraph[call[0]].data.facts.get(usize::from(*index)).cloned().unwrap_or_default()]
             }
         });
+        if let ([Fact::Tensor(tensor)], ENode::Call(call)) = (facts.as_mut_slice(), enode)
+            && matches!(tensor.value, Known::Nothing)
+            && tensor.shape.is_static()
+            && is_computed(egraph, call)
+            && !is_widened(egraph, call, tensor)
+        {
+            tensor.value = Known::Computed;
+        }
         Data { facts, ..Data::default() }
     }
 

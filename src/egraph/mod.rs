@@ -13,9 +13,10 @@ mod host;
 mod rebuild;
 mod rewrite;
 mod saturate;
+mod sizes;
 mod tables;
 
-pub use analysis::{Data, Scope};
+pub use analysis::{Data, Scope, is_computed};
 pub use build::{Built, build};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId};
 pub use host::NodeRef;

@@ -10,6 +10,7 @@ use super::enode::ENode;
 use super::host::{ClassHost, NodeRef};
 use super::rebuild::rebuild;
 use super::rewrite::{ClassPlan, Unapplied, apply};
+use super::sizes;
 use crate::rules::matcher::{self, Match};
 use crate::rules::plan::{Unplanned, plan};
 use crate::rules::rule::{Phase, Rule};
@@ -68,6 +69,7 @@ pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: 
     let most = egraph.total_number_of_nodes() * limits.growth + limits.slack;
     let mut done = Seen::default();
     fold(egraph);
+    sizes::unite(egraph);
     for round in 0.. {
         if round == limits.rounds {
             report.limits.push("rounds");
@@ -92,6 +94,7 @@ pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: 
         }
         rebuild(egraph);
         changed |= fold(egraph);
+        changed |= sizes::unite(egraph);
         if !changed {
             return;
         }
@@ -181,7 +184,9 @@ fn fold(egraph: &mut EGraph) -> bool {
         .classes()
         .filter(|class| !class.nodes.iter().any(|node| matches!(node, ENode::Const(_))))
         .filter_map(|class| Some((class.id, class.data.facts.first()?.as_const()?.clone())))
-        .filter(|(id, _)| !is_call_of_many(egraph, *id))
+        .filter(|(id, _)| {
+            !egraph[*id].nodes.iter().any(|node| sizes::is_tuple(&egraph.analysis.tables, node))
+        })
         .collect();
     constant.sort_unstable_by_key(|(id, _)| *id);
     let mut changed = false;
@@ -193,12 +198,4 @@ fn fold(egraph: &mut EGraph) -> bool {
     }
     rebuild(egraph);
     changed
-}
-
-/// Whether a class is a tuple of outputs, which is no value.
-fn is_call_of_many(egraph: &EGraph, class: Id) -> bool {
-    egraph[class]
-        .nodes
-        .iter()
-        .any(|node| node.as_call().is_some_and(|call| !egraph.analysis.tables.is_single(call.op, call)))
 }

@@ -52,7 +52,8 @@ pub fn choose(
     let possible = forms.cheapest();
     let roots: Vec<usize> =
         roots.iter().filter_map(|&root| forms.index.get(&egraph.find(root)).copied()).collect();
-    let search = Search::run(&forms, &possible, &roots);
+    let mut search = Search::run(&forms, &possible, &roots);
+    search.take_materials();
     let mut choice = Choice::default();
     for (class, &id) in forms.ids.iter().enumerate() {
         if search.users[class] > 0 {
@@ -66,10 +67,13 @@ pub fn choose(
 }
 
 /// A legal form: its place in its class, what it costs by itself, and the classes it needs.
+#[derive(Default)]
 struct Form {
     at: usize,
     cost: Cost,
     inputs: Vec<usize>,
+    /// The constants that it is computed of beforehand; in the model that comes of it, they are not needed.
+    materials: Vec<usize>,
 }
 
 /// The legal forms of every class, classes numbered in the order of their ids.
@@ -96,11 +100,15 @@ impl Forms {
             inputs.sort_unstable();
             inputs.dedup();
             let cost = if keep && is_original { Cost::default() } else { own(egraph, enode, is_original) };
-            legal.then_some(Form { at, cost, inputs })
+            legal.then_some(Form { at, cost, inputs, materials: Vec::new() })
         };
         let of =
             ids.iter().map(|&id| egraph[id].nodes.iter().enumerate().filter_map(form).collect()).collect();
-        Forms { ids, index, of }
+        let mut forms = Forms { ids, index, of };
+        if !keep {
+            weights::compute(egraph, &mut forms);
+        }
+        forms
     }
 
     /// For each class the form that is cheapest if nothing is shared. A form never costs less than its
@@ -207,6 +215,20 @@ impl<'a> Search<'a> {
         cost
     }
 
+    /// Uses what the chosen constants are computed of.
+    fn take_materials(&mut self) {
+        let mut open: Vec<usize> = (0..self.users.len()).filter(|&class| self.users[class] > 0).collect();
+        while let Some(class) = open.pop() {
+            let form = &self.forms.of[class][self.chosen[class]];
+            for &material in &form.materials {
+                self.users[material] += 1;
+                if self.users[material] == 1 {
+                    open.push(material);
+                }
+            }
+        }
+    }
+
     fn take_inputs(&mut self, class: usize) -> Cost {
         let forms = self.forms;
         let form = &forms.of[class][self.chosen[class]];
@@ -281,6 +303,8 @@ fn components(forms: &Forms) -> Vec<u32> {
     });
     crate::graph::order::components(forms.ids.len(), edges)
 }
+
+mod weights;
 
 #[cfg(test)]
 mod tests;

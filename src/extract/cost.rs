@@ -3,7 +3,8 @@
 use egg::Id;
 
 use crate::egraph::{Call, EGraph, ENode};
-use crate::graph::Def;
+use crate::graph::{Def, ElemType};
+use crate::infer::{Fact, MAX_ELEMENTS, Shape};
 use crate::schema::operator;
 use crate::schema::operator::Work;
 
@@ -45,6 +46,9 @@ const ELEMENTWISE: u64 = 30;
 const HEAVY: u64 = 1000;
 /// A constant that has to be written into the file, and each 64 bytes of it.
 const CONSTANT: u64 = 4;
+const CONSTANT_BYTES: u64 = 64;
+/// Of larger constants, each 8 bytes: a weight is not written twice to save a node.
+const WEIGHT_BYTES: u64 = 8;
 /// What a form must save before it is taken in place of the one that the graph came with.
 const CHANGE: u64 = 1;
 
@@ -57,20 +61,39 @@ pub fn own(egraph: &EGraph, enode: &ENode, is_original: bool) -> Cost {
         ENode::Absent => 0,
         ENode::Leaf(value) => {
             let model = egraph.analysis.tables.model;
+            let class = egraph.lookup(enode.clone()).map(|class| &egraph[class]);
+            let weight = class.map(|class| class.data.fact()).filter(|fact| fact.is_const());
             match model.values[*value].def {
+                _ if model.values[*value].graph != egraph.analysis.graph => 0,
                 // A `Constant` node is in the file anyway, but an equal initializer saves it.
-                Def::Node { .. } if model.values[*value].graph == egraph.analysis.graph => 1,
-                _ => 0,
+                Def::Node { .. } => 1 + weight.map_or(0, stored),
+                _ => weight.map_or(0, stored),
             }
         }
         ENode::Const(id) => {
             let array = egraph.analysis.tables.constant(*id);
-            let bytes = array.len() * array.elem().bits().unwrap_or(64) / 8;
-            CONSTANT + bytes as u64 / 64
+            CONSTANT + stored_bytes(array.len() * array.elem().bits().unwrap_or(64) / 8)
         }
         ENode::Output { .. } => 0,
         ENode::Call(call) => NODE + work(egraph, call) + change,
     })
+}
+
+/// What it costs that a constant is in the file.
+fn stored(fact: &Fact) -> u64 {
+    let elements = fact.shape().and_then(Shape::to_static).map(|dims| dims.iter().product::<usize>());
+    let bits = fact.elem().and_then(ElemType::bits).unwrap_or(64);
+    stored_bytes(elements.unwrap_or(0).saturating_mul(bits) / 8)
+}
+
+fn stored_bytes(bytes: usize) -> u64 {
+    const LARGE: usize = MAX_ELEMENTS * 8;
+    bytes as u64 / if bytes > LARGE { WEIGHT_BYTES } else { CONSTANT_BYTES }
+}
+
+/// The cost of a constant that is computed beforehand.
+pub fn computed(fact: &Fact) -> Cost {
+    Cost(CONSTANT + CHANGE + stored(fact))
 }
 
 /// What the operator itself costs, roughly in order of run time.

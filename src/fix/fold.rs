@@ -12,6 +12,7 @@ use super::options::Options;
 use super::report::Report;
 use crate::extract::{Constants, constant_node, initializer};
 use crate::graph::syntax::suggest::counted;
+use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId, ValueId, order, scopes};
 use crate::infer::eval::{Array, Val};
 use crate::infer::execute::{Executor, Limits, bytes_of};
@@ -20,6 +21,8 @@ use crate::infer::{self, Facts};
 /// Computations for each byte that a constant may take: what is folded is reshaped, joined and scaled, rarely
 /// multiplied.
 const WORK_PER_BYTE: usize = 256;
+/// And for each byte of weights, which each may be scaled and moved a few times.
+const WORK_PER_WEIGHT: usize = 4;
 
 /// Puts constants in the place of the nodes of the main graph that only constants go into; whether there
 /// were any.
@@ -51,14 +54,24 @@ struct Computed {
     tensors: FxHashMap<ValueId, Arc<Array>>,
     /// Values that take more bytes than what they are made of by intent: of quantised or narrow weights.
     widened: FxHashSet<ValueId>,
+    /// The bytes of the initializers that nothing needs any more once a value is a constant.
+    freed: FxHashMap<ValueId, usize>,
 }
 
 fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
-    let limits = Limits { bytes: limit, work: limit.saturating_mul(WORK_PER_BYTE) };
-    let mut executor = Executor::new(model, limits);
+    let weights =
+        model.graphs[model.main].initializers.iter().filter_map(|&value| bytes_in_file(model, value));
+    let (largest, all) =
+        weights.fold((0, 0_usize), |(most, all), len| (len.max(most), all.saturating_add(len)));
+    let work = limit.saturating_mul(WORK_PER_BYTE).saturating_add(all.saturating_mul(WORK_PER_WEIGHT));
+    let mut executor = Executor::new(model, Limits { bytes: limit, work });
     let mut computed = Computed::default();
+    let uses = Uses::new(model);
     for &id in order {
         let node = &model.nodes[id];
+        // What weights are folded by may be as large as they are.
+        let is_folding = infer::is_weight_arithmetic(node.domain(), &node.op_type);
+        executor.allow(if is_folding { limit.max(largest) } else { limit });
         if !executor.is_ready(id) || executor.run(id).is_err() || is_constant_node(model, id) {
             continue;
         }
@@ -71,6 +84,13 @@ fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
         };
         let is_wider = node.input(0).and_then(&mut bits) < node.output(0).and_then(&mut bits);
         let is_cast = node.domain().is_empty() && matches!(&*node.op_type, "Cast" | "CastLike");
+        let freed = node.inputs.iter().flatten().filter(|&&input| uses.count(input) == 1);
+        let freed = freed.map(|&input| match computed.freed.get(&input) {
+            Some(&freed) => freed,
+            None => bytes_in_file(model, input).unwrap_or(0),
+        });
+        let freed: usize = freed.sum();
+        computed.freed.extend(node.outputs.iter().flatten().map(|&output| (output, freed)));
         let widens = is_quantised || inherits || (is_cast && is_wider);
         for &output in node.outputs.iter().flatten() {
             if let Some(Val::Tensor(array)) = executor.value(output) {
@@ -82,6 +102,11 @@ fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
         }
     }
     computed
+}
+
+/// The bytes of a tensor that the main graph holds.
+fn bytes_in_file(model: &Model, value: ValueId) -> Option<usize> {
+    model.constant(value)?.byte_len()
 }
 
 /// Whether a node is a constant already.
@@ -171,7 +196,8 @@ impl Computed {
     /// The constant that may stand for a value: one that is not too large, and that does not undo what
     /// somebody made small.
     fn constant(&self, value: ValueId, need: Need, limit: usize) -> Option<Arc<Array>> {
-        let small = |array: &&Arc<Array>| bytes_of(array) <= limit;
+        let freed = self.freed.get(&value).copied().unwrap_or(0);
+        let small = |array: &&Arc<Array>| bytes_of(array) <= limit.max(freed);
         let undoes = need != Need::Output && self.widened.contains(&value);
         self.tensors.get(&value).filter(small).filter(|_| !undoes).cloned()
     }

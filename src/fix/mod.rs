@@ -13,6 +13,7 @@ mod decide;
 mod declarations;
 mod declared;
 mod fold;
+mod initializers;
 mod inline;
 mod interface;
 mod mend;
@@ -107,6 +108,7 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
             break;
         }
     }
+    changed |= options.optimize && initializers::lift(&mut model, &mut report);
     if changed {
         target::import_made(&mut model);
     }

@@ -57,6 +57,8 @@ pub enum Known {
     Const(Arc<Array>),
     /// A constant that is not looked at: too large, or in another file.
     Weight(TensorId),
+    /// A constant that is yet to be computed of others: weights that were scaled, joined, reshaped.
+    Computed,
     /// The elements of a small tensor of integers (or bools, as 0 and 1), in row-major order, where
     /// not all are numbers: those would be `Const`. The shape is static.
     Ints(Arc<[Size]>),
@@ -66,7 +68,7 @@ impl PartialEq for Known {
     /// Constants are compared bit by bit, so that one with a NaN equals itself.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Known::Nothing, Known::Nothing) => true,
+            (Known::Nothing, Known::Nothing) | (Known::Computed, Known::Computed) => true,
             (Known::Const(a), Known::Const(b)) => Arc::ptr_eq(a, b) || same_bits(a, b),
             (Known::Weight(a), Known::Weight(b)) => a == b,
             (Known::Ints(a), Known::Ints(b)) => a == b,
@@ -138,7 +140,7 @@ impl TensorFact {
 
     /// Whether it is the same in every run, looked at or not.
     pub fn is_const(&self) -> bool {
-        matches!(self.value, Known::Const(_) | Known::Weight(_))
+        matches!(self.value, Known::Const(_) | Known::Weight(_) | Known::Computed)
     }
 }
 

@@ -116,6 +116,7 @@ impl TensorFact {
     fn meet_values(&self, other: &TensorFact, shape: &Shape, bounds: &Bounds) -> Result<Known, Conflict> {
         Ok(match (&self.value, &other.value) {
             (Known::Nothing, value) | (value, Known::Nothing) => value.clone(),
+            (Known::Computed, value) | (value, Known::Computed) => value.clone(),
             (Known::Const(a), Known::Const(b)) => Known::Const(meet_constants(a, b)?),
             (Known::Const(constant), Known::Weight(_)) | (Known::Weight(_), Known::Const(constant)) => {
                 Known::Const(constant.clone())

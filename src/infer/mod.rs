@@ -27,6 +27,7 @@ mod shape;
 mod testing;
 mod unify;
 mod values;
+mod weights;
 
 #[doc(hidden)]
 pub use annotate::Declarer;
@@ -44,3 +45,4 @@ pub use load::attr;
 pub use load::{MAX_ELEMENTS, array, tensor_of};
 pub use meet::Conflict;
 pub use shape::{Shape, Size};
+pub use weights::{is_at_hand, is_weight_arithmetic};

@@ -131,6 +131,8 @@ functions! {
     Sqrt "sqrt" (Expr);
     /// Whether a size is one that inputs leave free, not a number.
     IsFree "is_free" (Expr);
+    /// Whether two sizes are known to be equal; false where they may be.
+    IsSame "is_same" (Expr, Expr);
     /// Whether every item equals this one.
     All "all" (Expr, Expr);
     /// `axes(list, rank)`: axes in range, each made non-negative.

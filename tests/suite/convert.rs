@@ -38,7 +38,7 @@ fn constants_stand_where_old_versions_take_them() {
             y = Mul (x, k)
             z = Mul (w, f)
         }"#;
-    check(integers, 9, &["ir_version: 4", "k = Constant", "f = Constant"], &[]);
+    check(integers, 9, &["ir_version: 4", "int64[1] k =  {3}", "float[1] f =  {0.5}"], &["Constant"]);
     check(
         integers,
         8,

@@ -39,7 +39,12 @@ fn random_forms(numbers: &mut Numbers) -> Forms {
             let mut inputs: Vec<usize> = (0..arity).map(|_| numbers.below(reach)).collect();
             inputs.sort_unstable();
             inputs.dedup();
-            forms.push(Form { at, cost: Cost::new(costs[numbers.below(costs.len())]), inputs });
+            forms.push(Form {
+                at,
+                cost: Cost::new(costs[numbers.below(costs.len())]),
+                inputs,
+                ..Form::default()
+            });
         }
         of.push(forms);
     }

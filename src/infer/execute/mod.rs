@@ -51,6 +51,11 @@ impl<'m> Executor<'m> {
         self.values.insert(value, given);
     }
 
+    /// Changes the bytes that any one tensor may take.
+    pub fn allow(&mut self, bytes: usize) {
+        self.limits.bytes = bytes;
+    }
+
     /// A value that is a constant: an initializer that no caller can replace, or what [`Executor::run`] made.
     pub fn value(&mut self, value: ValueId) -> Option<Val> {
         if let Some(known) = self.values.get(&value) {

@@ -92,6 +92,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
         (Func::IsFree, [size @ (Datum::Int(_) | Datum::Dim(_))]) => {
             Some(Datum::Bool(matches!(size, Datum::Dim(_))))
         }
+        (Func::IsSame, [left, right]) => Some(Datum::Bool(equal(left, right) == Some(true))),
         (Func::Default, [Datum::Absent, item]) => Some(item.clone()),
         (Func::Default, [given, _]) => Some(given.clone()),
         _ => list::call(func, args)

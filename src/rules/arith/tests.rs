@@ -62,6 +62,12 @@ fn lists() {
 fn sizes() {
     check(Func::IsFree, &[Datum::from(Dim::symbol("N"))], Some(Datum::Bool(true)));
     check(Func::IsFree, &[Datum::Int(3)], Some(Datum::Bool(false)));
+    let sizes = [Datum::from(Dim::symbol("N")), Datum::from(Dim::symbol("M")), Datum::Int(3)];
+    for (at, left) in sizes.iter().enumerate() {
+        for (other, right) in sizes.iter().enumerate() {
+            check(Func::IsSame, &[left.clone(), right.clone()], Some(Datum::Bool(at == other)));
+        }
+    }
     check(Func::IsFree, &[list(&[3])], None);
 }
 

@@ -1,0 +1,56 @@
+//! Constants that are computed beforehand, and what they are computed of.
+//!
+//! In the model that comes of it such a constant is an initializer: its form needs nothing, and costs what is stored.
+//! The classes that it is computed of have no forms but such, so that a way to compute them never leads back.
+
+use super::Forms;
+use crate::egraph::{EGraph, ENode, is_computed};
+use crate::extract::cost;
+
+/// The longest chain of computations, each of what the one before gave.
+const MAX_LEVELS: usize = 64;
+
+/// Gives each constant that the file does not hold one form by which it is computed, where there is one.
+pub(super) fn compute(egraph: &EGraph, forms: &mut Forms) {
+    let is_held = |class: usize| {
+        let nodes = &egraph[forms.ids[class]].nodes;
+        forms.of[class].iter().any(|form| !matches!(nodes[form.at], ENode::Call(_) | ENode::Output { .. }))
+    };
+    let count = forms.ids.len();
+    let is_const: Vec<bool> = forms.ids.iter().map(|&id| egraph[id].data.fact().is_const()).collect();
+    let mut is_known: Vec<bool> = (0..count).map(|class| is_const[class] && is_held(class)).collect();
+    let mut open: Vec<usize> = (0..count).filter(|&class| is_const[class] && !is_known[class]).collect();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for _ in 0..MAX_LEVELS {
+        let way = |&class: &usize| {
+            let nodes = &egraph[forms.ids[class]].nodes;
+            let is_way = |at: &usize| {
+                let form = &forms.of[class][*at];
+                let is_call = nodes[form.at].as_call().is_some_and(|call| is_computed(egraph, call));
+                is_call && is_const[class] && form.inputs.iter().all(|&input| is_known[input])
+            };
+            (0..forms.of[class].len()).find(is_way).map(|at| (class, at))
+        };
+        let level: Vec<(usize, usize)> = open.iter().filter_map(way).collect();
+        if level.is_empty() {
+            break;
+        }
+        level.iter().for_each(|&(class, _)| is_known[class] = true);
+        open.retain(|&class| !is_known[class]);
+        found.extend(level);
+    }
+    for &(class, at) in &found {
+        let fact = egraph[forms.ids[class]].data.fact();
+        let mut form = forms.of[class].swap_remove(at);
+        form.materials = std::mem::take(&mut form.inputs);
+        form.cost = cost::computed(fact);
+        forms.of[class] = vec![form];
+    }
+    let materials: Vec<usize> =
+        found.iter().flat_map(|&(class, _)| forms.of[class][0].materials.clone()).collect();
+    for class in materials {
+        let nodes = &egraph[forms.ids[class]].nodes;
+        let is_constant = |at: usize| !matches!(nodes[at], ENode::Call(_) | ENode::Output { .. });
+        forms.of[class].retain(|form| is_constant(form.at) || !form.materials.is_empty());
+    }
+}
