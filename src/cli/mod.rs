@@ -10,5 +10,6 @@ pub mod opset;
 pub mod output;
 pub mod paths;
 pub mod selectors;
+pub mod server;
 
 pub use failure::{Failure, Status};

@@ -60,6 +60,15 @@ pub fn lint(input: &Input, options: &LintOptions, log: &[Finding]) -> Linted {
             Linted::unreadable(known::UNREADABLE_MODEL.finding(message, Place::File))
         }
     };
+    in_order(linted, input)
+}
+
+/// As [`lint`], with what an editor holds of the file.
+pub fn lint_content(input: &Input, content: Bytes, options: &LintOptions) -> Linted {
+    in_order(lint_bytes(input, content, options, &[]), input)
+}
+
+fn in_order(linted: Linted, input: &Input) -> Linted {
     let mut sink = Sink::default();
     sink.extend(linted.findings.into_iter().map(|finding| at_home(finding, &input.name)));
     let mut findings = sink.finish();

@@ -23,6 +23,7 @@ mod pitfalls;
 mod readme;
 mod roundtrip;
 mod rules;
+mod server;
 mod soundness;
 mod text;
 mod tidy;

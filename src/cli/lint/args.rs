@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{ArgAction, Parser};
+use clap::{ArgAction, Parser, Subcommand};
 
 use super::config::Config;
 use crate::cli::output::Colour;
@@ -17,8 +17,12 @@ use crate::lint::runtime::Runtime;
 /// Reads models (.onnx, .onnxtxt, .textproto, .json) and what led to them: torch.export archives (.pt2),
 /// TorchScript graphs (.torchir.txt), what the export printed (.log), and the Python source (.py).
 #[derive(Clone, Debug, Parser)]
-#[command(name = "onnx-lint", version, after_help = AFTER_HELP)]
+#[command(name = "onnx-lint", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+#[command(disable_help_subcommand = true)]
 pub struct Args {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
     /// Files, or folders to search; `-` is standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
@@ -149,6 +153,13 @@ pub struct Args {
     /// Files to lint at a time [default: one for each core]
     #[arg(long, value_name = "N", help_heading = "Configuration", action = ArgAction::Set)]
     pub jobs: Option<usize>,
+}
+
+/// What else there is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub enum Command {
+    /// Serve an editor: the language server protocol over standard input and output
+    Server,
 }
 
 impl Args {

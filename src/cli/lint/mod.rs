@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use walkdir::WalkDir;
 
-use self::args::Args;
+use self::args::{Args, Command};
 use self::baseline::Baseline;
 use self::config::{Config, Configs};
 use self::discover::{Discovered, discover};
@@ -30,7 +30,7 @@ use self::settings::{Assigned, Settings};
 use self::suppress::Suppressions;
 use super::catalogue::{Catalogue, Extent, Known};
 use super::output::{self, Colour};
-use super::{Failure, Status, crash};
+use super::{Failure, Status, crash, server};
 use crate::diag::render::{Look, Page, Run, render};
 use crate::diag::{Finding, Level, Place, known};
 use crate::evidence::{self, Input, Linted};
@@ -38,6 +38,9 @@ use crate::read::sniff::Kind;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
+    if let Some(Command::Server) = args.command {
+        return server::run();
+    }
     if !args.test_rules.is_empty() {
         return test_rules::test_rules(&args.test_rules, output::look(&std::io::stdout(), args.color));
     }

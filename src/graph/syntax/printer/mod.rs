@@ -234,6 +234,13 @@ impl<'m> Printer<'m> {
     }
 }
 
+/// A name as it is written: in quotes where it is no identifier.
+pub fn named(name: &str) -> String {
+    let mut out = String::new();
+    push_name(&mut out, name);
+    out
+}
+
 fn push_name(out: &mut String, name: &str) {
     if is_identifier(name) { out.push_str(name) } else { push_quoted(out, name) }
 }

@@ -1,0 +1,33 @@
+// Starts `onnx-lint server` and leaves everything else to it.
+"use strict";
+
+const { workspace } = require("vscode");
+const { LanguageClient } = require("vscode-languageclient/node");
+
+let client;
+
+function activate() {
+  const command = workspace.getConfiguration("onnx-lint").get("path", "onnx-lint");
+  const languages = ["python", "onnxtxt", "onnx-rule"];
+  client = new LanguageClient(
+    "onnx-lint",
+    "onnx-lint",
+    { command, args: ["server"] },
+    {
+      documentSelector: languages.map((language) => ({ scheme: "file", language })),
+      synchronize: {
+        // Models are linted again when they are exported anew, and all is when the configuration changes.
+        fileEvents: workspace.createFileSystemWatcher(
+          "**/{*.onnx,*.pt2,*.torchir.txt,onnx-lint.toml,.onnx-lint.toml,pyproject.toml}",
+        ),
+      },
+    },
+  );
+  return client.start();
+}
+
+function deactivate() {
+  return client && client.stop();
+}
+
+module.exports = { activate, deactivate };

@@ -1,0 +1,81 @@
+//! What the server offers to change.
+
+use std::collections::HashMap;
+
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, Position, Range, TextEdit, Uri,
+    WorkspaceEdit,
+};
+
+use super::document::{Document, units};
+use super::names::Names;
+use crate::diag::Selection;
+use crate::fix::{Options, fix};
+use crate::graph::syntax::{Source, Span, parse, printer};
+use crate::rules::registry::RuleSet;
+use crate::source::without_comment;
+use crate::write::text::write;
+
+/// The edits that give the value at a byte another name; `None` where there is none, or the name is taken.
+pub fn rename(
+    source: &Source,
+    document: &Document,
+    offset: usize,
+    name: &str,
+) -> Result<Vec<TextEdit>, String> {
+    let names = Names::of(source);
+    let (value, _) = names.value_at(offset).ok_or("there is no value here")?;
+    if names.values.iter().any(|other| &*other.name == name) {
+        return Err(format!("`{name}` is another value already"));
+    }
+    let written = printer::named(name);
+    let edit = |place: &Span| TextEdit { range: document.range(place.range()), new_text: written.clone() };
+    Ok(value.places.iter().map(edit).collect())
+}
+
+/// The model as the printer writes it; `None` for a text with faults, and one with comments, which would be lost.
+pub fn format(source: &Source, document: &Document) -> Option<Vec<TextEdit>> {
+    let has_comment = document.text.lines().any(|line| without_comment(line).len() < line.trim_end().len());
+    let parsed = parse(source);
+    let model = parsed.model.filter(|_| parsed.findings.is_empty() && !has_comment)?;
+    Some(vec![TextEdit { range: document.whole(), new_text: write(&model) }])
+}
+
+/// What can be done about a finding of a model as text.
+pub fn mend(
+    source: &Source,
+    document: &Document,
+    code: &str,
+    rules: &RuleSet,
+) -> Option<(String, Vec<TextEdit>)> {
+    let parsed = parse(source);
+    let model = parsed.model.filter(|_| parsed.findings.is_empty())?;
+    let selection = Selection::new(vec![code.to_owned()], Vec::new());
+    let options = Options { selection, unsafe_fixes: true, optimize: false, ..Options::default() };
+    let outcome = fix(model, &options, rules);
+    let done = outcome.changed && outcome.findings.is_empty();
+    done.then(|| {
+        let edit = TextEdit { range: document.whole(), new_text: write(&outcome.model) };
+        (format!("onnx-fix: mend {code}"), vec![edit])
+    })
+}
+
+/// The comment that accepts a finding on its line of Python.
+pub fn accept(document: &Document, code: &str, found: &Diagnostic) -> Option<(String, Vec<TextEdit>)> {
+    let line = document.line(found.range.start.line)?;
+    let end = Position::new(found.range.start.line, units(line.trim_end(), usize::MAX));
+    let new_text = format!("  # onnx-lint: ignore[{code}]");
+    Some((format!("accept {code} on this line"), vec![TextEdit { range: Range::new(end, end), new_text }]))
+}
+
+/// Edits of one document as an action that does away with a finding.
+pub fn action(uri: &Uri, found: &Diagnostic, (title, edits): (String, Vec<TextEdit>)) -> CodeActionOrCommand {
+    let changes = HashMap::from([(uri.clone(), edits)]);
+    CodeActionOrCommand::CodeAction(CodeAction {
+        title,
+        kind: Some(CodeActionKind::QUICKFIX),
+        diagnostics: Some(vec![found.clone()]),
+        edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
+        ..CodeAction::default()
+    })
+}

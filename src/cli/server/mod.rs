@@ -1,0 +1,179 @@
+//! `onnx-lint server`: the language server protocol over standard input and output.
+
+mod convert;
+mod document;
+mod edits;
+mod hover;
+mod names;
+mod requests;
+mod uri;
+mod workspace;
+
+use std::path::PathBuf;
+
+use lsp_server::{Connection, Message, Notification, Request, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument,
+    DidSaveTextDocument, Notification as _, PublishDiagnostics, ShowMessage,
+};
+use lsp_types::{
+    CodeActionKind, CodeActionOptions, HoverProviderCapability, InitializeParams, MessageType, OneOf,
+    PublishDiagnosticsParams, SaveOptions, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Uri,
+};
+use serde::de::DeserializeOwned;
+
+use self::document::Document;
+use self::workspace::Workspace;
+use crate::cli::{Failure, Status};
+
+/// Serves one editor until it says goodbye.
+///
+/// # Errors
+/// An editor that does not keep to the protocol.
+pub fn run() -> Result<Status, Failure> {
+    let failed = |what: &str| Failure::new(format!("onnx-lint server: {what}"));
+    let (connection, threads) = Connection::stdio();
+    let capabilities = serde_json::to_value(capabilities()).map_err(|error| failed(&error.to_string()))?;
+    let params = connection.initialize(capabilities).map_err(|error| failed(&error.to_string()))?;
+    let params: InitializeParams =
+        serde_json::from_value(params).map_err(|error| failed(&error.to_string()))?;
+    let mut server = Server { workspace: Workspace::new(roots(&params))?, connection };
+    server.lint_models();
+    let ended = server.serve();
+    // The threads end when nobody can send to them any more.
+    drop(server);
+    threads.join().map_err(|error| failed(&error.to_string()))?;
+    ended.map(|()| Status::Clean).map_err(|what| failed(&what))
+}
+
+fn capabilities() -> ServerCapabilities {
+    let sync = TextDocumentSyncOptions {
+        open_close: Some(true),
+        change: Some(TextDocumentSyncKind::INCREMENTAL),
+        save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions { include_text: Some(false) })),
+        ..TextDocumentSyncOptions::default()
+    };
+    let actions = CodeActionOptions {
+        code_action_kinds: Some(vec![CodeActionKind::QUICKFIX]),
+        ..CodeActionOptions::default()
+    };
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncCapability::Options(sync)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(actions.into()),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// The folders that the editor has open.
+fn roots(params: &InitializeParams) -> Vec<PathBuf> {
+    let folders = params.workspace_folders.iter().flatten();
+    folders.filter_map(|folder| uri::path(&folder.uri)).collect()
+}
+
+struct Server {
+    workspace: Workspace,
+    connection: Connection,
+}
+
+impl Server {
+    fn serve(&mut self) -> Result<(), String> {
+        while let Ok(message) = self.connection.receiver.recv() {
+            match message {
+                Message::Request(request) => {
+                    if self.connection.handle_shutdown(&request).map_err(|error| error.to_string())? {
+                        return Ok(());
+                    }
+                    let response = self.answer(request);
+                    self.send(response.into());
+                }
+                Message::Notification(notification) => self.notified(notification),
+                Message::Response(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, request: Request) -> Response {
+        requests::answer(&self.workspace, request)
+    }
+
+    fn notified(&mut self, notification: Notification) {
+        match &*notification.method {
+            DidOpenTextDocument::METHOD => {
+                let Some(params) = params::<DidOpenTextDocument>(notification) else { return };
+                let opened = params.text_document;
+                let document = Document::new(opened.text, opened.version);
+                self.workspace.documents.insert(opened.uri.clone(), document);
+                self.publish(&opened.uri);
+            }
+            DidChangeTextDocument::METHOD => {
+                let Some(params) = params::<DidChangeTextDocument>(notification) else { return };
+                let changed = params.text_document;
+                if let Some(document) = self.workspace.documents.get_mut(&changed.uri) {
+                    document.apply(params.content_changes, changed.version);
+                }
+                self.publish(&changed.uri);
+            }
+            DidCloseTextDocument::METHOD => {
+                let Some(params) = params::<DidCloseTextDocument>(notification) else { return };
+                self.workspace.documents.remove(&params.text_document.uri);
+                self.publish(&params.text_document.uri);
+            }
+            DidSaveTextDocument::METHOD => self.lint_models(),
+            DidChangeWatchedFiles::METHOD => {
+                if let Err(failure) = self.workspace.reload() {
+                    self.complain(&failure);
+                }
+                self.lint_models();
+            }
+            _ => {}
+        }
+    }
+
+    /// Lints the models anew, and says what is different of the files of Python that they speak of.
+    fn lint_models(&mut self) {
+        match self.workspace.lint_models() {
+            Ok(files) => files.iter().filter_map(|path| uri::uri(path)).for_each(|uri| self.publish(&uri)),
+            Err(failure) => self.complain(&failure),
+        }
+    }
+
+    fn publish(&self, uri: &Uri) {
+        match self.workspace.diagnostics(uri) {
+            Ok(diagnostics) => {
+                let version = self.workspace.documents.get(uri).map(|document| document.version);
+                let params = PublishDiagnosticsParams { uri: uri.clone(), diagnostics, version };
+                self.notify::<PublishDiagnostics>(params);
+            }
+            Err(failure) => self.complain(&failure),
+        }
+    }
+
+    fn complain(&self, failure: &Failure) {
+        let message = failure.message().to_owned();
+        self.notify::<ShowMessage>(ShowMessageParams { typ: MessageType::ERROR, message });
+    }
+
+    fn notify<N: lsp_types::notification::Notification>(&self, params: N::Params) {
+        self.send(Notification::new(N::METHOD.to_owned(), params).into());
+    }
+
+    /// An editor that is gone hears nothing; the loop ends by itself.
+    fn send(&self, message: Message) {
+        let _ = self.connection.sender.send(message);
+    }
+}
+
+/// What a notification says; nothing where it is not as the protocol has it.
+fn params<N: lsp_types::notification::Notification>(notification: Notification) -> Option<N::Params>
+where
+    N::Params: DeserializeOwned,
+{
+    serde_json::from_value(notification.params).ok()
+}

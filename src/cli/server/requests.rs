@@ -1,0 +1,134 @@
+//! What an editor asks.
+
+use std::collections::HashMap;
+
+use lsp_server::{ErrorCode, Request, Response};
+use lsp_types::request::{
+    CodeActionRequest, Formatting, GotoDefinition, HoverRequest, References, Rename, Request as _,
+};
+use lsp_types::{
+    CodeActionOrCommand, CodeActionParams, GotoDefinitionResponse, Hover, HoverContents, Location,
+    MarkupContent, MarkupKind, NumberOrString, Position, TextDocumentPositionParams, Uri, WorkspaceEdit,
+};
+use serde_json::Value;
+
+use super::document::Document;
+use super::edits;
+use super::hover;
+use super::names::Names;
+use super::workspace::Workspace;
+use crate::cli::lint::rules::page;
+use crate::graph::syntax::Source;
+
+/// The answer to a request.
+pub fn answer(workspace: &Workspace, request: Request) -> Response {
+    let (id, params) = (request.id, request.params);
+    let asked = match &*request.method {
+        HoverRequest::METHOD => ask::<HoverRequest>(params, |params| {
+            Ok(hovered(workspace, &params.text_document_position_params))
+        }),
+        GotoDefinition::METHOD => ask::<GotoDefinition>(params, |params| {
+            let at = &params.text_document_position_params;
+            Ok(places(workspace, at, true).pop().map(GotoDefinitionResponse::Scalar))
+        }),
+        References::METHOD => ask::<References>(params, |params| {
+            Ok(Some(places(workspace, &params.text_document_position, false)))
+        }),
+        Rename::METHOD => ask::<Rename>(params, |params| {
+            let at = &params.text_document_position;
+            let Some((document, source, offset)) = model_at(workspace, at) else {
+                return Err("only values of models as text can be renamed".to_owned());
+            };
+            let edits = edits::rename(&source, document, offset, &params.new_name)?;
+            let changes = HashMap::from([(at.text_document.uri.clone(), edits)]);
+            Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+        }),
+        Formatting::METHOD => ask::<Formatting>(params, |params| {
+            let uri = &params.text_document.uri;
+            let found = text_of(workspace, uri);
+            Ok(found.and_then(|(document, source)| edits::format(&source, document)))
+        }),
+        CodeActionRequest::METHOD => {
+            ask::<CodeActionRequest>(params, |params| Ok(Some(actions(workspace, &params))))
+        }
+        method => {
+            let message = format!("`{method}` is not known here");
+            return Response::new_err(id, ErrorCode::MethodNotFound as i32, message);
+        }
+    };
+    match asked {
+        Ok(result) => Response::new_ok(id, result),
+        Err(why) => Response::new_err(id, ErrorCode::InvalidParams as i32, why),
+    }
+}
+
+fn ask<R: lsp_types::request::Request>(
+    params: Value,
+    answer: impl FnOnce(R::Params) -> Result<R::Result, String>,
+) -> Result<Value, String> {
+    let params = serde_json::from_value(params).map_err(|error| error.to_string())?;
+    serde_json::to_value(answer(params)?).map_err(|error| error.to_string())
+}
+
+/// A model as text that is open.
+fn text_of<'w>(workspace: &'w Workspace, uri: &Uri) -> Option<(&'w Document, Source)> {
+    let document = workspace.documents.get(uri).filter(|_| uri.as_str().ends_with(".onnxtxt"))?;
+    Some((document, Source::new("", &document.text)))
+}
+
+fn model_at<'w>(
+    workspace: &'w Workspace,
+    at: &TextDocumentPositionParams,
+) -> Option<(&'w Document, Source, usize)> {
+    let (document, source) = text_of(workspace, &at.text_document.uri)?;
+    Some((document, source, document.offset(at.position)))
+}
+
+/// The page of the rule that found something here, else what is known of the operator or value.
+fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hover> {
+    let shown = |text: String, range| Hover {
+        contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text }),
+        range,
+    };
+    if let Some((document, source, offset)) = model_at(workspace, at)
+        && let Some((text, span)) = hover::in_model(&source, offset)
+    {
+        return Some(shown(text, Some(document.range(span.range()))));
+    }
+    let diagnostics = workspace.diagnostics(&at.text_document.uri).ok()?;
+    let found = diagnostics.into_iter().find(|found| contains(found.range, at.position))?;
+    let Some(NumberOrString::String(code)) = &found.code else { return None };
+    Some(shown(page(code, &workspace.catalogue)?, Some(found.range)))
+}
+
+fn contains(range: lsp_types::Range, position: Position) -> bool {
+    range.start <= position && position <= range.end
+}
+
+/// Where the value at a place is made, or all places of its name.
+fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definition: bool) -> Vec<Location> {
+    let Some((document, source, offset)) = model_at(workspace, at) else { return Vec::new() };
+    let names = Names::of(&source);
+    let Some((value, _)) = names.value_at(offset) else { return Vec::new() };
+    let spans = if only_definition { std::slice::from_ref(&value.definition) } else { &value.places };
+    let uri = &at.text_document.uri;
+    spans.iter().map(|span| Location { uri: uri.clone(), range: document.range(span.range()) }).collect()
+}
+
+/// What can be done about the findings at a place: models are mended, and what Python is said to do is accepted.
+fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
+    let uri = &params.text_document.uri;
+    let Some(document) = workspace.documents.get(uri) else { return Vec::new() };
+    let text = text_of(workspace, uri);
+    let mut offered = Vec::new();
+    for found in &params.context.diagnostics {
+        let Some(NumberOrString::String(code)) = &found.code else { continue };
+        let change = match &text {
+            Some((_, source)) => edits::mend(source, document, code, workspace.catalogue.rules()),
+            None if uri.as_str().ends_with(".py") => edits::accept(document, code, found),
+            None => None,
+        };
+        offered.extend(change.map(|change| edits::action(uri, found, change)));
+    }
+    offered
+}

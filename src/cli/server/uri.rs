@@ -1,0 +1,31 @@
+//! Files as the protocol names them.
+
+use std::path::{Path, PathBuf};
+
+use lsp_types::Uri;
+use url::Url;
+
+/// The path of a file; `None` for what is no file, as an unsaved text.
+pub fn path(uri: &Uri) -> Option<PathBuf> {
+    Url::parse(uri.as_str()).ok()?.to_file_path().ok()
+}
+
+/// The name of a file; `None` for a path that has none, as a relative one.
+pub fn uri(path: &Path) -> Option<Uri> {
+    Url::from_file_path(path).ok()?.as_str().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn there_and_back() {
+        let odd = Path::new("/a b/ä%.py");
+        let named = uri(odd).expect("an absolute path");
+        assert_eq!(named.as_str(), "file:///a%20b/%C3%A4%25.py");
+        assert_eq!(path(&named).as_deref(), Some(odd));
+        assert_eq!(path(&"untitled:1".parse().expect("a name")), None);
+    }
+}

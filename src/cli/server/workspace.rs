@@ -1,0 +1,224 @@
+//! What the server knows: the texts that are open, and what the models below its folders say of their sources.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use clap::Parser;
+use lsp_types::{Diagnostic, Range, Uri};
+
+use super::convert::{diagnostic, first_line, of_source, of_text};
+use super::document::Document;
+use super::uri;
+use crate::cli::Failure;
+use crate::cli::catalogue::{Catalogue, Extent};
+use crate::cli::crash;
+use crate::cli::lint::args::Args;
+use crate::cli::lint::config::Configs;
+use crate::cli::lint::discover::discover;
+use crate::cli::lint::settings::Settings;
+use crate::cli::lint::suppress::Suppressions;
+use crate::diag::{Finding, Place};
+use crate::evidence::{self, Input, Linted};
+use crate::graph::syntax::{Source, parse};
+use crate::graph::uses::Uses;
+use crate::lint::locate::{Locator, Part};
+use crate::source::SourceFiles;
+
+/// Everything that answers are made of.
+pub struct Workspace {
+    /// The folders that the editor has open.
+    roots: Vec<PathBuf>,
+    pub catalogue: Catalogue,
+    configs: Configs,
+    args: Args,
+    pub documents: BTreeMap<Uri, Document>,
+    /// What each model says of Python, by the file of the model.
+    models: BTreeMap<PathBuf, Vec<Finding>>,
+}
+
+impl Workspace {
+    /// # Errors
+    /// Rules or configurations of the user that cannot be read.
+    pub fn new(roots: Vec<PathBuf>) -> Result<Self, Failure> {
+        let mut args = Args::parse_from(["onnx-lint"]);
+        args.paths.clone_from(&roots);
+        let configs = Configs::new(None, false)?;
+        let config = configs.for_folder(roots.first().map_or(Path::new("."), PathBuf::as_path))?;
+        let folders: Vec<PathBuf> = config.rules.iter().map(|folder| config.resolve(folder)).collect();
+        let catalogue = Catalogue::load(&folders, Extent::Pages)?;
+        let (documents, models) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Workspace { roots, catalogue, configs, args, documents, models })
+    }
+
+    /// Reads configurations and rules anew.
+    ///
+    /// # Errors
+    /// As [`Workspace::new`]; what was known stays then.
+    pub fn reload(&mut self) -> Result<(), Failure> {
+        let fresh = Workspace::new(self.roots.clone())?;
+        let (documents, models) = (std::mem::take(&mut self.documents), std::mem::take(&mut self.models));
+        *self = Workspace { documents, models, ..fresh };
+        Ok(())
+    }
+
+    /// How files of a folder are linted. Sources are looked up anew: they change while an editor is at them.
+    fn settings(&self, folder: &Path) -> Result<Settings, Failure> {
+        Settings::new(&self.args, &*self.configs.for_folder(folder)?, &self.catalogue)
+    }
+
+    /// Lints the models below the folders; gives the files of Python that are spoken of now, or were before.
+    ///
+    /// # Errors
+    /// Folders that cannot be searched.
+    pub fn lint_models(&mut self) -> Result<Vec<PathBuf>, Failure> {
+        let mut touched = self.spoken_of();
+        let inputs = match self.roots.is_empty() {
+            true => Vec::new(),
+            false => discover(&self.args, &self.configs)?.inputs,
+        };
+        let is_python = |input: &Input| input.name.ends_with(".py");
+        let mut models = BTreeMap::new();
+        for input in inputs.iter().filter(|input| !is_python(input)) {
+            let Some(path) = input.path.clone() else { continue };
+            models.insert(path, self.lint_model(input)?);
+        }
+        self.models = models;
+        touched.extend(self.spoken_of());
+        touched.sort();
+        touched.dedup();
+        Ok(touched)
+    }
+
+    /// What a model says of lines of Python that are here.
+    fn lint_model(&self, input: &Input) -> Result<Vec<Finding>, Failure> {
+        let settings = self.settings(input.folder())?;
+        let linted =
+            self.shown(input, &settings, || evidence::lint(input, &settings.lint_options(input), &[]));
+        let here = |finding: Finding| {
+            let (path, source) = settings.sources.at_home(finding.source.as_ref()?)?;
+            let file = Arc::from(std::path::absolute(path).ok()?.to_string_lossy());
+            let source = crate::diag::SourcePlace { file, ..source };
+            Some(Finding { source: Some(source), ..finding })
+        };
+        Ok(linted.findings.into_iter().filter_map(here).collect())
+    }
+
+    /// What the settings show of what is found, but for what is accepted.
+    fn shown(&self, input: &Input, settings: &Settings, lint: impl FnOnce() -> Linted) -> Linted {
+        let mut linted = crash::guard(lint).unwrap_or_default();
+        linted.findings.retain_mut(|finding| settings.shows(input, finding));
+        Suppressions::new(&self.catalogue).apply(input, settings, &mut linted);
+        linted
+    }
+
+    fn spoken_of(&self) -> Vec<PathBuf> {
+        let findings = self.models.values().flatten();
+        findings.filter_map(|finding| Some(PathBuf::from(&*finding.source.as_ref()?.file))).collect()
+    }
+
+    /// All that there is to say of an open document, or of a file that models speak of.
+    ///
+    /// # Errors
+    /// A configuration that cannot be read.
+    pub fn diagnostics(&self, uri: &Uri) -> Result<Vec<Diagnostic>, Failure> {
+        let Some(path) = uri::path(uri) else { return Ok(Vec::new()) };
+        let input = Input::new(&path, false);
+        let settings = self.settings(input.folder())?;
+        let mut said: Vec<(Finding, Range)> = self.of_models(&path);
+        if let Some(document) = self.documents.get(uri) {
+            let is_new = |finding: &Finding, range: &Range, said: &[(Finding, Range)]| {
+                !said
+                    .iter()
+                    .any(|(other, at)| other.code == finding.code && at.start.line == range.start.line)
+            };
+            for (finding, range) in self.of_document(&input, &settings, document) {
+                if is_new(&finding, &range, &said) || finding.source.is_none() {
+                    said.push((finding, range));
+                }
+            }
+        }
+        Ok(said.iter().map(|(finding, range)| diagnostic(finding, *range, &settings.sources)).collect())
+    }
+
+    fn of_models(&self, path: &Path) -> Vec<(Finding, Range)> {
+        let here = |finding: &&Finding| {
+            finding.source.as_ref().is_some_and(|source| Path::new(&*source.file) == path)
+        };
+        let placed = |finding: &Finding| {
+            let source = finding.source.as_ref()?;
+            Some((finding.clone(), of_source(source, source.code.as_deref().unwrap_or(""))))
+        };
+        self.models.values().flatten().filter(here).filter_map(placed).collect()
+    }
+
+    fn of_document(&self, input: &Input, settings: &Settings, document: &Document) -> Vec<(Finding, Range)> {
+        let content = Bytes::from(document.text.clone());
+        if input.name.ends_with(".rule") {
+            return rule_faults(&input.name, document);
+        }
+        let options = settings.lint_options(input);
+        let linted = self.shown(input, settings, || evidence::lint_content(input, content, &options));
+        let nodes = NodeRanges::of(input, document);
+        let range = |finding: &Finding| match &finding.place {
+            Place::Text(text) => of_text(text),
+            Place::Source(source) => {
+                of_source(source, document.line(source.line.saturating_sub(1)).unwrap_or(""))
+            }
+            Place::Graph(_) => nodes.get(&finding.place).unwrap_or(first_line(document)),
+            Place::File | Place::Offset(_) => first_line(document),
+        };
+        linted
+            .findings
+            .into_iter()
+            .map(|finding| {
+                let at = range(&finding);
+                (finding, at)
+            })
+            .collect()
+    }
+}
+
+/// What is wrong in a file of rules.
+fn rule_faults(name: &str, document: &Document) -> Vec<(Finding, Range)> {
+    let mut rules = crate::rules::registry::RuleSet::default();
+    let faults = rules.add([Source::new(name, &document.text)]);
+    let placed = |fault: Finding| {
+        let range = match &fault.place {
+            Place::Text(text) => of_text(text),
+            _ => first_line(document),
+        };
+        (fault, range)
+    };
+    faults.into_iter().map(placed).collect()
+}
+
+/// Where the nodes of a model as text stand in it.
+#[derive(Default)]
+struct NodeRanges(BTreeMap<(Arc<str>, Arc<str>, (u32, u32)), Range>);
+
+impl NodeRanges {
+    fn of(input: &Input, document: &Document) -> NodeRanges {
+        if !input.name.ends_with(".onnxtxt") {
+            return NodeRanges::default();
+        }
+        let parsed = parse(&Source::new("", &document.text));
+        let Some(model) = &parsed.model else { return NodeRanges::default() };
+        let (uses, sources) = (Uses::new(model), SourceFiles::default());
+        let locator = Locator::new(model, &uses, &sources);
+        let ranges = parsed.nodes.iter().filter_map(|(node, span)| {
+            Some((key(&locator.node(*node, Part::Whole))?, document.range(span.range())))
+        });
+        NodeRanges(ranges.collect())
+    }
+
+    fn get(&self, place: &Place) -> Option<Range> {
+        self.0.get(&key(place)?).copied()
+    }
+}
+
+fn key(place: &Place) -> Option<(Arc<str>, Arc<str>, (u32, u32))> {
+    let graph = place.graph()?;
+    Some((graph.graph.clone(), graph.node.clone(), graph.position))
+}

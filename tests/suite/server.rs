@@ -1,0 +1,270 @@
+//! The language server, as an editor talks to it: over standard input and output of a process.
+
+use std::io::BufReader;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use lsp_server::{Message, Notification, Request, RequestId};
+use serde_json::{Value, json};
+
+use crate::tool::Sandbox;
+
+/// An editor with one folder open.
+struct Editor {
+    server: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    asked: i32,
+    folder: String,
+}
+
+impl Editor {
+    fn new(sandbox: &Sandbox) -> Self {
+        let folder = sandbox.path("");
+        let mut server = Command::new(env!("CARGO_BIN_EXE_onnx-lint"))
+            .arg("server")
+            .current_dir(&folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the tool was built");
+        let to = server.stdin.take().expect("it is piped");
+        let from = BufReader::new(server.stdout.take().expect("it is piped"));
+        let folder = format!("file://{}", folder.to_string_lossy().trim_end_matches('/'));
+        let mut editor = Editor { server, to, from, asked: 0, folder };
+        let folders = json!([{ "uri": editor.folder, "name": "net" }]);
+        let initialized =
+            editor.ask("initialize", json!({ "capabilities": {}, "workspaceFolders": folders }));
+        assert!(initialized.is_ok(), "{initialized:?}");
+        editor.tell("initialized", json!({}));
+        editor
+    }
+
+    fn uri(&self, file: &str) -> String {
+        format!("{}/{file}", self.folder)
+    }
+
+    fn tell(&mut self, method: &str, params: Value) {
+        let message = Message::Notification(Notification::new(method.to_owned(), params));
+        message.write(&mut self.to).expect("the server listens");
+    }
+
+    /// The result of a request, or the message of its error.
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value, String> {
+        self.asked += 1;
+        let id = RequestId::from(self.asked);
+        let request = Request::new(id.clone(), method.to_owned(), params);
+        Message::Request(request).write(&mut self.to).expect("the server listens");
+        loop {
+            match self.heard() {
+                Message::Response(response) if response.id == id => {
+                    return response.response_result.map_err(|error| error.message);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn heard(&mut self) -> Message {
+        Message::read(&mut self.from).expect("it keeps to the protocol").expect("it is there")
+    }
+
+    /// The next that is said of a file: each finding as `CODE@LINE:START-END`, all 1-based.
+    fn said(&mut self, file: &str) -> Vec<String> {
+        let uri = self.uri(file);
+        loop {
+            let Message::Notification(heard) = self.heard() else { continue };
+            assert_ne!(heard.method, "window/showMessage", "{heard:?}");
+            if heard.method == "textDocument/publishDiagnostics" && heard.params["uri"] == uri {
+                let diagnostics = heard.params["diagnostics"].as_array().expect("an array").clone();
+                return diagnostics.iter().map(shown).collect();
+            }
+        }
+    }
+
+    fn open(&mut self, file: &str, text: &str) -> Vec<String> {
+        let document = json!({ "uri": self.uri(file), "languageId": "", "version": 1, "text": text });
+        self.tell("textDocument/didOpen", json!({ "textDocument": document }));
+        self.said(file)
+    }
+
+    fn change(&mut self, file: &str, range: [u32; 4], text: &str) -> Vec<String> {
+        let [line, from, last, to] = range;
+        let range = json!({
+            "start": { "line": line, "character": from }, "end": { "line": last, "character": to },
+        });
+        let document = json!({ "uri": self.uri(file), "version": 2 });
+        let changes = json!([{ "range": range, "text": text }]);
+        self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
+        self.said(file)
+    }
+
+    fn at(&self, file: &str, line: u32, character: u32) -> Value {
+        let position = json!({ "line": line, "character": character });
+        json!({ "textDocument": { "uri": self.uri(file) }, "position": position })
+    }
+
+    /// Asks it to end, and whether it did so as it should.
+    fn close(mut self) {
+        self.ask("shutdown", Value::Null).expect("it ends");
+        self.tell("exit", Value::Null);
+        assert!(self.server.wait().expect("it is ours").success());
+    }
+}
+
+fn shown(diagnostic: &Value) -> String {
+    let range = &diagnostic["range"];
+    let number = |value: &Value| value.as_u64().expect("a number") + 1;
+    format!(
+        "{}@{}:{}-{}",
+        diagnostic["code"].as_str().expect("a code"),
+        number(&range["start"]["line"]),
+        number(&range["start"]["character"]),
+        number(&range["end"]["character"]),
+    )
+}
+
+const MODEL: &str = "<ir_version: 8, opset_import: [\"\" : 17]>
+g (float[N,4] x) => (float[N,4] y) {
+  t = Neg (x)
+  y = Add (t, ghost)
+}
+";
+
+#[test]
+fn a_model_as_text() {
+    let sandbox = Sandbox::new(&[]);
+    let mut editor = Editor::new(&sandbox);
+    let found = editor.open("net.onnxtxt", MODEL);
+    assert!(found.iter().any(|finding| finding.contains("@4:")), "{found:?}");
+    assert_eq!(editor.change("net.onnxtxt", [3, 14, 3, 19], "t"), [""; 0]);
+
+    let hover = editor.ask("textDocument/hover", editor.at("net.onnxtxt", 2, 7)).expect("a hover");
+    let text = hover["contents"]["value"].as_str().expect("Markdown");
+    assert!(text.starts_with("**Neg** of ai.onnx, since opset 13\n\n```\nin  X: T\n"), "{text}");
+    let hover = editor.ask("textDocument/hover", editor.at("net.onnxtxt", 2, 2)).expect("a hover");
+    assert_eq!(hover["contents"]["value"], "```\nt: float[N, 4]\n```");
+
+    let definition = editor.ask("textDocument/definition", editor.at("net.onnxtxt", 3, 11));
+    assert_eq!(definition.expect("a place")["range"]["start"], json!({ "line": 2, "character": 2 }));
+    let context = json!({ "includeDeclaration": true });
+    let mut params = editor.at("net.onnxtxt", 2, 2);
+    params["context"] = context;
+    let references = editor.ask("textDocument/references", params).expect("places");
+    assert_eq!(references.as_array().expect("an array").len(), 3);
+
+    let mut params = editor.at("net.onnxtxt", 2, 2);
+    params["newName"] = json!("a b");
+    let edit = editor.ask("textDocument/rename", params.clone()).expect("an edit");
+    let edits = edit["changes"][editor.uri("net.onnxtxt")].as_array().expect("edits").clone();
+    assert_eq!(edits.len(), 3);
+    assert_eq!(edits[0]["newText"], "\"a b\"");
+    params["newName"] = json!("y");
+    assert_eq!(editor.ask("textDocument/rename", params), Err("`y` is another value already".to_owned()));
+
+    let options = json!({ "tabSize": 2, "insertSpaces": true });
+    let document = json!({ "uri": editor.uri("net.onnxtxt") });
+    let formatting = json!({ "textDocument": document, "options": options });
+    let edits = editor.ask("textDocument/formatting", formatting).expect("edits");
+    let printed = edits[0]["newText"].as_str().expect("a text");
+    assert!(printed.ends_with("{\n   t = Neg (x)\n   y = Add (t, t)\n}\n"), "{printed}");
+    editor.close();
+}
+
+const MIXED: &str = "<ir_version: 8, opset_import: [\"\" : 17]>
+g (float16[N,4] x, float[4] w) => (float16[N,4] y) {
+  y = Add (x, w)
+}
+";
+
+#[test]
+fn a_finding_is_mended() {
+    let sandbox = Sandbox::new(&[]);
+    let mut editor = Editor::new(&sandbox);
+    assert_eq!(editor.open("net.onnxtxt", MIXED), ["DTY001@3:3-17"]);
+    let range = json!({ "start": { "line": 2, "character": 2 }, "end": { "line": 2, "character": 16 } });
+    let diagnostic = json!({ "range": range, "code": "DTY001", "message": "" });
+    let document = json!({ "uri": editor.uri("net.onnxtxt") });
+    let context = json!({ "diagnostics": [diagnostic] });
+    let params = json!({ "textDocument": document, "range": range, "context": context });
+    let actions = editor.ask("textDocument/codeAction", params).expect("actions");
+    let edit = &actions[0]["edit"]["changes"][editor.uri("net.onnxtxt")][0];
+    let mended = edit["newText"].as_str().expect("a text").to_owned();
+    assert!(mended.contains("Cast"), "{mended}");
+    assert_eq!(editor.change("net.onnxtxt", [0, 0, 99, 0], &mended), [""; 0]);
+    editor.close();
+}
+
+const TRACED: &str = "import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x.reshape(x.shape[0], -1) * x.max().item()
+";
+
+#[test]
+fn python_as_it_is_typed() {
+    let sandbox = Sandbox::new(&[]);
+    let mut editor = Editor::new(&sandbox);
+    let found = editor.open("net.py", TRACED);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("EXP002@6:"), "{found:?}");
+
+    let hover = editor.ask("textDocument/hover", editor.at("net.py", 5, 48)).expect("a hover");
+    let page = hover["contents"]["value"].as_str().expect("Markdown");
+    assert!(page.contains("EXP002"), "{page}");
+
+    let range = hover["range"].clone();
+    let diagnostic = json!({ "range": range, "code": "EXP002", "message": "" });
+    let params = json!({
+        "textDocument": { "uri": editor.uri("net.py") },
+        "range": range,
+        "context": { "diagnostics": [diagnostic] },
+    });
+    let actions = editor.ask("textDocument/codeAction", params).expect("actions");
+    let edit = &actions[0]["edit"]["changes"][editor.uri("net.py")][0];
+    assert_eq!(edit["newText"], "  # onnx-lint: ignore[EXP002]");
+    let at = edit["range"]["start"]["character"].as_u64().expect("a column") as u32;
+    assert_eq!(editor.change("net.py", [5, at, 5, at], "  # onnx-lint: ignore[EXP002]: one value"), [""; 0]);
+    editor.close();
+}
+
+/// What a model says of the Python that it was exported from stands in that file, and follows the model.
+#[test]
+fn models_speak_of_their_sources() {
+    let sandbox = Sandbox::new(&[("onnx-lint.toml", "path-map = { \"/app\" = \"src\" }\n")]);
+    sandbox.bring("tests/pitfalls/pitfalls.py", "src/pitfalls.py");
+    sandbox.bring("tests/pitfalls/exported/BakedBatch.ts17.onnx", "models/net.onnx");
+    let mut editor = Editor::new(&sandbox);
+    let found = editor.said("src/pitfalls.py");
+    assert!(found.iter().any(|finding| finding.starts_with("EXP001@")), "{found:?}");
+    std::fs::remove_file(sandbox.path("models/net.onnx")).expect("it is there");
+    let changes = json!([{ "uri": editor.uri("models/net.onnx"), "type": 3 }]);
+    editor.tell("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
+    assert_eq!(editor.said("src/pitfalls.py"), [""; 0]);
+    editor.close();
+}
+
+#[test]
+fn rules_and_what_is_no_request() {
+    let sandbox = Sandbox::new(&[]);
+    let mut editor = Editor::new(&sandbox);
+    let found = editor.open("own.rule", "language 2\nrule X1 bad: simplify\nmatch y = Neg(x\n");
+    assert!(!found.is_empty());
+    let unknown = editor.ask("textDocument/nonsense", Value::Null);
+    assert_eq!(unknown, Err("`textDocument/nonsense` is not known here".to_owned()));
+    editor.close();
+}
+
+/// An edit leaves nothing behind: what is known after many is what a fresh start knows.
+#[test]
+fn many_edits() {
+    let sandbox = Sandbox::new(&[]);
+    let mut editor = Editor::new(&sandbox);
+    let first = editor.open("net.onnxtxt", MODEL);
+    for _ in 0..200 {
+        assert_eq!(editor.change("net.onnxtxt", [3, 14, 3, 19], "t"), [""; 0]);
+        assert_eq!(editor.change("net.onnxtxt", [3, 14, 3, 15], "ghost"), first);
+    }
+    editor.close();
+}
