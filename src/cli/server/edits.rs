@@ -70,12 +70,17 @@ pub fn accept(document: &Document, code: &str, found: &Diagnostic) -> Option<(St
 
 /// Edits of one document as an action that does away with a finding.
 pub fn action(uri: &Uri, found: &Diagnostic, (title, edits): (String, Vec<TextEdit>)) -> CodeActionOrCommand {
-    let changes = HashMap::from([(uri.clone(), edits)]);
     CodeActionOrCommand::CodeAction(CodeAction {
         title,
         kind: Some(CodeActionKind::QUICKFIX),
         diagnostics: Some(vec![found.clone()]),
-        edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
+        edit: Some(of_document(uri, edits)),
         ..CodeAction::default()
     })
+}
+
+/// Edits of one document, as the protocol has them.
+#[expect(clippy::mutable_key_type, reason = "the protocol's own type; nothing changes a name that is a key")]
+pub fn of_document(uri: &Uri, edits: Vec<TextEdit>) -> WorkspaceEdit {
+    WorkspaceEdit { changes: Some(HashMap::from([(uri.clone(), edits)])), ..WorkspaceEdit::default() }
 }

@@ -1,14 +1,12 @@
 //! What an editor asks.
 
-use std::collections::HashMap;
-
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{
     CodeActionRequest, Formatting, GotoDefinition, HoverRequest, References, Rename, Request as _,
 };
 use lsp_types::{
     CodeActionOrCommand, CodeActionParams, GotoDefinitionResponse, Hover, HoverContents, Location,
-    MarkupContent, MarkupKind, NumberOrString, Position, TextDocumentPositionParams, Uri, WorkspaceEdit,
+    MarkupContent, MarkupKind, NumberOrString, Position, TextDocumentPositionParams, Uri,
 };
 use serde_json::Value;
 
@@ -40,8 +38,7 @@ pub fn answer(workspace: &Workspace, request: Request) -> Response {
                 return Err("only values of models as text can be renamed".to_owned());
             };
             let edits = edits::rename(&source, document, offset, &params.new_name)?;
-            let changes = HashMap::from([(at.text_document.uri.clone(), edits)]);
-            Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+            Ok(Some(edits::of_document(&at.text_document.uri, edits)))
         }),
         Formatting::METHOD => ask::<Formatting>(params, |params| {
             let uri = &params.text_document.uri;

@@ -194,9 +194,12 @@ fn rule_faults(name: &str, document: &Document) -> Vec<(Finding, Range)> {
     faults.into_iter().map(placed).collect()
 }
 
+/// A node as findings name it: its graph, its name and its position.
+type NodeKey = (Arc<str>, Arc<str>, (u32, u32));
+
 /// Where the nodes of a model as text stand in it.
 #[derive(Default)]
-struct NodeRanges(BTreeMap<(Arc<str>, Arc<str>, (u32, u32)), Range>);
+struct NodeRanges(BTreeMap<NodeKey, Range>);
 
 impl NodeRanges {
     fn of(input: &Input, document: &Document) -> NodeRanges {
@@ -218,7 +221,7 @@ impl NodeRanges {
     }
 }
 
-fn key(place: &Place) -> Option<(Arc<str>, Arc<str>, (u32, u32))> {
+fn key(place: &Place) -> Option<NodeKey> {
     let graph = place.graph()?;
     Some((graph.graph.clone(), graph.node.clone(), graph.position))
 }
