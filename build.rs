@@ -97,7 +97,8 @@ impl Embedded {
             (None, Some(_)) => Some(says("phase").ok_or(format!("{code} has no phase"))?),
             (None, None) => Some("fix"),
         };
-        let severity = says("severity").or(phase.filter(|phase| *phase == "convert").map(|_| "hint"));
+        let severity =
+            says("severity").or(phase.filter(|phase| ["convert", "lower"].contains(phase)).map(|_| "hint"));
         let severity = capitalized(severity.ok_or(format!("{code} has no severity"))?);
         let phase = phase.map(|phase| format!("Phase::{}", capitalized(phase)));
         let summary = rule.docs.first().ok_or(format!("{code} has no docs"))?;

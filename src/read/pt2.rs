@@ -1,16 +1,21 @@
 //! `.pt2` archives: programs saved by `torch.export.save`.
 //!
-//! An archive is a zip file. Only the program's JSON is read; weights, sample inputs and constants are
-//! left alone, and nothing that may hold a pickle is ever opened.
+//! An archive is a zip file. To lint, only the program's JSON is read; to convert, the tensors too. Sample inputs are left
+//! alone, and nothing that may hold a pickle is ever opened.
 
 mod archive;
 mod expression;
 mod lower;
 mod meta;
 mod schema;
+mod weights;
+
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
 
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place};
+use crate::graph::Tensor;
 use crate::torch::Trace;
 
 /// The program of an archive; findings say why there is none, or what of it could not be read.
@@ -19,6 +24,40 @@ pub fn read(bytes: &[u8]) -> (Option<Trace>, Vec<Finding>) {
         Ok(trace) => (Some(trace), Vec::new()),
         Err(reason) => (None, vec![unreadable(&reason)]),
     }
+}
+
+/// A program with all that it takes to run it.
+#[derive(Debug)]
+pub struct Exported {
+    pub trace: Trace,
+    /// Parameters, buffers and constants, by the names of the inputs that they were lifted into.
+    pub weights: FxHashMap<String, Tensor>,
+    /// What it writes into besides its outputs: buffers and inputs.
+    pub written: Vec<String>,
+}
+
+/// The program of an archive with its tensors, which stay slices of the file where they are stored as they are.
+pub fn exported(bytes: &Bytes) -> (Option<Exported>, Vec<Finding>) {
+    match archive::program_json(bytes).and_then(|json| parse_with_tensors(&json, bytes)) {
+        Ok(exported) => (Some(exported), Vec::new()),
+        Err(reason) => (None, vec![unreadable(&reason)]),
+    }
+}
+
+fn parse_with_tensors(json: &[u8], bytes: &Bytes) -> Result<Exported, String> {
+    let program: schema::Program =
+        serde_json::from_slice(json).map_err(|error| format!("its program is no valid JSON: {error}"))?;
+    let signature = &program.graph_module.signature;
+    let weights = weights::Weights::of(bytes)?.lifted(signature)?;
+    let mutated = signature.output_specs.iter().flatten().filter(|(kind, _)| kind.ends_with("_mutation"));
+    let name = |said: &serde_json::Value| {
+        let name = ["buffer_name", "user_input_name", "parameter_name"]
+            .iter()
+            .find_map(|key| said.get(key)?.as_str());
+        name.unwrap_or("?").to_owned()
+    };
+    let written = mutated.map(|(_, said)| name(said)).collect();
+    Ok(Exported { trace: lower::lower(&program)?, weights, written })
 }
 
 fn parse(json: &[u8]) -> Result<Trace, String> {

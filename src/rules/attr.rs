@@ -8,6 +8,7 @@ use super::datum::Datum;
 use crate::graph::{AttrKind, AttrValue, ElemType, Tensor, TensorData, TensorId};
 use crate::infer::eval::Array;
 use crate::schema::AttrDefault;
+use crate::schema::aten::Literal;
 
 impl Datum {
     /// The value of an attribute; `tensor` finds the tensors it names.
@@ -40,6 +41,18 @@ impl Datum {
                 Datum::List(texts.iter().map(|&text| Datum::Str(Arc::from(text))).collect())
             }
             AttrDefault::Every(_) => return None,
+        })
+    }
+
+    /// What an operator of PyTorch takes where nothing is written; `None` for none.
+    pub fn from_literal(literal: &Literal) -> Option<Datum> {
+        Some(match literal {
+            Literal::None => return None,
+            Literal::Int(int) => Datum::Int(*int),
+            Literal::Float(float) => Datum::Float(*float),
+            Literal::Bool(truth) => Datum::Int(i64::from(*truth)),
+            Literal::Str(text) => Datum::Str(Arc::from(*text)),
+            Literal::Ints(ints) => Datum::List(ints.iter().map(|&int| Datum::Int(int)).collect()),
         })
     }
 

@@ -61,6 +61,7 @@ impl Rule {
         match (&self.body, self.phase, self.safety) {
             (Body::Builtin(_), ..) => "Found by code.",
             _ if self.is_lint_only() => "It only reports.",
+            (_, Phase::Lower, _) => "onnx-fix uses it to convert what PyTorch traced.",
             (_, Phase::Convert, _) => "onnx-fix uses it to convert between opsets.",
             (_, _, Safety::Exact) => "onnx-fix mends it, and every element stays as it is.",
             (_, _, Safety::Rounding) => "onnx-fix mends it; elements may differ by rounding.",

@@ -91,17 +91,17 @@ impl<'t> Outlined<'t> {
             let after = rest[path.len() + usize::from(is_chosen)..].trim_start();
             if let (true, Some(list)) = (is_chosen, after.strip_prefix("in ")) {
                 let list = list.split(['[', ']']).nth(1).unwrap_or_default();
-                let mut among: Vec<&str> =
-                    list.split(',').map(|item| last_word(dotted(item.trim()))).collect();
+                let mut among: Vec<&str> = list.split(',').map(|item| op_name(dotted(item.trim()))).collect();
                 // Two versions of one, `[Split@13, Split@18]`.
                 among.dedup();
                 operators.push(among);
                 rest = after.find(']').map_or("", |end| &after[end..]);
                 continue;
             }
-            let name = last_word(path);
+            let name = op_name(path);
             let is_call = after.starts_with(['(', '<', '@', ':']);
-            if !is_chosen && is_call && name.starts_with(|first: char| first.is_ascii_uppercase()) {
+            let begins = name.starts_with(|first: char| first.is_ascii_uppercase()) || path.contains('.');
+            if !is_chosen && is_call && begins {
                 operators.push(vec![name]);
             }
             rest = skip_attributes(after);
@@ -134,9 +134,9 @@ fn dotted(text: &str) -> &str {
     &text[..end]
 }
 
-/// `FusedConv` of `com.microsoft.FusedConv`.
-fn last_word(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or_default()
+/// `FusedConv` of `com.microsoft.FusedConv`, `add.Tensor` of `aten.add.Tensor`.
+fn op_name(path: &str) -> &str {
+    path.strip_prefix("aten.").unwrap_or_else(|| path.rsplit('.').next().unwrap_or_default())
 }
 
 fn is_word(char: char) -> bool {

@@ -7,9 +7,9 @@ use super::host::Host;
 use super::rule::OpPat;
 use crate::graph::dim::Bounds;
 use crate::graph::uses::Uses;
-use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
-use crate::infer::{Fact, Facts};
-use crate::schema::{self, Schema};
+use crate::graph::{Def, GraphId, Model, Node, NodeId, ValueId};
+use crate::infer::{self, Fact, Facts};
+use crate::schema::{self, Schema, aten};
 
 /// One graph of a model, with its nodes sorted by operator.
 pub struct PlainHost<'m> {
@@ -76,7 +76,11 @@ impl Host for PlainHost<'_> {
     }
 
     fn attr(&self, node: NodeId, name: &str) -> Option<Datum> {
-        let value = self.model.nodes[node].attr(name)?;
+        let node = &self.model.nodes[node];
+        if node.domain() == aten::DOMAIN {
+            return torch_attr(self.model, node, name);
+        }
+        let value = node.attr(name)?;
         Some(Datum::from_attr(value, |id| &self.model.tensors[id]))
     }
 
@@ -111,5 +115,23 @@ impl Host for PlainHost<'_> {
 
     fn name(&self, value: ValueId) -> String {
         self.model.values[value].name.to_string()
+    }
+}
+
+/// An attribute of an operator of PyTorch, or its default: floats are tensors there, to be in full.
+fn torch_attr(model: &Model, node: &Node, name: &str) -> Option<Datum> {
+    let Some(value) = node.attr(name) else {
+        let params = &aten::signature(&node.op_type)?.params;
+        return Datum::from_literal(params.iter().find(|param| param.name == name)?.default.as_ref()?);
+    };
+    match Datum::from_attr(value, |id| &model.tensors[id]) {
+        Datum::Tensor(tensor) => {
+            let items = Datum::from_array(&infer::array(&tensor)?)?;
+            match items {
+                Datum::List(mut items) if tensor.dims.is_empty() => items.pop(),
+                items => Some(items),
+            }
+        }
+        datum => Some(datum),
     }
 }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::graph::normal_domain;
 
+use super::aten;
 use super::model::Schema;
 use super::table::DOMAINS;
 
@@ -43,6 +44,9 @@ pub fn ops(name: &str) -> impl Iterator<Item = &'static str> {
 
 /// The versions of an operator, oldest first; empty for one that the table does not know.
 pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
+    if domain == aten::DOMAIN {
+        return aten::versions(name);
+    }
     let of_domain = VERSIONS.get(normal_domain(Some(domain)));
     of_domain.and_then(|ops| ops.get(name)).copied().unwrap_or_default()
 }

@@ -11,6 +11,7 @@
 //! epoch stands in `steps.tsv`, each with its reason. Within an epoch, [`legal()`] says whether a
 //! node may be written at some opset.
 
+pub mod aten;
 mod find;
 mod legal;
 mod model;

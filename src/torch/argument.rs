@@ -13,6 +13,8 @@ pub enum Argument {
     Float(f64),
     Bool(bool),
     Str(Arc<str>),
+    /// `torch.float32`.
+    Elem(ElemType),
     None,
     List(Vec<Argument>),
     /// A constant tensor.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::argument::{Argument, TensorLiteral};
 use super::trace::{Definition, Node, NodeId, Trace, ValueId};
-use super::types::Type;
+use super::types::{Type, torch_dtype};
 use super::view::Views;
 use crate::diag::RuleId;
 use crate::diag::finding::Anchor;
@@ -146,6 +146,7 @@ impl<'a> Context<'a> {
                 )
             }
             Argument::Tensor(_) => "<tensor>".to_owned(),
+            Argument::Elem(elem) => torch_dtype(*elem).to_owned(),
             Argument::Other(text) => text.to_string(),
         }
     }

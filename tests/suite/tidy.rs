@@ -59,6 +59,7 @@ const LAYERS: [&[&str]; 17] = [
     &["rules"],
     &["egraph"],
     &["extract"],
+    &["import"],
     &["lint"],
     &["evidence"],
     &["fix"],

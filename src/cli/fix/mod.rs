@@ -9,6 +9,7 @@ pub mod verify;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use similar::TextDiff;
 
 use self::args::Args;
@@ -17,9 +18,12 @@ use super::lint::config::Configs;
 use super::output::{self, Colour};
 use super::{Failure, Status, crash};
 use crate::diag::{Finding, Level, render};
-use crate::files::{self, ModelFile, OpenError, Saving};
+use crate::files::{Form, ModelFile, Saving};
 use crate::fix::{Outcome, fix};
-use crate::read::file;
+use crate::import::import;
+use crate::read::sniff::{Kind, sniff};
+use crate::read::{file, pt2};
+use crate::rules::registry::RuleSet;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
@@ -32,11 +36,20 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     if args.in_place && args.input == Path::new("-") {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));
     }
-    let Some(source) = read(&args.input)? else { return Ok(Status::Failed) };
+    let (source, is_imported) = match read(&args.input, catalogue.rules())? {
+        Ok(source) => source,
+        Err(status) => return Ok(status),
+    };
+    if is_imported && args.in_place {
+        return Err(Failure::new(
+            "--in-place: a model cannot take the place of a program; write to a file with -o",
+        ));
+    }
     let before = args.diff.then(|| outline::outline(&source.model));
     let outcome = crash::guard(|| fix(source.model.clone(), &options, catalogue.rules()));
-    let outcome =
+    let mut outcome =
         outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+    outcome.changed |= is_imported;
     say(&source.name, &outcome.findings);
     if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
         return Ok(Status::Found);
@@ -79,28 +92,48 @@ fn finish(args: &Args, source: &ModelFile, outcome: Outcome) -> Result<Status, F
     Ok(Status::Clean)
 }
 
-/// The model at `path`, or on standard input. What is wrong with it is said on standard error; `None` where it cannot
-/// be worked with.
-fn read(path: &Path) -> Result<Option<ModelFile>, Failure> {
-    const STDIN: &str = "<stdin>";
-    let (name, opened) = if path == Path::new("-") {
-        let bytes = file::stream(std::io::stdin().lock());
-        let bytes = bytes.map_err(|error| Failure::unreadable(path, &error))?;
-        (STDIN.into(), ModelFile::read(STDIN, bytes, Path::new(".")))
-    } else {
-        (path.to_string_lossy(), files::open(path))
+/// The model at `path`, or on standard input, and whether it was made of a program of PyTorch: its file is no model
+/// then. What is wrong with it is said on standard error; where it cannot be worked with, that is the status to end with.
+fn read(path: &Path, rules: &RuleSet) -> Result<Result<(ModelFile, bool), Status>, Failure> {
+    let (name, bytes) = match path == Path::new("-") {
+        true => ("<stdin>".into(), file::stream(std::io::stdin().lock())),
+        false => (path.to_string_lossy(), file::read(path)),
     };
-    match opened {
+    let bytes = bytes.map_err(|error| Failure::unreadable(path, &error))?;
+    let is_imported = sniff(&name, &bytes) == Kind::Pt2;
+    let opened = match is_imported {
+        true => imported(&name, bytes, folder_of(path), rules)?,
+        false => ModelFile::read(&name, bytes, folder_of(path)).map_err(|faults| (faults, Status::Failed)),
+    };
+    Ok(match opened {
         Ok(source) => {
             say(&name, &source.findings);
-            Ok(Some(source))
+            Ok((source, is_imported))
         }
-        Err(OpenError::Faulty { findings }) => {
+        Err((findings, status)) => {
             say(&name, &findings);
-            Ok(None)
+            Err(status)
         }
-        Err(OpenError::Unreadable { path, error }) => Err(Failure::unreadable(&path, &error)),
-    }
+    })
+}
+
+/// The model that a program of PyTorch makes; or what keeps it from being one, with the status to end with.
+fn imported(
+    name: &str,
+    bytes: Bytes,
+    folder: &Path,
+    rules: &RuleSet,
+) -> Result<Result<ModelFile, (Vec<Finding>, Status)>, Failure> {
+    let (program, findings) = pt2::exported(&bytes);
+    let is_usable = findings.iter().all(|finding| finding.level < Level::Error);
+    let Some(program) = program.filter(|_| is_usable) else { return Ok(Err((findings, Status::Failed))) };
+    let model = crash::guard(|| import(&program, rules));
+    let model = model.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+    let (name, form, folder) = (Arc::from(name), Form::Binary, folder.to_owned());
+    Ok(match model {
+        Ok(model) => Ok(ModelFile { name, model, findings, form, folder, bytes }),
+        Err(blockers) => Err(([findings, blockers].concat(), Status::Found)),
+    })
 }
 
 /// Says findings on standard error.

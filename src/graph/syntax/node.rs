@@ -85,6 +85,9 @@ pub fn call_of<D: Dialect, I>(
     Ok(Call { op, attrs, rest, inputs, span })
 }
 
+/// The domain whose operators have a dot in their names: `aten.add.Tensor` is its `add.Tensor`.
+const OVERLOADED: &str = "aten.";
+
 fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     let mut name = cursor.ident("an operator")?;
     let start = name.span;
@@ -95,6 +98,10 @@ fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
         }
         domain.push_str(&name.text);
         name = cursor.ident("an operator")?;
+    }
+    if let Some(base) = domain.strip_prefix(OVERLOADED) {
+        name.text = Arc::from(format!("{base}.{}", name.text));
+        domain.truncate(OVERLOADED.len() - 1);
     }
     let epoch = epoch::<D>(cursor)?;
     let overload = if cursor.eat(":") { Some(cursor.name("an overload")?) } else { None };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
-use super::meta::{dict_keys, module_path, root_class, source_line, tensor_type};
+use super::meta::{dict_keys, elem, module_path, root_class, source_line, tensor_type};
 use super::schema::{Graph, Node as NodeJson, Program, Signature, TensorMeta};
 use crate::torch::{
     Argument, Block, BlockId, Definition, Input, Node, NodeId, Op, Origin, SymbolRange, TensorType, Trace,
@@ -210,6 +210,10 @@ impl Lowering {
             ("as_float", Json::Number(number)) => number.as_f64().map_or(Argument::None, Argument::Float),
             ("as_float", Json::String(word)) => word.parse().map_or(Argument::None, Argument::Float),
             ("as_bool", Json::Bool(bool)) => Argument::Bool(*bool),
+            ("as_scalar_type", Json::Number(number)) => {
+                let elem = number.as_u64().and_then(|number| elem(u32::try_from(number).ok()?));
+                elem.map_or_else(|| Argument::Other(Arc::from(content.to_string())), Argument::Elem)
+            }
             ("as_string", Json::String(text)) => Argument::Str(Arc::from(&**text)),
             (_, Json::Array(members)) => {
                 Argument::List(members.iter().map(|member| self.member(member)).collect())

@@ -17,7 +17,7 @@ pub fn tensor_type(meta: &TensorMeta) -> TensorType {
 }
 
 /// The numbers of `ScalarType` in `torch/_export/serde/schema.py`; they differ from those of PyTorch's C++.
-fn elem(number: u32) -> Option<ElemType> {
+pub fn elem(number: u32) -> Option<ElemType> {
     Some(match number {
         1 => ElemType::Uint8,
         2 => ElemType::Int8,

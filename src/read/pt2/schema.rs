@@ -61,6 +61,23 @@ pub struct NamedArgument {
 pub struct TensorMeta {
     pub dtype: u32,
     pub sizes: Vec<Json>,
+    pub strides: Vec<Json>,
+    pub storage_offset: Json,
+}
+
+/// `model_weights_config.json`, `model_constants_config.json`: which entry of the archive holds which tensor.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Payloads {
+    pub config: BTreeMap<String, Payload>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Payload {
+    pub path_name: String,
+    pub use_pickle: bool,
+    pub tensor_meta: Option<TensorMeta>,
 }
 
 /// Which inputs are the caller's and which outputs are returned: one object a place, with one key that

@@ -69,11 +69,12 @@ fn only_with_rewrite(faults: &Faults, entry: &Entry) -> Finding {
     )
 }
 
-const PHASES: [(&str, Phase); 4] = [
+const PHASES: [(&str, Phase); 5] = [
     ("simplify", Phase::Simplify),
     ("explore", Phase::Explore),
     ("convert", Phase::Convert),
     ("fix", Phase::Fix),
+    ("lower", Phase::Lower),
 ];
 
 const SAFETIES: [(&str, Safety); 3] =
@@ -165,7 +166,7 @@ impl Entries {
         }
         collected.check_given(faults);
         // Nobody reads what a conversion reports, and how bad it is means nothing.
-        if collected.phase == Some(Phase::Convert) {
+        if matches!(collected.phase, Some(Phase::Convert | Phase::Lower)) {
             collected.severity.get_or_insert(Level::Hint);
         }
         collected.check_examples(header, faults);
@@ -206,7 +207,9 @@ impl Entries {
 
     /// At least one example on which the rule speaks, and one that looks alike on which it is silent.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
-        if self.detect.as_ref().is_some_and(|name| builtin::is_without_example(&name.text)) {
+        // What PyTorch computes, no example says: lowerings are held against its own tests.
+        let is_lowering = self.phase == Some(Phase::Lower);
+        if is_lowering || self.detect.as_ref().is_some_and(|name| builtin::is_without_example(&name.text)) {
             return;
         }
         let expects = || self.examples.iter().map(|example| &example.expect);
@@ -291,8 +294,9 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
         }
     };
     let (detect, rewrite) = (find("detect"), find("rewrite"));
-    let is_conversion = find("phase")
-        .is_some_and(|entry| matches!(&entry.kind, EntryKind::Phase(word) if &*word.text == "convert"));
+    let is_conversion = find("phase").is_some_and(
+        |entry| matches!(&entry.kind, EntryKind::Phase(word) if ["convert", "lower"].contains(&&*word.text)),
+    );
     if !is_conversion {
         require("severity", "how bad is what it reports: hint, info, warning or error");
     }
@@ -303,7 +307,7 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
         require("match", "write the nodes that must be there, or name an analysis with `detect builtin::…`");
     }
     if rewrite.is_some() {
-        require("phase", "when the rewrite runs: simplify, explore, convert or fix");
+        require("phase", "when the rewrite runs: simplify, explore, convert, fix or lower");
         require("safety", "what the rewrite keeps: exact, rounding or unsafe");
     }
     let matched = entries.iter().position(|entry| &*entry.keyword.text == "match");

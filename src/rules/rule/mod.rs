@@ -30,6 +30,8 @@ pub enum Phase {
     Convert,
     /// Mends a fault that the rule reports.
     Fix,
+    /// Says in ONNX what an operator of PyTorch does.
+    Lower,
 }
 
 /// What a rewrite keeps.

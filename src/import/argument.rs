@@ -1,0 +1,265 @@
+//! The arguments of a call, by the signature of its operator: which are inputs, which attributes.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::graph::Builder;
+use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
+use crate::schema::aten::{self, Kind, Literal, Param, Signature};
+use crate::torch::{Argument, Node};
+
+/// A call as a node takes it.
+pub struct Called {
+    /// `add.Tensor`.
+    pub op: Arc<str>,
+    pub inputs: Vec<Option<ValueId>>,
+    pub attrs: Vec<Attribute>,
+    /// Whether it is one of PyTorch's own operators, whose signature is known.
+    pub is_known: bool,
+}
+
+/// The call of a node of the trace; writes in place are taken for what they write.
+pub fn called(builder: &mut Builder, node: &Node) -> Result<Called, String> {
+    let name = |base: &str| match &*node.op.overload {
+        "" => base.to_owned(),
+        overload => format!("{base}.{overload}"),
+    };
+    let own = name(&node.op.name);
+    let bases = [Some(&*node.op.name), node.op.in_place_of()];
+    let known = node
+        .op
+        .aten()
+        .and_then(|_| bases.into_iter().flatten().find_map(|base| aten::signature(&name(base))));
+    let Some(signature) = known else { return unknown(builder, node, &own) };
+    let mut call =
+        Called { op: signature.name.into(), inputs: Vec::new(), attrs: Vec::new(), is_known: true };
+    for (position, param) in signature.params.iter().enumerate() {
+        let given = given(node, signature, position);
+        let given = given.map(|given| builder.trace.see(given).clone());
+        if param.is_input {
+            input(builder, param, given, &mut call)?;
+        } else if let Some(value) = attribute(builder, param, given)? {
+            call.attrs.push(Attribute::new(param.name, value));
+        }
+    }
+    trim(&mut call.inputs);
+    Ok(call)
+}
+
+/// A call of an operator of another domain: its values are inputs, in their order, and all else has its name.
+fn unknown(builder: &mut Builder, node: &Node, name: &str) -> Result<Called, String> {
+    let mut call = Called { op: name.into(), inputs: Vec::new(), attrs: Vec::new(), is_known: false };
+    for (position, given) in node.inputs.iter().enumerate() {
+        match (builder.trace.see(&given.argument).clone(), &given.name) {
+            (Argument::Value(value), _) => call.inputs.push(Some(builder.value_of(value)?)),
+            (Argument::None, _) => call.inputs.push(None),
+            (Argument::Str(text), name) => {
+                let name = name.clone().unwrap_or_else(|| format!("argument{position}").into());
+                call.attrs
+                    .push(Attribute::new(&name, AttrValue::String(Bytes::copy_from_slice(text.as_bytes()))));
+            }
+            (Argument::List(members), _) => {
+                for member in members {
+                    let value = operand(builder, &member)?;
+                    call.inputs.push(value);
+                }
+            }
+            (other, _) => {
+                let value = operand(builder, &other)?;
+                call.inputs.push(value);
+            }
+        }
+    }
+    trim(&mut call.inputs);
+    Ok(call)
+}
+
+fn trim(inputs: &mut Vec<Option<ValueId>>) {
+    while inputs.last() == Some(&None) {
+        inputs.pop();
+    }
+}
+
+/// What a node is given for a parameter: by its name or, where no names were recorded, by its place.
+fn given<'n>(node: &'n Node, signature: &Signature, position: usize) -> Option<&'n Argument> {
+    let name = signature.params[position].name;
+    let named = node.inputs.iter().find(|input| input.name.as_deref() == Some(name));
+    let by_place = || node.inputs.get(position).filter(|input| input.name.is_none());
+    named.or_else(by_place).map(|input| &input.argument)
+}
+
+fn input(
+    builder: &mut Builder,
+    param: &Param,
+    given: Option<Argument>,
+    call: &mut Called,
+) -> Result<(), String> {
+    let given = match (given, &param.default) {
+        (Some(given), _) => given,
+        (None, Some(default)) => literal(default),
+        (None, None) => Argument::None,
+    };
+    match (given, param.is_list) {
+        (Argument::None, _) => call.inputs.push(None),
+        (Argument::List(members), true) if param.kind == Kind::Tensor => {
+            let mut present = Vec::new();
+            for (position, member) in members.iter().enumerate() {
+                if let Some(value) = operand(builder, builder.trace.see(member))? {
+                    present.push(position as i64);
+                    call.inputs.push(Some(value));
+                }
+            }
+            if aten::is_sparse(param) {
+                call.attrs.push(Attribute::new(param.name, AttrValue::Ints(present)));
+            } else if present.len() != members.len() {
+                return Err(format!("a tensor of `{}` is missing", param.name));
+            }
+        }
+        (Argument::List(members), true) => {
+            let value = numbers(builder, &members)?;
+            call.inputs.push(Some(value));
+        }
+        (given @ (Argument::Int(_) | Argument::Value(_)), true) if param.kind != Kind::Tensor => {
+            let value = numbers(builder, &vec![given; param.repeat.unwrap_or(1)])?;
+            call.inputs.push(Some(value));
+        }
+        (given, false) => {
+            let value = operand(builder, &given)?;
+            call.inputs.push(value);
+        }
+        (_, true) => return Err(format!("its argument `{}` is no list", param.name)),
+    }
+    Ok(())
+}
+
+/// A value, or a number as a constant; `None` for none.
+fn operand(builder: &mut Builder, argument: &Argument) -> Result<Option<ValueId>, String> {
+    Ok(match argument {
+        Argument::None => None,
+        Argument::Value(value) => Some(builder.value_of(*value)?),
+        other => {
+            let value =
+                builder.constant(number(other).ok_or("an argument of it is no tensor and no number")?);
+            builder.numbers.insert(value);
+            Some(value)
+        }
+    })
+}
+
+/// A tensor of no axis.
+pub fn number(argument: &Argument) -> Option<Tensor> {
+    Some(match argument {
+        Argument::Int(int) => Tensor::int64s(Vec::new(), &[*int]),
+        Argument::Float(float) => double(*float),
+        Argument::Bool(truth) => Tensor::from_raw(ElemType::Bool, Vec::new(), vec![u8::from(*truth)]),
+        _ => return None,
+    })
+}
+
+fn double(float: f64) -> Tensor {
+    Tensor::from_raw(ElemType::Double, Vec::new(), float.to_le_bytes().to_vec())
+}
+
+/// A list of sizes, some of which may be computed, as a tensor of one axis.
+fn numbers(builder: &mut Builder, members: &[Argument]) -> Result<ValueId, String> {
+    let known: Option<Vec<i64>> = members.iter().map(|member| builder.trace.int(member)).collect();
+    if let Some(known) = known {
+        return Ok(builder.constant(Tensor::int64s(vec![known.len() as i64], &known)));
+    }
+    let one = builder.constant(Tensor::int64s(vec![1], &[1]));
+    let mut parts = Vec::new();
+    for member in members {
+        let part = match (builder.trace.int(member), member) {
+            (Some(int), _) => builder.constant(Tensor::int64s(vec![1], &[int])),
+            (None, Argument::Value(value)) => {
+                let value = builder.value_of(*value)?;
+                builder.onnx("Reshape", vec![Some(value), Some(one)], Vec::new())
+            }
+            _ => return Err("a size of it is no number".to_owned()),
+        };
+        parts.push(Some(part));
+    }
+    Ok(builder.onnx("Concat", parts, vec![Attribute::new("axis", AttrValue::Int(0))]))
+}
+
+/// What is written of a parameter that is no input; nothing where it is at its default, or none.
+fn attribute(
+    builder: &mut Builder,
+    param: &Param,
+    given: Option<Argument>,
+) -> Result<Option<AttrValue>, String> {
+    let Some(given) = given else { return Ok(None) };
+    let given = match (&given, param.repeat) {
+        (Argument::Int(_), Some(repeat)) if param.is_list => Argument::List(vec![given; repeat]),
+        _ => given,
+    };
+    if param.default.as_ref().is_some_and(|default| is_equal(&literal(default), &given))
+        || given == Argument::None
+    {
+        return Ok(None);
+    }
+    let trace = builder.trace;
+    let refused = || match &given {
+        Argument::Value(value) => {
+            format!("`{}` is computed at run time, by `{}`", param.name, trace.value(*value).name)
+        }
+        _ => format!("its argument `{}` is of no kind that is known", param.name),
+    };
+    // What TorchScript prints as a number may be a truth value.
+    let value = match (param.kind, param.is_list, &given) {
+        (Kind::Int | Kind::Bool | Kind::Scalar, false, _) if trace.int(&given).is_some() => {
+            AttrValue::Int(trace.int(&given).unwrap_or_default())
+        }
+        (Kind::Float, false, Argument::Int(int)) => scalar(builder, *int as f64),
+        (Kind::Float | Kind::Scalar, false, Argument::Float(float)) => scalar(builder, *float),
+        (Kind::Str, false, Argument::Str(text)) => AttrValue::String(Bytes::copy_from_slice(text.as_bytes())),
+        (Kind::Elem, false, Argument::Elem(elem)) => AttrValue::Int(i64::from(elem.number())),
+        (Kind::Int | Kind::Bool, true, Argument::List(members)) => {
+            let ints = members.iter().map(|member| trace.int(member)).collect::<Option<_>>();
+            AttrValue::Ints(ints.ok_or_else(refused)?)
+        }
+        (Kind::Float | Kind::Scalar, true, Argument::List(members)) => {
+            let float = |member: &Argument| match trace.see(member) {
+                Argument::Int(int) => Some(*int as f64),
+                Argument::Float(float) => Some(*float),
+                _ => None,
+            };
+            let floats = members.iter().map(float).collect::<Option<Vec<f64>>>().ok_or_else(refused)?;
+            let raw: Vec<u8> = floats.iter().flat_map(|float| float.to_le_bytes()).collect();
+            let tensor = Tensor::from_raw(ElemType::Double, vec![floats.len() as i64], raw);
+            AttrValue::Tensor(builder.model.tensors.push(tensor))
+        }
+        _ => return Err(refused()),
+    };
+    Ok(Some(value))
+}
+
+/// A float in full: an attribute of its own kind would be narrower than PyTorch's.
+fn scalar(builder: &mut Builder, float: f64) -> AttrValue {
+    AttrValue::Tensor(builder.model.tensors.push(double(float)))
+}
+
+fn literal(default: &Literal) -> Argument {
+    match default {
+        Literal::None => Argument::None,
+        Literal::Int(int) => Argument::Int(*int),
+        Literal::Float(float) => Argument::Float(*float),
+        Literal::Bool(truth) => Argument::Bool(*truth),
+        Literal::Str(text) => Argument::Str((*text).into()),
+        Literal::Ints(ints) => Argument::List(ints.iter().map(|&int| Argument::Int(int)).collect()),
+    }
+}
+
+fn is_equal(a: &Argument, b: &Argument) -> bool {
+    let number = |argument: &Argument| match argument {
+        Argument::Int(int) => Some(*int as f64),
+        Argument::Float(float) => Some(*float),
+        Argument::Bool(truth) => Some(f64::from(u8::from(*truth))),
+        _ => None,
+    };
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => a == b,
+    }
+}

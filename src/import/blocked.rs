@@ -1,0 +1,55 @@
+//! What has no form in ONNX, at its line of Python.
+
+use std::sync::Arc;
+
+use super::graph::Imported;
+use super::lower::Left;
+use crate::diag::finding::Anchor;
+use crate::diag::known;
+use crate::diag::{Finding, Place};
+use crate::torch::{NodeId, Trace};
+
+/// That a program writes into something that it does not return.
+pub fn written(name: &str) -> Finding {
+    let message = format!("the program writes into `{name}`, which an ONNX model cannot do");
+    let finding = known::NOT_CONVERTIBLE.finding(message, Place::File);
+    finding.help("call `.eval()` before exporting, or return the new value")
+}
+
+/// That a program as a whole cannot be converted.
+pub fn program(why: &str) -> Finding {
+    known::NOT_CONVERTIBLE.finding(format!("the program has no form in ONNX: {why}"), Place::File)
+}
+
+/// That a node of the trace cannot be converted.
+pub fn at(trace: &Trace, id: NodeId, why: &str) -> Finding {
+    let node = trace.node(id);
+    let place = node.source.clone().map_or(Place::File, Place::Source);
+    let mut finding =
+        known::NOT_CONVERTIBLE.finding(format!("`{}` has no form in ONNX: {why}", node.op), place);
+    finding.anchor = Anchor { module: node.scope.clone(), op: Arc::from(node.op.to_string()) };
+    finding
+}
+
+/// One finding for each node that no rule has lowered.
+pub fn findings(imported: &Imported, trace: &Trace, left: &[Left]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for one in left {
+        let why = match one.has_rule {
+            true => "not with these arguments and types",
+            false => "no rule lowers it",
+        };
+        let finding = match imported.origins.get(&one.node) {
+            Some(&origin) => at(trace, origin, why),
+            None => program(why),
+        };
+        // One line often makes several nodes of a kind.
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    for finding in &mut findings {
+        finding.help = Some("say what it does by other operators, or bring a rule for it: `--rules`".into());
+    }
+    findings
+}

@@ -1,0 +1,317 @@
+//! A program as a graph: tensors and computed numbers are values, every operator is a node.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::functional::Writes;
+use super::place::{SourceKeys, metadata};
+use super::{OPSET, argument, blocked, promote};
+use crate::diag::Finding;
+use crate::graph::{
+    Attribute, DeclaredDim, Def, Dimension, ElemType, GraphId, Initial, Metadata, Model, Node, NodeId,
+    OpsetImport, Port, Tensor, Type, TypeKind, Value, ValueId, ValueInfo,
+};
+use crate::read::pt2::Exported;
+use crate::schema::aten;
+use crate::torch::{self, Argument, Definition, Size, Trace};
+
+/// Where PyTorch's own exporter keeps the ranges of symbols.
+const RANGES: &str = "pkg.torch.export.ExportedProgram.range_constraints";
+
+/// The IR version that belongs to [`OPSET`].
+const IR_VERSION: i64 = 8;
+
+/// A model in the making, with the node of the trace behind each of its nodes.
+pub struct Imported {
+    pub model: Model,
+    pub origins: FxHashMap<NodeId, torch::NodeId>,
+}
+
+/// The program as a graph of nodes of the domain `aten`.
+pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
+    if let Some(name) = exported.written.first() {
+        return Err(vec![blocked::written(name)]);
+    }
+    let mut builder = Builder::new(&exported.trace);
+    builder.inputs(exported)?;
+    let mut findings = Vec::new();
+    for &node in &exported.trace.block(exported.trace.body).nodes {
+        if let Err(why) = builder.node(node) {
+            findings.push(blocked::at(&exported.trace, node, &why));
+        }
+    }
+    if findings.is_empty()
+        && let Err(why) = builder.outputs()
+    {
+        findings.push(blocked::program(&why));
+    }
+    if findings.is_empty() { Ok(builder.finish()) } else { Err(findings) }
+}
+
+/// Makes the nodes of one graph.
+pub struct Builder<'t> {
+    pub trace: &'t Trace,
+    pub model: Model,
+    origins: FxHashMap<NodeId, torch::NodeId>,
+    values: FxHashMap<torch::ValueId, ValueId>,
+    /// The element types and ranks of values, as far as they are known.
+    types: FxHashMap<ValueId, (Option<ElemType>, Option<usize>)>,
+    /// Numbers that stand where a tensor may: they do not widen the type of one.
+    pub numbers: FxHashSet<ValueId>,
+    pub writes: Writes,
+    keys: SourceKeys,
+    /// The node of the trace that is being said.
+    at: Option<torch::NodeId>,
+    names: FxHashMap<Arc<str>, usize>,
+}
+
+impl<'t> Builder<'t> {
+    fn new(trace: &'t Trace) -> Self {
+        let mut model = Model::new();
+        model.ir_version = Some(IR_VERSION);
+        let import = |domain: Option<&str>, version| OpsetImport {
+            domain: domain.map(Arc::from),
+            version: Some(version),
+        };
+        model.opsets = vec![import(Some(""), OPSET)];
+        model.producer_name = Some(Arc::from("onnx-fix"));
+        model.graphs[model.main].name = Some(trace.class.clone().unwrap_or_else(|| Arc::from("main")));
+        let ranges = trace.ranges.iter().map(|range| {
+            let bound =
+                |bound: Option<i64>, otherwise: &str| bound.map_or(otherwise.to_owned(), |n| n.to_string());
+            format!("{}: VR[{}, {}]", range.symbol, bound(range.min, "-int_oo"), bound(range.max, "int_oo"))
+        });
+        let ranges: Vec<String> = ranges.collect();
+        if !ranges.is_empty() {
+            model.metadata.push((Arc::from(RANGES), Arc::from(format!("{{{}}}", ranges.join(", ")))));
+        }
+        Builder {
+            trace,
+            model,
+            origins: FxHashMap::default(),
+            values: FxHashMap::default(),
+            types: FxHashMap::default(),
+            numbers: FxHashSet::default(),
+            writes: Writes::default(),
+            keys: SourceKeys::default(),
+            at: None,
+            names: FxHashMap::default(),
+        }
+    }
+
+    fn finish(self) -> Imported {
+        Imported { model: self.model, origins: self.origins }
+    }
+
+    pub fn main(&self) -> GraphId {
+        self.model.main
+    }
+
+    /// The inputs of the caller, and what was lifted into inputs as initializers.
+    fn inputs(&mut self, exported: &Exported) -> Result<(), Vec<Finding>> {
+        for &input in &self.trace.block(self.trace.body).inputs {
+            let said = self.trace.value(input);
+            if said.definition == Definition::Lifted {
+                let Some(tensor) = exported.weights.get(&*said.name) else {
+                    return Err(vec![blocked::program(&format!(
+                        "there is no tensor for its input `{}`",
+                        said.name
+                    ))]);
+                };
+                let value = self.initializer(&said.name, tensor.clone());
+                self.values.insert(input, value);
+                continue;
+            }
+            let position = self.model.graphs[self.main()].inputs.len() as u32;
+            let value = self.value(&said.name, Def::Input(position));
+            let ty = declared(&said.ty);
+            self.learn(value, &ty);
+            let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
+            let main = self.main();
+            self.model.graphs[main].inputs.push(Port { value, info });
+            self.values.insert(input, value);
+        }
+        Ok(())
+    }
+
+    /// What the program returns; a value that is returned twice, or only passed on, is made by a node of its own.
+    fn outputs(&mut self) -> Result<(), String> {
+        let mut returned = FxHashSet::default();
+        for output in &self.trace.block(self.trace.body).outputs {
+            let (value, ty) = match output {
+                Argument::Value(value) => (self.value_of(*value)?, declared(&self.trace.value(*value).ty)),
+                Argument::None => continue,
+                other => {
+                    let tensor = argument::number(other).ok_or("it returns what is no tensor")?;
+                    let elem = tensor.elem().unwrap_or(ElemType::Int64);
+                    (self.constant(tensor), tensor_type(elem, Vec::new()))
+                }
+            };
+            let is_made =
+                matches!(self.model.values[value].def, Def::Node { .. }) && !returned.contains(&value);
+            let value = if is_made { value } else { self.onnx("Identity", vec![Some(value)], Vec::new()) };
+            returned.insert(value);
+            let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
+            let main = self.main();
+            self.model.graphs[main].outputs.push(Port { value, info });
+        }
+        let main = self.main();
+        self.model.graphs[main].value_info.retain(|port| !returned.contains(&port.value));
+        Ok(())
+    }
+
+    fn node(&mut self, id: torch::NodeId) -> Result<(), String> {
+        let node = self.trace.node(id);
+        self.at = Some(id);
+        if !node.blocks.is_empty() {
+            return Err(format!("`{}` holds graphs, which are not converted yet", node.op));
+        }
+        if node.outputs.is_empty() && node.op.writes().is_none() {
+            // Assertions, and what else gives nothing.
+            return Ok(());
+        }
+        let said = argument::called(self, node)?;
+        let outputs: Vec<ValueId> = node.outputs.iter().map(|&output| self.output(output)).collect();
+        let inputs = promote::promoted(self, &said.op, said.inputs);
+        let domain = if said.is_known { aten::DOMAIN.to_owned() } else { node.op.namespace.to_string() };
+        self.add((&domain, &said.op), inputs, outputs.iter().copied().map(Some).collect(), said.attrs);
+        for (&of, &value) in node.outputs.iter().zip(&outputs) {
+            self.values.insert(of, value);
+        }
+        self.write(node, &outputs)
+    }
+
+    /// The value for one of the trace.
+    pub fn value_of(&self, value: torch::ValueId) -> Result<ValueId, String> {
+        let found = self.values.get(&value).copied();
+        let found = found.ok_or_else(|| format!("`{}` is made nowhere", self.trace.value(value).name))?;
+        Ok(found)
+    }
+
+    /// Lets a value of the trace be another one from here on: what was written into it.
+    pub fn rebind(&mut self, value: torch::ValueId, to: ValueId) {
+        self.values.insert(value, to);
+    }
+
+    /// A value with the type that the trace says.
+    fn output(&mut self, of: torch::ValueId) -> ValueId {
+        let said = self.trace.value(of);
+        let value = self.value(&said.name, Def::Missing);
+        self.declare(value, declared(&said.ty));
+        value
+    }
+
+    pub fn declare(&mut self, value: ValueId, ty: Type) {
+        self.learn(value, &ty);
+        let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
+        let main = self.main();
+        self.model.graphs[main].value_info.push(Port { value, info });
+    }
+
+    pub fn value(&mut self, name: &str, def: Def) -> ValueId {
+        let graph = self.main();
+        let taken = self.names.entry(Arc::from(name)).or_insert(0);
+        *taken += 1;
+        let name = if *taken == 1 { Arc::from(name) } else { Arc::from(format!("{name}__{taken}")) };
+        self.model.values.push(Value { name, graph, def, initial: None })
+    }
+
+    fn initializer(&mut self, name: &str, tensor: Tensor) -> ValueId {
+        let value = self.value(name, Def::Initializer);
+        let tensor = self.model.tensors.push(tensor);
+        self.model.values[value].initial = Some(Initial::Dense(tensor));
+        let main = self.main();
+        self.model.graphs[main].initializers.push(value);
+        value
+    }
+
+    pub fn constant(&mut self, tensor: Tensor) -> ValueId {
+        self.initializer("constant", tensor)
+    }
+
+    /// A node of ai.onnx with one output.
+    pub fn onnx(&mut self, op: &str, inputs: Vec<Option<ValueId>>, attrs: Vec<Attribute>) -> ValueId {
+        let name = self.at.and_then(|at| self.trace.node(at).outputs.first().copied());
+        let name = name.map_or(Arc::from("value"), |value| self.trace.value(value).name.clone());
+        let output = self.value(&format!("{name}_{}", op.to_lowercase()), Def::Missing);
+        self.add(("", op), inputs, vec![Some(output)], attrs);
+        output
+    }
+
+    pub fn add(
+        &mut self,
+        (domain, op): (&str, &str),
+        inputs: Vec<Option<ValueId>>,
+        outputs: Vec<Option<ValueId>>,
+        attrs: Vec<Attribute>,
+    ) -> NodeId {
+        let graph = self.main();
+        let first = outputs.iter().flatten().next().copied();
+        let origin = self.at.map(|at| self.trace.node(at));
+        let metadata = origin.map_or_else(Metadata::new, |node| metadata(node, &mut self.keys));
+        let node = self.model.nodes.push(Node {
+            graph,
+            domain: (!domain.is_empty()).then(|| Arc::from(domain)),
+            op_type: Arc::from(op),
+            overload: None,
+            name: first.map(|value| self.model.values[value].name.clone()),
+            inputs,
+            outputs: outputs.clone(),
+            attrs,
+            doc: None,
+            metadata,
+            device_configurations: Vec::new(),
+        });
+        for (output, value) in outputs.into_iter().enumerate() {
+            if let Some(value) = value {
+                self.model.values[value].def = Def::Node { node, output: output as u32 };
+            }
+        }
+        self.model.graphs[graph].nodes.push(node);
+        self.origins.extend(self.at.map(|at| (node, at)));
+        node
+    }
+
+    /// The element type and the rank that are known of a value.
+    pub fn known(&self, value: ValueId) -> (Option<ElemType>, Option<usize>) {
+        match self.model.constant(value) {
+            Some(tensor) => (tensor.elem(), Some(tensor.dims.len())),
+            None => self.types.get(&value).copied().unwrap_or_default(),
+        }
+    }
+
+    fn learn(&mut self, value: ValueId, ty: &Type) {
+        if let TypeKind::Tensor { elem, shape } = &ty.kind {
+            let elem = elem.and_then(ElemType::from_number);
+            self.types.insert(value, (elem, shape.as_ref().map(Vec::len)));
+        }
+    }
+}
+
+/// A type of the trace, as a model declares it.
+pub fn declared(ty: &torch::Type) -> Type {
+    match ty {
+        torch::Type::Tensor(tensor) => {
+            let shape = tensor.shape.as_ref().map(|sizes| sizes.iter().map(dimension).collect());
+            TypeKind::Tensor { elem: tensor.elem.map(ElemType::number), shape }.into()
+        }
+        torch::Type::Float => tensor_type(ElemType::Double, Vec::new()),
+        torch::Type::Bool => tensor_type(ElemType::Bool, Vec::new()),
+        torch::Type::Int => tensor_type(ElemType::Int64, Vec::new()),
+        _ => TypeKind::Undefined.into(),
+    }
+}
+
+pub fn tensor_type(elem: ElemType, shape: Vec<Dimension>) -> Type {
+    TypeKind::Tensor { elem: Some(elem.number()), shape: Some(shape) }.into()
+}
+
+fn dimension(size: &Size) -> Dimension {
+    let dim = match size {
+        Size::Fixed(size) => DeclaredDim::Value(*size),
+        Size::Symbol { name, .. } => DeclaredDim::Param(name.clone()),
+        Size::Unknown => DeclaredDim::Absent,
+    };
+    Dimension { dim, denotation: None }
+}

@@ -1,0 +1,85 @@
+//! PyTorch's operators as schemas, so that rules about them are checked as all others are.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use super::{ALL, DOMAIN, Kind, Param, Signature};
+use crate::graph::AttrKind;
+use crate::schema::{Arity, AttrSpec, Determinism, Formal, Schema, Ty, TypeSet, Values};
+
+/// The schema of an operator, as the only version that there is of it.
+pub fn versions(name: &str) -> &'static [Schema] {
+    SCHEMAS.get(name).map_or(&[], std::slice::from_ref)
+}
+
+static SCHEMAS: LazyLock<FxHashMap<&str, Schema>> =
+    LazyLock::new(|| ALL.iter().map(|signature| (signature.name, schema(signature))).collect());
+
+static ANY: TypeSet = TypeSet { tensor: u32::MAX, ..TypeSet::EMPTY };
+
+fn schema(signature: &Signature) -> Schema {
+    let (inputs, attrs): (Vec<&Param>, Vec<&Param>) =
+        signature.params.iter().partition(|param| param.is_input);
+    let is_many = inputs.iter().any(|param| param.is_list && param.kind == Kind::Tensor);
+    let required = inputs.iter().rposition(|param| !param.is_optional && param.default.is_none());
+    let mut attrs: Vec<AttrSpec> = attrs.into_iter().flat_map(attr_specs).collect();
+    attrs.extend(
+        inputs.iter().filter(|param| is_sparse(param)).map(|param| spec(param.name, AttrKind::Ints, false)),
+    );
+    attrs.sort_by_key(|attr| attr.name);
+    Schema {
+        domain: DOMAIN,
+        name: signature.name,
+        since: 1,
+        epoch: 1,
+        deprecated: false,
+        vendor: true,
+        determinism: Determinism::Deterministic,
+        has_body: false,
+        inputs: Vec::leak(inputs.iter().map(|param| formal(param)).collect()),
+        outputs: Vec::leak(vec![Formal {
+            name: "y",
+            option: Arity::Single,
+            ty: Ty::Exactly(&ANY),
+            non_negative: false,
+        }]),
+        min_inputs: if is_many { 0 } else { required.map_or(0, |last| last as u16 + 1) },
+        max_inputs: if is_many { u16::MAX } else { inputs.len() as u16 },
+        min_outputs: 0,
+        max_outputs: u16::MAX,
+        attrs: Vec::leak(attrs),
+        type_params: &[],
+    }
+}
+
+/// `Tensor?[]`: which of them are there is an attribute of its name.
+pub fn is_sparse(param: &Param) -> bool {
+    param.kind == Kind::Tensor && param.is_list && param.name == "indices"
+}
+
+fn formal(param: &Param) -> Formal {
+    let option = match param {
+        Param { kind: Kind::Tensor, is_list: true, .. } => Arity::Variadic { homogeneous: false, min: 0 },
+        Param { is_optional: true, .. } => Arity::Optional,
+        _ => Arity::Single,
+    };
+    Formal { name: param.name, option, ty: Ty::Exactly(&ANY), non_negative: false }
+}
+
+fn attr_specs(param: &Param) -> Vec<AttrSpec> {
+    let kind = match (param.kind, param.is_list) {
+        (Kind::Int | Kind::Bool | Kind::Elem, false) => AttrKind::Int,
+        (Kind::Int | Kind::Bool | Kind::Elem, true) => AttrKind::Ints,
+        (Kind::Float | Kind::Scalar, false) => AttrKind::Float,
+        (Kind::Float | Kind::Scalar, true) => AttrKind::Floats,
+        (Kind::Str, false) => AttrKind::String,
+        (Kind::Str, true) => AttrKind::Strings,
+        (Kind::Tensor, _) => AttrKind::Tensor,
+    };
+    vec![spec(param.name, kind, param.default.is_none() && !param.is_optional)]
+}
+
+fn spec(name: &'static str, kind: AttrKind, required: bool) -> AttrSpec {
+    AttrSpec { name, kind, required, default: None, values: Values::Any }
+}
