@@ -11,12 +11,12 @@ use crate::diag::Selection;
 use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options};
 use crate::write::external::DEFAULT_THRESHOLD;
 
-/// Mends a model, simplifies it, and converts it to another opset.
+/// Mends a model, simplifies it, and converts it to another opset; makes one of a program of `torch.export`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "in_place", "diff", "check"]))]
 pub struct Args {
-    /// The model; `-` is standard input
+    /// The model, or what `torch.export.save` wrote; `-` is standard input
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
