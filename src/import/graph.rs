@@ -123,6 +123,12 @@ impl<'t> Builder<'t> {
                 self.values.insert(input, value);
                 continue;
             }
+            if said.ty.elem().is_some_and(is_complex) {
+                return Err(vec![blocked::program(&format!(
+                    "its input `{}` is of complex numbers",
+                    said.name
+                ))]);
+            }
             let position = self.model.graphs[self.main()].inputs.len() as u32;
             let value = self.value(&said.name, Def::Input(position));
             let ty = declared(&said.ty);
@@ -170,6 +176,9 @@ impl<'t> Builder<'t> {
         if node.outputs.is_empty() && node.op.writes().is_none() {
             // Assertions, and what else gives nothing.
             return Ok(());
+        }
+        if node.outputs.iter().any(|&output| self.trace.value(output).ty.elem().is_some_and(is_complex)) {
+            return Err("it computes complex numbers".to_owned());
         }
         let said = argument::called(self, node)?;
         let outputs: Vec<ValueId> = node.outputs.iter().map(|&output| self.output(output)).collect();
@@ -287,6 +296,10 @@ impl<'t> Builder<'t> {
             self.types.insert(value, (elem, shape.as_ref().map(Vec::len)));
         }
     }
+}
+
+fn is_complex(elem: ElemType) -> bool {
+    matches!(elem, ElemType::Complex64 | ElemType::Complex128)
 }
 
 /// A type of the trace, as a model declares it.

@@ -1,5 +1,7 @@
 //! What a rewrite has made so far.
 
+use rustc_hash::FxHashSet;
+
 use super::{Made, PlannedNode, Unplanned};
 use crate::graph::Tensor;
 use crate::infer::Fact;
@@ -56,6 +58,8 @@ pub struct Draft<'a, V> {
     /// What the rewrite says that values of the pattern are equal to.
     outputs: Vec<(VarId, Slot<V>)>,
     attrs: Vec<(AttrVarId, Datum)>,
+    /// Outputs that are being made: a function may hand them to what makes them.
+    pub(super) open: FxHashSet<VarId>,
     /// The node in `nodes` for a node of the rewrite.
     placed: Vec<(u16, usize)>,
     pub(super) nodes: Vec<PlannedNode<V>>,
@@ -76,6 +80,7 @@ impl<'a, V: Copy> Draft<'a, V> {
             slots: Vec::new(),
             outputs: Vec::new(),
             attrs: Vec::new(),
+            open: FxHashSet::default(),
             placed: Vec::new(),
             nodes: Vec::new(),
             values: Vec::new(),

@@ -84,7 +84,12 @@ impl<'a, H: Host> Env<'a, H> {
             return Some(slot.clone());
         }
         let (_, term) = self.draft.rewrite?.outputs.iter().find(|(name, _)| *name == var)?;
-        let slot = self.resolve(term)?;
+        if !self.draft.open.insert(var) {
+            return self.fail("an output of it is made of itself".to_owned());
+        }
+        let slot = self.resolve(term);
+        self.draft.open.remove(&var);
+        let slot = slot?;
         self.draft.set_output(var, slot.clone());
         Some(slot)
     }
