@@ -10,8 +10,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::graph::Imported;
 use crate::extract::Names;
 use crate::graph::uses::Uses;
-use crate::graph::{AttrValue, Def, Initial, Model, Node, NodeId, Value, ValueId};
-use crate::infer;
+use crate::graph::{
+    AttrValue, Attribute, Def, Initial, Model, Node, NodeId, Tensor, TensorId, Value, ValueId,
+};
+use crate::infer::{self, Fact};
 use crate::rules::matcher;
 use crate::rules::plain::PlainHost;
 use crate::rules::plan::{self, Item, Plan, plan};
@@ -41,8 +43,18 @@ pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> 
     let facts = infer::infer(model, infer::Options::default());
     let uses = Uses::new(model);
     let host = PlainHost::new(model, model.main, &facts, &uses);
+    let mut nothing: FxHashMap<ValueId, Tensor> = FxHashMap::default();
     for &id in nodes.iter().filter(|&&id| !model.nodes[id].domain().is_empty()) {
         let node = &model.nodes[id];
+        let empty = node
+            .outputs
+            .iter()
+            .flatten()
+            .filter_map(|&value| Some((value, without_elements(&facts[value])?)));
+        nothing.extend(empty);
+        if node.outputs.iter().flatten().all(|value| uses.count(*value) == 0 || nothing.contains_key(value)) {
+            continue;
+        }
         let rules = known.get(&(node.domain().to_owned(), node.op_type.to_string()));
         let mut plans = rules.into_iter().flatten().flat_map(|&(rule, direction)| {
             let matches = matcher::find_at(&host, direction, id).into_iter();
@@ -53,7 +65,10 @@ pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> 
         });
         let whole = plans.find(|(_, plan)| {
             let made = |value: &ValueId| plan.outputs.iter().any(|(old, _)| old == value);
-            node.outputs.iter().flatten().all(|value| uses.count(*value) == 0 || made(value))
+            node.outputs
+                .iter()
+                .flatten()
+                .all(|value| uses.count(*value) == 0 || nothing.contains_key(value) || made(value))
         });
         match whole {
             Some(whole) => drop(found.insert(id, whole)),
@@ -63,9 +78,48 @@ pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> 
     if !left.is_empty() {
         return Err(left);
     }
+    let nodes = empty(model, nodes, nothing);
     replace(model, &nodes, &found);
     sweep(model);
     Ok(())
+}
+
+/// The tensor that a value is for certain, because it has no elements.
+fn without_elements(fact: &Fact) -> Option<Tensor> {
+    let dims: Option<Vec<i64>> = fact.dims()?.iter().map(|size| size.as_ref()?.as_const()).collect();
+    let dims = dims.filter(|dims| dims.contains(&0))?;
+    Some(Tensor::from_raw(fact.elem()?, dims, Vec::new()))
+}
+
+/// Makes constants of what has no elements, whatever would make it; the nodes with those.
+fn empty(model: &mut Model, nodes: Vec<NodeId>, nothing: FxHashMap<ValueId, Tensor>) -> Vec<NodeId> {
+    let mut all = Vec::with_capacity(nodes.len());
+    for id in nodes {
+        let outputs = model.nodes[id].outputs.clone();
+        for value in outputs.into_iter().flatten() {
+            let Some(tensor) = nothing.get(&value) else { continue };
+            let tensor = model.tensors.push(tensor.clone());
+            let attrs = vec![Attribute::new("value", AttrValue::Tensor(tensor))];
+            let origin = model.nodes[id].clone();
+            let made = Node {
+                domain: None,
+                op_type: Arc::from("Constant"),
+                name: Some(model.values[value].name.clone()),
+                inputs: Vec::new(),
+                outputs: vec![Some(value)],
+                attrs,
+                ..origin
+            };
+            all.push(model.nodes.push(made));
+            for output in &mut model.nodes[id].outputs {
+                *output = output.filter(|output| *output != value);
+            }
+        }
+        if model.nodes[id].outputs.iter().any(Option::is_some) {
+            all.push(id);
+        }
+    }
+    all
 }
 
 /// The rules about the operators of a model, by domain and name.
@@ -125,7 +179,8 @@ fn replace(model: &mut Model, nodes: &[NodeId], found: &FxHashMap<NodeId, Found>
             values: vec![None; plan.values.len()],
             nodes: Vec::new(),
         };
-        for &(old, new) in &plan.outputs {
+        let outputs = making.model.nodes[id].outputs.clone();
+        for &(old, new) in plan.outputs.iter().filter(|(old, _)| outputs.contains(&Some(*old))) {
             match new {
                 Item::New(new) if making.values[new.0].is_none() => making.values[new.0] = Some(old),
                 new => {
@@ -194,10 +249,10 @@ impl Making<'_> {
     }
 
     /// A constant as an initializer, or, where it is an output, as a node.
-    fn constant(&mut self, index: usize, tensor: crate::graph::TensorId) {
+    fn constant(&mut self, index: usize, tensor: TensorId) {
         match self.values[index] {
             Some(value) if matches!(self.model.values[value].def, Def::Node { .. }) => {
-                let attrs = vec![crate::graph::Attribute::new("value", AttrValue::Tensor(tensor))];
+                let attrs = vec![Attribute::new("value", AttrValue::Tensor(tensor))];
                 self.add(("", "Constant"), Vec::new(), vec![Some(value)], attrs);
             }
             _ => {
@@ -232,7 +287,7 @@ impl Making<'_> {
         (domain, op): (&str, &str),
         inputs: Vec<Option<ValueId>>,
         outputs: Vec<Option<ValueId>>,
-        attrs: Vec<crate::graph::Attribute>,
+        attrs: Vec<Attribute>,
     ) {
         let origin = &self.model.nodes[self.root];
         let (metadata, doc) = (origin.metadata.clone(), origin.doc.clone());
