@@ -39,6 +39,7 @@ pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
     for &node in &exported.trace.block(exported.trace.body).nodes {
         if let Err(why) = builder.node(node) {
             findings.push(blocked::at(&exported.trace, node, &why));
+            builder.pretend(node);
         }
     }
     if findings.is_empty()
@@ -147,12 +148,8 @@ impl<'t> Builder<'t> {
         for output in &self.trace.block(self.trace.body).outputs {
             let (value, ty) = match output {
                 Argument::Value(value) => (self.value_of(*value)?, declared(&self.trace.value(*value).ty)),
-                Argument::None => continue,
-                other => {
-                    let tensor = argument::number(other).ok_or("it returns what is no tensor")?;
-                    let elem = tensor.elem().unwrap_or(ElemType::Int64);
-                    (self.constant(tensor), tensor_type(elem, Vec::new()))
-                }
+                // Whoever calls it knows what is no tensor.
+                _ => continue,
             };
             let is_made =
                 matches!(self.model.values[value].def, Def::Node { .. }) && !returned.contains(&value);
@@ -161,6 +158,9 @@ impl<'t> Builder<'t> {
             let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
             let main = self.main();
             self.model.graphs[main].outputs.push(Port { value, info });
+        }
+        if returned.is_empty() {
+            return Err("it returns no tensor".to_owned());
         }
         let main = self.main();
         self.model.graphs[main].value_info.retain(|port| !returned.contains(&port.value));
@@ -189,6 +189,14 @@ impl<'t> Builder<'t> {
             self.values.insert(of, value);
         }
         self.write(node, &outputs)
+    }
+
+    /// Lets what a node makes be there, so that nothing more is said of what takes it.
+    fn pretend(&mut self, id: torch::NodeId) {
+        for &output in &self.trace.node(id).outputs {
+            let value = self.output(output);
+            self.values.insert(output, value);
+        }
     }
 
     /// The value for one of the trace.
