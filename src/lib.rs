@@ -100,6 +100,7 @@ pub mod extract;
 pub mod files;
 pub mod fix;
 pub mod graph;
+#[doc(hidden)]
 pub mod import;
 pub mod infer;
 pub mod lint;

@@ -88,15 +88,15 @@ pub fn open(path: impl AsRef<Path>) -> Result<ModelFile, OpenError> {
     let path = path.as_ref();
     let bytes = file::read(path).map_err(|error| OpenError::Unreadable { path: path.to_owned(), error })?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    ModelFile::read(&path.to_string_lossy(), bytes, folder)
+    ModelFile::read(&path.to_string_lossy(), bytes, folder).map_err(|findings| OpenError::Faulty { findings })
 }
 
 impl ModelFile {
     /// As [`open`], from memory: `folder` is where the external data of the model are.
     ///
     /// # Errors
-    /// As those of [`open`].
-    pub fn read(name: &str, bytes: Bytes, folder: &Path) -> Result<ModelFile, OpenError> {
+    /// Why there is no model to work with, as in [`OpenError::Faulty`].
+    pub fn read(name: &str, bytes: Bytes, folder: &Path) -> Result<ModelFile, Vec<Finding>> {
         let kind = sniff(name, &bytes);
         let (model, mut findings) = any::model(kind, bytes.clone());
         findings.extend(model.iter().flat_map(|model| out_of_reach(model, folder)));
@@ -108,7 +108,7 @@ impl ModelFile {
                 let (form, folder) = (Form::of_kind(kind), folder.to_owned());
                 Ok(ModelFile { name, model, findings, form, folder, bytes })
             }
-            None => Err(OpenError::Faulty { findings }),
+            None => Err(findings),
         }
     }
 

@@ -23,6 +23,7 @@ CHECKS = {
     "infer": "infer",
     "infer-models": "infer_models",
     "eval": "evaluate",
+    "aten": "aten",
 }
 
 # Run only where they are named: they install or take much.

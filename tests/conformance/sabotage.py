@@ -30,6 +30,7 @@ SABOTAGES = (
     ("realmodels", "onnx-fix", "refuses_conversions", "UNDER ITS FLOOR: realmodels, not refused"),
     ("infer", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer, complete"),
     ("infer-models", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer-models, shaped"),
+    ("aten", "onnx-fix", "drops_the_last_node", "WRONG:"),
 )
 # So many of them, the cheapest that there are of their kinds, are tried whenever the tests run.
 QUICK = 8

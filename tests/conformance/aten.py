@@ -1,0 +1,104 @@
+"""What `onnx-fix` makes of programs of `torch.export`: PyTorch's own operator tests, with what PyTorch computed."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from . import runner, tools
+
+# Another folder of archives, each with its inputs and outputs beside it, can be given in the environment.
+CASES = Path(os.environ.get("ATEN_CASES") or tools.ROOT / "tests/models/aten")
+MODELS = tools.ROOT / "tests/models/torch-exports"
+OPSETS = (18, 13)
+# Symbols of the models get these sizes, one after the other.
+SIZES = (3, 7, 2, 5)
+
+
+def run(options) -> bool:
+    fix = tools.binary("onnx-fix")
+    passed = True
+    with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
+        out = Path(scratch) / "out.onnx"
+        for opset in OPSETS:
+            results = [(case.stem, *_case(fix, case, opset, out)) for case in sorted(CASES.glob("*.pt2"))]
+            wrong = [f"{name}: {why}" for name, verdict, why in results if verdict == "wrong"]
+            right = sum(verdict == "right" for _, verdict, _ in results)
+            refused = [f"{name}: {why}" for name, verdict, why in results if verdict == "refused"]
+            print(f"opset {opset}: {right} right, {len(wrong)} wrong, {len(refused)} refused of {len(results)}")
+            if wrong:
+                print(f"WRONG:\n{options.listed(wrong)}")
+            if refused and options.verbose:
+                print(f"refused:\n{options.listed(refused)}")
+            passed &= options.floors.share(f"right at {opset}", right, len(results)) and not wrong
+        rows = [(model.stem, *_model(fix, model, out)) for model in sorted(MODELS.glob("*.pt2"))]
+        print(tools.table(("program", "nodes", "of PyTorch's exporter", "largest difference"), rows))
+        passed &= options.floors.share("models equal", sum(row[3] != "WRONG" for row in rows), len(rows))
+    return passed
+
+
+def _case(fix, case: Path, opset: int, out: Path) -> tuple[str, str]:
+    """Whether what comes of an archive computes what PyTorch computed, or why it does not."""
+    out.unlink(missing_ok=True)
+    done = tools.run([fix, case, "--opset", opset, "-o", out])
+    if done.status != 0:
+        return ("wrong" if done.crashed else "refused"), done.last_words()
+    data = np.load(case.with_suffix(".npz"))
+    expected = [data[f"out{index}"] for index in range(sum(name.startswith("out") for name in data))]
+    try:
+        names = _inputs(out)
+        got = runner.in_runtime(str(out), {name: data[f"in{index}"] for index, name in enumerate(names)}, optimize=True)
+    except Exception as error:  # noqa: BLE001 – onnxruntime raises a dozen kinds, some of them bare
+        return "wrong", " ".join(str(error).split())[-200:]
+    if len(got) != len(expected):
+        return "wrong", f"{len(got)} outputs, not {len(expected)}"
+    for one, other in zip(got, expected):
+        one = np.asarray(one)
+        if (one.dtype, one.shape) != (other.dtype, other.shape):
+            return "wrong", f"{one.dtype}{list(one.shape)}, not {other.dtype}{list(other.shape)}"
+        exact = other.dtype.kind not in "fc"
+        close = (one == other).all() if exact else np.allclose(one, other, rtol=2e-3, atol=2e-4, equal_nan=True)
+        if not close:
+            return "wrong", "values"
+    return "right", ""
+
+
+def _inputs(path: Path) -> list[str]:
+    import onnx
+
+    return [value.name for value in onnx.load(path, load_external_data=False).graph.input]
+
+
+def _model(fix, program: Path, out: Path) -> tuple:
+    """The nodes of a converted program, those of PyTorch's export of it, and how far their results are apart."""
+    import onnx
+
+    out.unlink(missing_ok=True)
+    done = tools.run([fix, program, "-o", out])
+    sibling = program.with_suffix("").with_suffix(".dyn18.onnx")
+    theirs = onnx.load(sibling)
+    if done.status != 0:
+        return "-", len(theirs.graph.node), "WRONG"
+    ours = onnx.load(out)
+    random, sizes, feeds = np.random.default_rng(0), {}, []
+    for value in theirs.graph.input:
+        dims = value.type.tensor_type.shape.dim
+        names = [dim.dim_param for dim in dims if dim.dim_param]
+        sizes |= {name: SIZES[len(sizes) % len(SIZES)] for name in names if name not in sizes}
+        shape = [dim.dim_value if dim.HasField("dim_value") else sizes[dim.dim_param] for dim in dims]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        is_mask = dtype.kind == "i" and feeds
+        given = np.ones(shape, dtype) if is_mask else random.integers(0, 20, shape) if dtype.kind == "i" else random.standard_normal(shape)
+        feeds.append(given.astype(dtype))
+    try:
+        pair = [
+            runner.in_runtime(str(path), dict(zip([value.name for value in model.graph.input], feeds)), optimize=True)
+            for path, model in ((sibling, theirs), (out, ours))
+        ]
+    except Exception as error:  # noqa: BLE001 – as above
+        print(" ".join(str(error).split())[-300:])
+        return len(ours.graph.node), len(theirs.graph.node), "WRONG"
+    apart = max(np.abs(a.astype(float) - b.astype(float)).max() for a, b in zip(*pair))
+    limit = 2e-2 if any(a.dtype == np.float16 for a in pair[0]) else 1e-4
+    return len(ours.graph.node), len(theirs.graph.node), f"{apart:.1g}" if apart <= limit else "WRONG"
