@@ -159,7 +159,11 @@ impl<'t> Builder<'t> {
             let main = self.main();
             self.model.graphs[main].outputs.push(Port { value, info });
         }
-        if returned.is_empty() {
+        let is_tensor = |output: &Argument| match output {
+            Argument::Value(value) => self.trace.value(*value).ty.tensor().is_some(),
+            _ => false,
+        };
+        if !self.trace.block(self.trace.body).outputs.iter().any(is_tensor) {
             return Err("it returns no tensor".to_owned());
         }
         let main = self.main();
