@@ -10,7 +10,10 @@ use super::value::{Layer, Origin, Value};
 impl<'t> Interpreter<'t> {
     /// Evaluates `condition`, on which `statement` decides; its truth where it is known.
     pub fn decide(&mut self, condition: Node<'t>, statement: Node<'t>, decision: Decision) -> Option<bool> {
-        let condition = bare(condition);
+        self.deeper(|this| this.decide_here(bare(condition), statement, decision)).flatten()
+    }
+
+    fn decide_here(&mut self, condition: Node<'t>, statement: Node<'t>, decision: Decision) -> Option<bool> {
         match condition.kind() {
             "boolean_operator" => return self.decide_both(condition, statement, decision),
             "not_operator" => {

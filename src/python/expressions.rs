@@ -14,13 +14,18 @@ use super::value::{Origin, Tensor, Value, View};
 impl<'t> Interpreter<'t> {
     /// What is known of an expression's value; the rules that stand at it are asked on the way.
     pub fn evaluate(&mut self, node: Node<'t>) -> Value {
+        self.deeper(|this| this.expression(node)).unwrap_or(Value::Unknown)
+    }
+
+    /// What `look` finds one expression further inside; `None` where that is too deep.
+    pub fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_DEPTH {
-            return Value::Unknown;
+            return None;
         }
         self.depth += 1;
-        let value = self.expression(node);
+        let found = look(self);
         self.depth -= 1;
-        value
+        Some(found)
     }
 
     fn expression(&mut self, node: Node<'t>) -> Value {

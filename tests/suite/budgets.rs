@@ -8,6 +8,7 @@ use cpu_time::ThreadTime;
 use onnx_lint::export_log;
 use onnx_lint::fix::{Options, Outcome, fix};
 use onnx_lint::lint::{LintOptions, lint_model};
+use onnx_lint::python;
 use onnx_lint::read;
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::source::SourceFiles;
@@ -140,4 +141,15 @@ fn an_empty_python_file_is_right() {
     let sandbox = Sandbox::new(&[("__init__.py", ""), ("empty.onnx", "")]);
     assert_eq!(sandbox.lint(&["__init__.py"]).status, 0);
     assert!(sandbox.lint(&["empty.onnx"]).stdout.contains("SPC001"));
+}
+
+#[test]
+fn expressions_within_expressions() {
+    let head = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return ";
+    for (open, close) in
+        [("not ", ""), ("-", ""), ("(", ")"), ("[", "]"), ("f(", ")"), ("x and (", ")"), ("x if x else ", "")]
+    {
+        let text = format!("{head}{}x{}\n", open.repeat(5_000), close.repeat(5_000));
+        python::lint(&text, "net.py", &SourceFiles::default());
+    }
 }
