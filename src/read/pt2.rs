@@ -29,6 +29,7 @@ pub fn read(bytes: &[u8]) -> (Option<Trace>, Vec<Finding>) {
 /// A program with all that it takes to run it.
 #[derive(Debug)]
 pub struct Exported {
+    /// What was traced.
     pub trace: Trace,
     /// Parameters, buffers and constants, by the names of the inputs that they were lifted into.
     pub weights: FxHashMap<String, Tensor>,

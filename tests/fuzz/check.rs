@@ -1,6 +1,7 @@
 //! Before against after: what a model computes, what is known of it, and what comes of it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use onnx_lint::diag::{Level, Selection};
 use onnx_lint::fix::{self, Options};
@@ -104,7 +105,8 @@ pub struct Before {
 
 /// The messages of what is an error.
 pub fn errors(model: &Model) -> Vec<String> {
-    let options = LintOptions { selection: Selection::all(), ..LintOptions::default() };
+    let options =
+        LintOptions { selection: Selection::all(), rules: Arc::default(), ..LintOptions::default() };
     let found = lint_model(model, &options);
     found
         .into_iter()

@@ -80,7 +80,6 @@ pub fn action(uri: &Uri, found: &Diagnostic, (title, edits): (String, Vec<TextEd
 }
 
 /// Edits of one document, as the protocol has them.
-#[expect(clippy::mutable_key_type, reason = "the protocol's own type; nothing changes a name that is a key")]
 pub fn of_document(uri: &Uri, edits: Vec<TextEdit>) -> WorkspaceEdit {
     WorkspaceEdit { changes: Some(HashMap::from([(uri.clone(), edits)])), ..WorkspaceEdit::default() }
 }
