@@ -1,7 +1,5 @@
 //! What the server offers to change.
 
-use std::collections::HashMap;
-
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, Position, Range, TextEdit, Uri,
     WorkspaceEdit,
@@ -81,5 +79,5 @@ pub fn action(uri: &Uri, found: &Diagnostic, (title, edits): (String, Vec<TextEd
 
 /// Edits of one document, as the protocol has them.
 pub fn of_document(uri: &Uri, edits: Vec<TextEdit>) -> WorkspaceEdit {
-    WorkspaceEdit { changes: Some(HashMap::from([(uri.clone(), edits)])), ..WorkspaceEdit::default() }
+    WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..WorkspaceEdit::default() }
 }
