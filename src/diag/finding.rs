@@ -103,6 +103,8 @@ pub struct Finding {
     pub related: Vec<Related>,
     /// What `onnx-fix` would do about it; `None` where it would do nothing.
     pub fix: Option<Fix>,
+    /// The nodes that it is about, by their number in the model that was linted; the one at `place` first.
+    pub nodes: Vec<u32>,
     /// Module path of the node (`/encoder/layers.0/attn`) and its operator.
     pub anchor: Anchor,
     /// What tells this finding from those of other files, and of the same place.
@@ -148,6 +150,7 @@ impl Finding {
             help: None,
             related: Vec::new(),
             fix: None,
+            nodes: Vec::new(),
             anchor: Anchor::default(),
             identity: Identity::default(),
             is_here: false,

@@ -21,7 +21,7 @@ pub use build::{Built, build};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId};
 pub use host::NodeRef;
 pub use rebuild::rebuild;
-pub use saturate::{Limits, Refused, Report, saturate};
+pub use saturate::{Equated, Limits, Refused, Report, saturate};
 pub use tables::{OpKey, Tables};
 
 /// The e-graph of a scope.

@@ -32,6 +32,8 @@ pub struct Applied {
     pub changed: bool,
     /// The calls that were added.
     pub added: Vec<ENode>,
+    /// The nodes of the graph that it is about, where it made no calls: what they gave is there already.
+    pub equated: Vec<NodeId>,
 }
 
 /// Adds the new nodes and unites the outputs.
@@ -70,6 +72,9 @@ pub fn apply(egraph: &mut EGraph, plan: &ClassPlan) -> Result<Applied, Unapplied
     }
     for (old, new) in unions {
         applied.changed |= egraph.union(old, new);
+    }
+    if applied.changed && plan.nodes.is_empty() {
+        applied.equated = making.origin;
     }
     Ok(applied)
 }

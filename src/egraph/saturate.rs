@@ -1,7 +1,5 @@
 //! Runs rules on an e-graph until they have nothing more to say, or a limit is hit.
 
-use std::collections::BTreeMap;
-
 use egg::Id;
 use rustc_hash::FxHashSet;
 
@@ -11,6 +9,7 @@ use super::host::{ClassHost, NodeRef};
 use super::rebuild::rebuild;
 use super::rewrite::{ClassPlan, Unapplied, apply};
 use super::sizes;
+use crate::graph::NodeId;
 use crate::rules::matcher::{self, Match};
 use crate::rules::plan::{Unplanned, plan};
 use crate::rules::rule::{Phase, Rule};
@@ -40,13 +39,22 @@ pub struct Refused {
     pub why: String,
 }
 
+/// Values that a rule said to be others that were there already, or constants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Equated {
+    /// The nodes that were matched, the last of which made the value.
+    pub nodes: Vec<NodeId>,
+    /// The code of the rule.
+    pub code: String,
+}
+
 /// What saturation did.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// How often each rule taught the e-graph something, by code.
-    pub applied: BTreeMap<String, usize>,
     /// The calls that rules added, with the code of the first rule that did.
     pub added: Vec<(ENode, String)>,
+    /// What rules said to be equal to what was there, or to be a constant.
+    pub equated: Vec<Equated>,
     pub refused: Vec<Refused>,
     /// Names of the limits that were hit.
     pub limits: Vec<&'static str>,
@@ -82,8 +90,8 @@ pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: 
                 Ok(applied) => {
                     let code = rules[*rule].code.to_string();
                     changed |= applied.changed;
-                    if applied.changed {
-                        *report.applied.entry(code.clone()).or_default() += 1;
+                    if !applied.equated.is_empty() {
+                        report.equated.push(Equated { nodes: applied.equated, code: code.clone() });
                     }
                     report.added.extend(applied.added.into_iter().map(|enode| (enode, code.clone())));
                 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::account::account;
 use super::choose::Choice;
 use super::outputs::may_lose_outputs;
-use super::planned::{NewNode, NewValue, Plan, Slot};
-use crate::egraph::{Call, EGraph, ENode};
+use crate::edit::{At, By, Form, Item, Patch, PatchNode};
+use crate::egraph::{Call, EGraph, ENode, Equated};
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::eval::Array;
 
-/// The parts of an e-graph that a rebuilt graph is made from.
+/// The parts of an e-graph that a graph is made from.
 pub struct Chosen<'a, 'm> {
     pub egraph: &'a EGraph<'m>,
     pub choice: &'a Choice,
@@ -20,33 +21,45 @@ pub struct Chosen<'a, 'm> {
     pub original: &'a FxHashMap<ENode, NodeId>,
     /// Calls that rules added, with the code of the rule.
     pub added: &'a FxHashMap<ENode, String>,
+    /// What rules said to be equal to what was there.
+    pub equated: &'a [Equated],
     pub class_of: &'a FxHashMap<ValueId, Id>,
+    /// The rule of a code.
+    pub rule: &'a dyn Fn(&str) -> Option<By>,
+}
+
+/// A graph as it is to be.
+pub struct Planned {
+    pub patch: Patch,
+    /// The classes that an `Identity` gives the name of an output.
+    pub renamed: Vec<Id>,
 }
 
 /// Plans the graph from the chosen forms.
-pub fn plan(model: &Model, graph: GraphId, chosen: &Chosen) -> Plan {
+pub fn plan(model: &Model, graph: GraphId, chosen: &Chosen) -> Planned {
     let mut planner = Planner::new(model, graph, chosen);
     let outputs: Vec<ValueId> = model.graphs[graph].outputs.iter().map(|port| port.value).collect();
     planner.claim(&outputs);
-    let outputs = outputs.iter().map(|&output| planner.output(output)).collect();
-    let replaced = planner.captured();
-    let Planner { nodes, values, used, renamed, .. } = planner;
-    let tensors = chosen.egraph.analysis.tables.new_tensors().to_vec();
-    Plan { graph, nodes, values, tensors, replaced, used, outputs, renamed }
+    outputs.iter().for_each(|&output| planner.output(output));
+    planner.captured();
+    let Planner { mut patch, kept, renamed, .. } = planner;
+    let replaced = model.graphs[graph].nodes.iter().copied().filter(|node| !kept.contains(node));
+    patch.replaced = replaced.collect();
+    patch.tensors = chosen.egraph.analysis.tables.new_tensors().to_vec();
+    patch.first_tensor = model.tensors.len();
+    patch.changes = account(model, chosen, &patch);
+    Planned { patch, renamed }
 }
 
 struct Planner<'a, 'm> {
     model: &'a Model,
     graph: GraphId,
     chosen: &'a Chosen<'a, 'm>,
-    place: FxHashMap<NodeId, usize>,
-    slots: FxHashMap<Id, Slot>,
+    slots: FxHashMap<Id, Item<ValueId>>,
     emitted: FxHashSet<Id>,
-    /// Constants of the graph (`Constant` nodes) that were emitted.
-    leaves: FxHashSet<ValueId>,
-    nodes: Vec<NewNode>,
-    values: Vec<NewValue>,
-    used: FxHashSet<ValueId>,
+    /// The nodes of the graph that stay.
+    kept: FxHashSet<NodeId>,
+    patch: Patch,
     /// Outputs of the graph, and those that have their slot.
     outputs: FxHashSet<ValueId>,
     given: FxHashSet<ValueId>,
@@ -55,18 +68,14 @@ struct Planner<'a, 'm> {
 
 impl<'a, 'm> Planner<'a, 'm> {
     fn new(model: &'a Model, graph: GraphId, chosen: &'a Chosen<'a, 'm>) -> Self {
-        let nodes = &model.graphs[graph].nodes;
         Planner {
             model,
             graph,
             chosen,
-            place: nodes.iter().enumerate().map(|(place, &node)| (node, place)).collect(),
             slots: FxHashMap::default(),
             emitted: FxHashSet::default(),
-            leaves: FxHashSet::default(),
-            nodes: Vec::new(),
-            values: Vec::new(),
-            used: FxHashSet::default(),
+            kept: FxHashSet::default(),
+            patch: Patch::new(graph),
             outputs: model.graphs[graph].outputs.iter().map(|port| port.value).collect(),
             given: FxHashSet::default(),
             renamed: Vec::new(),
@@ -94,23 +103,22 @@ impl<'a, 'm> Planner<'a, 'm> {
             let is_made = matches!(self.form(class), Some(ENode::Call(_) | ENode::Output { .. }));
             let own = matches!(self.model.values[output].def, Def::Node { .. });
             if is_made && own {
-                self.slots.entry(class).or_insert(Slot::Old(output));
+                self.slots.entry(class).or_insert(Item::Old(output));
             }
         }
     }
 
-    /// The slot of a graph output, which keeps its own value: where its class is called otherwise, an
-    /// Identity gives it the name.
-    fn output(&mut self, output: ValueId) -> Slot {
+    /// Has a graph output made, which keeps its own value: where its class is called otherwise, an Identity gives it
+    /// the name.
+    fn output(&mut self, output: ValueId) {
         // What no node of this graph makes is what it was; what is handed out twice is made once.
         if !self.is_made_here(output) || !self.given.insert(output) {
-            self.used.insert(output);
-            return Slot::Old(output);
+            return;
         }
-        let Some(&class) = self.chosen.class_of.get(&output) else { return Slot::Old(output) };
+        let Some(&class) = self.chosen.class_of.get(&output) else { return };
         let slot = self.value(class);
-        if slot == Slot::Old(output) {
-            return slot;
+        if slot == Item::Old(output) {
+            return;
         }
         let origin = self.chosen.egraph[class].data.origin.clone();
         self.renamed.push(self.class(class));
@@ -120,23 +128,33 @@ impl<'a, 'm> Planner<'a, 'm> {
             node.domain().is_empty() && &*node.op_type == "Identity"
         };
         let kept = self.model.producer(output).map(|(node, _)| node).filter(is_identity);
-        self.nodes.push(NewNode {
-            kept,
-            place: kept.and_then(|node| self.place.get(&node).copied()).unwrap_or(usize::MAX),
-            domain: Arc::from(""),
-            name: Arc::from("Identity"),
-            attrs: Vec::new(),
+        self.push(PatchNode {
+            form: kept.map_or_else(Form::identity, Form::Kept),
             inputs: vec![Some(slot)],
-            outputs: vec![Some(Slot::Old(output))],
-            captures: Vec::new(),
+            outputs: vec![Some(Item::Old(output))],
+            at: At::End,
             origin,
             rule: None,
         });
-        Slot::Old(output)
+    }
+
+    /// A node of the result, which need not be said where it is what it was.
+    fn push(&mut self, node: PatchNode) {
+        if let Form::Kept(kept) = node.form {
+            self.kept.insert(kept);
+            let is_same = |items: &[Option<Item<ValueId>>], values: &[Option<ValueId>]| {
+                items.iter().copied().eq(values.iter().map(|value| value.map(Item::Old)))
+            };
+            let before = &self.model.nodes[kept];
+            if is_same(&node.inputs, &before.inputs) && is_same(&node.outputs, &before.outputs) {
+                return;
+            }
+        }
+        self.patch.nodes.push(node);
     }
 
     /// What a class is called, its nodes emitted. Without recursion: graphs are deep.
-    fn value(&mut self, class: Id) -> Slot {
+    fn value(&mut self, class: Id) -> Item<ValueId> {
         let mut open = vec![(self.class(class), false)];
         while let Some((class, inputs_done)) = open.pop() {
             if self.emitted.contains(&class) {
@@ -155,19 +173,19 @@ impl<'a, 'm> Planner<'a, 'm> {
     }
 
     /// The name of a class: a value of the source where it has one.
-    fn slot(&mut self, class: Id) -> Slot {
+    fn slot(&mut self, class: Id) -> Item<ValueId> {
         let class = self.class(class);
         if let Some(&slot) = self.slots.get(&class) {
             return slot;
         }
         let slot = match self.form(class) {
-            Some(ENode::Leaf(value)) => Slot::Old(*value),
+            Some(ENode::Leaf(value)) => Item::Old(*value),
             Some(ENode::Const(id)) => {
                 let constant = self.chosen.egraph.analysis.tables.constant(*id).clone();
                 self.new_value(class, Some(constant))
             }
             _ => match self.source_value(class) {
-                Some(value) => Slot::Old(value),
+                Some(value) => Item::Old(value),
                 None => self.new_value(class, None),
             },
         };
@@ -181,16 +199,17 @@ impl<'a, 'm> Planner<'a, 'm> {
         values.iter().copied().find(|&value| self.is_made_here(value))
     }
 
-    fn new_value(&mut self, class: Id, constant: Option<Arc<Array>>) -> Slot {
+    fn new_value(&mut self, class: Id, constant: Option<Arc<Array>>) -> Item<ValueId> {
         let data = &self.chosen.egraph[class].data;
         let named = data.values.first().copied();
         let made =
             data.origin.iter().rev().find_map(|&node| self.model.nodes[node].outputs.iter().flatten().next());
         let base =
             named.or(made.copied()).map_or(Arc::from("value"), |value| self.model.values[value].name.clone());
-        let rule = self.form(class).and_then(|form| self.chosen.added.get(form)).cloned();
-        self.values.push(NewValue { base, rule, constant });
-        Slot::New(self.values.len() - 1)
+        let rule = self.form(class).and_then(|form| self.chosen.added.get(form));
+        let value = self.patch.new_value(base, rule.map(|rule| Arc::from(rule.as_str())));
+        self.patch.constants.extend(constant.map(|constant| (value, constant)));
+        value
     }
 
     /// Emits the node that makes a class, if it takes one.
@@ -205,64 +224,46 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
     }
 
+    /// A `Constant` of the graph stays as it is.
     fn leaf(&mut self, value: ValueId) {
-        self.used.insert(value);
-        let Some((node, _)) = self.model.producer(value) else { return };
-        if self.model.values[value].graph == self.graph && self.leaves.insert(value) {
-            let kept = &self.model.nodes[node];
-            self.nodes.push(NewNode {
-                kept: Some(node),
-                place: self.place.get(&node).copied().unwrap_or(0),
-                domain: Arc::from(kept.domain()),
-                name: kept.op_type.clone(),
-                attrs: kept.attrs.clone(),
-                inputs: Vec::new(),
-                outputs: vec![Some(Slot::Old(value))],
-                captures: Vec::new(),
-                origin: vec![node],
-                rule: None,
-            });
-        }
+        let maker = self.model.producer(value).filter(|_| self.model.values[value].graph == self.graph);
+        self.kept.extend(maker.map(|(node, _)| node));
     }
 
     fn call(&mut self, class: Id, call: &Call, enode: &ENode) {
         let tables = &self.chosen.egraph.analysis.tables;
-        let key = tables.op(call.op).clone();
         let kept = self.chosen.original.get(enode).copied();
-        let origin = match kept {
-            Some(node) => vec![node],
-            None => self.chosen.egraph[class].data.origin.clone(),
-        };
-        let attrs = match kept {
-            Some(node) => self.model.nodes[node].attrs.clone(),
-            None => tables.attrs(call.attrs).to_vec(),
+        let form = match kept {
+            Some(node) => Form::Kept(node),
+            None => {
+                let key = tables.op(call.op).clone();
+                Form::New { domain: key.domain, op_type: key.name, attrs: tables.attrs(call.attrs).to_vec() }
+            }
         };
         let (inputs, captures) = call.children.split_at(usize::from(call.inputs));
         let inputs = inputs.iter().map(|&child| self.input(child)).collect();
-        let captures = captures.iter().map(|&child| self.slot(child)).collect();
+        for &child in captures {
+            self.slot(child);
+        }
         let outputs = self.outputs(class, call, kept);
-        let place = origin.iter().filter_map(|node| self.place.get(node)).max().copied().unwrap_or(0);
-        self.nodes.push(NewNode {
-            kept,
-            place,
-            domain: key.domain,
-            name: key.name,
-            attrs,
+        let rule = self.chosen.added.get(enode).filter(|_| kept.is_none());
+        self.push(PatchNode {
+            form,
             inputs,
             outputs,
-            captures,
-            origin,
-            rule: self.chosen.added.get(enode).cloned().filter(|_| kept.is_none()),
+            at: At::Origin,
+            origin: self.chosen.egraph[class].data.origin.clone(),
+            rule: rule.map(|rule| Arc::from(rule.as_str())),
         });
     }
 
-    fn input(&mut self, child: Id) -> Option<Slot> {
+    fn input(&mut self, child: Id) -> Option<Item<ValueId>> {
         (!self.is_absent(child)).then(|| self.slot(self.class(child)))
     }
 
     /// The outputs of a call: those that are needed by their class's name, the others as they were, for
     /// the number of outputs may matter (`Split`).
-    fn outputs(&mut self, class: Id, call: &Call, kept: Option<NodeId>) -> Vec<Option<Slot>> {
+    fn outputs(&mut self, class: Id, call: &Call, kept: Option<NodeId>) -> Vec<Option<Item<ValueId>>> {
         let tables = &self.chosen.egraph.analysis.tables;
         if tables.is_single(call.op, call) {
             return vec![Some(self.slot(class))];
@@ -283,7 +284,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             outputs.push(match (needed, old) {
                 (Some(value), _) => Some(self.slot(value)),
                 // Its class is made in another way, so that the value of this name is taken.
-                (None, Some(old)) if !may_drop && !self.is_taken(old) => Some(Slot::Old(old)),
+                (None, Some(old)) if !may_drop && !self.is_taken(old) => Some(Item::Old(old)),
                 (None, _) if may_drop || (kept.is_some() && old.is_none()) => None,
                 (None, _) => Some(self.new_value(class, None)),
             });
@@ -308,34 +309,31 @@ impl<'a, 'm> Planner<'a, 'm> {
             return false;
         };
         let is_named_so = match (self.slots.get(&class), self.form(class)) {
-            (Some(slot), _) => *slot == Slot::Old(value),
+            (Some(slot), _) => *slot == Item::Old(value),
             (None, Some(ENode::Call(_) | ENode::Output { .. })) => self.source_value(class) == Some(value),
             (None, _) => false,
         };
         is_named_so || self.outputs.contains(&value)
     }
 
-    /// What the bodies in this graph are to use for each value they capture from it.
-    fn captured(&mut self) -> Vec<(ValueId, Slot)> {
-        let with_bodies: Vec<NodeId> = self
-            .nodes
-            .iter()
-            .filter_map(|node| node.kept)
-            .filter(|&node| self.model.nodes[node].graphs().next().is_some())
+    /// Has the bodies in this graph use what the values that they capture from it are called now.
+    fn captured(&mut self) {
+        let has_body = |node: &&NodeId| self.model.nodes[**node].graphs().next().is_some();
+        let mut with_bodies: Vec<NodeId> = self.kept.iter().filter(has_body).copied().collect();
+        with_bodies.sort_unstable();
+        let mut captured: Vec<ValueId> = with_bodies
+            .into_iter()
+            .flat_map(|node| crate::graph::scopes::captures_of_node(self.model, node))
             .collect();
-        let mut replaced = Vec::new();
-        for node in with_bodies {
-            for value in crate::graph::scopes::captures_of_node(self.model, node) {
-                if let Some(&class) = self.chosen.class_of.get(&value) {
-                    let slot = self.slot(class);
-                    if slot != Slot::Old(value) {
-                        replaced.push((value, slot));
-                    }
+        captured.sort_unstable();
+        captured.dedup();
+        for value in captured {
+            if let Some(&class) = self.chosen.class_of.get(&value) {
+                let slot = self.slot(class);
+                if slot != Item::Old(value) {
+                    self.patch.redirects.push((value, slot));
                 }
             }
         }
-        replaced.sort_unstable();
-        replaced.dedup();
-        replaced
     }
 }

@@ -4,7 +4,9 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::adapt::adapt;
-use super::{Blocker, Chosen, Plan, Target, blockers, choose, plan};
+use super::{Blocker, Chosen, Target, blockers, choose, plan};
+use crate::diag::known::ADAPTED_FORM;
+use crate::edit::{By, Patch};
 use crate::egraph::{self, EGraph, ENode, Limits, NodeRef};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId};
@@ -31,7 +33,7 @@ pub enum Done {
     /// It is as it was: there was nothing to do, or it cannot be put in order.
     Unchanged,
     Planned {
-        plan: Box<Plan>,
+        patch: Box<Patch>,
         report: egraph::Report,
     },
     /// It has no form that is legal at the target.
@@ -73,16 +75,27 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         let possible = |class: Id| choice.is_possible(class);
         return Done::Blocked(blockers(&egraph, task.target, &possible, &calls));
     }
-    let chosen =
-        Chosen { egraph: &egraph, choice: &choice, original: &original, added: &added, class_of: &class_of };
-    let plan = plan(model, graph, &chosen);
-    for &class in &plan.renamed {
+    let rule = |code: &str| match task.all.iter().find(|rule| *rule.code == *code) {
+        Some(rule) => Some(rule.by()),
+        None => (code == ADAPTED_FORM.code).then(|| By::from(ADAPTED_FORM)),
+    };
+    let chosen = Chosen {
+        egraph: &egraph,
+        choice: &choice,
+        original: &original,
+        added: &added,
+        equated: &report.equated,
+        class_of: &class_of,
+        rule: &rule,
+    };
+    let planned = plan(model, graph, &chosen);
+    for &class in &planned.renamed {
         if let Err(illegal) = task.target.legal_identity(&egraph, class) {
             let node = egraph[class].data.origin.last().copied();
             return Done::Blocked(node.map(|node| Blocker { node, illegal }).into_iter().collect());
         }
     }
-    Done::Planned { plan: Box::new(plan), report }
+    Done::Planned { patch: Box::new(planned.patch), report }
 }
 
 /// Whether a rule would only convert what the target takes as it is.

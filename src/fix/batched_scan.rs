@@ -5,9 +5,8 @@
 
 use std::sync::Arc;
 
-use super::report::{self, Change, Report, Safety};
-use crate::diag::known::ADAPTED_FORM;
-use crate::extract::Names;
+use crate::diag::known::{ADAPTED_FORM, RELABELLED_VERSION};
+use crate::edit::{Change, Editor, Names, Site};
 use crate::graph::{
     AttrValue, Attribute, Def, Graph, GraphId, Model, Node, NodeId, Owner, Port, Value, ValueId, ValueInfo,
     scopes,
@@ -17,32 +16,38 @@ use crate::schema;
 /// The only opset with a Scan of batches.
 const BATCHED: u16 = 8;
 
-/// Brings a model of opset 8 with such Scans to 9, if it is to go there or higher; whether it did. It is left as it
+/// Brings a model of opset 8 with such Scans to 9, if it is to go there or higher. It is left as it
 /// is where another node means something else in 9, and where the items of a batch have lengths of their own.
-pub fn unbatch(model: &mut Model, opset: Option<i64>, report: &mut Report) -> bool {
+pub fn unbatch(editor: &mut Editor, opset: Option<i64>) {
+    let model = editor.model();
     let is_old = model.opset(model.main, "") == Some(i64::from(BATCHED));
     if !is_old || opset.is_none_or(|opset| opset <= i64::from(BATCHED)) {
-        return false;
+        return;
     }
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
     let (scans, others): (Vec<NodeId>, Vec<NodeId>) = nodes.partition(|&node| is_scan(&model.nodes[node]));
     let all = scans.iter().map(|&node| BatchedScan::of(&model.nodes[node])).collect::<Option<Vec<_>>>();
-    let Some(all) = all.filter(|all| !all.is_empty()) else { return false };
+    let Some(all) = all.filter(|all| !all.is_empty()) else { return };
     if !others.iter().all(|&node| means_the_same_in_9(&model.nodes[node])) {
-        return false;
+        return;
     }
-    let mut names = Names::of(model);
     for (node, scan) in scans.into_iter().zip(all) {
-        report.add(change(model, node));
-        scan.nest(model, node, &mut names);
+        let what = "`Scan` over the batch made of a `Scan` of batches";
+        editor.change(Change::new(ADAPTED_FORM, Site::Node(node), what), |model, names| {
+            scan.nest(model, node, names);
+            true
+        });
     }
-    for import in model.opsets.iter_mut().filter(|import| import.version == Some(i64::from(BATCHED))) {
-        if crate::graph::normal_domain(import.domain.as_deref()).is_empty() {
-            import.version = Some(i64::from(BATCHED) + 1);
+    let relabelled = Change::new(RELABELLED_VERSION, Site::Model, "imports opset 9");
+    editor.change(relabelled, |model, _| {
+        for import in model.opsets.iter_mut().filter(|import| import.version == Some(i64::from(BATCHED))) {
+            if crate::graph::normal_domain(import.domain.as_deref()).is_empty() {
+                import.version = Some(i64::from(BATCHED) + 1);
+            }
         }
-    }
-    true
+        true
+    });
 }
 
 fn is_scan(node: &Node) -> bool {
@@ -52,17 +57,6 @@ fn is_scan(node: &Node) -> bool {
 fn means_the_same_in_9(node: &Node) -> bool {
     let epoch = |opset| schema::lookup(node.domain(), &node.op_type, opset).map(|schema| schema.epoch);
     !node.domain().is_empty() || epoch(BATCHED) == epoch(BATCHED + 1)
-}
-
-fn change(model: &Model, node: NodeId) -> Change {
-    Change {
-        code: ADAPTED_FORM.code.to_owned(),
-        rule: ADAPTED_FORM.name.to_owned(),
-        safety: Safety::Exact,
-        graph: report::graph_name(model, node),
-        node: report::node_name(model, node),
-        summary: "`Scan` over the batch made of a `Scan` of batches".to_owned(),
-    }
 }
 
 /// What a Scan of 8 holds.

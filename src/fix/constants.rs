@@ -5,39 +5,46 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::extract::{Names, Target};
+use crate::diag::known::MOVED_CONSTANT;
+use crate::edit::{Change, Editor, Names, Site, initialize};
+use crate::extract::Target;
+use crate::graph::syntax::suggest::counted;
 use crate::graph::{
-    AttrKind, DeclaredDim, Def, Dimension, ElemType, Initial, Metadata, Model, Node, NodeId, Port, Tensor,
-    TensorId, TypeKind, Value, ValueId, ValueInfo, scopes,
+    AttrKind, DeclaredDim, Def, Dimension, ElemType, Metadata, Model, Node, NodeId, Port, Tensor, TensorId,
+    TypeKind, Value, ValueId, ValueInfo, scopes,
 };
 use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
 
 /// Makes initializers of the main graph of the `Constant` nodes, in whatever graph, that the target does not
-/// take for their element type; whether there were any.
+/// take for their element type.
 ///
 /// Local functions, which see no initializers, came with IR version 8, long after `Constant` took all types.
-pub fn lift_constants(model: &mut Model, target: &Target) -> bool {
-    let Some(opset) = target.opset("").and_then(|opset| u16::try_from(opset).ok()) else { return false };
-    let mut lifted = Vec::new();
-    for graph in scopes::live(model) {
-        let constants = model.graphs[graph].nodes.iter().filter_map(|&node| {
-            let tensor = constant_tensor(model, node)?;
-            let elem = model.tensors[tensor].elem()?;
-            (!takes_constant(opset, elem)).then_some((node, tensor))
-        });
-        lifted.extend(constants);
+pub fn lift_constants(editor: &mut Editor, target: &Target) {
+    let Some(opset) = target.opset("").and_then(|opset| u16::try_from(opset).ok()) else { return };
+    let model = editor.model();
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
+    let lifted = nodes.filter_map(|node| {
+        let tensor = constant_tensor(model, node)?;
+        let elem = model.tensors[tensor].elem()?;
+        (!takes_constant(opset, elem)).then_some((node, tensor))
+    });
+    let lifted: FxHashMap<NodeId, TensorId> = lifted.collect();
+    if lifted.is_empty() {
+        return;
     }
-    let gone: FxHashSet<NodeId> = lifted.iter().map(|&(node, _)| node).collect();
-    for (_, graph) in model.graphs.iter_mut() {
-        graph.nodes.retain(|node| !gone.contains(node));
-    }
-    let mut names = Names::of(model);
-    for &(node, tensor) in &lifted {
-        lift(model, node, tensor, &mut names);
-    }
-    !lifted.is_empty()
+    let what = format!("{} as initializers of the main graph", counted(lifted.len(), "`Constant`"));
+    editor.change(Change::new(MOVED_CONSTANT, Site::Model, what), |model, names| {
+        let mut sorted: Vec<_> = lifted.iter().map(|(&node, &tensor)| (node, tensor)).collect();
+        sorted.sort_unstable();
+        for (_, graph) in model.graphs.iter_mut() {
+            graph.nodes.retain(|node| !lifted.contains_key(node));
+        }
+        sorted.into_iter().for_each(|(node, tensor)| lift(model, node, tensor, names));
+        true
+    });
 }
 
 fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
@@ -74,20 +81,11 @@ fn lift(model: &mut Model, node: NodeId, tensor: TensorId, names: &mut Names) {
         };
         let lifted = model.values.push(lifted);
         pass_on(model, node, lifted);
-        initialize(model, lifted, tensor);
+        initialize(model, main, lifted, model.tensors[tensor].clone());
     } else {
         names.move_value(model, value, main);
-        initialize(model, value, tensor);
+        initialize(model, main, value, model.tensors[tensor].clone());
     }
-}
-
-fn initialize(model: &mut Model, value: ValueId, tensor: TensorId) {
-    let named = Tensor { name: Some(model.values[value].name.clone()), ..model.tensors[tensor].clone() };
-    let tensor = model.tensors.push(named);
-    model.values[value].initial = Some(Initial::Dense(tensor));
-    model.values[value].def = Def::Initializer;
-    let main = model.main;
-    model.graphs[main].initializers.push(value);
 }
 
 /// Makes an `Identity` of `from` of a node, which stays in its graph and keeps its outputs.
@@ -104,41 +102,45 @@ fn pass_on(model: &mut Model, node: NodeId, from: ValueId) {
     model.graphs[graph].nodes.insert(0, node);
 }
 
-/// Before IR version 4, every initializer is an input of the main graph too; whether any was not.
-pub fn declare_initializers(model: &mut Model) -> bool {
+/// Before IR version 4, every initializer is an input of the main graph too.
+pub fn declare_initializers(editor: &mut Editor) {
     const FREE_SINCE: i64 = 4;
-    if model.ir_version.is_none_or(|version| version >= FREE_SINCE) {
-        return false;
+    if editor.model().ir_version.is_none_or(|version| version >= FREE_SINCE) {
+        return;
     }
-    let main = model.main;
-    lift_initializers(model);
-    let declared: FxHashSet<ValueId> = model.graphs[main].inputs.iter().map(|port| port.value).collect();
-    let missing: Vec<Port> = model.graphs[main]
-        .initializers
-        .iter()
-        .filter(|value| !declared.contains(value))
-        .filter_map(|&value| Some(Port { value, info: info_of(model.constant(value)?) }))
-        .collect();
-    let changed = !missing.is_empty();
-    model.graphs[main].inputs.extend(missing);
-    changed
+    let lifted = Change::new(MOVED_CONSTANT, Site::Model, "initializers of bodies moved to the main graph");
+    editor.change(lifted, lift_initializers);
+    let declared = Change::new(MOVED_CONSTANT, Site::Model, "initializers declared as inputs");
+    editor.change(declared, |model, _| {
+        let main = model.main;
+        let inputs: FxHashSet<ValueId> = model.graphs[main].inputs.iter().map(|port| port.value).collect();
+        let missing: Vec<Port> = model.graphs[main]
+            .initializers
+            .iter()
+            .filter(|value| !inputs.contains(value))
+            .filter_map(|&value| Some(Port { value, info: info_of(model.constant(value)?) }))
+            .collect();
+        let is_any = !missing.is_empty();
+        model.graphs[main].inputs.extend(missing);
+        is_any
+    });
 }
 
-/// Moves the initializers of bodies to the main graph, from where the bodies capture them.
-fn lift_initializers(model: &mut Model) {
+/// Moves the initializers of bodies to the main graph, from where the bodies capture them; whether there were any.
+fn lift_initializers(model: &mut Model, names: &mut Names) -> bool {
     let main = model.main;
     let bodies = scopes::live(model).into_iter().filter(|&graph| graph != main);
     let found = bodies.flat_map(|body| model.graphs[body].initializers.clone());
     let lifted: FxHashSet<ValueId> = found.filter(|&value| model.constant(value).is_some()).collect();
-    let mut names = Names::of(model);
     let mut sorted: Vec<ValueId> = lifted.iter().copied().collect();
     sorted.sort_unstable();
-    for value in sorted {
+    for &value in &sorted {
         let body = model.values[value].graph;
         names.move_value(model, value, main);
         model.graphs[body].initializers.retain(|other| !lifted.contains(other));
         model.graphs[main].initializers.push(value);
     }
+    !sorted.is_empty()
 }
 
 /// The type of a tensor, as it is declared.

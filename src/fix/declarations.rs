@@ -1,46 +1,62 @@
-//! EXP014 and EXP015: what the exporter declared of the main graph that can be said better.
+//! SHP002, EXP014 and EXP015: what is declared that is not so, or that can be said better.
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+
+use super::declared;
 use super::options::Options;
-use super::report::{Change, Report, Safety};
 use crate::diag::RuleId;
-use crate::diag::known::{INPUT_NAMED_WEIGHTS, LOST_SYMBOL};
+use crate::diag::known::{DECLARED_SHAPE_WRONG, INPUT_NAMED_WEIGHTS, LOST_SYMBOL};
+use crate::edit::{By, Change, Editor, Safety, Site};
 use crate::graph::dim::Dim;
 use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
 use crate::infer::{self, Facts};
-use crate::lint::builtin::lost_sizes;
+use crate::lint::builtin::{input_weights, lost_sizes};
 
-/// The first IR version in which an initializer need not be an input too.
-const FREE_INITIALIZERS: i64 = 4;
-
-/// Does both, as far as `options` allow; whether anything changed.
-pub fn mend(model: &mut Model, options: &Options, report: &mut Report) -> bool {
+/// Does all of it, as far as `options` allow.
+pub fn mend(editor: &mut Editor, options: &Options) {
     let may = |rule: RuleId| options.selection.contains(rule.code);
-    let named = may(LOST_SYMBOL) && name_sizes(model, report);
-    let moved = options.unsafe_fixes && may(INPUT_NAMED_WEIGHTS) && withdraw_weights(model, report);
-    named || moved
+    if may(DECLARED_SHAPE_WRONG) && declares_more(editor.model()) {
+        let facts = infer::infer(editor.model(), infer::Options::default());
+        declared::take_back(editor, &facts, DECLARED_SHAPE_WRONG);
+    }
+    if may(LOST_SYMBOL) {
+        name_sizes(editor);
+    }
+    if options.unsafe_fixes && may(INPUT_NAMED_WEIGHTS) {
+        withdraw_weights(editor);
+    }
 }
 
 /// Gives sizes whose names the exporter made up what follows from those of the inputs.
-fn name_sizes(model: &mut Model, report: &mut Report) -> bool {
-    let main = &model.graphs[model.main];
-    if !main.outputs.iter().chain(&main.value_info).any(has_names) {
-        return false;
+fn name_sizes(editor: &mut Editor) {
+    let model = editor.model();
+    let main = model.main;
+    let (outputs, inner) = (&model.graphs[main].outputs, &model.graphs[main].value_info);
+    if !outputs.iter().chain(inner).any(has_names) {
+        return;
     }
     let facts = infer::infer(model, infer::Options::default());
-    let main = model.main;
-    let mut ports = std::mem::take(&mut model.graphs[main].outputs);
-    let mut inner = std::mem::take(&mut model.graphs[main].value_info);
-    let mut changed = false;
-    for port in ports.iter_mut().chain(&mut inner) {
-        if name_axes(port, &facts) {
-            report.add(change(model, LOST_SYMBOL, Safety::Exact, port.value, "named what the exporter lost"));
-            changed = true;
+    let (outputs, all) = (outputs.len(), outputs.iter().chain(inner).cloned().collect::<Vec<Port>>());
+    for (at, mut port) in all.into_iter().enumerate() {
+        if name_axes(&mut port, &facts) {
+            let change = Change::new(LOST_SYMBOL, Site::Value(port.value), "named what the exporter lost");
+            editor.change(change, |model, _| {
+                let graph = &mut model.graphs[main];
+                match at.checked_sub(outputs) {
+                    Some(at) => graph.value_info[at] = port,
+                    None => graph.outputs[at] = port,
+                }
+                true
+            });
         }
     }
-    (model.graphs[main].outputs, model.graphs[main].value_info) = (ports, inner);
-    changed
+}
+
+/// Whether there is anything declared that inference could contradict.
+fn declares_more(model: &Model) -> bool {
+    model.graphs.iter().any(|(_, graph)| !graph.outputs.is_empty() || !graph.value_info.is_empty())
 }
 
 fn has_names(port: &Port) -> bool {
@@ -70,34 +86,21 @@ fn declared(size: &Dim) -> DeclaredDim {
 }
 
 /// Makes plain initializers of the inputs that have a default.
-fn withdraw_weights(model: &mut Model, report: &mut Report) -> bool {
-    if model.ir_version.is_none_or(|version| version < FREE_INITIALIZERS) {
-        return false;
-    }
-    let main = model.main;
-    let is_weight = |port: &Port| model.values[port.value].initial.is_some();
-    let weights: Vec<ValueId> =
-        model.graphs[main].inputs.iter().filter(|port| is_weight(port)).map(|port| port.value).collect();
-    for &weight in &weights {
-        model.values[weight].def = Def::Initializer;
-        report.add(change(model, INPUT_NAMED_WEIGHTS, Safety::Unsafe, weight, "took from the inputs"));
-    }
-    model.graphs[main].inputs.retain(|port| !weights.contains(&port.value));
-    for (index, port) in (0..).zip(&model.graphs[main].inputs) {
-        model.values[port.value].def = Def::Input(index);
-    }
-    !weights.is_empty()
-}
-
-fn change(model: &Model, rule: RuleId, safety: Safety, value: ValueId, done: &str) -> Change {
-    Change {
-        code: rule.code.to_owned(),
-        rule: rule.name.to_owned(),
-        safety,
-        graph: model.graphs[model.main].name.as_deref().unwrap_or("main").to_owned(),
-        node: model.values[value].name.to_string(),
-        summary: done.to_owned(),
-    }
+fn withdraw_weights(editor: &mut Editor) {
+    let main = editor.model().main;
+    let weights: IndexSet<ValueId> = input_weights(editor.model()).into_iter().collect();
+    let by = By { safety: Safety::Unsafe, ..By::from(INPUT_NAMED_WEIGHTS) };
+    let change = |&weight: &ValueId| Change::new(by.clone(), Site::Value(weight), "took from the inputs");
+    editor.change_all(weights.iter().map(change).collect(), |model, _| {
+        for &weight in &weights {
+            model.values[weight].def = Def::Initializer;
+        }
+        model.graphs[main].inputs.retain(|port| !weights.contains(&port.value));
+        for (index, port) in (0..).zip(&model.graphs[main].inputs) {
+            model.values[port.value].def = Def::Input(index);
+        }
+        !weights.is_empty()
+    });
 }
 
 #[cfg(test)]
@@ -115,10 +118,11 @@ mod tests {
 
     #[track_caller]
     fn check(before: &str, after: &str) {
-        let mut mended = model(before);
+        let mut editor = Editor::new(model(before));
         let options = Options { selection: Selection::all(), unsafe_fixes: true, ..Options::default() };
-        assert_eq!(mend(&mut mended, &options, &mut Report::default()), before != after);
-        assert_eq!(write(&mended), write(&model(after)), "{before}");
+        mend(&mut editor, &options);
+        assert_eq!(!editor.done().changes.is_empty(), before != after);
+        assert_eq!(write(editor.model()), write(&model(after)), "{before}");
     }
 
     #[test]

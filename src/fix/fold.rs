@@ -8,10 +8,8 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::options::Options;
-use super::report::Report;
-use crate::extract::{Constants, constant_node, initializer};
-use crate::graph::syntax::suggest::counted;
+use crate::diag::known::CONSTANT_RESULT;
+use crate::edit::{Change, Editor, Item, Patch, Site};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId, ValueId, order, scopes};
 use crate::infer::eval::{Array, Val};
@@ -25,26 +23,32 @@ const WORK_PER_BYTE: usize = 256;
 const WORK_PER_WEIGHT: usize = 4;
 
 /// Puts constants in the place of the nodes of the main graph that only constants go into; whether there
-/// were any.
-pub fn fold(model: &mut Model, options: &Options, place: Constants, report: &mut Report) -> bool {
+/// were any. None takes more bytes than `limit`.
+pub fn fold(editor: &mut Editor, limit: usize) -> bool {
+    let model = editor.model();
     let Ok(order) = order::sorted(model, model.main) else { return false };
-    let computed = compute(model, &order, options.fold_limit);
+    let computed = compute(model, &order, limit);
     if computed.nodes.is_empty() {
         return false;
     }
     let facts = infer::infer(model, infer::Options::default());
-    let found = choose(model, &order, &computed, &facts, options.fold_limit);
+    let found = choose(model, &order, &computed, &facts, limit);
     if found.constants.is_empty() {
         return false;
     }
-    let (nodes, constants) = (found.gone.len(), found.constants.len());
-    apply(model, found, place);
-    report.notes.push(format!(
-        "{} beforehand, as {}",
-        counted(nodes, "node") + if nodes == 1 { " was computed" } else { " were computed" },
-        counted(constants, "constant")
-    ));
-    true
+    let patch = patch(model, found);
+    editor.apply(vec![patch]) > 0
+}
+
+/// What puts the constants there.
+fn patch(model: &Model, found: Found) -> Patch {
+    let mut patch = Patch::new(model.main);
+    patch.replaced =
+        model.graphs[model.main].nodes.iter().copied().filter(|node| found.gone.contains(node)).collect();
+    let change = |&node: &NodeId| Change::new(CONSTANT_RESULT, Site::Node(node), "computed beforehand");
+    patch.changes = patch.replaced.iter().map(change).collect();
+    patch.constants = found.constants.into_iter().map(|(value, array)| (Item::Old(value), array)).collect();
+    patch
 }
 
 /// What could be computed.
@@ -203,22 +207,10 @@ impl Computed {
     }
 }
 
-fn apply(model: &mut Model, found: Found, place: Constants) {
-    let main = model.main;
-    model.graphs[main].nodes.retain(|node| !found.gone.contains(node));
-    let mut nodes = Vec::new();
-    for (value, array) in found.constants {
-        match place {
-            Constants::Initializers => initializer(model, main, value, &array),
-            Constants::Nodes => nodes.push(constant_node(model, main, value, &array)),
-        }
-    }
-    model.graphs[main].nodes.splice(0..0, nodes);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fix::options::DEFAULT_FOLD_LIMIT;
     use crate::read;
 
     /// The operators that are left, and how many constants came.
@@ -227,9 +219,10 @@ mod tests {
         let (model, findings) =
             read::text::read(&format!("<ir_version: 10, opset_import: [\"\" : 21]> {graph}"));
         assert!(findings.is_empty(), "{findings:?}");
-        let mut model = model.expect("a model");
-        let before = model.graphs[model.main].initializers.len();
-        fold(&mut model, &Options::default(), Constants::Initializers, &mut Report::default());
+        let mut editor = Editor::new(model.expect("a model"));
+        let before = editor.model().graphs[editor.model().main].initializers.len();
+        fold(&mut editor, DEFAULT_FOLD_LIMIT);
+        let model = editor.model();
         let main = &model.graphs[model.main];
         let ops: Vec<&str> = main.nodes.iter().map(|&node| &*model.nodes[node].op_type).collect();
         assert_eq!((ops.as_slice(), main.initializers.len() - before), (left, constants));
@@ -240,7 +233,7 @@ mod tests {
     #[test]
     fn large_tensors_become_constants_where_they_are_read() {
         let graph = |rest: &str| format!("g (float[64, 64] x) => (float[64, 64] y) {{ {LARGE} {rest} }}");
-        check(&graph("t = Transpose (l) y = Add (x, t)"), &["Constant", "Add"], 1);
+        check(&graph("t = Transpose (l) y = Add (x, t)"), &["Add"], 1);
         // What infers small is the e-graph's.
         check(
             &graph("n = Size (l) f = Cast <to = 1> (n) y = Add (x, f)"),
@@ -255,7 +248,7 @@ mod tests {
             "q = Cast <to = 3> (l) c = Constant <value_float = 0.5> () w = DequantizeLinear (q, c)";
         let graph =
             |rest: &str| format!("g (float[64, 64] x) => (float[64, 64] y) {{ {LARGE} {quantised} {rest} }}");
-        check(&graph("y = Add (x, w)"), &["Constant", "Constant", "DequantizeLinear", "Add"], 1);
+        check(&graph("y = Add (x, w)"), &["Constant", "DequantizeLinear", "Add"], 1);
     }
 
     #[test]
@@ -270,7 +263,7 @@ mod tests {
                             else_branch = e () => (float[k] r) { r = Identity (l) }>
                 y = Concat <axis = 0> (x, b)
             }",
-            &["Constant", "Constant", "Concat"],
+            &["Concat"],
             1,
         );
     }

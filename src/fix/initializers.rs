@@ -5,22 +5,21 @@
 
 use rustc_hash::FxHashSet;
 
-use super::report::Report;
-use crate::graph::syntax::suggest::counted;
-use crate::graph::{
-    AttrValue, Def, ElemType, Initial, Model, NodeId, Tensor, TensorData, TensorId, ValueId, scopes,
-};
+use crate::diag::known::LIFTED_CONSTANT;
+use crate::edit::{Change, Editor, Site, initialize};
+use crate::graph::{AttrValue, ElemType, Model, NodeId, Tensor, TensorData, ValueId, scopes};
 use crate::infer::{self, eval::Array};
 
 /// The IR version from which on initializers need not be inputs.
 const FREE_SINCE: i64 = 4;
 
-/// Whether there were any.
-pub fn lift(model: &mut Model, report: &mut Report) -> bool {
+/// An initializer in the place of each.
+pub fn lift(editor: &mut Editor) {
+    let model = editor.model();
     if model.ir_version.is_none_or(|version| version < FREE_SINCE) {
-        return false;
+        return;
     }
-    let mut lifted: Vec<(NodeId, ValueId)> = Vec::new();
+    let mut lifted: Vec<(NodeId, ValueId, Tensor)> = Vec::new();
     for graph in scopes::live(model) {
         if model.function_of(graph).is_some() {
             continue;
@@ -28,27 +27,26 @@ pub fn lift(model: &mut Model, report: &mut Report) -> bool {
         let scope = &model.graphs[graph];
         let outputs: FxHashSet<ValueId> = scope.outputs.iter().map(|port| port.value).collect();
         let constants = scope.nodes.iter().filter_map(|&node| Some((node, made(model, node)?)));
-        lifted.extend(constants.filter(|(_, value)| !outputs.contains(value)));
+        let inner = constants.filter(|(_, value)| !outputs.contains(value));
+        lifted.extend(inner.filter_map(|(node, value)| Some((node, value, tensor(model, node)?))));
     }
-    let mut gone: FxHashSet<NodeId> = FxHashSet::default();
-    for (node, value) in lifted {
-        let Some(tensor) = tensor(model, node) else { continue };
-        let named = Tensor { name: Some(model.values[value].name.clone()), ..tensor };
-        let tensor: TensorId = model.tensors.push(named);
-        let graph = model.nodes[node].graph;
-        model.values[value].initial = Some(Initial::Dense(tensor));
-        model.values[value].def = Def::Initializer;
-        model.graphs[graph].initializers.push(value);
-        gone.insert(node);
+    if lifted.is_empty() {
+        return;
     }
-    for (_, graph) in model.graphs.iter_mut() {
-        graph.nodes.retain(|node| !gone.contains(node));
-    }
-    if !gone.is_empty() {
-        let became = if gone.len() == 1 { "became an initializer" } else { "became initializers" };
-        report.notes.push(format!("{} {became}", counted(gone.len(), "`Constant` node")));
-    }
-    !gone.is_empty()
+    let change = |(node, ..): &(NodeId, ValueId, Tensor)| {
+        Change::new(LIFTED_CONSTANT, Site::Node(*node), "became an initializer")
+    };
+    let changes = lifted.iter().map(change).collect();
+    editor.change_all(changes, |model, _| {
+        let gone: FxHashSet<NodeId> = lifted.iter().map(|(node, ..)| *node).collect();
+        for (node, value, tensor) in lifted {
+            initialize(model, model.nodes[node].graph, value, tensor);
+        }
+        for (_, graph) in model.graphs.iter_mut() {
+            graph.nodes.retain(|node| !gone.contains(node));
+        }
+        true
+    });
 }
 
 /// What a `Constant` node makes.

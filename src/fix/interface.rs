@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::options::{FixedShape, FreeDim, Options};
-use crate::diag::known;
+use crate::diag::known::{self, REQUESTED_SHAPE};
 use crate::diag::{Finding, Place};
+use crate::edit::{Change, Editor, Site};
 use crate::graph::{DeclaredDim, Dimension, Model, Port, TypeKind};
 
 fn bad_request(message: String) -> Box<Finding> {
@@ -20,27 +21,40 @@ fn no_such_input(model: &Model, name: &str) -> Box<Finding> {
     Box::new(finding.help(format!("its inputs are {}", names.join(", "))))
 }
 
-/// Does what `--dynamic` and `--fix-shape` ask; whether anything changed.
+/// Does what `--dynamic` and `--fix-shape` ask.
 ///
 /// # Errors
 /// An input or axis that is not there.
-pub fn apply(model: &mut Model, options: &Options) -> Result<bool, Vec<Finding>> {
+pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>> {
     let mut faults = Vec::new();
-    let mut changed = false;
     for free in &options.dynamic {
-        collect(set_free(model, free), &mut changed, &mut faults);
+        let what = format!("axis {} set free as `{}`", free.axis, free.name);
+        request(editor, &free.input, what, &mut faults, |model| set_free(model, free));
     }
     for fixed in &options.fixed {
-        collect(pin(model, fixed), &mut changed, &mut faults);
+        let what = format!("pinned to {:?}", fixed.dims);
+        request(editor, &fixed.input, what, &mut faults, |model| pin(model, fixed));
     }
-    if faults.is_empty() { Ok(changed) } else { Err(faults) }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-fn collect(done: Result<bool, Box<Finding>>, changed: &mut bool, faults: &mut Vec<Finding>) {
-    match done {
-        Ok(did) => *changed |= did,
-        Err(finding) => faults.push(*finding),
-    }
+/// Does one thing that was asked of an input.
+fn request(
+    editor: &mut Editor,
+    input: &str,
+    what: String,
+    faults: &mut Vec<Finding>,
+    edit: impl FnOnce(&mut Model) -> Result<bool, Box<Finding>>,
+) {
+    let model = editor.model();
+    let mut inputs = model.graphs[model.main].inputs.iter().map(|port| port.value);
+    let site = inputs.find(|&value| *model.values[value].name == *input).map_or(Site::Model, Site::Value);
+    editor.change(Change::new(REQUESTED_SHAPE, site, what), |model, _| {
+        edit(model).unwrap_or_else(|finding| {
+            faults.push(*finding);
+            false
+        })
+    });
 }
 
 /// The dims that an input declares.

@@ -8,7 +8,6 @@ mod advice;
 mod batched_scan;
 mod blocked;
 mod constants;
-mod dead;
 mod decide;
 mod declarations;
 mod declared;
@@ -19,7 +18,6 @@ mod interface;
 mod mend;
 pub mod options;
 pub mod report;
-mod reported;
 mod target;
 mod verify;
 
@@ -27,8 +25,9 @@ pub use options::{FixedShape, FreeDim, Options};
 pub use report::Report;
 
 use crate::diag::Finding;
-use crate::diag::known::DECIDED_BRANCH;
-use crate::extract::{self, Constants, Names, Target};
+use crate::diag::known::{DECIDED_BRANCH, DECLARED_TYPE, RELABELLED_VERSION, UNSORTED_NODES};
+use crate::edit::{Change, Constants, Editor, Site};
+use crate::extract::{self, Target};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, scopes};
 use crate::infer::{self, Facts};
@@ -64,86 +63,109 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         nodes: report::Count { before: node_count(&source), after: node_count(&source) },
         ..Report::default()
     };
-    let mut model = source.clone();
-    let mut changed = match interface::apply(&mut model, options) {
-        Ok(changed) => changed,
+    let mut editor = Editor::new(source.clone());
+    let kept = match passes(&mut editor, options, rules, &mut report) {
+        Ok(kept) => kept,
         Err(findings) => return Outcome { model: source, report, findings, changed: false },
     };
-    let reported = reported::found(&model, options, rules);
-    let (mended, known) = mend::mend(&mut model, &reported, rules, &mut report);
-    changed |= mended;
-    let declared = declarations::mend(&mut model, options, &mut report);
-    if options.optimize && options.selection.contains(DECIDED_BRANCH.code) {
-        changed |= decide::decide(&mut model, &mut report);
-    }
-    if !options.dynamic.is_empty() {
-        declared::renew(&mut model);
-    } else if changed {
-        declared::correct(&mut model);
-    }
-    changed |= batched_scan::unbatch(&mut model, options.opset, &mut report);
-    changed |= declared;
-    let main_target = target::target(&model.opsets, options.opset);
-    let refusal = match blocked::by_version(&main_target, options) {
-        None if !target::has_functions(&model, &main_target, options) => {
-            inline::inline(&mut model).err().map(|hindrance| blocked::by_functions(&model, hindrance))
-        }
-        finding => finding,
-    };
-    if let Some(finding) = refusal {
-        return Outcome { model: source, report, findings: vec![finding], changed: false };
-    }
-    changed |= options.optimize && fold_all(&mut model, &main_target, options, &mut report);
-    for _ in 0..MAX_ROUNDS {
-        let rewritten = match rewrite(&mut model, options, rules, &mut report) {
-            Ok(rewritten) => rewritten,
-            Err(findings) => return Outcome { model: source, report, findings, changed: false },
-        };
-        changed |= rewritten.is_changed;
-        changed |= relabel(&mut model, &main_target, options);
-        let folded = options.optimize && fold_all(&mut model, &main_target, options, &mut report);
-        changed |= folded;
-        let goes_on = folded || rewritten.is_changed && rewritten.is_cut;
-        if !goes_on {
-            break;
-        }
-    }
-    changed |= options.optimize && initializers::lift(&mut model, &mut report);
-    if changed {
-        target::import_made(&mut model);
-    }
-    if options.infer_shapes {
-        let known = known.filter(|_| !changed);
-        let facts = known.unwrap_or_else(|| infer::infer(&model, infer::Options::default()));
-        changed |= infer::annotate(&mut model, &facts);
-    }
-    if !main_target.is_source {
-        let mut illegal = blocked::illegal_nodes(&model);
-        illegal.extend(blocked::unlike_branches(&model, report.opset.from));
-        if !illegal.is_empty() {
-            return Outcome { model: source, report, findings: illegal, changed: false };
-        }
-    }
-    let kept = verify::Kept { types: !mended };
+    let (model, done) = editor.into_parts();
+    let changed = !done.changes.is_empty();
     let faults = if changed { verify::verify(&source, &model, kept) } else { Vec::new() };
     if !faults.is_empty() {
         return Outcome { model: source, report, findings: faults, changed: false };
     }
+    report.tell(&source, &model, done);
     report.opset.to = model.opset(model.main, "");
     report.ir_version.to = model.ir_version;
     report.nodes.after = node_count(&model);
     Outcome { model, report, findings: Vec::new(), changed }
 }
 
+/// All that is done, in its order; gives what was to stay as it was.
+///
+/// # Errors
+/// What stands in the way.
+fn passes(
+    editor: &mut Editor,
+    options: &Options,
+    rules: &RuleSet,
+    report: &mut Report,
+) -> Result<verify::Kept, Vec<Finding>> {
+    let from = editor.model().opset(editor.model().main, "");
+    interface::apply(editor, options)?;
+    if options.selection.contains(UNSORTED_NODES.code) {
+        editor.put_in_order();
+    }
+    let mended = mend::mend(editor, options, rules);
+    if mended.is_cut {
+        report.limit("mending stopped before all was mended".to_owned());
+    }
+    let before_declarations = editor.done().changes.len();
+    declarations::mend(editor, options);
+    let declared = editor.done().changes.len() - before_declarations;
+    if options.optimize && options.selection.contains(DECIDED_BRANCH.code) {
+        decide::decide(editor);
+    }
+    if !options.dynamic.is_empty() {
+        declared::renew(editor);
+    } else if editor.done().changes.len() > declared {
+        declared::correct(editor);
+    }
+    batched_scan::unbatch(editor, options.opset);
+    let main_target = target::target(&editor.model().opsets, options.opset);
+    let refusal = match blocked::by_version(&main_target, options) {
+        None if !target::has_functions(editor.model(), &main_target, options) => {
+            inline::inline(editor).err().map(|hindrance| blocked::by_functions(editor.model(), hindrance))
+        }
+        finding => finding,
+    };
+    if let Some(finding) = refusal {
+        return Err(vec![finding]);
+    }
+    editor.constants = constants_at(editor.model(), &main_target, options);
+    optimize_all(editor, options);
+    for _ in 0..MAX_ROUNDS {
+        let rewritten = rewrite(editor, options, rules, report)?;
+        relabel(editor, &main_target, options);
+        editor.constants = constants_at(editor.model(), &main_target, options);
+        let folded = optimize_all(editor, options);
+        if !(folded || rewritten.is_changed && rewritten.is_cut) {
+            break;
+        }
+    }
+    if options.optimize {
+        initializers::lift(editor);
+    }
+    if !editor.done().changes.is_empty() {
+        target::import_made(editor);
+    }
+    if options.infer_shapes {
+        let known = mended.facts.filter(|_| editor.done().changes.is_empty());
+        let facts = known.unwrap_or_else(|| infer::infer(editor.model(), infer::Options::default()));
+        let change = Change::new(DECLARED_TYPE, Site::Model, "what was inferred declared");
+        editor.change(change, |model, _| infer::annotate(model, &facts));
+    }
+    if !main_target.is_source {
+        let mut illegal = blocked::illegal_nodes(editor.model());
+        illegal.extend(blocked::unlike_branches(editor.model(), from));
+        if !illegal.is_empty() {
+            return Err(illegal);
+        }
+    }
+    Ok(verify::Kept { types: !mended.is_changed })
+}
+
 /// How often a model is rewritten: again, as one of the target's opset, where there was something to compute
 /// beforehand afterwards, or where a limit kept the rules from saying all they have to say.
 const MAX_ROUNDS: usize = 4;
 
-/// Takes out what nothing needs, and computes what is constant; whether there was anything.
-fn fold_all(model: &mut Model, target: &Target, options: &Options, report: &mut Report) -> bool {
-    let constants = constants_at(model, target, options);
-    let swept = dead::sweep(model);
-    fold::fold(model, options, constants, report) || swept
+/// Takes out what nothing needs, and computes what is constant, where that is wanted; whether there was anything.
+fn optimize_all(editor: &mut Editor, options: &Options) -> bool {
+    if !options.optimize {
+        return false;
+    }
+    let swept = editor.sweep();
+    fold::fold(editor, options.fold_limit) || swept
 }
 
 /// The nodes of all graphs that are in use.
@@ -164,53 +186,48 @@ struct Rewritten {
 /// # Errors
 /// What has no form that is legal at the target.
 fn rewrite(
-    model: &mut Model,
+    editor: &mut Editor,
     options: &Options,
     rules: &RuleSet,
     report: &mut Report,
 ) -> Result<Rewritten, Vec<Finding>> {
-    let converts = !target::target(&model.opsets, options.opset).is_source;
+    let converts = !target::target(&editor.model().opsets, options.opset).is_source;
     let phases: &[Phase] = match (options.optimize, converts) {
         (true, true) => &[Phase::Simplify, Phase::Explore, Phase::Convert],
         (true, false) => &[Phase::Simplify, Phase::Explore],
         (false, true) => &[Phase::Convert],
         (false, false) => return Ok(Rewritten::default()),
     };
-    let all = chosen_rules(&rules.within_reach(mend::operators(model), phases), options);
+    let all = chosen_rules(&rules.within_reach(mend::operators(editor.model()), phases), options);
     let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
-    let main_target = target::target(&model.opsets, options.opset);
-    let constants = constants_at(model, &main_target, options);
     let mut findings = Vec::new();
-    let (mut known, mut names) = (Known::of(model), Names::of(model));
+    let mut known = Known::of(editor.model());
     let mut rewritten = Rewritten::default();
-    for graph in inner_first(model) {
-        let target = target::target(imports(model, graph), options.opset);
+    for graph in inner_first(editor.model()) {
+        let target = target::target(imports(editor.model(), graph), options.opset);
         let task = extract::Task { target: &target, simplify: &simplify, all: &all, keep: !options.optimize };
-        known.renew(model, graph);
+        known.renew(editor.model(), graph);
+        let model = editor.model();
         if target.is_source && blocked::hides_shapes(model, &known.facts, target.opset(""), graph) {
             continue;
         }
-        let done = extract::run(model, graph, &known.facts, &known.uses, &task);
-        match done {
+        match extract::run(model, graph, &known.facts, &known.uses, &task) {
             extract::Done::Unchanged => {}
             extract::Done::Blocked(blockers) => {
                 findings.extend(blocked::findings(model, graph, &target, &blockers))
             }
-            extract::Done::Planned { plan, report: said } => {
+            extract::Done::Planned { patch, report: said } => {
                 rewritten.is_cut |= !said.limits.is_empty();
-                report::planned(report, model, &plan, said, rules);
-                let rebuilt = extract::rebuild(model, *plan, &mut names, constants);
-                known.is_old |= rebuilt;
-                rewritten.is_changed |= rebuilt;
-                target::drop_defaults(model, graph, &target);
+                report.searched(said);
+                let is_rewritten = editor.apply(vec![*patch]) > 0;
+                known.is_old |= is_rewritten;
+                rewritten.is_changed |= is_rewritten;
+                target::drop_defaults(editor, graph, &target);
             }
         }
     }
     if known.facts.limited {
-        let limit = "inference did not look into all calls of functions, or into all bodies";
-        if !report.limits.iter().any(|known| known == limit) {
-            report.limits.push(limit.to_owned());
-        }
+        report.limit("inference did not look into all calls of functions, or into all bodies".to_owned());
     }
     if findings.is_empty() { Ok(rewritten) } else { Err(findings) }
 }
@@ -278,18 +295,25 @@ fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     rules.iter().copied().filter(wanted).collect()
 }
 
-/// Sets the opsets and the IR version; whether that changed anything.
-fn relabel(model: &mut Model, target: &Target, options: &Options) -> bool {
-    let ir_version = target::ir_version(model, target, options);
-    let mut changed = model.opsets != target.imports || model.ir_version != ir_version;
-    model.opsets = target.imports.clone();
-    model.ir_version = ir_version;
-    changed |= constants::lift_constants(model, target);
-    changed |= constants::declare_initializers(model);
-    for function in &mut model.functions {
-        let imports = target::target(&function.opsets, options.opset).imports;
-        changed |= function.opsets != imports;
-        function.opsets = imports;
-    }
-    changed
+/// Sets the opsets and the IR version.
+fn relabel(editor: &mut Editor, target: &Target, options: &Options) {
+    let ir_version = target::ir_version(editor.model(), target, options);
+    let relabelled = |what| Change::new(RELABELLED_VERSION, Site::Model, what);
+    editor.change(relabelled("imports of the model"), |model, _| {
+        std::mem::replace(&mut model.opsets, target.imports.clone()) != target.imports
+    });
+    editor.change(relabelled("IR version of the model"), |model, _| {
+        std::mem::replace(&mut model.ir_version, ir_version) != ir_version
+    });
+    constants::lift_constants(editor, target);
+    constants::declare_initializers(editor);
+    editor.change(relabelled("imports of its functions"), |model, _| {
+        let mut is_changed = false;
+        for function in &mut model.functions {
+            let imports = target::target(&function.opsets, options.opset).imports;
+            is_changed |= function.opsets != imports;
+            function.opsets = imports;
+        }
+        is_changed
+    });
 }

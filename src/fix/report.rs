@@ -1,17 +1,20 @@
-//! What was done to a model: the content of `--report`.
+//! What was done to a model: the content of `--report`, made of what the editor wrote down.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use crate::graph::{Model, NodeId};
-use crate::rules::registry::RuleSet;
-use crate::rules::rule::{self, Rule};
-use crate::{egraph, extract};
+pub use crate::edit::Safety;
+use crate::edit::{Change, Changes, Site};
+use crate::egraph;
+use crate::graph::uses::Uses;
+use crate::graph::{Id as _, Model, NodeId};
+use crate::lint::locate::{Locator, node_name};
+use crate::source::SourceFiles;
 
-/// What was done, rule by rule and node by node. Two runs on equal input give equal reports.
+/// What was done, rule by rule and place by place. Two runs on equal input give equal reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Opset of the default domain.
@@ -20,10 +23,10 @@ pub struct Report {
     pub ir_version: Step,
     /// Nodes in all graphs.
     pub nodes: Count,
-    /// How often each rule was applied, by its code: where it made nodes, those in the result count.
+    /// In how many changes each rule or pass had a part, by its code.
     pub rules: BTreeMap<String, usize>,
-    /// What was mended, then what was put in the place of other nodes, graph by graph.
-    pub changes: Vec<Change>,
+    /// All that was done, in the order in which it was.
+    pub changes: Vec<Entry>,
     /// Limits of the search that were hit, one sentence each: the result is right, but may not be the
     /// smallest.
     pub limits: Vec<String>,
@@ -49,137 +52,133 @@ pub struct Count {
     pub after: usize,
 }
 
-/// One rewrite.
+/// One change, in names that the reader knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Change {
-    /// Code of the rule; where several made what stands there now, of the first.
+pub struct Entry {
+    /// Code of the rule or pass; where several rules had a part in it, of the first.
     pub code: String,
-    /// Name of the rule.
+    /// Its name.
     pub rule: String,
+    /// Codes of the other rules that had a part in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
     /// The least that any of the rules keeps that took part.
     pub safety: Safety,
     /// The graph, as in `GraphPlace::graph`.
     pub graph: String,
-    /// The node that was replaced, as in `GraphPlace::node`.
+    /// The node, as in `GraphPlace::node`, or the value; empty where it is about a graph as a whole.
     pub node: String,
+    /// Other nodes whose place was taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
+    /// The Python line behind the node, where the export recorded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Line>,
     /// What was done, in a few words that are the same wherever the same was done.
     pub summary: String,
 }
 
-/// What a change keeps; the same grades as those of rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Safety {
-    /// Every bit of every output.
-    Exact,
-    /// Every output up to rounding.
-    Rounding,
-    /// May change values, element types or shapes: made on demand only.
-    Unsafe,
+/// A line of Python, as the export recorded it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Line {
+    /// The file.
+    pub path: Arc<str>,
+    /// 1-based.
+    pub line: u32,
 }
 
 impl Report {
-    /// Adds one change.
-    pub(super) fn add(&mut self, change: Change) {
-        *self.rules.entry(change.code.clone()).or_default() += 1;
-        self.changes.push(change);
-    }
-
     /// Changes that may alter values or shapes.
-    pub fn unsafe_changes(&self) -> impl Iterator<Item = &Change> {
+    pub fn unsafe_changes(&self) -> impl Iterator<Item = &Entry> {
         self.changes.iter().filter(|change| change.safety == Safety::Unsafe)
     }
-}
 
-impl From<rule::Safety> for Safety {
-    fn from(safety: rule::Safety) -> Self {
-        match safety {
-            rule::Safety::Exact => Safety::Exact,
-            rule::Safety::Rounding => Safety::Rounding,
-            rule::Safety::Unsafe => Safety::Unsafe,
-        }
-    }
-}
-
-/// Adds what a fix did at `node`.
-pub(super) fn mended(report: &mut Report, model: &Model, rule: &Rule, node: NodeId) {
-    report.add(Change {
-        code: rule.code.to_string(),
-        rule: rule.name.to_string(),
-        safety: rule.safety.into(),
-        graph: graph_name(model, node),
-        node: node_name(model, node),
-        summary: format!("mended `{}`", model.nodes[node].op_name()),
-    });
-}
-
-/// Adds what is put in the place of the nodes of a graph, and what kept the search from finding more.
-pub(super) fn planned(
-    report: &mut Report,
-    model: &Model,
-    plan: &extract::Plan,
-    said: egraph::Report,
-    rules: &RuleSet,
-) {
-    let mut replaced: IndexMap<NodeId, (IndexSet<&str>, IndexSet<&str>)> = IndexMap::new();
-    for made in plan.replacements() {
-        let (codes, ops) = replaced.entry(made.origin).or_default();
-        codes.insert(made.rule);
-        ops.insert(made.op);
-    }
-    for (&origin, (codes, ops)) in &replaced {
-        for &code in codes {
-            *report.rules.entry(code.to_owned()).or_default() += 1;
-        }
-        let Some(rule) = codes.first().and_then(|code| rules.get(code)) else { continue };
-        report.changes.push(Change {
-            code: rule.code.to_string(),
-            rule: rule.name.to_string(),
-            safety: weakest(codes.iter().filter_map(|code| rules.get(code))),
-            graph: graph_name(model, origin),
-            node: node_name(model, origin),
-            summary: summary(&model.nodes[origin].op_name(), ops),
+    /// Adds what kept the search from finding more.
+    pub(super) fn searched(&mut self, said: egraph::Report) {
+        let refused = said.refused.iter().map(|refused| {
+            format!(
+                "{} was not applied, for it would contradict what is known: {}",
+                refused.code, refused.why
+            )
         });
-    }
-    let makes_nodes: FxHashSet<String> = said.added.into_iter().map(|(_, code)| code).collect();
-    for (code, count) in said.applied.into_iter().filter(|(code, _)| !makes_nodes.contains(code)) {
-        *report.rules.entry(code).or_default() += count;
-    }
-    let refused = said.refused.iter().map(|refused| {
-        format!("{} was not applied, for it would contradict what is known: {}", refused.code, refused.why)
-    });
-    report.notes.extend(refused);
-    for limit in said.limits {
-        let limit = format!("the search stopped at its limit of {limit}");
-        if !report.limits.contains(&limit) {
-            report.limits.push(limit);
+        self.notes.extend(refused);
+        for limit in said.limits {
+            self.limit(format!("the search stopped at its limit of {limit}"));
         }
     }
-}
 
-/// What all of some rules keep.
-fn weakest<'r>(rules: impl Iterator<Item = &'r Rule>) -> Safety {
-    rules.map(|rule| rule.safety.into()).max().unwrap_or(Safety::Exact)
-}
+    /// Adds a limit that was hit, once.
+    pub(super) fn limit(&mut self, limit: String) {
+        if !self.limits.contains(&limit) {
+            self.limits.push(limit);
+        }
+    }
 
-/// What became of a node of the operator `from`.
-fn summary(from: &str, to: &IndexSet<&str>) -> String {
-    match to.len() {
-        1 if to[0] == from => format!("`{from}` in another form"),
-        1 => format!("`{from}` as `{}`", to[0]),
-        _ => format!("`{from}` written out"),
+    /// Takes over what was written down, in names of the model as it was given, or, of what came since, as it is.
+    pub(super) fn tell(&mut self, before: &Model, after: &Model, done: Changes) {
+        let all = done.changes.iter().flat_map(|change| std::iter::once(&change.by).chain(&change.also));
+        for by in all {
+            *self.rules.entry(by.code.to_string()).or_default() += 1;
+        }
+        let (sources, uses) = (SourceFiles::default(), [Uses::new(before), Uses::new(after)]);
+        let names = Names {
+            before: (before, Locator::new(before, &uses[0], &sources)),
+            after: (after, Locator::new(after, &uses[1], &sources)),
+        };
+        self.changes = done.changes.iter().map(|change| names.entry(change)).collect();
+        let known: FxHashSet<String> = self.notes.iter().cloned().collect();
+        self.notes.extend(done.refused.into_iter().filter(|note| !known.contains(note)));
     }
 }
 
-pub(super) fn graph_name(model: &Model, node: NodeId) -> String {
-    let graph = &model.graphs[model.nodes[node].graph];
-    graph.name.as_deref().unwrap_or("main").to_owned()
+/// What places are called, in the model before and after.
+struct Names<'m> {
+    before: (&'m Model, Locator<'m>),
+    after: (&'m Model, Locator<'m>),
 }
 
-/// The name of a node; its first output where it has none.
-pub(super) fn node_name(model: &Model, node: NodeId) -> String {
-    let node = &model.nodes[node];
-    let named = node.name.as_deref().filter(|name| !name.is_empty()).map(str::to_owned);
-    let output = || node.outputs.iter().flatten().next().map(|&value| model.values[value].name.to_string());
-    named.or_else(output).unwrap_or_else(|| node.op_name())
+impl<'m> Names<'m> {
+    /// The model that has something, and its places: the one that was given, if it does.
+    fn of(&self, is_before: bool) -> &(&'m Model, Locator<'m>) {
+        if is_before { &self.before } else { &self.after }
+    }
+
+    fn of_node(&self, node: NodeId) -> &(&'m Model, Locator<'m>) {
+        self.of(node.index() < self.before.0.nodes.len())
+    }
+
+    fn node(&self, node: NodeId) -> String {
+        let (model, _) = self.of_node(node);
+        node_name(model, &model.nodes[node]).to_string()
+    }
+
+    fn entry(&self, change: &Change) -> Entry {
+        let (graph, node, source) = match change.at {
+            Site::Node(node) => {
+                let (model, places) = self.of_node(node);
+                (places.graph_path(model.nodes[node].graph), self.node(node), places.source(node))
+            }
+            Site::Value(value) => {
+                let (model, places) = self.of(value.index() < self.before.0.values.len());
+                let found = &model.values[value];
+                (places.graph_path(found.graph), found.name.to_string(), places.source_of_value(value))
+            }
+            Site::Graph(graph) => {
+                let (_, places) = self.of(graph.index() < self.before.0.graphs.len());
+                (places.graph_path(graph), String::new(), None)
+            }
+            Site::Model => (Arc::from(""), String::new(), None),
+        };
+        Entry {
+            code: change.by.code.to_string(),
+            rule: change.by.rule.to_string(),
+            also: change.also.iter().map(|by| by.code.to_string()).collect(),
+            safety: change.safety(),
+            graph: graph.to_string(),
+            node,
+            with: change.with.iter().map(|&node| self.node(node)).collect(),
+            source: source.map(|source| Line { path: source.file, line: source.line }),
+            summary: change.what.clone(),
+        }
+    }
 }

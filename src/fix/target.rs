@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::options::Options;
+use crate::diag::known::{ADAPTED_FORM, RELABELLED_VERSION};
+use crate::edit::{Change, Editor, Site};
 use crate::extract::Target;
 use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, normal_domain, scopes};
 use crate::schema::{self, AttrView};
@@ -52,11 +54,13 @@ pub fn has_functions(model: &Model, target: &Target, options: &Options) -> bool 
 }
 
 /// Leaves out attributes that do not exist at the target, where they are at their default anyway.
-pub fn drop_defaults(model: &mut Model, graph: GraphId, target: &Target) {
-    for id in model.graphs[graph].nodes.clone() {
-        let dropped = dropped(model, id, target);
+pub fn drop_defaults(editor: &mut Editor, graph: GraphId, target: &Target) {
+    for id in editor.model().graphs[graph].nodes.clone() {
+        let dropped = dropped(editor.model(), id, target);
         if !dropped.is_empty() {
-            model.nodes[id].attrs.retain(|attr| !dropped.contains(&attr.name));
+            let what =
+                format!("`{}` without attributes that say the default", editor.model().nodes[id].op_name());
+            editor.drop_attributes(id, &dropped, Change::new(ADAPTED_FORM, Site::Node(id), what));
         }
     }
 }
@@ -79,7 +83,8 @@ fn dropped(model: &Model, id: NodeId, target: &Target) -> Vec<Arc<str>> {
 
 /// Imports ai.onnx where a model had no node of it and has one now: an `Identity` that gives an output its name. Its
 /// version is the newest that came with the IR version of the model.
-pub fn import_made(model: &mut Model) {
+pub fn import_made(editor: &mut Editor) {
+    let model = editor.model();
     let is_imported = model.opsets.iter().any(|import| normal_domain(import.domain.as_deref()).is_empty());
     let mut nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
     if is_imported || !nodes.any(|&node| model.nodes[node].domain().is_empty()) {
@@ -89,5 +94,9 @@ pub fn import_made(model: &mut Model) {
     let newest = schema::latest("").unwrap_or(1);
     let fits = |opset: &u16| schema::release(*opset).is_some_and(|release| release.ir_version <= ir_version);
     let opset = (1..=newest).rev().find(fits).unwrap_or(1);
-    model.opsets.push(OpsetImport { domain: Some(Arc::from("")), version: Some(opset.into()) });
+    let change = Change::new(RELABELLED_VERSION, Site::Model, "imports ai.onnx for an `Identity`");
+    editor.change(change, |model, _| {
+        model.opsets.push(OpsetImport { domain: Some(Arc::from("")), version: Some(opset.into()) });
+        true
+    });
 }

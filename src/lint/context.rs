@@ -8,7 +8,7 @@ use super::runtime::Runtime;
 use crate::diag::RuleId;
 use crate::diag::{Finding, Selection};
 use crate::graph::uses::Uses;
-use crate::graph::{GraphId, Model, Node, NodeId, ValueId};
+use crate::graph::{GraphId, Id as _, Model, Node, NodeId, ValueId};
 use crate::infer::{Fact, Facts};
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
@@ -75,6 +75,7 @@ impl<'a> LintContext<'a> {
         let mut finding = rule.finding(message, self.places.node(node, part));
         finding.source = self.places.source(node);
         finding.anchor = self.places.anchor(node);
+        finding.nodes = vec![number(node)];
         finding
     }
 
@@ -85,6 +86,7 @@ impl<'a> LintContext<'a> {
         finding.anchor.module = self.model.values[value].name.clone();
         if let Some((node, _)) = self.model.producer(value) {
             finding.anchor = self.places.anchor(node);
+            finding.nodes = vec![number(node)];
         }
         finding
     }
@@ -119,4 +121,9 @@ impl<'a> LintContext<'a> {
     pub fn node_name(&self, node: NodeId) -> Arc<str> {
         node_name(self.model, &self.model.nodes[node])
     }
+}
+
+/// How a finding speaks of a node.
+pub fn number(node: NodeId) -> u32 {
+    u32::try_from(node.index()).unwrap_or(u32::MAX)
 }

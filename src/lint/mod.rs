@@ -8,6 +8,7 @@ pub mod context;
 pub mod exporter;
 #[doc(hidden)]
 pub mod locate;
+pub mod mending;
 mod pattern;
 pub mod runtime;
 
@@ -28,15 +29,23 @@ pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     let uses = Uses::new(model);
     let facts = infer::infer(model, infer::Options::default());
     let cx = LintContext::new(model, &facts, &uses, options);
-    let mut sink = Sink::default();
-    for detector in builtin::detectors() {
-        if detector.rules.iter().any(|rule| options.selection.contains(rule.code)) {
-            (detector.run)(&cx, &mut sink);
-        }
-    }
-    let mut findings = sink.finish();
+    let mut findings = detected(&cx);
     pattern::run(&cx, &options.rules, &mut findings);
     findings.extend(options.runtimes.iter().flat_map(|runtime| runtime.findings(model)));
     findings.retain(|finding| options.selection.contains(&finding.code));
+    findings
+}
+
+/// What code finds, as far as it is selected.
+pub fn detected(cx: &LintContext) -> Vec<Finding> {
+    let selection = &cx.options.selection;
+    let mut sink = Sink::default();
+    for detector in builtin::detectors() {
+        if detector.rules.iter().any(|rule| selection.contains(rule.code)) {
+            (detector.run)(cx, &mut sink);
+        }
+    }
+    let mut findings = sink.finish();
+    findings.retain(|finding| selection.contains(&finding.code));
     findings
 }

@@ -1,50 +1,56 @@
-//! Rules whose patterns are matched: what they say of a graph, and what they mend of what was found.
+//! Rules whose patterns are matched: what they say of a graph.
 
 use rustc_hash::FxHashSet;
 
-use super::context::LintContext;
+use super::context::{LintContext, number};
 use super::locate::Part;
-use crate::diag::{Applicability, Finding, Fix, Place};
+use super::mending;
+use crate::diag::Finding;
+use crate::edit::{Form, Patch, PatchNode};
 use crate::graph::{NodeId, ValueId};
 use crate::rules::matcher::{self, Match};
 use crate::rules::message::render;
 use crate::rules::plain::PlainHost;
+use crate::rules::plan::patch;
 use crate::rules::registry::RuleSet;
-use crate::rules::rule::{Body, Direction, Phase, Rule, Safety, Term};
+use crate::rules::rule::{Body, Direction, Phase, Rule, Term};
 
 /// Matches every pattern rule that reports, in every graph, bodies and functions included, and adds what
-/// it says to `findings`. A rule that mends what an analysis finds says nothing of its own: where it matches,
-/// the fix that the analysis speaks of stands; where none does, there is none.
+/// it says to `findings`.
 pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
-    let proposed = withdraw_fixes(rules, findings);
     let ops: FxHashSet<&str> = cx.model.nodes.iter().map(|(_, node)| &*node.op_type).collect();
     let rules = rules.about(&|op| ops.contains(op));
+    let selected: Vec<&Rule> =
+        rules.iter().copied().filter(|rule| rule.is_selected(&cx.options.selection)).collect();
     for graph in cx.model.graphs.ids() {
         let host = PlainHost::new(cx.model, graph, cx.facts, cx.uses);
-        let selected = rules.iter().copied().filter(|rule| rule.is_selected(&cx.options.selection));
-        for (rule, direction) in selected.flat_map(|rule| reported(rule).iter().map(move |one| (rule, one))) {
+        for (rule, direction) in
+            selected.iter().flat_map(|rule| reported(rule).iter().map(move |one| (rule, one)))
+        {
             let mut said: Option<NodeId> = None;
-            for found in &matcher::find(&host, direction).matches {
-                if let Some(code) = &rule.mends {
-                    mend(cx, rule, code, found, &proposed, findings);
-                } else if let Some(&root) = found.nodes.last()
-                    && !only_names_an_output(cx, direction, found)
+            for found in matcher::find(&host, direction).matches {
+                if let Some(&root) = found.nodes.last()
+                    && !only_names_an_output(cx, direction, &found)
                     // The ways to match at one node say the same thing.
                     && said.replace(root) != Some(root)
                 {
-                    findings.push(finding(cx, &host, rule, root, found));
+                    findings.push(finding(cx, &host, (rule, direction), root, found));
                 }
             }
         }
     }
+    let mending: Vec<&Rule> = selected.into_iter().filter(|rule| rule.mends.is_some()).collect();
+    let mends = mending::mends(cx, &mending, findings);
+    mending::promise(findings, &mends, cx.options);
 }
 
 /// The patterns of a rule that says something of a graph as it is. Conversions and other forms of the same
-/// are for `onnx-fix` alone, and so is mending: what is mended is found by an analysis of its own.
+/// are for `onnx-fix` alone; what mends the findings of an analysis says nothing of its own.
 fn reported(rule: &Rule) -> &[Direction] {
     match &rule.body {
         Body::Pattern { forward, .. } if rule.is_lint_only() => forward,
-        Body::Pattern { forward, .. } if rule.phase == Phase::Simplify || rule.mends.is_some() => forward,
+        Body::Pattern { .. } if rule.mends.is_some() => &[],
+        Body::Pattern { forward, .. } if matches!(rule.phase, Phase::Simplify | Phase::Fix) => forward,
         Body::Pattern { .. } | Body::Builtin(_) => &[],
     }
 }
@@ -58,65 +64,54 @@ fn only_names_an_output(cx: &LintContext, direction: &Direction, found: &Match<V
     rewrite.outputs.iter().any(|(target, term)| {
         let Term::Var(source) = term else { return false };
         let is_output = |value: ValueId| cx.uses.is_output(value);
-        let is_bound = |value: ValueId| is_output(value) || cx.model.producer(value).is_none();
+        let graph = |value: ValueId| cx.model.producer(value).map(|(node, _)| cx.model.nodes[node].graph);
+        let is_bound =
+            |value: ValueId| is_output(value) || graph(value) != found.one(*target).and_then(graph);
         found.one(*target).is_some_and(is_output) && found.one(*source).is_some_and(is_bound)
     })
 }
 
-/// Takes away, finding by finding, the fixes that need a rule to carry them out.
-fn withdraw_fixes(rules: &RuleSet, findings: &mut [Finding]) -> Vec<Option<Fix>> {
-    let take = |finding: &mut Finding| if rules.mends(&finding.code) { finding.fix.take() } else { None };
-    findings.iter_mut().map(take).collect()
-}
-
-/// Gives its fix to what the rule `code` found at one of the nodes of a match.
-fn mend(
-    cx: &LintContext,
-    rule: &Rule,
-    code: &str,
-    found: &Match<ValueId, NodeId>,
-    proposed: &[Option<Fix>],
-    findings: &mut [Finding],
-) {
-    let places: Vec<Place> = found.nodes.iter().map(|&node| cx.places.node(node, Part::Whole)).collect();
-    let is_there = |finding: &Finding| {
-        &*finding.code == code && places.iter().any(|place| is_same_node(place, &finding.place))
-    };
-    if let Some(index) = findings.iter().position(is_there) {
-        let Fix { applicability, summary } = fix(rule);
-        let words = proposed.get(index).cloned().flatten().map(|proposed| proposed.summary);
-        findings[index].fix = Some(Fix { applicability, summary: words.unwrap_or(summary) });
-    }
-}
-
-fn is_same_node(one: &Place, other: &Place) -> bool {
-    let node = |place: &Place| place.graph().map(|graph| (graph.graph.clone(), graph.position));
-    node(one).is_some() && node(one) == node(other)
-}
-
+/// What a rule says of a match; with its fix, where the rewrite makes something of it.
 fn finding(
     cx: &LintContext,
     host: &PlainHost,
-    rule: &Rule,
+    (rule, direction): (&Rule, &Direction),
     root: NodeId,
-    found: &Match<ValueId, NodeId>,
+    found: Match<ValueId, NodeId>,
 ) -> Finding {
-    let message = render(&rule.message, host, found);
+    let message = render(&rule.message, host, &found);
     let place = cx.places.node(root, Part::Whole);
     let mut finding = Finding::new(&rule.code, &rule.name, rule.severity, message, place);
     finding.source = cx.places.source(root);
     finding.anchor = cx.places.anchor(root);
+    finding.nodes = found.nodes.iter().rev().map(|&node| number(node)).collect();
     for &node in found.nodes.iter().rev().skip(1) {
         finding = finding.related(cx.places.node(node, Part::Whole), "together with this node");
     }
-    finding.help = rule.help.as_ref().map(|help| render(help, host, found));
-    finding.fix = (!rule.is_lint_only()).then(|| fix(rule));
+    finding.help = rule.help.as_ref().map(|help| render(help, host, &found));
+    let patch = patch(host, rule, direction, found).filter(|patch| is_worth_it(cx, patch));
+    finding.fix = patch.map(|_| mending::fix(rule));
     finding
 }
 
-/// What `onnx-fix` does, named by the rule: `--explain` has the rest.
-fn fix(rule: &Rule) -> Fix {
-    let is_unsafe = rule.safety == Safety::Unsafe;
-    let applicability = if is_unsafe { Applicability::Unsafe } else { Applicability::Safe };
-    Fix { applicability, summary: format!("rewrites it ({})", rule.code) }
+/// Whether a rewrite makes the graph smaller where some of the matched nodes have to stay, for something else reads
+/// them: `onnx-fix` takes what is cheaper, not what is only another form.
+fn is_worth_it(cx: &LintContext, patch: &Patch) -> bool {
+    let made = patch.nodes.iter().flat_map(|node| node.outputs.iter().flatten());
+    let taken: FxHashSet<ValueId> =
+        made.filter_map(|item| item.old()).chain(patch.redirects.iter().map(|(from, _)| *from)).collect();
+    let mut gone: FxHashSet<NodeId> = FxHashSet::default();
+    for &node in patch.replaced.iter().rev() {
+        let is_free = |&value: &ValueId| {
+            let is_read = || cx.uses.of(value).iter().any(|one| !gone.contains(&one.node));
+            taken.contains(&value) || !cx.uses.is_output(value) && !is_read()
+        };
+        if cx.model.nodes[node].outputs.iter().flatten().all(is_free) {
+            gone.insert(node);
+        }
+    }
+    let all: FxHashSet<NodeId> = patch.replaced.iter().copied().collect();
+    let is_new =
+        |node: &&PatchNode| matches!(&node.form, Form::New { op_type, .. } if **op_type != *"Constant");
+    gone.len() == all.len() || patch.nodes.iter().filter(is_new).count() < gone.len()
 }

@@ -13,7 +13,8 @@ use super::expr::{CompareOp, Each, Expr, ExprKind, Over};
 use super::func::Func;
 use super::host::Host;
 use super::matcher::{Binding, Match};
-use super::plan::draft::{Draft, Item};
+use super::plan::Item;
+use super::plan::draft::Draft;
 use super::rule::{AttrVarId, Rewrite, VarId};
 
 /// A match with the host that it was found in, and what has been made of it so far.

@@ -56,6 +56,7 @@ const LAYERS: [&[&str]; 18] = [
     &["read"],
     &["infer", "write"],
     &["files"],
+    &["edit"],
     &["rules"],
     &["egraph"],
     &["extract"],

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::fix::report::{Change, Safety};
+use crate::diag::known::{DECLARED_TYPE, REQUESTED_SHAPE};
+use crate::edit::Safety;
+use crate::fix::report::Entry;
 use crate::fix::{Outcome, Report};
 use crate::graph::syntax::suggest::counted;
 use crate::graph::{Model, scopes};
@@ -17,8 +19,13 @@ pub fn told(name: &str, before: &Model, outcome: &Outcome) -> String {
         return format!("{name}: nothing to change\n");
     }
     let mut text = format!("{name}: {}\n", headline(report));
-    for (summary, count) in kinds(&report.changes) {
+    let kinds = kinds(&report.changes);
+    for (summary, count) in kinds.iter().take(KINDS) {
         text += &format!("  {count:>4} × {summary}\n");
+    }
+    if kinds.len() > KINDS {
+        let rest: usize = kinds[KINDS..].iter().map(|(_, count)| count).sum();
+        text += &format!("  {rest:>4} × something else: --report says what\n");
     }
     text += &operators(before, &outcome.model);
     for change in report.unsafe_changes() {
@@ -37,15 +44,20 @@ fn headline(report: &Report) -> String {
         let version = |version: Option<i64>| version.map_or("none".to_owned(), |version| version.to_string());
         parts.push(format!("opset {} → {}", version(report.opset.from), version(report.opset.to)));
     }
-    let applied: usize = report.rules.values().sum();
+    let declares = |code: &str| [REQUESTED_SHAPE, DECLARED_TYPE].iter().any(|pass| pass.code == code);
+    let applied = report.changes.iter().filter(|change| !declares(&change.code)).count();
+    let rules = report.rules.keys().filter(|code| !declares(code)).count();
     if applied > 0 {
-        parts.push(format!("{} by {}", counted(applied, "change"), counted(report.rules.len(), "rule")));
+        parts.push(format!("{} by {}", counted(applied, "change"), counted(rules, "rule")));
     }
     if report.nodes.before != report.nodes.after {
         parts.push(format!("{} → {} nodes", report.nodes.before, report.nodes.after));
     }
     if parts.is_empty() { "its declared types and shapes changed".to_owned() } else { parts.join(", ") }
 }
+
+/// The most kinds of changes that are listed.
+const KINDS: usize = 16;
 
 /// The most operators that are counted.
 const COUNTED: usize = 8;
@@ -71,7 +83,7 @@ fn operators(before: &Model, after: &Model) -> String {
 }
 
 /// How often each was done of what is safe, the most frequent first.
-fn kinds(changes: &[Change]) -> Vec<(&str, usize)> {
+fn kinds(changes: &[Entry]) -> Vec<(&str, usize)> {
     let mut kinds: IndexMap<&str, usize> = IndexMap::new();
     for change in changes.iter().filter(|change| change.safety != Safety::Unsafe) {
         *kinds.entry(&change.summary).or_default() += 1;

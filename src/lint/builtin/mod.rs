@@ -13,6 +13,7 @@ mod unused;
 mod versions;
 
 pub use shapes::lost_sizes;
+pub use spec::input_weights;
 
 use super::context::LintContext;
 use crate::diag::RuleId;

@@ -6,7 +6,8 @@ use indexmap::IndexMap;
 use super::Detector;
 use crate::diag::known::{DEAD_NODE, EQUAL_INITIALIZERS, UNUSED_INITIALIZER};
 use crate::diag::{Applicability, Finding, Sink};
-use crate::graph::{ElemType, GraphId, NodeId, Owner, TensorData, ValueId};
+use crate::edit::{is_unused, unused_initializers};
+use crate::graph::{ElemType, GraphId, NodeId, TensorData, ValueId};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
@@ -25,7 +26,11 @@ type Content<'a> = (Option<ElemType>, &'a [i64], &'a Bytes);
 
 fn dead(cx: &LintContext, node: NodeId) -> Finding {
     let message = format!("nothing uses what `{}` computes", cx.node_name(node));
-    cx.at_node(DEAD_NODE, node, Part::Whole, message).fix(Applicability::Safe, "leaves it out")
+    let finding = cx.at_node(DEAD_NODE, node, Part::Whole, message);
+    match is_unused(cx.model, cx.uses, node) {
+        true => finding.fix(Applicability::Safe, "leaves it out"),
+        false => finding,
+    }
 }
 
 fn unused(cx: &LintContext, graph: GraphId, values: &[ValueId]) -> Finding {
@@ -58,13 +63,9 @@ fn run(cx: &LintContext, sink: &mut Sink) {
             sink.push(dead(cx, id));
         }
     }
-    for (id, graph) in cx.model.graphs.iter() {
-        let unused_here: Vec<ValueId> =
-            graph.initializers.iter().copied().filter(|&value| cx.uses.count(value) == 0).collect();
+    for id in cx.model.graphs.ids() {
         // Inputs with a default are the interface; whether they take part is another rule's.
-        let is_main = matches!(graph.owner, Owner::Model);
-        let own: Vec<ValueId> =
-            unused_here.into_iter().filter(|&value| !is_main || cx.model.constant(value).is_some()).collect();
+        let own = unused_initializers(cx.model, cx.uses, id);
         sink.extend((!own.is_empty()).then(|| unused(cx, id, &own)));
         equals(cx, id, sink);
     }

@@ -3,32 +3,12 @@
 use rustc_hash::FxHashSet;
 
 use super::{Made, PlannedNode, Unplanned};
+use crate::edit::{Item, NewId};
 use crate::graph::Tensor;
 use crate::infer::Fact;
 use crate::rules::datum::Datum;
 use crate::rules::matcher::Binding;
 use crate::rules::rule::{AttrVarId, EachTerm, Rewrite, VarId};
-
-/// A value: one of the graph, or one that a rewrite makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item<V> {
-    Old(V),
-    New(NewId),
-}
-
-impl<V> Item<V> {
-    /// The value of the graph; `None` for a new one, which nothing uses yet.
-    pub fn old(self) -> Option<V> {
-        match self {
-            Item::Old(value) => Some(value),
-            Item::New(_) => None,
-        }
-    }
-}
-
-/// A value that a rewrite makes: an index into [`super::Plan::values`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NewId(pub usize);
 
 /// What a term comes to.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::draft::{Item, NewId, Slot};
-use super::{Made, PlannedNode, literal, schema_of};
+use super::draft::Slot;
+use super::{Item, Made, NewId, PlannedNode, literal, schema_of};
 use crate::graph::{AttrKind, AttrValue, Attribute, ElemType, Id, Tensor, TensorId};
 use crate::infer::{Attrs, Call, Fact, NoSymbols, transfer};
 use crate::rules::datum::Datum;

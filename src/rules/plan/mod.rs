@@ -3,10 +3,12 @@
 pub mod draft;
 mod literal;
 mod make;
+mod patch;
 
 use std::sync::Arc;
 
-pub use draft::{Item, NewId};
+pub use crate::edit::{Item, NewId};
+pub use patch::patch;
 
 use super::eval::Env;
 use super::host::Host;

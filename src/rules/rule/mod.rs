@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::diag::{Level, Selection};
+use crate::edit::By;
 use crate::graph::Model;
 use crate::graph::syntax::{Source, Span};
 
@@ -12,6 +13,7 @@ mod given;
 mod pattern;
 mod rewrite;
 
+pub use crate::edit::Safety;
 pub use given::{Assumption, Given};
 pub use pattern::{
     AttrPat, AttrPatKind, AttrVar, AttrVarId, Count, OpPat, OperandPat, PatNode, Pattern, Rest, ValueVar,
@@ -32,17 +34,6 @@ pub enum Phase {
     Fix,
     /// Says in ONNX what an operator of PyTorch does.
     Lower,
-}
-
-/// What a rewrite keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Safety {
-    /// Every bit of every output.
-    Exact,
-    /// Every output up to rounding.
-    Rounding,
-    /// May change values, element types or shapes; only on demand.
-    Unsafe,
 }
 
 /// One rule of a `.rule` file.
@@ -111,6 +102,11 @@ impl Rule {
     pub fn is_selected(&self, selection: &Selection) -> bool {
         let codes = || std::iter::once(&self.code).chain(&self.mends);
         codes().any(|code| selection.contains(code)) && !codes().any(|code| selection.ignores(code))
+    }
+
+    /// As what is written down of what it changed.
+    pub fn by(&self) -> By {
+        By { code: self.code.clone(), rule: self.name.clone(), safety: self.safety }
     }
 
     /// Whether it only reports.

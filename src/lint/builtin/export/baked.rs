@@ -12,7 +12,7 @@ use crate::diag::known::BAKED_SHAPE;
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::NodeId;
 use crate::graph::dim::Dim;
-use crate::lint::LintContext;
+use crate::lint::context::{LintContext, number};
 use crate::lint::exporter;
 use crate::lint::locate::Part;
 
@@ -29,7 +29,9 @@ struct Baked {
     counterexample: Option<String>,
 }
 
-fn baked(cx: &LintContext, found: &Baked, more: usize) -> Finding {
+/// What is said of the first of some nodes that fix one size.
+fn baked(cx: &LintContext, all: &[Baked]) -> Option<Finding> {
+    let (found, more) = all.split_first()?;
     let node = &cx.model.nodes[found.node];
     let Demand { input, size, fixed, kind } = &found.demand;
     let of_input = cx.name(found.free.input);
@@ -56,12 +58,13 @@ fn baked(cx: &LintContext, found: &Baked, more: usize) -> Finding {
     if let Some(target) = mended_target(cx, node) {
         finding = finding.fix(Applicability::Safe, format!("replaces {} by {target}", target_text(cx, node)));
     }
+    finding.nodes.extend(more.iter().map(|other| number(other.node)));
     let of_line = if finding.source.is_some() { " of this line" } else { "" };
-    match more {
+    Some(match more.len() {
         0 => finding,
         1 => finding.note(format!("one more node{of_line} fixes it too")),
-        _ => finding.note(format!("{more} more nodes{of_line} fix it too")),
-    }
+        more => finding.note(format!("{more} more nodes{of_line} fix it too")),
+    })
 }
 
 fn label(cx: &LintContext, found: &Baked) -> String {
@@ -138,7 +141,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for conflict in conflict::at_outputs(&demands) {
         faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
     }
-    sink.extend(faults.found.values().map(|nodes| baked(cx, &nodes[0], nodes.len() - 1)));
+    sink.extend(faults.found.values().filter_map(|nodes| baked(cx, nodes)));
 }
 
 /// One fault for each line of Python and size; without a line, one for each size and number.

@@ -17,6 +17,7 @@ fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
         .label(format!("{}", found.inferred))
         .related(cx.places.declaration(found.value), "declared here")
         .note("runtimes warn, plan memory by the wrong shape, or refuse the model")
+        .fix(Applicability::Safe, "declares what it is")
 }
 
 /// A size of a declared shape whose name the exporter made up, though it follows from those of the inputs.

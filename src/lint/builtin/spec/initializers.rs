@@ -3,7 +3,7 @@
 use super::Detector;
 use crate::diag::known::{INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
 use crate::diag::{Applicability, Finding, Place, Sink};
-use crate::graph::{Def, Owner};
+use crate::graph::{Def, Model, Owner, ValueId};
 use crate::lint::LintContext;
 
 pub const DETECTOR: Detector = Detector { rules: &[INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS], run };
@@ -22,14 +22,18 @@ fn not_input(names: &[&str], ir_version: i64) -> Finding {
     INITIALIZER_NOT_INPUT.finding(message, Place::File).help("set `ir_version` to 4 or later")
 }
 
-fn weights_as_inputs(names: &[&str]) -> Finding {
+fn weights_as_inputs(names: &[&str], can_move: bool) -> Finding {
     let message =
         format!("{} of the graph with a default, as though callers were to replace them", inputs(names));
-    INPUT_NAMED_WEIGHTS
+    let finding = INPUT_NAMED_WEIGHTS
         .finding(message, Place::File)
         .note("a runtime cannot fold, pack or fuse a weight that a caller may replace")
-        .help("export with keep_initializers_as_inputs=False")
-        .fix(Applicability::Unsafe, "takes them from the inputs, so that callers cannot replace them")
+        .help("export with keep_initializers_as_inputs=False");
+    match can_move {
+        true => finding
+            .fix(Applicability::Unsafe, "takes them from the inputs, so that callers cannot replace them"),
+        false => finding,
+    }
 }
 
 fn listed(names: &[&str]) -> String {
@@ -56,15 +60,22 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         return;
     }
     let ir_version = cx.model.ir_version.unwrap_or(0);
-    let are_inputs = |wanted: bool| -> Vec<&str> {
-        let is_input = |&value: &_| matches!(cx.model.values[value].def, Def::Input(_)) == wanted;
-        graph.initializers.iter().copied().filter(is_input).map(|value| cx.name(value)).collect()
-    };
+    let is_input = |value: ValueId| matches!(cx.model.values[value].def, Def::Input(_));
+    let own = graph.initializers.iter().copied();
     if (1..FREE_INITIALIZERS).contains(&ir_version) {
-        let names = are_inputs(false);
+        let names: Vec<&str> = own.filter(|&value| !is_input(value)).map(|value| cx.name(value)).collect();
         sink.extend((!names.is_empty()).then(|| not_input(&names, ir_version)));
     } else {
-        let names = are_inputs(true);
-        sink.extend((!names.is_empty()).then(|| weights_as_inputs(&names)));
+        let names: Vec<&str> = own.filter(|&value| is_input(value)).map(|value| cx.name(value)).collect();
+        let can_move = !input_weights(cx.model).is_empty();
+        sink.extend((!names.is_empty()).then(|| weights_as_inputs(&names, can_move)));
     }
+}
+
+/// The inputs that have a default and could do without being inputs.
+pub fn input_weights(model: &Model) -> Vec<ValueId> {
+    let graph = &model.graphs[model.main];
+    let is_free = model.ir_version.is_some_and(|version| version >= FREE_INITIALIZERS);
+    let own = graph.initializers.iter().copied().filter(|_| is_free);
+    own.filter(|&value| matches!(model.values[value].def, Def::Input(_))).collect()
 }

@@ -13,6 +13,7 @@ mod types;
 mod values;
 
 use super::Detector;
+pub use initializers::input_weights;
 
 pub const DETECTORS: &[Detector] = &[
     imports::DETECTOR,

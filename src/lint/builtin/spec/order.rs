@@ -2,7 +2,7 @@
 
 use super::Detector;
 use crate::diag::known::{CYCLE, UNSORTED_NODES};
-use crate::diag::{Finding, Sink};
+use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::order::{self, Cycle};
 use crate::graph::{GraphId, Id, Model, NodeId, ValueId, scopes};
 use crate::lint::LintContext;
@@ -41,7 +41,8 @@ fn unsorted(cx: &LintContext, node: NodeId, value: ValueId, maker: NodeId, count
         .at_node(UNSORTED_NODES, node, part, message)
         .label("used before it is made")
         .related(cx.places.value(value), "made here")
-        .help("the specification wants the nodes of a graph in topological order");
+        .help("the specification wants the nodes of a graph in topological order")
+        .fix(Applicability::Safe, "puts the nodes in order");
     match count {
         1 => finding,
         _ => finding.note(format!("{count} nodes of this graph stand before one that they need")),

@@ -1,0 +1,70 @@
+//! What is written down of a change: by what it was made, where, and what it did.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::diag::RuleId;
+use crate::graph::{GraphId, NodeId, ValueId};
+
+/// What a change keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Safety {
+    /// Every bit of every output.
+    Exact,
+    /// Every output up to rounding.
+    Rounding,
+    /// May change values, element types or shapes; only on demand.
+    Unsafe,
+}
+
+/// A rule, or a pass that has a page as rules have.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct By {
+    /// `OPT101`.
+    pub code: Arc<str>,
+    /// `double-transpose`.
+    pub rule: Arc<str>,
+    pub safety: Safety,
+}
+
+impl From<RuleId> for By {
+    /// A pass: what code does by itself keeps every bit.
+    fn from(id: RuleId) -> Self {
+        By { code: Arc::from(id.code), rule: Arc::from(id.name), safety: Safety::Exact }
+    }
+}
+
+/// Where a change was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Site {
+    Node(NodeId),
+    Value(ValueId),
+    Graph(GraphId),
+    Model,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub by: By,
+    /// Further rules that had a part in it.
+    pub also: Vec<By>,
+    pub at: Site,
+    /// Other nodes whose place was taken.
+    pub with: Vec<NodeId>,
+    /// What was done, in a few words that are the same wherever the same was done.
+    pub what: String,
+}
+
+impl Change {
+    pub fn new(by: impl Into<By>, at: Site, what: impl Into<String>) -> Self {
+        Change { by: by.into(), also: Vec::new(), at, with: Vec::new(), what: what.into() }
+    }
+
+    /// What all that had a part in it keep.
+    pub fn safety(&self) -> Safety {
+        self.also.iter().map(|by| by.safety).fold(self.by.safety, Safety::max)
+    }
+}

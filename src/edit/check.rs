@@ -1,0 +1,132 @@
+//! Holds a patch against the graph that it is to change.
+
+use rustc_hash::FxHashSet;
+
+use super::patch::{Form, Item, Patch};
+use crate::graph::{Def, GraphId, Model, NodeId, Owner, ValueId};
+
+/// As [`Patch::check`].
+pub(super) fn check(model: &Model, patch: &Patch) -> Result<(), String> {
+    let checked = Checked { model, patch, around: around(model, patch), loose: loose(patch) };
+    if patch.changes.is_empty() {
+        return Err("it does not say what it does".to_owned());
+    }
+    checked.replaced()?;
+    checked.made()?;
+    checked.nodes()?;
+    checked.redirects()
+}
+
+/// The graph, those around it, and the one whose contents come to it: whose values can be read here.
+fn around(model: &Model, patch: &Patch) -> Vec<GraphId> {
+    let outer = std::iter::successors(Some(patch.graph), |&graph| model.parent(graph));
+    outer.chain(patch.absorbed).collect()
+}
+
+/// The nodes that go, or are wired in another way.
+fn loose(patch: &Patch) -> FxHashSet<NodeId> {
+    let kept = patch.nodes.iter().filter_map(|node| match node.form {
+        Form::Kept(kept) => Some(kept),
+        Form::New { .. } => None,
+    });
+    kept.chain(patch.replaced.iter().copied()).collect()
+}
+
+struct Checked<'a> {
+    model: &'a Model,
+    patch: &'a Patch,
+    around: Vec<GraphId>,
+    loose: FxHashSet<NodeId>,
+}
+
+impl Checked<'_> {
+    fn replaced(&self) -> Result<(), String> {
+        let is_here = |node: &NodeId| self.model.nodes[*node].graph == self.patch.graph;
+        if !self.patch.replaced.iter().all(is_here) {
+            return Err("it replaces a node of another graph".to_owned());
+        }
+        let Some(absorbed) = self.patch.absorbed else { return Ok(()) };
+        match self.model.graphs[absorbed].owner {
+            Owner::Node(node) if self.patch.replaced.contains(&node) => Ok(()),
+            _ => Err("it takes the contents of a graph whose node stays".to_owned()),
+        }
+    }
+
+    /// Every new value is made once, and a value that is there has no second maker.
+    fn made(&self) -> Result<(), String> {
+        let outputs = self.patch.nodes.iter().flat_map(|node| node.outputs.iter().flatten().copied());
+        let constants = self.patch.constants.iter().map(|(item, _)| *item);
+        let mut made: FxHashSet<Item<ValueId>> = FxHashSet::default();
+        for item in outputs.chain(constants) {
+            if !made.insert(item) {
+                return Err(format!("{} has two makers", self.name(item)));
+            }
+            if let Item::Old(value) = item {
+                self.taken_over(value)?;
+            }
+        }
+        let is_new = |item: &&Item<ValueId>| matches!(item, Item::New(_));
+        let count = made.iter().filter(is_new).count();
+        if count != self.patch.values.len() {
+            return Err("a new value is made by nothing".to_owned());
+        }
+        Ok(())
+    }
+
+    /// A value may be made anew where its maker goes, or is wired in another way.
+    fn taken_over(&self, value: ValueId) -> Result<(), String> {
+        let is_free = match self.model.values[value].def {
+            Def::Node { node, .. } => self.loose.contains(&node),
+            Def::Missing => true,
+            Def::Input(_) | Def::Initializer => false,
+        };
+        match is_free {
+            true => Ok(()),
+            false => Err(format!("{} is made by what stays", self.name(Item::Old(value)))),
+        }
+    }
+
+    fn nodes(&self) -> Result<(), String> {
+        for node in &self.patch.nodes {
+            for &item in node.inputs.iter().flatten() {
+                self.visible(item)?;
+            }
+            if let Form::New { attrs, op_type, .. } = &node.form {
+                let mut names = FxHashSet::default();
+                if let Some(twice) = attrs.iter().find(|attr| !names.insert(&attr.name)) {
+                    return Err(format!("a `{op_type}` has the attribute `{}` twice", twice.name));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn redirects(&self) -> Result<(), String> {
+        let mut known = FxHashSet::default();
+        for &(from, to) in &self.patch.redirects {
+            if Item::Old(from) == to || !known.insert(from) {
+                return Err(format!("{} leads in a circle", self.name(Item::Old(from))));
+            }
+            self.visible(to)?;
+        }
+        Ok(())
+    }
+
+    fn visible(&self, item: Item<ValueId>) -> Result<(), String> {
+        let is_visible = match item {
+            Item::Old(value) => self.around.contains(&self.model.values[value].graph),
+            Item::New(new) => new.0 < self.patch.values.len(),
+        };
+        match is_visible {
+            true => Ok(()),
+            false => Err(format!("{} cannot be seen there", self.name(item))),
+        }
+    }
+
+    fn name(&self, item: Item<ValueId>) -> String {
+        match item {
+            Item::Old(value) => format!("`{}`", self.model.values[value].name),
+            Item::New(_) => "a new value".to_owned(),
+        }
+    }
+}

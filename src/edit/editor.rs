@@ -1,0 +1,192 @@
+//! The one way to a model that changes.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashSet;
+
+use super::change::{Change, Site};
+use super::constants::Constants;
+use super::copy::{self, Call};
+use super::names::Names;
+use super::patch::Patch;
+use super::place::{Pending, Placing};
+use super::settle::{Settled, settle};
+use super::splice::splice;
+use super::sweep;
+use crate::diag::known::{DEAD_NODE, UNSORTED_NODES, UNUSED_INITIALIZER};
+use crate::graph::uses::Uses;
+use crate::graph::{GraphId, Model, NodeId, Owner, order, scopes};
+
+/// What is said of a node that nothing needs.
+pub const LEFT_OUT: &str = "left out: nothing needs it";
+
+/// A model that changes, with what is written down of it.
+pub struct Editor {
+    model: Model,
+    names: Names,
+    /// Where new constants go.
+    pub constants: Constants,
+    done: Changes,
+    touched: Touched,
+}
+
+/// What was done to a model.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    pub changes: Vec<Change>,
+    /// Patches that did not fit, one sentence each: faults of a rule or pass.
+    pub refused: Vec<String>,
+}
+
+/// What changed since it was asked for last.
+#[derive(Clone, Debug, Default)]
+pub struct Touched {
+    /// Nodes that came, or read or are something else than before.
+    pub nodes: FxHashSet<NodeId>,
+    /// Something that no patch says: declarations, versions, whole graphs.
+    pub all: bool,
+}
+
+impl Editor {
+    pub fn new(model: Model) -> Self {
+        let names = Names::of(&model);
+        let (constants, done, touched) = (Constants::default(), Changes::default(), Touched::default());
+        Editor { model, names, constants, done, touched }
+    }
+
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// What was done so far.
+    pub fn done(&self) -> &Changes {
+        &self.done
+    }
+
+    pub fn into_parts(self) -> (Model, Changes) {
+        (self.model, self.done)
+    }
+
+    /// What changed since this was asked for last.
+    pub fn take_touched(&mut self) -> Touched {
+        std::mem::take(&mut self.touched)
+    }
+
+    /// Applies patches that were planned on the model as it is, each as a whole or not at all: not where one before it
+    /// took the place of a node that it is about, nor where it does not hang together. Gives how many were.
+    pub fn apply(&mut self, patches: Vec<Patch>) -> usize {
+        let mut pending: IndexMap<GraphId, Pending> = IndexMap::new();
+        let mut taken: FxHashSet<NodeId> = FxHashSet::default();
+        let mut applied = 0;
+        for mut patch in patches {
+            if patch.is_empty() || patch.replaced.iter().any(|node| taken.contains(node)) {
+                continue;
+            }
+            if let Err(why) = patch.check(&self.model) {
+                self.refuse(&patch, &why);
+                continue;
+            }
+            let graph = patch.graph;
+            taken.extend(patch.replaced.iter().copied());
+            self.done.changes.append(&mut patch.changes);
+            let pending = pending.entry(graph).or_insert_with(|| Pending::of(&self.model, graph));
+            Placing::new(&mut self.model, &mut self.names, self.constants, pending, graph).place(patch);
+            applied += 1;
+        }
+        for (graph, pending) in pending {
+            let Settled { touched, swept } = settle(&mut self.model, graph, pending);
+            self.touched.nodes.extend(touched);
+            self.done.changes.extend(swept.into_iter().map(left_out));
+        }
+        applied
+    }
+
+    fn refuse(&mut self, patch: &Patch, why: &str) {
+        let by = patch.changes.first().map_or("a patch", |change| &change.by.code);
+        let refused = format!("{by} was not applied: {why}");
+        if !self.done.refused.contains(&refused) {
+            self.done.refused.push(refused);
+        }
+    }
+
+    /// Does what no patch says: to what is declared, to versions, to a graph as a whole. Written down if `edit` says
+    /// that it did something.
+    pub fn change(&mut self, change: Change, edit: impl FnOnce(&mut Model, &mut Names) -> bool) -> bool {
+        self.change_all(vec![change], edit)
+    }
+
+    /// As [`Editor::change`], of several things at once.
+    pub fn change_all(
+        &mut self,
+        changes: Vec<Change>,
+        edit: impl FnOnce(&mut Model, &mut Names) -> bool,
+    ) -> bool {
+        let is_changed = edit(&mut self.model, &mut self.names);
+        if is_changed {
+            self.done.changes.extend(changes);
+            self.touched.all = true;
+        }
+        is_changed
+    }
+
+    /// Leaves out attributes of a node, which mean the same when they are not there.
+    pub fn drop_attributes(&mut self, node: NodeId, names: &[Arc<str>], change: Change) {
+        self.model.nodes[node].attrs.retain(|attr| !names.contains(&attr.name));
+        self.done.changes.push(change);
+    }
+
+    /// A patch that puts the body of the function that `node` calls in the place of the call.
+    pub fn written_out(&mut self, node: NodeId, function: usize, change: Change) -> Patch {
+        let (body, results) = copy::copy(&mut self.model, &mut self.names, Call { node, function });
+        splice(&self.model, node, body, &results, change)
+    }
+
+    /// Puts the nodes of every graph where they come after what they need, if they can be.
+    pub fn put_in_order(&mut self) {
+        for graph in scopes::live(&self.model) {
+            let Ok(sorted) = order::sorted(&self.model, graph) else { continue };
+            if sorted != self.model.graphs[graph].nodes {
+                self.model.graphs[graph].nodes = sorted;
+                let change = Change::new(UNSORTED_NODES, Site::Graph(graph), "nodes put in order");
+                self.done.changes.push(change);
+            }
+        }
+    }
+
+    /// Takes out every node that no output needs, and every initializer that nothing reads; whether there were any.
+    pub fn sweep(&mut self) -> bool {
+        let dead = sweep::dead_nodes(&self.model);
+        let live = scopes::live(&self.model);
+        let mut is_changed = !dead.is_empty();
+        for &graph in live.iter().filter(|_| !dead.is_empty()) {
+            let nodes = std::mem::take(&mut self.model.graphs[graph].nodes);
+            let (gone, left): (Vec<NodeId>, Vec<NodeId>) =
+                nodes.into_iter().partition(|node| dead.contains(node));
+            self.model.graphs[graph].nodes = left;
+            // What stands in a node that goes is not worth a word.
+            if !matches!(self.model.graphs[graph].owner, Owner::Node(owner) if dead.contains(&owner)) {
+                self.done.changes.extend(gone.into_iter().map(left_out));
+            }
+        }
+        let uses = Uses::new(&self.model);
+        for graph in live {
+            let unused: FxHashSet<_> =
+                sweep::unused_initializers(&self.model, &uses, graph).into_iter().collect();
+            if unused.is_empty() {
+                continue;
+            }
+            is_changed = true;
+            let listed = self.model.graphs[graph].initializers.iter().filter(|value| unused.contains(value));
+            let change =
+                |&value| Change::new(UNUSED_INITIALIZER, Site::Value(value), "left out: nothing reads it");
+            self.done.changes.extend(listed.map(change));
+            self.model.graphs[graph].initializers.retain(|value| !unused.contains(value));
+        }
+        is_changed
+    }
+}
+
+fn left_out(node: NodeId) -> Change {
+    Change::new(DEAD_NODE, Site::Node(node), LEFT_OUT)
+}

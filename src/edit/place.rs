@@ -1,0 +1,265 @@
+//! Puts what a patch makes into the model; what it takes away is left to [`super::settle`].
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::constants::{self, Constants};
+use super::names::Names;
+use super::patch::{At, Form, Item, Patch, PatchNode, RULE_KEY};
+use crate::graph::{
+    AttrValue, Attribute, Def, Graph, GraphId, Id, Metadata, Model, Node, NodeId, Owner, TensorId, Value,
+    ValueId,
+};
+
+/// What patches did to a graph that is not in order yet.
+pub(super) struct Pending {
+    /// Where each node stood.
+    positions: FxHashMap<NodeId, usize>,
+    /// The outputs of the graph.
+    outputs: FxHashSet<ValueId>,
+    /// Nodes that came, each with the position before which it belongs.
+    pub came: Vec<(usize, NodeId)>,
+    pub redirects: FxHashMap<ValueId, ValueId>,
+    /// Nodes whose place was taken.
+    pub replaced: Vec<NodeId>,
+    /// What nodes read that are wired in another way now.
+    pub released: Vec<ValueId>,
+    /// Nodes that came, or were changed.
+    pub touched: Vec<NodeId>,
+}
+
+impl Pending {
+    pub fn of(model: &Model, graph: GraphId) -> Self {
+        let graph = &model.graphs[graph];
+        Pending {
+            positions: graph.nodes.iter().enumerate().map(|(at, &node)| (node, at)).collect(),
+            outputs: graph.outputs.iter().map(|port| port.value).collect(),
+            came: Vec::new(),
+            redirects: FxHashMap::default(),
+            replaced: Vec::new(),
+            released: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    /// The last position of some nodes.
+    fn position(&self, nodes: &[NodeId]) -> usize {
+        nodes.iter().filter_map(|node| self.positions.get(node)).max().copied().unwrap_or(0)
+    }
+}
+
+/// A patch that is being put into the model.
+pub(super) struct Placing<'a> {
+    pub model: &'a mut Model,
+    pub names: &'a mut Names,
+    pub constants: Constants,
+    pub pending: &'a mut Pending,
+    pub graph: GraphId,
+    /// The new values and tensors as the model numbers them.
+    values: Vec<ValueId>,
+    tensors: Vec<TensorId>,
+    first_tensor: usize,
+}
+
+impl<'a> Placing<'a> {
+    pub fn new(
+        model: &'a mut Model,
+        names: &'a mut Names,
+        constants: Constants,
+        pending: &'a mut Pending,
+        graph: GraphId,
+    ) -> Self {
+        let (values, tensors) = (Vec::new(), Vec::new());
+        Placing { model, names, constants, pending, graph, values, tensors, first_tensor: usize::MAX }
+    }
+
+    /// Puts everything in. The patch was checked.
+    pub fn place(mut self, patch: Patch) {
+        let graph = self.graph;
+        let made: FxHashSet<Item<ValueId>> =
+            patch.nodes.iter().flat_map(|node| node.outputs.iter().flatten().copied()).collect();
+        self.first_tensor = patch.first_tensor;
+        self.tensors = patch.tensors.into_iter().map(|tensor| self.model.tensors.push(tensor)).collect();
+        for new in &patch.values {
+            let name = self.names.fresh(&new.base, new.rule.as_deref());
+            let value = Value { name, graph, def: Def::Missing, initial: None };
+            self.values.push(self.model.values.push(value));
+        }
+        for (item, array) in &patch.constants {
+            let value = self.value(*item);
+            self.retire(value, None);
+            let node = constants::make(self.model, self.constants, graph, value, array);
+            self.pending.came.extend(node.map(|node| (0, node)));
+            self.pending.touched.extend(node);
+        }
+        let position = self.pending.position(&patch.replaced);
+        if let Some(body) = patch.absorbed {
+            self.absorb(body, position);
+        }
+        for node in patch.nodes {
+            self.node(node);
+        }
+        for (from, to) in patch.redirects {
+            let to = self.value(to);
+            if self.pending.outputs.contains(&from) && !made.contains(&Item::Old(from)) {
+                self.pass_on(to, from, &patch.replaced, position);
+            }
+            self.pending.redirects.insert(from, to);
+        }
+        self.pending.replaced.extend(patch.replaced);
+    }
+
+    fn value(&self, item: Item<ValueId>) -> ValueId {
+        match item {
+            Item::Old(value) => value,
+            Item::New(new) => self.values[new.0],
+        }
+    }
+
+    fn node(&mut self, new: PatchNode) {
+        let inputs = new.inputs.iter().map(|input| input.map(|item| self.value(item))).collect();
+        let outputs: Vec<Option<ValueId>> =
+            new.outputs.iter().map(|output| output.map(|item| self.value(item))).collect();
+        let id = match new.form {
+            Form::Kept(id) => {
+                let node = &mut self.model.nodes[id];
+                let before = std::mem::replace(&mut node.inputs, inputs);
+                self.pending.released.extend(before.into_iter().flatten());
+                node.outputs = outputs.clone();
+                id
+            }
+            Form::New { domain, op_type, attrs } => {
+                let attrs = attrs.into_iter().map(|attr| self.attribute(attr)).collect();
+                let base = new.origin.last().and_then(|&node| self.model.nodes[node].name.clone());
+                let base = base.filter(|name| !name.is_empty());
+                let name = base.map(|base| self.names.fresh(&base, new.rule.as_deref()));
+                let node = Node {
+                    graph: self.graph,
+                    domain: (!domain.is_empty()).then_some(domain),
+                    op_type,
+                    overload: None,
+                    name,
+                    inputs,
+                    outputs: outputs.clone(),
+                    attrs,
+                    doc: new.origin.iter().find_map(|&node| self.model.nodes[node].doc.clone()),
+                    metadata: inherited(self.model, &new.origin, new.rule.as_ref()),
+                    device_configurations: Vec::new(),
+                };
+                let position = match new.at {
+                    At::Origin => self.pending.position(&new.origin),
+                    At::End => usize::MAX,
+                };
+                self.come(node, position)
+            }
+        };
+        self.pending.touched.push(id);
+        self.define(id, &outputs);
+    }
+
+    /// A new node, at a position.
+    fn come(&mut self, node: Node, position: usize) -> NodeId {
+        let id = self.model.nodes.push(node);
+        let bodies: Vec<GraphId> = self.model.nodes[id].graphs().collect();
+        for body in bodies {
+            self.model.graphs[body].owner = Owner::Node(id);
+        }
+        self.pending.came.push((position, id));
+        id
+    }
+
+    /// Says that a node makes its outputs.
+    fn define(&mut self, id: NodeId, outputs: &[Option<ValueId>]) {
+        for (output, value) in (0u32..).zip(outputs) {
+            if let Some(value) = *value {
+                self.retire(value, Some(id));
+                self.model.values[value].def = Def::Node { node: id, output };
+            }
+        }
+    }
+
+    /// Takes a value from the node that made it, if another one does so now.
+    fn retire(&mut self, value: ValueId, by: Option<NodeId>) {
+        let Def::Node { node, output } = self.model.values[value].def else { return };
+        let slot = self.model.nodes[node].outputs.get_mut(output as usize);
+        if let Some(slot) = slot.filter(|slot| **slot == Some(value) && by != Some(node)) {
+            *slot = None;
+        }
+    }
+
+    fn attribute(&self, attr: Attribute) -> Attribute {
+        let owned = |id: TensorId| match id.index().checked_sub(self.first_tensor) {
+            Some(index) => self.tensors.get(index).copied().unwrap_or(id),
+            None => id,
+        };
+        let value = match attr.value {
+            AttrValue::Tensor(id) => AttrValue::Tensor(owned(id)),
+            AttrValue::Tensors(ids) => AttrValue::Tensors(ids.into_iter().map(owned).collect()),
+            other => other,
+        };
+        Attribute { value, ..attr }
+    }
+
+    /// An `Identity` that gives an output of the graph its name.
+    fn pass_on(&mut self, from: ValueId, to: ValueId, origin: &[NodeId], position: usize) {
+        let node = Node {
+            graph: self.graph,
+            domain: None,
+            op_type: Arc::from("Identity"),
+            overload: None,
+            name: None,
+            inputs: vec![Some(from)],
+            outputs: vec![Some(to)],
+            attrs: Vec::new(),
+            doc: origin.iter().find_map(|&node| self.model.nodes[node].doc.clone()),
+            metadata: inherited(self.model, origin, None),
+            device_configurations: Vec::new(),
+        };
+        let id = self.come(node, position);
+        self.pending.touched.push(id);
+        self.define(id, &[Some(to)]);
+    }
+
+    /// Moves what a body holds to the graph.
+    fn absorb(&mut self, body: GraphId, position: usize) {
+        let (model, around) = (&mut *self.model, self.graph);
+        let body = std::mem::replace(&mut model.graphs[body], Graph::new(Owner::Model));
+        let made = body.nodes.iter().flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+        let moved: Vec<ValueId> =
+            made.chain(body.initializers.iter().chain(&body.sparse_initializers).copied()).collect();
+        for value in moved {
+            self.names.move_value(model, value, around);
+        }
+        for &node in &body.nodes {
+            model.nodes[node].graph = around;
+            self.pending.came.push((position, node));
+            self.pending.touched.push(node);
+        }
+        let graph = &mut model.graphs[around];
+        graph.initializers.extend(body.initializers);
+        graph.sparse_initializers.extend(body.sparse_initializers);
+        graph.value_info.extend(body.value_info);
+        graph.quantization.extend(body.quantization);
+    }
+}
+
+/// The metadata of the nodes that a new one stands for, the first to say something counts; and the rule.
+fn inherited(model: &Model, origin: &[NodeId], rule: Option<&Arc<str>>) -> Metadata {
+    let mut merged = Metadata::new();
+    for &node in origin {
+        merge(&mut merged, &model.nodes[node].metadata);
+    }
+    merged.retain(|(key, _)| &**key != RULE_KEY);
+    merged.extend(rule.map(|rule| (Arc::from(RULE_KEY), rule.clone())));
+    merged
+}
+
+/// Adds what is not said yet.
+pub(super) fn merge(metadata: &mut Metadata, more: &Metadata) {
+    for (key, value) in more {
+        if !metadata.iter().any(|(known, _)| known == key) {
+            metadata.push((key.clone(), value.clone()));
+        }
+    }
+}

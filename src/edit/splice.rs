@@ -1,0 +1,80 @@
+//! A body in the place of the node that it belongs to.
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashSet;
+
+use super::change::{Change, Site};
+use super::patch::{At, Form, Item, Patch, PatchNode};
+use crate::diag::known::DECIDED_BRANCH;
+use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
+use crate::infer::{Facts, decided_branch};
+
+/// What puts the branch in the place of an `If`, if that always takes one that can stand there.
+pub fn decided(model: &Model, facts: &Facts, node: NodeId) -> Option<Patch> {
+    let (_, branch) = decided_branch(model, facts, node)?;
+    let body = &model.graphs[branch];
+    let has_initializers = !body.initializers.is_empty() || !body.sparse_initializers.is_empty();
+    // Local functions have no initializers; and a branch that gives less than is asked of it is a fault.
+    let can_move = !has_initializers || model.function_of(branch).is_none();
+    if !can_move || body.outputs.len() < model.nodes[node].outputs.len() {
+        return None;
+    }
+    let results: Vec<Option<ValueId>> = body.outputs.iter().map(|port| Some(port.value)).collect();
+    let change = Change::new(DECIDED_BRANCH, Site::Node(node), "`If` decided");
+    let patch = splice(model, node, branch, &results, change);
+    patch.check(model).is_ok().then_some(patch)
+}
+
+/// Puts the contents of `body` in the place of `node`, whose outputs are `results` of it. What a node of the body makes
+/// gets the name that the node gave it; an `Identity` gives it to what comes from elsewhere, or has a name already.
+pub(super) fn splice(
+    model: &Model,
+    node: NodeId,
+    body: GraphId,
+    results: &[Option<ValueId>],
+    change: Change,
+) -> Patch {
+    let mut patch = Patch::new(model.nodes[node].graph);
+    let mut makers: IndexMap<NodeId, PatchNode> = IndexMap::new();
+    let mut named: FxHashSet<ValueId> = FxHashSet::default();
+    for (result, value) in model.nodes[node].outputs.iter().zip(results) {
+        let Some(result) = *result else { continue };
+        let maker = value.and_then(|value| match model.values[value].def {
+            Def::Node { node: maker, output } => Some((value, maker, output as usize)),
+            _ => None,
+        });
+        match maker.filter(|(value, ..)| model.values[*value].graph == body && named.insert(*value)) {
+            Some((value, maker, output)) => {
+                let kept = makers.entry(maker).or_insert_with(|| kept(model, maker));
+                kept.outputs[output] = Some(Item::Old(result));
+                patch.redirects.push((value, Item::Old(result)));
+            }
+            None => patch.nodes.push(PatchNode {
+                form: Form::identity(),
+                inputs: vec![value.map(Item::Old)],
+                outputs: vec![Some(Item::Old(result))],
+                at: At::Origin,
+                origin: vec![node],
+                rule: None,
+            }),
+        }
+    }
+    patch.nodes.extend(makers.into_values());
+    patch.replaced.push(node);
+    patch.absorbed = Some(body);
+    patch.changes.push(change);
+    patch
+}
+
+/// A node as it is.
+fn kept(model: &Model, node: NodeId) -> PatchNode {
+    let items = |values: &[Option<ValueId>]| values.iter().map(|value| value.map(Item::Old)).collect();
+    PatchNode {
+        form: Form::Kept(node),
+        inputs: items(&model.nodes[node].inputs),
+        outputs: items(&model.nodes[node].outputs),
+        at: At::Origin,
+        origin: vec![node],
+        rule: None,
+    }
+}

@@ -1,0 +1,230 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::diag::known::{DEAD_NODE, INLINED_FUNCTION};
+use crate::graph::{Model, NodeId, ValueId};
+use crate::read;
+use crate::write::text::write;
+
+fn model(graph: &str) -> Model {
+    let (model, findings) = read::text::read(&format!("<ir_version: 8, opset_import: [\"\" : 17]> {graph}"));
+    assert!(findings.is_empty(), "{findings:?}");
+    model.expect("a model")
+}
+
+fn value(model: &Model, name: &str) -> ValueId {
+    model.values.iter().find(|(_, value)| *value.name == *name).expect("a value of this name").0
+}
+
+fn maker(model: &Model, name: &str) -> NodeId {
+    model.producer(value(model, name)).expect("a node makes it").0
+}
+
+/// A patch of the main graph in the place of the node that makes `replaced`.
+fn patch(model: &Model, replaced: &str) -> Patch {
+    let node = maker(model, replaced);
+    let mut patch = Patch::new(model.main);
+    patch.replaced.push(node);
+    patch.changes.push(Change::new(DEAD_NODE, Site::Node(node), "tried"));
+    patch
+}
+
+fn new_node(op: &str, inputs: &[Item<ValueId>], output: Item<ValueId>, origin: NodeId) -> PatchNode {
+    PatchNode {
+        form: Form::New { domain: Arc::from(""), op_type: Arc::from(op), attrs: Vec::new() },
+        inputs: inputs.iter().copied().map(Some).collect(),
+        outputs: vec![Some(output)],
+        at: At::Origin,
+        origin: vec![origin],
+        rule: Some(Arc::from("OPT1")),
+    }
+}
+
+/// Applies what `make` plans, and compares the graph, as text without its header.
+#[track_caller]
+fn check(graph: &str, make: impl Fn(&Model) -> Vec<Patch>, applied: usize, expected: &str) {
+    let mut editor = Editor::new(model(graph));
+    let patches = make(editor.model());
+    assert_eq!((editor.apply(patches), editor.done().refused.clone()), (applied, vec![]));
+    assert_eq!(write(editor.model()), write(&model(expected)));
+    for (id, node) in editor
+        .model()
+        .nodes
+        .iter()
+        .filter(|(id, _)| editor.model().graphs[editor.model().main].nodes.contains(id))
+    {
+        for output in node.outputs.iter().flatten() {
+            assert_eq!(editor.model().producer(*output).map(|(maker, _)| maker), Some(id));
+        }
+    }
+}
+
+/// That a patch does not fit, and why; nothing changes.
+#[track_caller]
+fn refused(graph: &str, make: impl Fn(&Model) -> Patch, why: &str) {
+    let mut editor = Editor::new(model(graph));
+    let before = write(editor.model());
+    let patch = make(editor.model());
+    assert_eq!(editor.apply(vec![patch]), 0);
+    assert_eq!(editor.done().refused, [format!("OPT001 was not applied: {why}")]);
+    assert_eq!((write(editor.model()), editor.done().changes.len()), (before, 0));
+}
+
+const CHAIN: &str = "g (float[N] x) => (float[N] y) { a = Neg (x)  b = Abs (a)  y = Relu (b) }";
+
+#[test]
+fn a_new_node_takes_over_the_value_and_what_only_the_old_one_read_goes() {
+    let make = |model: &Model| {
+        let mut patch = patch(model, "b");
+        let (x, b) = (Item::Old(value(model, "x")), Item::Old(value(model, "b")));
+        patch.nodes.push(new_node("Abs", &[x], b, patch.replaced[0]));
+        vec![patch]
+    };
+    let mut editor = Editor::new(model(CHAIN));
+    let patches = make(editor.model());
+    assert_eq!(editor.apply(patches), 1);
+    let node = maker(editor.model(), "b");
+    assert_eq!(editor.model().nodes[node].metadata(RULE_KEY), Some("OPT1"));
+    assert_eq!(editor.model().graphs[editor.model().main].nodes, [node, maker(editor.model(), "y")]);
+}
+
+#[test]
+fn an_output_keeps_its_name() {
+    let make = |model: &Model| {
+        let mut patch = patch(model, "y");
+        patch.redirects.push((value(model, "y"), Item::Old(value(model, "b"))));
+        vec![patch]
+    };
+    check(CHAIN, make, 1, "g (float[N] x) => (float[N] y) { a = Neg (x)  b = Abs (a)  y = Identity (b) }");
+}
+
+#[test]
+fn redirections_lead_on_and_reach_into_bodies() {
+    let graph = |rest: &str| {
+        format!(
+            "g (float[N] x, bool c) => (float[N] y) {{ {rest}
+            y = If (c) <then_branch = t () => (p) {{ p = Neg (WHAT) }}, else_branch = e () => (q) {{ q = Abs (WHAT) }}> }}"
+        )
+    };
+    let before = graph("a = Identity (x)  b = Identity (a)").replace("WHAT", "b");
+    let after = graph("").replace("WHAT", "x");
+    let make = |model: &Model| {
+        let redirected = |from: &str, to: &str| {
+            let mut patch = patch(model, from);
+            patch.redirects.push((value(model, from), Item::Old(value(model, to))));
+            patch
+        };
+        vec![redirected("b", "a"), redirected("a", "x")]
+    };
+    check(&before, make, 2, &after);
+}
+
+#[test]
+fn of_two_patches_of_one_node_the_first_is_applied() {
+    let make = |model: &Model| {
+        let mut patch = patch(model, "b");
+        patch.redirects.push((value(model, "b"), Item::Old(value(model, "x"))));
+        vec![patch.clone(), patch]
+    };
+    check(CHAIN, make, 1, "g (float[N] x) => (float[N] y) { y = Relu (x) }");
+}
+
+#[test]
+fn what_reads_a_value_comes_after_what_makes_it() {
+    // `a` and `c` are made anew by one node, at the place of the last of them.
+    let graph = "g (float[N] x) => (float[N] y) { a = Neg (x)  b = Abs (a)  c = Exp (x)  y = Add (b, c) }";
+    let make = |model: &Model| {
+        let mut patch = patch(model, "c");
+        patch.replaced.push(maker(model, "a"));
+        let origin = maker(model, "c");
+        let (x, a, c) = (value(model, "x"), value(model, "a"), value(model, "c"));
+        patch.nodes.push(new_node("Sin", &[Item::Old(x)], Item::Old(a), origin));
+        patch.redirects.push((c, Item::Old(a)));
+        vec![patch]
+    };
+    let mut editor = Editor::new(model(graph));
+    let patches = make(editor.model());
+    assert_eq!(editor.apply(patches), 1);
+    let ops = editor.model().graphs[editor.model().main].nodes.iter();
+    let ops: Vec<&str> = ops.map(|&node| &*editor.model().nodes[node].op_type).collect();
+    assert_eq!(ops, ["Sin", "Abs", "Add"]);
+}
+
+#[test]
+fn what_does_not_hang_together_is_refused() {
+    let x = |model: &Model| Item::Old(value(model, "x"));
+    let silent = |model: &Model| Patch { changes: Vec::new(), ..patch(model, "b") }.check(model);
+    assert_eq!(silent(&model(CHAIN)), Err("it does not say what it does".to_owned()));
+    let taken = |model: &Model| {
+        let mut patch = patch(model, "b");
+        patch.nodes.push(new_node("Abs", &[x(model)], Item::Old(value(model, "y")), patch.replaced[0]));
+        patch
+    };
+    refused(CHAIN, taken, "`y` is made by what stays");
+    let twice = |model: &Model| {
+        let mut patch = patch(model, "b");
+        let node = new_node("Abs", &[x(model)], Item::Old(value(model, "b")), patch.replaced[0]);
+        patch.nodes = vec![node.clone(), node];
+        patch
+    };
+    refused(CHAIN, twice, "`b` has two makers");
+    let circle = |model: &Model| {
+        let mut patch = patch(model, "b");
+        patch.redirects.push((value(model, "b"), Item::Old(value(model, "b"))));
+        patch
+    };
+    refused(CHAIN, circle, "`b` leads in a circle");
+    let with_body = "g (float[N] x, bool c) => (float[N] y) { a = Neg (x)
+        y = If (c) <then_branch = t () => (p) { p = Neg (a) }, else_branch = e () => (q) { q = Abs (a) }> }";
+    let hidden = |model: &Model| {
+        let mut patch = patch(model, "a");
+        patch.redirects.push((value(model, "a"), Item::Old(value(model, "p"))));
+        patch
+    };
+    refused(with_body, hidden, "`p` cannot be seen there");
+}
+
+#[test]
+fn a_call_is_written_out_in_its_place() {
+    let text =
+        "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[N] x) => (float[N] y, float[N] z) {
+            y, z = f.F <k = 2> (x) }
+        <domain: \"f\", opset_import: [\"\" : 17]> F <k> (a) => (b, a) { t = Neg (a)  b = Abs (t) }";
+    let (read, findings) = read::text::read(text);
+    assert!(findings.is_empty(), "{findings:?}");
+    let mut editor = Editor::new(read.expect("a model"));
+    let call = maker(editor.model(), "y");
+    let patch = editor.written_out(call, 0, Change::new(INLINED_FUNCTION, Site::Node(call), "written out"));
+    assert_eq!(editor.apply(vec![patch]), 1);
+    let model = editor.model();
+    let line = |&node: &NodeId| {
+        let names = |values: &[Option<ValueId>]| {
+            values.iter().flatten().map(|&value| model.values[value].name.to_string()).collect::<Vec<_>>()
+        };
+        let node = &model.nodes[node];
+        format!("{:?} = {} {:?}", names(&node.outputs), node.op_type, names(&node.inputs))
+    };
+    let lines: Vec<String> = model.graphs[model.main].nodes.iter().map(line).collect();
+    assert_eq!(lines, [r#"["z"] = Identity ["x"]"#, r#"["t__1"] = Neg ["x"]"#, r#"["y"] = Abs ["t__1"]"#]);
+}
+
+#[test]
+fn what_nothing_needs_goes_with_what_it_reads() {
+    let text = "g (bool c, float[n] x) => (float[n] y) <float[1] w = {1}> {
+        u = Abs (x)
+        v = If (c) <then_branch = t () => (a) { a = Neg (u) }, else_branch = e () => (b) { b = Exp (u) }>
+        o = Add (v, w)
+        y = If (c) <then_branch = s () => (p) { p = Neg (x) d = Cast <to = 7> (x) },
+                    else_branch = f () => (q) { q = Identity (x) }>
+    }";
+    let mut editor = Editor::new(model(text));
+    assert!(editor.sweep());
+    let graphs = crate::graph::scopes::live(editor.model()).into_iter();
+    let left = graphs.flat_map(|graph| editor.model().graphs[graph].nodes.clone());
+    let mut left: Vec<&str> = left.map(|node| &*editor.model().nodes[node].op_type).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["Identity", "If", "Neg"]);
+    assert!(editor.model().graphs[editor.model().main].initializers.is_empty());
+    assert_eq!(editor.done().changes.len(), 5, "four nodes and an initializer");
+    assert!(!editor.sweep());
+}

@@ -1,0 +1,102 @@
+//! What a rewrite makes of a match in a plain graph, as a patch of the model.
+
+use std::sync::Arc;
+
+use super::{Item, Made, Plan, plan};
+use crate::edit::{At, Change, Form, NewId, Patch, PatchNode, Site};
+use crate::graph::{AttrValue, Attribute, GraphId, Id as _, Model, NodeId, Tensor, TensorId, ValueId};
+use crate::infer;
+use crate::rules::matcher::Match;
+use crate::rules::plain::PlainHost;
+use crate::rules::rule::{Direction, Rule};
+
+/// The patch that puts what `rule` says in the place of a match; `None` where nothing can come of it. Whether it would
+/// be applied is asked here by those who report, and by those who mend, so that they cannot disagree.
+pub fn patch(
+    host: &PlainHost,
+    rule: &Rule,
+    direction: &Direction,
+    found: Match<ValueId, NodeId>,
+) -> Option<Patch> {
+    let patch = into_patch(plan(host, direction, found).ok()?, host.model, host.graph, rule)?;
+    patch.check(host.model).is_ok().then_some(patch)
+}
+
+fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: &Rule) -> Option<Patch> {
+    let root = *plan.found.nodes.last()?;
+    let base = model.nodes[root].outputs.iter().flatten().next();
+    let base = base.map_or(Arc::from("value"), |&value| model.values[value].name.clone());
+    let mut patch = Patch::new(graph);
+    // A new value takes the name of the old one, the first of them where it is equal to several.
+    let mut items: Vec<Option<Item<ValueId>>> = vec![None; plan.values.len()];
+    for &(old, new) in &plan.outputs {
+        match new {
+            Item::New(NewId(at)) => match items[at] {
+                None => items[at] = Some(Item::Old(old)),
+                Some(item) => patch.redirects.push((old, item)),
+            },
+            Item::Old(value) => patch.redirects.push((old, Item::Old(value))),
+        }
+    }
+    let fresh = |item: &Option<Item<ValueId>>| item.is_none();
+    let items: Vec<Item<ValueId>> = {
+        let code = &rule.code;
+        let missing: Vec<usize> = (0..items.len()).filter(|&at| fresh(&items[at])).collect();
+        for at in missing {
+            items[at] = Some(patch.new_value(base.clone(), Some(code.clone())));
+        }
+        items.into_iter().flatten().collect()
+    };
+    let item = |item: Item<ValueId>| match item {
+        Item::Old(value) => Item::Old(value),
+        Item::New(NewId(at)) => items[at],
+    };
+    let node = |form, inputs, outputs| PatchNode {
+        form,
+        inputs,
+        outputs,
+        at: At::Origin,
+        origin: vec![root],
+        rule: Some(rule.code.clone()),
+    };
+    patch.first_tensor = model.tensors.len();
+    patch.tensors = plan.tensors.clone();
+    for (at, made) in plan.values.iter().enumerate() {
+        if let Made::Constant(array) = made {
+            let form = constant(&mut patch, infer::tensor_of(array));
+            patch.nodes.push(node(form, Vec::new(), vec![Some(items[at])]));
+        }
+    }
+    let first = patch.first_tensor;
+    let tensors: Vec<TensorId> = (0..plan.tensors.len()).map(|at| TensorId::from_index(first + at)).collect();
+    for (number, planned) in plan.nodes.iter().enumerate() {
+        let mut outputs = vec![None; planned.outputs.len()];
+        for (at, made) in plan.values.iter().enumerate() {
+            if let Made::Output { node, index } = made
+                && *node == number
+            {
+                outputs[*index] = Some(items[at]);
+            }
+        }
+        let form = Form::New {
+            domain: Arc::from(planned.schema.domain),
+            op_type: Arc::from(planned.schema.name),
+            attrs: planned.attrs_with(&tensors),
+        };
+        let inputs = planned.inputs.iter().map(|input| input.map(item)).collect();
+        patch.nodes.push(node(form, inputs, outputs));
+    }
+    patch.replaced = plan.found.nodes;
+    let with = patch.replaced.iter().copied().filter(|&node| node != root).collect();
+    let what = format!("mended `{}`", model.nodes[root].op_name());
+    patch.changes.push(Change { with, ..Change::new(rule.by(), Site::Node(root), what) });
+    Some(patch)
+}
+
+/// A `Constant` of a tensor.
+fn constant(patch: &mut Patch, tensor: Tensor) -> Form {
+    let id = TensorId::from_index(patch.first_tensor + patch.tensors.len());
+    patch.tensors.push(tensor);
+    let attrs = vec![Attribute::new("value", AttrValue::Tensor(id))];
+    Form::New { domain: Arc::from(""), op_type: Arc::from("Constant"), attrs }
+}
