@@ -205,7 +205,7 @@ fn a_call_is_written_out_in_its_place() {
         format!("{:?} = {} {:?}", names(&node.outputs), node.op_type, names(&node.inputs))
     };
     let lines: Vec<String> = model.graphs[model.main].nodes.iter().map(line).collect();
-    assert_eq!(lines, [r#"["z"] = Identity ["x"]"#, r#"["t__1"] = Neg ["x"]"#, r#"["y"] = Abs ["t__1"]"#]);
+    assert_eq!(lines, [r#"["t__1"] = Neg ["x"]"#, r#"["y"] = Abs ["t__1"]"#, r#"["z"] = Identity ["x"]"#]);
 }
 
 #[test]
