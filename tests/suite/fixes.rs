@@ -111,7 +111,9 @@ fn untold(before: &Model, after: &Model, report: &Report) -> Vec<String> {
     if before.opsets != after.opsets && !about(&["CVT002", "CVT004"]) {
         untold.push("other opsets are imported".to_owned());
     }
-    if declared(before) != declared(after) && !about(&["FIX003", "FIX004", "EXP014", "EXP015", "SHP002"]) {
+    if declared(before) != declared(after)
+        && !about(&["FIX003", "FIX004", "EXP014", "EXP015", "SHP002", "CVT005"])
+    {
         untold.push("other types are declared".to_owned());
     }
     untold
