@@ -14,7 +14,9 @@ use crate::rules::rule::{Rule, Safety};
 
 /// A rewrite that mends a finding.
 pub struct Mend<'r> {
+    /// The rule that it is by.
     pub rule: &'r Rule,
+    /// What it does to the model.
     pub patch: Patch,
     /// Which of the findings it mends; `None` for a rule that reports itself.
     pub finding: Option<usize>,
