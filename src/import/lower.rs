@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::Imported;
-use crate::extract::Names;
+use crate::edit::Names;
 use crate::graph::uses::Uses;
 use crate::graph::{
     AttrValue, Attribute, Def, Initial, Model, Node, NodeId, Tensor, TensorId, Value, ValueId,

@@ -113,7 +113,7 @@ impl Symbols {
                 let known = elements[at].as_ref().map(Dim::to_string).unwrap_or_default();
                 Some(format!("element {at} is {}, and not {known}", ints[at]))
             }
-            Known::Weight(_) | Known::Nothing => None,
+            Known::Weight(_) | Known::Computed | Known::Nothing => None,
         }
     }
 }
