@@ -84,8 +84,10 @@ def _model(fix, program: Path, out: Path) -> tuple:
     random, sizes, feeds = np.random.default_rng(0), {}, []
     for value in theirs.graph.input:
         dims = value.type.tensor_type.shape.dim
-        names = [dim.dim_param for dim in dims if dim.dim_param]
-        sizes |= {name: SIZES[len(sizes) % len(SIZES)] for name in names if name not in sizes}
+        # Exports give one batch several names: axes of one number are of one size.
+        for axis, dim in enumerate(dims):
+            if dim.dim_param:
+                sizes.setdefault(dim.dim_param, SIZES[axis % len(SIZES)])
         shape = [dim.dim_value if dim.HasField("dim_value") else sizes[dim.dim_param] for dim in dims]
         dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         is_mask = dtype.kind == "i" and feeds

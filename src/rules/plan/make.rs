@@ -251,8 +251,13 @@ impl<'a, H: Host> Env<'a, H> {
         }
         let mut attrs = Vec::with_capacity(data.len());
         for (name, datum) in data {
-            let value = schema.attr(&name).and_then(|spec| self.attr_value(spec.kind, &datum));
-            let Some(value) = value else {
+            let spec = schema.attr(&name);
+            let versions = crate::schema::versions(schema.domain, schema.name);
+            if spec.is_none() && versions.iter().any(|version| version.attr(&name).is_some()) {
+                // Another version has it, as `start` of Shape since 15: there is no such form here.
+                return None;
+            }
+            let Some(value) = spec.and_then(|spec| self.attr_value(spec.kind, &datum)) else {
                 return self.fail(format!("`{name}` of `{}` cannot be {datum:?}", schema.name));
             };
             attrs.push(Attribute::new(&name, value));
