@@ -1,8 +1,8 @@
 //! From what PyTorch traced to a model.
 //!
-//! The program is first a graph as it stands, whose nodes are of the domain `aten` ([`graph`]); its writes in place
-//! become values of their own on the way ([`functional`]). Then rules of the phase `lower` say each node in ONNX
-//! ([`lower`]). What is left has no form there, and is said at its Python line.
+//! The program is first a graph as it stands, whose nodes are of the domain `aten` (`graph`); its writes in place
+//! become values of their own on the way (`functional`). Then rules of the phase `lower` say each node in ONNX
+//! (`lower`). What is left has no form there, and is said at its Python line.
 
 mod argument;
 mod blocked;
