@@ -80,6 +80,14 @@ impl Patch {
             && self.replaced.is_empty()
     }
 
+    /// Whether it says what `value` is from then on.
+    pub fn gives(&self, value: ValueId) -> bool {
+        let made = self.nodes.iter().flat_map(|node| node.outputs.iter().flatten());
+        let constants = self.constants.iter().map(|(item, _)| item);
+        made.chain(constants).any(|item| *item == Item::Old(value))
+            || self.redirects.iter().any(|(from, _)| *from == value)
+    }
+
     /// Whether it may be applied to the model as it is.
     ///
     /// # Errors

@@ -8,9 +8,10 @@ use super::functional::Writes;
 use super::place::{SourceKeys, metadata};
 use super::{OPSET, argument, blocked, promote};
 use crate::diag::Finding;
+use crate::edit::initialize;
 use crate::graph::{
-    Attribute, DeclaredDim, Def, Dimension, ElemType, GraphId, Initial, Metadata, Model, Node, NodeId,
-    OpsetImport, Port, Tensor, Type, TypeKind, Value, ValueId, ValueInfo,
+    Attribute, DeclaredDim, Def, Dimension, ElemType, GraphId, Metadata, Model, Node, NodeId, OpsetImport,
+    Port, Tensor, Type, TypeKind, Value, ValueId, ValueInfo,
 };
 use crate::read::pt2::Exported;
 use crate::schema::aten;
@@ -239,11 +240,9 @@ impl<'t> Builder<'t> {
     }
 
     fn initializer(&mut self, name: &str, tensor: Tensor) -> ValueId {
-        let value = self.value(name, Def::Initializer);
-        let tensor = self.model.tensors.push(tensor);
-        self.model.values[value].initial = Some(Initial::Dense(tensor));
+        let value = self.value(name, Def::Missing);
         let main = self.main();
-        self.model.graphs[main].initializers.push(value);
+        initialize(&mut self.model, main, value, tensor);
         value
     }
 
