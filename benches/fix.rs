@@ -12,7 +12,10 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::patterns);
 
 fn run(bencher: divan::Bencher, model: &Model, opset: Option<i64>) {
     let options = Options { opset, ..Options::default() };
-    bencher.bench(|| fix(model.clone(), &options, &RULES));
+    // How many nodes were inferred, for each run: what a change does not reach is not.
+    let looked_at = fix(model.clone(), &options, &RULES).looked_at;
+    let counter = divan::counter::ItemsCount::new(looked_at);
+    bencher.counter(counter).bench(|| fix(model.clone(), &options, &RULES));
 }
 
 #[divan::bench(args = [1_000, 10_000], sample_count = 5)]
@@ -33,4 +36,9 @@ fn transformer_to_opset_13(bencher: divan::Bencher, layers: usize) {
 #[divan::bench(args = [1, 4, 16], sample_count = 5)]
 fn nested_branches(bencher: divan::Bencher, depth: usize) {
     run(bencher, &models::nested_branches(depth), None);
+}
+
+#[divan::bench(args = [10, 100, 1_000], sample_count = 5)]
+fn branches_in_a_row(bencher: divan::Bencher, count: usize) {
+    run(bencher, &models::branches_in_a_row(count), None);
 }

@@ -61,6 +61,22 @@ pub fn transformer(layers: usize) -> Model {
     ))
 }
 
+/// One `If` behind the other, each with something to simplify in both branches.
+pub fn branches_in_a_row(count: usize) -> Model {
+    let branch = |at: usize| {
+        format!(
+            "v{} = If(c) <
+                then_branch = yes{at} () => (p{at}) {{ a{at} = Identity(v{at}) p{at} = Relu(a{at}) }},
+                else_branch = no{at} () => (q{at}) {{ b{at} = Identity(v{at}) q{at} = Neg(b{at}) }}
+            >
+            ",
+            at + 1
+        )
+    };
+    let body: String = (0..count).map(branch).collect();
+    parsed(&format!("{HEADER} row (float[n, 4] v0, bool c) => (v{count}) {{ {body} }}"))
+}
+
 /// `If` within `If`, with some nodes at every depth.
 pub fn nested_branches(depth: usize) -> Model {
     let wrap = |inner: String, level: usize| {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 
+use super::analysis::Analysis;
 use super::change::{Change, Site};
 use super::constants::Constants;
 use super::copy::{self, Call};
@@ -17,6 +18,7 @@ use super::sweep;
 use crate::diag::known::{DEAD_NODE, UNSORTED_NODES, UNUSED_INITIALIZER};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, Owner, order, scopes};
+use crate::infer::Facts;
 
 /// What is said of a node that nothing needs.
 pub const LEFT_OUT: &str = "left out: nothing needs it";
@@ -28,7 +30,7 @@ pub struct Editor {
     /// Where new constants go.
     pub constants: Constants,
     done: Changes,
-    touched: Touched,
+    analysis: Analysis,
 }
 
 /// What was done to a model.
@@ -39,20 +41,19 @@ pub struct Changes {
     pub refused: Vec<String>,
 }
 
-/// What changed since it was asked for last.
-#[derive(Clone, Debug, Default)]
-pub struct Touched {
-    /// Nodes that came, or read or are something else than before.
-    pub nodes: FxHashSet<NodeId>,
-    /// Something that no patch says: declarations, versions, whole graphs.
-    pub all: bool,
+/// A model as it is, with what is known of it.
+#[derive(Clone, Copy)]
+pub struct Known<'e> {
+    pub model: &'e Model,
+    pub facts: &'e Facts,
+    pub uses: &'e Uses,
 }
 
 impl Editor {
     pub fn new(model: Model) -> Self {
         let names = Names::of(&model);
-        let (constants, done, touched) = (Constants::default(), Changes::default(), Touched::default());
-        Editor { model, names, constants, done, touched }
+        let (constants, done, analysis) = (Constants::default(), Changes::default(), Analysis::default());
+        Editor { model, names, constants, done, analysis }
     }
 
     pub fn model(&self) -> &Model {
@@ -68,9 +69,28 @@ impl Editor {
         (self.model, self.done)
     }
 
-    /// What changed since this was asked for last.
-    pub fn take_touched(&mut self) -> Touched {
-        std::mem::take(&mut self.touched)
+    /// What is known of the model: found out once, and anew only where changes reach.
+    pub fn know(&mut self) -> Known<'_> {
+        let (facts, uses) = self.analysis.of_all(&self.model);
+        Known { model: &self.model, facts, uses }
+    }
+
+    /// What is known of a graph and the bodies in it; of the rest, what was known before, which is true still.
+    pub fn know_graph(&mut self, graph: GraphId) -> Known<'_> {
+        let (facts, uses) = self.analysis.of_graph(&self.model, graph);
+        Known { model: &self.model, facts, uses }
+    }
+
+    /// What was known when that was asked last. While a model is converted, its nodes are of two versions, and nothing
+    /// more can be inferred.
+    pub fn knew(&mut self) -> Known<'_> {
+        let (facts, uses) = self.analysis.as_it_was(&self.model);
+        Known { model: &self.model, facts, uses }
+    }
+
+    /// How often a node was looked at for that.
+    pub fn looked_at(&self) -> usize {
+        self.analysis.looked_at()
     }
 
     /// Applies patches that were planned on the model as it is, each as a whole or not at all: not where one before it
@@ -78,7 +98,7 @@ impl Editor {
     pub fn apply(&mut self, patches: Vec<Patch>) -> usize {
         let mut pending: IndexMap<GraphId, Pending> = IndexMap::new();
         let mut taken: FxHashSet<NodeId> = FxHashSet::default();
-        let mut applied = 0;
+        let (mut applied, mut keeps_values) = (0, true);
         for mut patch in patches {
             if patch.is_empty() || patch.replaced.iter().any(|node| taken.contains(node)) {
                 continue;
@@ -88,6 +108,7 @@ impl Editor {
                 continue;
             }
             let graph = patch.graph;
+            keeps_values &= patch.keeps_values;
             taken.extend(patch.replaced.iter().copied());
             self.done.changes.append(&mut patch.changes);
             let pending = pending.entry(graph).or_insert_with(|| Pending::of(&self.model, graph));
@@ -95,9 +116,13 @@ impl Editor {
             applied += 1;
         }
         for (graph, pending) in pending {
-            let Settled { touched, swept } = settle(&mut self.model, graph, pending);
-            self.touched.nodes.extend(touched);
+            let Settled { touched, constants, swept } = settle(&mut self.model, graph, pending);
+            self.analysis.note(&self.model, touched);
+            self.analysis.note_constants(&self.model, constants);
             self.done.changes.extend(swept.into_iter().map(left_out));
+        }
+        if !keeps_values {
+            self.analysis.forget();
         }
         applied
     }
@@ -125,9 +150,17 @@ impl Editor {
         let is_changed = edit(&mut self.model, &mut self.names);
         if is_changed {
             self.done.changes.extend(changes);
-            self.touched.all = true;
+            self.analysis.forget();
         }
         is_changed
+    }
+
+    /// As [`Editor::change`], where what is known of values holds as before: what is declared of them is what is known,
+    /// or the same is said in another version.
+    pub fn declare(&mut self, change: Change, edit: impl FnOnce(&mut Model) -> bool) {
+        if edit(&mut self.model) {
+            self.done.changes.push(change);
+        }
     }
 
     /// Leaves out attributes of a node, which mean the same when they are not there.
@@ -159,6 +192,7 @@ impl Editor {
         let dead = sweep::dead_nodes(&self.model);
         let live = scopes::live(&self.model);
         let mut is_changed = !dead.is_empty();
+        self.analysis.note_lost();
         for &graph in live.iter().filter(|_| !dead.is_empty()) {
             let nodes = std::mem::take(&mut self.model.graphs[graph].nodes);
             let (gone, left): (Vec<NodeId>, Vec<NodeId>) =

@@ -3,8 +3,10 @@
 //! A [`Patch`] says what is to become of a part of one graph. An [`Editor`] owns the model while it changes: it holds
 //! each patch against the graph before it is applied, gives names, moves definitions, hands on metadata and takes out
 //! what nothing needs any more. There is no other way to a model that is being fixed, and every change says by what
-//! rule or pass it is, and where: so that nothing happens that is not in the report.
+//! rule or pass it is, and where: so that nothing happens that is not in the report. The editor knows the facts of the
+//! model, and finds them out anew only where a patch reaches.
 
+mod analysis;
 mod change;
 mod check;
 mod constants;
@@ -21,7 +23,7 @@ mod tests;
 
 pub use change::{By, Change, Safety, Site};
 pub use constants::{Constants, initialize};
-pub use editor::{Changes, Editor, LEFT_OUT, Touched};
+pub use editor::{Changes, Editor, Known, LEFT_OUT};
 pub use names::Names;
 pub use patch::{At, Form, Item, NewId, NewValue, Patch, PatchNode, RULE_KEY};
 pub use splice::decided;

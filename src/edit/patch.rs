@@ -51,6 +51,8 @@ pub struct Patch {
     pub replaced: Vec<NodeId>,
     /// The body of one of them, whose contents move to where the node stands.
     pub absorbed: Option<GraphId>,
+    /// Whether every value that stays is what it was: what is known of it holds. Not so where a fault is mended.
+    pub keeps_values: bool,
     /// What is written down of it: at least one.
     pub changes: Vec<Change>,
 }
@@ -68,6 +70,7 @@ impl Patch {
             redirects: Vec::new(),
             replaced: Vec::new(),
             absorbed: None,
+            keeps_values: true,
             changes: Vec::new(),
         }
     }

@@ -27,6 +27,8 @@ pub(super) struct Pending {
     pub released: Vec<ValueId>,
     /// Nodes that came, or were changed.
     pub touched: Vec<NodeId>,
+    /// Values that became initializers.
+    pub constants: Vec<ValueId>,
 }
 
 impl Pending {
@@ -40,6 +42,7 @@ impl Pending {
             replaced: Vec::new(),
             released: Vec::new(),
             touched: Vec::new(),
+            constants: Vec::new(),
         }
     }
 
@@ -91,7 +94,10 @@ impl<'a> Placing<'a> {
             self.retire(value, None);
             let node = constants::make(self.model, self.constants, graph, value, array);
             self.pending.came.extend(node.map(|node| (0, node)));
-            self.pending.touched.extend(node);
+            match node {
+                Some(node) => self.pending.touched.push(node),
+                None => self.pending.constants.push(value),
+            }
         }
         let position = self.pending.position(&patch.replaced);
         if let Some(body) = patch.absorbed {

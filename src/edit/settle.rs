@@ -12,6 +12,8 @@ use crate::graph::{Def, GraphId, Model, NodeId, ValueId, order, scopes};
 pub(super) struct Settled {
     /// Nodes that came, or read something else than before.
     pub touched: FxHashSet<NodeId>,
+    /// Values that became initializers.
+    pub constants: Vec<ValueId>,
     /// Nodes that went along with those whose place was taken, in the order of their numbers.
     pub swept: Vec<NodeId>,
 }
@@ -27,9 +29,12 @@ pub(super) fn settle(model: &mut Model, graph: GraphId, mut pending: Pending) ->
     let mut touched: FxHashSet<NodeId> = pending.touched.iter().copied().collect();
     redirect(model, graph, &pending.redirects, &mut touched);
     let replaced: FxHashSet<NodeId> = pending.replaced.iter().copied().collect();
-    let gone = sweep::sweep_replaced(model, graph, pending.replaced);
-    let released =
-        gone.iter().flat_map(|&node| sweep::read_by(model, node)).chain(pending.released).collect();
+    let gone = sweep::sweep_replaced(model, graph, std::mem::take(&mut pending.replaced));
+    let released = gone
+        .iter()
+        .flat_map(|&node| sweep::read_by(model, node))
+        .chain(std::mem::take(&mut pending.released))
+        .collect();
     sweep::sweep_initializers(model, graph, released);
     if !gone.is_empty() {
         forget(model, graph);
@@ -38,7 +43,7 @@ pub(super) fn settle(model: &mut Model, graph: GraphId, mut pending: Pending) ->
     model.graphs[graph].nodes = order::sorted_or_file(model, graph);
     let mut swept: Vec<NodeId> = gone.into_iter().filter(|node| !replaced.contains(node)).collect();
     swept.sort_unstable();
-    Settled { touched, swept }
+    Settled { touched, constants: pending.constants, swept }
 }
 
 /// Makes what reads a value read another one, here and in bodies. The outputs of the graph itself stay: they are its

@@ -4,11 +4,12 @@ use super::inline::Hindrance;
 use super::options::Options;
 use crate::diag::known;
 use crate::diag::{Finding, Place};
+use crate::edit::{Editor, Known};
 use crate::extract::{Blocker, Target};
 use crate::graph::dim::Bounds;
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, Owner, ValueId, scopes};
-use crate::infer::{self, Facts, Shape};
+use crate::infer::{Facts, Shape};
 use crate::lint::locate::{Locator, Part};
 use crate::schema::{self, AttrUse, AttrView, Illegal, OpUse, Operand};
 use crate::source::SourceFiles;
@@ -123,20 +124,21 @@ pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, mut graph:
 
 /// The `If` nodes of a model converted to before 11, from an opset `from` at which their branches may give shapes
 /// that are never the same, and do.
-pub fn unlike_branches(model: &Model, from: Option<i64>) -> Vec<Finding> {
+pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
+    let model = editor.model();
     let opset = model.opset(model.main, "").unwrap_or_default();
     let since = i64::from(FREE_BRANCHES_SINCE);
     let was_free = from.is_some_and(|from| from >= since);
     if !was_free || opset >= since || !model.nodes.iter().any(|(_, node)| is_if(node)) {
         return Vec::new();
     }
-    let facts = infer::infer(model, infer::Options::default());
-    let (uses, sources) = (Uses::new(model), SourceFiles::default());
-    let places = Locator::new(model, &uses, &sources);
+    let Known { model, facts, uses } = editor.know();
+    let sources = SourceFiles::default();
+    let places = Locator::new(model, uses, &sources);
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
     let nodes = nodes.filter(|&node| is_if(&model.nodes[node]));
-    let unlike = nodes.filter_map(|node| Some((node, unlike(model, &facts, node)?)));
+    let unlike = nodes.filter_map(|node| Some((node, unlike(model, facts, node)?)));
     unlike
         .map(|(node, (a, b))| {
             let why = format!("its branches give shapes that differ, {a} and {b}");

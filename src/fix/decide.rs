@@ -1,18 +1,16 @@
 //! Puts the branch that an `If` always takes in the place of the `If`.
 
-use crate::edit::{Editor, Patch, decided};
+use crate::edit::{Editor, Known, Patch, decided};
 use crate::graph::{Model, scopes};
-use crate::infer;
 
 /// Decides every `If` whose condition is known, those in other bodies and those that only become known so
 /// too.
 pub fn decide(editor: &mut Editor) {
     while has_if(editor.model()) {
-        let model = editor.model();
-        let facts = infer::infer(model, infer::Options::default());
+        let Known { model, facts, .. } = editor.know();
         let live = scopes::live(model);
         let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes);
-        let patches: Vec<Patch> = nodes.filter_map(|&node| decided(model, &facts, node)).collect();
+        let patches: Vec<Patch> = nodes.filter_map(|&node| decided(model, facts, node)).collect();
         if editor.apply(patches) == 0 {
             break;
         }

@@ -11,15 +11,14 @@ use crate::diag::known::{DECLARED_SHAPE_WRONG, INPUT_NAMED_WEIGHTS, LOST_SYMBOL}
 use crate::edit::{By, Change, Editor, Safety, Site};
 use crate::graph::dim::Dim;
 use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
-use crate::infer::{self, Facts};
+use crate::infer::Facts;
 use crate::lint::builtin::{input_weights, lost_sizes};
 
 /// Does all of it, as far as `options` allow.
 pub fn mend(editor: &mut Editor, options: &Options) {
     let may = |rule: RuleId| options.selection.contains(rule.code);
     if may(DECLARED_SHAPE_WRONG) && declares_more(editor.model()) {
-        let facts = infer::infer(editor.model(), infer::Options::default());
-        declared::take_back(editor, &facts, DECLARED_SHAPE_WRONG);
+        declared::take_back(editor, DECLARED_SHAPE_WRONG);
     }
     if may(LOST_SYMBOL) {
         name_sizes(editor);
@@ -37,12 +36,13 @@ fn name_sizes(editor: &mut Editor) {
     if !outputs.iter().chain(inner).any(has_names) {
         return;
     }
-    let facts = infer::infer(model, infer::Options::default());
-    let (outputs, all) = (outputs.len(), outputs.iter().chain(inner).cloned().collect::<Vec<Port>>());
-    for (at, mut port) in all.into_iter().enumerate() {
-        if name_axes(&mut port, &facts) {
+    let (outputs, mut all) = (outputs.len(), outputs.iter().chain(inner).cloned().collect::<Vec<Port>>());
+    let facts = editor.know().facts;
+    let is_named: Vec<bool> = all.iter_mut().map(|port| name_axes(port, facts)).collect();
+    for (at, (port, is_named)) in all.into_iter().zip(is_named).enumerate() {
+        if is_named {
             let change = Change::new(LOST_SYMBOL, Site::Value(port.value), "named what the exporter lost");
-            editor.change(change, |model, _| {
+            editor.declare(change, |model| {
                 let graph = &mut model.graphs[main];
                 match at.checked_sub(outputs) {
                     Some(at) => graph.value_info[at] = port,

@@ -2,30 +2,30 @@
 
 use crate::diag::RuleId;
 use crate::diag::known::DECLARED_TYPE;
-use crate::edit::{Change, Editor, Site};
+use crate::edit::{Change, Editor, Known, Site};
 use crate::graph::{DeclaredDim, GraphId, TypeKind, ValueId};
-use crate::infer::{self, Facts};
+use crate::infer;
 
 /// Takes back what is declared of values and is not true of them any more: a mended graph has other types
 /// than it declared. The model's outputs get what is known of them now.
 pub fn correct(editor: &mut Editor) {
-    let facts = infer::infer(editor.model(), infer::Options::default());
-    take_back(editor, &facts, DECLARED_TYPE);
-    outputs(editor, editor.model().main, &facts, &|_| true);
+    take_back(editor, DECLARED_TYPE);
+    outputs(editor, editor.model().main, &|_| true);
 }
 
 /// Takes back what is declared of values and is not true of them, or of outputs, declares what is.
-pub fn take_back(editor: &mut Editor, facts: &Facts, by: RuleId) {
-    for contradiction in &facts.contradictions {
-        let (graph, value) = (contradiction.graph, contradiction.value);
+pub fn take_back(editor: &mut Editor, by: RuleId) {
+    let contradictions = editor.know().facts.contradictions.iter();
+    let found: Vec<(GraphId, ValueId)> = contradictions.map(|one| (one.graph, one.value)).collect();
+    for (graph, value) in found {
         let change = Change::new(by, Site::Value(value), "declared no more: it is something else");
-        editor.change(change, |model, _| {
+        editor.declare(change, |model| {
             let declared = &mut model.graphs[graph].value_info;
             let before = declared.len();
             declared.retain(|port| port.value != value);
             declared.len() < before
         });
-        outputs(editor, graph, facts, &|other| other == value);
+        outputs(editor, graph, &|other| other == value);
     }
 }
 
@@ -46,23 +46,27 @@ pub fn renew(editor: &mut Editor) {
         }
         true
     });
-    let facts = infer::infer(editor.model(), infer::Options::default());
     for graph in editor.model().graphs.ids().collect::<Vec<_>>() {
-        outputs(editor, graph, &facts, &|_| true);
+        outputs(editor, graph, &|_| true);
     }
 }
 
 /// Declares of some outputs of a graph what is known of them.
-fn outputs(editor: &mut Editor, graph: GraphId, facts: &Facts, which: &dyn Fn(ValueId) -> bool) {
+fn outputs(editor: &mut Editor, graph: GraphId, which: &dyn Fn(ValueId) -> bool) {
+    let Known { model, facts, .. } = editor.know();
     let mut declarer = infer::Declarer::new(facts);
-    for at in 0..editor.model().graphs[graph].outputs.len() {
-        let mut port = editor.model().graphs[graph].outputs[at].clone();
-        if which(port.value) && declarer.declare(&mut port) {
-            let change = Change::new(DECLARED_TYPE, Site::Value(port.value), "declared as what it is");
-            editor.change(change, |model, _| {
-                model.graphs[graph].outputs[at] = port;
-                true
-            });
+    let mut ports = model.graphs[graph].outputs.clone();
+    let mut changed = Vec::new();
+    for (at, port) in ports.iter_mut().enumerate().filter(|(_, port)| which(port.value)) {
+        if declarer.declare(port) {
+            changed.push((at, port.clone()));
         }
+    }
+    for (at, port) in changed {
+        let change = Change::new(DECLARED_TYPE, Site::Value(port.value), "declared as what it is");
+        editor.declare(change, |model| {
+            model.graphs[graph].outputs[at] = port;
+            true
+        });
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diag::known::CONSTANT_RESULT;
-use crate::edit::{Change, Editor, Item, Patch, Site};
+use crate::edit::{Change, Editor, Item, Known, Patch, Site};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId, ValueId, order, scopes};
 use crate::infer::eval::{Array, Val};
@@ -31,8 +31,8 @@ pub fn fold(editor: &mut Editor, limit: usize) -> bool {
     if computed.nodes.is_empty() {
         return false;
     }
-    let facts = infer::infer(model, infer::Options::default());
-    let found = choose(model, &order, &computed, &facts, limit);
+    let Known { model, facts, .. } = editor.know();
+    let found = choose(model, &order, &computed, facts, limit);
     if found.constants.is_empty() {
         return false;
     }

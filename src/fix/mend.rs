@@ -9,10 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::options::Options;
 use crate::diag::Selection;
-use crate::edit::{Editor, Patch};
+use crate::edit::{Editor, Known, Patch};
 use crate::graph::Model;
-use crate::graph::uses::Uses;
-use crate::infer::{self, Facts};
 use crate::lint::mending::{Mend, mends};
 use crate::lint::{LintContext, LintOptions, detected};
 use crate::rules::registry::RuleSet;
@@ -26,8 +24,6 @@ const ROUNDS: usize = 32;
 #[derive(Default)]
 pub struct Mended {
     pub is_changed: bool,
-    /// What is known of the model as it is then, where that was asked.
-    pub facts: Option<Facts>,
     /// There may be more to mend.
     pub is_cut: bool,
 }
@@ -47,10 +43,8 @@ pub fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Mended {
     }
     let linting = faults_of(&fixes);
     for _ in 0..ROUNDS {
-        let facts = infer::infer(editor.model(), infer::Options::default());
-        let patches = planned(editor.model(), &facts, &linting, &fixes);
+        let patches = planned(editor.know(), &linting, &fixes);
         if editor.apply(patches) == 0 {
-            mended.facts = Some(facts);
             return mended;
         }
         mended.is_changed = true;
@@ -72,9 +66,8 @@ pub(super) fn operators(model: &Model) -> FxHashSet<Arc<str>> {
 }
 
 /// The patches of one round: just those by which `onnx-lint` says that a finding is fixable.
-fn planned(model: &Model, facts: &Facts, linting: &LintOptions, fixes: &[&Rule]) -> Vec<Patch> {
-    let uses = Uses::new(model);
-    let cx = LintContext::new(model, facts, &uses, linting);
+fn planned(known: Known, linting: &LintOptions, fixes: &[&Rule]) -> Vec<Patch> {
+    let cx = LintContext::new(known.model, known.facts, known.uses, linting);
     let findings = detected(&cx);
     let mends = mends(&cx, fixes, &findings);
     // A finding that names several nodes is mended at all of them, if it is at the one that it points at.

@@ -26,11 +26,10 @@ pub use report::Report;
 
 use crate::diag::Finding;
 use crate::diag::known::{DECIDED_BRANCH, DECLARED_TYPE, RELABELLED_VERSION, UNSORTED_NODES};
-use crate::edit::{Change, Constants, Editor, Site};
+use crate::edit::{Change, Constants, Editor, Known, Site};
 use crate::extract::{self, Target};
-use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, scopes};
-use crate::infer::{self, Facts};
+use crate::infer;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
@@ -45,6 +44,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// Whether `model` differs from what was given.
     pub changed: bool,
+    /// How often a node was looked at to know what is to be known of the model, its verification left aside.
+    pub looked_at: usize,
 }
 
 /// Does to `source` what `options` say, with the rules of `rules`; all that are built in are
@@ -64,21 +65,27 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         ..Report::default()
     };
     let mut editor = Editor::new(source.clone());
-    let kept = match passes(&mut editor, options, rules, &mut report) {
+    // What is known of the model as it came: the passes go on from it, and the result is held against it.
+    let known = editor.know().facts.clone();
+    let done = passes(&mut editor, options, rules, &mut report);
+    let looked_at = editor.looked_at();
+    let refused =
+        |report, findings| Outcome { model: source.clone(), report, findings, changed: false, looked_at };
+    let kept = match done {
         Ok(kept) => kept,
-        Err(findings) => return Outcome { model: source, report, findings, changed: false },
+        Err(findings) => return refused(report, findings),
     };
     let (model, done) = editor.into_parts();
     let changed = !done.changes.is_empty();
-    let faults = if changed { verify::verify(&source, &model, kept) } else { Vec::new() };
+    let faults = if changed { verify::verify((&source, &known), &model, kept) } else { Vec::new() };
     if !faults.is_empty() {
-        return Outcome { model: source, report, findings: faults, changed: false };
+        return refused(report, faults);
     }
     report.tell(&source, &model, done);
     report.opset.to = model.opset(model.main, "");
     report.ir_version.to = model.ir_version;
     report.nodes.after = node_count(&model);
-    Outcome { model, report, findings: Vec::new(), changed }
+    Outcome { model, report, findings: Vec::new(), changed, looked_at }
 }
 
 /// All that is done, in its order; gives what was to stay as it was.
@@ -140,14 +147,13 @@ fn passes(
         target::import_made(editor);
     }
     if options.infer_shapes {
-        let known = mended.facts.filter(|_| editor.done().changes.is_empty());
-        let facts = known.unwrap_or_else(|| infer::infer(editor.model(), infer::Options::default()));
+        let facts = editor.know().facts.clone();
         let change = Change::new(DECLARED_TYPE, Site::Model, "what was inferred declared");
-        editor.change(change, |model, _| infer::annotate(model, &facts));
+        editor.declare(change, |model| infer::annotate(model, &facts));
     }
     if !main_target.is_source {
         let mut illegal = blocked::illegal_nodes(editor.model());
-        illegal.extend(blocked::unlike_branches(editor.model(), from));
+        illegal.extend(blocked::unlike_branches(editor, from));
         if !illegal.is_empty() {
             return Err(illegal);
         }
@@ -201,17 +207,16 @@ fn rewrite(
     let all = chosen_rules(&rules.within_reach(mend::operators(editor.model()), phases), options);
     let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
     let mut findings = Vec::new();
-    let mut known = Known::of(editor.model());
+    editor.know();
     let mut rewritten = Rewritten::default();
     for graph in inner_first(editor.model()) {
         let target = target::target(imports(editor.model(), graph), options.opset);
         let task = extract::Task { target: &target, simplify: &simplify, all: &all, keep: !options.optimize };
-        known.renew(editor.model(), graph);
-        let model = editor.model();
-        if target.is_source && blocked::hides_shapes(model, &known.facts, target.opset(""), graph) {
+        let Known { model, facts, uses } = if converts { editor.knew() } else { editor.know_graph(graph) };
+        if target.is_source && blocked::hides_shapes(model, facts, target.opset(""), graph) {
             continue;
         }
-        match extract::run(model, graph, &known.facts, &known.uses, &task) {
+        match extract::run(model, graph, facts, uses, &task) {
             extract::Done::Unchanged => {}
             extract::Done::Blocked(blockers) => {
                 findings.extend(blocked::findings(model, graph, &target, &blockers))
@@ -219,45 +224,15 @@ fn rewrite(
             extract::Done::Planned { patch, report: said } => {
                 rewritten.is_cut |= !said.limits.is_empty();
                 report.searched(said);
-                let is_rewritten = editor.apply(vec![*patch]) > 0;
-                known.is_old |= is_rewritten;
-                rewritten.is_changed |= is_rewritten;
+                rewritten.is_changed |= editor.apply(vec![*patch]) > 0;
                 target::drop_defaults(editor, graph, &target);
             }
         }
     }
-    if known.facts.limited {
+    if editor.knew().facts.limited {
         report.limit("inference did not look into all calls of functions, or into all bodies".to_owned());
     }
     if findings.is_empty() { Ok(rewritten) } else { Err(findings) }
-}
-
-/// What is known of the model while one graph of it after the other changes.
-struct Known {
-    facts: Facts,
-    uses: Uses,
-    /// A graph was changed since.
-    is_old: bool,
-    /// How often it may be found out anew.
-    renewals: usize,
-}
-
-/// Every graph that changes may tell more of those around it. What was known before stays true, so that where many
-/// graphs change, it does: else the cost would be graphs times nodes.
-const MAX_RENEWALS: usize = 16;
-
-impl Known {
-    fn of(model: &Model) -> Self {
-        let facts = infer::infer(model, infer::Options::default());
-        Known { facts, uses: Uses::new(model), is_old: false, renewals: MAX_RENEWALS }
-    }
-
-    /// Finds out anew, before a graph is looked at, what the changes of others tell; always for the main graph.
-    fn renew(&mut self, model: &Model, graph: GraphId) {
-        if self.is_old && (self.renewals > 0 || graph == model.main) {
-            *self = Known { renewals: self.renewals.saturating_sub(1), ..Known::of(model) };
-        }
-    }
 }
 
 /// Where new constants go: before IR version 4, an initializer would have to be an input too.
@@ -299,7 +274,7 @@ fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
 fn relabel(editor: &mut Editor, target: &Target, options: &Options) {
     let ir_version = target::ir_version(editor.model(), target, options);
     let relabelled = |what| Change::new(RELABELLED_VERSION, Site::Model, what);
-    editor.change(relabelled("imports of the model"), |model, _| {
+    editor.declare(relabelled("imports of the model"), |model| {
         std::mem::replace(&mut model.opsets, target.imports.clone()) != target.imports
     });
     editor.change(relabelled("IR version of the model"), |model, _| {
@@ -316,4 +291,56 @@ fn relabel(editor: &mut Editor, target: &Target, options: &Options) {
         }
         is_changed
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::infer::Fact;
+    use crate::rules::rule::Expect;
+
+    /// What the editor knows in the end is what inference finds in the model then, but for the names of sizes that it
+    /// made up.
+    fn disagreements(model: &Model, options: &Options, rules: &RuleSet) -> Vec<String> {
+        let mut editor = Editor::new(model.clone());
+        editor.know();
+        if passes(&mut editor, options, rules, &mut Report::default()).is_err() {
+            return Vec::new();
+        }
+        let found = infer::infer(editor.model(), infer::Options::default());
+        let Known { model, facts, uses } = editor.know();
+        let counted = crate::graph::uses::Uses::new(model);
+        let live = scopes::live(model);
+        let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes);
+        let values = nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+        let same = |a: &Fact, b: &Fact| {
+            a.elem() == b.elem()
+                && a.rank() == b.rank()
+                && a.as_const() == b.as_const()
+                && a.meet(b, &found.bounds).is_ok()
+        };
+        let wrong = values.filter(|&value| {
+            !same(&facts[value], &found[value]) || uses.count(value) != counted.count(value)
+        });
+        wrong
+            .map(|value| format!("{}: {}, not {}", model.values[value].name, facts[value], found[value]))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_known_is_kept_up_to_date() {
+        let (rules, _) = RuleSet::embedded();
+        let mut wrong = Vec::new();
+        for rule in rules.iter() {
+            for example in rule.examples.iter().filter(|example| !matches!(example.expect, Expect::Unchanged))
+            {
+                let options = Options { opset: example.target, unsafe_fixes: true, ..Options::default() };
+                let found = disagreements(&example.model, &options, &rules);
+                wrong.extend(
+                    found.into_iter().map(|what| format!("{} {:?}: {what}", rule.code, example.name)),
+                );
+            }
+        }
+        assert!(wrong.is_empty(), "{} facts:\n{}", wrong.len(), wrong.join("\n"));
+    }
 }

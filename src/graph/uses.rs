@@ -1,6 +1,8 @@
 //! Who uses a value.
 
-use super::arena::{Id, NodeId, ValueId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::arena::{GraphId, Id, NodeId, ValueId};
 use super::model::Model;
 
 /// One use: the input of a node.
@@ -22,6 +24,8 @@ pub struct Uses {
     uses: Vec<Use>,
     /// How many outputs of graphs each value is.
     outputs: Vec<u32>,
+    /// What of it was counted anew since: the uses, and how many outputs it is.
+    newer: FxHashMap<ValueId, (Vec<Use>, u32)>,
 }
 
 impl Uses {
@@ -45,11 +49,40 @@ impl Uses {
         for port in model.graphs.iter().flat_map(|(_, graph)| &graph.outputs) {
             outputs[port.value.index()] += 1;
         }
-        Uses { starts, uses, outputs }
+        Uses { starts, uses, outputs, newer: FxHashMap::default() }
+    }
+
+    /// Counts anew the values of some graphs, which are all that the nodes of one of them are in.
+    pub fn renew(&mut self, model: &Model, graphs: &[GraphId]) {
+        let within: FxHashSet<GraphId> = graphs.iter().copied().collect();
+        let is_own = |value: ValueId| within.contains(&model.values[value].graph);
+        for &graph in graphs {
+            let graph = &model.graphs[graph];
+            let made =
+                graph.nodes.iter().flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+            let given = graph.inputs.iter().map(|port| port.value).chain(graph.initializers.iter().copied());
+            self.newer.extend(made.chain(given).map(|value| (value, (Vec::new(), 0))));
+        }
+        for &graph in graphs {
+            let graph = &model.graphs[graph];
+            for &node in &graph.nodes {
+                for (input, value) in (0u32..).zip(&model.nodes[node].inputs) {
+                    if let Some(value) = value.filter(|&value| is_own(value)) {
+                        self.newer.entry(value).or_default().0.push(Use { node, input });
+                    }
+                }
+            }
+            for value in graph.outputs.iter().map(|port| port.value).filter(|&value| is_own(value)) {
+                self.newer.entry(value).or_default().1 += 1;
+            }
+        }
     }
 
     /// The uses as input of a node: by graph, in each in the order of the file. None of a value that came later.
     pub fn of(&self, value: ValueId) -> &[Use] {
+        if let Some((uses, _)) = self.newer.get(&value) {
+            return uses;
+        }
         let index = value.index();
         let range = self.starts.get(index).zip(self.starts.get(index + 1));
         range.map_or(&[], |(&start, &end)| &self.uses[start as usize..end as usize])
@@ -66,7 +99,8 @@ impl Uses {
     }
 
     fn as_output(&self, value: ValueId) -> usize {
-        self.outputs.get(value.index()).map_or(0, |&count| count as usize)
+        let newer = self.newer.get(&value).map(|(_, outputs)| outputs);
+        newer.or_else(|| self.outputs.get(value.index())).map_or(0, |&count| count as usize)
     }
 }
 

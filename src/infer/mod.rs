@@ -35,7 +35,7 @@ pub use annotate::annotate;
 #[doc(hidden)]
 pub use call::{Attrs, Call, Fresh, NoSymbols, transfer};
 pub use decided::decided_branch;
-pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, Options, infer};
+pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, News, Options, infer, update};
 pub use elements::{Elements, MAX_FOLLOWED};
 pub use eval::{Array, Buffer};
 pub use fact::{Fact, Known, TensorFact};

@@ -153,3 +153,37 @@ fn expressions_within_expressions() {
         python::lint(&text, "net.py", &SourceFiles::default());
     }
 }
+
+/// What is known of a model is found out once, and then only where a change reaches: not once for each body or pass.
+#[test]
+fn inference_looks_where_changes_reach() {
+    let header = "<ir_version: 10, opset_import: [\"\" : 21]>";
+    let branches = |count: usize| -> String {
+        let branch = |at: usize| {
+            format!(
+                "v{} = If (c) <then_branch = y{at} () => (p{at}) {{ a{at} = Identity (v{at}) p{at} = Relu (a{at}) }}, \
+                 else_branch = n{at} () => (q{at}) {{ b{at} = Identity (v{at}) q{at} = Neg (b{at}) }}>\n",
+                at + 1
+            )
+        };
+        (0..count).map(branch).collect()
+    };
+    let row = format!("{header} g (float[N] v0, bool c) => (v1000) {{ {} }}", branches(1_000));
+    let outcome = fixed(&row, None);
+    assert_eq!((nodes(&outcome), outcome.report.nodes.before), (3_000, 5_000));
+    // Each node once, then the new form of each branch, and its `If`.
+    assert!(outcome.looked_at < 10_000, "{} nodes were looked at", outcome.looked_at);
+
+    let nested = (0..12).fold("k0 = Identity (x)".to_owned(), |inner, at| {
+        let chain: String =
+            (0..50).map(|node| format!("a{at}_{} = Relu (a{at}_{node}) ", node + 1)).collect();
+        format!(
+            "a{at}_0 = Identity (x) {chain} k{} = If (c) <then_branch = y{at} () => (k{at}) {{ {inner} }}, \
+             else_branch = n{at} () => (n{at}) {{ i{at} = Identity (a{at}_50) n{at} = Neg (i{at}) }}>",
+            at + 1
+        )
+    });
+    let outcome = fixed(&format!("{header} g (float[N] x, bool c) => (k12) {{ {nested} }}"), None);
+    let before = outcome.report.nodes.before;
+    assert!(outcome.looked_at < 3 * before, "{} of {before} nodes were looked at", outcome.looked_at);
+}

@@ -20,14 +20,15 @@ pub struct Kept {
 
 /// Says what is wrong with `after`, which was made from `before`; nothing, unless there is a fault in this
 /// program or in a rule.
-pub fn verify(before: &Model, after: &Model, kept: Kept) -> Vec<Finding> {
+pub fn verify((before, known): (&Model, &Facts), after: &Model, kept: Kept) -> Vec<Finding> {
     let mut faults = if is_sound(before) { loose_ends(after) } else { Vec::new() };
     faults.extend(changed_interface(before, after));
     faults.extend(new_among(names::faults(before), names::faults(after)));
-    let [known, found] = [before, after].map(|model| infer::infer(model, infer::Options::default()));
-    faults.extend(new_among(nodes::faults(before, &known), nodes::faults(after, &found)));
+    // By itself: what was known while the model changed may be what is wrong.
+    let found = infer::infer(after, infer::Options::default());
+    faults.extend(new_among(nodes::faults(before, known), nodes::faults(after, &found)));
     if kept.types {
-        faults.extend(changed_types((before, &known), (after, &found)));
+        faults.extend(changed_types((before, known), (after, &found)));
     }
     let finding = |fault| {
         let message = format!("the result does not hang together: {fault}");
@@ -135,7 +136,9 @@ mod tests {
             assert!(findings.is_empty(), "{findings:?}");
             model.expect("a model")
         };
-        let faults = verify(&model(BEFORE), &model(after), Kept { types: true });
+        let before = model(BEFORE);
+        let known = infer::infer(&before, infer::Options::default());
+        let faults = verify((&before, &known), &model(after), Kept { types: true });
         let said: Vec<&str> = faults
             .iter()
             .map(|fault| fault.message.trim_start_matches("the result does not hang together: "))

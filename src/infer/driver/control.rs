@@ -55,10 +55,18 @@ impl<'m> Driver<'m> {
 
     /// `If`: what holds in both branches, or in the one that is taken if that is known.
     fn branches(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
+        let (yes, no) = (self.body(node, "then_branch")?, self.body(node, "else_branch")?);
+        self.run_body(yes, &[]);
+        self.run_body(no, &[]);
+        self.joined(id, node)
+    }
+
+    /// What an `If` gives, its branches being known.
+    pub(super) fn joined(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let condition = self.fact(node.input(0)).and_then(Fact::as_ints);
         let taken = condition.and_then(|elements| number(elements.first()?));
         let (yes, no) = (self.body(node, "then_branch")?, self.body(node, "else_branch")?);
-        let (yes, no) = (self.run_body(yes, &[]), self.run_body(no, &[]));
+        let (yes, no) = (self.outputs_of(yes), self.outputs_of(no));
         match taken {
             Some(0) => return Some(no),
             Some(_) => return Some(yes),

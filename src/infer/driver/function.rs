@@ -64,6 +64,12 @@ impl<'m> Index<'m> {
         Index { by_name, states, nodes: 0, most }
     }
 
+    /// Has every function be one that was called: what is known of its values holds in calls that are not looked at
+    /// again.
+    pub fn resume(&mut self) {
+        self.states.iter_mut().for_each(|state| state.called = true);
+    }
+
     pub fn callee(&self, node: &Node) -> Option<usize> {
         if self.by_name.is_empty() {
             return None;

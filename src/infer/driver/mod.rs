@@ -6,13 +6,14 @@ mod iterate;
 mod symbols;
 #[cfg(test)]
 mod tests;
+mod update;
 
 use std::collections::BTreeMap;
 use std::ops::Index;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::call::{Attrs, Call, transfer};
 use super::declared;
@@ -27,6 +28,7 @@ use crate::graph::{
 };
 use function::Frame;
 use symbols::{FreshFor, Path, Symbols};
+pub use update::{News, update};
 
 /// Bodies nested deeper than this (in one another, or through calls of local functions) are not looked
 /// into.
@@ -57,8 +59,10 @@ pub struct Facts {
     pub contradictions: Vec<Contradiction>,
     /// Something was left out because of [`MAX_NESTING`] or [`MAX_FUNCTION_NODES`].
     pub limited: bool,
+    /// How often a node was looked at.
+    pub looked_at: usize,
     /// The symbols that inference made up, for sizes that depend on data.
-    made: FxHashSet<Symbol>,
+    symbols: Symbols,
 }
 
 impl Facts {
@@ -69,7 +73,7 @@ impl Facts {
 
     /// Whether inference made up a symbol.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
-        self.made.contains(symbol)
+        self.symbols.has_made(symbol)
     }
 }
 
@@ -112,7 +116,8 @@ impl Default for Options {
 
 /// Infers all facts of a model. Values of local functions get what holds in every call.
 pub fn infer(model: &Model, options: Options) -> Facts {
-    let mut driver = Driver::new(model, options);
+    let known = Facts { bounds: bounds(model), ..Facts::default() };
+    let mut driver = Driver::new(model, options, known);
     driver.main();
     driver.finish()
 }
@@ -128,6 +133,7 @@ struct Driver<'m> {
     orders: FxHashMap<GraphId, Arc<[NodeId]>>,
     functions: function::Index<'m>,
     limited: bool,
+    looked_at: usize,
     /// Where we are: in how many bodies, in how many loops, and in which call.
     nesting: usize,
     loops: usize,
@@ -136,18 +142,27 @@ struct Driver<'m> {
 }
 
 impl<'m> Driver<'m> {
-    fn new(model: &'m Model, options: Options) -> Self {
+    /// One that goes on from what is known.
+    fn new(model: &'m Model, options: Options, known: Facts) -> Self {
+        let Facts { mut facts, bounds, faults, contradictions, limited, looked_at, mut symbols } = known;
+        facts.resize(model.values.len(), Fact::Unknown);
+        symbols.forget_log();
+        let mut by_node: BTreeMap<NodeId, Vec<Fault>> = BTreeMap::new();
+        for (node, fault) in faults {
+            by_node.entry(node).or_default().push(fault);
+        }
         Driver {
             model,
             options,
-            facts: vec![Fact::Unknown; model.values.len()],
-            bounds: bounds(model),
-            symbols: Symbols::default(),
-            faults: BTreeMap::new(),
-            contradictions: IndexMap::new(),
+            facts,
+            bounds,
+            symbols,
+            faults: by_node,
+            contradictions: contradictions.into_iter().map(|one| ((one.graph, one.value), one)).collect(),
             orders: FxHashMap::default(),
             functions: function::Index::of(model),
-            limited: false,
+            limited,
+            looked_at,
             nesting: 0,
             loops: 0,
             path: Path::default(),
@@ -163,7 +178,8 @@ impl<'m> Driver<'m> {
             faults: faults.flat_map(|(node, faults)| faults.into_iter().map(move |f| (node, f))).collect(),
             contradictions: self.contradictions.into_values().collect(),
             limited: self.limited,
-            made: self.symbols.into_made(),
+            looked_at: self.looked_at,
+            symbols: self.symbols,
         }
     }
 
@@ -247,6 +263,7 @@ impl<'m> Driver<'m> {
 
     fn node(&mut self, id: NodeId, opset: i64, declared: &FxHashMap<ValueId, &'m Type>) {
         let node = &self.model.nodes[id];
+        self.looked_at += 1;
         self.faults.remove(&id);
         let facts = match self.functions.callee(node) {
             Some(function) => self.call_function(id, function),

@@ -13,9 +13,10 @@ use crate::infer::shape::{Shape, Size};
 pub(super) struct Path(u32);
 
 /// The symbols made so far. The size of an axis of a value has one symbol, however often it is asked for.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Symbols {
     made: FxHashMap<(Path, ValueId, usize), Symbol>,
+    all: FxHashSet<Symbol>,
     names: FxHashSet<String>,
     /// The number that was given last to each name that is taken.
     last: FxHashMap<String, u64>,
@@ -51,15 +52,22 @@ impl Symbols {
                 *last += 1;
                 name = format!("{wanted}_{last}");
             }
-            Symbol::size(&name)
+            let symbol = Symbol::size(&name);
+            self.all.insert(symbol.clone());
+            symbol
         });
         self.log.push(symbol.clone());
         symbol.clone()
     }
 
-    /// All of them.
-    pub fn into_made(self) -> FxHashSet<Symbol> {
-        self.made.into_values().collect()
+    /// Whether a symbol is one of them.
+    pub fn has_made(&self, symbol: &Symbol) -> bool {
+        self.all.contains(symbol)
+    }
+
+    /// Forgets which were asked for, not which there are.
+    pub fn forget_log(&mut self) {
+        self.log.clear();
     }
 
     /// How many symbols were asked for until now.

@@ -8,7 +8,7 @@ use crate::graph::{AttrValue, Attribute, GraphId, Id as _, Model, NodeId, Tensor
 use crate::infer;
 use crate::rules::matcher::Match;
 use crate::rules::plain::PlainHost;
-use crate::rules::rule::{Direction, Rule};
+use crate::rules::rule::{Direction, Phase, Rule, Safety};
 
 /// The patch that puts what `rule` says in the place of a match; `None` where nothing can come of it. Whether it would
 /// be applied is asked here by those who report, and by those who mend, so that they cannot disagree.
@@ -86,6 +86,7 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
         let inputs = planned.inputs.iter().map(|input| input.map(item)).collect();
         patch.nodes.push(node(form, inputs, outputs));
     }
+    patch.keeps_values = rule.phase != Phase::Fix && rule.safety != Safety::Unsafe;
     patch.replaced = plan.found.nodes;
     let with = patch.replaced.iter().copied().filter(|&node| node != root).collect();
     let what = format!("mended `{}`", model.nodes[root].op_name());

@@ -1,0 +1,120 @@
+//! What is known, kept up to date while a model changes: only what a change reaches is inferred anew.
+//!
+//! Only where values stay what they are, however they are made: what was known of them before remains true, of those
+//! that are not looked at again too.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Driver, Facts, MAX_NESTING, Options};
+use crate::graph::{GraphId, Id, Model, Node, NodeId, Owner, Type, ValueId};
+use crate::infer::fact::Fact;
+
+/// What is new in a graph and the bodies in it.
+#[derive(Clone, Debug, Default)]
+pub struct News {
+    /// Nodes that came, or read something else than before.
+    pub nodes: FxHashSet<NodeId>,
+    /// Values of which something else is known than before.
+    pub values: FxHashSet<ValueId>,
+}
+
+/// Brings what is known up to date in `root`, which is in no local function, and in the bodies in it. To the news come
+/// the values of which something else is known now.
+pub fn update(model: &Model, known: Facts, root: GraphId, news: &mut News) -> Facts {
+    let mut driver = Driver::new(model, Options::default(), known);
+    driver.functions.resume();
+    let mut graph = root;
+    while let Owner::Node(owner) = model.graphs[graph].owner {
+        driver.nesting += 1;
+        driver.loops += usize::from(!is_if(&model.nodes[owner]));
+        graph = model.nodes[owner].graph;
+    }
+    driver.update(root, news);
+    driver.finish()
+}
+
+fn is_if(node: &Node) -> bool {
+    node.domain().is_empty() && &*node.op_type == "If"
+}
+
+impl<'m> Driver<'m> {
+    fn update(&mut self, id: GraphId, news: &mut News) {
+        let graph = &self.model.graphs[id];
+        for &value in &graph.initializers {
+            let is_new = matches!(self.facts[value.index()], Fact::Unknown) || news.values.contains(&value);
+            if is_new {
+                self.initializer(value, &graph.inputs);
+                news.values.insert(value);
+            }
+        }
+        let declared = self.declared_types(id);
+        let opset = self.model.opset(id, "").unwrap_or(1);
+        for node in crate::graph::order::sorted_or_file(self.model, id) {
+            self.update_node(node, opset, &declared, news);
+        }
+        for port in graph.outputs.iter().filter(|port| news.values.contains(&port.value)) {
+            self.compare(port, id);
+        }
+    }
+
+    fn update_node(
+        &mut self,
+        id: NodeId,
+        opset: i64,
+        declared: &FxHashMap<ValueId, &'m Type>,
+        news: &mut News,
+    ) {
+        let node = &self.model.nodes[id];
+        let reads_news = node.inputs.iter().flatten().any(|input| news.values.contains(input));
+        let mut bodies = node.graphs().peekable();
+        if news.nodes.contains(&id) || bodies.peek().is_none() || self.functions.callee(node).is_some() {
+            if news.nodes.contains(&id) || reads_news {
+                self.renewed(node, news, |driver| driver.node(id, opset, declared));
+            }
+            return;
+        }
+        if self.nesting >= MAX_NESTING {
+            return;
+        }
+        let is_loop = usize::from(!is_if(node));
+        self.nesting += 1;
+        self.loops += is_loop;
+        // What goes into a body holds of every run of it: it can be looked at as it stands.
+        let mut gives_news = false;
+        for body in bodies {
+            self.update(body, news);
+            let outputs = &self.model.graphs[body].outputs;
+            gives_news |= outputs.iter().any(|port| news.values.contains(&port.value));
+        }
+        self.nesting -= 1;
+        self.loops -= is_loop;
+        if !reads_news && !gives_news {
+            return;
+        }
+        self.renewed(node, news, |driver| match is_loop {
+            0 => driver.rejoin(id, node, declared),
+            _ => driver.node(id, opset, declared),
+        });
+    }
+
+    /// The outputs of an `If` whose branches are known.
+    fn rejoin(&mut self, id: NodeId, node: &'m Node, declared: &FxHashMap<ValueId, &'m Type>) {
+        self.looked_at += 1;
+        self.faults.remove(&id);
+        let facts = self.joined(id, node).unwrap_or_default();
+        for (output, fact) in node.outputs.iter().zip(facts) {
+            let Some(value) = *output else { continue };
+            let fact = self.checked(fact, value, node.graph, declared);
+            self.seed(value, fact);
+        }
+    }
+
+    /// Adds those outputs of a node to the news of which `look` finds out something else.
+    fn renewed(&mut self, node: &'m Node, news: &mut News, look: impl FnOnce(&mut Self)) {
+        let outputs = || node.outputs.iter().flatten().copied();
+        let before: Vec<Fact> = outputs().map(|value| self.facts[value.index()].clone()).collect();
+        look(self);
+        let changed = outputs().zip(before).filter(|(value, before)| self.facts[value.index()] != *before);
+        news.values.extend(changed.map(|(value, _)| value));
+    }
+}
