@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::EGraph;
 use super::enode::{Call, ENode};
+use crate::graph::Node;
 use crate::graph::dim::Bounds;
 use crate::infer::Fact;
 use crate::rules::datum::Datum;
@@ -150,6 +151,10 @@ impl Host for ClassHost<'_, '_> {
         values.iter().any(|&value| {
             model.values[value].initial.is_none() && inputs.iter().any(|port| port.value == value)
         })
+    }
+
+    fn maker(&self, _: Id) -> Option<&Node> {
+        None
     }
 
     fn opset(&self, domain: &str) -> Option<i64> {

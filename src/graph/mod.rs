@@ -21,6 +21,8 @@ pub mod model;
 #[doc(hidden)]
 pub mod names;
 pub mod order;
+#[doc(hidden)]
+pub mod origin;
 pub mod scopes;
 #[doc(hidden)]
 pub mod syntax;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::diag::finding::Anchor;
 use crate::diag::{GraphPlace, Place, SourcePlace};
+use crate::graph::origin;
 use crate::graph::syntax::{self, Span};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Id, Initial, Model, Node, NodeId, Owner, Tensor, ValueId};
@@ -186,7 +187,7 @@ impl<'a> Locator<'a> {
     /// What of a node stays the same when the model is exported again.
     pub fn anchor(&self, node: NodeId) -> Anchor {
         let node = &self.model.nodes[node];
-        Anchor { module: module_path(node).into(), op: node.op_name().into() }
+        Anchor { module: origin::module_path(node).into(), op: node.op_name().into() }
     }
 }
 
@@ -204,26 +205,6 @@ pub fn node_name(model: &Model, node: &Node) -> Arc<str> {
             .map_or_else(|| node.op_type.clone(), |&value| format!("\"{}\"", model.values[value].name).into())
     };
     node.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(quoted)
-}
-
-/// The module that a node belongs to: `/encoder/layers.0/attn`; empty for the outermost one, and where
-/// the exporter recorded nothing.
-fn module_path(node: &Node) -> String {
-    if let Some(namespace) = node.metadata("namespace") {
-        return module_of_namespace(namespace);
-    }
-    let name = node.name.as_deref().filter(|name| name.starts_with('/')).unwrap_or("");
-    name.rsplit_once('/').map_or(String::new(), |(module, _)| module.to_owned())
-}
-
-/// `: Net/block: Block/block.fc: Linear/linear: aten.linear.default` names modules and their classes from
-/// the outermost in, and the operator at the end.
-fn module_of_namespace(namespace: &str) -> String {
-    let scopes: Vec<&str> = namespace.split('/').collect();
-    let modules = scopes.split_last().map_or(&[][..], |(_, modules)| modules);
-    let name = modules.iter().rev().map(|scope| scope.split(": ").next().unwrap_or("").trim());
-    let innermost = name.filter(|name| !name.is_empty() && *name != ":").find(|name| !name.starts_with('_'));
-    innermost.map_or(String::new(), |name| format!("/{name}"))
 }
 
 fn named(name: Option<&Arc<str>>, otherwise: &str) -> Arc<str> {
@@ -264,15 +245,5 @@ mod tests {
         let places = Locator::new(&model, &uses, &sources);
         let line = |node: usize| places.source(NodeId::from_index(node)).map(|place| place.line);
         assert_eq!((line(0), line(1), line(2)), (Some(7), Some(7), Some(7)));
-    }
-
-    #[test]
-    fn module_paths_of_both_exporters() {
-        let check = |namespace, expected| assert_eq!(module_of_namespace(namespace), expected, "{namespace}");
-        check(": net.M/block: net.B/relu: aten.relu.default", "/block");
-        check(": net.M/net: Sequential/net.1: BatchNorm2d/bn: aten.batch_norm", "/net.1");
-        check(": net.M/mul: aten.mul.Tensor", "");
-        check("_empty_hook: _empty_hook/sym_size: aten.sym_size.int", "");
-        check("", "");
     }
 }

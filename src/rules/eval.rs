@@ -4,6 +4,7 @@
 //! the function takes. An undefined `let` or `where` means that the rule does not match.
 
 use crate::graph::dim::Dim;
+use crate::graph::origin;
 use crate::infer::Fact;
 
 use super::arith;
@@ -74,6 +75,10 @@ impl<'a, H: Host> Env<'a, H> {
                 let (item, list) = (self.eval(item)?, self.eval(list)?);
                 Datum::Bool(self.comparison().contains(&item, &list)?)
             }
+            ExprKind::Like { text, form } => match self.eval(text)? {
+                Datum::Str(text) => Datum::Bool(form.is_match(&*text)),
+                _ => return None,
+            },
             ExprKind::And(parts) => Datum::Bool(self.decided(parts, false)?),
             ExprKind::Or(parts) => Datum::Bool(self.decided(parts, true)?),
         })
@@ -170,6 +175,8 @@ impl<'a, H: Host> Env<'a, H> {
             Func::Uses => Datum::Int(self.host.uses(value.old()?).try_into().ok()?),
             Func::IsOutput => Datum::Bool(self.host.is_output(value.old()?)),
             Func::IsInput => Datum::Bool(self.host.is_input(value.old()?)),
+            Func::NodeName => text(self.host.maker(value.old()?)?.name.as_deref()?)?,
+            Func::ModulePath => text(&origin::module_path(self.host.maker(value.old()?)?))?,
             Func::KeepsZeros => {
                 let data = self.one(args.get(1)?)?;
                 let data = self.fact(data);
@@ -292,6 +299,11 @@ fn var(expr: &Expr) -> Option<VarId> {
         ExprKind::Value(var) => Some(var),
         _ => None,
     }
+}
+
+/// A text that says something.
+fn text(text: &str) -> Option<Datum> {
+    (!text.is_empty()).then(|| Datum::Str(text.into()))
 }
 
 /// A list of sizes, all of which are known as numbers or symbols.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use globset::GlobMatcher;
+
 use crate::graph::syntax::Span;
 use crate::graph::{ElemType, Tensor};
 
@@ -61,6 +63,11 @@ pub enum ExprKind {
     In {
         item: Box<Expr>,
         list: Box<Expr>,
+    },
+    /// `is_like(text, "/encoder/**")`.
+    Like {
+        text: Box<Expr>,
+        form: Arc<GlobMatcher>,
     },
     /// False as soon as one is false, even where another is undefined.
     And(Vec<Expr>),

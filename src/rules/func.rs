@@ -79,6 +79,14 @@ functions! {
     IsPresent "is_present" (Expr) from host;
     /// How many values `xs...` stands for.
     Count "count" (Values) from host;
+    /// The name of the node that makes it: of the graph as it stands, so for rules that report or mend.
+    NodeName "node_name" (Value) from host;
+    /// The path of the module that the node which makes it is from, as the exporter recorded it: `/encoder/layers.0`.
+    /// Undefined where it recorded none.
+    ModulePath "module_path" (Value) from host;
+    /// `is_like(text, "/encoder/**")`: whether a text has this form, which is written out: `*` is anything but `/`,
+    /// `**` anything, `?` one character.
+    IsLike "is_like" (Expr, Expr);
     /// The version of ai.onnx, or of the domain named, in force for the match.
     Opset "opset" (Expr) optional 1 from host;
     /// `keeps_zeros(s, x)`: whether a Reshape of `x` to `s` means the same whether a 0 in `s` is a size or
@@ -185,6 +193,12 @@ impl Func {
     pub fn is_predicate(self) -> bool {
         let is_named_so = ["is_", "same_", "at_", "cast_"].iter().any(|start| self.name().starts_with(start));
         is_named_so || matches!(self, Func::All | Func::KeepsZeros)
+    }
+
+    /// Whether it asks what an equal form of a value need not share: nothing is to depend on it that is chosen for
+    /// being equal.
+    pub fn asks_origin(self) -> bool {
+        matches!(self, Func::NodeName | Func::ModulePath)
     }
 
     /// The least and greatest number of arguments.

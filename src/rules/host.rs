@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use crate::graph::Node;
 use crate::graph::dim::Bounds;
 use crate::infer::Fact;
 use crate::schema::Schema;
@@ -54,6 +55,9 @@ pub trait Host {
 
     /// Whether it is an input of the graph without a default.
     fn is_input(&self, value: Self::Value) -> bool;
+
+    /// The node that makes a value, as the file has it; `None` where a value has many forms.
+    fn maker(&self, value: Self::Value) -> Option<&Node>;
 
     /// The version imported for a domain ("" for ai.onnx); `None` where it is not.
     fn opset(&self, domain: &str) -> Option<i64>;

@@ -105,6 +105,10 @@ impl Host for PlainHost<'_> {
         matches!(value.def, Def::Input(_)) && value.initial.is_none()
     }
 
+    fn maker(&self, value: ValueId) -> Option<&Node> {
+        self.model.producer(value).map(|(node, _)| &self.model.nodes[node])
+    }
+
     fn opset(&self, domain: &str) -> Option<i64> {
         self.model.opset(self.graph, domain)
     }

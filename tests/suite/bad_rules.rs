@@ -227,6 +227,9 @@ fn conditions() {
     check("where-bound-below", "uses(t) == 1", "len(@r) == 1");
     check("where-unknown-value", "uses(t)", "uses(tt)");
     check("where-syntax", "uses(t) == 1", "uses(t) == ");
+    check("where-origin-of-equal", "uses(t) == 1", "is_like(module_path(t), \"/encoder/**\")");
+    check_lint("where-form-not-written", "rank(s) == 1", "is_like(module_path(s), node_name(s))");
+    check_lint("where-bad-form", "rank(s) == 1", "is_like(node_name(s), \"/layers.[0\")");
     check("where-only-in-patterns", "uses(t) == 1", "@p == _");
     check_lint("where-many-values", "rank(s) == 1", "rank(pre) == 1");
 }

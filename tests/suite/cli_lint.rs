@@ -174,6 +174,48 @@ fn rules_of_ones_own_are_applied_and_checked() {
     assert!(ran.stderr.contains("error: the rules have "), "{}", ran.stderr);
 }
 
+/// What is right in one module need not be in another.
+#[test]
+fn rules_of_ones_own_ask_where_a_node_is_from() {
+    let rule = r#"## The decoder of ours has no Exp.
+##
+## **Why**  Our device has none there.
+rule OWN001 exp-in-decoder {
+  severity warning
+  message "`{y}` is computed by {node_name(y)}, in {module_path(y)}"
+  match { y = Exp (x) }
+  where { is_like(module_path(y), "/decoder/**")  not is_like(node_name(y), "**/*_allowed") }
+  example "in a layer of it" {
+    g (float[A] x) => (float[A] y) { ["/decoder/layers.0/exp"] y = Exp (x) }
+  } finds "`y` is computed by /decoder/layers.0/exp, in /decoder/layers.0"
+  but "in another module" with "/decoder" as "/encoder" finds nothing
+}
+"#;
+    let nodes = ["/decoder/block/exp", "/encoder/block/exp", "/decoder/block/exp/exp_allowed", "exp"];
+    let nodes: String =
+        nodes.iter().enumerate().map(|(at, name)| format!("[\"{name}\"] y{at} = Exp (x)\n")).collect();
+    let model = format!(
+        "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] x) => (y0, y1, y2, y3) {{ {nodes} }}"
+    );
+    let sandbox = Sandbox::new(&[("rules/own.rule", rule), ("net.onnxtxt", &model)]);
+    let ran = sandbox.lint(&[
+        "net.onnxtxt",
+        "--rules",
+        "rules",
+        "--select",
+        "OWN001",
+        "--output-format",
+        "concise",
+    ]);
+    assert_eq!(ran.stderr, "");
+    assert_eq!(ran.stdout.matches("OWN001").count(), 1, "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("`y0` is computed by /decoder/block/exp, in /decoder/block"),
+        "{}",
+        ran.stdout
+    );
+}
+
 /// A folder without anything in it, or a path that is mistyped, would pass for ever.
 #[test]
 fn nothing_checked_is_no_success() {

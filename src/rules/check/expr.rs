@@ -1,6 +1,11 @@
 //! Expressions: names resolved, functions known, arguments of the right number and kind.
 
+use std::sync::Arc;
+
+use globset::GlobBuilder;
+
 use crate::diag::Finding;
+use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::suggest::{closest, counted};
 use crate::rules::expr::{Each, Expr, ExprKind, Over};
@@ -38,6 +43,16 @@ fn not_a_value(faults: &Faults, ast: &ExprAst, func: Func) -> Finding {
     faults.at(ast.span, format!("`{}` is asked of a value of the pattern: `{}(x)`", func.name(), func.name()))
 }
 
+fn origin_of_equal(faults: &Faults, ast: &ExprAst, func: Func) -> Finding {
+    faults
+        .at(ast.span, format!("`{}` is not asked by a rule that says what is equal", func.name()))
+        .help("equal values have many makers: only rules without `rewrite`, or of `phase fix`, see the nodes of the file")
+}
+
+fn form_not_written(faults: &Faults, span: Span) -> Finding {
+    faults.at(span, "the form of a text has to be written out: `is_like(module_path(y), \"/encoder/**\")`")
+}
+
 fn many_values(faults: &Faults, name: &Name, func: Func) -> Finding {
     faults.at(
         name.span,
@@ -62,7 +77,7 @@ pub fn condition(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Optio
         ExprKind::Call { func, .. } => {
             func.is_predicate() || matches!(func, Func::If | Func::Default | Func::Scalar)
         }
-        ExprKind::Compare { .. } | ExprKind::In { .. } | ExprKind::Not(_) => true,
+        ExprKind::Compare { .. } | ExprKind::In { .. } | ExprKind::Like { .. } | ExprKind::Not(_) => true,
         ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Bool(_) | ExprKind::Attr(_) => true,
         _ => false,
     };
@@ -180,7 +195,34 @@ fn call(
             (Arg::Expr, _) => expr(ast, scope, faults),
         })
         .collect();
-    Some(ExprKind::Call { func, args: checked.into_iter().collect::<Option<_>>()? })
+    if func.asks_origin() && scope.is_of_equalities {
+        faults.push(origin_of_equal(faults, ast, func));
+        return None;
+    }
+    let args: Vec<Expr> = checked.into_iter().collect::<Option<_>>()?;
+    match func {
+        Func::IsLike => like(args, faults),
+        _ => Some(ExprKind::Call { func, args }),
+    }
+}
+
+/// A form is read once, so it has to be written out.
+fn like(args: Vec<Expr>, faults: &mut Faults) -> Option<ExprKind> {
+    let [text, form] = <[Expr; 2]>::try_from(args).ok()?;
+    let glob = match &form.kind {
+        ExprKind::Str(glob) => GlobBuilder::new(glob).literal_separator(true).build(),
+        _ => {
+            faults.push(form_not_written(faults, form.span));
+            return None;
+        }
+    };
+    match glob {
+        Ok(glob) => Some(ExprKind::Like { text: Box::new(text), form: Arc::new(glob.compile_matcher()) }),
+        Err(error) => {
+            faults.push(faults.at(form.span, format!("this is no form of a text: {}", error.kind())));
+            None
+        }
+    }
 }
 
 /// The argument of a function that is asked of a value.

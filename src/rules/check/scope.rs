@@ -68,6 +68,8 @@ pub struct Scope<'a> {
     names: Names,
     /// Variables that `let` binds, bound yet or not.
     lets: Vec<&'a Name>,
+    /// Whether they are of a rule that says what is equal.
+    pub is_of_equalities: bool,
 }
 
 /// The names that are in force: in a function only its own are.
@@ -89,6 +91,7 @@ impl<'a> Scope<'a> {
             attr_uses: Vec::new(),
             names: Names::default(),
             lets: lets.collect(),
+            is_of_equalities: false,
         }
     }
 

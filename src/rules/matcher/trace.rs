@@ -104,7 +104,9 @@ fn asked<H: Host>(env: &mut Env<H>, expr: &Expr, saw: &mut Vec<(Span, Option<Dat
         | ExprKind::Binary { left: a, right: b, .. }
         | ExprKind::Compare { left: a, right: b, .. }
         | ExprKind::In { item: a, list: b } => all(env, &[a, b]),
-        ExprKind::Negate(inner) | ExprKind::Not(inner) => all(env, &[inner]),
+        ExprKind::Negate(inner) | ExprKind::Not(inner) | ExprKind::Like { text: inner, .. } => {
+            all(env, &[inner])
+        }
         _ => {}
     }
 }

@@ -1,0 +1,38 @@
+//! Which module of the network a node is from, as exporters say it.
+
+use super::Node;
+
+/// The module that a node belongs to: `/encoder/layers.0/attn`; empty for the outermost one, and where
+/// the exporter recorded nothing.
+pub fn module_path(node: &Node) -> String {
+    if let Some(namespace) = node.metadata("namespace") {
+        return module_of_namespace(namespace);
+    }
+    let name = node.name.as_deref().filter(|name| name.starts_with('/')).unwrap_or("");
+    name.rsplit_once('/').map_or(String::new(), |(module, _)| module.to_owned())
+}
+
+/// `: Net/block: Block/block.fc: Linear/linear: aten.linear.default` names modules and their classes from
+/// the outermost in, and the operator at the end.
+fn module_of_namespace(namespace: &str) -> String {
+    let scopes: Vec<&str> = namespace.split('/').collect();
+    let modules = scopes.split_last().map_or(&[][..], |(_, modules)| modules);
+    let name = modules.iter().rev().map(|scope| scope.split(": ").next().unwrap_or("").trim());
+    let innermost = name.filter(|name| !name.is_empty() && *name != ":").find(|name| !name.starts_with('_'));
+    innermost.map_or(String::new(), |name| format!("/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn module_paths_of_both_exporters() {
+        let check = |namespace, expected| assert_eq!(module_of_namespace(namespace), expected, "{namespace}");
+        check(": net.M/block: net.B/relu: aten.relu.default", "/block");
+        check(": net.M/net: Sequential/net.1: BatchNorm2d/bn: aten.batch_norm", "/net.1");
+        check(": net.M/mul: aten.mul.Tensor", "");
+        check("_empty_hook: _empty_hook/sym_size: aten.sym_size.int", "");
+        check("", "");
+    }
+}
