@@ -96,6 +96,9 @@ pub fn obstacles(op: &OpUse, schema: &'static Schema) -> Vec<Obstacle> {
     let written = |name| op.attrs.iter().any(|attr| attr.name == name);
     let missing = schema.attrs.iter().filter(|spec| spec.required && !written(spec.name));
     found.extend(missing.map(|spec| Obstacle::AttributeMissing { name: spec.name }));
+    if (schema.domain, schema.name) == ("", "Constant") {
+        found.extend(value_of_constant(op, schema));
+    }
 
     let (inputs, outputs) = (trimmed(op.inputs), trimmed(op.outputs));
     let (least, most) = (schema.min_inputs, schema.max_inputs);
@@ -112,6 +115,18 @@ pub fn obstacles(op: &OpUse, schema: &'static Schema) -> Vec<Obstacle> {
     }
     found.extend(unlike(inputs, outputs, schema));
     found
+}
+
+/// The attributes of a `Constant` are ways to say its value, of which it needs one and takes no more.
+fn value_of_constant(op: &OpUse, schema: &Schema) -> Option<Obstacle> {
+    match op.attrs {
+        [] if schema.attrs.iter().any(|spec| spec.required) => None,
+        [] => Some(Obstacle::AttributeMissing { name: "value" }),
+        [_] => None,
+        [first, second, ..] => {
+            Some(Obstacle::AttributeClash { name: second.name.to_owned(), other: first.name.to_owned() })
+        }
+    }
 }
 
 /// The first operand that is not of the type of another, by the same type variable.

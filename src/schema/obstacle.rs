@@ -48,6 +48,11 @@ pub enum Obstacle {
     AttributeMissing {
         name: &'static str,
     },
+    /// An attribute that excludes another, which is written, too.
+    AttributeClash {
+        name: String,
+        other: String,
+    },
     /// Too few or too many inputs or outputs; `slot` is the first that is missing or too many, and
     /// a `most` of [`u16::MAX`] is no bound.
     Count {
@@ -93,7 +98,8 @@ impl Obstacle {
         match self {
             Obstacle::Attribute { name }
             | Obstacle::AttributeKind { name, .. }
-            | Obstacle::AttributeValue { name, .. } => Some(name),
+            | Obstacle::AttributeValue { name, .. }
+            | Obstacle::AttributeClash { name, .. } => Some(name),
             Obstacle::AttributeMissing { name } => Some(name),
             _ => None,
         }
@@ -152,6 +158,7 @@ impl fmt::Display for Obstacle {
             }
             Obstacle::AttributeValue { name, allowed } => write!(f, "takes {allowed} for `{name}`"),
             Obstacle::AttributeMissing { name } => write!(f, "needs the attribute `{name}`"),
+            Obstacle::AttributeClash { name, other } => write!(f, "takes no `{name}` beside `{other}`"),
             Obstacle::Count { slot, least, most } => count(f, *slot, *least, *most),
             Obstacle::Missing { slot, name } => write!(f, "needs {slot} (`{name}`)"),
             Obstacle::Type { slot: slot @ Slot::Input(_), name, ty } => {

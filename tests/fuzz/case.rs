@@ -41,9 +41,13 @@ pub fn size_of(name: &str, sizes: usize) -> usize {
 impl Case {
     /// The inputs of a run at the sizes of this number; `None` where an input has a type that has no values here.
     pub fn feeds(&self, sizes: usize, otherwise: &Fill, random: &mut Random) -> Option<Feeds> {
-        let given = |port: &&Port| self.model.values[port.value].initial.is_none();
-        let ports = self.model.graphs[self.model.main].inputs.iter().filter(given);
-        ports
+        let mut given: Vec<&Port> = self.model.graphs[self.model.main].inputs.iter().collect();
+        // From IR version 4 on, what has a default may be given, too.
+        let may_replace = self.model.ir_version.is_none_or(|version| version >= 4);
+        let has_default = |port: &Port| self.model.values[port.value].initial.is_some();
+        given.retain(|port| !has_default(port) || may_replace && random.once_in(3));
+        given
+            .into_iter()
             .map(|port| {
                 let name = &self.model.values[port.value].name;
                 let fill = self.fills.get(name).unwrap_or(otherwise);
@@ -92,6 +96,7 @@ pub fn is_as_declared(model: &Model, outputs: &[Val], sizes: usize) -> bool {
 }
 
 /// What a run made: the outputs, and every value of the main graph.
+#[derive(Clone)]
 pub struct Ran {
     pub outputs: Vec<Val>,
     pub values: FxHashMap<ValueId, Val>,

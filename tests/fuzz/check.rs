@@ -17,6 +17,7 @@ use onnx_lint::write::onnx::Encodable;
 
 use crate::case::{Feeds, Ran, run};
 use crate::facts;
+use crate::judge;
 use crate::same::{Claim, difference};
 
 /// The code of what onnx-fix says of its own faults.
@@ -31,6 +32,8 @@ pub enum Kind {
     Fails,
     /// The result is refused by our own checks, or has errors that were not there.
     Invalid,
+    /// Our evaluator and ONNX Runtime come to different results.
+    Differs,
     /// A fact is not true.
     Contradicted,
     /// A second run changes something, or two runs differ.
@@ -44,13 +47,22 @@ pub struct Fault {
     pub what: String,
 }
 
-fn fault(kind: Kind, what: impl Into<String>) -> Fault {
+impl Fault {
+    /// The operator that our evaluator and ONNX Runtime differ in, and how.
+    pub fn about(&self) -> &str {
+        if self.kind == Kind::Differs { self.what.split(':').next().unwrap_or_default() } else { "" }
+    }
+}
+
+pub fn fault(kind: Kind, what: impl Into<String>) -> Fault {
     Fault { kind, what: what.into() }
 }
 
 /// What is done to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
+    /// Nothing: what we compute is held against ONNX Runtime.
+    Compute,
     /// Nothing: facts are held against the runs.
     Infer,
     /// By rules that keep every bit, or by all.
@@ -62,18 +74,22 @@ pub enum Way {
         optimise: bool,
     },
     /// Faults are mended, and what is inferred is declared.
-    Mend,
+    Mend {
+        unsafely: bool,
+    },
 }
 
 impl Way {
     fn options(&self) -> Options {
         let otherwise = Options::default();
         match *self {
-            Way::Infer | Way::Optimise { .. } => otherwise,
+            Way::Compute | Way::Infer | Way::Optimise { .. } => otherwise,
             Way::Convert { opset, optimise } => {
                 Options { opset: Some(opset), optimize: optimise, ..otherwise }
             }
-            Way::Mend => Options { optimize: false, infer_shapes: true, ..otherwise },
+            Way::Mend { unsafely } => {
+                Options { optimize: false, infer_shapes: true, unsafe_fixes: unsafely, ..otherwise }
+            }
         }
     }
 }
@@ -97,10 +113,19 @@ impl Rules {
 }
 
 /// One run of the model before.
+#[derive(Clone)]
 pub struct Before {
     pub feeds: Feeds,
     pub sizes: usize,
     pub ran: Ran,
+    /// The outputs as ONNX Runtime has them, where it was asked and comes to the same.
+    pub judged: Option<Vec<Val>>,
+}
+
+impl Before {
+    pub fn new(feeds: Feeds, sizes: usize, ran: Ran) -> Before {
+        Before { feeds, sizes, ran, judged: None }
+    }
 }
 
 /// The messages of what is an error.
@@ -146,7 +171,7 @@ pub fn applied(model: &Model, way: &Way, rules: &RuleSet) -> Vec<String> {
 }
 
 /// How close results must be, by the rules that were applied; `None` where they promise nothing of these numbers.
-fn claim(report: &fix::Report, rules: &RuleSet, ran: &Ran) -> Option<Claim> {
+pub fn claim(report: &fix::Report, rules: &RuleSet, ran: &Ran) -> Option<Claim> {
     let applied = || report.rules.keys().filter_map(|code| rules.get(code));
     let is_exact = applied().all(|rule| rule.safety == Safety::Exact);
     let converts = applied().any(|rule| rule.phase == Phase::Convert);
@@ -181,8 +206,10 @@ pub fn check(
     way: &Way,
     rules: &RuleSet,
 ) -> Result<Option<fix::Report>, Fault> {
-    if *way == Way::Infer {
-        return known(model, runs).map(|()| None);
+    match way {
+        Way::Compute => return judge::disagreement(model, runs).map_or(Ok(None), Err),
+        Way::Infer => return known(model, runs).map(|()| None),
+        _ => {}
     }
     let Some(outcome) = outcome(model, way, rules)? else { return Ok(None) };
     let Some(after) = reread(&outcome.model) else {
@@ -193,14 +220,25 @@ pub fn check(
     if let Some(error) = errors(&after).into_iter().find(is_new) {
         return Err(fault(Kind::Invalid, error));
     }
-    for before in runs {
-        compare(&after, before, &outcome.report, rules)?;
+    // What is unsafe keeps the results at the sizes that the model was made at.
+    let is_kept = |before: &&Before| outcome.report.unsafe_changes().next().is_none() || before.sizes == 0;
+    let runs: Vec<Before> = runs.iter().filter(is_kept).cloned().collect();
+    let facts = infer::infer(&after, infer::Options::default());
+    for before in &runs {
+        compare(&after, &facts, before, &outcome.report, rules)?;
     }
+    judge::verdict(&after, &runs, &outcome.report, rules)?;
     stable(model, &outcome.model, way, rules)?;
     Ok(Some(outcome.report))
 }
 
-fn compare(after: &Model, before: &Before, report: &fix::Report, rules: &RuleSet) -> Result<(), Fault> {
+fn compare(
+    after: &Model,
+    facts: &infer::Facts,
+    before: &Before,
+    report: &fix::Report,
+    rules: &RuleSet,
+) -> Result<(), Fault> {
     let Some(claim) = claim(report, rules, &before.ran) else { return Ok(()) };
     let found = match run(after, &before.feeds) {
         Ok(found) => found,
@@ -213,8 +251,7 @@ fn compare(after: &Model, before: &Before, report: &fix::Report, rules: &RuleSet
             return Err(fault(Kind::Wrong, what));
         }
     }
-    let facts = infer::infer(after, infer::Options::default());
-    match facts::contradicted(after, &facts, &found, before.sizes) {
+    match facts::contradicted(after, facts, &found, before.sizes) {
         Some(what) => Err(fault(Kind::Contradicted, format!("after it, {what}"))),
         None => Ok(()),
     }

@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 use crate::case::run;
 use crate::check::{Before, Fault, Kind, Rules, Way, applied, check, errors, reread};
 use crate::draft::tensor_type;
+use crate::judge;
 
 /// A model that shows a fault, on one set of inputs.
 pub struct Shown {
@@ -36,10 +37,16 @@ impl Shown {
                 given.insert((*name).into(), val.clone());
             }
             let ran = run(&model, &given).ok()?;
-            runs.push(Before { feeds: given, sizes: before.sizes, ran });
+            runs.push(Before::new(given, before.sizes, ran));
         }
+        judge::ask(&model, &mut runs);
         let fault = check(&model, &runs, &self.way, rules.of(&self.way)).err()?;
-        (fault.kind == self.fault.kind).then_some(Shown { model, runs, way: self.way.clone(), fault })
+        (fault.kind == self.fault.kind && fault.about() == self.fault.about()).then_some(Shown {
+            model,
+            runs,
+            way: self.way.clone(),
+            fault,
+        })
     }
 
     /// The run that shows it, alone.
@@ -86,6 +93,9 @@ impl Shown {
 
     /// The rules without which the fault is gone, each alone; else what is said of it, without numbers and names.
     pub fn cause(&self, rules: &Rules) -> String {
+        if self.fault.kind == Kind::Differs {
+            return self.fault.about().to_owned();
+        }
         let all = rules.of(&self.way);
         let codes = applied(&self.model, &self.way, all);
         let is_cause = |code: &&String| {

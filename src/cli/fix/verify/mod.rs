@@ -2,7 +2,7 @@
 
 mod compare;
 mod inputs;
-mod library;
+pub mod library;
 mod verdict;
 
 use std::path::Path;
@@ -86,7 +86,7 @@ fn unsafe_rules(outcome: &Outcome) -> Vec<String> {
 }
 
 /// A session without optimisations, which would change both models on their own.
-fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<Session, String> {
+pub fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<Session, String> {
     let open = || -> Result<Session, ort::Error> {
         let folder = folder.to_string_lossy();
         let mut builder = Session::builder(environment)?

@@ -166,7 +166,7 @@ fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()
     if sizes.len() != named.len() {
         return bad("one size is needed for each axis");
     }
-    if named.iter().any(|&at| all[at].length == 0) {
+    if named.iter().zip(sizes).any(|(&at, &size)| all[at].length == 0 && size > 0) {
         return bad("an empty axis cannot be resized");
     }
     let ratios = named.iter().zip(sizes).map(|(&at, &size)| size as f64 / all[at].length as f64);
@@ -184,7 +184,7 @@ fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()
                 axis.resized = (scale * axis.length as f64 + 0.5).floor() as usize;
             }
             None => {
-                axis.scale = size as f64 / axis.length as f64;
+                axis.scale = if axis.length == 0 { 1.0 } else { size as f64 / axis.length as f64 };
                 axis.resized = size;
             }
         }

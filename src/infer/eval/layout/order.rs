@@ -34,6 +34,10 @@ fn ranks(x: &Array) -> Result<Vec<usize>> {
 
 pub(super) fn non_zero(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
+    // A scalar has no axes to count along, says the specification; runtimes take it for a vector.
+    if x.rank() == 0 {
+        return Err(Refusal::Unsupported);
+    }
     cx.work(&[x.len(), x.rank().max(1)])?;
     let set: Vec<bool> = match x.data() {
         Buffer::Str(strings) => strings.iter().map(|s| !s.is_empty()).collect(),

@@ -4,6 +4,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::number::{Pair, map_numbers, map_reals};
+use crate::infer::eval::shape::spread;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
 pub fn sigmoid(x: f64) -> f64 {
@@ -80,11 +81,13 @@ pub(super) fn prelu(cx: &Cx) -> Result<Array> {
         let mut shape = vec![1; x.rank() - 1];
         shape[0] = slope.len();
         let slope = slope.reshaped(shape)?;
-        let offsets = crate::infer::eval::shape::spread(slope.shape(), x.shape())?;
+        let offsets = spread(slope.shape(), x.shape())?;
         let (values, slopes) = (x.f64s()?, slope.f64s()?);
         let scaled = values.iter().zip(offsets).map(|(&x, i)| if x < 0.0 { slopes[i] * x } else { x });
         return Array::from_f64s(x.elem(), x.shape().to_vec(), scaled.collect());
     }
+    // The slopes go to the shape of the data, and not the other way round.
+    spread(slope.shape(), x.shape())?;
     Pair::of(cx)?.combine(|x, s| if x < 0.0 { s * x } else { x }, |x, s| if x < 0 { s * x } else { x })
 }
 

@@ -102,6 +102,9 @@ fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shap
     cx.work(&[batch, q.heads, q.length, k.length, q.size.max(v.size)])?;
     let scale = cx.float_attr("scale").unwrap_or(1.0 / (q.size as f64).sqrt());
     let (cap, mode) = (cx.float("softcap", 0.0), cx.int("qk_matmul_output_mode", 0));
+    if !(0..=3).contains(&mode) {
+        return bad("there is no such stage of the scores");
+    }
     let (mut y, mut shown) = (vec![], vec![]);
     for row in 0..batch * q.heads * q.length {
         let (n, h, i) = (row / q.length / q.heads, row / q.length % q.heads, row % q.length);

@@ -40,7 +40,8 @@ impl Window {
             if same {
                 window.output[i] = size.div_ceil(stride);
                 let reach = window.output[i].saturating_sub(1).saturating_mul(stride);
-                let total = reach.saturating_add(extent).saturating_sub(size);
+                // Where the windows leave the end out, some would take away from it what others leave.
+                let total = reach.saturating_add(extent).checked_sub(size).ok_or(Refusal::Unsupported)?;
                 let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
                 window.set_pads(i, begin, total - begin);
                 continue;

@@ -46,3 +46,16 @@ fn what_is_random_or_unknown_has_no_value() {
     assert_eq!(call("Add").domain("com.example").run(), Err(Refusal::Unsupported));
     assert_eq!(call("If").run(), Err(Refusal::Unsupported));
 }
+
+/// What the specification leaves open, or runtimes do not do as it says, is not computed beforehand.
+#[test]
+fn what_runtimes_differ_in_is_refused() {
+    let slopes = reals(&[2, 1], &[1.0, 2.0]);
+    call("PRelu").of(reals(&[3], &[1.0, -2.0, 3.0])).of(slopes).refused();
+    call("NonZero").of(reals(&[], &[1.0])).refused();
+    let row = reals(&[1, 1, 6], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    let pool = call("AveragePool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", &[1]);
+    pool.ints("strides", &[3]).of(row).refused();
+    let heads = || reals(&[1, 1, 1, 2], &[1.0, 2.0]);
+    call("Attention").int("qk_matmul_output_mode", -1).of(heads()).of(heads()).of(heads()).refused();
+}

@@ -108,7 +108,9 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
         Obstacle::AttributeKind { .. } | Obstacle::AttributeValue { .. } if came_later => {
             ATTRIBUTE_NOT_IN_VERSION
         }
-        Obstacle::AttributeKind { .. } | Obstacle::AttributeValue { .. } => BAD_ATTRIBUTE,
+        Obstacle::AttributeKind { .. }
+        | Obstacle::AttributeValue { .. }
+        | Obstacle::AttributeClash { .. } => BAD_ATTRIBUTE,
         Obstacle::AttributeMissing { .. } => MISSING_ATTRIBUTE,
         Obstacle::Count { slot: Slot::Input(at), .. } if *at >= node.inputs.len() => MISSING_INPUT,
         Obstacle::Count { .. } => WRONG_ARITY,

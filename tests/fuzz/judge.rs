@@ -1,0 +1,97 @@
+//! ONNX Runtime as judge: of our evaluator, and of what becomes of a model.
+
+use onnx_lint::fix::Report;
+use onnx_lint::graph::Model;
+use onnx_lint::infer::eval::Val;
+use onnx_lint::rules::registry::RuleSet;
+
+use crate::check::{Before, Fault, Kind, claim, fault};
+use crate::runtime;
+use crate::same::{Claim, difference};
+
+/// As close as two ways to compute the same come.
+const ROUNDED: Claim = Claim { is_exact: false, is_open_at_infinity: false };
+const EXACT: Claim = Claim { is_exact: true, is_open_at_infinity: false };
+
+/// Notes of each run what ONNX Runtime makes of it, where it takes it and comes to what we come to.
+pub fn ask(model: &Model, runs: &mut [Before]) {
+    let Ok(mut loaded) = runtime::load(model) else { return };
+    for before in runs {
+        let found = loaded.run(&before.feeds).unwrap_or_default();
+        let found: Option<Vec<Val>> = found.into_iter().collect();
+        let agrees = |found: &Vec<Val>| {
+            found.len() == before.ran.outputs.len()
+                && before.ran.outputs.iter().zip(found).all(|(ours, its)| differs(ours, its).is_none())
+        };
+        before.judged = found.filter(agrees);
+    }
+}
+
+fn differs(ours: &Val, its: &Val) -> Option<String> {
+    // Of a quantised number, a tie may be broken by the last digit of a scale.
+    let is_whole =
+        matches!(ours, Val::Tensor(array) if array.elem().is_integer() && array.elem().bits() > Some(8));
+    difference(ours, its, if is_whole { EXACT } else { ROUNDED })
+}
+
+/// Where our evaluator and ONNX Runtime part first; nothing where one of them does not take the model at all.
+pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
+    if runs.iter().all(|before| before.judged.is_some()) {
+        return None;
+    }
+    let (wide, values) = runtime::widened(model, &runs.first()?.ran);
+    let mut loaded = runtime::load(&wide).ok()?;
+    runs.iter().filter(|before| before.judged.is_none()).find_map(|before| {
+        let found = match loaded.run(&before.feeds) {
+            Ok(found) => found,
+            Err(refusal) => {
+                let node = refusal.split("while running ").nth(1).and_then(|rest| rest.split(' ').next());
+                let is_missing = runtime::is_missing(&refusal);
+                return node
+                    .filter(|_| !is_missing)
+                    .map(|node| fault(Kind::Differs, format!("{node} is refused: {refusal}")));
+            }
+        };
+        values.iter().zip(found).find_map(|(value, its)| {
+            let what = differs(before.ran.values.get(value)?, &its?)?;
+            let node = model.producer(*value).map(|(node, _)| &model.nodes[node]);
+            let op = node.map(|node| node.op_name()).unwrap_or_default();
+            Some(fault(Kind::Differs, format!("{op} differs: {what}")))
+        })
+    })
+}
+
+/// What ONNX Runtime says of the model that came of another.
+///
+/// # Errors
+/// What it loaded or ran before, and does not any more, or with other results.
+pub fn verdict(after: &Model, runs: &[Before], report: &Report, rules: &RuleSet) -> Result<(), Fault> {
+    if runs.iter().all(|before| before.judged.is_none()) {
+        return Ok(());
+    }
+    let mut loaded = match runtime::load(after) {
+        Ok(loaded) => loaded,
+        Err(refusal) if runtime::is_missing(&refusal) => return Ok(()),
+        Err(refusal) => {
+            return Err(fault(Kind::Invalid, format!("ONNX Runtime does not load it: {refusal}")));
+        }
+    };
+    for before in runs {
+        let (Some(wanted), Some(claim)) = (&before.judged, claim(report, rules, &before.ran)) else {
+            continue;
+        };
+        let found = match loaded.run(&before.feeds) {
+            Ok(found) => found,
+            Err(refusal) if runtime::is_missing(&refusal) => return Ok(()),
+            Err(refusal) => return Err(fault(Kind::Fails, format!("in ONNX Runtime: {refusal}"))),
+        };
+        // It computes the same in other ways, by where things lie in memory.
+        let claim = Claim { is_exact: false, ..claim };
+        for (wanted, found) in wanted.iter().zip(found) {
+            if let Some(what) = found.and_then(|found| difference(wanted, &found, claim)) {
+                return Err(fault(Kind::Wrong, format!("in ONNX Runtime, {what}")));
+            }
+        }
+    }
+    Ok(())
+}
