@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::complex::{self, Part};
 use super::graph::Builder;
 use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
 use crate::schema::aten::{self, Kind, Literal, Param, Signature};
@@ -102,12 +103,21 @@ fn input(
     };
     match (given, param.is_list) {
         (Argument::None, _) => call.inputs.push(None),
+        (Argument::List(_), true) if param.kind == Kind::Tensor && builder.part == Part::Both => {
+            return Err(format!("`{}` is a list of complex numbers", param.name));
+        }
         (Argument::List(members), true) if param.kind == Kind::Tensor => {
             let mut present = Vec::new();
             for (position, member) in members.iter().enumerate() {
-                if let Some(value) = operand(builder, builder.trace.see(member))? {
+                let member = builder.trace.see(member);
+                let is_moved = builder.part == Part::Imaginary && aten::has_parts(param);
+                let value = match is_moved {
+                    true => builder.imaginary_or_zeros(member)?,
+                    false => operand(builder, member)?,
+                };
+                if value.is_some() {
                     present.push(position as i64);
-                    call.inputs.push(Some(value));
+                    call.inputs.push(value);
                 }
             }
             if aten::is_sparse(param) {
@@ -124,11 +134,27 @@ fn input(
             let value = numbers(builder, &vec![given; param.repeat.unwrap_or(1)])?;
             call.inputs.push(Some(value));
         }
+        (given, false) if aten::has_parts(param) => parts(builder, &given, call)?,
         (given, false) => {
             let value = operand(builder, &given)?;
             call.inputs.push(value);
         }
         (_, true) => return Err(format!("its argument `{}` is no list", param.name)),
+    }
+    Ok(())
+}
+
+/// An operand that may be complex, by the part of it that is asked for.
+fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(), String> {
+    if builder.part == Part::Imaginary {
+        let value = builder.imaginary_or_zeros(given)?;
+        call.inputs.push(value);
+        return Ok(());
+    }
+    let value = operand(builder, given)?;
+    call.inputs.push(value);
+    if builder.part == Part::Both {
+        call.inputs.push(builder.imaginary_of(given));
     }
     Ok(())
 }
@@ -214,7 +240,9 @@ fn attribute(
         (Kind::Float, false, Argument::Int(int)) => scalar(builder, *int as f64),
         (Kind::Float | Kind::Scalar, false, Argument::Float(float)) => scalar(builder, *float),
         (Kind::Str, false, Argument::Str(text)) => AttrValue::String(Bytes::copy_from_slice(text.as_bytes())),
-        (Kind::Elem, false, Argument::Elem(elem)) => AttrValue::Int(i64::from(elem.number())),
+        (Kind::Elem, false, Argument::Elem(elem)) => {
+            AttrValue::Int(i64::from(complex::part_of(*elem).number()))
+        }
         (Kind::Int | Kind::Bool, true, Argument::List(members)) => {
             let ints = members.iter().map(|member| trace.int(member)).collect::<Option<_>>();
             AttrValue::Ints(ints.ok_or_else(refused)?)

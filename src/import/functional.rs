@@ -6,7 +6,6 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::Builder;
-use crate::graph::ValueId;
 use crate::torch::{self, Argument, Node, Op};
 
 /// Which values share elements.
@@ -66,7 +65,7 @@ const VIEWS: [&str; 42] = [
 
 impl Builder<'_> {
     /// Takes note of what a node views, and of what it writes into.
-    pub fn write(&mut self, node: &Node, outputs: &[ValueId]) -> Result<(), String> {
+    pub fn write(&mut self, node: &Node) -> Result<(), String> {
         let operand = node.inputs.first().and_then(|input| match input.argument {
             Argument::Value(value) => Some(value),
             _ => None,
@@ -80,7 +79,7 @@ impl Builder<'_> {
         if node.op.in_place_of().is_none() {
             return Ok(());
         }
-        let Some(&written) = outputs.first() else { return Ok(()) };
+        let Some(&written) = node.outputs.first() else { return Ok(()) };
         if self.writes.bases.contains_key(&operand) || self.writes.viewed.contains(&operand) {
             return Err("it writes into what shares its elements with another tensor".to_owned());
         }

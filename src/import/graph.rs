@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::complex::{Part, as_pairs, part_of};
 use super::functional::Writes;
 use super::place::{SourceKeys, metadata};
 use super::{OPSET, argument, blocked, promote};
@@ -57,6 +58,10 @@ pub struct Builder<'t> {
     pub model: Model,
     origins: FxHashMap<NodeId, torch::NodeId>,
     values: FxHashMap<torch::ValueId, ValueId>,
+    /// The imaginary parts of those of `values` that are complex.
+    pub imaginary: FxHashMap<torch::ValueId, ValueId>,
+    /// Which part of complex arguments is meant.
+    pub part: Part,
     /// The element types and ranks of values, as far as they are known.
     types: FxHashMap<ValueId, (Option<ElemType>, Option<usize>)>,
     /// Numbers that stand where a tensor may: they do not widen the type of one.
@@ -93,6 +98,8 @@ impl<'t> Builder<'t> {
             model,
             origins: FxHashMap::default(),
             values: FxHashMap::default(),
+            imaginary: FxHashMap::default(),
+            part: Part::Real,
             types: FxHashMap::default(),
             numbers: FxHashSet::default(),
             writes: Writes::default(),
@@ -121,26 +128,28 @@ impl<'t> Builder<'t> {
                         said.name
                     ))]);
                 };
-                let value = self.initializer(&said.name, tensor.clone());
-                self.values.insert(input, value);
+                let value = self.initializer(&said.name, as_pairs(tensor.clone()));
+                self.bind(input, value);
                 continue;
-            }
-            if said.ty.elem().is_some_and(is_complex) {
-                return Err(vec![blocked::program(&format!(
-                    "its input `{}` is of complex numbers",
-                    said.name
-                ))]);
             }
             let position = self.model.graphs[self.main()].inputs.len() as u32;
             let value = self.value(&said.name, Def::Input(position));
-            let ty = declared(&said.ty);
+            let ty = self.given_type(input);
             self.learn(value, &ty);
             let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
             let main = self.main();
             self.model.graphs[main].inputs.push(Port { value, info });
-            self.values.insert(input, value);
+            self.bind(input, value);
         }
         Ok(())
+    }
+
+    /// Lets a value of the trace be what the model is given for it.
+    fn bind(&mut self, of: torch::ValueId, given: ValueId) {
+        match self.is_complex(of) {
+            true => self.halve(of, given),
+            false => self.define(of, Part::Real, given),
+        }
     }
 
     /// What the program returns; a value that is returned twice, or only passed on, is made by a node of its own.
@@ -148,7 +157,7 @@ impl<'t> Builder<'t> {
         let mut returned = FxHashSet::default();
         for output in &self.trace.block(self.trace.body).outputs {
             let (value, ty) = match output {
-                Argument::Value(value) => (self.value_of(*value)?, declared(&self.trace.value(*value).ty)),
+                Argument::Value(value) => self.returned(*value)?,
                 // Whoever calls it knows what is no tensor.
                 _ => continue,
             };
@@ -182,25 +191,28 @@ impl<'t> Builder<'t> {
             // Assertions, and what else gives nothing.
             return Ok(());
         }
-        if node.outputs.iter().any(|&output| self.trace.value(output).ty.elem().is_some_and(is_complex)) {
-            return Err("it computes complex numbers".to_owned());
+        if self.computes_complex(node) {
+            return self.complex_node(node);
         }
         let said = argument::called(self, node)?;
-        let outputs: Vec<ValueId> = node.outputs.iter().map(|&output| self.output(output)).collect();
+        let outputs: Vec<ValueId> =
+            node.outputs.iter().map(|&output| self.output(output, Part::Real)).collect();
         let inputs = promote::promoted(self, &said.op, said.inputs);
         let domain = if said.is_known { aten::DOMAIN.to_owned() } else { node.op.namespace.to_string() };
         self.add((&domain, &said.op), inputs, outputs.iter().copied().map(Some).collect(), said.attrs);
         for (&of, &value) in node.outputs.iter().zip(&outputs) {
-            self.values.insert(of, value);
+            self.define(of, Part::Real, value);
         }
-        self.write(node, &outputs)
+        self.write(node)
     }
 
     /// Lets what a node makes be there, so that nothing more is said of what takes it.
     fn pretend(&mut self, id: torch::NodeId) {
         for &output in &self.trace.node(id).outputs {
-            let value = self.output(output);
-            self.values.insert(output, value);
+            for part in [Part::Real, Part::Imaginary] {
+                let value = self.output(output, part);
+                self.define(output, part, value);
+            }
         }
     }
 
@@ -211,15 +223,28 @@ impl<'t> Builder<'t> {
         Ok(found)
     }
 
+    pub fn define(&mut self, of: torch::ValueId, part: Part, value: ValueId) {
+        match part {
+            Part::Imaginary => self.imaginary.insert(of, value),
+            Part::Real | Part::Both => self.values.insert(of, value),
+        };
+    }
+
     /// Lets a value of the trace be another one from here on: what was written into it.
-    pub fn rebind(&mut self, value: torch::ValueId, to: ValueId) {
-        self.values.insert(value, to);
+    pub fn rebind(&mut self, value: torch::ValueId, to: torch::ValueId) {
+        for parts in [&mut self.values, &mut self.imaginary] {
+            if let Some(&part) = parts.get(&to) {
+                parts.insert(value, part);
+            }
+        }
     }
 
     /// A value with the type that the trace says.
-    fn output(&mut self, of: torch::ValueId) -> ValueId {
+    pub fn output(&mut self, of: torch::ValueId, part: Part) -> ValueId {
         let said = self.trace.value(of);
-        let value = self.value(&said.name, Def::Missing);
+        let name =
+            if part == Part::Imaginary { format!("{}_imag", said.name) } else { said.name.to_string() };
+        let value = self.value(&name, Def::Missing);
         self.declare(value, declared(&said.ty));
         value
     }
@@ -309,16 +334,13 @@ impl<'t> Builder<'t> {
     }
 }
 
-fn is_complex(elem: ElemType) -> bool {
-    matches!(elem, ElemType::Complex64 | ElemType::Complex128)
-}
-
-/// A type of the trace, as a model declares it.
+/// A type of the trace, as a model declares it; that of complex numbers is that of their parts.
 pub fn declared(ty: &torch::Type) -> Type {
     match ty {
         torch::Type::Tensor(tensor) => {
             let shape = tensor.shape.as_ref().map(|sizes| sizes.iter().map(dimension).collect());
-            TypeKind::Tensor { elem: tensor.elem.map(ElemType::number), shape }.into()
+            let elem = tensor.elem.map(|elem| part_of(elem).number());
+            TypeKind::Tensor { elem, shape }.into()
         }
         torch::Type::Float => tensor_type(ElemType::Double, Vec::new()),
         torch::Type::Bool => tensor_type(ElemType::Bool, Vec::new()),

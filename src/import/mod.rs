@@ -6,6 +6,7 @@
 
 mod argument;
 mod blocked;
+mod complex;
 mod functional;
 mod graph;
 mod lower;

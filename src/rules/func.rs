@@ -137,6 +137,8 @@ functions! {
     Abs "abs" (Expr);
     /// The square root.
     Sqrt "sqrt" (Expr);
+    /// The cosine.
+    Cos "cos" (Expr);
     /// Whether a size is one that inputs leave free, not a number.
     IsFree "is_free" (Expr);
     /// Whether two sizes are known to be equal; false where they may be.

@@ -112,6 +112,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
             let root = as_float(number)?.sqrt();
             (!root.is_nan()).then_some(Datum::Float(root))
         }
+        (Func::Cos, [number]) => Some(Datum::Float(as_float(number)?.cos())),
         (Func::ToFloat, [number]) => as_float(number).map(Datum::Float),
         (Func::ToInt, [Datum::Int(int)]) => Some(Datum::Int(*int)),
         (Func::ToInt, [Datum::Float(float)]) => to_int(*float).map(Datum::Int),

@@ -11,10 +11,14 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-pub use schemas::{is_sparse, versions};
+pub use schemas::{has_parts, is_sparse, versions};
 
 /// The domain that PyTorch's operators are of.
 pub const DOMAIN: &str = "aten";
+
+/// What the names of operators begin with that take or give complex numbers: each of their tensors and numbers has its
+/// imaginary part behind it.
+pub const COMPLEX: &str = "complex.";
 
 /// What an operator takes and gives.
 #[derive(Debug)]
@@ -66,9 +70,9 @@ pub enum Literal {
     Ints(Vec<i64>),
 }
 
-/// The signature of an operator; `None` for one that is not known.
+/// The signature of an operator, on real numbers; `None` for one that is not known.
 pub fn signature(name: &str) -> Option<&'static Signature> {
-    SIGNATURES.get(name).map(|&index| &ALL[index])
+    SIGNATURES.get(name.strip_prefix(COMPLEX).unwrap_or(name)).map(|&index| &ALL[index])
 }
 
 static ALL: LazyLock<Vec<Signature>> =

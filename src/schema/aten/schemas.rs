@@ -4,17 +4,38 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-use super::{ALL, DOMAIN, Kind, Param, Signature};
+use super::{ALL, COMPLEX, DOMAIN, Kind, Param, Signature};
 use crate::graph::AttrKind;
 use crate::schema::{Arity, AttrSpec, Determinism, Formal, Schema, Ty, TypeSet, Values};
 
 /// The schema of an operator, as the only version that there is of it.
 pub fn versions(name: &str) -> &'static [Schema] {
-    SCHEMAS.get(name).map_or(&[], std::slice::from_ref)
+    let found = match name.strip_prefix(COMPLEX) {
+        Some(name) => OF_COMPLEX.get(name),
+        None => SCHEMAS.get(name),
+    };
+    found.map_or(&[], std::slice::from_ref)
 }
 
 static SCHEMAS: LazyLock<FxHashMap<&str, Schema>> =
     LazyLock::new(|| ALL.iter().map(|signature| (signature.name, schema(signature))).collect());
+
+static OF_COMPLEX: LazyLock<FxHashMap<&str, Schema>> =
+    LazyLock::new(|| ALL.iter().map(|signature| (signature.name, of_complex(signature))).collect());
+
+/// With an imaginary part behind each tensor and number that is an input.
+fn of_complex(signature: &Signature) -> Schema {
+    let inputs = signature.params.iter().filter(|param| param.is_input).flat_map(|param| {
+        let imaginary = Some(param)
+            .filter(|param| has_parts(param))
+            .map(|param| Formal { option: Arity::Optional, ..formal(param) });
+        std::iter::once(formal(param)).chain(imaginary)
+    });
+    let inputs: Vec<Formal> = inputs.collect();
+    let real = schema(signature);
+    let name = Box::leak(format!("{COMPLEX}{}", signature.name).into_boxed_str());
+    Schema { name, max_inputs: inputs.len() as u16, inputs: Vec::leak(inputs), ..real }
+}
 
 static ANY: TypeSet = TypeSet { tensor: u32::MAX, ..TypeSet::EMPTY };
 
@@ -51,6 +72,14 @@ fn schema(signature: &Signature) -> Schema {
         attrs: Vec::leak(attrs),
         type_params: &[],
     }
+}
+
+/// Tensors that say where, which are never complex.
+const PLACES: [&str; 5] = ["condition", "index", "indices", "mask", "repeats"];
+
+/// Whether what is given for a parameter may be a complex number.
+pub fn has_parts(param: &Param) -> bool {
+    param.is_input && matches!(param.kind, Kind::Tensor | Kind::Scalar) && !PLACES.contains(&param.name)
 }
 
 /// `Tensor?[]`: which of them are there is an attribute of its name.

@@ -1,0 +1,201 @@
+//! Complex numbers, as two tensors: the real parts, and the imaginary ones.
+//!
+//! What only moves elements about, or is linear with real factors, is done to each of the two by the operator as it is.
+//! All else is an operator of its own for rules, `aten.complex.mul.Tensor (ar, ai?, br, bi?)`: each tensor or number stands
+//! there with its imaginary part behind it, which is left out for real ones. Where a model takes or gives them, they are
+//! one tensor with a last axis of two.
+
+use super::argument;
+use super::graph::{Builder, declared};
+use crate::graph::{
+    AttrValue, Attribute, DeclaredDim, Def, Dimension, ElemType, Tensor, Type, TypeKind, ValueId,
+};
+use crate::schema::aten;
+use crate::torch::{self, Argument, Node};
+
+/// Which of the two tensors of a complex value is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    Real,
+    Imaginary,
+    /// Both, one behind the other.
+    Both,
+}
+
+/// Operators that do to the whole what they do to each part.
+const BY_PARTS: &str = "
+    _neg_view _reshape_alias _to_copy _unsafe_index _unsafe_view alias as_strided atleast_1d atleast_2d atleast_3d block_diag
+    broadcast_tensors broadcast_to cat chunk clone column_stack concat concatenate constant_pad_nd contiguous copy cumsum detach
+    diag diag_embed diagonal diagonal_copy diagonal_scatter diff dsplit dstack empty empty_like expand expand_as expand_copy
+    fft_fftshift fft_ifftshift fill flatten flip fliplr flipud full full_like gather hsplit hstack index index_add index_copy
+    index_fill index_put index_select lift_fresh lift_fresh_copy mT masked_fill masked_scatter masked_select mean
+    moveaxis movedim narrow narrow_copy neg negative new_empty new_full new_zeros numpy_T permute permute_copy positive put ravel
+    repeat repeat_interleave reshape reshape_as resolve_conj resolve_neg roll rot90 scatter scatter_add select select_copy
+    select_scatter slice slice_copy slice_scatter split split_copy split_with_sizes squeeze squeeze_copy stack sum
+    sum_to_size swapaxes swapdims t t_copy take take_along_dim tensor_split tile to trace transpose transpose_copy tril triu
+    type_as unbind unbind_copy unflatten unfold unfold_copy unsafe_chunk unsafe_split unsqueeze unsqueeze_copy view view_as
+    view_copy vsplit vstack where zero zeros zeros_like";
+
+pub fn is_complex(elem: ElemType) -> bool {
+    matches!(elem, ElemType::Complex64 | ElemType::Complex128)
+}
+
+/// The type of the parts of a complex number; other types are as they are.
+pub fn part_of(elem: ElemType) -> ElemType {
+    match elem {
+        ElemType::Complex64 => ElemType::Float,
+        ElemType::Complex128 => ElemType::Double,
+        elem => elem,
+    }
+}
+
+/// Complex elements that are stored in a tensor, as pairs of real ones: the same bytes.
+pub fn as_pairs(mut tensor: Tensor) -> Tensor {
+    if let Some(elem) = tensor.elem().filter(|&elem| is_complex(elem)) {
+        tensor.data_type = Some(part_of(elem).number());
+        tensor.dims.push(2);
+    }
+    tensor
+}
+
+/// The type of pairs whose parts are of this one.
+fn paired(ty: Type) -> Type {
+    match ty.kind {
+        TypeKind::Tensor { elem, shape } => {
+            let two = Dimension { dim: DeclaredDim::Value(2), denotation: None };
+            let shape = shape.map(|shape| shape.into_iter().chain([two]).collect());
+            TypeKind::Tensor { elem, shape }.into()
+        }
+        kind => kind.into(),
+    }
+}
+
+impl Builder<'_> {
+    pub fn is_complex(&self, value: torch::ValueId) -> bool {
+        self.trace.value(value).ty.elem().is_some_and(is_complex)
+    }
+
+    /// Whether a node takes or gives complex numbers.
+    pub fn computes_complex(&self, node: &Node) -> bool {
+        fn takes(builder: &Builder, argument: &Argument) -> bool {
+            match argument {
+                Argument::Value(value) => builder.is_complex(*value),
+                Argument::List(members) => members.iter().any(|member| takes(builder, member)),
+                _ => false,
+            }
+        }
+        node.outputs.iter().any(|&output| self.is_complex(output))
+            || node.inputs.iter().any(|input| takes(self, &input.argument))
+    }
+
+    /// Says a node that takes or gives complex numbers.
+    pub fn complex_node(&mut self, node: &Node) -> Result<(), String> {
+        let base = node.op.in_place_of().or(node.op.aten()).unwrap_or_default();
+        let by_parts = BY_PARTS.split_whitespace().any(|name| name == base);
+        let done = if by_parts { self.by_parts(node) } else { self.whole(node) };
+        self.part = Part::Real;
+        done?;
+        self.write(node)
+    }
+
+    fn by_parts(&mut self, node: &Node) -> Result<(), String> {
+        let gives = |builder: &Self, wanted: fn(ElemType) -> bool| {
+            node.outputs.iter().all(|&output| builder.trace.value(output).ty.elem().is_some_and(wanted))
+        };
+        let is_complex = gives(self, is_complex);
+        if !is_complex && !gives(self, ElemType::is_float) {
+            return Err("it takes complex numbers, and gives neither those nor floats".to_owned());
+        }
+        for part in [Part::Real, Part::Imaginary] {
+            self.part = part;
+            if part == Part::Imaginary && !is_complex {
+                continue;
+            }
+            let said = argument::called(self, node)?;
+            let outputs: Vec<ValueId> =
+                node.outputs.iter().map(|&output| self.output(output, part)).collect();
+            let made = outputs.iter().copied().map(Some).collect();
+            self.add((aten::DOMAIN, &said.op), said.inputs, made, said.attrs);
+            for (&of, &value) in node.outputs.iter().zip(&outputs) {
+                self.define(of, part, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, node: &Node) -> Result<(), String> {
+        self.part = Part::Both;
+        let said = argument::called(self, node)?;
+        let mut outputs = Vec::new();
+        for &output in &node.outputs {
+            let parts = [Part::Real, Part::Imaginary];
+            for part in parts.into_iter().take(if self.is_complex(output) { 2 } else { 1 }) {
+                let value = self.output(output, part);
+                outputs.push(Some(value));
+                self.define(output, part, value);
+            }
+        }
+        if !said.is_known {
+            return Err("it takes or gives complex numbers".to_owned());
+        }
+        self.add((aten::DOMAIN, &format!("{}{}", aten::COMPLEX, said.op)), said.inputs, outputs, said.attrs);
+        Ok(())
+    }
+
+    /// The imaginary part of an operand: `None` for what is real.
+    pub fn imaginary_of(&self, argument: &Argument) -> Option<ValueId> {
+        match argument {
+            Argument::Value(value) => self.imaginary.get(value).copied(),
+            _ => None,
+        }
+    }
+
+    /// The imaginary part of an operand, in a tensor as large as the operand where it is one.
+    pub fn imaginary_or_zeros(&mut self, argument: &Argument) -> Result<Option<ValueId>, String> {
+        Ok(match (argument, self.imaginary_of(argument)) {
+            (_, Some(imaginary)) => Some(imaginary),
+            (Argument::None, None) => None,
+            (Argument::Value(value), None) => {
+                let like = self.value_of(*value)?;
+                let ty = declared(&self.trace.value(*value).ty);
+                let zeros = self.value("zeros", Def::Missing);
+                self.declare(zeros, ty);
+                self.add((aten::DOMAIN, "zeros_like"), vec![Some(like)], vec![Some(zeros)], Vec::new());
+                Some(zeros)
+            }
+            _ => Some(self.constant(Tensor::from_raw(ElemType::Double, Vec::new(), vec![0; 8]))),
+        })
+    }
+
+    /// Lets a complex value of the trace be the two halves of a tensor of pairs.
+    pub fn halve(&mut self, of: torch::ValueId, pairs: ValueId) {
+        let ty = declared(&self.trace.value(of).ty);
+        for (place, part) in [(0, Part::Real), (1, Part::Imaginary)] {
+            let place = self.constant(Tensor::int64s(Vec::new(), &[place]));
+            let half = self.onnx("Gather", vec![Some(pairs), Some(place)], vec![axis(-1)]);
+            self.declare(half, ty.clone());
+            self.define(of, part, half);
+        }
+    }
+
+    /// A value as the model gives it, with its type.
+    pub fn returned(&mut self, value: torch::ValueId) -> Result<(ValueId, Type), String> {
+        let real = self.value_of(value)?;
+        let ty = declared(&self.trace.value(value).ty);
+        let Some(imaginary) = self.imaginary.get(&value).copied() else { return Ok((real, ty)) };
+        let last = self.constant(Tensor::int64s(vec![1], &[-1]));
+        let parts = [real, imaginary];
+        let parts = parts.map(|part| Some(self.onnx("Unsqueeze", vec![Some(part), Some(last)], Vec::new())));
+        Ok((self.onnx("Concat", parts.to_vec(), vec![axis(-1)]), paired(ty)))
+    }
+
+    /// The type in which an input of the model comes.
+    pub fn given_type(&self, value: torch::ValueId) -> Type {
+        let ty = declared(&self.trace.value(value).ty);
+        if self.is_complex(value) { paired(ty) } else { ty }
+    }
+}
+
+fn axis(axis: i64) -> Attribute {
+    Attribute::new("axis", AttrValue::Int(axis))
+}
