@@ -42,6 +42,8 @@ pub struct Scope<'m> {
     pub opset: i64,
     /// Facts for the node that is added next, where they are known already.
     pub(super) seed: Option<Vec<Fact>>,
+    /// Classes that are new, that were united, or of which more became known, since somebody took them from here.
+    pub(super) touched: Vec<Id>,
     /// Facts of a class that contradicted each other: two forms that were taken to be equal are not.
     pub conflicts: Vec<String>,
 }
@@ -49,24 +51,12 @@ pub struct Scope<'m> {
 impl<'m> Scope<'m> {
     pub fn new(tables: Tables<'m>, graph: GraphId, bounds: Bounds) -> Self {
         let opset = tables.model.opset(graph, "").unwrap_or(1);
-        Scope { tables, graph, bounds, opset, seed: None, conflicts: Vec::new() }
+        Scope { tables, graph, bounds, opset, seed: None, touched: Vec::new(), conflicts: Vec::new() }
     }
 
     /// The version imported for a domain.
     pub fn opset_of(&self, domain: &str) -> Option<i64> {
         self.tables.model.opset(self.graph, domain)
-    }
-
-    /// The opset in which a call is understood: that of the graph, or, for an epoch that is not in force
-    /// there, the first in which it is.
-    pub fn opset_for(&self, call: &Call) -> i64 {
-        let key = self.tables.op(call.op);
-        let own = self.opset_of(&key.domain).unwrap_or(1);
-        match key.schema(own) {
-            Some(schema) if schema.epoch <= own as u16 && i64::from(schema.since) <= own => own,
-            Some(schema) => i64::from(schema.since),
-            None => own,
-        }
     }
 }
 
@@ -95,7 +85,7 @@ fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
         &crate::infer::Call {
             domain: &key.domain,
             op: &key.name,
-            opset: scope.opset_for(call),
+            opset: scope.tables.meaning(call.op).opset,
             attrs: &CallAttrs { tables: &scope.tables, call },
             inputs: &inputs,
             outputs: usize::from(call.outputs),
@@ -154,6 +144,10 @@ impl<'m> egg::Analysis<ENode> for Scope<'m> {
             tensor.value = Known::Computed;
         }
         Data { facts, ..Data::default() }
+    }
+
+    fn modify(egraph: &mut EGraph<'m>, id: Id) {
+        egraph.analysis.touched.push(id);
     }
 
     fn merge(&mut self, a: &mut Data, b: Data) -> DidMerge {

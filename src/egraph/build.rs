@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::EGraph;
 use super::analysis::Scope;
-use super::enode::{Call, ENode, OpId};
+use super::enode::{Call, ENode};
 use super::rebuild::rebuild;
 use super::tables::{OpKey, Tables};
 use crate::graph::scopes::captures_of_node;
@@ -36,7 +36,7 @@ pub fn build<'m>(
     uses: &Uses,
 ) -> Result<Built<'m>, order::Cycle> {
     let nodes = order::sorted(model, graph)?;
-    let scope = Scope::new(Tables::new(model), graph, facts.bounds.clone());
+    let scope = Scope::new(Tables::new(model, graph), graph, facts.bounds.clone());
     let mut builder = Builder {
         model,
         facts,
@@ -120,7 +120,7 @@ impl Builder<'_, '_> {
             return;
         }
         let call = self.call(id);
-        let single = is_single(self.built.egraph.analysis.tables.op(call.op), &call);
+        let single = self.built.egraph.analysis.tables.is_single(&call);
         let facts =
             node.outputs.iter().map(|output| output.map_or(Fact::Unknown, |value| self.facts[value].clone()));
         let enode = ENode::Call(call);
@@ -184,13 +184,6 @@ fn trimmed(inputs: &[Option<ValueId>]) -> &[Option<ValueId>] {
     &inputs[..len]
 }
 
-/// Whether a call is itself the value it makes, rather than a tuple of values: so it is for operators
-/// that never have more than one output.
-pub(super) fn is_single(key: &OpKey, call: &Call) -> bool {
-    let most = key.schema(i64::from(u16::MAX)).map(|schema| schema.max_outputs);
-    call.outputs == 1 && most == Some(1)
-}
-
 /// Whether a node must not be merged with one that looks the same.
 fn needs_token(model: &Model, id: NodeId, schema: Option<&'static Schema>) -> bool {
     let node = &model.nodes[id];
@@ -200,11 +193,4 @@ fn needs_token(model: &Model, id: NodeId, schema: Option<&'static Schema>) -> bo
     let inference = node.domain() == "" && &*node.op_type == "Dropout" && node.input(2).is_none();
     let is_ref = |value: &AttrValue| matches!(value, AttrValue::Ref { .. } | AttrValue::Undefined(_));
     !(is_function || inference) || has_bodies || node.attrs.iter().any(|attr| is_ref(&attr.value))
-}
-
-impl super::Tables<'_> {
-    /// Whether a call has one output by its schema; that is, whether it is itself the value it makes.
-    pub fn is_single(&self, op: OpId, call: &Call) -> bool {
-        is_single(self.op(op), call)
-    }
 }

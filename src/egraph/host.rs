@@ -11,7 +11,7 @@ use crate::infer::Fact;
 use crate::rules::datum::Datum;
 use crate::rules::host::Host;
 use crate::rules::rule::OpPat;
-use crate::schema::{self, Schema};
+use crate::schema::Schema;
 
 /// A call of a class, by its position there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,7 +58,7 @@ impl<'a, 'm> ClassHost<'a, 'm> {
     }
 
     fn is_single(&self, call: &Call) -> bool {
-        self.egraph.analysis.tables.is_single(call.op, call)
+        self.egraph.analysis.tables.is_single(call)
     }
 }
 
@@ -73,13 +73,7 @@ impl Host for ClassHost<'_, '_> {
     fn is(&self, node: NodeRef, op: &OpPat) -> bool {
         let Some(call) = self.call(node) else { return false };
         let key = self.egraph.analysis.tables.op(call.op);
-        let epoch = || match op.epoch {
-            Some(epoch) => Some(epoch),
-            None => {
-                let opset = u16::try_from(self.opset(&op.domain)?).ok()?;
-                schema::lookup(&op.domain, &op.name, opset).map(|schema| schema.epoch)
-            }
-        };
+        let epoch = || op.epoch.or(self.egraph.analysis.tables.meaning(call.op).in_force);
         key.name == op.name && key.domain == op.domain && key.overload.is_empty() && key.epoch == epoch()
     }
 
@@ -113,8 +107,7 @@ impl Host for ClassHost<'_, '_> {
     }
 
     fn schema(&self, node: NodeRef) -> Option<&'static Schema> {
-        let call = self.call(node)?;
-        self.egraph.analysis.tables.op(call.op).schema(self.egraph.analysis.opset_for(call))
+        self.egraph.analysis.tables.meaning(self.call(node)?.op).schema
     }
 
     fn attr_names(&self, node: NodeRef) -> Vec<&str> {

@@ -10,6 +10,7 @@ mod analysis;
 mod build;
 mod enode;
 mod host;
+mod news;
 mod rebuild;
 mod rewrite;
 mod saturate;
@@ -21,7 +22,7 @@ pub use build::{Built, build};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId};
 pub use host::NodeRef;
 pub use rebuild::rebuild;
-pub use saturate::{Equated, Limits, Refused, Report, saturate};
+pub use saturate::{Equated, Refused, Report, Saturation};
 pub use tables::{OpKey, Tables};
 
 /// The e-graph of a scope.

@@ -12,6 +12,10 @@ use crate::graph::{NodeId, TensorId};
 use crate::infer::eval::Array;
 use crate::rules::plan::{Item, Made, Plan, PlannedNode};
 
+/// Of the nodes that a form stands for, so many are remembered, the last ones: of a chain of nodes of which any two in a
+/// row make one, all that came before would be kept for each.
+const MOST_ORIGINS: usize = 64;
+
 /// A rewrite of a match in an e-graph.
 pub type ClassPlan = Plan<Id, NodeRef>;
 
@@ -93,6 +97,7 @@ fn origin(egraph: &EGraph, plan: &ClassPlan) -> Vec<NodeId> {
         matched.flat_map(|node| egraph[egraph.find(node.class)].data.origin.iter().copied()).collect();
     origin.sort_unstable();
     origin.dedup();
+    origin.drain(..origin.len().saturating_sub(MOST_ORIGINS));
     origin
 }
 
@@ -145,7 +150,7 @@ impl Making {
             token: None,
             children: children.into(),
         };
-        let is_single = tables.is_single(call.op, &call);
+        let is_single = tables.is_single(&call);
         let enode = ENode::Call(call);
         let class = add(egraph, enode.clone(), &self.origin);
         applied.added.push(enode);

@@ -1,11 +1,12 @@
 //! Runs rules on an e-graph until they have nothing more to say, or a limit is hit.
 
 use egg::Id;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::EGraph;
 use super::enode::ENode;
 use super::host::{ClassHost, NodeRef};
+use super::news::News;
 use super::rebuild::rebuild;
 use super::rewrite::{ClassPlan, Unapplied, apply};
 use super::sizes;
@@ -61,6 +62,12 @@ pub struct Report {
 }
 
 impl Report {
+    fn limit(&mut self, name: &'static str) {
+        if !self.limits.contains(&name) {
+            self.limits.push(name);
+        }
+    }
+
     fn refuse(&mut self, rule: &Rule, why: String) {
         let refused = Refused { code: rule.code.to_string(), why };
         if !self.refused.contains(&refused) {
@@ -72,99 +79,123 @@ impl Report {
 /// Whether there is no use for what a rule would make of these nodes.
 pub type Useless<'a> = &'a dyn Fn(&EGraph, &Rule, &[NodeRef]) -> bool;
 
-/// Applies `rules` over and over until nothing changes, but for what is `useless`.
-pub fn saturate(egraph: &mut EGraph, rules: &[&Rule], useless: Useless, limits: Limits, report: &mut Report) {
-    let most = egraph.total_number_of_nodes() * limits.growth + limits.slack;
-    let mut done = Seen::default();
-    fold(egraph);
-    sizes::unite(egraph);
-    for round in 0.. {
-        if round == limits.rounds {
-            report.limits.push("rounds");
-            return;
-        }
-        let mut changed = false;
-        let plans = search(egraph, rules, useless, limits, &mut done, report);
-        for (rule, plan) in &plans {
-            match apply(egraph, plan) {
-                Ok(applied) => {
-                    let code = rules[*rule].code.to_string();
-                    changed |= applied.changed;
-                    if !applied.equated.is_empty() {
-                        report.equated.push(Equated { nodes: applied.equated, code: code.clone() });
-                    }
-                    report.added.extend(applied.added.into_iter().map(|enode| (enode, code.clone())));
-                }
-                Err(Unapplied::Contradiction(why) | Unapplied::Malformed(why)) => {
-                    report.refuse(rules[*rule], why);
-                }
-            }
-        }
-        rebuild(egraph);
-        changed |= fold(egraph);
-        changed |= sizes::unite(egraph);
-        if !changed {
-            return;
-        }
-        if egraph.total_number_of_nodes() > most {
-            report.limits.push("e-nodes");
-            return;
-        }
-    }
+/// Saturates one e-graph, with few rules first and with more later: what was tried once is not tried again.
+#[derive(Debug, Default)]
+pub struct Saturation<'r> {
+    limits: Limits,
+    done: Seen,
+    /// A number for each rule that was tried, by its code.
+    numbers: FxHashMap<&'r str, usize>,
+    pub report: Report,
 }
 
 /// What tells a match of a rule apart: the rule, the direction, and the classes and values it binds.
 type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
 
-fn search(
-    egraph: &EGraph,
-    rules: &[&Rule],
-    useless: Useless,
-    limits: Limits,
-    done: &mut Seen,
-    report: &mut Report,
-) -> Vec<(usize, ClassPlan)> {
-    let host = ClassHost::new(egraph);
-    let (mut plans, mut refused) = (Vec::new(), Vec::new());
-    for (index, rule) in rules.iter().enumerate() {
-        for (direction, forms) in rule.directions().enumerate() {
-            if forms.rewrite.is_none() {
-                continue;
+impl<'r> Saturation<'r> {
+    /// Applies `rules` over and over until nothing changes, but for what is `useless`. Rules that were there in the call
+    /// before must be among them.
+    pub fn run(&mut self, egraph: &mut EGraph, rules: &[&'r Rule], useless: Useless) {
+        let most = egraph.total_number_of_nodes() * self.limits.growth + self.limits.slack;
+        let directions = rules.iter().flat_map(|rule| rule.directions());
+        let reach = directions.map(|direction| direction.pattern.depth()).max().unwrap_or(0);
+        fold(egraph);
+        sizes::unite(egraph);
+        for round in 0.. {
+            if round == self.limits.rounds {
+                self.report.limit("rounds");
+                return;
             }
-            let found = matcher::find(&host, forms);
-            let mut is_cut = false;
-            if found.cut > 0 && !report.limits.contains(&"matches") {
-                report.limits.push("matches");
+            let news = News::take(egraph, reach);
+            let plans = self.search(egraph, rules, useless, &news);
+            let mut changed = self.apply(egraph, rules, &plans);
+            rebuild(egraph);
+            changed |= fold(egraph);
+            changed |= sizes::unite(egraph);
+            if !changed {
+                return;
             }
-            plans.extend(found.matches.into_iter().filter_map(|found| {
-                if useless(egraph, rule, &found.nodes) {
-                    return None;
-                }
-                if rule.phase != Phase::Convert && is_full(egraph, &found, limits) {
-                    is_cut = true;
-                    return None;
-                }
-                if !done.insert((index, direction, key(egraph, &found))) {
-                    return None;
-                }
-                match plan(&host, forms, found) {
-                    Ok(plan) => Some((index, plan)),
-                    Err(Unplanned::Undefined) => None,
-                    Err(Unplanned::Malformed(why)) => {
-                        refused.push((index, why));
-                        None
-                    }
-                }
-            }));
-            if is_cut && !report.limits.contains(&"forms") {
-                report.limits.push("forms");
+            if egraph.total_number_of_nodes() > most {
+                self.report.limit("e-nodes");
+                return;
             }
         }
     }
-    for (rule, why) in refused {
-        report.refuse(rules[rule], why);
+
+    fn apply(&mut self, egraph: &mut EGraph, rules: &[&Rule], plans: &[(usize, ClassPlan)]) -> bool {
+        let mut changed = false;
+        for (rule, plan) in plans {
+            match apply(egraph, plan) {
+                Ok(applied) => {
+                    let code = rules[*rule].code.to_string();
+                    changed |= applied.changed;
+                    if !applied.equated.is_empty() {
+                        self.report.equated.push(Equated { nodes: applied.equated, code: code.clone() });
+                    }
+                    self.report.added.extend(applied.added.into_iter().map(|enode| (enode, code.clone())));
+                }
+                Err(Unapplied::Contradiction(why) | Unapplied::Malformed(why)) => {
+                    self.report.refuse(rules[*rule], why);
+                }
+            }
+        }
+        changed
     }
-    plans
+
+    /// What the rules make of matches that are new: those of a rule that was tried before are near the news.
+    fn search(
+        &mut self,
+        egraph: &EGraph,
+        rules: &[&'r Rule],
+        useless: Useless,
+        news: &News,
+    ) -> Vec<(usize, ClassPlan)> {
+        let host = ClassHost::new(egraph);
+        let mut plans = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            let next = self.numbers.len();
+            let number = *self.numbers.entry(&rule.code).or_insert(next);
+            for (direction, forms) in rule.directions().enumerate() {
+                if forms.rewrite.is_none() {
+                    continue;
+                }
+                let depth = forms.pattern.depth();
+                let is_wanted = |root: NodeRef| {
+                    (number == next || news.reaches(root.class, depth))
+                        && (rule.phase == Phase::Convert || !is_stored(egraph, root.class))
+                };
+                let found = matcher::find_among(&host, forms, is_wanted);
+                if found.cut > 0 {
+                    self.report.limit("matches");
+                }
+                for found in found.matches {
+                    if useless(egraph, rule, &found.nodes) {
+                        continue;
+                    }
+                    if rule.phase != Phase::Convert && is_full(egraph, &found, self.limits) {
+                        self.report.limit("forms");
+                        continue;
+                    }
+                    if !self.done.insert((number, direction, key(egraph, &found))) {
+                        continue;
+                    }
+                    match plan(&host, forms, found) {
+                        Ok(plan) => plans.push((index, plan)),
+                        Err(Unplanned::Undefined) => {}
+                        Err(Unplanned::Malformed(why)) => self.report.refuse(rule, why),
+                    }
+                }
+            }
+        }
+        plans
+    }
+}
+
+/// Whether a class is a constant that the model holds, or that was computed: no other form of it is any better.
+fn is_stored(egraph: &EGraph, class: Id) -> bool {
+    let class = &egraph[class];
+    class.data.fact().is_const()
+        && class.nodes.iter().any(|node| matches!(node, ENode::Const(_) | ENode::Leaf(_)))
 }
 
 /// Whether the class that a match is about has as many forms as it may.

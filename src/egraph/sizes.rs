@@ -50,5 +50,5 @@ fn sizes(fact: &Fact) -> Option<Sizes> {
 
 /// Whether an e-node is a tuple of outputs, which is no value.
 pub(super) fn is_tuple(tables: &Tables, node: &super::ENode) -> bool {
-    node.as_call().is_some_and(|call| !tables.is_single(call.op, call))
+    node.as_call().is_some_and(|call| !tables.is_single(call))
 }

@@ -6,7 +6,7 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::enode::{AttrsId, Call, ConstId, OpId};
-use crate::graph::{AttrValue, Attribute, Id as _, Model, Tensor, TensorId};
+use crate::graph::{AttrValue, Attribute, GraphId, Id as _, Model, Tensor, TensorId};
 use crate::infer;
 use crate::infer::eval::Array;
 use crate::schema::{self, AttrView, Schema};
@@ -33,10 +33,46 @@ impl OpKey {
     }
 }
 
+/// What an operator means in a graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Meaning {
+    /// The opset in which its calls are understood: that of the graph, or, for an epoch that is not in force there, the
+    /// first in which it is.
+    pub opset: i64,
+    /// Its version there.
+    pub schema: Option<&'static Schema>,
+    /// The epoch that is in force in the graph's own opset.
+    pub in_force: Option<u16>,
+    /// Whether no version of the epoch has more than one output.
+    pub makes_one: bool,
+}
+
+impl Meaning {
+    /// `imported` is the opset of the graph for the operator's domain.
+    fn of(key: &OpKey, imported: Option<i64>) -> Self {
+        let own = u16::try_from(imported.unwrap_or(1)).unwrap_or(u16::MAX);
+        let schema = key.schema(i64::from(own));
+        let is_understood = |schema: &&Schema| schema.epoch <= own && schema.since <= own;
+        let most = key.schema(i64::from(u16::MAX)).map(|schema| schema.max_outputs);
+        Meaning {
+            opset: i64::from(
+                schema.filter(|schema| !is_understood(schema)).map_or(own, |schema| schema.since),
+            ),
+            schema,
+            in_force: imported
+                .and_then(|_| schema::lookup(&key.domain, &key.name, own))
+                .map(|schema| schema.epoch),
+            makes_one: most == Some(1),
+        }
+    }
+}
+
 /// The tables of one e-graph.
 pub struct Tables<'m> {
     pub model: &'m Model,
+    graph: GraphId,
     ops: Vec<OpKey>,
+    meanings: Vec<Meaning>,
     op_ids: FxHashMap<OpKey, OpId>,
     attrs: Vec<Arc<[Attribute]>>,
     attr_ids: FxHashMap<Vec<u8>, AttrsId>,
@@ -47,10 +83,12 @@ pub struct Tables<'m> {
 }
 
 impl<'m> Tables<'m> {
-    pub fn new(model: &'m Model) -> Self {
+    pub fn new(model: &'m Model, graph: GraphId) -> Self {
         Tables {
             model,
+            graph,
             ops: Vec::new(),
+            meanings: Vec::new(),
             op_ids: FxHashMap::default(),
             attrs: Vec::new(),
             attr_ids: FxHashMap::default(),
@@ -62,6 +100,16 @@ impl<'m> Tables<'m> {
 
     pub fn op(&self, id: OpId) -> &OpKey {
         &self.ops[id.0 as usize]
+    }
+
+    pub fn meaning(&self, id: OpId) -> &Meaning {
+        &self.meanings[id.0 as usize]
+    }
+
+    /// Whether a call is itself the value it makes, rather than a tuple of values: so it is for operators that never have
+    /// more than one output.
+    pub fn is_single(&self, call: &Call) -> bool {
+        call.outputs == 1 && self.meaning(call.op).makes_one
     }
 
     pub fn attrs(&self, id: AttrsId) -> &[Attribute] {
@@ -125,6 +173,7 @@ impl<'m> Tables<'m> {
             return id;
         }
         let id = OpId(self.ops.len() as u32);
+        self.meanings.push(Meaning::of(&key, self.model.opset(self.graph, &key.domain)));
         self.ops.push(key.clone());
         self.op_ids.insert(key, id);
         id

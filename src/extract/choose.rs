@@ -1,8 +1,15 @@
 //! Chooses one form for every value that is wanted: the cheapest legal ones, shared work counted once.
 //!
-//! First, bottom up, the cheapest form of every class as if nothing were shared. Then the local search
-//! that technology mapping calls *exact area*: class by class, each other form is tried, and its cost is
-//! that of just those classes which nothing else needs. It ends when a whole pass changes nothing.
+//! First, bottom up, the cheapest form of every class as if nothing were shared. Then a local search by what is shared
+//! (`search`): class by class, and by moves of several classes that only pay together (`moves`).
+
+mod moves;
+mod search;
+mod takers;
+mod weights;
+
+#[cfg(test)]
+mod tests;
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -11,9 +18,8 @@ use super::cost::{Cost, own};
 use super::legality::Target;
 use crate::egraph::{EGraph, ENode};
 use crate::graph::NodeId;
-
-/// Passes of the local search. Each makes the whole cheaper, so that few are ever needed.
-const PASSES: usize = 8;
+use search::Search;
+use takers::Takers;
 
 /// The form chosen for each class that is needed.
 #[derive(Debug, Default)]
@@ -81,6 +87,8 @@ struct Forms {
     ids: Vec<Id>,
     index: FxHashMap<Id, usize>,
     of: Vec<Vec<Form>>,
+    /// The classes with a form that takes a class.
+    takers: Takers,
 }
 
 impl Forms {
@@ -102,25 +110,18 @@ impl Forms {
             let cost = if keep && is_original { Cost::default() } else { own(egraph, enode, is_original) };
             legal.then_some(Form { at, cost, inputs, materials: Vec::new() })
         };
-        let of =
+        let mut of: Vec<Vec<Form>> =
             ids.iter().map(|&id| egraph[id].nodes.iter().enumerate().filter_map(form).collect()).collect();
-        let mut forms = Forms { ids, index, of };
         if !keep {
-            weights::compute(egraph, &mut forms);
+            weights::compute(egraph, &ids, &mut of);
         }
-        forms
+        Forms { takers: Takers::of(&of), ids, index, of }
     }
 
     /// For each class the form that is cheapest if nothing is shared. A form never costs less than its
     /// inputs, and a class takes another form only where that is cheaper than what it had, so that the
     /// forms chosen never lead back to themselves.
     fn cheapest(&self) -> Cheapest {
-        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.ids.len()];
-        for (class, forms) in self.of.iter().enumerate() {
-            for &input in forms.iter().flat_map(|form| &form.inputs) {
-                users[input].push(class);
-            }
-        }
         let mut cheapest =
             Cheapest { costs: vec![Cost::MAX; self.ids.len()], forms: vec![0; self.ids.len()] };
         let mut queue: std::collections::VecDeque<usize> = (0..self.ids.len()).collect();
@@ -134,7 +135,7 @@ impl Forms {
             let best = self.of[class].iter().enumerate().map(|(at, form)| (total(form), form.cost, at)).min();
             let Some((cost, _, form)) = best.filter(|best| best.0 < cheapest.costs[class]) else { continue };
             (cheapest.costs[class], cheapest.forms[class]) = (cost, form);
-            for &user in &users[class] {
+            for &user in self.takers.of_class(class) {
                 if !queued[user] {
                     queued[user] = true;
                     queue.push_back(user);
@@ -149,162 +150,3 @@ struct Cheapest {
     costs: Vec<Cost>,
     forms: Vec<usize>,
 }
-
-/// The local search: how many chosen forms use each class.
-struct Search<'a> {
-    forms: &'a Forms,
-    possible: &'a Cheapest,
-    chosen: Vec<usize>,
-    users: Vec<u32>,
-    /// The component of classes that can lead to one another, where a choice could close a cycle.
-    component: Vec<u32>,
-}
-
-impl<'a> Search<'a> {
-    fn new(forms: &'a Forms, possible: &'a Cheapest) -> Self {
-        Search {
-            forms,
-            possible,
-            chosen: possible.forms.clone(),
-            users: vec![0; forms.ids.len()],
-            component: components(forms),
-        }
-    }
-
-    /// Chooses for those of the roots that can be had.
-    fn run(forms: &'a Forms, possible: &'a Cheapest, roots: &[usize]) -> Self {
-        let mut search = Search::new(forms, possible);
-        for &root in roots.iter().filter(|&&root| possible.costs[root].is_finite()) {
-            search.take(root);
-        }
-        for _ in 0..PASSES {
-            if !search.improve() {
-                break;
-            }
-        }
-        search
-    }
-
-    /// Uses a class once more; the cost of what is newly needed.
-    fn take(&mut self, class: usize) -> Cost {
-        let mut cost = Cost::default();
-        let mut open = vec![class];
-        while let Some(class) = open.pop() {
-            self.users[class] += 1;
-            if self.users[class] == 1 {
-                let form = &self.forms.of[class][self.chosen[class]];
-                cost = cost.plus(form.cost);
-                open.extend(&form.inputs);
-            }
-        }
-        cost
-    }
-
-    /// Uses a class once less; the cost of what is no longer needed.
-    fn drop(&mut self, class: usize) -> Cost {
-        let mut cost = Cost::default();
-        let mut open = vec![class];
-        while let Some(class) = open.pop() {
-            self.users[class] -= 1;
-            if self.users[class] == 0 {
-                let form = &self.forms.of[class][self.chosen[class]];
-                cost = cost.plus(form.cost);
-                open.extend(&form.inputs);
-            }
-        }
-        cost
-    }
-
-    /// Uses what the chosen constants are computed of.
-    fn take_materials(&mut self) {
-        let mut open: Vec<usize> = (0..self.users.len()).filter(|&class| self.users[class] > 0).collect();
-        while let Some(class) = open.pop() {
-            let form = &self.forms.of[class][self.chosen[class]];
-            for &material in &form.materials {
-                self.users[material] += 1;
-                if self.users[material] == 1 {
-                    open.push(material);
-                }
-            }
-        }
-    }
-
-    fn take_inputs(&mut self, class: usize) -> Cost {
-        let forms = self.forms;
-        let form = &forms.of[class][self.chosen[class]];
-        form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(self.take(input)))
-    }
-
-    fn drop_inputs(&mut self, class: usize) -> Cost {
-        let forms = self.forms;
-        let form = &forms.of[class][self.chosen[class]];
-        form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(self.drop(input)))
-    }
-
-    /// One pass over the classes that have a choice; whether anything changed.
-    fn improve(&mut self) -> bool {
-        let mut changed = false;
-        for class in 0..self.forms.ids.len() {
-            if self.users[class] > 0 && self.forms.of[class].len() > 1 {
-                changed |= self.improve_class(class);
-            }
-        }
-        changed
-    }
-
-    fn improve_class(&mut self, class: usize) -> bool {
-        let before = self.chosen[class];
-        let mut best = (self.drop_inputs(class), before);
-        for form in 0..self.forms.of[class].len() {
-            if form == before || !self.is_usable(class, form) {
-                continue;
-            }
-            self.chosen[class] = form;
-            let cost = self.take_inputs(class);
-            self.drop_inputs(class);
-            if cost < best.0 {
-                best = (cost, form);
-            }
-        }
-        self.chosen[class] = best.1;
-        self.take_inputs(class);
-        best.1 != before
-    }
-
-    /// Whether every input of a form can be had, and none of them is made from `class` itself.
-    fn is_usable(&self, class: usize, form: usize) -> bool {
-        let inputs = &self.forms.of[class][form].inputs;
-        inputs.iter().all(|&input| self.possible.costs[input].is_finite()) && !self.leads_to(inputs, class)
-    }
-
-    /// Whether the chosen forms lead from one of `from` to `class`. Only classes of the same component
-    /// can.
-    fn leads_to(&self, from: &[usize], class: usize) -> bool {
-        let same = |other: usize| self.component[other] == self.component[class];
-        let mut open: Vec<usize> = from.iter().copied().filter(|&input| same(input)).collect();
-        let mut seen = rustc_hash::FxHashSet::default();
-        while let Some(at) = open.pop() {
-            if at == class {
-                return true;
-            }
-            if seen.insert(at) {
-                let inputs = &self.forms.of[at][self.chosen[at]].inputs;
-                open.extend(inputs.iter().copied().filter(|&input| same(input)));
-            }
-        }
-        false
-    }
-}
-
-/// Numbers the strongly connected components of the classes, every form counted.
-fn components(forms: &Forms) -> Vec<u32> {
-    let edges = forms.of.iter().enumerate().flat_map(|(class, forms)| {
-        forms.iter().flat_map(move |form| form.inputs.iter().map(move |&input| (class, input)))
-    });
-    crate::graph::order::components(forms.ids.len(), edges)
-}
-
-mod weights;
-
-#[cfg(test)]
-mod tests;

@@ -164,6 +164,6 @@ pub fn blockers(
 fn is_possible(egraph: &EGraph, class: Id, call: &Call, possible: &dyn Fn(Id) -> bool) -> bool {
     let mut outputs =
         (0..call.outputs).filter_map(|index| egraph.lookup(ENode::Output { index, call: [class] }));
-    let single = egraph.analysis.tables.is_single(call.op, call);
+    let single = egraph.analysis.tables.is_single(call);
     possible(class) || (!single && outputs.all(|output| possible(egraph.find(output))))
 }

@@ -265,7 +265,7 @@ impl<'a, 'm> Planner<'a, 'm> {
     /// the number of outputs may matter (`Split`).
     fn outputs(&mut self, class: Id, call: &Call, kept: Option<NodeId>) -> Vec<Option<Item<ValueId>>> {
         let tables = &self.chosen.egraph.analysis.tables;
-        if tables.is_single(call.op, call) {
+        if tables.is_single(call) {
             return vec![Some(self.slot(class))];
         }
         let key = tables.op(call.op);

@@ -7,7 +7,7 @@ use super::adapt::adapt;
 use super::{Blocker, Chosen, Target, blockers, choose, plan};
 use crate::diag::known::ADAPTED_FORM;
 use crate::edit::{By, Patch};
-use crate::egraph::{self, EGraph, ENode, Limits, NodeRef};
+use crate::egraph::{self, EGraph, ENode, NodeRef};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId};
 use crate::infer::Facts;
@@ -45,19 +45,20 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     let Ok(egraph::Built { mut egraph, class_of, calls }) = egraph::build(model, graph, facts, uses) else {
         return Done::Unchanged;
     };
-    let mut report = egraph::Report::default();
+    let mut saturation = egraph::Saturation::default();
     let useless =
         |egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]| is_useless(task.target, egraph, rule, nodes);
-    egraph::saturate(&mut egraph, task.simplify, &useless, Limits::default(), &mut report);
+    saturation.run(&mut egraph, task.simplify, &useless);
     if task.all.len() > task.simplify.len() {
-        egraph::saturate(&mut egraph, task.all, &useless, Limits::default(), &mut report);
+        saturation.run(&mut egraph, task.all, &useless);
     }
     for _ in 0..ADAPTATIONS {
-        if task.target.is_source || !adapt(&mut egraph, task.target, &mut report.added) {
+        if task.target.is_source || !adapt(&mut egraph, task.target, &mut saturation.report.added) {
             break;
         }
-        egraph::saturate(&mut egraph, task.all, &useless, Limits::default(), &mut report);
+        saturation.run(&mut egraph, task.all, &useless);
     }
+    let mut report = saturation.report;
     let lies = std::mem::take(&mut egraph.analysis.conflicts);
     report.refused.extend(lies.into_iter().map(|why| egraph::Refused { code: "facts".to_owned(), why }));
     let canonical = |enode: &ENode| egg::Language::map_children(enode.clone(), |child| egraph.find(child));

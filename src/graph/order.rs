@@ -60,7 +60,7 @@ pub fn sorted_or_file(model: &Model, graph: GraphId) -> Vec<NodeId> {
 /// Numbers the strongly connected components of `count` vertices: two vertices that lead to each other
 /// along `edges` get one number.
 pub fn components(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<u32> {
-    let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(count, 0);
+    let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(count, edges.size_hint().0);
     let vertices: Vec<_> = (0..count).map(|_| graph.add_node(())).collect();
     for (from, to) in edges {
         graph.add_edge(vertices[from], vertices[to], ());

@@ -39,7 +39,7 @@ fn carries(carry: Carry, elem: ElemType, carrier: ElemType) -> bool {
 /// Adds: cast every operand of the type parameter to a type that the version takes, call, cast back.
 pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, slot: Slot) -> bool {
     let key = form.egraph.analysis.tables.op(form.call.op).clone();
-    let single = form.egraph.analysis.tables.is_single(form.call.op, form.call);
+    let single = form.egraph.analysis.tables.is_single(form.call);
     let formal = match slot {
         Slot::Input(at) => schema.input(at),
         Slot::Output(at) => schema.output(at),

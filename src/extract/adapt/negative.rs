@@ -68,7 +68,7 @@ fn size_counted_in(form: &Form, at: usize) -> Option<i64> {
 }
 
 fn united(form: &mut Form, variant: egg::Id) -> bool {
-    if form.egraph.analysis.tables.is_single(form.call.op, form.call) {
+    if form.egraph.analysis.tables.is_single(form.call) {
         return form.unite(variant);
     }
     // A call is a tuple of outputs: equal calls have equal outputs.

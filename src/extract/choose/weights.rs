@@ -3,7 +3,9 @@
 //! In the model that comes of it such a constant is an initializer: its form needs nothing, and costs what is stored.
 //! The classes that it is computed of have no forms but such, so that a way to compute them never leads back.
 
-use super::Forms;
+use egg::Id;
+
+use super::Form;
 use crate::egraph::{EGraph, ENode, is_computed};
 use crate::extract::cost;
 
@@ -11,25 +13,25 @@ use crate::extract::cost;
 const MAX_LEVELS: usize = 64;
 
 /// Gives each constant that the file does not hold one form by which it is computed, where there is one.
-pub(super) fn compute(egraph: &EGraph, forms: &mut Forms) {
+pub(super) fn compute(egraph: &EGraph, ids: &[Id], of: &mut [Vec<Form>]) {
     let is_held = |class: usize| {
-        let nodes = &egraph[forms.ids[class]].nodes;
-        forms.of[class].iter().any(|form| !matches!(nodes[form.at], ENode::Call(_) | ENode::Output { .. }))
+        let nodes = &egraph[ids[class]].nodes;
+        of[class].iter().any(|form| !matches!(nodes[form.at], ENode::Call(_) | ENode::Output { .. }))
     };
-    let count = forms.ids.len();
-    let is_const: Vec<bool> = forms.ids.iter().map(|&id| egraph[id].data.fact().is_const()).collect();
+    let count = ids.len();
+    let is_const: Vec<bool> = ids.iter().map(|&id| egraph[id].data.fact().is_const()).collect();
     let mut is_known: Vec<bool> = (0..count).map(|class| is_const[class] && is_held(class)).collect();
     let mut open: Vec<usize> = (0..count).filter(|&class| is_const[class] && !is_known[class]).collect();
     let mut found: Vec<(usize, usize)> = Vec::new();
     for _ in 0..MAX_LEVELS {
         let way = |&class: &usize| {
-            let nodes = &egraph[forms.ids[class]].nodes;
+            let nodes = &egraph[ids[class]].nodes;
             let is_way = |at: &usize| {
-                let form = &forms.of[class][*at];
+                let form = &of[class][*at];
                 let is_call = nodes[form.at].as_call().is_some_and(|call| is_computed(egraph, call));
                 is_call && is_const[class] && form.inputs.iter().all(|&input| is_known[input])
             };
-            (0..forms.of[class].len()).find(is_way).map(|at| (class, at))
+            (0..of[class].len()).find(is_way).map(|at| (class, at))
         };
         let level: Vec<(usize, usize)> = open.iter().filter_map(way).collect();
         if level.is_empty() {
@@ -40,17 +42,16 @@ pub(super) fn compute(egraph: &EGraph, forms: &mut Forms) {
         found.extend(level);
     }
     for &(class, at) in &found {
-        let fact = egraph[forms.ids[class]].data.fact();
-        let mut form = forms.of[class].swap_remove(at);
+        let fact = egraph[ids[class]].data.fact();
+        let mut form = of[class].swap_remove(at);
         form.materials = std::mem::take(&mut form.inputs);
         form.cost = cost::computed(fact);
-        forms.of[class] = vec![form];
+        of[class] = vec![form];
     }
-    let materials: Vec<usize> =
-        found.iter().flat_map(|&(class, _)| forms.of[class][0].materials.clone()).collect();
+    let materials: Vec<usize> = found.iter().flat_map(|&(class, _)| of[class][0].materials.clone()).collect();
     for class in materials {
-        let nodes = &egraph[forms.ids[class]].nodes;
+        let nodes = &egraph[ids[class]].nodes;
         let is_constant = |at: usize| !matches!(nodes[at], ENode::Call(_) | ENode::Output { .. });
-        forms.of[class].retain(|form| is_constant(form.at) || !form.materials.is_empty());
+        of[class].retain(|form| is_constant(form.at) || !form.materials.is_empty());
     }
 }

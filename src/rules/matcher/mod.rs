@@ -30,9 +30,18 @@ pub struct Found<V, N> {
 
 /// Every match of `direction`, root by root.
 pub fn find<H: Host>(host: &H, direction: &Direction) -> Found<H::Value, H::Node> {
+    find_among(host, direction, |_| true)
+}
+
+/// Every match of `direction` at a root that is wanted.
+pub fn find_among<H: Host>(
+    host: &H,
+    direction: &Direction,
+    is_wanted: impl Fn(H::Node) -> bool,
+) -> Found<H::Value, H::Node> {
     let mut found = Found { matches: Vec::new(), cut: 0 };
     let Some(root) = direction.pattern.nodes.last() else { return found };
-    for node in host.nodes_of(&root.op) {
+    for node in host.nodes_of(&root.op).into_iter().filter(|&node| is_wanted(node)) {
         let here = find_at(host, direction, node);
         found.cut += usize::from(here.len() == MATCHES_PER_ROOT);
         found.matches.extend(here);

@@ -86,6 +86,21 @@ pub enum OperandPat {
     Absent,
 }
 
+impl Pattern {
+    /// How many nodes stand above each other at most.
+    pub fn depth(&self) -> usize {
+        let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let below = node.inputs.iter().filter_map(|input| {
+                let (maker, _) = self.values[usize::from(input.var()?.0)].def?;
+                depths.get(usize::from(maker)).copied()
+            });
+            depths.push(1 + below.max().unwrap_or(0));
+        }
+        depths.into_iter().max().unwrap_or(0)
+    }
+}
+
 impl OperandPat {
     pub fn var(self) -> Option<VarId> {
         match self {

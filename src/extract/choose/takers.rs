@@ -1,0 +1,47 @@
+//! For each class the classes with a form that takes it.
+
+use super::Form;
+
+/// As one list, in which those of a class follow those of the class before.
+pub(super) struct Takers {
+    starts: Vec<usize>,
+    classes: Vec<usize>,
+}
+
+impl Takers {
+    pub(super) fn of(forms: &[Vec<Form>]) -> Self {
+        let mut starts = vec![0; forms.len() + 1];
+        let edges = || {
+            forms.iter().enumerate().flat_map(|(class, forms)| {
+                forms.iter().flat_map(move |form| form.inputs.iter().map(move |&input| (class, input)))
+            })
+        };
+        edges().for_each(|(_, input)| starts[input + 1] += 1);
+        for class in 0..forms.len() {
+            starts[class + 1] += starts[class];
+        }
+        let mut next = starts.clone();
+        let mut classes = vec![0; starts[forms.len()]];
+        for (class, input) in edges() {
+            classes[next[input]] = class;
+            next[input] += 1;
+        }
+        Takers { starts, classes }
+    }
+
+    /// Each as often as it has such forms, one after the other.
+    pub(super) fn of_class(&self, class: usize) -> &[usize] {
+        &self.classes[self.starts[class]..self.starts[class + 1]]
+    }
+
+    /// All pairs of a class and one that it takes.
+    pub(super) fn edges(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
+        let mut input = 0;
+        self.classes.iter().enumerate().map(move |(at, &class)| {
+            while self.starts[input + 1] <= at {
+                input += 1;
+            }
+            (class, input)
+        })
+    }
+}
