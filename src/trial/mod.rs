@@ -41,8 +41,6 @@ impl<'r> Trial<'r> {
         match &example.expect {
             Expect::Becomes(wanted) => self.becomes(example, wanted),
             Expect::Computes => self.computes(example),
-            // Another form may be there, and not be taken.
-            Expect::Unchanged if self.rule.phase == Phase::Explore => self.becomes(example, &example.model),
             // What is not reported is not mended, and what contradicts a fact is refused: it is the rule that is tried.
             Expect::Unchanged => match self.fires(&example.model) {
                 false => Ok(()),
