@@ -168,7 +168,8 @@ fn other(kind: &ExprKind) -> Option<ExprKind> {
         // Away from 0: in a shape, both 0 and -1 may stand for one and the same size.
         ExprKind::Int(int) if *int < 0 => ExprKind::Int(int.wrapping_sub(1)),
         ExprKind::Int(int) => ExprKind::Int(int.wrapping_add(1)),
-        // Of the greatest numbers of a type, one more is the same.
+        // Of the greatest numbers, one more is the same; of those of float16, after rounding.
+        ExprKind::Float(float) if float + 1.0 == *float => ExprKind::Float(0.0),
         ExprKind::Float(float) if float.abs() >= 65504.0 => ExprKind::Float(float / 2.0),
         ExprKind::Float(float) => ExprKind::Float(float + 1.0),
         ExprKind::Bool(truth) => ExprKind::Bool(!truth),
