@@ -1,6 +1,6 @@
 //! What was done to a model: the content of `--report`, made of what the editor wrote down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -32,6 +32,9 @@ pub struct Report {
     pub limits: Vec<String>,
     /// What else there is to know, one sentence each.
     pub notes: Vec<String>,
+    /// The codes of rules whose rewrites were refused, since they contradict what is known: `notes` says why.
+    #[serde(skip)]
+    pub refused: BTreeSet<String>,
 }
 
 /// A version before and after; `None` where the model states none.
@@ -95,6 +98,7 @@ impl Report {
 
     /// Adds what kept the search from finding more.
     pub(super) fn searched(&mut self, said: egraph::Report) {
+        self.refused.extend(said.refused.iter().map(|refused| refused.code.clone()));
         let refused = said.refused.iter().map(|refused| {
             format!(
                 "{} was not applied, for it would contradict what is known: {}",

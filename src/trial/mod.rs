@@ -116,6 +116,9 @@ impl<'r> Trial<'r> {
         let unsafe_fixes = self.rule.safety == Safety::Unsafe;
         let options = Options { opset: target, unsafe_fixes, ..Options::default() };
         let outcome = fix::fix(model, &options, rules);
+        if outcome.report.refused.contains(&*self.rule.code) {
+            return Err(format!("what it rewrites contradicts what is known: {:?}", outcome.report.notes));
+        }
         match outcome.findings.first() {
             None => Ok(outcome),
             Some(finding) => Err(finding.message.clone()),
