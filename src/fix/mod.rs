@@ -132,11 +132,14 @@ fn passes(
     editor.constants = constants_at(editor.model(), &main_target, options);
     optimize_all(editor, options);
     for _ in 0..MAX_ROUNDS {
+        let before = node_count(editor.model());
         let rewritten = rewrite(editor, options, rules, report)?;
+        // What was written out may be said in less, by what is known of it as it stands.
+        let is_longer = node_count(editor.model()) > before;
         relabel(editor, &main_target, options);
         editor.constants = constants_at(editor.model(), &main_target, options);
         let folded = optimize_all(editor, options);
-        if !(folded || rewritten.is_changed && rewritten.is_cut) {
+        if !(folded || rewritten.is_changed && (rewritten.is_cut || is_longer)) {
             break;
         }
     }

@@ -6,7 +6,7 @@ use super::options::Options;
 use crate::diag::known::{ADAPTED_FORM, RELABELLED_VERSION};
 use crate::edit::{Change, Editor, Site};
 use crate::extract::Target;
-use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, normal_domain, scopes};
+use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, Port, normal_domain, scopes};
 use crate::schema::{self, AttrView};
 
 /// The imports that the result is to have.
@@ -40,7 +40,18 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
         return model.ir_version;
     }
     let opset = target.opset("").and_then(|opset| u16::try_from(opset).ok())?;
-    schema::release(opset).map(|release| release.ir_version)
+    let least = if has_defaults(model) { DEFAULTS_SINCE } else { 0 };
+    schema::release(opset).map(|release| release.ir_version.max(least))
+}
+
+/// The first IR version in which an initializer of an input is a default, which a caller may replace.
+const DEFAULTS_SINCE: i64 = 4;
+
+/// Whether the inputs of a model have defaults.
+fn has_defaults(model: &Model) -> bool {
+    let has_initial = |port: &Port| model.values[port.value].initial.is_some();
+    model.ir_version.is_some_and(|version| version >= DEFAULTS_SINCE)
+        && model.graphs[model.main].inputs.iter().any(has_initial)
 }
 
 /// Whether the functions of a model may stay: a version that is not changed has those that are there.

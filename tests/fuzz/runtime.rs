@@ -44,14 +44,13 @@ pub fn is_missing(refusal: &str) -> bool {
 impl Loaded {
     /// The outputs on these inputs, in the order of the model; `None` of what is no tensor.
     pub fn run(&mut self, feeds: &Feeds) -> Result<Vec<Option<Val>>, String> {
-        let wanted: Vec<String> = self.0.inputs().iter().map(|input| input.name().to_owned()).collect();
         let mut inputs: Vec<(String, DynValue)> = Vec::new();
-        for name in wanted {
-            // What is not given has a default.
-            let Some(val) = feeds.get(name.as_str()) else { continue };
-            inputs.push((name, given(val).ok_or("an input of a type that is not made here")?));
+        for (name, val) in feeds {
+            inputs.push((name.to_string(), given(val).ok_or("an input of a type that is not made here")?));
         }
         let order: Vec<String> = self.0.outputs().iter().map(|output| output.name().to_owned()).collect();
+        // An output may lie where an input does: those live until it is read.
+        let inputs: Vec<(&str, &DynValue)> = inputs.iter().map(|(name, val)| (name.as_str(), val)).collect();
         let outputs = self.0.run(inputs).map_err(|error| error.message().replace('\n', " "))?;
         Ok(order.iter().map(|name| outputs.get(name).and_then(taken)).collect())
     }
@@ -108,12 +107,17 @@ fn given(val: &Val) -> Option<DynValue> {
 }
 
 fn taken(value: &DynValue) -> Option<Val> {
-    let ValueType::Tensor { ty, .. } = value.dtype() else { return None };
+    let ValueType::Tensor { ty, shape, .. } = value.dtype() else { return None };
+    let shape: Vec<usize> = shape.iter().map(|&size| size as usize).collect();
+    // Where there is no element, it is in no place: no slice can be made of that.
+    let is_empty = shape.contains(&0);
     macro_rules! array {
         ($type:ty, $elem:ident, $buffer:ident) => {{
-            let (shape, data) = value.try_extract_tensor::<$type>().ok()?;
-            let shape = shape.iter().map(|&size| size as usize).collect();
-            Array::new(ElemType::$elem, shape, Buffer::$buffer(data.to_vec()))
+            let data = match is_empty {
+                true => Vec::new(),
+                false => value.try_extract_tensor::<$type>().ok()?.1.to_vec(),
+            };
+            Array::new(ElemType::$elem, shape, Buffer::$buffer(data))
         }};
     }
     let array = match ty {
@@ -131,8 +135,7 @@ fn taken(value: &DynValue) -> Option<Val> {
         TensorElementType::Uint64 => array!(u64, Uint64, U64),
         TensorElementType::Bool => array!(bool, Bool, Bool),
         TensorElementType::String => {
-            let (shape, texts) = value.try_extract_strings().ok()?;
-            let shape = shape.iter().map(|&size| size as usize).collect();
+            let texts = if is_empty { Vec::new() } else { value.try_extract_strings().ok()?.1 };
             Array::strings(shape, texts.into_iter().map(String::into_bytes).collect())
         }
         _ => return None,

@@ -108,6 +108,10 @@ enum Elements {
 }
 
 fn elements(value: &DynValue, ty: TensorElementType) -> Option<Elements> {
+    // Where there is no element, it is in no place: no slice can be made of that.
+    if matches!(value.dtype(), ValueType::Tensor { shape, .. } if shape.contains(&0)) {
+        return Some(Elements::Exact(Vec::new()));
+    }
     macro_rules! of {
         ($type:ty, $variant:ident, $convert:expr) => {{
             let (_, elements) = value.try_extract_tensor::<$type>().ok()?;

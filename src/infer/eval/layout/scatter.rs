@@ -21,7 +21,9 @@ pub(super) fn scatter_nd(cx: &Cx) -> Result<Array> {
     cx.room(x.shape())?;
     let (slice, starts) = slice_offsets(x.shape(), indices)?;
     let offsets: Vec<usize> = starts.into_iter().flat_map(|start| start..start + slice).collect();
-    if offsets.len() != updates.len() {
+    let (places, depth) = indices.shape().split_at(indices.rank().saturating_sub(1));
+    let behind = depth.first().and_then(|&depth| x.shape().get(depth..)).unwrap_or_default();
+    if updates.shape() != [places, behind].concat() {
         return bad("the updates do not fit the indices");
     }
     write(cx, x, updates, &offsets)

@@ -94,6 +94,9 @@ pub(super) fn variadic(cx: &Cx) -> Result<Array> {
     if inputs.iter().any(|input| input.elem() != elem) {
         return bad("element types differ");
     }
+    if cx.version() < 8 && inputs.iter().any(|input| input.shape() != first.shape()) {
+        return bad("before version 8, shapes are not broadcast");
+    }
     let shape = broadcast(&inputs.iter().map(|input| input.shape()).collect::<Vec<_>>())?;
     cx.room(&shape)?;
     if elem.is_integer() {

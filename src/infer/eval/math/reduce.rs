@@ -56,6 +56,10 @@ pub(super) fn reduce(cx: &Cx) -> Result<Array> {
     };
     let groups = Groups::over(x.shape(), &axes, cx.flag("keepdims", true))?;
     cx.room(&groups.shape)?;
+    // What the mean of nothing is, nobody says: a NaN, or 0.
+    if cx.call.op == "ReduceMean" && groups.size == 0 && groups.count > 0 {
+        return Err(Refusal::Unsupported);
+    }
     let elem = x.elem();
     if (elem.is_integer() || elem == ElemType::Bool)
         && let Some(reducer) = int_reducer(cx.call.op)
@@ -74,10 +78,7 @@ type IntReducer = fn(ElemType, &[i128]) -> Result<i128>;
 fn int_reducer(op: &str) -> Option<IntReducer> {
     Some(match op {
         "ReduceSum" => |_, group| Ok(group.iter().sum()),
-        "ReduceMean" => |_, group| match group.len() {
-            0 => bad("the mean of no integers"),
-            count => Ok(group.iter().sum::<i128>() / count as i128),
-        },
+        "ReduceMean" => |_, group| Ok(group.iter().sum::<i128>() / group.len() as i128),
         "ReduceMax" => |elem, group| Ok(group.iter().copied().max().unwrap_or(bounds(elem).0)),
         "ReduceMin" => |elem, group| Ok(group.iter().copied().min().unwrap_or(bounds(elem).1)),
         "ReduceProd" => |_, group| Ok(group.iter().fold(1, |a, &b| a.wrapping_mul(b))),

@@ -54,6 +54,9 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
     if extra.len() != rank || wanted.as_ref().is_some_and(|sizes| sizes.len() != rank) {
         return bad("the window does not fit the spatial axes");
     }
+    if spatial.contains(&0) {
+        return bad("there is nothing to spread");
+    }
     let auto = cx.text("auto_pad", "NOTSET");
     for i in 0..rank {
         let full = spatial[i]

@@ -14,17 +14,19 @@ pub(super) fn deform_conv(cx: &Cx) -> Result<Array> {
     let window = Window::of(cx, spatial, Some(kernel))?;
     let rank = spatial.len();
     let (places, taps, plane) = (numel(&window.output)?, numel(kernel)?, numel(spatial)?);
+    let at_places = |channels: usize| [&[batch, channels][..], &window.output[..]].concat();
     let fits = features % groups == 0
         && depth.checked_mul(groups) == Some(channels)
         && channels % offset_groups == 0
-        && offsets.len() == batch * offset_groups * taps * rank * places;
-    let mask = cx.maybe(4)?.map(Array::f64s).transpose()?;
-    if !fits || mask.as_ref().is_some_and(|mask| mask.len() != batch * offset_groups * taps * places) {
+        && offsets.shape() == at_places(offset_groups * taps * rank);
+    let mask = cx.maybe(4)?;
+    if !fits || mask.is_some_and(|mask| mask.shape() != at_places(offset_groups * taps)) {
         return Err(MISFIT);
     }
     if rank == 0 || rank > 8 {
         return bad("expected one to eight spatial axes");
     }
+    let mask = mask.map(Array::f64s).transpose()?;
     window.afford(cx, &[batch, features, depth, 1 << rank])?;
     let mut shape = vec![batch, features];
     shape.extend(&window.output);

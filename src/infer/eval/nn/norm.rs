@@ -105,7 +105,7 @@ pub(super) fn group(cx: &Cx) -> Result<Array> {
 pub(super) fn instance(cx: &Cx) -> Result<Array> {
     let (x, scale, bias) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;
-    if x.rank() < 2 {
+    if x.rank() < 2 || [scale, bias].iter().any(|vector| vector.shape() != &x.shape()[1..2]) {
         return Err(MISFIT);
     }
     let groups = Groups::over(x.shape(), &(2..x.rank()).collect::<Vec<_>>(), true)?;

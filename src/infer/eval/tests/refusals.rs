@@ -53,6 +53,8 @@ fn what_runtimes_differ_in_is_refused() {
     let slopes = reals(&[2, 1], &[1.0, 2.0]);
     call("PRelu").of(reals(&[3], &[1.0, -2.0, 3.0])).of(slopes).refused();
     call("NonZero").of(reals(&[], &[1.0])).refused();
+    call("Sum").version(6).of(reals(&[1], &[1.0])).of(reals(&[2], &[1.0, 2.0])).refused();
+    call("ReduceMean").of(reals(&[0], &[])).refused();
     let row = reals(&[1, 1, 6], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     let pool = call("AveragePool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", &[1]);
     pool.ints("strides", &[3]).of(row).refused();
