@@ -5,6 +5,7 @@
 //! `torch/fx/experimental/symbolic_shapes.py`, `torch/_dynamo/exc.py`, `torch/fx/proxy.py`.
 
 use super::remark::{Input, Kind};
+use super::violation;
 use super::warning::{after, first_word, quoted};
 
 /// The fault behind an exception's message; `None` where it has no rule of its own.
@@ -28,10 +29,15 @@ fn specialized(message: &str) -> Option<Kind> {
     }
     let constant = ["specialized it to be a constant (", "was inferred to be a constant ("];
     let size = constant.iter().find_map(|wording| after(message, wording)).and_then(number);
-    size.map(|size| {
-        let (input, axis) = after(message, "L['").map_or((Input::Unknown, None), named_dimension);
+    let fixed = |size| {
+        let sentence = message.lines().find(|line| constant.iter().any(|wording| line.contains(wording)));
+        let axis = sentence.and_then(|sentence| after(sentence, "L['"));
+        let (input, axis) = axis.map_or((Input::Unknown, None), named_dimension);
         Kind::Specialized { input, axis, size: Some(size) }
-    })
+    };
+    size.map(fixed)
+        .or_else(|| violation::guard(message).map(|guard| Kind::Guarded { guard }))
+        .or_else(|| violation::equal(message).map(|(one, other)| Kind::Equal { one, other }))
 }
 
 /// `inputs[0].shape[1]`, or `L['x'].size()[1]`.

@@ -5,6 +5,7 @@ use crate::diag::known;
 
 use super::finding::{Words, shown};
 use super::remark::{Input, Kind, Remark};
+use super::violation::Guard;
 
 /// The words for a remark that stopped the export.
 pub fn words(remark: &Remark) -> Option<Words> {
@@ -13,6 +14,8 @@ pub fn words(remark: &Remark) -> Option<Words> {
         Kind::Specialized { input, axis, size } => {
             Some(specialized(input, *axis, *size, code, remark.certain))
         }
+        Kind::Guarded { guard } => Some(guarded(guard)),
+        Kind::Equal { one, other } => Some(equal(one, other)),
         Kind::ZeroOneSpecialized { input, axis, size } => Some(zero_one(input, *axis, *size)),
         // `float(x.mean())` asks as a branch does, where no branch is.
         Kind::DataDependentBranch { expression } if makes_number(code) => Some(value(expression, code)),
@@ -60,6 +63,26 @@ fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str, 
             "where {size} is written as a number, or was made one by `int()`, write {write}; \
             `reshape` takes -1 for one axis"
         ),
+    }
+}
+
+fn guarded(guard: &Guard) -> Words {
+    Words {
+        rule: known::BAKED_SHAPE,
+        level: Level::Error,
+        message: format!("{}, but is promised to be free", guard.in_words()),
+        note: "a decision of the model, `if x.shape[1] > 8`, or of an operator, goes one way for some sizes only",
+        help: "give the range to the export, or write the model without the decision".into(),
+    }
+}
+
+fn equal(one: &str, other: &str) -> Words {
+    Words {
+        rule: known::BAKED_SHAPE,
+        level: Level::Error,
+        message: format!("`{one}` has to equal `{other}`, but both are promised to be free"),
+        note: "the model works only where the two sizes are equal: an operator takes both",
+        help: "give both axes the same `Dim` in `dynamic_shapes`".into(),
     }
 }
 

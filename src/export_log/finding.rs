@@ -3,6 +3,7 @@
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place, RuleId, TextPlace};
 
+use super::code::{compares_counts, condition, is_loop, is_state, of_model, reads_shape};
 use super::constants::constant_tensor;
 use super::failures;
 use super::remark::{Kind, PythonType, Remark};
@@ -27,6 +28,8 @@ pub fn finding(remark: &Remark) -> Option<Finding> {
     if !words.help.is_empty() {
         finding = finding.help(words.help);
     }
+    let finding_with = |finding: Finding, detail: &String| finding.note(detail.clone());
+    finding = remark.details.iter().fold(finding, finding_with);
     if remark.count > 1 {
         finding = finding.note(format!("the log says so {} times", remark.count));
     }
@@ -68,11 +71,6 @@ pub fn shown(code: &str, stand_in: &str) -> String {
     if code.is_empty() { stand_in.to_owned() } else { format!("`{code}`") }
 }
 
-/// What a value was made of: the size of a tensor, or its elements.
-fn reads_shape(code: &str) -> bool {
-    code.contains(".shape") || code.contains(".size(") || code.contains("len(")
-}
-
 fn python_value(python: PythonType, remark: &Remark) -> Words {
     let code = remark.code();
     match python {
@@ -82,11 +80,6 @@ fn python_value(python: PythonType, remark: &Remark) -> Words {
         PythonType::Index | PythonType::Integer | PythonType::Float if reads_shape(code) => shape_value(code),
         _ => item(python, code),
     }
-}
-
-fn is_loop(code: &str) -> bool {
-    let iterates = code.starts_with("for ") || code.contains(" for ");
-    iterates && (code.contains(" range(") || code.contains(" enumerate("))
 }
 
 fn branch(code: &str) -> Words {
@@ -102,7 +95,11 @@ fn branch(code: &str) -> Words {
     Words {
         rule: known::TRACED_BRANCH,
         // On sizes, and on what the model holds, every input that it is made for may take the same way.
-        level: if asserts || of_model(condition(code)) || reads_shape(code) {
+        level: if asserts
+            || of_model(condition(code))
+            || reads_shape(code)
+            || compares_counts(condition(code))
+        {
             Level::Info
         } else {
             Level::Warning
@@ -118,40 +115,6 @@ fn branch(code: &str) -> Words {
                 .into()
         },
     }
-}
-
-/// Whether all that is asked for its truth is an attribute of the model: `self.enabled`.
-fn of_model(condition: &str) -> bool {
-    let words = condition.split_whitespace().filter(|word| !matches!(*word, "not" | "and" | "or"));
-    let is_attribute = |word: &str| {
-        word.strip_prefix("self.")
-            .is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || "._".contains(c)))
-    };
-    !condition.is_empty() && words.into_iter().all(is_attribute)
-}
-
-/// Whether every number that is taken out of a tensor comes from an attribute of the model: `self.steps.item()`.
-fn is_state(code: &str) -> bool {
-    let receiver = |before: &str| -> bool {
-        let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
-        before[start..].starts_with("self.")
-    };
-    let calls = [".item()", ".tolist()"];
-    let by_method =
-        calls.iter().flat_map(|call| code.match_indices(call)).map(|(at, _)| receiver(&code[..at]));
-    let functions = ["int(", "float("];
-    let by_function = functions.iter().flat_map(|call| {
-        code.match_indices(call).map(|(at, _)| code[at + call.len()..].starts_with("self."))
-    });
-    let all: Vec<bool> = by_method.chain(by_function).collect();
-    !all.is_empty() && all.into_iter().all(|state| state)
-}
-
-/// The condition of `if …:`; the code itself where it is no statement of that form.
-fn condition(code: &str) -> &str {
-    let keywords = ["if ", "elif ", "while "];
-    let rest = keywords.iter().find_map(|keyword| code.strip_prefix(keyword));
-    rest.and_then(|rest| rest.strip_suffix(':')).unwrap_or(code)
 }
 
 fn numpy_array(code: &str) -> Words {

@@ -4,6 +4,7 @@
 //! TorchScript reader; here they only tell which line an operator came from.
 
 mod cause;
+mod code;
 mod constants;
 mod failure;
 mod failures;
@@ -14,6 +15,7 @@ mod suspects;
 #[cfg(test)]
 mod tests;
 mod text;
+mod violation;
 mod warning;
 
 use std::cell::RefCell;
@@ -139,7 +141,11 @@ impl Log<'_> {
         let certain = place.is_some();
         let callers = || chain.iter().flat_map(Failure::callers).collect::<Vec<Frame>>();
         let place = place.or_else(|| self.suspects.find(&kind, &callers()));
-        Some(Remark { certain, ..self.remark(kind, place, failure.log_line) })
+        let others = violation::others(failure.message).into_iter().map(|other| format!("besides, {other}"));
+        let fixes = violation::suggested(failure.message);
+        let suggested = fixes.into_iter().map(|fix| format!("the exporter suggests `{fix}`"));
+        let details = others.chain(suggested).collect();
+        Some(Remark { certain, details, ..self.remark(kind, place, failure.log_line) })
     }
 
     /// The node that could not be converted: the last one of its operator in the graph that was printed
@@ -192,6 +198,7 @@ impl Log<'_> {
             in_library: false,
             certain: true,
             count: 1,
+            details: Vec::new(),
         }
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use crate::diag::SourcePlace;
 use crate::source::without_comment;
 
+use super::violation::Guard;
+
 /// One thing that the log says, however often it says it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
@@ -21,6 +23,8 @@ pub struct Remark {
     pub certain: bool,
     /// How often the log says it of this place.
     pub count: u32,
+    /// What the exporter says beside it: other axes, and what it suggests.
+    pub details: Vec<String>,
 }
 
 /// What a value was turned into when the tracer lost sight of it.
@@ -58,6 +62,10 @@ pub enum Kind {
     IndexPutNonConsecutive,
     /// A size that the model works for alone: "specialized it to be a constant (2)".
     Specialized { input: Input, axis: Option<u32>, size: Option<i64> },
+    /// A condition on a size, which not all sizes that were promised meet: "the generated guard … <= 8".
+    Guarded { guard: Guard },
+    /// Two sizes that the code takes for equal, though they were promised to be two.
+    Equal { one: String, other: String },
     /// An example size of 1 (or 0), which torch.export never leaves free.
     ZeroOneSpecialized { input: Input, axis: Option<u32>, size: i64 },
     /// A Python decision on a value of the data: "Could not guard on data-dependent expression".

@@ -33,6 +33,8 @@ fn python_values() {
     for (into, code, rule) in [
         ("Python boolean", "if x.sum() > 0:", "traced-branch"),
         ("Python boolean", "y = a if mask.any() else b", "traced-branch"),
+        ("Python boolean", "if level > 0.5:", "traced-branch"),
+        ("Python boolean", "if norm(x) > 1:", "traced-branch"),
         ("Python integer", "return x * int(k)", "item-baked"),
         ("Python index", "for i in range(x.shape[0]):", "unrolled-loop"),
         ("Python index", "return self.table[k]", "item-baked"),
@@ -49,6 +51,7 @@ fn python_values() {
         ("Python integer", "n = int(x.shape[0] / 2)", "baked-shape"),
         ("Python float", "s = q / math.sqrt(q.size(-1))", "baked-shape"),
         ("Python boolean", "if x.shape[1] > 8:", "traced-branch"),
+        ("Python boolean", "if height % 8 != 0 or W > self.limit - 1:", "traced-branch"),
         ("Python boolean", "if not self.enabled:", "traced-branch"),
         ("Python number", "s = x * self.scale.item()", "item-baked"),
     ] {

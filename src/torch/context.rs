@@ -188,8 +188,8 @@ fn varying_values(trace: &Trace) -> Vec<bool> {
             for value in node.outputs.iter().chain(inner) {
                 varies[value.index()] = true;
             }
-            // An in-place operator makes what it writes to depend on what it reads.
-            if node.op.in_place_of().is_some()
+            // What is written in place depends on what was written, and so does a list on what is put into it.
+            if node.op.changes_first()
                 && let Some(receiver) = trace.receiver(node)
             {
                 varies[receiver.index()] = true;

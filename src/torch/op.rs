@@ -74,6 +74,12 @@ impl Op {
         self.in_place_of().filter(|name| !SHAPE_ONLY.contains(name))
     }
 
+    /// Whether it puts something into its first operand: writes to a tensor in place, or changes a list.
+    pub fn changes_first(&self) -> bool {
+        const OF_LISTS: [&str; 4] = ["_set_item", "append", "extend", "insert"];
+        self.in_place_of().is_some() || self.aten().is_some_and(|name| OF_LISTS.contains(&name))
+    }
+
     /// The name without the mark of an in-place operator: `add` for `add_`. `None` if it is not in place
     /// (`__and__` is not).
     pub fn in_place_of(&self) -> Option<&str> {
@@ -122,5 +128,7 @@ mod tests {
         assert_eq!(Op::parse("mylib::add_").in_place_of(), None);
         assert_eq!(Op::parse("aten::add_").writes(), Some("add"));
         assert_eq!(Op::parse("aten::squeeze_").writes(), None);
+        assert!(Op::parse("aten::append").changes_first() && Op::parse("aten::add_").changes_first());
+        assert!(!Op::parse("aten::stack").changes_first());
     }
 }

@@ -9,16 +9,20 @@ use indexmap::IndexMap;
 
 use self::axis::{Axis, Element, elements_taken};
 use self::body::{body, is_alike};
-use crate::diag::Finding;
 use crate::diag::known::UNROLLED_LOOP;
+use crate::diag::{Finding, Level, SourcePlace};
 use crate::torch::context::Context;
 use crate::torch::trace::{NodeId, Trace, User};
+use crate::torch::types::Size;
 
 /// Fewer steps than this are not taken for a loop.
 const MIN_STEPS: usize = 3;
 
 /// No more nodes of one step than this are asked for their module.
 const MAX_STEP_NODES: usize = 512;
+
+/// Lines above the body of a loop among which its head is looked for.
+const MAX_LINES: usize = 50;
 
 struct Loop {
     over: Axis,
@@ -62,8 +66,10 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
         let Some(first) = loops.first() else { continue };
         let (steps, axis, base) = (first.steps, first.over.axis, context.describe(first.over.base));
         let user = first.used_by.and_then(|id| context.user_source(context.trace.node(id)));
+        let is_meant = loops.iter().all(|one| is_of_fixed_length(context, one));
+        let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
         let mut finding = context
-            .finding(UNROLLED_LOOP, first.first, format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"))
+            .finding(rule, first.first, format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"))
             .label("the first step")
             .note(format!("the model computes {steps} steps whatever the length of that axis: longer input is cut off, shorter fails"))
             .help(
@@ -83,6 +89,38 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
         }
         out.push(finding);
     }
+}
+
+/// Whether a loop is as long in every run: along an axis that has one size in a graph that says which sizes vary; or in
+/// Python, where its author wrote the number.
+fn is_of_fixed_length(context: &Context, found: &Loop) -> bool {
+    let Axis { base, axis } = found.over;
+    let trace = context.trace;
+    let shape = |value| trace.value(value).ty.shape().unwrap_or_default();
+    let is_free = |size: &Size| size.fixed().is_none();
+    let from_start = if axis < 0 { axis + shape(base).len() as i64 } else { axis };
+    let length = usize::try_from(from_start).ok().and_then(|axis| shape(base).get(axis));
+    let says_what_varies = trace.inputs().any(|input| shape(input).iter().any(is_free));
+    let by_interface = says_what_varies && length.is_some_and(|length| !is_free(length));
+    by_interface || context.user_source(trace.node(found.first)).is_some_and(|at| is_counted(context, &at))
+}
+
+/// Whether the line stands in a loop whose author wrote how often it runs.
+fn is_counted(context: &Context, at: &SourcePlace) -> bool {
+    let indent = |code: &str| code.len() - code.trim_start().len();
+    let Some(code) = context.sources.line(&at.file, at.line) else { return false };
+    if counts_a_number(&code) {
+        return true;
+    }
+    let above = (1..at.line).rev().take(MAX_LINES).map_while(|line| context.sources.line(&at.file, line));
+    let around = above.filter(|line| !line.trim().is_empty()).find(|line| indent(line) < indent(&code));
+    around.is_some_and(|around| counts_a_number(&around))
+}
+
+/// `for t in range(6)`
+fn counts_a_number(code: &str) -> bool {
+    let counted = code.split_once(" in range(").and_then(|(_, rest)| rest.split_once(')'));
+    counted.is_some_and(|(count, _)| !count.is_empty() && count.bytes().all(|c| c.is_ascii_digit()))
 }
 
 /// Whether two loops have the same number of steps, and their first elements are taken on one line or

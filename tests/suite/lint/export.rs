@@ -295,7 +295,18 @@ fn unrolled_loops() {
     let graph = format!(
         "g (float[4,N,8] x, float[8,8] w, float[1,N,8] h) => (float[1,N,8] h3) {{ s0, s1, s2, s3 = Split <axis = 0> (x)  {body} }}"
     );
-    finds(13, &graph, &["EXP007 warning"]);
+    // Four steps in every run, as the interface says, which tells what varies; or does not tell.
+    finds(13, &graph, &["EXP007 info"]);
+    finds(13, &graph.replace('N', "2"), &["EXP007 warning"]);
+    // Three steps are a loop where the axis is as long as it likes.
+    let three = |length: &str| {
+        let body = format!("{} {} {}", step(0, "h"), step(1, "h0"), step(2, "h1"));
+        format!(
+            "g (float[{length},2,8] x, float[8,8] w, float[1,2,8] h) => (float[1,2,8] h2) {{ s0, s1, s2 = Split <axis = 0> (x)  {body} }}"
+        )
+    };
+    finds(13, &three("time"), &["EXP001 error", "EXP007 warning"]);
+    finds(13, &three("3"), &[]);
     // Query, key and value, and the gates of one cell: parts that go different ways.
     finds(
         13,
@@ -322,6 +333,12 @@ fn sizes_of_parts_masks_and_biases() {
     finds(
         18,
         "g (float[batch,4] x) => (float[1,4] a, float[1,4] b) <int64[2] s = {1, 1}> { a, b = Split <axis = 0> (x, s) }",
+        &["EXP001 error"],
+    );
+    // A mask of the traced length, by which the sequence is multiplied; on the right stands a weight.
+    finds(
+        18,
+        "g (float[batch,seq,4] x) => (float[batch,2,4] y) <float[2,2] m = {1, 0, 1, 1}> { y = MatMul (m, x) }",
         &["EXP001 error"],
     );
     let squeeze = |dims: &str| {

@@ -67,7 +67,7 @@ impl Demands<'_> {
             "Expand" => self.expand(node),
             "Resize" => self.resize(node).into_iter().collect(),
             "Concat" => self.concat(node, Maker::Here),
-            "MatMul" => self.pairs(node, 2, Maker::Here),
+            "MatMul" => self.pairs(node, 2, Maker::Here).into_iter().chain(self.contracted(node)).collect(),
             "Gemm" => self.bias(node).into_iter().collect(),
             "Split" => self.split(node).into_iter().collect(),
             "Squeeze" => self.squeeze(node).into_iter().collect(),
@@ -127,6 +127,17 @@ impl Demands<'_> {
             }
         }
         found
+    }
+
+    /// The axis along which a constant matrix is multiplied: a mask of the traced length, `torch.ones(5, 5).tril() @ x`.
+    /// What stands on the right is a weight of the features.
+    fn contracted(&self, node: &Node) -> Option<Demand> {
+        let ([.., _, columns], [.., rows, _]) =
+            (self.dims(node, 0).filter(|_| self.is_cause(node, 0))?, self.dims(node, 1)?)
+        else {
+            return None;
+        };
+        self.demand(0, rows, columns, Kind::Equal)
     }
 
     /// A constant along one axis only is a parameter of the features that stand there, not a traced size;

@@ -9,6 +9,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Detector;
+use super::free::FreeSizes;
 use crate::diag::known::UNROLLED_LOOP;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::Dim;
@@ -19,12 +20,17 @@ use crate::lint::locate::Part;
 
 pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 
-/// Fewer steps are more likely written by hand: coordinates, gates, query, key and value.
-const MIN_STEPS: usize = 4;
+/// Fewer steps are more likely written by hand: two halves, query and key.
+const MIN_STEPS: usize = 3;
+/// With fewer there is no pair of steps between the first and the last: three coordinates, gates, or query, key and
+/// value look so too, but along an axis of as many elements, not of a free size.
+const MIN_COMPARED: usize = 4;
 /// Nodes that a step has to have, constants not counted.
 const MIN_BODY: usize = 3;
 /// Operators by which steps are put together that do not need one another.
 const ACCUMULATING: [&str; 6] = ["Add", "Concat", "Max", "Min", "Mul", "Sum"];
+/// Nodes that prepare a slice for the loop that it is taken for.
+const MAX_PREPARING: usize = 3;
 /// Series of taps that are looked at, as each costs a walk along the graph.
 const MAX_SERIES: usize = 64;
 
@@ -50,7 +56,7 @@ struct Unrolled {
     recurrent: bool,
 }
 
-fn unrolled(cx: &LintContext, found: &Unrolled) -> Finding {
+fn unrolled(cx: &LintContext, found: &Unrolled, is_static: bool) -> Finding {
     let (value, axis, _) = found.series;
     let message = format!(
         "{} copies of the same {} nodes follow one another, one for each step along axis {axis} of `{}`",
@@ -58,14 +64,13 @@ fn unrolled(cx: &LintContext, found: &Unrolled) -> Finding {
         found.body,
         cx.name(value)
     );
-    let size =
-        usize::try_from(axis).ok().and_then(|axis| cx.facts[value].dims()?.get(axis).cloned().flatten());
-    // Where the interface fixes the length, and no step needs another, the copies are right for every input.
-    let is_free = size.as_ref().is_some_and(|size| size.as_const().is_none());
-    let rule =
-        if is_free || found.recurrent || axis == 0 { UNROLLED_LOOP } else { UNROLLED_LOOP.at(Level::Info) };
+    let free = free_length(cx, found.series);
+    // Where the interface says which sizes vary, and this one does not, the copies are right for every input. Where
+    // none varies, the interface may just be that of the trace.
+    let is_meant = free.is_none() && !(is_static && (found.recurrent || axis == 0));
+    let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
     let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
-    let finding = match size.as_ref().filter(|size| size.as_const().is_none()) {
+    let finding = match free {
         Some(size) => finding.note(format!(
             "the axis is as long as {size}, but the graph takes {} steps: more are ignored, and fewer fail",
             found.steps
@@ -81,7 +86,14 @@ fn unrolled(cx: &LintContext, found: &Unrolled) -> Finding {
     })
 }
 
+/// The length of the axis that a series goes along, where it varies.
+fn free_length(cx: &LintContext, (value, axis, _): Series) -> Option<Dim> {
+    let size = cx.facts[value].dims()?.get(usize::try_from(axis).ok()?)?.clone()?;
+    size.as_const().is_none().then_some(size)
+}
+
 fn run(cx: &LintContext, sink: &mut Sink) {
+    let is_static = FreeSizes::new(cx.model, cx.facts).is_empty();
     let mut series: BTreeMap<(NodeId, Series), Vec<Tap>> = BTreeMap::new();
     let mut first_of: FxHashMap<Series, NodeId> = FxHashMap::default();
     for (id, node) in cx.nodes() {
@@ -94,15 +106,25 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let long = series.into_iter().filter(|(_, taps)| taps.len() >= MIN_STEPS);
     for ((_, key), taps) in long.take(MAX_SERIES) {
         // A loop over several values has a series of taps for each of them; it is said of the first.
-        let known = |tap: &Tap| {
-            let mut users =
-                std::iter::once(tap.node).chain(cx.uses.of(tap.output).iter().map(|one| one.node));
-            users.any(|node| is_in_loop[node.index()])
-        };
+        let known = |tap: &Tap| is_in_loop[tap.node.index()] || leads_into(cx, tap.output, &is_in_loop);
         if !taps.iter().all(known) {
-            sink.extend(find(cx, key, taps, &mut is_in_loop).map(|found| unrolled(cx, &found)));
+            sink.extend(find(cx, key, taps, &mut is_in_loop).map(|found| unrolled(cx, &found, is_static)));
         }
     }
+}
+
+/// Whether a value is used in a loop, be it squeezed or reshaped before.
+fn leads_into(cx: &LintContext, mut value: ValueId, is_in_loop: &[bool]) -> bool {
+    for _ in 0..MAX_PREPARING {
+        let users = cx.uses.of(value);
+        if users.iter().any(|one| is_in_loop[one.node.index()]) {
+            return true;
+        }
+        let [only] = users else { return false };
+        let Some(output) = cx.model.nodes[only.node].output(0) else { return false };
+        value = output;
+    }
+    false
 }
 
 /// The slices that a node takes, each at a constant place.
@@ -151,24 +173,43 @@ fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [
     if taps.len() < MIN_STEPS || taps.windows(2).any(|pair| pair[1].start - pair[0].start != stride) {
         return None;
     }
-    let walk = Walk::along(cx, &taps);
     let steps = taps.len();
+    if steps < MIN_COMPARED && free_length(cx, series).is_none() {
+        return None;
+    }
+    let walk = Walk::along(cx, &taps);
     // The first step may lack what comes from a step before, and what follows the loop hangs on the last.
     let middle = walk.signatures(cx, steps);
     let (first, rest) = middle.get(1..steps - 1)?.split_first()?;
-    if first.nodes < MIN_BODY || rest.iter().any(|step| step != first) {
+    if first.ops.len() < MIN_BODY || rest.iter().any(|step| step != first) {
+        return None;
+    }
+    let is_like = |step: &Signature| 2 * first.in_common(step) >= first.ops.len().max(2 * MIN_BODY);
+    if steps < MIN_COMPARED && !middle.iter().all(is_like) {
         return None;
     }
     walk.step_of.keys().for_each(|node| is_in_loop[node.index()] = true);
-    Some(Unrolled { series, first: taps[0].node, steps, body: first.nodes, recurrent: walk.recurrent })
+    Some(Unrolled { series, first: taps[0].node, steps, body: first.ops.len(), recurrent: walk.recurrent })
 }
 
 /// The nodes of a step, as far as two steps can be compared.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Signature {
-    nodes: usize,
-    /// The sum of the hashes of the nodes, in whatever order they stand.
-    ops: u64,
+    /// A hash of each node, in order of the hashes.
+    ops: Vec<u64>,
+}
+
+impl Signature {
+    /// How many nodes of one step are in another too. The first step may lack what comes from a step before, the last
+    /// what the next would take; and what follows a loop hangs on its last step.
+    fn in_common(&self, other: &Signature) -> usize {
+        let mut others = other.ops.iter().peekable();
+        let is_there = |op: &&u64| {
+            while others.next_if(|other| *other < *op).is_some() {}
+            others.next_if(|other| *other == *op).is_some()
+        };
+        self.ops.iter().filter(is_there).count()
+    }
 }
 
 /// The nodes that depend on taps.
@@ -224,10 +265,9 @@ impl Walk {
             if node.outputs.iter().flatten().any(|&value| cx.facts[value].is_const()) {
                 continue;
             }
-            let signature = &mut found[step];
-            signature.nodes += 1;
-            signature.ops = signature.ops.wrapping_add(hash(cx, node));
+            found[step].ops.push(hash(cx, node));
         }
+        found.iter_mut().for_each(|step| step.ops.sort_unstable());
         found
     }
 }

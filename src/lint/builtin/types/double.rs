@@ -46,9 +46,10 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
         }
         None => format!("{nodes} in double between two casts, though the model is in {from}"),
     };
-    // Without a constant that widened it, the computation is in double since its author casts to it.
-    let rule =
-        if region.constants.is_empty() { FLOAT64_PROMOTION.at(Level::Info) } else { FLOAT64_PROMOTION };
+    // Without a constant that widened it, the computation is in double since its author casts to it; and so it is where
+    // the author's line says so.
+    let is_meant = region.constants.is_empty() || region.entries.iter().all(|&cast| is_written(cx, cast));
+    let rule = if is_meant { FLOAT64_PROMOTION.at(Level::Info) } else { FLOAT64_PROMOTION };
     let mut finding =
         cx.at_node(rule, entry, Part::Whole, message).label(format!("{from} becomes double here"));
     for &constant in region.constants.iter().take(SHOWN) {
@@ -61,6 +62,19 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
         "create the constants as {from}: dtype={}, or torch.float64 nowhere",
         torch_name(from)
     )))
+}
+
+/// Whether the line of Python that a cast came from casts to double itself: `x.double()`, `x.to(torch.float64)`.
+fn is_written(cx: &LintContext, cast: NodeId) -> bool {
+    let code = cx.places.own_source(cast).and_then(|source| source.code);
+    let casts = [
+        ".double()",
+        ".to(torch.float64",
+        ".to(torch.double",
+        ".type(torch.float64",
+        ".to(dtype=torch.float64",
+    ];
+    code.is_some_and(|code| casts.iter().any(|cast| code.contains(cast)))
 }
 
 fn torch_name(elem: ElemType) -> &'static str {

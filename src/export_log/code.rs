@@ -1,0 +1,64 @@
+//! What a line of Python asks, as far as its text tells.
+
+/// What a value was made of: the size of a tensor, or its elements.
+pub fn reads_shape(code: &str) -> bool {
+    code.contains(".shape") || code.contains(".size(") || code.contains("len(")
+}
+
+pub fn is_loop(code: &str) -> bool {
+    let iterates = code.starts_with("for ") || code.contains(" for ");
+    iterates && (code.contains(" range(") || code.contains(" enumerate("))
+}
+
+/// Whether all that is asked for its truth is an attribute of the model: `self.enabled`.
+pub fn of_model(condition: &str) -> bool {
+    let words = condition.split_whitespace().filter(|word| !matches!(*word, "not" | "and" | "or"));
+    let is_attribute = |word: &str| {
+        word.strip_prefix("self.")
+            .is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || "._".contains(c)))
+    };
+    !condition.is_empty() && words.into_iter().all(is_attribute)
+}
+
+/// Whether names are compared with whole numbers, and nothing is computed of a tensor: `h % 8 != 0 or w > 64`. Those
+/// are sizes mostly, which a line before took from a shape.
+pub fn compares_counts(condition: &str) -> bool {
+    let words = condition.split([' ', '(', ')']).filter(|word| !word.is_empty());
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let (names, others): (Vec<&str>, Vec<&str>) =
+        words.filter(|word| !matches!(*word, "not" | "and" | "or")).partition(|word| {
+            is_name(word) && word.bytes().all(|c| c.is_ascii_alphanumeric() || b"._".contains(&c))
+        });
+    let is_operator =
+        |word: &str| matches!(word, "<" | ">" | "<=" | ">=" | "==" | "!=" | "%" | "//" | "+" | "-" | "*");
+    let is_count = |word: &str| word.bytes().all(|c| c.is_ascii_digit());
+    let has_call = names.iter().any(|name| condition.contains(&format!("{name}(")));
+    !names.is_empty()
+        && !has_call
+        && others.iter().any(|word| is_count(word))
+        && others.iter().all(|word| is_count(word) || is_operator(word))
+}
+
+/// Whether every number that is taken out of a tensor comes from an attribute of the model: `self.steps.item()`.
+pub fn is_state(code: &str) -> bool {
+    let receiver = |before: &str| -> bool {
+        let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
+        before[start..].starts_with("self.")
+    };
+    let calls = [".item()", ".tolist()"];
+    let by_method =
+        calls.iter().flat_map(|call| code.match_indices(call)).map(|(at, _)| receiver(&code[..at]));
+    let functions = ["int(", "float("];
+    let by_function = functions.iter().flat_map(|call| {
+        code.match_indices(call).map(|(at, _)| code[at + call.len()..].starts_with("self."))
+    });
+    let all: Vec<bool> = by_method.chain(by_function).collect();
+    !all.is_empty() && all.into_iter().all(|state| state)
+}
+
+/// The condition of `if …:`; the code itself where it is no statement of that form.
+pub fn condition(code: &str) -> &str {
+    let keywords = ["if ", "elif ", "while "];
+    let rest = keywords.iter().find_map(|keyword| code.strip_prefix(keyword));
+    rest.and_then(|rest| rest.strip_suffix(':')).unwrap_or(code)
+}
