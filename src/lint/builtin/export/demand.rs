@@ -1,5 +1,8 @@
 //! What nodes demand of sizes: where a number stands for a size that is free.
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+
 use super::free::FreeSizes;
 use super::reach::Reach;
 use crate::graph::dim::{Answer, Dim};
@@ -115,10 +118,12 @@ impl Demands<'_> {
     /// Inputs that broadcast, but for the last `core` axes of each.
     fn pairs(&self, node: &Node, core: usize, maker: Maker) -> Vec<Demand> {
         let mut found = Vec::new();
+        // A node of many inputs has few shapes. With its own, none has a demand.
+        let shapes = (0..node.inputs.len()).filter_map(|input| self.dims(node, input));
+        let shapes: IndexSet<&[Size], FxBuildHasher> = shapes.collect();
         for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {
             let Some(of_fixed) = self.dims(node, fixed) else { continue };
-            for other in (0..node.inputs.len()).filter(|&other| other != fixed) {
-                let Some(of_other) = self.dims(node, other) else { continue };
+            for &of_other in &shapes {
                 let axes = of_fixed.iter().rev().zip(of_other.iter().rev()).skip(core);
                 let demands = axes.filter_map(|(k, size)| self.demand(fixed, size, k, Kind::Broadcast));
                 let is_mask = self.cx.input(node, fixed).and_then(Fact::elem) == Some(ElemType::Bool);
