@@ -53,11 +53,9 @@ fn read_in(model: &Model, graph: GraphId) -> impl Iterator<Item = ValueId> {
     nodes.chain(scope.outputs.iter().map(|port| port.value))
 }
 
-/// What a node reads, with the graphs in it.
+/// What a node reads, with the nodes in it.
 pub(super) fn read_by(model: &Model, node: NodeId) -> Vec<ValueId> {
-    let own = model.nodes[node].inputs.iter().flatten().copied();
-    let bodies = model.nodes[node].graphs().flat_map(|body| scopes::nested(model, body));
-    own.chain(bodies.flat_map(|body| read_in(model, body).collect::<Vec<_>>())).collect()
+    released(model, node, &mut FxHashSet::default())
 }
 
 /// Every node that no output of the model needs, those that only such nodes read included.
