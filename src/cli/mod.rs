@@ -13,3 +13,11 @@ pub mod selectors;
 pub mod server;
 
 pub use failure::{Failure, Status};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// The threads that work on several files, as many as `--jobs` says.
+fn pool(jobs: Option<usize>) -> Result<ThreadPool, Failure> {
+    let pool = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
+    pool.map_err(|error| Failure::new(format!("--jobs: {error}")))
+}

@@ -14,7 +14,7 @@ mod tests;
 use egg::Id;
 use rustc_hash::FxHashMap;
 
-use super::cost::{Cost, own};
+use super::cost::{Cost, Pricing};
 use super::legality::Target;
 use crate::egraph::{EGraph, ENode};
 use crate::graph::NodeId;
@@ -46,15 +46,15 @@ impl Choice {
 /// Chooses forms for `roots` and all that they need.
 ///
 /// `original` holds the forms that the graph came with. Roots without a legal form are left out of the
-/// choice. With `keep`, the forms that the graph came with cost nothing, so that those which are legal stay.
+/// choice. Without `pricing`, the forms that the graph came with cost nothing, so that those which are legal stay.
 pub fn choose(
     egraph: &EGraph,
     target: &Target,
     original: &FxHashMap<ENode, NodeId>,
     roots: &[Id],
-    keep: bool,
+    pricing: Option<&Pricing>,
 ) -> Choice {
-    let forms = Forms::of(egraph, target, original, keep);
+    let forms = Forms::of(egraph, target, original, pricing);
     let possible = forms.cheapest();
     let roots: Vec<usize> =
         roots.iter().filter_map(|&root| forms.index.get(&egraph.find(root)).copied()).collect();
@@ -92,11 +92,17 @@ struct Forms {
 }
 
 impl Forms {
-    fn of(egraph: &EGraph, target: &Target, original: &FxHashMap<ENode, NodeId>, keep: bool) -> Self {
+    fn of(
+        egraph: &EGraph,
+        target: &Target,
+        original: &FxHashMap<ENode, NodeId>,
+        pricing: Option<&Pricing>,
+    ) -> Self {
+        let by_nodes = Pricing::default();
         let mut ids: Vec<Id> = egraph.classes().map(|class| class.id).collect();
         ids.sort_unstable();
         let index: FxHashMap<Id, usize> = ids.iter().enumerate().map(|(index, &id)| (id, index)).collect();
-        let form = |(at, enode): (usize, &ENode)| {
+        let form = |id: Id, at: usize, enode: &ENode| {
             let is_original = original.contains_key(enode);
             let legal = match enode {
                 ENode::Call(call) => (target.is_source && is_original) || target.legal(egraph, call).is_ok(),
@@ -107,13 +113,19 @@ impl Forms {
                 egg::Language::children(enode).iter().map(|&child| index[&egraph.find(child)]).collect();
             inputs.sort_unstable();
             inputs.dedup();
-            let cost = if keep && is_original { Cost::default() } else { own(egraph, enode, is_original) };
+            let cost = match pricing {
+                None if is_original => Cost::default(),
+                _ => pricing.unwrap_or(&by_nodes).own(egraph, id, enode, is_original),
+            };
             legal.then_some(Form { at, cost, inputs, materials: Vec::new() })
         };
-        let mut of: Vec<Vec<Form>> =
-            ids.iter().map(|&id| egraph[id].nodes.iter().enumerate().filter_map(form).collect()).collect();
-        if !keep {
-            weights::compute(egraph, &ids, &mut of);
+        let forms = |&id: &Id| {
+            let nodes = egraph[id].nodes.iter().enumerate();
+            nodes.filter_map(|(at, enode)| form(id, at, enode)).collect()
+        };
+        let mut of: Vec<Vec<Form>> = ids.iter().map(forms).collect();
+        if let Some(pricing) = pricing {
+            weights::compute(egraph, pricing, &ids, &mut of);
         }
         Forms { takers: Takers::of(&of), ids, index, of }
     }

@@ -1,7 +1,13 @@
 //! What a form costs: integers, so that sums do not depend on their order.
 
+mod prices;
+mod work;
+
 use egg::Id;
 
+pub use self::prices::Objective;
+use self::prices::{Prices, per_1024};
+pub use self::work::Guesses;
 use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::{Def, ElemType};
 use crate::infer::{Fact, MAX_ELEMENTS, Shape};
@@ -34,76 +40,86 @@ impl Cost {
     }
 }
 
-/// One node, whatever it does, is worth this much.
-const NODE: u64 = 100;
-/// A node that moves or recomputes the whole tensor without arithmetic to speak of.
-const MOVE: u64 = 20;
-/// A node that only gives its input another shape or name.
-const VIEW: u64 = 5;
-/// Elementwise arithmetic.
-const ELEMENTWISE: u64 = 30;
-/// Products of matrices, convolutions, attention, recurrence: what the time goes to.
-const HEAVY: u64 = 1000;
-/// A constant that has to be written into the file, and each 64 bytes of it.
-const CONSTANT: u64 = 4;
-const CONSTANT_BYTES: u64 = 64;
-/// Of larger constants, each 8 bytes: a weight is not written twice to save a node.
-const WEIGHT_BYTES: u64 = 8;
 /// What a form must save before it is taken in place of the one that the graph came with.
 const CHANGE: u64 = 1;
 
-/// The cost of a form without that of its inputs.
-///
-/// `is_original` says that the graph came with it; of two forms that cost the same it is taken.
-pub fn own(egraph: &EGraph, enode: &ENode, is_original: bool) -> Cost {
-    let change = if is_original { 0 } else { CHANGE };
-    Cost(match enode {
-        ENode::Absent => 0,
-        ENode::Leaf(value) => {
-            let model = egraph.analysis.tables.model;
-            let class = egraph.lookup(enode.clone()).map(|class| &egraph[class]);
-            let weight = class.map(|class| class.data.fact()).filter(|fact| fact.is_const());
-            match model.values[*value].def {
-                _ if model.values[*value].graph != egraph.analysis.graph => 0,
-                // A `Constant` node is in the file anyway, but an equal initializer saves it.
-                Def::Node { .. } => 1 + weight.map_or(0, stored),
-                _ => weight.map_or(0, stored),
+/// By what forms are chosen.
+#[derive(Clone, Debug, Default)]
+pub struct Pricing {
+    pub objective: Objective,
+    pub guesses: Guesses,
+}
+
+impl Pricing {
+    fn prices(&self) -> &'static Prices {
+        self.objective.prices()
+    }
+
+    /// The cost of a form of a class without that of its inputs.
+    ///
+    /// `is_original` says that the graph came with it; of two forms that cost the same it is taken.
+    pub fn own(&self, egraph: &EGraph, class: Id, enode: &ENode, is_original: bool) -> Cost {
+        let change = Cost(if is_original { 0 } else { CHANGE });
+        let data = &egraph[class].data;
+        match enode {
+            ENode::Absent | ENode::Output { .. } => Cost::default(),
+            ENode::Leaf(value) => {
+                let model = egraph.analysis.tables.model;
+                let held = || if data.fact().is_const() { self.stored(data.fact()) } else { Cost::default() };
+                match model.values[*value].def {
+                    _ if model.values[*value].graph != egraph.analysis.graph => Cost::default(),
+                    // A `Constant` node is in the file anyway, but an equal initializer saves it.
+                    Def::Node { .. } => Cost(1).plus(held()),
+                    _ => held(),
+                }
             }
+            ENode::Const(id) => {
+                let array = egraph.analysis.tables.constant(*id);
+                Cost(self.prices().constant).plus(self.stored_elements(array.len(), array.elem().bits()))
+            }
+            ENode::Call(call) => self.work(egraph, call, &data.facts).plus(change),
         }
-        ENode::Const(id) => {
-            let array = egraph.analysis.tables.constant(*id);
-            CONSTANT + stored_bytes(array.len() * array.elem().bits().unwrap_or(64) / 8)
+    }
+
+    /// The cost of a constant that is computed beforehand.
+    pub fn beforehand(&self, fact: &Fact) -> Cost {
+        Cost(self.prices().constant + CHANGE).plus(self.stored(fact))
+    }
+
+    /// What it costs that a constant is in the file.
+    fn stored(&self, fact: &Fact) -> Cost {
+        let elements = fact.shape().and_then(Shape::to_static).map(|dims| dims.iter().product::<usize>());
+        self.stored_elements(elements.unwrap_or(0), fact.elem().and_then(ElemType::bits))
+    }
+
+    fn stored_elements(&self, elements: usize, bits: Option<usize>) -> Cost {
+        const LARGE: usize = MAX_ELEMENTS * 8;
+        let bytes = elements.saturating_mul(bits.unwrap_or(64)) / 8;
+        self.prices().stored(bytes, bytes > LARGE)
+    }
+
+    /// What a node that gives values of such facts costs.
+    fn work(&self, egraph: &EGraph, call: &Call, given: &[Fact]) -> Cost {
+        let prices = self.prices();
+        let key = egraph.analysis.tables.op(call.op);
+        let work = operator(&key.domain, &key.name).map(|operator| operator.work);
+        let by_kind = match work {
+            Some(Work::View) => prices.view,
+            Some(Work::Move) => prices.moving,
+            Some(Work::Elementwise | Work::Reduction) | None => prices.elements,
+            Some(Work::Product | Work::Control) => prices.product,
+        };
+        let fixed = Cost(prices.node + by_kind);
+        if !prices.sees_sizes() || work == Some(Work::View) {
+            return fixed;
         }
-        ENode::Output { .. } => 0,
-        ENode::Call(call) => NODE + work(egraph, call) + change,
-    })
-}
-
-/// What it costs that a constant is in the file.
-fn stored(fact: &Fact) -> u64 {
-    let elements = fact.shape().and_then(Shape::to_static).map(|dims| dims.iter().product::<usize>());
-    let bits = fact.elem().and_then(ElemType::bits).unwrap_or(64);
-    stored_bytes(elements.unwrap_or(0).saturating_mul(bits) / 8)
-}
-
-fn stored_bytes(bytes: usize) -> u64 {
-    const LARGE: usize = MAX_ELEMENTS * 8;
-    bytes as u64 / if bytes > LARGE { WEIGHT_BYTES } else { CONSTANT_BYTES }
-}
-
-/// The cost of a constant that is computed beforehand.
-pub fn computed(fact: &Fact) -> Cost {
-    Cost(CONSTANT + CHANGE + stored(fact))
-}
-
-/// What the operator itself costs, roughly in order of run time.
-fn work(egraph: &EGraph, call: &Call) -> u64 {
-    let key = egraph.analysis.tables.op(call.op);
-    match operator(&key.domain, &key.name).map(|operator| operator.work) {
-        Some(Work::View) => VIEW,
-        Some(Work::Move) => MOVE,
-        Some(Work::Elementwise | Work::Reduction) | None => ELEMENTWISE,
-        Some(Work::Product | Work::Control) => HEAVY,
+        let amount = self.guesses.amount(egraph, call, given);
+        let by_size = match work {
+            Some(Work::Move) => 0,
+            Some(Work::Product) => per_1024(amount.products, prices.summed),
+            _ => per_1024(amount.elements, prices.computed),
+        };
+        fixed.plus(Cost(per_1024(amount.bytes, prices.traffic))).plus(Cost(by_size))
     }
 }
 

@@ -10,7 +10,7 @@ mod plan;
 mod scope;
 
 pub use choose::{Choice, choose};
-pub use cost::Cost;
+pub use cost::{Cost, Guesses, Objective, Pricing};
 pub use legality::{Blocker, Target, blockers};
 pub use plan::{Chosen, Planned, plan};
 pub use scope::{Done, Task, run};

@@ -4,6 +4,7 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::adapt::adapt;
+use super::cost::Pricing;
 use super::{Blocker, Chosen, Target, blockers, choose, plan};
 use crate::diag::known::ADAPTED_FORM;
 use crate::edit::{By, Patch};
@@ -24,8 +25,8 @@ pub struct Task<'a> {
     pub simplify: &'a [&'a Rule],
     /// All rules, those included.
     pub all: &'a [&'a Rule],
-    /// Whether forms that are legal stay, even where an equal one would be cheaper.
-    pub keep: bool,
+    /// By what forms are chosen; without it, those that are legal stay, even where an equal one would be cheaper.
+    pub pricing: Option<&'a Pricing>,
 }
 
 /// What came of a graph.
@@ -70,8 +71,8 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     for (enode, code) in &report.added {
         added.entry(canonical(enode)).or_insert_with(|| code.clone());
     }
-    let roots = roots(model, graph, &class_of, task.keep);
-    let choice = choose(&egraph, task.target, &original, &roots, task.keep);
+    let roots = roots(model, graph, &class_of, task.pricing.is_none());
+    let choice = choose(&egraph, task.target, &original, &roots, task.pricing);
     if roots.iter().any(|&root| !choice.is_possible(egraph.find(root))) {
         let possible = |class: Id| choice.is_possible(class);
         return Done::Blocked(blockers(&egraph, task.target, &possible, &calls));

@@ -214,7 +214,8 @@ fn rewrite(
     let mut rewritten = Rewritten::default();
     for graph in inner_first(editor.model()) {
         let target = target::target(imports(editor.model(), graph), options.opset);
-        let task = extract::Task { target: &target, simplify: &simplify, all: &all, keep: !options.optimize };
+        let pricing = options.optimize.then_some(&options.pricing);
+        let task = extract::Task { target: &target, simplify: &simplify, all: &all, pricing };
         let Known { model, facts, uses } = if converts { editor.knew() } else { editor.know_graph(graph) };
         if target.is_source && blocked::hides_shapes(model, facts, target.opset(""), graph) {
             continue;

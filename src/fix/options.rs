@@ -1,6 +1,7 @@
 //! What `onnx-fix` is asked to do.
 
 use crate::diag::Selection;
+use crate::extract::Pricing;
 
 /// Constants that folding makes may take this many bytes, unless `--fold-limit` says otherwise.
 pub const DEFAULT_FOLD_LIMIT: usize = 1 << 20;
@@ -20,6 +21,8 @@ pub struct Options {
     /// Whether equal but cheaper forms are taken; without it, only what legality and the selected fixes
     /// need is changed.
     pub optimize: bool,
+    /// By what they are chosen.
+    pub pricing: Pricing,
     /// Whether every inferred type and shape is written as `value_info`.
     pub infer_shapes: bool,
     /// Dimensions of inputs to set free.
@@ -38,6 +41,7 @@ impl Default for Options {
             selection: Selection::all(),
             unsafe_fixes: false,
             optimize: true,
+            pricing: Pricing::default(),
             infer_shapes: false,
             dynamic: Vec::new(),
             fixed: Vec::new(),

@@ -137,3 +137,69 @@ fn missing_external_data_are_said() {
     check(&sandbox.fix(&["net.onnx", "--in-place"]), 2, "net.onnx.data");
     assert_eq!(sandbox.read("net.onnx"), before);
 }
+
+#[test]
+fn several_models_go_to_a_folder() {
+    let sandbox = sandbox();
+    let ran = sandbox.fix(&["clumsy.onnxtxt", "sound.onnxtxt", "--output-dir", "out", "--jobs", "2"]);
+    check(&ran, 0, "3 → 1 nodes");
+    let (first, second) =
+        (ran.stderr.find("clumsy.onnxtxt:"), ran.stderr.find("sound.onnxtxt: nothing to change"));
+    assert!(second.is_some() && first < second, "not in their order: {}", ran.stderr);
+    assert!(String::from_utf8_lossy(&sandbox.read("out/clumsy.onnxtxt")).contains("Relu (x)"));
+    assert_eq!(sandbox.fix(&["out/clumsy.onnxtxt", "out/sound.onnxtxt", "--check"]).status, 0);
+    check(
+        &sandbox.fix(&["clumsy.onnxtxt", "missing.onnx", "--output-dir", "more"]),
+        2,
+        "missing.onnx: cannot be read",
+    );
+    assert_eq!(sandbox.read("more/clumsy.onnxtxt"), sandbox.read("out/clumsy.onnxtxt"));
+    let before = sandbox.files();
+    check(&sandbox.fix(&["clumsy.onnxtxt", "sound.onnxtxt", "-o", "x.onnx"]), 2, "--output-dir");
+    check(
+        &sandbox.fix(&["clumsy.onnxtxt", "sound.onnxtxt", "--check", "--report", "x"]),
+        2,
+        "--report takes one model",
+    );
+    check(
+        &sandbox.fix(&["clumsy.onnxtxt", "out/clumsy.onnxtxt", "--output-dir", "x"]),
+        2,
+        "two results would be written there",
+    );
+    check(&sandbox.fix(&["-", "--output-dir", "x"]), 2, "standard input has no name");
+    check(
+        &sandbox.fix(&["clumsy.onnxtxt", "--check", "--guess", "batch"]),
+        2,
+        "write NAME=SIZE, as in batch=8",
+    );
+    assert_eq!(sandbox.files(), before);
+}
+
+/// Two ways to scale the rows of a product: before it, or after it.
+#[test]
+fn time_is_counted_at_the_sizes_that_are_guessed() {
+    let rules = "language 2\n## Scaled before.\nrule ZZZ001 scaled-later {\n  severity hint  phase explore  safety rounding\n  \
+                 message \"`{y}`\"\n  match { y = Mul (MatMul (x, w), s) }\n  where { numel(s) == 1 }\n  \
+                 rewrite { y = MatMul (Mul (x, s), w) }\n  \
+                 example \"fires\" { g (float[M,2] x, float[2,3] w, float[1] s) => (float[M,3] y) { t = MatMul (x, w)  y = Mul (t, s) } } computes\n  \
+                 but \"many scales\" with \"float[1] s\" as \"float[3] s\" unchanged\n}\n";
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+                 g (float[8,N] x, float[N,4096] w, float[1] s) => (float[8,4096] y) { t = MatMul (x, w)  y = Mul (t, s) }\n";
+    let sandbox = Sandbox::new(&[("rules/zzz.rule", rules), ("model.onnxtxt", model)]);
+    let written = |more: &[&str]| {
+        let arguments = [&["model.onnxtxt", "--rules", "rules", "-o", "out.onnxtxt"], more].concat();
+        check(&sandbox.fix(&arguments), 0, "");
+        String::from_utf8_lossy(&sandbox.read("out.onnxtxt")).into_owned()
+    };
+    let is_first = |text: &str, op: &str| {
+        let at = |op: &str| text.find(&format!("= {op} (")).expect("it is there");
+        at(op) == at("Mul").min(at("MatMul"))
+    };
+    assert!(is_first(&written(&[]), "MatMul"), "as many nodes: what is there stays");
+    assert!(is_first(&written(&["--optimize-for", "size"]), "MatMul"));
+    assert!(
+        is_first(&written(&["--optimize-for", "latency"]), "Mul"),
+        "16 columns to scale instead of 4,096"
+    );
+    assert!(is_first(&written(&["--optimize-for", "latency", "--guess", "N=100000"]), "MatMul"));
+}

@@ -1,28 +1,34 @@
 //! The arguments of `onnx-fix`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use clap::{ArgGroup, Parser};
+use clap::{ArgGroup, Parser, ValueEnum};
 
 use crate::cli::catalogue::Catalogue;
 use crate::cli::lint::config::Config;
 use crate::cli::{Failure, selectors};
 use crate::diag::Selection;
+use crate::extract::{Objective, Pricing};
 use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options};
 use crate::write::external::DEFAULT_THRESHOLD;
 
 /// Mends a model, simplifies it, and converts it to another opset; makes one of a program of `torch.export`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
-#[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "in_place", "diff", "check"]))]
+#[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check"]))]
 pub struct Args {
-    /// The model, or what `torch.export.save` wrote; `-` is standard input
-    #[arg(value_name = "INPUT")]
-    pub input: PathBuf,
+    /// The model, or what `torch.export.save` wrote; `-` is standard input. Several are done one beside the other
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<PathBuf>,
 
     /// Where to write the result; `-` is standard output
     #[arg(short, long, value_name = "OUTPUT", conflicts_with_all = ["in_place", "check"], help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// The folder where to write each result, under the name of its input
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "in_place", "check"], help_heading = "Output")]
+    pub output_dir: Option<PathBuf>,
 
     /// Replace the input
     #[arg(long, conflicts_with = "check", help_heading = "Output")]
@@ -80,6 +86,14 @@ pub struct Args {
     #[arg(long, help_heading = "Changes")]
     pub no_optimize: bool,
 
+    /// What the result is to be small in; the file never grows for time
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, help_heading = "Changes")]
+    pub optimize_for: OptimizeFor,
+
+    /// What a free dimension is taken to be where time is counted: `batch=8`; may be given more than once
+    #[arg(long, value_name = "NAME=SIZE", value_delimiter = ',', value_parser = guess, help_heading = "Changes")]
+    pub guess: Vec<(Arc<str>, i64)>,
+
     /// The most bytes that a constant made by folding may take; what may be computed for it grows with it
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
@@ -97,6 +111,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
     pub isolated: bool,
 
+    /// Models to work on at a time [default: one for each core]
+    #[arg(long, value_name = "N", help_heading = "Configuration")]
+    pub jobs: Option<usize>,
+
     /// Set a dimension of an input free: `images:0=batch`; may be given more than once
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', value_parser = free_dim, help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
@@ -106,9 +124,31 @@ pub struct Args {
     pub fix_shape: Vec<FixedShape>,
 }
 
+/// What a model is to be small in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OptimizeFor {
+    /// Nodes, and of as many those that do less
+    #[default]
+    Nodes,
+    /// Bytes of the file
+    Size,
+    /// Time of a run
+    Latency,
+}
+
+impl From<OptimizeFor> for Objective {
+    fn from(what: OptimizeFor) -> Self {
+        match what {
+            OptimizeFor::Nodes => Objective::Nodes,
+            OptimizeFor::Size => Objective::Size,
+            OptimizeFor::Latency => Objective::Latency,
+        }
+    }
+}
+
 const AFTER_HELP: &str = "\
 Exit status: 0 done; 1 something cannot be done, or with --check would change; 2 the run itself failed.
-Nothing is written unless -o, --in-place or --report says where.";
+Nothing is written unless -o, --output-dir, --in-place or --report says where.";
 
 impl Args {
     /// What to do to the model.
@@ -119,6 +159,10 @@ impl Args {
             selection: self.selection(config, catalogue)?,
             unsafe_fixes: self.unsafe_fixes,
             optimize: !self.no_optimize,
+            pricing: Pricing {
+                objective: self.optimize_for.into(),
+                guesses: self.guess.iter().cloned().collect(),
+            },
             infer_shapes: self.infer_shapes,
             dynamic: self.dynamic.clone(),
             fixed: self.fix_shape.clone(),
@@ -153,6 +197,14 @@ fn free_dim(text: &str) -> Result<FreeDim, String> {
     Ok(FreeDim { input: input.to_owned(), axis, name: name.to_owned() })
 }
 
+fn guess(text: &str) -> Result<(Arc<str>, i64), String> {
+    let (name, size) = text.rsplit_once('=').ok_or("write NAME=SIZE, as in batch=8")?;
+    match size.parse::<i64>() {
+        Ok(size) if size >= 0 && !name.is_empty() => Ok((Arc::from(name), size)),
+        _ => Err(format!("`{text}` says no size; write NAME=SIZE, as in batch=8")),
+    }
+}
+
 fn fixed_shape(text: &str) -> Result<FixedShape, String> {
     let (input, dims) = text.rsplit_once('=').ok_or("write INPUT=DIMS, as in images=1,3,224,224")?;
     let dim = |dim: &str| match dim.trim().parse::<i64>() {
@@ -177,6 +229,8 @@ mod tests {
         let fixed = |text| fixed_shape(text).map(|shape| (shape.input, shape.dims));
         assert_eq!(fixed("x=1,3"), Ok(("x".into(), vec![1, 3])));
         assert_eq!(fixed("a=b="), Ok(("a=b".into(), vec![])));
+        assert_eq!(guess("a=b=8"), Ok(("a=b".into(), 8)));
+        assert!(guess("batch").is_err() && guess("=8").is_err() && guess("batch=-1").is_err());
         assert!(fixed("x").is_err() && fixed("x=-1").is_err() && fixed("x=n").is_err());
     }
 }

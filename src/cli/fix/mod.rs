@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
 use similar::TextDiff;
 
 use self::args::Args;
@@ -19,47 +21,190 @@ use super::output::{self, Colour};
 use super::{Failure, Status, crash};
 use crate::diag::{Finding, Level, render};
 use crate::files::{Form, ModelFile, Saving};
-use crate::fix::{Outcome, fix};
+use crate::fix::{Options, Outcome, fix};
 use crate::import::import;
 use crate::read::sniff::{Kind, sniff};
 use crate::read::{file, pt2};
 use crate::rules::registry::RuleSet;
 
-/// Does what the arguments say.
+/// Does what the arguments say, to one model or to each of several.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let configs = Configs::new(args.config.as_deref(), args.isolated)?;
-    let config = configs.for_folder(folder_of(&args.input))?;
-    let configured = config.rules.iter().map(|folder| config.resolve(folder));
-    let folders: Vec<PathBuf> = args.rules.iter().cloned().chain(configured).collect();
-    let catalogue = Catalogue::load(&folders, Extent::Fixing)?;
-    let options = args.options(&config, &catalogue)?;
-    if args.in_place && args.input == Path::new("-") {
+    let tasks = tasks(args)?;
+    let done: Vec<Done> = match tasks.as_slice() {
+        [single] => vec![single.done(args)],
+        tasks => {
+            let pool = super::pool(args.jobs)?;
+            pool.install(|| tasks.par_iter().map(|task| task.done(args)).collect())
+        }
+    };
+    let mut worst = Status::Clean;
+    for done in done {
+        output::print(&done.printed)?;
+        eprint!("{}", done.said);
+        match done.ended {
+            Ok(status) => worst = worst.max(status),
+            Err(failure) if tasks.len() == 1 => return Err(failure),
+            Err(failure) => {
+                eprintln!("error: {}", failure.message());
+                worst = Status::Failed;
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// What is to be done to one model.
+struct Task<'a> {
+    input: &'a Path,
+    /// Where the result goes; nowhere, if it is only shown.
+    target: Option<PathBuf>,
+    settings: Arc<Settings>,
+}
+
+/// What holds for the models of a folder.
+struct Settings {
+    catalogue: Catalogue,
+    options: Options,
+}
+
+/// What came of a model.
+struct Done {
+    /// For standard output.
+    printed: String,
+    /// For standard error.
+    said: String,
+    ended: Result<Status, Failure>,
+}
+
+/// One task for each input, none of which may be in the way of another.
+fn tasks(args: &Args) -> Result<Vec<Task<'_>>, Failure> {
+    let is_stdin = |input: &PathBuf| input == Path::new("-");
+    if args.in_place && args.inputs.iter().any(is_stdin) {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));
     }
-    let (source, is_imported) = match read(&args.input, catalogue.rules())? {
-        Ok(source) => source,
-        Err(status) => return Ok(status),
-    };
-    if is_imported && args.in_place {
-        return Err(Failure::new(
-            "--in-place: a model cannot take the place of a program; write to a file with -o",
-        ));
+    if args.inputs.len() > 1 {
+        if args.output.is_some() {
+            return Err(Failure::new("-o takes one model; write several to a folder with --output-dir"));
+        }
+        if args.report.is_some() {
+            return Err(Failure::new("--report takes one model"));
+        }
     }
-    let before = args.diff.then(|| outline::outline(&source.model));
-    let outcome = crash::guard(|| fix(source.model.clone(), &options, catalogue.rules()));
-    let mut outcome =
-        outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
-    outcome.changed |= is_imported;
-    say(&source.name, &outcome.findings);
-    if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
-        return Ok(Status::Found);
+    let configs = Configs::new(args.config.as_deref(), args.isolated)?;
+    let mut by_folder: FxHashMap<&Path, Arc<Settings>> = FxHashMap::default();
+    let mut targets: FxHashSet<PathBuf> = FxHashSet::default();
+    let mut tasks = Vec::new();
+    for input in &args.inputs {
+        let target = match &args.output_dir {
+            Some(folder) => {
+                let name = input.file_name().filter(|_| !is_stdin(input));
+                let no_name =
+                    || Failure::new("--output-dir: standard input has no name; write to a file with -o");
+                let mut target = folder.join(name.ok_or_else(no_name)?);
+                if target.extension().is_some_and(|extension| extension == "pt2") {
+                    target.set_extension("onnx");
+                }
+                Some(target)
+            }
+            None if args.in_place => Some(input.clone()),
+            None => args.output.clone(),
+        };
+        if let Some(target) = target.iter().find(|target| !targets.insert((*target).clone())) {
+            return Err(Failure::at(target, "two results would be written there"));
+        }
+        let folder = folder_of(input);
+        let settings = match by_folder.get(folder) {
+            Some(settings) => settings.clone(),
+            None => {
+                let settings = Arc::new(Settings::of(args, &configs, folder)?);
+                by_folder.insert(folder, settings.clone());
+                settings
+            }
+        };
+        tasks.push(Task { input, target, settings });
     }
-    if let Some(before) = before {
-        let after = outline::outline(&outcome.model);
-        let diff = TextDiff::from_lines(&before, &after);
-        output::print(&diff.unified_diff().header(&source.name, &source.name).to_string())?;
+    if let Some(folder) = &args.output_dir {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
     }
-    finish(args, &source, outcome)
+    Ok(tasks)
+}
+
+impl Settings {
+    fn of(args: &Args, configs: &Configs, folder: &Path) -> Result<Self, Failure> {
+        let config = configs.for_folder(folder)?;
+        let configured = config.rules.iter().map(|folder| config.resolve(folder));
+        let folders: Vec<PathBuf> = args.rules.iter().cloned().chain(configured).collect();
+        let catalogue = Catalogue::load(&folders, Extent::Fixing)?;
+        let options = args.options(&config, &catalogue)?;
+        Ok(Settings { catalogue, options })
+    }
+}
+
+impl Task<'_> {
+    fn done(&self, args: &Args) -> Done {
+        let (mut printed, mut said) = (String::new(), String::new());
+        let ended = self.run(args, &mut printed, &mut said);
+        Done { printed, said, ended }
+    }
+
+    fn run(&self, args: &Args, printed: &mut String, said: &mut String) -> Result<Status, Failure> {
+        let Settings { catalogue, options } = &*self.settings;
+        let (source, is_imported) = match read(self.input, catalogue.rules(), said)? {
+            Ok(source) => source,
+            Err(status) => return Ok(status),
+        };
+        if is_imported && args.in_place {
+            return Err(Failure::new(
+                "--in-place: a model cannot take the place of a program; write to a file with -o",
+            ));
+        }
+        let before = args.diff.then(|| outline::outline(&source.model));
+        let outcome = crash::guard(|| fix(source.model.clone(), options, catalogue.rules()));
+        let mut outcome =
+            outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+        outcome.changed |= is_imported;
+        say(&source.name, &outcome.findings, said);
+        if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
+            return Ok(Status::Found);
+        }
+        if let Some(before) = before {
+            let after = outline::outline(&outcome.model);
+            let diff = TextDiff::from_lines(&before, &after);
+            *printed += &diff.unified_diff().header(&source.name, &source.name).to_string();
+        }
+        self.finish(args, &source, &outcome, said)
+    }
+
+    /// What is done once the model is as it is to be.
+    fn finish(
+        &self,
+        args: &Args,
+        source: &ModelFile,
+        outcome: &Outcome,
+        said: &mut String,
+    ) -> Result<Status, Failure> {
+        if args.verify {
+            let differences = verify::verify(&source.model, &source.folder, outcome)?;
+            say(&source.name, &differences, said);
+            if differences.iter().any(|finding| finding.level == Level::Error) {
+                return Ok(Status::Found);
+            }
+        }
+        if let Some(path) = &args.report {
+            let text =
+                serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
+            output::write(&(text + "\n"), Some(path))?;
+        }
+        *said += &said::told(&source.name, &source.model, outcome);
+        if args.check {
+            return Ok(if outcome.changed { Status::Found } else { Status::Clean });
+        }
+        if let Some(target) = &self.target {
+            let (external, threshold) = (args.save_as_external_data, args.size_threshold);
+            save::save(source, outcome, &Saving { external, threshold, ..source.saving() }, target)?;
+        }
+        Ok(Status::Clean)
+    }
 }
 
 /// The folder of the model: the current one for standard input.
@@ -67,34 +212,13 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// What is done once the model is as it is to be.
-fn finish(args: &Args, source: &ModelFile, outcome: Outcome) -> Result<Status, Failure> {
-    if args.verify {
-        let differences = verify::verify(&source.model, &source.folder, &outcome)?;
-        say(&source.name, &differences);
-        if differences.iter().any(|finding| finding.level == Level::Error) {
-            return Ok(Status::Found);
-        }
-    }
-    if let Some(path) = &args.report {
-        let text = serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
-        output::write(&(text + "\n"), Some(path))?;
-    }
-    eprint!("{}", said::told(&source.name, &source.model, &outcome));
-    if args.check {
-        return Ok(if outcome.changed { Status::Found } else { Status::Clean });
-    }
-    let target = if args.in_place { Some(&args.input) } else { args.output.as_ref() };
-    if let Some(target) = target {
-        let (external, threshold) = (args.save_as_external_data, args.size_threshold);
-        save::save(source, &outcome, &Saving { external, threshold, ..source.saving() }, target)?;
-    }
-    Ok(Status::Clean)
-}
-
 /// The model at `path`, or on standard input, and whether it was made of a program of PyTorch: its file is no model
 /// then. What is wrong with it is said on standard error; where it cannot be worked with, that is the status to end with.
-fn read(path: &Path, rules: &RuleSet) -> Result<Result<(ModelFile, bool), Status>, Failure> {
+fn read(
+    path: &Path,
+    rules: &RuleSet,
+    said: &mut String,
+) -> Result<Result<(ModelFile, bool), Status>, Failure> {
     let (name, bytes) = match path == Path::new("-") {
         true => ("<stdin>".into(), file::stream(std::io::stdin().lock())),
         false => (path.to_string_lossy(), file::read(path)),
@@ -107,11 +231,11 @@ fn read(path: &Path, rules: &RuleSet) -> Result<Result<(ModelFile, bool), Status
     };
     Ok(match opened {
         Ok(source) => {
-            say(&name, &source.findings);
+            say(&name, &source.findings, said);
             Ok((source, is_imported))
         }
         Err((findings, status)) => {
-            say(&name, &findings);
+            say(&name, &findings, said);
             Err(status)
         }
     })
@@ -136,9 +260,9 @@ fn imported(
     })
 }
 
-/// Says findings on standard error.
-fn say(name: &str, findings: &[Finding]) {
+/// Says findings, as standard error shows them.
+fn say(name: &str, findings: &[Finding], said: &mut String) {
     let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
     let named: Vec<Finding> = findings.iter().map(named).collect();
-    eprint!("{}", render::findings(&named, output::look(&std::io::stderr(), Colour::Auto)));
+    *said += &render::findings(&named, output::look(&std::io::stderr(), Colour::Auto));
 }

@@ -18,7 +18,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use walkdir::WalkDir;
 
 use self::args::{Args, Command};
@@ -150,7 +149,7 @@ fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<V
     let said = log.as_ref().map_or(&[][..], |log| &log.findings);
     let linted: Vec<Linted> = match models {
         [single] => vec![lint(single, said)],
-        models => pool(jobs)?.install(|| models.par_iter().map(|model| lint(model, said)).collect()),
+        models => super::pool(jobs)?.install(|| models.par_iter().map(|model| lint(model, said)).collect()),
     };
     let said: BTreeSet<usize> = linted.iter().flat_map(|linted| linted.said.iter().copied()).collect();
     let log = log.map(|log| {
@@ -176,11 +175,6 @@ fn internal_error(input: &Input, what: &str) -> Finding {
         .finding(format!("onnx-lint failed: {what}"), Place::File)
         .help("this is a fault of onnx-lint, not of the file: please report it, if possible with the file");
     Finding { file: input.name.clone(), ..finding }
-}
-
-fn pool(jobs: Option<usize>) -> Result<ThreadPool, Failure> {
-    let pool = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
-    pool.map_err(|error| Failure::new(format!("--jobs: {error}")))
 }
 
 /// Says what was found, and decides how the run ends.

@@ -7,13 +7,13 @@ use egg::Id;
 
 use super::Form;
 use crate::egraph::{EGraph, ENode, is_computed};
-use crate::extract::cost;
+use crate::extract::cost::Pricing;
 
 /// The longest chain of computations, each of what the one before gave.
 const MAX_LEVELS: usize = 64;
 
 /// Gives each constant that the file does not hold one form by which it is computed, where there is one.
-pub(super) fn compute(egraph: &EGraph, ids: &[Id], of: &mut [Vec<Form>]) {
+pub(super) fn compute(egraph: &EGraph, pricing: &Pricing, ids: &[Id], of: &mut [Vec<Form>]) {
     let is_held = |class: usize| {
         let nodes = &egraph[ids[class]].nodes;
         of[class].iter().any(|form| !matches!(nodes[form.at], ENode::Call(_) | ENode::Output { .. }))
@@ -45,7 +45,7 @@ pub(super) fn compute(egraph: &EGraph, ids: &[Id], of: &mut [Vec<Form>]) {
         let fact = egraph[ids[class]].data.fact();
         let mut form = of[class].swap_remove(at);
         form.materials = std::mem::take(&mut form.inputs);
-        form.cost = cost::computed(fact);
+        form.cost = pricing.beforehand(fact);
         of[class] = vec![form];
     }
     let materials: Vec<usize> = found.iter().flat_map(|&(class, _)| of[class][0].materials.clone()).collect();

@@ -1,0 +1,104 @@
+//! How much a call computes and moves, by the shapes of what it takes and gives.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::egraph::{Call, EGraph};
+use crate::graph::dim::Dim;
+use crate::graph::{AttrValue, ElemType};
+use crate::infer::Fact;
+
+/// What a size is taken to be of which nothing is said.
+const UNSAID: i64 = 16;
+
+/// The elements of a tensor whose shape is not known.
+const UNKNOWN_ELEMENTS: u64 = 4096;
+
+/// What sizes are taken to be that differ from run to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guesses(FxHashMap<Arc<str>, i64>);
+
+impl FromIterator<(Arc<str>, i64)> for Guesses {
+    fn from_iter<T: IntoIterator<Item = (Arc<str>, i64)>>(guesses: T) -> Self {
+        Guesses(guesses.into_iter().collect())
+    }
+}
+
+/// What one call does in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Bytes that it reads and writes.
+    pub bytes: u64,
+    /// Elements that it gives.
+    pub elements: u64,
+    /// Products that it sums, of one that does.
+    pub products: u64,
+}
+
+impl Guesses {
+    fn size(&self, dim: &Dim) -> u64 {
+        let guess = dim.eval(&|symbol| Some(self.0.get(symbol.name()).copied().unwrap_or(UNSAID)));
+        u64::try_from(guess.unwrap_or(UNSAID)).unwrap_or(0)
+    }
+
+    fn sizes(&self, fact: &Fact) -> Option<Vec<u64>> {
+        Some(
+            fact.dims()?.iter().map(|dim| dim.as_ref().map_or(UNSAID as u64, |dim| self.size(dim))).collect(),
+        )
+    }
+
+    fn elements(&self, fact: &Fact) -> u64 {
+        self.sizes(fact).map_or(UNKNOWN_ELEMENTS, |sizes| product(&sizes))
+    }
+
+    fn bytes(&self, fact: &Fact) -> u64 {
+        let bits = fact.elem().and_then(ElemType::bits).unwrap_or(32) as u64;
+        self.elements(fact).saturating_mul(bits) / 8
+    }
+
+    /// What a call does that gives values of such facts.
+    pub fn amount(&self, egraph: &EGraph, call: &Call, given: &[Fact]) -> Amount {
+        let inputs: Vec<&Fact> = call.children[..usize::from(call.inputs)]
+            .iter()
+            .map(|&child| egraph[child].data.fact())
+            .collect();
+        let bytes = |facts: &mut dyn Iterator<Item = &Fact>| {
+            facts.map(|fact| self.bytes(fact)).fold(0, u64::saturating_add)
+        };
+        let elements = given.first().map_or(0, |fact| self.elements(fact));
+        Amount {
+            bytes: bytes(&mut inputs.iter().copied()).saturating_add(bytes(&mut given.iter())),
+            elements,
+            products: elements.saturating_mul(self.terms(egraph, call, &inputs)),
+        }
+    }
+
+    /// How many products an element of the result sums, of an operator that does so.
+    fn terms(&self, egraph: &EGraph, call: &Call, inputs: &[&Fact]) -> u64 {
+        let tables = &egraph.analysis.tables;
+        let sizes = |at: usize| inputs.get(at).and_then(|fact| self.sizes(fact));
+        let is_set = |name: &str| matches!(tables.attr(call.attrs, name), Some(AttrValue::Int(1)));
+        let terms = match &*tables.op(call.op).name {
+            "MatMul" | "MatMulInteger" | "QLinearMatMul" => sizes(0).and_then(|a| a.last().copied()),
+            "Gemm" => sizes(0).and_then(|a| a.get(usize::from(!is_set("transA"))).copied()),
+            "Conv" | "ConvInteger" => sizes(1).map(|kernel| product(kernel.get(1..).unwrap_or_default())),
+            "QLinearConv" => sizes(3).map(|kernel| product(kernel.get(1..).unwrap_or_default())),
+            // Each element that comes in is spread over a kernel: by those that go out, about as many at a stride of 1.
+            "ConvTranspose" => sizes(1).map(|kernel| {
+                kernel
+                    .first()
+                    .copied()
+                    .unwrap_or(1)
+                    .saturating_mul(product(kernel.get(2..).unwrap_or_default()))
+            }),
+            // Attention, recurrence, transforms: a row with a row, or more.
+            _ => sizes(0).and_then(|x| x.last().copied()),
+        };
+        terms.unwrap_or(UNSAID as u64)
+    }
+}
+
+fn product(sizes: &[u64]) -> u64 {
+    sizes.iter().fold(1, |product, &size| product.saturating_mul(size))
+}
