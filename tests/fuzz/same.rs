@@ -17,6 +17,10 @@ pub struct Claim {
 pub fn difference(wanted: &Val, found: &Val, claim: Claim) -> Option<String> {
     match (wanted, found) {
         (Val::Tensor(wanted), Val::Tensor(found)) => tensors_differ(wanted, found, claim),
+        (Val::Sequence(wanted), Val::Sequence(found)) if wanted.len() == found.len() => {
+            wanted.iter().zip(found).find_map(|(wanted, found)| difference(wanted, found, claim))
+        }
+        (Val::Optional(Some(wanted)), Val::Optional(Some(found))) => difference(wanted, found, claim),
         _ => (wanted != found).then(|| format!("{wanted:?} became {found:?}")),
     }
 }
