@@ -48,6 +48,13 @@ pub fn exported(bytes: &Bytes) -> (Option<Exported>, Vec<Finding>) {
 fn parse_with_tensors(json: &[u8], bytes: &Bytes) -> Result<Exported, String> {
     let program: schema::Program =
         serde_json::from_slice(json).map_err(|error| format!("its program is no valid JSON: {error}"))?;
+    let major = program.schema_version.major;
+    if major > schema::NEWEST_MAJOR {
+        let newest = schema::NEWEST_MAJOR;
+        return Err(format!(
+            "its program is of version {major} of PyTorch's schema, and {newest} is the newest known"
+        ));
+    }
     let signature = &program.graph_module.signature;
     let weights = weights::Weights::of(bytes)?.lifted(signature)?;
     let mutated = signature.output_specs.iter().flatten().filter(|(kind, _)| kind.ends_with("_mutation"));

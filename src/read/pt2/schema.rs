@@ -9,9 +9,21 @@ use serde_json::Value as Json;
 
 #[derive(Deserialize)]
 pub struct Program {
+    #[serde(default)]
+    pub schema_version: SchemaVersion,
     pub graph_module: GraphModule,
     #[serde(default)]
     pub range_constraints: BTreeMap<String, Range>,
+}
+
+/// The newest major version that is known: what a newer one says may mean something else.
+pub const NEWEST_MAJOR: i64 = 8;
+
+/// `{"major": 8, "minor": 20}`; 0 where nothing is said.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct SchemaVersion {
+    pub major: i64,
 }
 
 /// Bounds of a symbol; infinite ones are null, or words in early versions.

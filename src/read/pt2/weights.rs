@@ -18,7 +18,7 @@ use crate::graph::{ElemType, Tensor};
 /// The lists of tensors are JSON of a few hundred bytes for each.
 const MAX_CONFIG: u64 = 64 << 20;
 
-/// The most bytes of a tensor whose elements do not lie one after the other, and are copied.
+/// The most bytes of a tensor that is copied: its elements do not lie one after the other, or are deflated.
 const MAX_COPIED: usize = 1 << 30;
 
 /// The tensors of an archive, by what the signature calls them.
@@ -109,6 +109,9 @@ fn entry(
             (Some(start), Some(end)) if length <= size => Ok(bytes.slice(start..end)),
             _ => Err(too_short()),
         };
+    }
+    if length > MAX_COPIED {
+        return Err(format!("is deflated in `{path}`, to more than {MAX_COPIED} bytes"));
     }
     let mut content = Vec::new();
     let read = entry.by_ref().take(length as u64).read_to_end(&mut content);
