@@ -5,32 +5,61 @@ use std::sync::Arc;
 
 use super::logged::is_same;
 use crate::diag::known;
-use crate::diag::{Finding, RuleId};
+use crate::diag::{Finding, Level, RuleId};
 use crate::graph::Model;
 use crate::graph::uses::Uses;
 use crate::lint::exporter;
 use crate::lint::locate::Locator;
 use crate::python;
-use crate::source::SourceFiles;
+use crate::source::{SourceFiles, is_library};
+use crate::torch::trace::Trace;
 
 /// What is wrong in the functions that `model` was exported from, as far as their sources are here.
 ///
 /// What is `said` already of the same line is left out: it has more evidence, the graph itself.
 pub fn lint(model: &Model, sources: &SourceFiles, said: &[Finding]) -> Vec<Finding> {
+    let by_program = exporter::is_torch_export(model);
+    lint_lines(lines(model, sources), by_program, sources, said)
+}
+
+/// The same of a program that `torch.export` saved.
+pub fn lint_program(program: &Trace, sources: &SourceFiles, said: &[Finding]) -> Vec<Finding> {
+    let made_by = program.nodes.iter().filter_map(|node| node.source.as_ref());
+    let mut lines: BTreeMap<Arc<str>, BTreeSet<u32>> = BTreeMap::new();
+    for source in made_by.filter(|source| !is_library(&source.file)) {
+        lines.entry(source.file.clone()).or_default().insert(source.line);
+    }
+    lint_lines(lines, true, sources, said)
+}
+
+fn lint_lines(
+    lines: BTreeMap<Arc<str>, BTreeSet<u32>>,
+    by_program: bool,
+    sources: &SourceFiles,
+    said: &[Finding],
+) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (file, lines) in lines(model, sources) {
+    for (file, lines) in lines {
         let Some(text) = sources.text(&file) else { continue };
         let lines: Vec<u32> = lines.into_iter().collect();
         findings.extend(python::lint_functions(&text, &file, &lines, sources));
     }
     findings.retain(|finding| !said.iter().any(|said| is_same(said, finding)));
-    if exporter::is_torch_export(model) {
-        findings.retain(|finding| !TRACER_ONLY.iter().any(|rule| *rule.code == *finding.code));
+    // A loop along an axis that the interface fixes is right for every input, and the graph shows which axis it is.
+    let is_loop = |finding: &Finding| *finding.code == *known::UNROLLED_LOOP.code;
+    let loops: Vec<Level> = said.iter().filter(|said| is_loop(said)).map(|said| said.level).collect();
+    if loops.iter().max().is_some_and(|most| *most <= Level::Info) {
+        findings.iter_mut().filter(|finding| is_loop(finding)).for_each(|one| one.level = Level::Info);
+    }
+    if by_program {
+        let is_right = |finding: &Finding| TRACER_ONLY.iter().any(|rule| *rule.code == *finding.code);
+        findings.retain(|finding| !is_right(finding) || python::is_size_branch(finding));
     }
     findings
 }
 
-/// What the tracing exporter gets wrong, and the one based on `torch.export` right, or refuses.
+/// What the tracing exporter gets wrong, and the one based on `torch.export` right, or refuses; but for decisions on
+/// sizes, which both take as they were.
 const TRACER_ONLY: [RuleId; 12] = [
     known::BAKED_SHAPE,
     known::ITEM_BAKED,

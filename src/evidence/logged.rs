@@ -25,6 +25,12 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);
     for (index, finding) in log.iter().enumerate() {
+        // The model knows which of its layers are in training mode.
+        let is_training = |finding: &Finding| *finding.code == *known::TRAINING_MODE.code;
+        if is_training(finding) && said.iter().any(is_training) {
+            matched.indices.push(index);
+            continue;
+        }
         let Some(node) = node_from(model, &locator, finding) else {
             // A number or a decision may leave no node behind.
             if finding.source.is_some() && is_of_trace(finding) {

@@ -104,6 +104,10 @@ fn lint_bytes(input: &Input, bytes: Bytes, options: &LintOptions, log: &[Finding
             let (trace, mut findings) = pt2::read(&bytes);
             let found = |trace| torch::lint(trace, &options.sources, input.path.as_deref());
             findings.extend(trace.iter().flat_map(found));
+            let behind =
+                trace.iter().flat_map(|trace| behind::lint_program(trace, &options.sources, &findings));
+            let behind: Vec<Finding> = behind.collect();
+            findings.extend(behind);
             Linted::new(findings, trace.is_some())
         }
         Kind::TorchScript => lint_text(input, &String::from_utf8_lossy(&bytes), options),

@@ -39,6 +39,16 @@ pub fn compares_counts(condition: &str) -> bool {
         && others.iter().all(|word| is_count(word) || is_operator(word))
 }
 
+/// Whether all that is made a number is a mere name, `int(h)`: a size, perhaps, which a line before took from a shape.
+pub fn is_int_of_names(code: &str) -> bool {
+    let mut made = code.match_indices("int(").map(|(at, call)| {
+        let argument = code[at + call.len()..].split(')').next().unwrap_or("");
+        !argument.is_empty() && argument.chars().all(|c| c.is_alphanumeric() || c == '_')
+    });
+    let by_method = [".item()", ".tolist()", "float("].iter().any(|call| code.contains(call));
+    !by_method && code.contains("int(") && made.all(|name| name)
+}
+
 /// Whether every number that is taken out of a tensor comes from an attribute of the model: `self.steps.item()`.
 pub fn is_state(code: &str) -> bool {
     let receiver = |before: &str| -> bool {

@@ -3,7 +3,7 @@
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place, RuleId, TextPlace};
 
-use super::code::{compares_counts, condition, is_loop, is_state, of_model, reads_shape};
+use super::code::{compares_counts, condition, is_int_of_names, is_loop, is_state, of_model, reads_shape};
 use super::constants::constant_tensor;
 use super::failures;
 use super::remark::{Kind, PythonType, Remark};
@@ -154,7 +154,7 @@ fn item(python: PythonType, code: &str) -> Words {
     };
     Words {
         rule: known::ITEM_BAKED,
-        level: if is_state(code) { Level::Info } else { Level::Warning },
+        level: if is_state(code) || is_int_of_names(code) { Level::Info } else { Level::Warning },
         message: format!(
             "{} turns a tensor into {into}: its value for the example input is fixed in the graph",
             shown(code, &format!("a call of `{call}`"))

@@ -35,7 +35,7 @@ fn python_values() {
         ("Python boolean", "y = a if mask.any() else b", "traced-branch"),
         ("Python boolean", "if level > 0.5:", "traced-branch"),
         ("Python boolean", "if norm(x) > 1:", "traced-branch"),
-        ("Python integer", "return x * int(k)", "item-baked"),
+        ("Python integer", "return x * int(k.max())", "item-baked"),
         ("Python index", "for i in range(x.shape[0]):", "unrolled-loop"),
         ("Python index", "return self.table[k]", "item-baked"),
         ("Python float", "s = float(x.max())", "item-baked"),
@@ -54,6 +54,7 @@ fn python_values() {
         ("Python boolean", "if height % 8 != 0 or W > self.limit - 1:", "traced-branch"),
         ("Python boolean", "if not self.enabled:", "traced-branch"),
         ("Python number", "s = x * self.scale.item()", "item-baked"),
+        ("Python integer", "grid = F.avg_pool2d(x, (int(h), int(w)))", "item-baked"),
     ] {
         check(&converting(into, code), &[&format!("{rule} info /app/net.py:7")]);
     }

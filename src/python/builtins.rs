@@ -133,7 +133,7 @@ impl<'t> Interpreter<'t> {
             if matches!(name, "max" | "min")
                 && call.values.iter().any(|value| matches!(value, Value::Size(_)))
             {
-                self.say(call.node, report::size_branch(call.node, self.source));
+                self.say(call.node, report::lesser_size(call.node, self.source));
             }
             let all = call.values.iter().cloned();
             return all.reduce(Value::join).unwrap_or_default();

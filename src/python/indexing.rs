@@ -6,7 +6,7 @@ use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::report;
 use super::syntax::{children, field, fields, one_line, text};
-use super::value::{Dtype, Tensor, Value, View, integer};
+use super::value::{Dtype, Layer, Origin, Tensor, Value, View, integer};
 
 /// One index of `x[a, b, c]`.
 #[derive(Clone, Debug)]
@@ -38,6 +38,7 @@ impl<'t> Interpreter<'t> {
             return Value::Unknown;
         }
         let indices: Vec<Index> = keys.iter().map(|key| self.index(*key)).collect();
+        self.ask_choice(&value, &keys);
         match (&value, indices.as_slice()) {
             (Value::Tensor(tensor), indices) => Value::Tensor(self.taken(tensor, indices, node)),
             (Value::Shape(shape), [Index::Slice]) => Value::Shape(*shape),
@@ -49,13 +50,26 @@ impl<'t> Interpreter<'t> {
             (Value::Items(items), [Index::Number(Value::Number(Some(at)))]) => item(items, *at),
             (Value::Items(_) | Value::Each(_), [Index::Slice]) => Value::Each(Box::new(value.element())),
             (Value::Items(_) | Value::Each(_), _) => value.element(),
-            (Value::Layer(super::value::Layer::List(each)), [Index::Slice]) => {
-                Value::Layer(super::value::Layer::List(each.clone()))
-            }
-            (Value::Layer(super::value::Layer::List(each)), _) => (**each).clone(),
+            (Value::Layer(Layer::List(each)), [Index::Slice]) => Value::Layer(Layer::List(each.clone())),
+            (Value::Layer(Layer::List(each)), _) => (**each).clone(),
             (Value::Array(array), _) => Value::Array(array.clone()),
             _ => Value::Unknown,
         }
+    }
+
+    /// `self.heads[which]`: Python chooses among the items of a list by the number that a tensor holds.
+    fn ask_choice(&mut self, of: &Value, keys: &[Node<'t>]) {
+        let is_list = matches!(of, Value::Items(_) | Value::Each(_) | Value::Layer(Layer::List(_)));
+        let [key] = keys else { return };
+        if !is_list || matches!(key.kind(), "slice" | "ellipsis") {
+            return;
+        }
+        self.quiet += 1;
+        let index = self.evaluate(*key);
+        self.quiet -= 1;
+        let Some(tensor) = index.tensor().filter(|tensor| tensor.origin > Origin::Constant) else { return };
+        let words = report::item(self.here(*key), *key, text(*key, self.source), tensor.origin, self.source);
+        self.say(*key, if tensor.sure { words } else { words.remark() });
     }
 
     fn index(&mut self, key: Node<'t>) -> Index<'t> {

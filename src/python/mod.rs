@@ -42,6 +42,8 @@ use imports::Abroad;
 use interpreter::Interpreter;
 use program::{ClassKind, Program};
 
+pub use report::is_size_branch;
+
 /// Lints the `forward` methods of a file's modules, and what they call in the file. `file` is what the
 /// places of the findings name. Faulty Python is read as far as it goes. Functions of other files are followed
 /// where `sources` has them.

@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use crate::diag::Level;
 use crate::diag::known;
+use crate::diag::{Finding, Level};
 
 use super::super::syntax::{children, field, one_line, text};
 use super::super::value::Origin;
@@ -63,6 +63,20 @@ pub fn traced_branch(
     }
 }
 
+/// What is noted of a decision on a size, which both exporters leave as it was.
+const OF_SIZE: &str = "where the axis is dynamic, sizes that would take the other way get this one";
+
+/// Whether a finding is a decision on a size.
+pub fn is_size_branch(finding: &Finding) -> bool {
+    *finding.code == *known::TRACED_BRANCH.code && finding.notes.iter().any(|note| note == OF_SIZE)
+}
+
+/// `min(x.shape[1], 8)`, which torch.export takes for a symbol.
+pub fn lesser_size(call: Node, source: &str) -> Words {
+    let note = "where the axis is dynamic, sizes for which the other is the right one get this one";
+    Words { note, ..size_branch(call, source) }
+}
+
 /// A decision on a size: right where every input that the model is made for takes the same way.
 pub fn size_branch(condition: Node, source: &str) -> Words {
     let shown = one_line(condition, source);
@@ -70,7 +84,7 @@ pub fn size_branch(condition: Node, source: &str) -> Words {
         rule: known::TRACED_BRANCH,
         level: Level::Info,
         message: format!("`{shown}` is decided by the size of the example input: only that way is exported"),
-        note: "where the axis is dynamic, sizes that would take the other way get this one",
+        note: OF_SIZE,
         help: "export for sizes that all take the same way, or write it so that no decision is needed: padding by \
                `-n % k`, slices, which stop at the end of the axis by themselves"
             .into(),

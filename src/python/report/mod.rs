@@ -15,7 +15,9 @@ use super::interpreter::Interpreter;
 use super::syntax::line;
 use super::value::Origin;
 
-pub use control::{shape_alias, size_branch, traced_branch, unrolled, view_lost};
+pub use control::{
+    is_size_branch, lesser_size, shape_alias, size_branch, traced_branch, unrolled, view_lost,
+};
 pub use indices::{
     boolean_mask, index_put_apart, index_put_broadcast, index_put_rank, negative_index, negative_write,
 };

@@ -73,6 +73,14 @@ fn item_baked_is_silent() {
 }
 
 #[test]
+fn lists_indexed_by_tensors() {
+    let init = "self.heads = nn.ModuleList([nn.Linear(3, 3) for _ in range(4)])";
+    check(&forward(init, "x, k", "return self.heads[k.argmax()](x)  #? item-baked"));
+    check(&forward(init, "x, k", "return self.heads[k](x)  #? item-baked"));
+    check(&forward(init, "x", "return self.heads[0](x) + self.heads[-1](x) + [x, -x][1]"));
+}
+
+#[test]
 fn sizes_made_numbers_are_remarked() {
     check_forward("n = int(x.shape[1] * 0.5)  #? baked-shape\nreturn x[:, :n]");
     check_forward("n = len(x.relu())  #? baked-shape\nreturn x.reshape(n, -1)");

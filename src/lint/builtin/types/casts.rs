@@ -2,7 +2,7 @@
 
 use super::Detector;
 use crate::diag::known::{CONSTANT_OVERFLOW, LOSSY_CAST_CHAIN};
-use crate::diag::{Finding, Sink};
+use crate::diag::{Finding, Level, Sink};
 use crate::graph::{ElemType, NodeId, ValueId};
 use crate::infer::Fact;
 use crate::lint::LintContext;
@@ -17,6 +17,17 @@ fn overflow(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Findin
     cx.at_node(CONSTANT_OVERFLOW, node, Part::Input(0), message)
         .label(becomes)
         .note("a mask of infinities makes NaN where a whole row is masked, and where it is multiplied by 0")
+        .help("take the limit from the type that is computed in: torch.finfo(x.dtype).min")
+}
+
+/// A mask that is made of a number and converted only then: 0 or -1e9 becomes 0 or -inf, which a softmax takes as long
+/// as a row is not masked as a whole.
+fn masking(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
+    let message =
+        format!("`{}` converts a mask of 0 and {number:e} to {to}, which cannot hold it", cx.node_name(node));
+    cx.at_node(CONSTANT_OVERFLOW.at(Level::Info), node, Part::Input(0), message)
+        .label("becomes infinity here")
+        .note("a softmax of nothing but infinities is NaN: of a row that is masked as a whole")
         .help("take the limit from the type that is computed in: torch.finfo(x.dtype).min")
 }
 
@@ -41,6 +52,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         };
         let worst = too_large(&cx.facts[input], to);
         sink.extend(worst.map(|number| overflow(cx, id, number, to)));
+        sink.extend(mask_of(cx, input, to).map(|number| masking(cx, id, number, to)));
         sink.extend(chain(cx, input, to).map(|chain| lossy(cx, id, chain)));
     }
 }
@@ -51,6 +63,23 @@ fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
     let array = fact.as_const().filter(|array| array.elem().is_float())?;
     let outside = |number: &f64| number.is_finite() && !(least..=most).contains(number);
     array.f64s().ok()?.into_iter().filter(outside).max_by(|a, b| a.abs().total_cmp(&b.abs()))
+}
+
+/// The number out of the range of a float that a mask of 0 and 1 was multiplied by: `(1 - keep) * -1e9`.
+fn mask_of(cx: &LintContext, value: ValueId, to: ElemType) -> Option<f64> {
+    let (least, most) = range(to).filter(|_| to.is_float())?;
+    let made_by = |value: ValueId| Some(&cx.model.nodes[cx.model.producer(value)?.0]);
+    let product = made_by(value).filter(|node| node.domain().is_empty() && &*node.op_type == "Mul")?;
+    let [Some(a), Some(b)] = product.inputs[..] else { return None };
+    let (number, mask) = if cx.facts[a].is_const() { (a, b) } else { (b, a) };
+    let is_mask = made_by(mask).is_some_and(|node| match (&*node.op_type, cx.input(node, 0)) {
+        ("Sub", Some(one)) => one.as_const().is_some_and(|one| one.f64s().is_ok_and(|ones| ones == [1.0])),
+        ("Cast", Some(from)) => from.elem() == Some(ElemType::Bool),
+        _ => false,
+    });
+    let numbers = cx.facts[number].as_const().filter(|_| is_mask)?.f64s().ok()?;
+    let [number] = numbers[..] else { return None };
+    (number.is_finite() && !(least..=most).contains(&number)).then_some(number)
 }
 
 /// The least and greatest finite numbers of a type; `None` for those into which nothing overflows.
