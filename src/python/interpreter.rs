@@ -37,12 +37,6 @@ const NOT_EXPORTED: [&str; 12] = [
     "validation_step",
 ];
 
-/// Words in the names of functions that are not part of a model.
-const TRAINING: [&str; 16] = [
-    "accuracy", "batch", "collate", "epoch", "eval", "export", "fit", "load", "loss", "main", "metric",
-    "plot", "save", "step", "test", "train",
-];
-
 /// Expressions within expressions that are looked into.
 pub const MAX_DEPTH: u32 = 150;
 
@@ -177,10 +171,9 @@ impl<'t> Interpreter<'t> {
             let class = &self.program.classes[class];
             class.kind == ClassKind::Module || class.kind == ClassKind::Other && !class.bases.is_empty()
         });
-        // A function by itself may be one of training, unless it says that it takes tensors, or has no such name.
-        let is_named_so = TRAINING.iter().any(|word| function.name.contains(word));
+        // A function by itself may be one of training, unless it says that it takes tensors.
         let takes = |one: &Parameter| {
-            let written = one.annotation.is_some() || function.class.is_some() || !is_named_so;
+            let written = one.annotation.is_some() || function.class.is_some();
             written && guess(one, function.node, self.source) == Guess::Tensor
         };
         inherits && parameters(function.node, self.source).iter().any(takes)
