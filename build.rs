@@ -15,7 +15,8 @@ use outline::{EXAMPLES, Outline, Outlined, called, outline};
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     compile_messages(&out)?;
-    embed_rules(&out)
+    embed_rules(&out)?;
+    embed_targets(&out)
 }
 
 fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
@@ -35,7 +36,7 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=src/rules/outline.rs");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let mut paths = Vec::new();
-    collect(&root.join("rules"), &mut paths)?;
+    collect(&root.join("rules"), "rule", &mut paths)?;
     paths.sort();
     let mut embedded = Embedded::default();
     for full in paths {
@@ -53,6 +54,31 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     fs::write(out.join("rules.rs"), tables.concat())?;
     let all = format!("/// All of them.\npub(crate) const ALL: &[RuleId] = &[\n{ids}];\n");
     fs::write(out.join("known.rs"), constants + &all)?;
+    Ok(())
+}
+
+/// Writes `targets.rs`: the names of the target files, by which they are asked for, and their texts.
+fn embed_targets(out: &Path) -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=targets");
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let mut paths = Vec::new();
+    collect(&root.join("targets"), "target", &mut paths)?;
+    paths.sort();
+    let mut entries = String::new();
+    for full in paths {
+        let path = full.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
+        let text = fs::read_to_string(&full)?;
+        let said = |word: &'static str| {
+            text.lines().filter_map(move |line| line.trim().strip_prefix(word)?.split_whitespace().next())
+        };
+        let name = said("target ").next().ok_or(format!("{path} has no target"))?;
+        let aliases: Vec<&str> = said("alias ").collect();
+        entries += &format!(
+            "    Embedded {{ name: {name:?}, aliases: &{aliases:?}, path: {path:?}, text: include_str!({:?}) }},\n",
+            full.to_string_lossy()
+        );
+    }
+    fs::write(out.join("targets.rs"), format!("static EMBEDDED: &[Embedded] = &[\n{entries}];\n"))?;
     Ok(())
 }
 
@@ -148,12 +174,12 @@ fn capitalized(word: &str) -> String {
     word[..1].to_uppercase() + &word[1..]
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+fn collect(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rule") {
+            collect(&path, ending, files)?;
+        } else if path.extension().is_some_and(|extension| extension == ending) {
             files.push(path);
         }
     }

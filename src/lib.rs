@@ -114,6 +114,7 @@ pub mod rules;
 #[doc(hidden)]
 pub mod schema;
 pub mod source;
+pub mod targets;
 #[doc(hidden)]
 pub mod torch;
 #[doc(hidden)]

@@ -101,7 +101,7 @@ fn add_folders(
     faults: &mut Vec<Finding>,
 ) -> Result<(), Failure> {
     for folder in folders {
-        if !has_rules(folder) {
+        if !has_files(folder, EXTENSION) {
             return Err(Failure::at(folder, format!("{flag}: there is no .rule file in it")));
         }
         let found = rules.add_folder(folder);
@@ -114,9 +114,10 @@ fn add_folders(
     }
 }
 
-fn has_rules(folder: &Path) -> bool {
+/// Whether a folder holds a file of this ending, at any depth.
+pub fn has_files(folder: &Path, ending: &str) -> bool {
     let mut files = WalkDir::new(folder).into_iter().filter_map(Result::ok);
-    files.any(|entry| entry.path().is_file() && entry.path().extension().is_some_and(|end| end == EXTENSION))
+    files.any(|entry| entry.path().is_file() && entry.path().extension().is_some_and(|end| end == ending))
 }
 
 fn known(rules: &RuleSet) -> BTreeMap<String, Known> {

@@ -11,6 +11,7 @@ pub mod output;
 pub mod paths;
 pub mod selectors;
 pub mod server;
+pub mod targets;
 
 pub use failure::{Failure, Status};
 

@@ -44,6 +44,11 @@ impl<'a, 'm> ClassHost<'a, 'm> {
         ClassHost { egraph, by_op }
     }
 
+    /// One that is asked of nodes that are at hand, and never for those of an operator.
+    pub fn of_nodes(egraph: &'a EGraph<'m>) -> Self {
+        ClassHost { egraph, by_op: FxHashMap::default() }
+    }
+
     fn call(&self, node: NodeRef) -> Option<&'a Call> {
         self.egraph[node.class].nodes.get(node.index as usize)?.as_call()
     }

@@ -20,7 +20,7 @@ mod tables;
 pub use analysis::{Data, Scope, is_computed};
 pub use build::{Built, build};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId};
-pub use host::NodeRef;
+pub use host::{ClassHost, NodeRef};
 pub use rebuild::rebuild;
 pub use saturate::{Equated, Refused, Report, Saturation};
 pub use tables::{OpKey, Tables};

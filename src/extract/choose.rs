@@ -105,7 +105,8 @@ impl Forms {
         let form = |id: Id, at: usize, enode: &ENode| {
             let is_original = original.contains_key(enode);
             let legal = match enode {
-                ENode::Call(call) => (target.is_source && is_original) || target.legal(egraph, call).is_ok(),
+                ENode::Call(call) if target.is_source && is_original => target.taken(egraph, call).is_ok(),
+                ENode::Call(call) => target.legal(egraph, call).is_ok(),
                 ENode::Leaf(value) => target.legal_leaf(egraph, *value),
                 _ => true,
             };

@@ -1,20 +1,25 @@
 //! Which forms may be written at the target opset, and what stands in the way where none may.
 
+use std::sync::Arc;
+
 use egg::Id;
 use rustc_hash::FxHashSet;
 
-use crate::egraph::{Call, EGraph, ENode};
+use crate::egraph::{Call, ClassHost, EGraph, ENode, NodeRef};
 use crate::graph::{NodeId, OpsetImport, ValueId, normal_domain};
 use crate::infer::Fact;
 use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema};
+use crate::targets::{Answer, Asked, Profile};
 
-/// The opsets that the result is to be written for.
+/// The opsets that the result is to be written for, and what is to take it.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Whether it is the source's own: forms the graph came with are then legal by definition, even
     /// where the model breaks the specification.
     pub is_source: bool,
     pub imports: Vec<OpsetImport>,
+    /// Runtimes and devices: a form that one of them is known not to take is not legal.
+    pub profiles: Vec<Arc<Profile>>,
 }
 
 impl Target {
@@ -30,7 +35,30 @@ impl Target {
     pub fn legal(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
         // An operator without a schema is kept as it is: a custom one, or a local function.
         let asked = self.ask(egraph, call, |op, opset| schema::legal(op, opset).map(|_| ()));
-        asked.unwrap_or(Ok(()))
+        asked.unwrap_or(Ok(()))?;
+        self.taken(egraph, call)
+    }
+
+    /// Whether no runtime or device is known not to take a call, whatever the specification says of it.
+    ///
+    /// # Errors
+    /// The first that does not take it.
+    pub fn taken(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
+        let key = egraph.analysis.tables.op(call.op);
+        for profile in self.profiles.iter().filter(|profile| profile.speaks_of(&key.domain, &key.name)) {
+            let enode = ENode::Call(call.clone());
+            let enode = egg::Language::map_children(enode, |child| egraph.find(child));
+            let Some(class) = egraph.lookup(enode.clone()) else { continue };
+            let Some(index) = egraph[class].nodes.iter().position(|other| *other == enode) else { continue };
+            let node = NodeRef { class: egraph.find(class), index: u32::try_from(index).unwrap_or(u32::MAX) };
+            let host = &ClassHost::of_nodes(egraph);
+            let asked = Asked { host, node, domain: &key.domain, op: &key.name, epoch: key.epoch };
+            if let Answer::No(refusal) = profile.ask(&asked) {
+                let obstacle = Obstacle::Refused { by: profile.label(), why: refusal.why };
+                return Err(Illegal { obstacle, since: None });
+            }
+        }
+        Ok(())
     }
 
     /// What the version of the call's operator that is in force at the target does not take; `None` where

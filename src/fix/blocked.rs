@@ -11,8 +11,9 @@ use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, Owner, ValueId, scopes};
 use crate::infer::{Facts, Shape};
 use crate::lint::locate::{Locator, Part};
-use crate::schema::{self, AttrUse, AttrView, Illegal, OpUse, Operand};
+use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand};
 use crate::source::SourceFiles;
+use crate::targets::{Refusal, free_inputs, judge};
 
 /// One finding for each node of `graph` that has no legal form; at least one, whatever is known of why.
 pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Blocker]) -> Vec<Finding> {
@@ -147,7 +148,36 @@ pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
         .collect()
 }
 
+/// What the targets do not take of a model that was converted for them: there is nothing, unless it came so and no
+/// rule could be run on it.
+pub fn by_targets(known: Known, options: &Options) -> Vec<Finding> {
+    let Known { model, facts, uses } = known;
+    let sources = SourceFiles::default();
+    let places = Locator::new(model, uses, &sources);
+    let mut found = Vec::new();
+    for profile in &options.targets {
+        for input in free_inputs(model, facts, profile) {
+            let name = &model.values[input].name;
+            let message =
+                format!("{profile} wants shapes that are fixed, and sizes of the input `{name}` are free");
+            let finding = known::NOT_CONVERTIBLE.finding(message, places.declaration(input));
+            found.push(finding.help(format!("pin them with --fix-shape {name}=…")));
+        }
+        for (node, Refusal { why, .. }) in judge(model, facts, uses, profile).refused {
+            let illegal = Illegal { obstacle: Obstacle::Refused { by: profile.label(), why }, since: None };
+            found.push(of_node(model, &places, 0, node, &illegal));
+        }
+    }
+    found
+}
+
 fn of_node(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Illegal) -> Finding {
+    if let Obstacle::Refused { by, .. } = &illegal.obstacle {
+        let message = format!("{} has no form that {by} takes: it {illegal}", called(&model.nodes[id]));
+        let mut finding = known::NOT_CONVERTIBLE.finding(message, places.node(id, Part::Whole));
+        finding.source = places.source(id);
+        return finding;
+    }
     finding(model, places, opset, id, &format!("it {illegal}"), illegal.since)
 }
 
@@ -160,13 +190,17 @@ fn finding(
     since: Option<u16>,
 ) -> Finding {
     let node = &model.nodes[id];
-    let name = node.name.as_deref().filter(|name| !name.is_empty());
-    let named = name.map(|name| format!(" (`{name}`)")).unwrap_or_default();
-    let message = format!("`{}`{named} cannot be converted to opset {opset}: {why}", node.op_name());
+    let message = format!("{} cannot be converted to opset {opset}: {why}", called(node));
     let mut finding = known::NOT_CONVERTIBLE.finding(message, places.node(id, Part::Whole));
     finding.source = places.source(id);
     match since {
         Some(since) => finding.help(format!("convert to opset {since} or later")),
         None => finding,
     }
+}
+
+/// `Pad` (`/pad/Pad`): the operator and the name of a node.
+fn called(node: &Node) -> String {
+    let name = node.name.as_deref().filter(|name| !name.is_empty());
+    format!("`{}`{}", node.op_name(), name.map(|name| format!(" (`{name}`)")).unwrap_or_default())
 }

@@ -67,7 +67,8 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut editor = Editor::new(source.clone());
     // What is known of the model as it came: the passes go on from it, and the result is held against it.
     let known = editor.know().facts.clone();
-    let done = passes(&mut editor, options, rules, &mut report);
+    let resolved = target::resolved(&source, options).map_err(|finding| vec![finding]);
+    let done = resolved.and_then(|options| passes(&mut editor, &options, rules, &mut report));
     let looked_at = editor.looked_at();
     let refused =
         |report, findings| Outcome { model: source.clone(), report, findings, changed: false, looked_at };
@@ -161,6 +162,12 @@ fn passes(
             return Err(illegal);
         }
     }
+    if !options.targets.is_empty() {
+        let refused = blocked::by_targets(editor.know(), options);
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+    }
     Ok(verify::Kept { types: !mended.is_changed })
 }
 
@@ -200,7 +207,8 @@ fn rewrite(
     rules: &RuleSet,
     report: &mut Report,
 ) -> Result<Rewritten, Vec<Finding>> {
-    let converts = !target::target(&editor.model().opsets, options.opset).is_source;
+    let is_other = !target::target(&editor.model().opsets, options.opset).is_source;
+    let converts = is_other || !options.targets.is_empty();
     let phases: &[Phase] = match (options.optimize, converts) {
         (true, true) => &[Phase::Simplify, Phase::Explore, Phase::Convert],
         (true, false) => &[Phase::Simplify, Phase::Explore],
@@ -213,10 +221,11 @@ fn rewrite(
     editor.know();
     let mut rewritten = Rewritten::default();
     for graph in inner_first(editor.model()) {
-        let target = target::target(imports(editor.model(), graph), options.opset);
+        let mut target = target::target(imports(editor.model(), graph), options.opset);
+        target.profiles.clone_from(&options.targets);
         let pricing = options.optimize.then_some(&options.pricing);
         let task = extract::Task { target: &target, simplify: &simplify, all: &all, pricing };
-        let Known { model, facts, uses } = if converts { editor.knew() } else { editor.know_graph(graph) };
+        let Known { model, facts, uses } = if is_other { editor.knew() } else { editor.know_graph(graph) };
         if target.is_source && blocked::hides_shapes(model, facts, target.opset(""), graph) {
             continue;
         }

@@ -1,7 +1,10 @@
 //! What `onnx-fix` is asked to do.
 
+use std::sync::Arc;
+
 use crate::diag::Selection;
 use crate::extract::Pricing;
+use crate::targets::Profile;
 
 /// Constants that folding makes may take this many bytes, unless `--fold-limit` says otherwise.
 pub const DEFAULT_FOLD_LIMIT: usize = 1 << 20;
@@ -29,6 +32,9 @@ pub struct Options {
     pub dynamic: Vec<FreeDim>,
     /// Inputs to pin to one shape.
     pub fixed: Vec<FixedShape>,
+    /// The runtimes and devices that are to take the result: their opsets and IR versions, and nothing that one of them
+    /// is known not to take.
+    pub targets: Vec<Arc<Profile>>,
     /// The most bytes that a constant made by folding may take.
     pub fold_limit: usize,
 }
@@ -45,6 +51,7 @@ impl Default for Options {
             infer_shapes: false,
             dynamic: Vec::new(),
             fixed: Vec::new(),
+            targets: Vec::new(),
             fold_limit: DEFAULT_FOLD_LIMIT,
         }
     }

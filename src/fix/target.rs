@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use super::options::Options;
-use crate::diag::known::{ADAPTED_FORM, RELABELLED_VERSION};
+use crate::diag::known::{self, ADAPTED_FORM, RELABELLED_VERSION};
+use crate::diag::{Finding, Place};
 use crate::edit::{Change, Editor, Site};
 use crate::extract::Target;
 use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, Port, normal_domain, scopes};
 use crate::schema::{self, AttrView};
+use crate::targets::{Profile, Range};
 
 /// The imports that the result is to have.
 pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
-    let mut target = Target { is_source: true, imports: imports.to_vec() };
+    let mut target = Target { is_source: true, imports: imports.to_vec(), profiles: Vec::new() };
     let Some(wanted) = opset else { return target };
     let own = target.opset("");
     if own == Some(wanted) || own.is_none() {
@@ -36,12 +38,43 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
     if options.ir_version.is_some() {
         return options.ir_version;
     }
-    if target.is_source {
-        return model.ir_version;
+    let loaded = options.targets.iter().fold(Range::ALL, |all, profile| all.meet(profile.ir));
+    let version = match target.is_source {
+        true => model.ir_version,
+        false => {
+            let opset = target.opset("").and_then(|opset| u16::try_from(opset).ok())?;
+            let least = if has_defaults(model) { DEFAULTS_SINCE } else { 0 };
+            schema::release(opset).map(|release| release.ir_version.max(least))
+        }
+    };
+    version.map(|version| version.max(loaded.from).min(loaded.to))
+}
+
+/// The options with the opset that the targets load, where none is asked for: the model's own where they do, else the
+/// one closest to it.
+///
+/// # Errors
+/// There is none, or another is asked for.
+pub fn resolved(model: &Model, options: &Options) -> Result<Options, Finding> {
+    let refused = |message: String| known::NOT_CONVERTIBLE.finding(message, Place::File);
+    let loaded = options.targets.iter().fold(Range::ALL, |all, profile| all.meet(profile.opset));
+    if loaded.is_empty() {
+        let names: Vec<String> = options.targets.iter().map(|profile| profile.label()).collect();
+        return Err(refused(format!("there is no opset that all of {} load", names.join(", "))));
     }
-    let opset = target.opset("").and_then(|opset| u16::try_from(opset).ok())?;
-    let least = if has_defaults(model) { DEFAULTS_SINCE } else { 0 };
-    schema::release(opset).map(|release| release.ir_version.max(least))
+    let own = model.opset(model.main, "");
+    let Some(wanted) = options.opset.or(own) else { return Ok(options.clone()) };
+    let closest = wanted.max(loaded.from).min(loaded.to);
+    match options.opset {
+        Some(wanted) if wanted != closest => {
+            let outside =
+                |profile: &&Arc<Profile>| profile.opset.meet(Range { from: wanted, to: wanted }).is_empty();
+            let name = options.targets.iter().find(outside).map_or(String::new(), |profile| profile.label());
+            Err(refused(format!("{name} does not load opset {wanted}")).help(format!("--opset {closest}")))
+        }
+        Some(_) => Ok(options.clone()),
+        None => Ok(Options { opset: (closest != wanted).then_some(closest), ..options.clone() }),
+    }
 }
 
 /// The first IR version in which an initializer of an input is a default, which a caller may replace.

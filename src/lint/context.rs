@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::locate::{Locator, Part, node_name};
-use super::runtime::Runtime;
 use crate::diag::RuleId;
 use crate::diag::{Finding, Selection};
 use crate::graph::uses::Uses;
@@ -12,6 +11,7 @@ use crate::graph::{GraphId, Id as _, Model, Node, NodeId, ValueId};
 use crate::infer::{Fact, Facts};
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
+use crate::targets::Profile;
 
 /// How a model is linted.
 #[derive(Clone, Debug)]
@@ -24,8 +24,8 @@ pub struct LintOptions {
     pub folder: Option<PathBuf>,
     /// Lint as if bound for this opset of ai.onnx.
     pub opset: Option<i64>,
-    /// Releases of runtimes that are to load the model.
-    pub runtimes: Vec<Runtime>,
+    /// The runtimes and devices that are to take the model.
+    pub targets: Vec<Arc<Profile>>,
     /// The Python sources behind the graph.
     pub sources: Arc<SourceFiles>,
 }
@@ -38,7 +38,7 @@ impl Default for LintOptions {
             rules: Arc::new(RuleSet::for_linting()),
             folder: None,
             opset: None,
-            runtimes: Vec::new(),
+            targets: Vec::new(),
             sources: Arc::default(),
         }
     }

@@ -10,7 +10,7 @@ pub mod exporter;
 pub mod locate;
 pub mod mending;
 mod pattern;
-pub mod runtime;
+mod targets;
 
 #[doc(hidden)]
 pub use context::LintContext;
@@ -31,7 +31,7 @@ pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     let cx = LintContext::new(model, &facts, &uses, options);
     let mut findings = detected(&cx);
     pattern::run(&cx, &options.rules, &mut findings);
-    findings.extend(options.runtimes.iter().flat_map(|runtime| runtime.findings(model)));
+    findings.extend(targets::findings(&cx));
     findings.retain(|finding| options.selection.contains(&finding.code));
     findings
 }

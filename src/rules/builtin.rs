@@ -25,6 +25,7 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "bad_onnx_text",
     "bad_request",
     "bad_rule",
+    "bad_target",
     "bad_tensor_data",
     "bad_type",
     "constant_result",

@@ -78,6 +78,11 @@ pub enum Obstacle {
         other: Slot,
         other_ty: ValueType,
     },
+    /// What is to run it does not take it.
+    Refused {
+        by: String,
+        why: String,
+    },
     /// The input holds negative integers, which this version does not take.
     Negative {
         slot: Slot,
@@ -171,6 +176,7 @@ impl fmt::Display for Obstacle {
                 let verb = if matches!(slot, Slot::Input(_)) { "take" } else { "give" };
                 write!(f, "does not {verb} {ty} as {slot} (`{name}`) with {other_ty} as {other}")
             }
+            Obstacle::Refused { why, .. } => f.write_str(why),
             Obstacle::Negative { slot, name } => {
                 write!(f, "takes no negative integers as {slot} (`{name}`)")
             }

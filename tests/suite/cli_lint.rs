@@ -138,8 +138,9 @@ fn what_the_export_said_is_matched_to_the_nodes_of_its_lines() {
 #[test]
 fn targets_say_what_they_do_not_load() {
     let sandbox = sandbox();
-    check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.17"], 0, &[]);
-    let found = [("sound.onnxtxt", "OPS005"), ("sound.onnxtxt", "OPS005")];
+    // Of the nodes of an old release nothing is known, which is a remark.
+    check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.17"], 0, &[("sound.onnxtxt", "OPS005")]);
+    let found = [("sound.onnxtxt", "OPS005"); 3];
     check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.7"], 1, &found);
     assert!(sandbox.lint(&["--target", "trt=10.3"]).stderr.contains("the target `trt` is not known here"));
     sandbox.write("onnx-lint.toml", "target = [\"ort=1.7\"]\n");

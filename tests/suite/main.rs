@@ -26,6 +26,7 @@ mod roundtrip;
 mod rules;
 mod server;
 mod soundness;
+mod targets;
 mod text;
 mod tidy;
 mod tool;

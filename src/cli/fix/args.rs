@@ -7,7 +7,7 @@ use clap::{ArgGroup, Parser, ValueEnum};
 
 use crate::cli::catalogue::Catalogue;
 use crate::cli::lint::config::Config;
-use crate::cli::{Failure, selectors};
+use crate::cli::{Failure, selectors, targets};
 use crate::diag::Selection;
 use crate::extract::{Objective, Pricing};
 use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options};
@@ -61,6 +61,14 @@ pub struct Args {
     /// Convert to this opset, up or down
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Changes")]
     pub opset: Option<i64>,
+
+    /// Write what these runtimes and devices take, of a version or the newest: `ort=1.17`; their opset is taken, too
+    #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',', help_heading = "Changes")]
+    pub target: Vec<String>,
+
+    /// A folder of further targets; may be given more than once
+    #[arg(long, value_name = "DIR", help_heading = "Changes")]
+    pub targets: Vec<PathBuf>,
 
     /// The IR version to write [default: that of the opset, where it changes]
     #[arg(long, value_name = "N", help_heading = "Changes")]
@@ -166,6 +174,11 @@ impl Args {
             infer_shapes: self.infer_shapes,
             dynamic: self.dynamic.clone(),
             fixed: self.fix_shape.clone(),
+            targets: targets::find(
+                &targets::load(&targets::folders(&self.targets, config))?,
+                &self.target,
+                "--target",
+            )?,
             fold_limit: self.fold_limit,
         })
     }

@@ -10,7 +10,6 @@ use crate::cli::output::Colour;
 use crate::cli::paths;
 use crate::diag::Level;
 use crate::diag::render::Format;
-use crate::lint::runtime::Runtime;
 
 /// Finds what went wrong when a model was exported to ONNX.
 ///
@@ -67,9 +66,17 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Evidence")]
     pub opset: Option<i64>,
 
-    /// Lint as if bound for these runtimes: `ort=1.17`
-    #[arg(long, value_name = "NAME=VERSION", value_delimiter = ',', help_heading = "Evidence")]
-    pub target: Vec<Runtime>,
+    /// Lint as if bound for these runtimes and devices, of a version or the newest: `ort=1.17`
+    #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',', help_heading = "Targets")]
+    pub target: Vec<String>,
+
+    /// A folder of further targets; may be given more than once
+    #[arg(long, value_name = "DIR", help_heading = "Targets")]
+    pub targets: Vec<PathBuf>,
+
+    /// List all targets, with their versions and what is known of them
+    #[arg(long, help_heading = "Targets")]
+    pub list_targets: bool,
 
     /// A folder below which the Python behind the graph stands now; may be given more than once
     #[arg(long, value_name = "DIR", help_heading = "Evidence")]

@@ -37,6 +37,7 @@ pub struct Config {
     pub opset: Option<i64>,
     /// As after `--target`.
     pub target: Vec<String>,
+    pub targets: Vec<PathBuf>,
     pub rules: Vec<PathBuf>,
     pub source_root: Vec<PathBuf>,
     pub path_map: BTreeMap<String, String>,

@@ -29,7 +29,7 @@ use self::settings::{Assigned, Settings};
 use self::suppress::Suppressions;
 use super::catalogue::{Catalogue, Extent, Known};
 use super::output::{self, Colour};
-use super::{Failure, Status, crash, server};
+use super::{Failure, Status, crash, server, targets};
 use crate::diag::render::{Look, Page, Run, render};
 use crate::diag::{Finding, Level, Place, known};
 use crate::evidence::{self, Input, Linted};
@@ -51,6 +51,10 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         false => Extent::Linting,
     };
     let catalogue = Catalogue::load(&folders, extent)?;
+    if args.list_targets {
+        let known = targets::load(&targets::folders(&args.targets, &config))?;
+        return output::print(&targets::list(&known)).map(|()| Status::Clean);
+    }
     if args.list_rules {
         let settings = Settings::new(args, &config, &catalogue)?;
         let text = rules::list(&catalogue, &settings, args.output_format);

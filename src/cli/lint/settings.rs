@@ -8,20 +8,20 @@ use super::config::{Config, Configs};
 use super::globs::Globs;
 use super::suppress::{self, Entry};
 use crate::cli::catalogue::Catalogue;
-use crate::cli::{Failure, opset, selectors};
+use crate::cli::{Failure, opset, selectors, targets};
 use crate::diag::{Finding, Level, Selection, known};
 use crate::evidence::Input;
 use crate::lint::LintOptions;
-use crate::lint::runtime::Runtime;
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
+use crate::targets::Profile;
 
 /// What holds for all files of one configuration.
 #[derive(Debug)]
 pub struct Settings {
     pub sources: Arc<SourceFiles>,
     /// `--target`.
-    pub runtimes: Vec<Runtime>,
+    pub targets: Vec<Arc<Profile>>,
     opset: Option<i64>,
     rules: Arc<RuleSet>,
     selection: Selection,
@@ -64,7 +64,7 @@ impl Settings {
         }
         Ok(Settings {
             sources: Arc::new(sources(args, config)),
-            runtimes: runtimes(args, config)?,
+            targets: targets(args, config)?,
             opset: args.opset.or(opset::configured(config.opset, &in_config("opset"))?),
             rules: catalogue.rules().clone(),
             selection: Selection::new(select, ignore),
@@ -82,7 +82,7 @@ impl Settings {
             rules: self.rules.clone(),
             folder: input.path.is_some().then(|| input.folder().to_owned()),
             opset: self.opset,
-            runtimes: self.runtimes.clone(),
+            targets: self.targets.clone(),
             sources: self.sources.clone(),
         }
     }
@@ -119,12 +119,12 @@ impl Settings {
 }
 
 /// Those of the command line, else those of the configuration.
-fn runtimes(args: &Args, config: &Config) -> Result<Vec<Runtime>, Failure> {
-    if !args.target.is_empty() {
-        return Ok(args.target.clone());
+fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
+    let known = targets::load(&targets::folders(&args.targets, config))?;
+    match args.target.is_empty() {
+        false => targets::find(&known, &args.target, "--target"),
+        true => targets::find(&known, &config.target, &config.origin("target")),
     }
-    let failed = |error| Failure::new(format!("`target` in {}: {error}", config.folder.display()));
-    config.target.iter().map(|target| target.parse().map_err(failed)).collect()
 }
 
 /// Hints say what could be simpler, often many times over: they are shown to those who ask for rules by

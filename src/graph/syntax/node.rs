@@ -88,7 +88,8 @@ pub fn call_of<D: Dialect, I>(
 /// The domain whose operators have a dot in their names: `aten.add.Tensor` is its `add.Tensor`.
 const OVERLOADED: &str = "aten.";
 
-fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
+/// `com.microsoft.Op@1:overload`.
+pub fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     let mut name = cursor.ident("an operator")?;
     let start = name.span;
     let mut domain = String::new();

@@ -1,6 +1,7 @@
 //! Collects the faults of one rule file.
 
 use crate::diag::{Finding, Level, Place};
+use crate::graph::syntax::cursor::Language;
 use crate::graph::syntax::{Source, Span};
 use crate::rules::syntax::RULES;
 
@@ -10,6 +11,7 @@ pub type Within = (Span, &'static str);
 /// The faults of a file, in the order in which they were met.
 pub struct Faults<'s> {
     source: &'s Source,
+    language: Language,
     findings: Vec<Finding>,
     errors: usize,
     note: Option<&'static str>,
@@ -21,8 +23,18 @@ pub struct Faults<'s> {
 
 impl<'s> Faults<'s> {
     pub fn new(source: &'s Source) -> Self {
-        let findings = Vec::new();
-        Faults { source, findings, errors: 0, note: None, within: None, is_whole: true, is_ignored: false }
+        Faults::of(source, RULES)
+    }
+
+    /// For a file in another language than that of rules.
+    pub fn of(source: &'s Source, language: Language) -> Self {
+        let (findings, errors, note, within) = (Vec::new(), 0, None, None);
+        Faults { source, language, findings, errors, note, within, is_whole: true, is_ignored: false }
+    }
+
+    /// For what is tried: its faults may not matter.
+    pub fn apart(&self) -> Faults<'s> {
+        Faults::of(self.source, self.language)
     }
 
     /// For a text that is known to have no faults but that parts of it were left out.
@@ -49,7 +61,7 @@ impl<'s> Faults<'s> {
 
     /// An error, for the caller to add to and [`Faults::push`].
     pub fn at(&self, span: Span, message: impl Into<String>) -> Finding {
-        let mut finding = RULES.rule.finding(message, self.place(span));
+        let mut finding = self.language.rule.finding(message, self.place(span));
         finding.file = self.source.file.clone();
         finding
     }

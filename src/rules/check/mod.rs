@@ -13,6 +13,7 @@ mod operators;
 mod pattern;
 mod rewrite;
 mod scope;
+mod single;
 mod template;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub use faults::Faults;
 use library::Library;
 use operators::Choice;
 use scope::Scope;
+pub use single::{NodeTest, node_tests};
 
 use super::builtin;
 use super::rule::{Body, Direction, Phase, Rewrite, Rule, RuleSource, Safety, Step, Template};

@@ -126,6 +126,11 @@ pub fn versions(op: &Op, faults: &mut Faults) -> Option<Versions> {
 }
 
 impl Versions {
+    /// The versions that are known, oldest first.
+    pub fn schemas(&self) -> &[&'static Schema] {
+        &self.schemas
+    }
+
     /// The operator as it is meant where no epoch is written: that of `opset`, or the first that there ever
     /// was where it came later.
     pub fn at(self, opset: Option<i64>) -> OpPat {

@@ -9,6 +9,7 @@ mod value;
 mod walk;
 
 use ast::{Entry, EntryKind, GivenAst, RuleAst};
+pub use expr::RuleNodes;
 use expr::expr;
 pub use value::begins_operator;
 
@@ -137,6 +138,11 @@ fn given(cursor: &mut Cursor) -> Parsed<Vec<GivenAst>> {
             return Ok(all);
         }
     }
+}
+
+/// The conditions of `where { … }`.
+pub fn conditions(cursor: &mut Cursor) -> Parsed<Vec<ast::ExprAst>> {
+    block(cursor, expr)
 }
 
 /// `{ item item … }`; an item with a fault is left out.

@@ -3,8 +3,8 @@
 use crate::diag::RuleId;
 use crate::diag::known::{
     ATTRIBUTE_NOT_IN_VERSION, BAD_ATTRIBUTE, DUPLICATE_ATTRIBUTE, MISSING_ATTRIBUTE, MISSING_INPUT,
-    NEGATIVE_INDEX_IN_VERSION, OP_NEWER_THAN_OPSET, OP_REMOVED, TYPE_NOT_IN_VERSION, UNSUPPORTED_OP,
-    WRONG_ARITY,
+    NEGATIVE_INDEX_IN_VERSION, OP_NEWER_THAN_OPSET, OP_REMOVED, TARGET_UNSUPPORTED, TYPE_NOT_IN_VERSION,
+    UNSUPPORTED_OP, WRONG_ARITY,
 };
 use crate::diag::{Finding, Level};
 use crate::graph::NodeId;
@@ -117,6 +117,8 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
         Obstacle::Missing { .. } => MISSING_INPUT,
         Obstacle::Type { .. } | Obstacle::Unlike { .. } => TYPE_NOT_IN_VERSION,
         Obstacle::Negative { .. } => NEGATIVE_INDEX_IN_VERSION,
+        // No schema says so.
+        Obstacle::Refused { .. } => TARGET_UNSUPPORTED,
     }
 }
 

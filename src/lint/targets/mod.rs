@@ -1,0 +1,105 @@
+//! OPS005: what a runtime or device that the model is bound for does not load or take.
+
+mod pieces;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::LintContext;
+use super::locate::Part;
+use crate::diag::known::TARGET_UNSUPPORTED;
+use crate::diag::{Finding, Level, Place};
+use crate::graph::syntax::suggest::counted;
+use crate::graph::{NodeId, ValueId};
+use crate::targets::{Judged, Known, Profile, Range, Refusal, free_inputs, judge};
+use pieces::Pieces;
+
+/// Everything that the targets of the options do not load or take.
+pub fn findings(cx: &LintContext) -> Vec<Finding> {
+    cx.options.targets.iter().flat_map(|profile| of_target(cx, profile)).collect()
+}
+
+fn of_target(cx: &LintContext, profile: &Arc<Profile>) -> Vec<Finding> {
+    let mut findings = versions(cx, profile);
+    findings
+        .extend(free_inputs(cx.model, cx.facts, profile).into_iter().map(|input| free(cx, profile, input)));
+    if !profile.knows_nodes() {
+        findings.push(remark(format!("which nodes {profile} takes is not known, only what it loads")));
+        return findings;
+    }
+    let judged = judge(cx.model, cx.facts, cx.uses, profile);
+    findings.extend(judged.refused.iter().map(|(node, refusal)| refused(cx, profile, *node, refusal)));
+    if !judged.refused.is_empty() {
+        findings.push(in_pieces(profile, &Pieces::new(cx, &judged)));
+    }
+    findings.extend(unknown(cx, profile, &judged));
+    findings
+}
+
+fn remark(message: String) -> Finding {
+    Finding { level: Level::Info, ..TARGET_UNSUPPORTED.finding(message, Place::File) }
+}
+
+/// Opsets and IR versions that are too new, or too old.
+fn versions(cx: &LintContext, profile: &Profile) -> Vec<Finding> {
+    let outside = |what: &str, is: Option<i64>, range: Range, option: &str| {
+        let is = is?;
+        let (bound, limit) = match is {
+            is if is > range.to => ("up to", range.to),
+            is if is < range.from => ("from", range.from),
+            _ => return None,
+        };
+        let upwards = if bound == "from" { " on" } else { "" };
+        let message = format!("{profile} loads {what} {bound} {limit}{upwards}, and this is {is}");
+        let help = format!("`onnx-fix {option} {limit}` converts the model");
+        Some(TARGET_UNSUPPORTED.finding(message, Place::File).help(help))
+    };
+    let opset = cx.model.opset(cx.model.main, "");
+    let opset = outside("opsets", opset, profile.opset, "--opset");
+    let ir = outside("IR versions", cx.model.ir_version, profile.ir, "--ir-version");
+    opset.into_iter().chain(ir).collect()
+}
+
+fn free(cx: &LintContext, profile: &Profile, input: ValueId) -> Finding {
+    let name = cx.name(input);
+    let message = format!("{profile} wants shapes that are fixed, and sizes of the input `{name}` are free");
+    let mut finding = TARGET_UNSUPPORTED.finding(message, cx.places.declaration(input));
+    finding.anchor.module = cx.model.values[input].name.clone();
+    finding.help(format!("`onnx-fix --fix-shape {name}=…` pins them"))
+}
+
+fn refused(cx: &LintContext, profile: &Profile, node: NodeId, refusal: &Refusal) -> Finding {
+    let op = cx.model.nodes[node].op_name();
+    let message = format!("{profile} does not take this `{op}`: it {}", refusal.why);
+    let mut finding = cx.at_node(TARGET_UNSUPPORTED, node, Part::Op, message);
+    if refusal.evidence.known == Known::Inferred {
+        finding.level = Level::Warning;
+    }
+    finding.note(refusal.evidence.to_string())
+}
+
+fn in_pieces(profile: &Profile, pieces: &Pieces) -> Finding {
+    let message = match pieces.count {
+        0 => format!("{profile} takes no node of this graph"),
+        count => format!("{profile} takes this graph in {}", counted(count, "piece")),
+    };
+    let mut finding = remark(message);
+    if let Some(crossing) = &pieces.crossing {
+        finding = finding.note(crossing.to_string());
+    }
+    finding
+}
+
+/// One remark on all nodes of which nothing is known.
+fn unknown(cx: &LintContext, profile: &Profile, judged: &Judged) -> Option<Finding> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for &node in &judged.unknown {
+        *counts.entry(cx.model.nodes[node].op_name()).or_default() += 1;
+    }
+    if counts.is_empty() {
+        return None;
+    }
+    let ops: Vec<String> = counts.iter().map(|(op, count)| format!("{count} {op}")).collect();
+    let nodes = counted(judged.unknown.len(), "node");
+    Some(remark(format!("of {nodes} it is not known whether {profile} takes them")).note(ops.join(", ")))
+}

@@ -1,0 +1,162 @@
+//! From what a target file says to profiles: names resolved, operators held against the schema.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::ast::{FactAst, LineAst, RangeAst, SectionAst, TargetAst, VersionAst};
+use super::profile::{Evidence, Known, Line, Profile, Range, Test};
+use crate::diag::Finding;
+use crate::graph::syntax::ast::Name;
+use crate::graph::syntax::{Source, Span};
+use crate::rules::check::{Faults, node_tests};
+
+/// A target with what is known of each of its versions.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// `onnxruntime`.
+    pub name: Arc<str>,
+    /// `ONNX Runtime`.
+    pub title: Arc<str>,
+    /// Its other names.
+    pub aliases: Vec<Arc<str>>,
+    /// By number, the newest last; a target without versions has one without a number.
+    pub versions: Vec<Arc<Profile>>,
+}
+
+fn no_title(faults: &Faults, name: &Name) -> Finding {
+    faults.at(name.span, format!("the target `{}` has no title", name.text)).help("title \"ONNX Runtime\"")
+}
+
+fn says_nothing(faults: &Faults, name: &Name) -> Finding {
+    faults
+        .at(name.span, format!("`{}` says nothing of what is taken", name.text))
+        .help("measured \"how\" on \"2026-01-31\" { opset 7..=21 }")
+}
+
+fn version_twice(faults: &Faults, number: &Name, first: &Name) -> Finding {
+    faults
+        .at(number.span, format!("the version {} is said twice", number.text))
+        .related(faults.place(first.span), "the first one is here")
+}
+
+fn no_date(faults: &Faults, date: &Name) -> Finding {
+    faults.at(date.span, format!("`{}` is no day", date.text)).help("a day is written 2026-01-31")
+}
+
+fn empty_range(faults: &Faults, span: Span) -> Finding {
+    faults.at(span, "there is nothing in this range").help("7..=21, 7.. or ..=21")
+}
+
+/// The target of a file; `None` where something is wrong with it, which has been reported.
+pub(super) fn check(ast: &TargetAst, faults: &mut Faults) -> Option<Target> {
+    let errors_before = faults.errors();
+    if ast.title.is_none() {
+        faults.push_if_whole(no_title(faults, &ast.name));
+    }
+    if ast.versions.is_empty() && ast.sections.is_empty() {
+        faults.push_if_whole(says_nothing(faults, &ast.name));
+    }
+    for (index, version) in ast.versions.iter().enumerate() {
+        let first = ast.versions[..index].iter().find(|other| other.number.text == version.number.text);
+        if let Some(first) = first {
+            faults.push(version_twice(faults, &version.number, &first.number));
+        }
+    }
+    let title = ast.title.as_ref().map_or(&ast.name.text, |title| &title.text);
+    let mut base = Profile {
+        name: ast.name.text.clone(),
+        title: title.clone(),
+        version: "".into(),
+        opset: Range::ALL,
+        ir: Range::ALL,
+        fixed: None,
+        evidence: Vec::new(),
+        lines: FxHashMap::default(),
+        closed: Vec::new(),
+    };
+    ast.sections.iter().for_each(|section| add(&mut base, section, faults));
+    let mut versions: Vec<Arc<Profile>> =
+        ast.versions.iter().map(|version| Arc::new(with_version(&base, version, faults))).collect();
+    versions.sort_by_key(|profile| parts(&profile.version));
+    if versions.is_empty() {
+        versions.push(Arc::new(base));
+    }
+    let aliases = ast.aliases.iter().map(|alias| alias.text.clone()).collect();
+    let target = Target { name: ast.name.text.clone(), title: title.clone(), aliases, versions };
+    (ast.is_whole && faults.errors() == errors_before).then_some(target)
+}
+
+fn with_version(base: &Profile, version: &VersionAst, faults: &mut Faults) -> Profile {
+    let mut profile = Profile { version: version.number.text.clone(), ..base.clone() };
+    version.sections.iter().for_each(|section| add(&mut profile, section, faults));
+    profile
+}
+
+/// The numbers of `1.31.1`.
+pub(super) fn parts(version: &str) -> Vec<u64> {
+    version.split('.').map(|part| part.parse().unwrap_or(u64::MAX)).collect()
+}
+
+fn add(profile: &mut Profile, section: &SectionAst, faults: &mut Faults) {
+    let known = Known::ALL.into_iter().find(|known| known.name() == &*section.known.text);
+    let Some(known) = known else { return };
+    if !is_day(&section.date.text) {
+        faults.push(no_date(faults, &section.date));
+    }
+    let (source, date) = (section.source.text.clone(), section.date.text.clone());
+    let evidence = Arc::new(Evidence { known, source, date });
+    profile.evidence.push(evidence.clone());
+    for fact in &section.facts {
+        match fact {
+            FactAst::Opset(range) => profile.opset = profile.opset.meet(checked(range, faults)),
+            FactAst::Ir(range) => profile.ir = profile.ir.meet(checked(range, faults)),
+            FactAst::Static { free } => profile.fixed = Some(free.clone()),
+            FactAst::NothingElse(_) => profile.closed.push(evidence.clone()),
+            FactAst::Op(line) => add_line(profile, line, &evidence, faults),
+        }
+    }
+}
+
+fn checked(range: &RangeAst, faults: &mut Faults) -> Range {
+    let Range { from, to } = Range::ALL;
+    let checked = Range { from: range.from.unwrap_or(from), to: range.to.unwrap_or(to) };
+    if checked.from > checked.to {
+        faults.push(empty_range(faults, range.span));
+    }
+    checked
+}
+
+fn add_line(profile: &mut Profile, line: &LineAst, evidence: &Arc<Evidence>, faults: &mut Faults) {
+    let text = one_line(line, faults.source());
+    let because = line.because.as_ref().map(|name| name.text.clone());
+    for op in &line.ops {
+        let Some(tests) = node_tests(op, &line.conditions, faults) else { continue };
+        for test in tests {
+            let (epoch, text, direction) = (test.epoch, text.clone(), test.direction);
+            let op = &direction.pattern.nodes[0].op;
+            let (domain, name) = (op.domain.clone(), op.name.clone());
+            let has_conditions = !test.conditions.is_empty();
+            let test = Arc::new(Test { direction, conditions: test.conditions, text });
+            let test = has_conditions.then_some(test);
+            let (evidence, because) = (evidence.clone(), because.clone());
+            let said = Line { is_taken: line.is_taken, evidence, epoch, test, because };
+            profile.lines.entry(domain).or_default().entry(name).or_default().push(said);
+        }
+    }
+}
+
+/// Conditions as a message says them.
+fn one_line(line: &LineAst, source: &Source) -> Arc<str> {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let conditions = line.conditions.iter().map(|condition| words(source.slice(condition.span)));
+    conditions.collect::<Vec<_>>().join(" and ").into()
+}
+
+/// `2026-01-31`.
+fn is_day(text: &str) -> bool {
+    let is_number =
+        |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').collect();
+    matches!(parts[..], [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2))
+}

@@ -1,0 +1,62 @@
+//! What a target says of every node of a model.
+
+use rustc_hash::FxHashSet;
+
+use super::answer::{Answer, Asked, Refusal};
+use super::profile::Profile;
+use crate::graph::uses::Uses;
+use crate::graph::{Model, NodeId, ValueId, scopes};
+use crate::infer::Facts;
+use crate::rules::plain::PlainHost;
+use crate::schema;
+
+/// What a target says of the nodes of a model that are in use.
+#[derive(Debug, Default)]
+pub struct Judged {
+    /// Those that it does not take, in the order of the model.
+    pub refused: Vec<(NodeId, Refusal)>,
+    /// Those of which nothing tells.
+    pub unknown: Vec<NodeId>,
+}
+
+/// Asks a target about every node, those of bodies and functions included. A call of a function is what its body is,
+/// and a `Constant` is data, unless the target speaks of it.
+pub fn judge(model: &Model, facts: &Facts, uses: &Uses, profile: &Profile) -> Judged {
+    let mut judged = Judged::default();
+    let names = model.functions.iter().map(|function| function.name.as_deref().unwrap_or(""));
+    let functions: FxHashSet<&str> = names.collect();
+    for graph in scopes::live(model) {
+        let host = PlainHost::new(model, graph, facts, uses);
+        for &id in &model.graphs[graph].nodes {
+            let node = &model.nodes[id];
+            let (domain, op) = (node.domain(), &*node.op_type);
+            if functions.contains(op) && model.callee(id).is_some() {
+                continue;
+            }
+            let opset = model.opset(graph, domain).and_then(|opset| u16::try_from(opset).ok());
+            let epoch = opset.and_then(|opset| schema::lookup(domain, op, opset)).map(|schema| schema.epoch);
+            match profile.ask(&Asked { host: &host, node: id, domain, op, epoch }) {
+                Answer::Yes => {}
+                Answer::No(refusal) => judged.refused.push((id, refusal)),
+                Answer::Unknown if domain.is_empty() && op == "Constant" => {}
+                Answer::Unknown => judged.unknown.push(id),
+            }
+        }
+    }
+    judged
+}
+
+/// The inputs with sizes that are free where the target wants numbers.
+pub fn free_inputs(model: &Model, facts: &Facts, profile: &Profile) -> Vec<ValueId> {
+    let Some(free) = &profile.fixed else { return Vec::new() };
+    let is_free = |value: &ValueId| {
+        let Some(dims) = facts[*value].dims() else { return facts[*value].as_tensor().is_some() };
+        let mut dims = dims.iter().enumerate();
+        dims.any(|(axis, dim)| {
+            let may_be = i64::try_from(axis).is_ok_and(|axis| free.contains(&axis));
+            !may_be && dim.as_ref().is_none_or(|dim| dim.as_const().is_none())
+        })
+    };
+    let inputs = model.graphs[model.main].inputs.iter().map(|port| port.value);
+    inputs.filter(|&value| model.values[value].initial.is_none()).filter(is_free).collect()
+}

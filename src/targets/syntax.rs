@@ -1,0 +1,172 @@
+//! The grammar of target files. Reading goes on after a fault.
+
+use super::ast::{FactAst, LineAst, RangeAst, SectionAst, TargetAst, VersionAst};
+use crate::diag::{Finding, known};
+use crate::graph::syntax::ast::Name;
+use crate::graph::syntax::cursor::{Cursor, Language, Parsed, Reported};
+use crate::graph::syntax::lexer::{Strings, TokenKind};
+use crate::graph::syntax::suggest::with_suggestion;
+use crate::graph::syntax::{Source, node, number};
+use crate::rules::syntax::{RuleNodes, conditions};
+
+/// Faults of target files.
+pub const TARGETS: Language = Language { rule: known::BAD_TARGET, strings: Strings::OneLine };
+
+/// How a thing may be known.
+const KNOWN: [&str; 3] = ["measured", "documented", "inferred"];
+
+const FACTS: [&str; 6] = ["opset", "ir", "needs", "op", "not", "nothing"];
+
+fn unknown_word(cursor: &mut Cursor, word: &Name, what: &str, known: &[&str]) -> Reported {
+    let message = with_suggestion(format!("`{}` is no {what}", word.text), &word.text, known.iter().copied());
+    let finding = cursor.finding(word.span, message);
+    cursor.report(finding.help(format!("it may be {}", known.join(", "))))
+}
+
+/// Reads a target file, which says one target. What has a fault is left out.
+pub fn parse(source: &Source) -> (Option<TargetAst>, Vec<Finding>) {
+    let mut cursor = Cursor::new(source, TARGETS);
+    let target = target(&mut cursor).ok();
+    if target.is_some() && !cursor.is_end() {
+        cursor.expected("the end of the file: there is one target in each");
+    }
+    let target = target.map(|target| TargetAst { is_whole: cursor.faults() == 0, ..target });
+    (target, cursor.into_findings())
+}
+
+fn target(cursor: &mut Cursor) -> Parsed<TargetAst> {
+    if !cursor.eat_word("target") {
+        return Err(cursor.expected("`target name { … }`"));
+    }
+    let name = cursor.ident("the name of the target, such as onnxruntime")?;
+    let (title, aliases, versions, sections) = (None, Vec::new(), Vec::new(), Vec::new());
+    let mut target = TargetAst { name, title, aliases, versions, sections, is_whole: true };
+    entries(cursor, |cursor, word| {
+        match &*word.text {
+            "title" => target.title = Some(cursor.string("the title, in quotes")?),
+            "alias" => target.aliases.push(cursor.ident("another name of the target")?),
+            "version" => target.versions.push(version(cursor)?),
+            known if KNOWN.contains(&known) => target.sections.push(section(cursor, word)?),
+            _ => {
+                let known = [&["title", "alias", "version"], &KNOWN[..]].concat();
+                return Err(unknown_word(cursor, &word, "entry of a target", &known));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(target)
+}
+
+/// `{ word … word … }`; one with a fault is left out.
+fn entries(cursor: &mut Cursor, mut entry: impl FnMut(&mut Cursor, Name) -> Parsed<()>) -> Parsed<()> {
+    let opened = cursor.expect("{")?;
+    while !cursor.eat("}") {
+        if cursor.is_end() {
+            let place = cursor.source.place(opened);
+            let finding = cursor.finding(cursor.peek().span, "this is not closed".to_owned());
+            return Err(cursor.report(finding.related(place, "it is opened here")));
+        }
+        let start = cursor.position();
+        let word = cursor.ident("an entry, or `}` after the last one");
+        if word.and_then(|word| entry(cursor, word)).is_err() {
+            cursor.recover(start, |_| false);
+        }
+    }
+    Ok(())
+}
+
+fn version(cursor: &mut Cursor) -> Parsed<VersionAst> {
+    let number = version_number(cursor)?;
+    let mut sections = Vec::new();
+    entries(cursor, |cursor, word| {
+        if !KNOWN.contains(&&*word.text) {
+            return Err(unknown_word(cursor, &word, "way to know something", &KNOWN));
+        }
+        sections.push(section(cursor, word)?);
+        Ok(())
+    })?;
+    Ok(VersionAst { number, sections })
+}
+
+/// `1.31.1`: numbers with a dot between each two, which touch.
+fn version_number(cursor: &mut Cursor) -> Parsed<Name> {
+    let is_number = |cursor: &Cursor| matches!(cursor.peek().kind, TokenKind::Int | TokenKind::Float);
+    if !is_number(cursor) {
+        return Err(cursor.expected("the number of a version, such as 1.31"));
+    }
+    let first = cursor.bump().span;
+    let mut end = first;
+    while cursor.peek().span.start == end.end && (cursor.at(".") || is_number(cursor)) {
+        end = cursor.bump().span;
+    }
+    let span = first.to(end);
+    Ok(Name { text: cursor.source.slice(span).into(), span })
+}
+
+/// What follows `measured`: `"how" on "2026-11-22" { … }`.
+fn section(cursor: &mut Cursor, known: Name) -> Parsed<SectionAst> {
+    let source = cursor.string("where this is known from, in quotes")?;
+    if !cursor.eat_word("on") {
+        return Err(cursor.expected("`on`, and the day on which it was so"));
+    }
+    let date = cursor.string("a day, as in \"2026-11-22\"")?;
+    let mut facts = Vec::new();
+    entries(cursor, |cursor, word| fact(cursor, &word).map(|fact| facts.push(fact)))?;
+    Ok(SectionAst { known, source, date, facts })
+}
+
+fn fact(cursor: &mut Cursor, word: &Name) -> Parsed<FactAst> {
+    Ok(match &*word.text {
+        "opset" => FactAst::Opset(range(cursor)?),
+        "ir" => FactAst::Ir(range(cursor)?),
+        "needs" => needs(cursor)?,
+        "op" => FactAst::Op(line(cursor, true)?),
+        "not" if cursor.eat_word("op") => FactAst::Op(line(cursor, false)?),
+        "not" => return Err(cursor.expected("`op`: what is not taken")),
+        "nothing" if cursor.eat_word("else") => FactAst::NothingElse(cursor.since(word.span)),
+        "nothing" => return Err(cursor.expected("`else`")),
+        _ => return Err(unknown_word(cursor, word, "fact of a target", &FACTS)),
+    })
+}
+
+/// `7..=26`, `..=13`, `7..`.
+fn range(cursor: &mut Cursor) -> Parsed<RangeAst> {
+    let start = cursor.peek().span;
+    let from = if number::at_int(cursor) { Some(number::int(cursor)?) } else { None };
+    cursor.expect("..")?;
+    let to = if cursor.eat("=") { Some(number::int(cursor)?) } else { None };
+    Ok(RangeAst { from, to, span: cursor.since(start) })
+}
+
+/// `static`, `static except axis 0`.
+fn needs(cursor: &mut Cursor) -> Parsed<FactAst> {
+    if !cursor.eat_word("static") {
+        return Err(cursor.expected("`static`: shapes without free sizes"));
+    }
+    let mut free = Vec::new();
+    if cursor.eat_word("except") {
+        if !cursor.eat_word("axis") {
+            return Err(cursor.expected("`axis`, and which of them may be free"));
+        }
+        free.push(number::int(cursor)?);
+        while cursor.eat(",") {
+            free.push(number::int(cursor)?);
+        }
+    }
+    Ok(FactAst::Static { free })
+}
+
+fn line(cursor: &mut Cursor, is_taken: bool) -> Parsed<LineAst> {
+    let mut ops = vec![node::op::<RuleNodes>(cursor)?];
+    while cursor.eat(",") {
+        ops.push(node::op::<RuleNodes>(cursor)?);
+    }
+    let mut line = LineAst { is_taken, ops, conditions: Vec::new(), because: None };
+    if cursor.eat_word("where") {
+        line.conditions = conditions(cursor)?;
+    }
+    if cursor.eat_word("because") {
+        line.because = Some(cursor.string("why, in quotes")?);
+    }
+    Ok(line)
+}

@@ -1,0 +1,1 @@
+"""Profiles of runtimes, measured in the runtimes themselves."""

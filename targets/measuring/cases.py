@@ -1,0 +1,147 @@
+"""What is run in every runtime: ONNX's node tests, at their own opset and older ones, with and without constants."""
+
+import functools
+import hashlib
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from conformance import node_tests, opset, parallel, tools
+
+from . import features
+
+FOLDER = tools.WORK / "target-cases"
+
+# Besides its own: what runtimes of a few years back take, and what older devices do.
+OPSETS = (26, 19, 13)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One model with what it takes and gives; its files lie in FOLDER."""
+
+    name: str
+    test: str
+    opset: int
+    nodes: list  # of features.node
+    outputs: list  # names, in order
+    rtol: float
+    atol: float
+
+    @property
+    def path(self) -> Path:
+        return FOLDER / f"{self.name}.onnx"
+
+    @property
+    def asked(self) -> dict:
+        """What the runtime is told."""
+        return {"name": self.name, "outputs": self.outputs, "rtol": self.rtol, "atol": self.atol}
+
+    @property
+    def is_judge(self) -> bool:
+        """Whether it is held against profiles, rather than one that they are made from."""
+        return self.test in _judges()
+
+    @property
+    def key(self):
+        """Cases of one key differ in the opset alone."""
+        versions = sorted({(node["op"], node["since"]) for node in self.nodes})
+        return self.test, self.name.endswith(".const"), tuple(versions)
+
+
+@functools.cache
+def _judges() -> frozenset:
+    """Half of the tests of each operator, by their names; of a single one, none."""
+    by_operator = {}
+    for test in node_tests.collect():
+        by_operator.setdefault(test.operator.removesuffix(" …"), set()).add(base(test.name))
+    judges = set()
+    for names in by_operator.values():
+        ordered = sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+        judges.update(ordered[(len(ordered) + 1) // 2:])
+    return frozenset(judges)
+
+
+def base(name: str) -> str:
+    """The test without what says that its function body is written out."""
+    return name.split("_expanded")[0]
+
+
+def collect(jobs: int) -> list[Case]:
+    """All cases; they are made where they are not there yet."""
+    listed = FOLDER / "cases.json"
+    if not listed.exists():
+        made = of_tests(node_tests.collect(), jobs)
+        listed.write_text(json.dumps([vars(case) for case in made]))
+    return [Case(**case) for case in json.loads(listed.read_text())]
+
+
+def of_tests(tests, jobs: int) -> list[Case]:
+    """The cases of some tests; those that have any."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    tests = [test for test in tests if test.deterministic and _is_plain(test)]
+    made = parallel.map_isolated(functools.partial(_cases, tools.binary("onnx-fix")), tests, jobs)
+    return [Case(**case) for cases in made for case in cases or []]
+
+
+def _is_plain(test) -> bool:
+    """Tensors alone, of types that NumPy has, and one domain."""
+    values = [*test.feeds.values(), *test.outputs]
+    return (opset.opset_of(test.model) is not None
+            and all(isinstance(value, np.ndarray) and value.dtype.kind in "fiubOSUc" and value.dtype.itemsize
+                    and value.dtype.isbuiltin in (0, 1) and value.dtype.type.__module__ == "numpy" for value in values))
+
+
+def _cases(fix, test) -> list[dict]:
+    own = opset.opset_of(test.model)
+    made = []
+    with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
+        for version in (own, *(older for older in OPSETS if older != own)):
+            model = test.model
+            if version != own:
+                model = opset.convert(fix, test.path, version, Path(scratch) / "out.onnx").model
+            if model is None:
+                continue
+            for suffix, variant, feeds in _variants(model, test.feeds):
+                case = _written(test, f"{test.name}.{version}{suffix}", version, variant, feeds)
+                made += [case] if case else []
+    return made
+
+
+def _variants(model, feeds):
+    """As it is; and with all inputs but the first as constants, as weights and sizes are in real models."""
+    yield "", model, feeds
+    rest = {name: value for name, value in list(feeds.items())[1:] if value.dtype.kind in "fiub"}
+    if not rest or any(value.dtype.kind not in "fiub" for value in feeds.values()):
+        return
+    constant = onnx.ModelProto()
+    constant.CopyFrom(model)
+    for name, value in rest.items():
+        constant.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    kept = [value for value in constant.graph.input if value.name not in rest]
+    del constant.graph.input[:]
+    constant.graph.input.extend(kept)
+    yield ".const", constant, {name: value for name, value in feeds.items() if name not in rest}
+
+
+def _written(test, name, version, model, feeds) -> dict | None:
+    nodes = features.nodes(model, version)
+    if nodes is None:
+        return None
+    # Written without an optimisation of ours, and with an IR version that old runtimes take.
+    model.ir_version = min(model.ir_version, 8 if version <= 19 else model.ir_version)
+    outputs = [value.name for value in model.graph.output]
+    onnx.save(model, FOLDER / f"{name}.onnx")
+    arrays = {f"in:{key}": _text(value) for key, value in feeds.items()}
+    arrays |= {f"out:{key}": _text(value) for key, value in zip(outputs, test.outputs)}
+    np.savez(FOLDER / f"{name}.npz", **arrays)
+    return {"name": name, "test": base(test.name), "opset": version, "nodes": nodes, "outputs": outputs,
+            "rtol": test.rtol, "atol": test.atol}
+
+
+def _text(value):
+    return value.astype(str) if value.dtype.kind in "OS" else value

@@ -1,0 +1,58 @@
+"""What the tool says of cases with a profile, beside what became of them in the runtime."""
+
+import collections
+import json
+import tempfile
+from pathlib import Path
+
+from conformance import tools
+
+from . import cases
+
+YES, NO, UNKNOWN = "yes", "no", "unknown"
+
+
+def answers(lint, target: str, chosen, folder: Path | None = None) -> dict[str, str]:
+    """By the name of the case."""
+    found = {}
+    arguments = ["--targets", folder] if folder else []
+    with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
+        linked = Path(scratch)
+        for case in chosen:
+            (linked / case.path.name).hardlink_to(case.path)
+        done = tools.run([lint, *arguments, "--target", target, "--isolated", "--select", "OPS005", "--severity", "info",
+                          "--exit-zero", "--output-format", "json", linked], timeout=600)
+    if done.status != 0:
+        raise RuntimeError(done.last_words())
+    said = collections.defaultdict(list)
+    for finding in json.loads(done.stdout):
+        said[Path(finding["file"]).stem].append(finding)
+    for case in chosen:
+        levels = {finding["severity"] for finding in said[case.name]}
+        is_open = any("it is not known" in finding["message"] for finding in said[case.name])
+        found[case.name] = NO if levels & {"error", "warning"} else UNKNOWN if is_open else YES
+    return found
+
+
+def table(rows) -> str:
+    """`rows`: (label, pairs of answer and whether it ran)."""
+    header = ("", "cases", "yes", "refused there", "no", "runs there", "unknown")
+    return tools.table(header, [_row(label, pairs) for label, pairs in rows])
+
+
+def _row(label, pairs):
+    count = collections.Counter(pairs)
+    total = max(len(pairs), 1)
+    yes, no = (sum(count[answer, ran] for ran in (True, False)) for answer in (YES, NO))
+    unknown = sum(count[UNKNOWN, ran] for ran in (True, False))
+    return (label, len(pairs), yes, f"{count[YES, False] / max(yes, 1):.1%}", no, f"{count[NO, True] / max(no, 1):.1%}",
+            f"{unknown / total:.1%}")
+
+
+def newest(all_cases, limit: int) -> list[cases.Case]:
+    """Of cases that differ in the opset alone, the newest up to `limit`."""
+    best = {}
+    for case in all_cases:
+        if case.opset <= limit and (case.key not in best or best[case.key].opset < case.opset):
+            best[case.key] = case
+    return sorted(best.values(), key=lambda case: case.name)

@@ -1,0 +1,216 @@
+//! `--target` of both tools: what a target does not take, and what is written for it.
+
+use std::sync::Arc;
+
+use onnx_lint::diag::render::{Format, Look, Run, render};
+use onnx_lint::targets::Targets;
+
+use crate::tool::{Ran, Sandbox};
+
+/// A target that uses all of the language.
+const TOY: &str = r#"# A device that there is not.
+target toy {
+  title "Toy NPU"
+  alias tn
+  version 1.9 {
+    documented "its old manual" on "2024-01-31" { opset ..=13 }
+  }
+  version 2.1 {
+    measured "in the device" on "2026-11-22" {
+      opset 7..=18  ir ..=9
+      op Relu, Sigmoid@6
+      op HardSigmoid where { dtype(X) == float }
+      not op Concat where { @axis != 0  all([dtype(x) for x in inputs], float) }
+    }
+    documented "its manual" on "2026-11-22" {
+      needs static except axis 0
+      op Concat, Mul
+      op Conv where { rank(X) == 4 and @group == 1 and is_const(W) }
+      op Conv where { rank(X) == 3 }
+      not op NonZero because "is never taken: how many elements it gives is not known beforehand"
+      nothing else
+    }
+  }
+}
+"#;
+
+/// What is said of a target file, as a person sees it.
+fn said(text: &str) -> String {
+    let findings = Targets::default().add_text("my.target", text);
+    let files = [Arc::from("my.target")];
+    render(Run { files: &files, findings: &findings, pages: &[] }, Format::Full, Look::default())
+}
+
+fn snapshot(folder: &str, name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(format!("{}/snapshots/{folder}", env!("CARGO_MANIFEST_DIR")));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+#[test]
+fn targets_that_are_built_in_have_no_faults() {
+    assert_eq!(Targets::faults(), []);
+    let targets = Targets::default().list();
+    assert!(targets.iter().any(|target| &*target.name == "onnxruntime"));
+    for target in &targets {
+        for name in target.aliases.iter().chain([&target.name]) {
+            let newest = Targets::default().find(name).expect("it is there");
+            assert_eq!(Some(&newest.version), target.versions.last().map(|profile| &profile.version));
+        }
+    }
+}
+
+#[test]
+fn faults_of_target_files_are_said_at_their_places() {
+    assert_eq!(Targets::default().add_text("my.target", TOY), []);
+    let check = |name: &str, right: &str, wrong: &str| {
+        assert!(TOY.contains(right), "{name}: there is no {right:?}");
+        snapshot("bad_targets", name, &said(&TOY.replacen(right, wrong, 1)));
+    };
+    check("no-target", "target toy", "rule toy");
+    check("no-title", "  title \"Toy NPU\"\n", "");
+    check("entry-unknown", "alias tn", "allias tn");
+    check("version-number", "version 1.9", "version new");
+    check("version-twice", "version 1.9", "version 2.1");
+    check("known-how", "measured \"in", "mesured \"in");
+    check("known-where", "measured \"in the device\"", "measured");
+    check("known-when", "on \"2026-11-22\"", "");
+    check("known-day", "2024-01-31", "31.1.2024");
+    check("fact-unknown", "op Relu", "opp Relu");
+    check("not-what", "not op NonZero", "not NonZero");
+    check("nothing-what", "nothing else", "nothing more");
+    check("needs-what", "needs static", "needs dynamic");
+    check("needs-axis", "except axis 0", "except 0");
+    check("range-empty", "7..=18", "18..=7");
+    check("range-syntax", "7..=18", "7-18");
+    check("op-unknown", "Sigmoid@6", "Sigmoyd@6");
+    check("op-epoch", "Sigmoid@6", "Sigmoid@5");
+    check("where-value", "rank(X) == 4", "rank(x) == 4");
+    check("where-attribute", "@group", "@groups");
+    check("where-condition", "rank(X) == 4 and @group == 1", "rank(X)");
+    check("where-open", "where { rank(X) == 3 }", "where { rank(X) == 3");
+    check("because-what", "because \"is never", "because is never \"");
+    check("not-closed", "      nothing else\n    }\n  }\n}\n", "      nothing else\n");
+    let two = format!("{TOY}\ntarget other {{ title \"Other\" }}\n");
+    snapshot("bad_targets", "two-targets", &said(&two));
+    snapshot("bad_targets", "says-nothing", &said("target other { title \"Other\" }\n"));
+}
+
+/// Nodes that the toy takes, does not take, and of which it says nothing.
+const MIXED: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+    main (float[N,3,8,M] x, float[4,3,1,1] w, double[2] d) => (float[N,8,8,M] y, double[2] e) {\n  \
+    a = Relu (x)\n  b = Conv (a, w)\n  c = Relu (b)\n  y = Concat <axis = 1> (c, c)\n  e = HardSigmoid (d)\n}\n";
+
+fn sandbox(model: &str) -> Sandbox {
+    Sandbox::new(&[("targets/toy.target", TOY), ("model.onnxtxt", model)])
+}
+
+fn lint(sandbox: &Sandbox, target: &str) -> Ran {
+    sandbox.lint(&[
+        "model.onnxtxt",
+        "--targets",
+        "targets",
+        "--target",
+        target,
+        "--select",
+        "OPS005",
+        "--severity",
+        "info",
+    ])
+}
+
+#[test]
+fn what_a_target_does_not_take_is_said_node_by_node() {
+    let ran = lint(&sandbox(MIXED), "toy");
+    assert_eq!(ran.status, 1);
+    snapshot("targets", "mixed", &ran.stdout);
+    let ran = lint(&sandbox(MIXED), "tn=1.9");
+    assert_eq!(ran.status, 1);
+    snapshot("targets", "versions-only", &ran.stdout);
+}
+
+#[test]
+fn conditions_that_cannot_be_decided_answer_nothing() {
+    let model = MIXED.replace("float[N,3,8,M] x", "float x").replace("[N,8,8,M] y", " y");
+    let ran = lint(&sandbox(&model), "toy");
+    snapshot("targets", "undecided", &ran.stdout);
+}
+
+#[test]
+fn a_body_is_asked_about_and_its_node_is_with_it() {
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        main (bool c, float[2] x) => (float[2] y) {\n  r = Relu (x)\n  y = If (c) <\n    \
+        then_branch = yes () => (t) { t = Softplus (r) },\n    else_branch = no () => (s) { s = Relu (r) }\n  >\n}\n";
+    let target = TOY.replace("op Concat, Mul", "op Concat, Mul, If");
+    let sandbox = Sandbox::new(&[("targets/toy.target", &target), ("model.onnxtxt", model)]);
+    snapshot("targets", "body", &lint(&sandbox, "toy").stdout);
+}
+
+#[test]
+fn targets_are_found_by_name_and_version() {
+    let sandbox = sandbox(MIXED);
+    for (target, expected) in [
+        ("toyy", "the target `toyy` is not known here; did you mean `toy`?"),
+        ("xyz", "the target `xyz` is not known here; --list-targets shows those that are"),
+        ("toy=new", "`new` is no version of Toy NPU, as 2.1 is"),
+    ] {
+        let ran = lint(&sandbox, target);
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+    let listed = sandbox.lint(&["--targets", "targets", "--list-targets"]);
+    assert!(
+        listed.stdout.contains("toy          2.1     nodes          measured, documented  Toy NPU\n"),
+        "{}",
+        listed.stdout
+    );
+    assert!(
+        sandbox
+            .lint(&["--targets", "nowhere", "--target", "toy"])
+            .stderr
+            .contains("there is no .target file in it")
+    );
+    sandbox.write("targets/bad.target", "target bad {");
+    let ran = sandbox.lint(&["--targets", "targets", "--target", "toy"]);
+    assert!(ran.status == 2 && ran.stderr.contains("the targets have 1 fault"), "{ran:?}");
+}
+
+fn fix(sandbox: &Sandbox, further: &[&str]) -> Ran {
+    sandbox.fix(&[&["model.onnxtxt", "--targets", "targets", "-o", "out.onnxtxt"], further].concat())
+}
+
+#[test]
+fn what_is_written_for_a_target_is_what_it_takes() {
+    // HardSwish is none of its operators, and `x * HardSigmoid (x)` is the same.
+    let model = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
+        main (float[2,4] x) => (float[2,4] y) {\n  y = HardSwish (x)\n}\n";
+    let sandbox = sandbox(model);
+    let ran = fix(&sandbox, &["--target", "toy"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
+    assert!(
+        out.contains("\"\" : 18") && out.contains("ir_version: 8") && out.contains("HardSigmoid"),
+        "{out}"
+    );
+    let again =
+        sandbox.lint(&["out.onnxtxt", "--targets", "targets", "--target", "toy", "--select", "OPS005"]);
+    assert_eq!((again.status, again.stdout.as_str()), (0, "All checks passed.\n"), "{again:?}");
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_as_a_whole() {
+    let sandbox = sandbox(MIXED);
+    let ran = fix(&sandbox, &["--target", "toy"]);
+    assert_eq!(ran.status, 1);
+    snapshot("targets", "refused", &ran.stderr);
+    let ran = fix(&sandbox, &["--target", "toy", "--opset", "19"]);
+    assert!(ran.status == 1 && ran.stderr.contains("Toy NPU 2.1 does not load opset 19"), "{ran:?}");
+    let narrow =
+        TOY.replace("target toy", "target new").replace("7..=18", "19..").replace("alias tn", "alias nn");
+    sandbox.write("targets/new.target", narrow);
+    let ran = fix(&sandbox, &["--target", "toy,new"]);
+    assert!(ran.stderr.contains("there is no opset that all of Toy NPU 2.1, Toy NPU 2.1 load"), "{ran:?}");
+    assert!(!sandbox.files().contains(&"out.onnxtxt".to_owned()));
+}
