@@ -67,7 +67,7 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut editor = Editor::new(source.clone());
     // What is known of the model as it came: the passes go on from it, and the result is held against it.
     let known = editor.know().facts.clone();
-    let resolved = target::resolved(&source, options).map_err(|finding| vec![finding]);
+    let resolved = target::resolved(&source, options);
     let done = resolved.and_then(|options| passes(&mut editor, &options, rules, &mut report));
     let looked_at = editor.looked_at();
     let refused =

@@ -55,12 +55,12 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
 ///
 /// # Errors
 /// There is none, or another is asked for.
-pub fn resolved(model: &Model, options: &Options) -> Result<Options, Finding> {
+pub fn resolved(model: &Model, options: &Options) -> Result<Options, Vec<Finding>> {
     let refused = |message: String| known::NOT_CONVERTIBLE.finding(message, Place::File);
     let loaded = options.targets.iter().fold(Range::ALL, |all, profile| all.meet(profile.opset));
     if loaded.is_empty() {
         let names: Vec<String> = options.targets.iter().map(|profile| profile.label()).collect();
-        return Err(refused(format!("there is no opset that all of {} load", names.join(", "))));
+        return Err(vec![refused(format!("there is no opset that all of {} load", names.join(", ")))]);
     }
     let own = model.opset(model.main, "");
     let Some(wanted) = options.opset.or(own) else { return Ok(options.clone()) };
@@ -70,7 +70,9 @@ pub fn resolved(model: &Model, options: &Options) -> Result<Options, Finding> {
             let outside =
                 |profile: &&Arc<Profile>| profile.opset.meet(Range { from: wanted, to: wanted }).is_empty();
             let name = options.targets.iter().find(outside).map_or(String::new(), |profile| profile.label());
-            Err(refused(format!("{name} does not load opset {wanted}")).help(format!("--opset {closest}")))
+            Err(vec![
+                refused(format!("{name} does not load opset {wanted}")).help(format!("--opset {closest}")),
+            ])
         }
         Some(_) => Ok(options.clone()),
         None => Ok(Options { opset: (closest != wanted).then_some(closest), ..options.clone() }),

@@ -22,6 +22,8 @@ VERSIONS = {
     "opencv": {"5.0": (26, ["opencv-python-headless==5.0.0.93", "numpy==2.4.6"])},
     "openvino": {"2026.4": (26, ["openvino==2026.4.1", "numpy==2.4.6"])},
 }
+# What a runtime says where it has no kernel, rather than that it failed.
+NO_KERNEL = {"onnxruntime": "NOT_IMPLEMENTED", "opencv": "refused", "openvino": "refused"}
 IR = {"onnxruntime": {"1.31": 13, "1.20": 10, "1.15": 8}}
 
 
@@ -77,7 +79,7 @@ def write(runtime: str, version: str, limit: int, made_from, ran):
     """The section of the version: what ran gives an example for each node; what did not, for a node that is alone."""
     examples = []
     for case in made_from:
-        equal = ran[case.name] == "equal"
+        equal = ran[case.name] == "equal" or (None if NO_KERNEL[runtime] not in ran[case.name] else False)
         if equal or len(case.nodes) == 1:
             examples += [(case.test, node, equal) for node in case.nodes]
     newest_ir = IR.get(runtime, {}).get(version)

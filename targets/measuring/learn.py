@@ -1,11 +1,10 @@
 """From what ran and what did not to the lines of a target file.
 
-For each epoch of an operator: what is refused is told apart from what ran by one condition, or two, that no case that
-ran fulfils; what cannot be told apart is left unknown. What ran is taken for the element types that it ran with, and no
-others.
+For each epoch of an operator: what the runtime has no kernel for is told apart from what ran by an element type, or by an
+opset, that no case that ran has. Kernels are chosen by those; what failed for another reason, and what cannot be told
+apart, is left unknown. What ran is taken for the element types that it ran with, and no others.
 """
 
-import itertools
 import json
 from collections import defaultdict
 
@@ -15,8 +14,8 @@ MOST_LINES = 3
 
 
 def lines(examples) -> dict[str, list[tuple[bool, str]]]:
-    """`examples`: (test, node, whether it ran). Gives for each operator lines (whether it is taken, under which
-    condition)."""
+    """`examples`: (test, node, whether it ran; None where it failed though there is a kernel). Gives for each operator
+    lines (whether it is taken, under which condition)."""
     by_operator, tests = defaultdict(list), defaultdict(set)
     for test, node, ran in examples:
         by_operator[node["op"], node["epoch"]].append((node["facts"], ran))
@@ -32,17 +31,19 @@ def lines(examples) -> dict[str, list[tuple[bool, str]]]:
 
 def _of_operator(known):
     ran = [facts for facts, ran in known if ran]
-    refused = [facts for facts, ran in known if not ran]
+    refused = [facts for facts, ran in known if ran is False]
+    failed = [facts for facts, ran in known if ran is None]
     if not ran:
-        yield False, ""
+        if not failed:
+            yield False, ""
         return
     while refused:
-        conditions = max(_candidates(refused, ran), key=lambda found: found[0], default=None)
-        if conditions is None:
+        best = max(_candidates(refused, ran), key=lambda found: found[0], default=None)
+        if best is None:
             break
-        yield False, " and ".join(_text(*condition) for condition in conditions[1])
-        refused = [facts for facts in refused if not _hold(conditions[1], facts)]
-    mixed = refused
+        yield False, _text(*best[1])
+        refused = [facts for facts in refused if not _hold([best[1]], facts)]
+    mixed = refused + failed
     for condition in _types(ran):
         # What ran is not taken where what was refused looks the same.
         if not any(_hold([condition], facts) for facts in mixed) or not mixed:
@@ -53,16 +54,14 @@ def _of_operator(known):
 
 
 def _candidates(refused, ran):
-    """Conditions that some of what was refused fulfils, and nothing that ran: (how good, conditions)."""
-    singles = sorted({(name, json.dumps(value)) for facts in refused for name, value in facts.items()})
-    singles = [(name, json.loads(value)) for name, value in singles]
-    pure = [[one] for one in singles if not any(_hold([one], facts) for facts in ran)]
-    pairs = pure or [list(pair) for pair in itertools.combinations(singles, 2)
-                     if pair[0][0] != pair[1][0] and not any(_hold(pair, facts) for facts in ran)]
-    for conditions in pairs:
-        covered = sum(_hold(conditions, facts) for facts in refused)
-        if covered:
-            yield (covered, -len(conditions), _plausible(conditions), str(conditions)), conditions
+    """Conditions that some of what was refused fulfils, and nothing that ran: (how good, condition)."""
+    decides = ("dtype(", "[dtype(", "opset()")
+    singles = sorted({(name, json.dumps(value)) for facts in refused for name, value in facts.items()
+                      if name.startswith(decides)})
+    for condition in ((name, json.loads(value)) for name, value in singles):
+        if not any(_hold([condition], facts) for facts in ran):
+            covered = sum(_hold([condition], facts) for facts in refused)
+            yield (covered, _plausible([condition]), str(condition)), condition
 
 
 def _plausible(conditions) -> int:

@@ -116,8 +116,8 @@ impl Crossing {
     fn of(facts: &Facts, values: &[ValueId]) -> Option<Crossing> {
         let sizes: Vec<Option<Dim>> = values.iter().map(|&value| bytes(&facts[value])).collect();
         let unknown = sizes.iter().filter(|size| size.is_none()).count();
-        let known = sizes.iter().flatten();
-        let total = known.fold(Some(Dim::known(0)), |sum, size| sum?.add(size));
+        let mut known = sizes.iter().flatten();
+        let total = known.try_fold(Dim::known(0), |sum, size| sum.add(size));
         let bytes = total.filter(|_| unknown < values.len());
         (!values.is_empty()).then_some(Crossing { values: values.len(), bytes, unknown })
     }
