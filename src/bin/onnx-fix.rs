@@ -10,5 +10,5 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     crash::install_hook();
-    failure::exit(fix::run(&generate::arguments()))
+    failure::exit(crash::run("onnx-fix", || fix::run(&generate::arguments())))
 }

@@ -10,5 +10,5 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     crash::install_hook();
-    failure::exit(lint::run(&generate::arguments()))
+    failure::exit(crash::run("onnx-lint", || lint::run(&generate::arguments())))
 }

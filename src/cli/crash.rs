@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 
+use super::{Failure, Status};
+
 thread_local! {
     /// What the panic hook was last told on this thread.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
@@ -15,6 +17,11 @@ pub fn install_hook() {
         let place = info.location().map(|location| format!(" ({}:{})", location.file(), location.line()));
         LAST.with_borrow_mut(|last| *last = format!("{what}{}", place.unwrap_or_default()));
     }));
+}
+
+/// Runs a tool: what panics outside of a file is said as a failure.
+pub fn run(tool: &str, work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Failure> {
+    guard(work).unwrap_or_else(|what| Err(Failure::new(format!("{tool} failed: {what}; please report this"))))
 }
 
 /// Runs `work`; what its panic said, should there be one.

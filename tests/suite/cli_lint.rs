@@ -163,6 +163,12 @@ fn rules_are_listed_explained_and_followed() {
     let why = |node| sandbox.lint(&["sound.onnxtxt", "--why-not", "double-transpose", node]);
     assert!(why("y").stdout.contains("double-transpose does not match: the node has another operator"));
     assert_eq!(why("z").stderr, "error: --why-not: sound.onnxtxt has no node `z`\n");
+    // Of a pattern whose last node can be placed in several ways, by what makes its inputs.
+    let shapes =
+        "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] x, float[N] z) => (y) { y = Add (x, z) }";
+    sandbox.write("sum.onnxtxt", shapes);
+    let ran = sandbox.lint(&["sum.onnxtxt", "--why-not", "OPT242", "y"]);
+    assert!(ran.stdout.contains("no node before it fits here"), "{ran:?}");
 }
 
 #[test]

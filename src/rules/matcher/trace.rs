@@ -36,10 +36,7 @@ pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Optio
     // The pattern is written in order, so that its last nodes alone are a pattern too.
     for count in 1..=nodes.len() {
         let wanted = &nodes[nodes.len() - count];
-        let part = Pattern {
-            nodes: nodes[nodes.len() - count..].to_vec(),
-            values: direction.pattern.values.clone(),
-        };
+        let part = last_nodes(&direction.pattern, count);
         if solutions(host, &part, State::for_pattern(&part, direction), root).is_empty() {
             return Some(if count == 1 {
                 Failure::Node(wanted.span)
@@ -55,6 +52,19 @@ pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Optio
         .max_by_key(|failure| failure.as_ref().map_or(usize::MAX, |(at, _)| *at))
         .flatten()
         .map(|(_, failure)| failure)
+}
+
+/// The last nodes of a pattern: what those before them make comes from outside.
+fn last_nodes(pattern: &Pattern, count: usize) -> Pattern {
+    let left_out = pattern.nodes.len().saturating_sub(count);
+    let mut values = pattern.values.clone();
+    for value in &mut values {
+        value.def = value.def.and_then(|(node, output)| {
+            let node = usize::from(node).checked_sub(left_out)?;
+            Some((u16::try_from(node).ok()?, output))
+        });
+    }
+    Pattern { nodes: pattern.nodes.iter().skip(left_out).cloned().collect(), values }
 }
 
 /// The first `where` or `let` that fails, by its position.
