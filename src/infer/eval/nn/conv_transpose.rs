@@ -72,9 +72,10 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
         };
         window.input[i] = match size {
             Some(size) => {
-                // What the wanted size lacks is cut off on both sides.
+                // What the wanted size lacks is cut off on both sides. Of an odd number, version 1 of the specification
+                // cuts the other half first; ONNX Runtime does as version 11 says in all of them.
                 let total = full.saturating_sub(size);
-                let begin = if starts_small(cx, &auto) { total / 2 } else { total.div_ceil(2) };
+                let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
                 window.set_pads(i, begin, total - begin);
                 size
             }
@@ -90,10 +91,4 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
     }
     window.output = spatial.to_vec();
     Ok(window)
-}
-
-/// Whether the smaller half of an odd padding comes first. Version 1 of the specification had it
-/// the other way round.
-fn starts_small(cx: &Cx, auto: &str) -> bool {
-    (auto == "SAME_UPPER") == (cx.version() >= 11)
 }
