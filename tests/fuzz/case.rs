@@ -30,6 +30,9 @@ pub const SYMBOLS: [&str; 5] = ["A", "B", "C", "D", "E"];
 
 const LIMITS: Limits = Limits { bytes: 1 << 18, work: 1 << 21 };
 
+/// An input of more is not drawn: there are examples of rules with inputs of millions.
+const MOST_ELEMENTS: usize = 1 << 16;
+
 /// The size of a name at the sizes of this number; names that no drawn model has, by their letters.
 pub fn size_of(name: &str, sizes: usize) -> usize {
     let sizes = SIZES[sizes % SIZES.len()];
@@ -69,6 +72,8 @@ fn feed(port: &Port, sizes: usize, fill: &Fill, random: &mut Random) -> Option<V
         Some(shape) => shape.iter().map(|dim| size(&dim.dim)).collect::<Option<_>>()?,
         None => vec![2, 3],
     };
+    let count = shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size));
+    count.filter(|&count| count <= MOST_ELEMENTS)?;
     // What is exactly so many numbers suits one size.
     let fits = !matches!(fill, Fill::Exactly(ints) if ints.len() != shape.iter().product::<usize>());
     let fill = if fits { fill } else { &Fill::UpTo(3) };

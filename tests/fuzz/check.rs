@@ -1,5 +1,6 @@
 //! Before against after: what a model computes, what is known of it, and what comes of it.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -14,17 +15,19 @@ use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Assumption, Phase, Safety};
 use onnx_lint::write;
 use onnx_lint::write::onnx::Encodable;
+use serde::{Deserialize, Serialize};
 
 use crate::case::{Feeds, Ran, run};
 use crate::facts;
 use crate::judge;
 use crate::same::{Claim, difference};
+use crate::worker::{self, Doing};
 
 /// The code of what onnx-fix says of its own faults.
 const INTERNAL_FAULT: &str = "FIX002";
 
 /// What went wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A result differs.
     Wrong,
@@ -145,14 +148,16 @@ pub fn reread(model: &Model) -> Option<Model> {
     read::onnx::read(Encodable::new(model).encode().into()).0
 }
 
+/// What a panic says.
+pub fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}
+
 /// What comes of a model, or how that goes wrong; `None` where it is refused, as it may be.
 fn outcome(model: &Model, way: &Way, rules: &RuleSet) -> Result<Option<fix::Outcome>, Fault> {
     let ran = catch_unwind(AssertUnwindSafe(|| fix::fix(model.clone(), &way.options(), rules)));
-    let outcome = ran.map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        fault(Kind::Panics, text.unwrap_or_default())
-    })?;
+    let outcome = ran.map_err(|panic| fault(Kind::Panics, panic_text(&*panic)))?;
     let Some(finding) = outcome.findings.first() else { return Ok(Some(outcome)) };
     let may_refuse = matches!(way, Way::Convert { .. });
     let is_internal = &*finding.code == INTERNAL_FAULT;
@@ -220,14 +225,22 @@ pub fn check(
     if let Some(error) = errors(&after).into_iter().find(is_new) {
         return Err(fault(Kind::Invalid, error));
     }
-    // What is unsafe keeps the results at the sizes that the model was made at.
-    let is_kept = |before: &&Before| outcome.report.unsafe_changes().next().is_none() || before.sizes == 0;
+    // What is unsafe keeps the results at the sizes that the model was made at, on the inputs that it leaves.
+    let is_input = |name: &Arc<str>| {
+        let inputs = &after.graphs[after.main].inputs;
+        inputs.iter().any(|port| after.values[port.value].name == *name)
+    };
+    let is_kept = |before: &&Before| {
+        outcome.report.unsafe_changes().next().is_none()
+            || before.sizes == 0 && before.feeds.keys().all(is_input)
+    };
     let runs: Vec<Before> = runs.iter().filter(is_kept).cloned().collect();
     let facts = infer::infer(&after, infer::Options::default());
     for before in &runs {
         compare(&after, &facts, before, &outcome.report, rules)?;
     }
     judge::verdict(&after, &runs, &outcome.report, rules)?;
+    worker::doing(Doing::Ours(format!("{way:?} again")));
     stable(model, &outcome.model, way, rules)?;
     Ok(Some(outcome.report))
 }

@@ -8,6 +8,7 @@ use onnx_lint::rules::registry::RuleSet;
 use crate::check::{Before, Fault, Kind, claim, fault};
 use crate::runtime;
 use crate::same::{Claim, difference};
+use crate::worker::{self, Doing};
 
 /// As close as two ways to compute the same come: of infinities and NaN, sums in another order make other things.
 const ROUNDED: Claim = Claim { is_exact: false, is_open_at_infinity: true };
@@ -15,6 +16,7 @@ const EXACT: Claim = Claim { is_exact: true, is_open_at_infinity: false };
 
 /// Notes of each run what ONNX Runtime makes of it, where it takes it and comes to what we come to.
 pub fn ask(model: &Model, runs: &mut [Before]) {
+    worker::doing(Doing::Drawn);
     let Ok(mut loaded) = runtime::load(model) else { return };
     for before in runs {
         let mut found = || -> Option<Vec<Val>> { loaded.run(&before.feeds).ok()?.into_iter().collect() };
@@ -48,6 +50,7 @@ pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
     if runs.iter().all(|before| before.judged.is_some()) {
         return None;
     }
+    worker::doing(Doing::Drawn);
     let (wide, values) = runtime::widened(model, &runs.first()?.ran);
     let mut loaded = runtime::load(&wide).ok()?;
     runs.iter().filter(|before| before.judged.is_none()).find_map(|before| {
@@ -78,6 +81,7 @@ pub fn verdict(after: &Model, runs: &[Before], report: &Report, rules: &RuleSet)
     if runs.iter().all(|before| before.judged.is_none()) {
         return Ok(());
     }
+    worker::doing(Doing::Made);
     let mut loaded = match runtime::load(after) {
         Ok(loaded) => loaded,
         Err(refusal) if runtime::is_missing(&refusal) => return Ok(()),

@@ -5,6 +5,7 @@ mod attribute;
 mod bodies;
 mod case;
 mod check;
+mod crew;
 mod draft;
 mod facts;
 mod fill;
@@ -19,8 +20,14 @@ mod same;
 mod session;
 mod shape;
 mod table;
+mod tally;
+mod worker;
 
+use std::io;
+use std::num::NonZero;
+use std::ops::Range;
 use std::process::ExitCode;
+use std::thread;
 
 /// The value of an argument, as a number.
 fn number(name: &str) -> Option<u64> {
@@ -31,8 +38,9 @@ fn number(name: &str) -> Option<u64> {
 
 fn main() -> ExitCode {
     let seed = number("--seed").unwrap_or(1);
-    let first = number("--first").unwrap_or(0);
-    let graphs = number("--graphs").unwrap_or(2000);
+    if std::env::args().any(|argument| argument == "--worker") {
+        return worker::serve(&session::Session::new(seed));
+    }
     let unknown = table::unknown(|op| {
         ["", "ai.onnx.ml"].iter().any(|domain| !onnx_lint::schema::versions(domain, op).is_empty())
     });
@@ -40,9 +48,29 @@ fn main() -> ExitCode {
         eprintln!("operators.tsv names what no schema has: {unknown:?}");
         return ExitCode::FAILURE;
     }
-    let session = session::Session::new(seed);
-    match number("--show") {
-        Some(show) => session.show(show),
-        None => session.run(first..first + graphs),
+    if let Some(number) = number("--show") {
+        session::Session::new(seed).show(number);
+        return ExitCode::SUCCESS;
     }
+    let first = number("--first").unwrap_or(0);
+    let graphs = number("--graphs").unwrap_or(2000);
+    let cores = || thread::available_parallelism().map_or(1, NonZero::get);
+    let jobs = number("--jobs").map_or_else(cores, |jobs| jobs as usize);
+    match run(seed, first..first + graphs, jobs) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("no process to try graphs in: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Tries these graphs; whether no fault is new.
+fn run(seed: u64, numbers: Range<u64>, jobs: usize) -> io::Result<bool> {
+    let mut tally = tally::Tally::default();
+    for tried in crew::tried(seed, numbers, jobs)? {
+        tally.add(tried);
+    }
+    tally.print(&mut crew::Hand::new(seed)?)
 }

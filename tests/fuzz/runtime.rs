@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use half::{bf16, f16};
 use onnx_lint::cli::fix::verify::{self, library};
@@ -22,8 +23,18 @@ fn environment() -> Option<&'static Environment> {
     FOUND.get_or_init(|| library::load().ok()).as_ref()
 }
 
+static IS_ASKED: AtomicBool = AtomicBool::new(true);
+
+/// Whether it is asked from here on: a graph on which it ends the process is tried without it.
+pub fn set_asked(is_asked: bool) {
+    IS_ASKED.store(is_asked, Ordering::Relaxed);
+}
+
 /// Loads a model; why it is not taken.
 pub fn load(model: &Model) -> Result<Loaded, String> {
+    if !IS_ASKED.load(Ordering::Relaxed) {
+        return Err("ONNX Runtime is not asked".to_owned());
+    }
     let environment = environment().ok_or("ONNX Runtime was not found")?;
     verify::open(environment, Path::new("."), model).map(Loaded)
 }

@@ -1,12 +1,9 @@
-//! Many graphs, one after the other: what was drawn, what of it counts, and what was found.
+//! One graph: how it is drawn, whether it counts, and what was found.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::ExitCode;
+use std::fmt::Write;
 
 use onnx_lint::write;
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::case::{Case, SIZES, is_as_declared, run};
 use crate::check::{Before, Kind, Rules, Way, check, errors, reread};
@@ -16,6 +13,7 @@ use crate::judge;
 use crate::near;
 use crate::random::Random;
 use crate::reduce::Shown;
+use crate::worker::{self, Doing};
 
 pub struct Session {
     seed: u64,
@@ -23,29 +21,54 @@ pub struct Session {
     examples: Vec<near::Example>,
 }
 
-/// Whether a fault is one that is known, and not mended yet; or a difference to ONNX Runtime that stays.
-fn is_open(kind: &str, cause: &str) -> bool {
-    let mut page = include_str!("DIFFERENCES.md").lines().filter_map(|line| line.strip_prefix("| "));
-    if kind == "Differs" && page.any(|line| line.split(" |").next() == Some(cause)) {
-        return true;
-    }
-    let lines = include_str!("open.tsv").lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.split('\t')).any(|mut line| line.next() == Some(kind) && line.next() == Some(cause))
+/// What came of one graph.
+#[derive(Default, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Why it does not count, if it does not.
+    pub invalid: Option<String>,
+    pub operators: Vec<String>,
+    pub fired: Vec<String>,
+    pub converted: usize,
+    pub refused: usize,
+    /// ONNX Runtime was asked, and agreed.
+    pub judged: usize,
+    pub found: Vec<Found>,
 }
 
-/// What came of one graph.
-#[derive(Default)]
-struct Outcome {
-    /// Why it does not count, if it does not.
-    invalid: Option<String>,
-    is_near: bool,
-    operators: Vec<String>,
-    fired: Vec<String>,
-    converted: usize,
-    refused: usize,
-    /// ONNX Runtime was asked.
-    judged: usize,
-    shown: Vec<(String, Shown)>,
+/// A fault that a graph shows.
+#[derive(Serialize, Deserialize)]
+pub struct Found {
+    pub kind: Kind,
+    /// What does it.
+    pub cause: String,
+    /// How many nodes the graph has.
+    pub nodes: usize,
+}
+
+impl Found {
+    fn new(shown: &Shown, rules: &Rules) -> Found {
+        Found { kind: shown.fault.kind, cause: shown.cause(rules), nodes: shown.model.nodes.len() }
+    }
+
+    /// The process ended while it did that.
+    pub fn ended(kind: Kind, what: &str) -> Found {
+        Found { kind, cause: format!("the process ends: {what}"), nodes: 0 }
+    }
+}
+
+impl Outcome {
+    /// Nothing is known but a fault.
+    pub fn of(found: Found) -> Outcome {
+        Outcome { found: vec![found], ..Outcome::default() }
+    }
+
+    pub fn panicked(text: &str) -> Outcome {
+        Outcome::of(Found { kind: Kind::Panics, cause: text.to_owned(), nodes: 0 })
+    }
+
+    fn invalid(why: impl Into<String>) -> Outcome {
+        Outcome { invalid: Some(why.into()), ..Outcome::default() }
+    }
 }
 
 impl Session {
@@ -102,33 +125,26 @@ impl Session {
         ]
     }
 
-    fn outcome(&self, number: u64) -> Outcome {
-        let mut outcome = Outcome { is_near: number % 2 == 1, ..Outcome::default() };
-        let Some(case) = self.case(number) else {
-            outcome.invalid = Some("not drawn".to_owned());
-            return outcome;
+    /// Tries one graph; with the faults, on what shows them.
+    pub fn tried(&self, number: u64) -> (Outcome, Vec<Shown>) {
+        let case = match self.counted(number) {
+            Ok(case) => case,
+            Err(why) => return (Outcome::invalid(why), Vec::new()),
         };
-        let Some(model) = reread(&case.model) else {
-            outcome.invalid = Some("not read".to_owned());
-            return outcome;
-        };
-        let case = Case { model, fills: case.fills };
-        if let Some(error) = errors(&case.model).into_iter().next() {
-            outcome.invalid = Some(format!("lint {}", error.split(':').next().unwrap_or("")));
-            return outcome;
-        }
         let mut random = self.random(number ^ (1 << 60));
         let mut runs = match self.runs(&case, &mut random) {
             Ok(runs) => runs,
-            Err(why) => {
-                outcome.invalid = Some(format!("run {why}"));
-                return outcome;
-            }
+            Err(why) => return (Outcome::invalid(format!("run {why}")), Vec::new()),
         };
-        outcome.operators = case.model.nodes.iter().map(|(_, node)| node.op_name()).collect();
         judge::ask(&case.model, &mut runs);
-        outcome.judged = usize::from(runs.iter().any(|before| before.judged.is_some()));
+        let mut outcome = Outcome {
+            operators: case.model.nodes.iter().map(|(_, node)| node.op_name()).collect(),
+            judged: usize::from(runs.iter().any(|before| before.judged.is_some())),
+            ..Outcome::default()
+        };
+        let mut all = Vec::new();
         for way in self.ways(&mut random) {
+            worker::doing(Doing::Ours(format!("{way:?}")));
             match check(&case.model, &runs, &way, self.rules.of(&way)) {
                 Ok(Some(report)) => {
                     outcome.converted += usize::from(matches!(way, Way::Convert { .. }));
@@ -138,125 +154,65 @@ impl Session {
                 Err(fault) => {
                     let is_ours = fault.kind != Kind::Differs;
                     let shown = Shown { model: case.model.clone(), runs: runs.clone(), way, fault };
-                    outcome.shown.push((shown.cause(&self.rules), shown));
+                    outcome.found.push(Found::new(&shown, &self.rules));
+                    all.push(shown);
                     if is_ours {
                         break;
                     }
                 }
             }
         }
-        outcome
+        (outcome, all)
     }
 
-    /// Prints one graph.
-    pub fn show(&self, number: u64) -> ExitCode {
-        if let Some(case) = self.case(number) {
-            println!("{}", write::text::write(&case.model));
-            println!("{:?}", errors(&case.model));
+    /// The graph of this number as a file has it, where our linter finds no error in it.
+    fn counted(&self, number: u64) -> Result<Case, String> {
+        let case = self.case(number).ok_or("not drawn")?;
+        let model = reread(&case.model).ok_or("not read")?;
+        match errors(&model).into_iter().next() {
+            Some(error) => Err(format!("lint {}", error.split(':').next().unwrap_or(""))),
+            None => Ok(Case { model, fills: case.fills }),
         }
-        let outcome = self.outcome(number);
+    }
+
+    /// One of the faults of a graph, on the smallest that shows it.
+    pub fn shown(&self, number: u64, at: usize) -> String {
+        match self.tried(number).1.into_iter().nth(at) {
+            Some(shown) => self.described(number, &shown.reduced(&self.rules)),
+            None => self.text(number),
+        }
+    }
+
+    /// Prints one graph, and all its faults.
+    pub fn show(&self, number: u64) {
+        println!("{}", self.text(number));
+        let (outcome, all) = self.tried(number);
         println!("invalid: {:?}", outcome.invalid);
-        for (_, shown) in outcome.shown {
-            let shown = shown.reduced(&self.rules);
-            print_shown(number, &shown.cause(&self.rules), &shown);
+        for shown in all {
+            println!("{}", self.described(number, &shown.reduced(&self.rules)));
         }
-        ExitCode::SUCCESS
     }
 
-    pub fn run(&self, numbers: Range<u64>) -> ExitCode {
-        std::panic::set_hook(Box::new(|_| {}));
-        let count = numbers.end - numbers.start;
-        let guarded = |number: u64| {
-            let outcome = catch_unwind(AssertUnwindSafe(|| self.outcome(number)));
-            outcome.unwrap_or_else(|panic| {
-                let text = panic.downcast_ref::<String>().cloned();
-                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-                Outcome { invalid: Some(format!("PANIC at {number}: {text:?}")), ..Outcome::default() }
-            })
-        };
-        let outcomes: Vec<(u64, Outcome)> =
-            numbers.into_par_iter().map(|number| (number, guarded(number))).collect();
-        let mut invalid: BTreeMap<(bool, String), usize> = BTreeMap::new();
-        let mut operators: BTreeMap<String, usize> = BTreeMap::new();
-        let mut fired: BTreeMap<String, usize> = BTreeMap::new();
-        let mut causes: BTreeMap<(String, String), Vec<(u64, Shown)>> = BTreeMap::new();
-        let (mut converted, mut refused, mut judged, mut valid, mut near) = (0, 0, 0, 0, (0, 0));
-        for (number, outcome) in outcomes {
-            near.1 += usize::from(outcome.is_near);
-            if let Some(why) = outcome.invalid {
-                *invalid.entry((outcome.is_near, why)).or_default() += 1;
-                continue;
-            }
-            near.0 += usize::from(outcome.is_near);
-            valid += 1;
-            converted += outcome.converted;
-            refused += outcome.refused;
-            judged += outcome.judged;
-            for op in outcome.operators {
-                *operators.entry(op).or_default() += 1;
-            }
-            for code in outcome.fired {
-                *fired.entry(code).or_default() += 1;
-            }
-            for (blamed, shown) in outcome.shown {
-                let key = (format!("{:?}", shown.fault.kind), blamed);
-                causes.entry(key).or_default().push((number, shown));
-            }
-        }
-        println!("## Not counted");
-        let mut invalid: Vec<_> = invalid.into_iter().collect();
-        invalid.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        for ((is_near, why), count) in invalid.iter().take(40) {
-            println!("{count:6} {} {why}", if *is_near { "near" } else { "free" });
-        }
-        println!("## Operators reached: {}", operators.len());
-        for (op, count) in &operators {
-            print!("{op} {count}  ");
-        }
-        println!("\n## Rules fired: {}", fired.len());
-        println!("## Faults");
-        let mut causes: Vec<_> = causes.into_iter().collect();
-        causes.sort_by_key(|(_, shown)| std::cmp::Reverse(shown.len()));
-        let mut total = 0;
-        let (mut faults, mut is_known) = (causes.len(), 0);
-        for ((kind, cause), shown) in causes {
-            if is_open(&kind, &cause) {
-                println!("### {} times, known: {kind} by {cause}", shown.len());
-                (faults, is_known) = (faults - 1, is_known + shown.len());
-                continue;
-            }
-            total += shown.len();
-            println!("### {} times", shown.len());
-            let smallest = shown.into_iter().min_by_key(|(_, shown)| shown.model.nodes.len());
-            if let Some((number, smallest)) = smallest {
-                let smallest = smallest.reduced(&self.rules);
-                print_shown(number, &smallest.cause(&self.rules), &smallest);
-            }
-        }
-        println!(
-            "{count} graphs, {valid} valid (near {}/{}), {judged} judged, {converted} converted, {refused} refused, {total} faults of {} causes, {is_known} known ones",
-            near.0, near.1, faults
-        );
-        if total == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    /// A graph as it is drawn.
+    pub fn text(&self, number: u64) -> String {
+        let text = self.case(number).map(|case| write::text::write(&case.model));
+        format!("--- graph {number}:\n{}", text.unwrap_or_default().trim_end())
     }
-}
 
-fn print_shown(number: u64, blamed: &str, shown: &Shown) {
-    println!(
-        "--- {:?} by {blamed} in {:?}, graph {number}: {}",
-        shown.fault.kind, shown.way, shown.fault.what
-    );
-    println!("{}", write::text::write(&shown.model).trim_end());
-    if let Some(before) = shown.runs.first() {
+    fn described(&self, number: u64, shown: &Shown) -> String {
+        let (fault, model) = (&shown.fault, &shown.model);
+        let cause = shown.cause(&self.rules);
+        let mut text =
+            format!("--- {:?} by {cause} in {:?}, graph {number}: {}\n", fault.kind, shown.way, fault.what);
+        text += write::text::write(model).trim_end();
+        let Some(before) = shown.runs.first() else { return text };
         let mut feeds: Vec<_> = before.feeds.iter().collect();
         feeds.sort_by_key(|(name, _)| (*name).clone());
-        let used: Vec<_> = shown.model.graphs[shown.model.main]
-            .inputs
-            .iter()
-            .map(|port| shown.model.values[port.value].name.clone())
-            .collect();
-        for (name, val) in feeds.into_iter().filter(|(name, _)| used.contains(name)) {
-            println!("    {name} = {val:?}");
+        let inputs = &model.graphs[model.main].inputs;
+        let is_used = |name: &str| inputs.iter().any(|port| &*model.values[port.value].name == name);
+        for (name, val) in feeds.into_iter().filter(|(name, _)| is_used(name)) {
+            let _ = write!(text, "\n    {name} = {val:?}");
         }
+        text
     }
 }
