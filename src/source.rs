@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::diag::SourcePlace;
 
 pub use expression::without_comment;
-pub use frames::{Frame, frames, is_library, user_frame};
+pub use frames::{Frame, frames, is_installed, is_library, user_frame};
 
 /// Sources larger than this many bytes are not read: no module that someone wrote comes near it.
 const MAX_SOURCE_BYTES: u64 = 16 << 20;

@@ -21,8 +21,9 @@ pub fn of_model(condition: &str) -> bool {
 }
 
 /// Whether names are compared with whole numbers, and nothing is computed of a tensor: `h % 8 != 0 or w > 64`. Those
-/// are sizes mostly, which a line before took from a shape.
+/// are sizes mostly, which a line before took from a shape. Whether something `is None` is the same for every input.
 pub fn compares_counts(condition: &str) -> bool {
+    let condition = &condition.replace(" is not None", "").replace(" is None", "");
     let words = condition.split([' ', '(', ')']).filter(|word| !word.is_empty());
     let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let (names, others): (Vec<&str>, Vec<&str>) =
@@ -66,9 +67,17 @@ pub fn is_state(code: &str) -> bool {
     !all.is_empty() && all.into_iter().all(|state| state)
 }
 
-/// The condition of `if …:`; the code itself where it is no statement of that form.
+/// The condition of `if …:`, or what `name = … and …` decides; the code itself where it is of neither form.
 pub fn condition(code: &str) -> &str {
     let keywords = ["if ", "elif ", "while "];
     let rest = keywords.iter().find_map(|keyword| code.strip_prefix(keyword));
-    rest.and_then(|rest| rest.strip_suffix(':')).unwrap_or(code)
+    let asked = rest.and_then(|rest| rest.strip_suffix(':'));
+    asked.or_else(|| decided(code)).unwrap_or(code)
+}
+
+/// What is on the right of `name = …`, where that is a decision.
+fn decided(code: &str) -> Option<&str> {
+    let (name, value) = code.split_once(" = ")?;
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_name && (value.contains(" and ") || value.contains(" or "))).then_some(value)
 }

@@ -21,7 +21,8 @@ pub struct Words {
 pub fn finding(remark: &Remark) -> Option<Finding> {
     let words = words(remark)?;
     let from_tracer = !matches!(remark.kind, Kind::MutationRemoved { .. } | Kind::TrainingMode { .. });
-    let level = if remark.in_library && from_tracer { words.level.min(Level::Info) } else { words.level };
+    let is_harmless = remark.in_library && from_tracer || remark.is_of_a_value() && remark.is_in_a_package();
+    let level = if is_harmless { words.level.min(Level::Info) } else { words.level };
     let said = said(remark);
     let place = remark.place.clone().map_or_else(|| said.clone(), Place::Source);
     let mut finding = words.rule.at(level).finding(words.message, place).note(words.note);

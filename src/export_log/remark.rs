@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::diag::SourcePlace;
-use crate::source::without_comment;
+use crate::source::{is_installed, without_comment};
 
 use super::violation::Guard;
 
@@ -117,5 +117,19 @@ impl Remark {
             .as_ref()
             .and_then(|place| place.code.as_deref())
             .map_or("", |code| without_comment(code).trim())
+    }
+
+    /// Whether a number or a decision left the trace, which is wrong only where it varies with the input.
+    pub fn is_of_a_value(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::PythonValue(_) | Kind::ConstantTensor { .. } | Kind::Iteration | Kind::Length
+        )
+    }
+
+    /// Whether its line is of an installed package: transformers, torchvision. What a log says of those is true of
+    /// nearly every model that works, and only the graph shows where it is not.
+    pub fn is_in_a_package(&self) -> bool {
+        self.place.as_ref().is_some_and(|place| is_installed(&place.file))
     }
 }

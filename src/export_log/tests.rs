@@ -35,6 +35,7 @@ fn python_values() {
         ("Python boolean", "y = a if mask.any() else b", "traced-branch"),
         ("Python boolean", "if level > 0.5:", "traced-branch"),
         ("Python boolean", "if norm(x) > 1:", "traced-branch"),
+        ("Python boolean", "masked = mask is not None and mask.sum() > 0", "traced-branch"),
         ("Python integer", "return x * int(k.max())", "item-baked"),
         ("Python index", "for i in range(x.shape[0]):", "unrolled-loop"),
         ("Python index", "return self.table[k]", "item-baked"),
@@ -53,6 +54,7 @@ fn python_values() {
         ("Python boolean", "if x.shape[1] > 8:", "traced-branch"),
         ("Python boolean", "if height % 8 != 0 or W > self.limit - 1:", "traced-branch"),
         ("Python boolean", "if not self.enabled:", "traced-branch"),
+        ("Python boolean", "is_causal = q_length > 1 and mask is None and is_causal", "traced-branch"),
         ("Python number", "s = x * self.scale.item()", "item-baked"),
         ("Python integer", "grid = F.avg_pool2d(x, (int(h), int(w)))", "item-baked"),
     ] {
@@ -115,6 +117,8 @@ fn locations_survive_what_loggers_write_before_them() {
         &["traced-branch info log:1"],
     );
     check(&message, &["traced-branch warning log:1"]);
+    let of_a_package = "/venv/lib/python3.11/site-packages/transformers/net.py:66";
+    check(&format!("{of_a_package}: {message}"), &[&format!("traced-branch info {of_a_package}")]);
 }
 
 #[test]

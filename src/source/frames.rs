@@ -90,6 +90,11 @@ pub fn is_library(file: &str) -> bool {
     })
 }
 
+/// Whether `file` is of an installed package, which its users do not write.
+pub fn is_installed(file: &str) -> bool {
+    file.split(['/', '\\']).any(|part| matches!(part, "site-packages" | "dist-packages"))
+}
+
 /// `python3.11`: the folder of the standard library.
 fn is_versioned_python(part: &str) -> bool {
     part.strip_prefix("python3.").is_some_and(|minor| minor.bytes().all(|byte| byte.is_ascii_digit()))
