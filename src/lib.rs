@@ -89,6 +89,8 @@
 pub mod cli;
 pub mod diag;
 #[doc(hidden)]
+pub mod diff;
+#[doc(hidden)]
 pub mod edit;
 #[doc(hidden)]
 pub mod egraph;

@@ -1,7 +1,8 @@
-//! What a person and a CI see of the two tools: arguments, configuration, exit status.
+//! What a person and a CI see of the tools: arguments, configuration, exit status.
 
 pub mod catalogue;
 pub mod crash;
+pub mod diff;
 pub mod failure;
 pub mod fix;
 pub mod generate;

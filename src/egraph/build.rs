@@ -147,9 +147,7 @@ impl Builder<'_, '_> {
 
     fn call(&mut self, id: NodeId) -> Call {
         let node = &self.model.nodes[id];
-        let opset = self.model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
-        let schema = opset.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset));
-        let schema = schema.filter(|_| self.model.callee(id).is_none());
+        let schema = schema_of(self.model, id);
         let key = OpKey {
             domain: Arc::from(node.domain()),
             name: node.op_type.clone(),
@@ -182,6 +180,19 @@ impl Builder<'_, '_> {
 fn trimmed(inputs: &[Option<ValueId>]) -> &[Option<ValueId>] {
     let len = inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
     &inputs[..len]
+}
+
+/// Whether a node is not a function of what the e-graph sees of it, so that it is never merged with one that looks the same.
+pub fn is_opaque(model: &Model, id: NodeId) -> bool {
+    needs_token(model, id, schema_of(model, id))
+}
+
+/// The schema of what a node calls, where that is an operator.
+fn schema_of(model: &Model, id: NodeId) -> Option<&'static Schema> {
+    let node = &model.nodes[id];
+    let opset = model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
+    let schema = opset.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset));
+    schema.filter(|_| model.callee(id).is_none())
 }
 
 /// Whether a node must not be merged with one that looks the same.

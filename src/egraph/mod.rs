@@ -13,15 +13,17 @@ mod host;
 mod news;
 mod rebuild;
 mod rewrite;
+mod same;
 mod saturate;
 mod sizes;
 mod tables;
 
 pub use analysis::{Data, Scope, is_computed};
-pub use build::{Built, build};
+pub use build::{Built, build, is_opaque};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId};
 pub use host::{ClassHost, NodeRef};
 pub use rebuild::rebuild;
+pub use same::Same;
 pub use saturate::{Equated, Refused, Report, Saturation};
 pub use tables::{OpKey, Tables};
 

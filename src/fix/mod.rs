@@ -13,7 +13,7 @@ mod declarations;
 mod declared;
 mod fold;
 mod initializers;
-mod inline;
+pub(crate) mod inline;
 mod interface;
 mod mend;
 pub mod options;

@@ -69,6 +69,8 @@ fn completions_and_man_pages_are_made_of_the_arguments() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let lint = sandbox.lint(&["--generate", shell]);
         assert!(lint.status == 0 && lint.stdout.contains("path-map"), "{shell}: {lint:?}");
+        let diff = sandbox.diff(&["--generate", shell]);
+        assert!(diff.status == 0 && diff.stdout.contains("output-format"), "{shell}: {diff:?}");
         let fix = sandbox.fix(&["--generate", shell]);
         assert!(fix.status == 0 && fix.stdout.contains("unsafe-fixes"), "{shell}: {fix:?}");
     }

@@ -12,6 +12,7 @@ mod cli_places;
 mod cli_suppress;
 mod convert;
 mod determinism;
+mod diff;
 mod fixes;
 mod found;
 mod growth;

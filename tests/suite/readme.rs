@@ -21,10 +21,11 @@ fn shown(readme: &str) -> Vec<(Vec<&str>, String)> {
 fn commands_print_what_is_shown() {
     let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).expect("it is there");
     let shown = shown(&readme);
-    assert_eq!(shown.len(), 2);
+    assert_eq!(shown.len(), 3);
     for (command, expected) in shown {
         let tool = match command[0] {
             "onnx-lint" => env!("CARGO_BIN_EXE_onnx-lint"),
+            "onnx-diff" => env!("CARGO_BIN_EXE_onnx-diff"),
             _ => env!("CARGO_BIN_EXE_onnx-fix"),
         };
         let ran = run(tool, Path::new(ROOT), &command[1..], &[], "");

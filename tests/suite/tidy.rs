@@ -45,7 +45,7 @@ const MAX_RULE_LINES: usize = 60;
 const LONG: [&str; 1] = ["rules/opset/reduce.rule"];
 
 /// The modules of `src/`, each with those before it that it may use: the layers of ARCHITECTURE.md.
-const LAYERS: [&[&str]; 20] = [
+const LAYERS: [&[&str]; 21] = [
     &["diag"],
     &["source"],
     &["python"],
@@ -65,6 +65,7 @@ const LAYERS: [&[&str]; 20] = [
     &["lint"],
     &["evidence"],
     &["fix"],
+    &["diff"],
     &["trial"],
 ];
 

@@ -110,6 +110,14 @@ impl Sandbox {
         run(env!("CARGO_BIN_EXE_onnx-lint"), self.0.path(), arguments, &[], stdin)
     }
 
+    pub fn diff(&self, arguments: &[&str]) -> Ran {
+        self.diff_with(arguments, &[])
+    }
+
+    pub fn diff_with(&self, arguments: &[&str], environment: &[(&str, &OsStr)]) -> Ran {
+        run(env!("CARGO_BIN_EXE_onnx-diff"), self.0.path(), arguments, environment, "")
+    }
+
     pub fn fix(&self, arguments: &[&str]) -> Ran {
         self.fix_with(arguments, &[])
     }

@@ -14,7 +14,8 @@ use ort::value::DynValue;
 
 use self::compare::{Precision, compare};
 use self::inputs::{Choice, has_free_dims, inputs};
-use self::verdict::Verdict;
+pub use self::verdict::Seen;
+use self::verdict::{Promise, Verdict};
 use crate::cli::Failure;
 use crate::diag::{Finding, Level, Place, known};
 use crate::fix::Outcome;
@@ -68,7 +69,10 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
         }
     };
     match open(before) {
-        Ok(mut before) => Ok(compare_runs(&mut before, &mut after, unsafe_rules(outcome))),
+        Ok(mut before) => {
+            let compared = compare_runs(&mut before, &mut after, promise(outcome));
+            Ok(compared.map_or_else(|error| vec![*error], |verdict| verdict.findings()))
+        }
         Err(error) => {
             let message = format!("ONNX Runtime loads the result; it did not load the input: {error}");
             Ok(vec![finding(Level::Info, message)])
@@ -76,13 +80,25 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
     }
 }
 
-/// The unsafe fixes that were applied, each once.
-fn unsafe_rules(outcome: &Outcome) -> Vec<String> {
+/// What is seen of two models that promise nothing of one another, each with the folder of its external data. `Err`: why
+/// they cannot be run, in a sentence.
+pub fn seen(environment: &Environment, a: (&Model, &Path), b: (&Model, &Path)) -> Result<Seen, String> {
+    let open = |which: &str, (model, folder): (&Model, &Path)| {
+        open(environment, folder, model)
+            .map_err(|error| format!("ONNX Runtime does not load the {which}: {error}"))
+    };
+    let (mut first, mut second) = (open("first", a)?, open("second", b)?);
+    let verdict = compare_runs(&mut first, &mut second, Promise::Nothing);
+    verdict.map(Verdict::into_seen).map_err(|error| error.message)
+}
+
+/// The unsafe fixes that were applied, each once; without any, results are equal.
+fn promise(outcome: &Outcome) -> Promise {
     let mut rules: Vec<String> =
         outcome.report.unsafe_changes().map(|change| format!("{} {}", change.code, change.rule)).collect();
     rules.sort();
     rules.dedup();
-    rules
+    if rules.is_empty() { Promise::Equal } else { Promise::UnsafeFixes(rules) }
 }
 
 /// A session without optimisations, which would change both models on their own.
@@ -98,16 +114,21 @@ pub fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<S
     open().map_err(|error| error.message().lines().next().unwrap_or("").to_owned())
 }
 
-fn compare_runs(before: &mut Session, after: &mut Session, unsafe_rules: Vec<String>) -> Vec<Finding> {
+/// Runs both at several sizes. `Err`: what breaks the promise.
+fn compare_runs(
+    before: &mut Session,
+    after: &mut Session,
+    promise: Promise,
+) -> Result<Verdict, Box<Finding>> {
     let has_sizes = has_free_dims(before, after);
-    let mut verdict = Verdict::new(has_sizes, unsafe_rules);
+    let mut verdict = Verdict::new(has_sizes, promise);
     let tries = if has_sizes { SIZES.len() } else { ENOUGH_RUNS };
     for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(tries) {
         let runs = INTEGERS_BELOW.iter().find_map(|&integers_below| {
             compare_run(before, after, Choice { size, distinct, integers_below, seed }, &mut verdict)
         });
         match runs {
-            Some(Err(error)) => return vec![*error],
+            Some(Err(error)) => return Err(error),
             Some(Ok(())) => {}
             // What pins a size may be what the fix set free.
             None if has_sizes => {
@@ -125,7 +146,7 @@ fn compare_runs(before: &mut Session, after: &mut Session, unsafe_rules: Vec<Str
             set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict);
         }
     }
-    verdict.findings()
+    Ok(verdict)
 }
 
 /// Tries the result alone at a size that the input does not take.
@@ -155,7 +176,7 @@ fn compare_run(
     };
     let found = match run(after, &inputs) {
         Ok(found) => found,
-        Err(error) => return Some(Err(Box::new(verdict.does_not_run(choice.size, &error)))),
+        Err(error) => return Some(verdict.does_not_run(choice.size, &error)),
     };
     let mut differences = Vec::new();
     for ((name, expected), (_, again)) in expected.iter().zip(&again) {

@@ -1,18 +1,55 @@
 //! What runs of both models come to, and how it is said.
 
 use indexmap::IndexMap;
+use serde::Serialize;
 
 use super::compare::{Compared, Precision};
 use super::finding;
 use crate::diag::{Finding, Level};
+
+/// What the second model is held to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Promise {
+    /// What fixes promise: results are equal.
+    #[default]
+    Equal,
+    /// Unsafe fixes were applied: these.
+    UnsafeFixes(Vec<String>),
+    /// Nothing: it may be another model.
+    Nothing,
+}
+
+impl Promise {
+    /// The unsafe fixes that were applied.
+    fn unsafe_rules(&self) -> &[String] {
+        match self {
+            Promise::UnsafeFixes(rules) => rules,
+            Promise::Equal | Promise::Nothing => &[],
+        }
+    }
+}
+
+/// What was seen of two models that promise nothing of one another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Seen {
+    /// What ran them.
+    pub by: &'static str,
+    /// Whether there are free dimensions, for which sizes were chosen; without, sizes have no meaning.
+    pub has_sizes: bool,
+    /// Sizes at which all that was compared is equal.
+    pub equal: Vec<usize>,
+    /// Sizes at which something is not, and what.
+    pub different: Vec<(usize, String)>,
+    /// How near the outputs are where they are equal, and what was not compared and why.
+    pub notes: Vec<String>,
+}
 
 /// What was seen of all runs.
 #[derive(Debug, Default)]
 pub struct Verdict {
     /// Whether there are sizes to choose, which then are said.
     has_sizes: bool,
-    /// The unsafe fixes that were applied.
-    unsafe_rules: Vec<String>,
+    promise: Promise,
     /// Why the input did not run, where it did not.
     pub refusal: String,
     /// Sizes at which the result runs, and the input does not.
@@ -40,13 +77,30 @@ fn sizes(sizes: &[usize]) -> String {
 }
 
 impl Verdict {
-    pub fn new(has_sizes: bool, unsafe_rules: Vec<String>) -> Self {
-        Verdict { has_sizes, unsafe_rules, ..Verdict::default() }
+    pub fn new(has_sizes: bool, promise: Promise) -> Self {
+        Verdict { has_sizes, promise, ..Verdict::default() }
+    }
+
+    /// What was seen, without judging it.
+    pub fn into_seen(self) -> Seen {
+        let is_random = |distance: &Distance| *distance == Distance::Random;
+        let random = self.outputs.iter().filter(|(_, distance)| is_random(distance));
+        let mut notes: Vec<String> =
+            random.map(|(name, _)| format!("output `{name}` is not compared: it is random")).collect();
+        let is_compared = self.outputs.values().any(|distance| !is_random(distance));
+        if self.runs() == 0 {
+            notes.push(format!("the first does not run on random data: {}", self.refusal));
+        } else if is_compared && !self.equal.is_empty() {
+            notes.push(self.distances());
+        }
+        // Where nothing was compared, nothing is equal.
+        let equal = if is_compared { self.equal } else { Vec::new() };
+        Seen { by: "ONNX Runtime", has_sizes: self.has_sizes, equal, different: self.changed, notes }
     }
 
     /// What may have become of numbers.
     pub fn precision(&self) -> Precision {
-        if self.unsafe_rules.is_empty() { Precision::Kept } else { Precision::Lowered }
+        if self.promise.unsafe_rules().is_empty() { Precision::Kept } else { Precision::Lowered }
     }
 
     /// At how many sizes both ran.
@@ -78,7 +132,7 @@ impl Verdict {
             self.equal.push(size);
             return Ok(());
         };
-        if self.unsafe_rules.is_empty() {
+        if self.promise == Promise::Equal {
             let error = finding(Level::Error, format!("the results differ{}: {first}", self.at(&[size])));
             return Err(Box::new(
                 error.help("this is a fault of onnx-fix: please report it, if possible with the model"),
@@ -88,13 +142,19 @@ impl Verdict {
         Ok(())
     }
 
-    pub fn does_not_run(&self, size: usize, error: &str) -> Finding {
+    /// The second does not run where the first does.
+    pub fn does_not_run(&mut self, size: usize, error: &str) -> Result<(), Box<Finding>> {
+        if self.promise == Promise::Nothing {
+            self.changed.push((size, format!("the second does not run: {error}")));
+            return Ok(());
+        }
         let message = format!("the result does not run{}, as the input did: {error}", self.at(&[size]));
         let finding = finding(Level::Error, message);
-        if self.unsafe_rules.is_empty() {
-            return finding;
-        }
-        finding.help(format!("this is the doing of an unsafe fix: {}", self.unsafe_rules.join(", ")))
+        let rules = self.promise.unsafe_rules();
+        Err(Box::new(match rules.is_empty() {
+            true => finding,
+            false => finding.help(format!("this is the doing of an unsafe fix: {}", rules.join(", "))),
+        }))
     }
 
     /// ` at sizes 2, 3`, where there are sizes.
@@ -151,7 +211,7 @@ impl Verdict {
         }
         if let Some((_, what)) = self.changed.first() {
             let at: Vec<usize> = self.changed.iter().map(|(size, _)| *size).collect();
-            let rules = self.unsafe_rules.join(", ");
+            let rules = self.promise.unsafe_rules().join(", ");
             let message =
                 format!("the results differ{}, as an unsafe fix may change them: {what}", self.at(&at));
             said.push(finding(Level::Warning, message).note(format!("unsafe fixes applied: {rules}")));
@@ -177,10 +237,10 @@ mod tests {
     #[test]
     fn differences_are_faults_unless_an_unsafe_fix_was_asked_for() {
         let difference = || vec!["output `y`: element 0 was 1 and is 2".to_owned()];
-        let mut safe = Verdict::new(true, Vec::new());
+        let mut safe = Verdict::new(true, Promise::Equal);
         let error = safe.ran(3, difference()).expect_err("a safe fix keeps results");
         assert_eq!(error.message, "the results differ at size 3: output `y`: element 0 was 1 and is 2");
-        let mut risky = Verdict::new(true, vec!["FIX010 a-fix".to_owned()]);
+        let mut risky = Verdict::new(true, Promise::UnsafeFixes(vec!["FIX010 a-fix".to_owned()]));
         risky.output("y", Compared::Same);
         assert!(risky.ran(3, difference()).is_ok() && risky.ran(2, Vec::new()).is_ok());
         let said: Vec<String> = risky.findings().into_iter().map(|finding| finding.message).collect();

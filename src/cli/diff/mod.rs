@@ -1,0 +1,83 @@
+//! `onnx-diff`.
+
+pub mod args;
+mod runs;
+mod text;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use self::args::{Args, Format};
+use super::catalogue::{Catalogue, Extent};
+use super::fix::verify::Seen;
+use super::output::{self, Colour};
+use super::{Failure, Status, crash};
+use crate::diag::{Finding, render};
+use crate::diff::{Comparison, compare, prepared};
+use crate::files::ModelFile;
+use crate::graph::Model;
+use crate::read::file;
+
+/// What is written in the end.
+#[derive(Serialize)]
+struct Verdict<'a> {
+    a: &'a str,
+    b: &'a str,
+    is_equal: bool,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    /// What a run of both showed, where that was asked for; in a sentence, why they were not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<Result<Seen, String>>,
+}
+
+/// Compares the two models that the arguments name.
+pub fn run(args: &Args) -> Result<Status, Failure> {
+    let catalogue = Catalogue::load(&args.rules, Extent::Fixing)?;
+    let (Some(first), Some(second)) = (read(&args.first)?, read(&args.second)?) else {
+        return Ok(Status::Failed);
+    };
+    let (a, b) = (ready(&first)?, ready(&second)?);
+    let compared = crash::guard(|| compare(&a, &b, catalogue.rules()));
+    let comparison =
+        compared.map_err(|what| Failure::new(format!("onnx-diff failed: {what}; please report this")))?;
+    let run = args.run.then(|| runs::run((&a, &first.folder), (&b, &second.folder)));
+    let result = Verdict {
+        a: &first.name,
+        b: &second.name,
+        is_equal: comparison.is_equal(),
+        comparison: &comparison,
+        run,
+    };
+    let text = match args.output_format {
+        Format::Text => text::text(&result),
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&result);
+            text.map_err(|error| Failure::new(error.to_string()))? + "\n"
+        }
+    };
+    output::write(&text, args.output_file.as_deref())?;
+    Ok(if comparison.is_equal() { Status::Clean } else { Status::Found })
+}
+
+/// The model at `path`; `None` where there is none to work with, which is said on standard error.
+fn read(path: &Path) -> Result<Option<ModelFile>, Failure> {
+    let bytes = file::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match ModelFile::read(&path.to_string_lossy(), bytes, folder) {
+        Ok(file) => Ok(Some(file)),
+        Err(findings) => {
+            let name: Arc<str> = Arc::from(&*path.to_string_lossy());
+            let named: Vec<Finding> =
+                findings.into_iter().map(|finding| Finding { file: name.clone(), ..finding }).collect();
+            eprint!("{}", render::findings(&named, output::look(&std::io::stderr(), Colour::Auto)));
+            Ok(None)
+        }
+    }
+}
+
+fn ready(file: &ModelFile) -> Result<Model, Failure> {
+    prepared(file.model.clone(), &file.folder).map_err(|why| Failure::at(Path::new(&*file.name), why))
+}

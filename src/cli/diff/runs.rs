@@ -1,0 +1,77 @@
+//! `--run`: both models on the same random numbers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::cli::fix::verify::{self, Seen};
+use crate::graph::Model;
+use crate::rules::rule::{Phase, Safety};
+use crate::trial::numbers::{self, Claim, Outcome};
+
+/// Runs both: in ONNX Runtime where it is found, else in the evaluator of this program. Inputs and outputs of the second
+/// are called as those of the first, by place.
+///
+/// # Errors
+/// Why they cannot be run, in a sentence.
+pub fn run((a, folder_a): (&Model, &Path), (b, folder_b): (&Model, &Path)) -> Result<Seen, String> {
+    let b = renamed(a, b)?;
+    match verify::library::load() {
+        Ok(environment) => verify::seen(&environment, (a, folder_a), (&b, folder_b)),
+        Err(_) => evaluated(a, &b),
+    }
+}
+
+/// The second model by the names of the first.
+fn renamed(a: &Model, b: &Model) -> Result<Model, String> {
+    let mut renamed = b.clone();
+    let (from, to) = (&b.graphs[b.main], &a.graphs[a.main]);
+    for (what, from, to) in [("inputs", &from.inputs, &to.inputs), ("outputs", &from.outputs, &to.outputs)] {
+        if from.len() != to.len() {
+            return Err(format!("one has {} {what}, and the other {}", to.len(), from.len()));
+        }
+        let names = |model: &Model, ports: &[crate::graph::Port]| -> Vec<Arc<str>> {
+            ports.iter().map(|port| model.values[port.value].name.clone()).collect()
+        };
+        let (mut old, mut new) = (names(b, from), names(a, to));
+        old.sort();
+        new.sort();
+        if old == new {
+            continue;
+        }
+        let taken = |name: &Arc<str>| b.values.iter().any(|(_, value)| value.name == *name);
+        for (from, to) in from.iter().zip(to) {
+            let name = &a.values[to.value].name;
+            if b.values[from.value].name != *name && taken(name) {
+                return Err(format!(
+                    "`{name}` is an {} of one, and something else in the other",
+                    &what[..what.len() - 1]
+                ));
+            }
+            renamed.values[from.value].name = name.clone();
+        }
+    }
+    Ok(renamed)
+}
+
+fn evaluated(a: &Model, b: &Model) -> Result<Seen, String> {
+    let claim = Claim { phase: Phase::Explore, safety: Safety::Rounding, given: &[] };
+    let seen = |equal: bool, different: Option<String>| Seen {
+        by: "the evaluator of onnx-diff",
+        has_sizes: false,
+        equal: if equal { vec![0] } else { Vec::new() },
+        different: different.into_iter().map(|what| (0, what)).collect(),
+        notes: Vec::new(),
+    };
+    match numbers::compare(a, b, &claim) {
+        Outcome::Equal => Ok(seen(true, None)),
+        Outcome::Differs(what) => {
+            // The inputs follow, which may be long.
+            let what = what.split(", on ").next().unwrap_or_default().to_owned();
+            Ok(seen(false, Some(what)))
+        }
+        Outcome::Skipped(why) => {
+            Err(format!("ONNX Runtime was not found, and the evaluator does not take them: {why:?}"))
+        }
+        Outcome::NeverRan(why) => Err(format!("the first runs on none of the inputs that were tried: {why}")),
+    }
+}

@@ -1,0 +1,167 @@
+//! What a person reads of two models.
+
+use super::Verdict;
+use crate::cli::fix::verify::Seen;
+use crate::diff::{Computes, Departure, Row, Told, Weight};
+use crate::graph::syntax::suggest::counted;
+
+/// The most rows of a kind.
+const ROWS: usize = 16;
+
+/// What is said of `result`: the verdict, where the models begin to differ, and a table.
+pub fn text(result: &Verdict) -> String {
+    let mut text = headline(result);
+    let comparison = result.comparison;
+    for difference in &comparison.interface {
+        text += &format!("interface: {difference}\n");
+    }
+    if let Some(why) = &comparison.hindrance {
+        text += &format!("nothing could be shown: {why}\n");
+    }
+    if !comparison.equal.is_empty() && !comparison.unequal.is_empty() {
+        text += &format!("shown to be equal: {}\n", names(&comparison.equal));
+    }
+    if !comparison.unequal.is_empty() && comparison.hindrance.is_none() {
+        text += &format!("not shown to be equal: {}\n", names(&comparison.unequal));
+    }
+    if !comparison.departures.is_empty() {
+        text += "\nfrom here on:\n";
+        comparison.departures.iter().for_each(|departure| text += &told(departure));
+        if comparison.more > 0 {
+            text += &format!("  … and {}\n", counted(comparison.more, "more place"));
+        }
+    }
+    if !comparison.assumed.is_empty() {
+        let names: Vec<String> = comparison.assumed.iter().map(|name| format!("`{name}`")).collect();
+        text += &format!("taken to do the same in both: {}\n", names.join(", "));
+    }
+    if let Some(run) = &result.run {
+        text += &ran(run);
+    }
+    text + &tables(result)
+}
+
+fn headline(result: &Verdict) -> String {
+    let (a, b) = (result.a, result.b);
+    let other = if result.comparison.interface.is_empty() { "" } else { ", but not for a caller" };
+    match result.comparison.computes {
+        Computes::Same => format!("{a} and {b} are the same, node for node{other}\n"),
+        Computes::Renamed => {
+            format!("{a} and {b} are equal but for names and order{other}\n")
+        }
+        Computes::Exactly => {
+            format!("{a} and {b} are equal{other}\n  by rules that keep every bit\n")
+        }
+        Computes::Rounded => format!(
+            "{a} and {b} are equal up to rounding{other}\n  by rules that round otherwise, or rely on finite numbers\n"
+        ),
+        Computes::Unknown => format!("{a} and {b} cannot be shown to be equal\n"),
+    }
+}
+
+fn names(names: &[std::sync::Arc<str>]) -> String {
+    let shown: Vec<String> = names.iter().take(ROWS).map(|name| format!("`{name}`")).collect();
+    let rest = names.len().saturating_sub(ROWS);
+    if rest == 0 { shown.join(", ") } else { format!("{} and {rest} more", shown.join(", ")) }
+}
+
+fn told(departure: &Departure) -> String {
+    let side = |which: &str, told: &Option<Told>| {
+        let Some(Told { node, text, .. }) = told else { return String::new() };
+        format!("  {which}: {text}\n     node `{node}`\n")
+    };
+    let mut text = side("a", &departure.a) + &side("b", &departure.b);
+    for reason in &departure.because {
+        text += &format!("     = {reason}\n");
+    }
+    match (&departure.a, &departure.b) {
+        (Some(_), None) => text + "     = b has nothing that is shown to be this\n",
+        (None, Some(_)) => text + "     = a has nothing that is shown to be this\n",
+        _ => text,
+    }
+}
+
+fn ran(run: &Result<Seen, String>) -> String {
+    let seen = match run {
+        Ok(seen) => seen,
+        Err(why) => return format!("not run: {why}\n"),
+    };
+    let by = seen.by;
+    let at = |sizes: &[usize]| match seen.has_sizes {
+        true => {
+            let noun = if sizes.len() == 1 { "size" } else { "sizes" };
+            format!(" at {noun} {}", sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(", "))
+        }
+        false => String::new(),
+    };
+    let mut text = String::new();
+    if !seen.equal.is_empty() {
+        text += &format!("run in {by}: the same numbers{}, which proves nothing\n", at(&seen.equal));
+    }
+    if let Some((_, what)) = seen.different.first() {
+        let sizes: Vec<usize> = seen.different.iter().map(|(size, _)| *size).collect();
+        text += &format!("run in {by}: other numbers{}: {what}\n", at(&sizes));
+    }
+    for note in &seen.notes {
+        text += &format!("  {note}\n");
+    }
+    text
+}
+
+fn tables(result: &Verdict) -> String {
+    let table = &result.comparison.table;
+    let header = Row { what: String::new(), a: Some("a".to_owned()), b: Some("b".to_owned()) };
+    let mut text = format!("\n{}", rows(std::iter::once(&header).chain(&table.sizes)));
+    for (title, of) in [("operators", &table.operators), ("metadata", &table.metadata)] {
+        if !of.is_empty() {
+            text += &format!("\n{title}:\n{}", rows(of.iter().take(ROWS)));
+            text += &rest(of.len());
+        }
+    }
+    if !table.weights.is_empty() {
+        text += "\nweights:\n";
+        table.weights.iter().take(ROWS).for_each(|changed| text += &weight(changed));
+        text += &rest(table.weights.len());
+    }
+    text
+}
+
+fn rest(count: usize) -> String {
+    let rest = count.saturating_sub(ROWS);
+    if rest == 0 { String::new() } else { format!("  … and {rest} more\n") }
+}
+
+/// Rows whose columns stand below one another.
+fn rows<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
+    let shown = |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), shortened);
+    let cells: Vec<[String; 3]> = rows.map(|row| [row.what.clone(), shown(&row.a), shown(&row.b)]).collect();
+    let width = |column: usize| cells.iter().map(|cells| cells[column].chars().count()).max().unwrap_or(0);
+    let (what, a) = (width(0), width(1));
+    let line = |[name, first, second]: &[String; 3]| format!("  {name:<what$}  {first:<a$}  {second}\n");
+    cells.iter().map(line).collect()
+}
+
+/// The first line of a text, as far as a table has room.
+fn shortened(text: &str) -> String {
+    const ROOM: usize = 32;
+    let line = text.lines().next().unwrap_or("");
+    match line.char_indices().nth(ROOM) {
+        None if line.len() == text.len() => line.to_owned(),
+        None => format!("{line}…"),
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
+}
+
+fn weight(weight: &Weight) -> String {
+    let name = &weight.name;
+    match (&weight.a, &weight.b) {
+        (Some(a), Some(b)) if a == b => {
+            let far =
+                weight.largest.map_or_else(String::new, |largest| format!(", by {largest:.1e} at most"));
+            format!("  `{name}` {a}: other elements{far}\n")
+        }
+        (Some(a), Some(b)) => format!("  `{name}` {a} is {b}\n"),
+        (Some(a), None) => format!("  `{name}` {a} is only in a\n"),
+        (None, b) => format!("  `{name}` {} is only in b\n", b.as_deref().unwrap_or("")),
+    }
+}

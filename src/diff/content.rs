@@ -1,0 +1,36 @@
+//! What tensors hold, however the file writes it down.
+
+use std::borrow::Cow;
+
+use crate::graph::{Tensor, TensorData};
+use crate::infer;
+
+/// The elements of a tensor with their type and shape. Two tensors are the same where these are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Content<'t> {
+    elem: i32,
+    dims: &'t [i64],
+    bytes: Cow<'t, [u8]>,
+}
+
+impl<'t> Content<'t> {
+    /// `None` where the elements are out of reach, or are not as many as they should be.
+    pub fn of(tensor: &'t Tensor) -> Option<Self> {
+        let bytes = match &tensor.data {
+            TensorData::Raw(raw) if tensor.byte_len() == Some(raw.len()) => Cow::Borrowed(&raw[..]),
+            TensorData::Strings(strings) => Cow::Owned(joined(strings)),
+            _ => Cow::Owned(infer::array(tensor)?.to_raw()?),
+        };
+        Some(Content { elem: tensor.data_type?, dims: &tensor.dims, bytes })
+    }
+}
+
+/// Strings behind one another, each after its length.
+fn joined(strings: &[bytes::Bytes]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for string in strings {
+        all.extend((string.len() as u64).to_le_bytes());
+        all.extend(&string[..]);
+    }
+    all
+}

@@ -1,0 +1,267 @@
+//! Whether two models compute the same, as far as that can be shown: the library of `onnx-diff`.
+//!
+//! Both are put into one e-graph, on the same inputs and with the same weights where their contents are. What rules then
+//! unite is equal for every input on which both run. What is not united may be equal all the same: it is called
+//! different only by what can be seen, its first nodes.
+
+mod beside;
+mod content;
+mod departs;
+mod interface;
+mod numbers;
+mod prepare;
+mod proof;
+mod table;
+
+use std::cell::LazyCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+use self::beside::Beside;
+pub use self::departs::{Departure, Told};
+use self::interface::Pairs;
+pub use self::prepare::prepared;
+use self::proof::{Proof, prove};
+pub use self::table::{Row, Table, Weight};
+use crate::diag::Selection;
+use crate::fix::{self, Options};
+use crate::graph::{Model, ValueId};
+use crate::rules::registry::RuleSet;
+use crate::rules::rule::{Phase, Rule, Safety};
+
+/// In which way two models are known to compute the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Computes {
+    /// Node for node, in the same order and by the same names.
+    Same,
+    /// Node for node, but for names and order.
+    Renamed,
+    /// By rules that keep every bit.
+    Exactly,
+    /// By rules that may round otherwise, or that take something for granted of the numbers.
+    Rounded,
+    /// It is not known whether they do.
+    Unknown,
+}
+
+/// What came of comparing two models.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    pub computes: Computes,
+    /// What is other for a caller: inputs and outputs.
+    pub interface: Vec<String>,
+    /// The outputs of the first model that are shown to be equal, and those that are not.
+    pub equal: Vec<Arc<str>>,
+    pub unequal: Vec<Arc<str>>,
+    /// Where the models begin to differ.
+    pub departures: Vec<Departure>,
+    /// How many such places are not listed.
+    pub more: usize,
+    /// Operators that are taken to do the same in both models: they draw random numbers, or nobody knows what they do.
+    pub assumed: BTreeSet<String>,
+    /// Why nothing could be shown, where something stood in the way.
+    pub hindrance: Option<String>,
+    #[serde(flatten)]
+    pub table: Table,
+}
+
+impl Comparison {
+    /// Whether the one can stand in the place of the other.
+    pub fn is_equal(&self) -> bool {
+        self.computes != Computes::Unknown && self.interface.is_empty()
+    }
+}
+
+/// Compares two models that are [`prepared`], with what the files said in `table`.
+pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
+    let pairs = Pairs::of(a, b);
+    let mut comparison = Comparison {
+        computes: Computes::Unknown,
+        interface: pairs.differences.clone(),
+        equal: Vec::new(),
+        unequal: pairs.outputs.iter().map(|pair| a.values[pair.a].name.clone()).collect(),
+        departures: Vec::new(),
+        more: 0,
+        assumed: BTreeSet::new(),
+        hindrance: None,
+        table: Table::of(a, b),
+    };
+    if pairs.outputs.is_empty() {
+        comparison.hindrance = Some("they have no output in common".to_owned());
+        return comparison;
+    }
+    let rules = Rules { all: rules, exact: LazyCell::new(|| rules.filtered(is_exact)) };
+    match aligned(a, b, &rules) {
+        Ok((a, b, best)) => shown(&mut comparison, (&a, &b), best, &rules),
+        Err(why) => comparison.hindrance = Some(why),
+    }
+    comparison
+}
+
+/// By what is shown that models are equal.
+struct Rules<'r, F: FnOnce() -> RuleSet> {
+    all: &'r RuleSet,
+    /// To know them, all have to be read, which takes longer than to see that models are the same.
+    exact: LazyCell<RuleSet, F>,
+}
+
+impl<F: FnOnce() -> RuleSet> Rules<'_, F> {
+    /// The rules that show so much.
+    fn that_show(&self, computes: Computes) -> &RuleSet {
+        if computes == Computes::Rounded { self.all } else { &self.exact }
+    }
+}
+
+/// Shows as much as can be shown of two models of one opset, but no more than `best`.
+fn shown<F: FnOnce() -> RuleSet>(
+    comparison: &mut Comparison,
+    (a, b): (&Model, &Model),
+    best: Computes,
+    rules: &Rules<F>,
+) {
+    let direct = Joined::of(a, b);
+    if let Some(proof) = direct.proof(&RuleSet::default()).filter(|proof| direct.proves(proof)) {
+        let is_alike = table::operators(a) == table::operators(b) && direct.covers(&proof);
+        let computes = match is_alike {
+            true if table::is_written_alike(a, b) => Computes::Same,
+            true => Computes::Renamed,
+            false => Computes::Exactly,
+        };
+        return conclude(comparison, computes.max(best), proof);
+    }
+    for computes in [Computes::Exactly, Computes::Rounded].into_iter().filter(|computes| *computes >= best) {
+        let rules = rules.that_show(computes);
+        let by_rules = || direct.proof(rules).filter(|proof| direct.proves(proof));
+        let simplified = || {
+            let simpler = Joined::of(&simplified(a, rules), &simplified(b, rules));
+            simpler.proof(rules).filter(|proof| simpler.proves(proof))
+        };
+        if let Some(proof) = by_rules().or_else(simplified) {
+            return conclude(comparison, computes, proof);
+        }
+    }
+    let Some(proof) = direct.proof(rules.all) else {
+        comparison.hindrance = Some("their nodes are in a cycle, or a model says what is not so".to_owned());
+        return;
+    };
+    let (equal, unequal): (Vec<_>, Vec<_>) =
+        direct.outputs.iter().copied().partition(|&(a, b)| proof.is_same(a, b));
+    let names = |all: &[(ValueId, ValueId)]| {
+        all.iter().map(|(a, _)| direct.both.model.values[*a].name.clone()).collect()
+    };
+    (comparison.equal, comparison.unequal) = (names(&equal), names(&unequal));
+    (comparison.departures, comparison.more) = departs::departures(&direct.both, &proof, &unequal);
+    comparison.assumed = proof.assumed;
+}
+
+fn conclude(comparison: &mut Comparison, computes: Computes, proof: Proof) {
+    comparison.computes = computes;
+    comparison.equal = std::mem::take(&mut comparison.unequal);
+    comparison.assumed = proof.assumed;
+}
+
+/// Two models beside one another, with the outputs that should be the same.
+struct Joined {
+    both: Beside,
+    outputs: Vec<(ValueId, ValueId)>,
+}
+
+impl Joined {
+    fn of(a: &Model, b: &Model) -> Self {
+        let pairs = Pairs::of(a, b);
+        let both = Beside::new(a, b, &pairs);
+        let outputs = pairs.outputs.iter().map(|pair| (pair.a, both.second_value(pair.b))).collect();
+        Joined { both, outputs }
+    }
+
+    fn proof(&self, rules: &RuleSet) -> Option<Proof> {
+        let operators = self.both.model.nodes.iter().map(|(_, node)| node.op_type.clone());
+        let present: FxHashSet<Arc<str>> = operators.chain([Arc::from("Cast")]).collect();
+        let rules = rules.within_reach(present, &[Phase::Simplify, Phase::Explore]);
+        let rules: Vec<&Rule> =
+            rules.into_iter().filter(|rule| rule.safety != Safety::Unsafe && !rule.is_lint_only()).collect();
+        prove(&self.both, &rules)
+    }
+
+    /// Whether each node of the one makes what a node of the other makes, those that nothing needs too.
+    fn covers(&self, proof: &Proof) -> bool {
+        let model = &self.both.model;
+        let made = |is_second: bool| -> FxHashSet<usize> {
+            let nodes = model.graphs[model.main].nodes.iter();
+            let nodes = nodes.filter(|&&node| self.both.is_second(node) == is_second);
+            let outputs = nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten());
+            outputs.filter_map(|output| proof.classes.get(output).copied()).collect()
+        };
+        made(false) == made(true)
+    }
+
+    fn proves(&self, proof: &Proof) -> bool {
+        self.outputs.iter().all(|&(a, b)| proof.is_same(a, b))
+    }
+}
+
+/// Whether a rule keeps every bit of whatever runs.
+fn is_exact(rule: &Rule) -> bool {
+    rule.safety == Safety::Exact && rule.given.is_empty()
+}
+
+/// The simplest form that rules find.
+fn simplified(model: &Model, rules: &RuleSet) -> Model {
+    fix::fix(model.clone(), &Options::default(), rules).model
+}
+
+/// The two at one opset, the higher of both, by the first of some rules that do it; and what can be said of them at best.
+///
+/// # Errors
+/// Why they cannot be, in a sentence.
+fn aligned<F: FnOnce() -> RuleSet>(
+    a: &Model,
+    b: &Model,
+    rules: &Rules<F>,
+) -> Result<(Model, Model, Computes), String> {
+    for (domain, own, other) in table::imports(a, b) {
+        if let (Some(own), Some(other)) = (own, other)
+            && own != other
+            && !domain.is_empty()
+            && table::uses(a, &domain)
+            && table::uses(b, &domain)
+        {
+            return Err(format!(
+                "operators of `{domain}` are of version {own} in one and {other} in the other"
+            ));
+        }
+    }
+    let (from, to) = (a.opset(a.main, ""), b.opset(b.main, ""));
+    if from == to || from.is_none() || to.is_none() {
+        return Ok((a.clone(), b.clone(), Computes::Same));
+    }
+    let highest = from.max(to);
+    let mut refusal = Err(String::new());
+    for computes in [Computes::Exactly, Computes::Rounded] {
+        let rules = rules.that_show(computes);
+        match (raised(a, highest, rules), raised(b, highest, rules)) {
+            (Ok(a), Ok(b)) => return Ok((a, b, computes)),
+            (Err(why), _) | (_, Err(why)) => {
+                refusal = Err(format!("one cannot be brought to the opset of the other: {why}"));
+            }
+        }
+    }
+    refusal
+}
+
+/// A model at an opset, its own or a higher one.
+fn raised(model: &Model, opset: Option<i64>, rules: &RuleSet) -> Result<Model, String> {
+    if model.opset(model.main, "") == opset {
+        return Ok(model.clone());
+    }
+    let options = Options { opset, optimize: false, selection: Selection::none(), ..Options::default() };
+    let outcome = fix::fix(model.clone(), &options, rules);
+    match outcome.findings.into_iter().next() {
+        Some(finding) => Err(finding.message),
+        None => Ok(outcome.model),
+    }
+}

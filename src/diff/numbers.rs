@@ -1,0 +1,191 @@
+//! Numbers for calls that the e-graph does not look into: equal ones for those that compute the same on the same values.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::egraph::is_opaque;
+use crate::graph::{
+    Attribute, Def, GraphId, Id as _, Initial, Model, Node, NodeId, TensorId, ValueId, normal_domain, order,
+};
+use crate::infer;
+use crate::schema::{AttrView, Schema, lookup};
+
+/// What tells values of bodies apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Absent,
+    /// A value of the graph around all bodies, by its class.
+    Outer(usize),
+    /// An input of the body at this depth.
+    Input(usize, u32),
+    /// A constant: small ones by their elements, others by their tensor.
+    Elements(Vec<u8>),
+    Tensor(TensorId),
+    Call(Box<CallKey>),
+    Output(usize, usize),
+    /// What a body gives.
+    Body(usize, Vec<usize>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct CallKey {
+    op: (String, Arc<str>, String),
+    /// The version in which the operator was last changed.
+    since: Option<u16>,
+    attrs: Vec<String>,
+    inputs: Vec<usize>,
+    outputs: usize,
+    bodies: Vec<usize>,
+    /// Of calls that draw random numbers, or of which nothing is known, each is another.
+    nth: usize,
+}
+
+/// Numbers by what they stand for. The same for two models that are in one arena.
+#[derive(Default)]
+pub struct Numbers {
+    known: FxHashMap<Key, usize>,
+    /// How often there was a call that is another each time.
+    drawn: FxHashMap<CallKey, usize>,
+}
+
+/// The classes of the values of the main graph.
+pub type Classes<'a> = &'a dyn Fn(ValueId) -> Option<usize>;
+
+/// What is known while a call is numbered.
+struct Scope<'a> {
+    model: &'a Model,
+    outer: Classes<'a>,
+    inner: FxHashMap<ValueId, usize>,
+}
+
+impl Numbers {
+    /// The number of a call in the main graph, whose values have these classes. Equal numbers: the same results, where
+    /// `nth` is the same for those that are another each time.
+    pub fn of_call(&mut self, model: &Model, classes: Classes, node: NodeId) -> usize {
+        let mut scope = Scope { model, outer: classes, inner: FxHashMap::default() };
+        self.drawn.clear();
+        let key = self.call(&mut scope, node, 0);
+        self.number(Key::Call(Box::new(key)))
+    }
+
+    fn number(&mut self, key: Key) -> usize {
+        let next = self.known.len();
+        *self.known.entry(key).or_insert(next)
+    }
+
+    fn call(&mut self, scope: &mut Scope, id: NodeId, depth: usize) -> CallKey {
+        let model = scope.model;
+        let node = &model.nodes[id];
+        let schema = schema(model, node);
+        let last = node.inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let inputs = node.inputs[..last].iter().map(|&input| self.value(scope, input)).collect();
+        let is_stated = |attr: &&Attribute| {
+            let spec = schema.and_then(|schema| schema.attr(&attr.name));
+            attr.value.graphs().is_empty()
+                && !spec.is_some_and(|spec| spec.is_default(AttrView::from(&attr.value)))
+        };
+        let mut attrs: Vec<String> = node
+            .attrs
+            .iter()
+            .filter(is_stated)
+            .map(|attr| format!("{} {:?}", attr.name, attr.value))
+            .collect();
+        attrs.sort();
+        let mut with_bodies: Vec<&Attribute> =
+            node.attrs.iter().filter(|attr| !attr.value.graphs().is_empty()).collect();
+        with_bodies.sort_by(|a, b| a.name.cmp(&b.name));
+        let bodies: Vec<GraphId> =
+            with_bodies.iter().flat_map(|attr| attr.value.graphs().iter().copied()).collect();
+        attrs.extend(with_bodies.iter().map(|attr| format!("{} {}", attr.name, attr.value.graphs().len())));
+        CallKey {
+            op: (
+                normal_domain(node.domain.as_deref()).to_owned(),
+                node.op_type.clone(),
+                node.overload.as_deref().unwrap_or("").to_owned(),
+            ),
+            since: schema.map(|schema| schema.epoch),
+            attrs,
+            inputs,
+            outputs: node.outputs.len(),
+            bodies: bodies.into_iter().map(|body| self.body(scope, body, depth + 1)).collect(),
+            nth: 0,
+        }
+    }
+
+    /// Recurses over the nesting of bodies, whose depth reading limits.
+    fn body(&mut self, scope: &mut Scope, body: GraphId, depth: usize) -> usize {
+        let model = scope.model;
+        let graph = &model.graphs[body];
+        for (index, port) in (0u32..).zip(&graph.inputs) {
+            let number = self.number(Key::Input(depth, index));
+            scope.inner.insert(port.value, number);
+        }
+        for node in order::sorted_or_file(model, body) {
+            let mut key = self.call(scope, node, depth);
+            if is_drawn(model, node) {
+                let nth = self.drawn.entry(key.clone()).or_insert(0);
+                key.nth = *nth;
+                *nth += 1;
+            }
+            let call = self.number(Key::Call(Box::new(key)));
+            for (index, output) in model.nodes[node].outputs.iter().enumerate() {
+                if let Some(output) = *output {
+                    let number = self.number(Key::Output(call, index));
+                    scope.inner.insert(output, number);
+                }
+            }
+        }
+        let outputs = graph.outputs.iter().map(|port| self.value(scope, Some(port.value))).collect();
+        self.number(Key::Body(graph.inputs.len(), outputs))
+    }
+
+    fn value(&mut self, scope: &Scope, value: Option<ValueId>) -> usize {
+        let Some(value) = value else { return self.number(Key::Absent) };
+        if let Some(&number) = scope.inner.get(&value) {
+            return number;
+        }
+        let model = scope.model;
+        let key = match ((scope.outer)(value), constant(model, value)) {
+            (Some(class), _) => Key::Outer(class),
+            (None, Some(tensor)) => match infer::array(&model.tensors[tensor])
+                .filter(|array| array.len() <= infer::MAX_ELEMENTS)
+            {
+                Some(array) if array.to_raw().is_some() => Key::Elements(
+                    format!("{} {:?} {:?}", array.elem(), array.shape(), array.to_raw()).into_bytes(),
+                ),
+                _ => Key::Tensor(tensor),
+            },
+            // Of nothing that was seen: like nothing else.
+            (None, None) => Key::Output(usize::MAX, value.index()),
+        };
+        self.number(key)
+    }
+}
+
+fn constant(model: &Model, value: ValueId) -> Option<TensorId> {
+    match (&model.values[value].initial, model.values[value].def) {
+        (Some(Initial::Dense(tensor)), Def::Initializer) => Some(*tensor),
+        _ => None,
+    }
+}
+
+fn schema(model: &Model, node: &Node) -> Option<&'static Schema> {
+    let opset = model.opset(node.graph, node.domain())?;
+    lookup(node.domain(), &node.op_type, u16::try_from(opset).ok()?)
+}
+
+/// Whether a call of the same operator on the same values may give something else: it draws random numbers, or nothing is
+/// known of the operator.
+pub fn is_drawn(model: &Model, node: NodeId) -> bool {
+    let has_bodies = model.nodes[node].graphs().next().is_some();
+    is_opaque(model, node) && !(has_bodies && is_known(model, node))
+        || model.nodes[node]
+            .graphs()
+            .any(|body| model.graphs[body].nodes.iter().any(|&node| is_drawn(model, node)))
+}
+
+/// Whether the operator is one of a specification.
+fn is_known(model: &Model, node: NodeId) -> bool {
+    schema(model, &model.nodes[node]).is_some()
+}

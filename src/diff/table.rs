@@ -1,0 +1,219 @@
+//! What two models are made of, side by side.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+use super::content::Content;
+use crate::graph::{GraphId, Initial, Metadata, Model, OpsetImport, Tensor, normal_domain, scopes};
+use crate::infer;
+
+/// Tensors of more elements are not read for how far they are apart.
+const COMPARED: usize = 1 << 24;
+
+/// What differs, and what is worth knowing even where it does not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Table {
+    /// Versions, and how large the models are.
+    pub sizes: Vec<Row>,
+    /// How often there is each operator that one has more often than the other.
+    pub operators: Vec<Row>,
+    pub weights: Vec<Weight>,
+    /// Who made the models, and what they record.
+    pub metadata: Vec<Row>,
+}
+
+/// Something of both models; `None` where one has nothing of the kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    pub what: String,
+    pub a: Option<String>,
+    pub b: Option<String>,
+}
+
+/// A weight that is another in the two models.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weight {
+    pub name: Arc<str>,
+    /// As `float[3,4]`; `None` where one has no weight of this name and content.
+    pub a: Option<String>,
+    pub b: Option<String>,
+    /// How far elements are apart at most, where both are numbers of one shape.
+    pub largest: Option<f64>,
+}
+
+impl Table {
+    pub fn of(a: &Model, b: &Model) -> Table {
+        Table {
+            sizes: sizes(a, b),
+            operators: rows(&texts(operators(a)), &texts(operators(b))),
+            weights: weights(a, b),
+            metadata: metadata(a, b),
+        }
+    }
+}
+
+fn texts(counts: BTreeMap<String, usize>) -> BTreeMap<String, String> {
+    counts.into_iter().map(|(name, count)| (name, count.to_string())).collect()
+}
+
+/// What differs of two lists.
+fn rows(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Row> {
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let row = |name: &String| Row { what: name.clone(), a: a.get(name).cloned(), b: b.get(name).cloned() };
+    names.into_iter().map(row).filter(|row| row.a != row.b).collect()
+}
+
+/// How often there is each operator, in all graphs.
+pub fn operators(model: &Model) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for graph in scopes::live(model) {
+        for &node in &model.graphs[graph].nodes {
+            *counts.entry(model.nodes[node].op_name()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// The version of each domain that either imports.
+pub fn imports(a: &Model, b: &Model) -> Vec<(String, Option<i64>, Option<i64>)> {
+    let of = |imports: &[OpsetImport]| -> BTreeMap<String, i64> {
+        let import = |import: &OpsetImport| {
+            Some((normal_domain(import.domain.as_deref()).to_owned(), import.version?))
+        };
+        imports.iter().filter_map(import).collect()
+    };
+    let (a, b) = (of(&a.opsets), of(&b.opsets));
+    let domains: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    domains
+        .into_iter()
+        .map(|domain| (domain.clone(), a.get(domain).copied(), b.get(domain).copied()))
+        .collect()
+}
+
+/// Whether a model calls an operator of a domain.
+pub fn uses(model: &Model, domain: &str) -> bool {
+    let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
+    nodes.into_iter().any(|&node| model.nodes[node].domain() == domain)
+}
+
+fn sizes(a: &Model, b: &Model) -> Vec<Row> {
+    let row =
+        |what: &str, of: &dyn Fn(&Model) -> Option<String>| Row { what: what.to_owned(), a: of(a), b: of(b) };
+    let mut rows = vec![
+        row("nodes", &|model| Some(operators(model).values().sum::<usize>().to_string())),
+        row("weights", &|model| Some(initializers(model).len().to_string())),
+        row("elements in them", &|model| Some(total(model, Tensor::len))),
+        row("bytes of them", &|model| Some(total(model, Tensor::byte_len))),
+        row("IR version", &|model| model.ir_version.map(|version| version.to_string())),
+    ];
+    for (domain, a, b) in imports(a, b) {
+        let what = if domain.is_empty() { "opset".to_owned() } else { format!("opset of {domain}") };
+        let text = |version: Option<i64>| version.map(|version| version.to_string());
+        rows.push(Row { what, a: text(a), b: text(b) });
+    }
+    rows
+}
+
+fn total(model: &Model, of: impl Fn(&Tensor) -> Option<usize>) -> String {
+    initializers(model).values().filter_map(|tensor| of(tensor)).sum::<usize>().to_string()
+}
+
+/// The dense initializers of the main graph, by name.
+fn initializers(model: &Model) -> BTreeMap<Arc<str>, &Tensor> {
+    let named = model.graphs[model.main].initializers.iter().filter_map(|&value| {
+        let value = &model.values[value];
+        match &value.initial {
+            Some(Initial::Dense(tensor)) => Some((value.name.clone(), &model.tensors[*tensor])),
+            _ => None,
+        }
+    });
+    named.collect()
+}
+
+/// Weights of one name that differ, and those that only one model has, by whichever name.
+fn weights(a: &Model, b: &Model) -> Vec<Weight> {
+    let (a, b) = (initializers(a), initializers(b));
+    let mut changed = Vec::new();
+    for (name, old) in &a {
+        if let Some(new) =
+            b.get(name).filter(|new| Content::of(old).is_none() || Content::of(old) != Content::of(new))
+        {
+            let (name, largest) = (name.clone(), largest(old, new));
+            changed.push(Weight { name, a: Some(shape(old)), b: Some(shape(new)), largest });
+        }
+    }
+    let only =
+        |own: &BTreeMap<Arc<str>, &Tensor>, other: &BTreeMap<Arc<str>, &Tensor>| -> Vec<(Arc<str>, String)> {
+            let mut contents: FxHashMap<Option<Content>, ()> = FxHashMap::default();
+            contents.extend(other.values().map(|tensor| (Content::of(tensor), ())));
+            let is_new = |(name, tensor): &(&Arc<str>, &&Tensor)| {
+                let content = Content::of(tensor);
+                !other.contains_key(*name) && (content.is_none() || !contents.contains_key(&content))
+            };
+            own.iter().filter(is_new).map(|(name, tensor)| (name.clone(), shape(tensor))).collect()
+        };
+    let gone = only(&a, &b).into_iter();
+    changed.extend(gone.map(|(name, shape)| Weight { name, a: Some(shape), b: None, largest: None }));
+    let new = only(&b, &a).into_iter();
+    changed.extend(new.map(|(name, shape)| Weight { name, a: None, b: Some(shape), largest: None }));
+    changed
+}
+
+/// `float[3,4]`
+fn shape(tensor: &Tensor) -> String {
+    let elem = tensor.elem().map_or_else(|| "?".to_owned(), |elem| elem.to_string());
+    let dims: Vec<String> = tensor.dims.iter().map(i64::to_string).collect();
+    format!("{elem}[{}]", dims.join(","))
+}
+
+fn largest(a: &Tensor, b: &Tensor) -> Option<f64> {
+    if a.dims != b.dims || a.data_type != b.data_type || a.len()? > COMPARED {
+        return None;
+    }
+    let (a, b) = (infer::array(a)?.f64s().ok()?, infer::array(b)?.f64s().ok()?);
+    Some(a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max))
+}
+
+fn metadata(a: &Model, b: &Model) -> Vec<Row> {
+    let of = |model: &Model| -> BTreeMap<String, String> {
+        let text =
+            |value: &Option<Arc<str>>| value.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
+        let fields = [
+            ("producer", text(&model.producer_name)),
+            ("version of the producer", text(&model.producer_version)),
+            ("domain", text(&model.domain)),
+            (
+                "model version",
+                model.model_version.filter(|&version| version != 0).map(|version| version.to_string()),
+            ),
+            ("documentation", text(&model.doc)),
+        ];
+        let fields = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let props = |metadata: &Metadata, of: &str| -> Vec<(String, String)> {
+            metadata.iter().map(|(key, value)| (format!("{of}{key}"), value.to_string())).collect()
+        };
+        let main = &model.graphs[model.main];
+        fields.chain(props(&model.metadata, "")).chain(props(&main.metadata, "graph: ")).collect()
+    };
+    rows(&of(a), &of(b))
+}
+
+/// Whether nodes, their names and those of their values are the same in the same order.
+pub fn is_written_alike(a: &Model, b: &Model) -> bool {
+    let names = |model: &Model, graph: GraphId| -> Vec<Arc<str>> {
+        let graph = &model.graphs[graph];
+        let ports = graph.inputs.iter().chain(&graph.outputs).map(|port| port.value);
+        let made = graph.nodes.iter().flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+        let values = ports.chain(graph.initializers.iter().copied()).chain(made);
+        let values = values.map(|value| model.values[value].name.clone());
+        let nodes = graph.nodes.iter().map(|&node| &model.nodes[node]);
+        let nodes = nodes.flat_map(|node| [node.op_type.clone(), node.name.clone().unwrap_or_default()]);
+        values.chain(nodes).collect()
+    };
+    let (own, others) = (scopes::nested(a, a.main), scopes::nested(b, b.main));
+    own.len() == others.len()
+        && own.into_iter().zip(others).all(|(own, other)| names(a, own) == names(b, other))
+}

@@ -1,0 +1,226 @@
+//! `onnx-diff`: what is shown to be equal, where models differ, and that nothing is called equal which is not.
+
+use std::sync::LazyLock;
+
+use onnx_lint::diag::Selection;
+use onnx_lint::diff::{Computes, compare};
+use onnx_lint::{FixOptions, Model, RuleSet, read};
+
+use crate::tool::{PITFALLS, Ran, Sandbox, snapshot};
+
+const NET: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+    main (float[N,4] x) => (float[N,4] y)\n<float[4,4] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}, float[4] b = {1,2,3,4}> {\n  \
+    h = MatMul (x, w)\n  s = Add (h, b)\n  r = Relu (s)\n  n = Neg (x)\n  y = Add (r, n)\n}\n";
+
+/// A loop that adds its input up, and a branch.
+const BODIES: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+    main (float[4] x, bool c, int64 n) => (float[4] y, float[4] z) {\n  \
+    y = Loop (n, c, x) <body = body (int64 i, bool go, float[4] a) => (bool go2, float[4] t) {\n    \
+    go2 = Identity (go)\n    t = Add (a, x)\n  }>\n  \
+    z = If (c) <then_branch = one () => (float[4] p) { p = Relu (x) }, else_branch = two () => (float[4] q) { q = Neg (x) }>\n}\n";
+
+/// An operator that nobody knows, and one that draws random numbers.
+const OPAQUE: &str = "<ir_version: 8, opset_import: [\"\" : 17, \"acme\" : 1]>\n\
+    main (float[3] x) => (float[3] y, float[3] z) {\n  a = acme.Magic <k = 2> (x)\n  y = Relu (a)\n  \
+    r = RandomNormal <shape = [3]> ()\n  q = RandomNormal <shape = [3]> ()\n  z = Sub (r, q)\n}\n";
+
+/// Compares a model with what it becomes by replacing some text.
+fn diff(model: &str, replaced: &[(&str, &str)], options: &[&str]) -> Ran {
+    let other = replaced.iter().fold(model.to_owned(), |text, (from, to)| text.replace(from, to));
+    let sandbox = Sandbox::new(&[("a.onnxtxt", model), ("b.onnxtxt", &other)]);
+    sandbox.diff(&[&["a.onnxtxt", "b.onnxtxt"], options].concat())
+}
+
+/// All rules, read once for all tests.
+static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::patterns);
+
+/// A model, and what it becomes by replacing some text.
+fn pair(model: &str, replaced: &[(&str, &str)]) -> [Model; 2] {
+    let mut other = model.to_owned();
+    for (from, to) in replaced {
+        assert!(other.contains(from), "{from} is not in it");
+        other = other.replace(from, to);
+    }
+    [model, &other].map(|text| {
+        let (model, findings) = read::text::read(text);
+        assert_eq!(findings, [], "{text}");
+        model.expect("a model")
+    })
+}
+
+#[track_caller]
+fn check(model: &str, replaced: &[(&str, &str)], expected: Computes) {
+    let [a, b] = pair(model, replaced);
+    let comparison = compare(&a, &b, &RULES);
+    assert_eq!(comparison.computes, expected, "{replaced:?}: {comparison:#?}");
+}
+
+#[track_caller]
+fn check_told(name: &str, model: &str, replaced: &[(&str, &str)], status: i32) {
+    let ran = diff(model, replaced, &[]);
+    assert_eq!((ran.status, &*ran.stderr), (status, ""), "{ran:?}");
+    snapshot("diff", name, &ran.stdout);
+}
+
+#[test]
+fn what_is_equal_is_shown() {
+    check(NET, &[], Computes::Same);
+    check(BODIES, &[], Computes::Same);
+    check(OPAQUE, &[], Computes::Same);
+    check(NET, &[("h = ", "hidden = "), ("(h, b)", "(hidden, b)")], Computes::Renamed);
+    check(NET, &[("w = {", "weight = {"), ("(x, w)", "(x, weight)")], Computes::Renamed);
+    check(NET, &[("  n = Neg (x)\n", ""), ("  h =", "  n = Neg (x)\n  h =")], Computes::Renamed);
+    check(NET, &[("main (float[N,4] x)", "main (float[batch,4] x)")], Computes::Same);
+    check(
+        BODIES,
+        &[
+            ("t = Add", "sum = Add"),
+            ("float[4] t)", "float[4] sum)"),
+            ("float[4] p)", "float[4] u)"),
+            ("p = R", "u = R"),
+        ],
+        Computes::Renamed,
+    );
+    check(NET, &[("r = Relu (s)", "i = Identity (s)\n  r = Relu (i)")], Computes::Exactly);
+    check(
+        NET,
+        &[(
+            "r = Relu (s)",
+            "t = Transpose <perm = [1, 0]> (s)\n  u = Transpose <perm = [1, 0]> (t)\n  r = Relu (u)",
+        )],
+        Computes::Exactly,
+    );
+}
+
+/// Of what nothing needs, too, it is only said to be the same if it is.
+#[test]
+fn dead_nodes_are_no_names() {
+    let dead = NET.replace("  y = Add", "  dead = Neg (r)\n  y = Add");
+    check(&dead, &[], Computes::Same);
+    check(&dead, &[("dead = Neg (r)", "dead = Neg (h)")], Computes::Exactly);
+    check(&dead, &[("  dead = Neg (r)\n", "")], Computes::Exactly);
+}
+
+/// A domain that one imports and does not use is of the version of the other.
+#[test]
+fn imports_that_are_not_used_say_nothing() {
+    let ml = "<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 3]>\nmain (float[3] x) => (float[3] y) { y = Relu (x) }\n";
+    check(ml, &[("\"ai.onnx.ml\" : 3", "\"ai.onnx.ml\" : 1")], Computes::Same);
+}
+
+#[test]
+fn what_is_not_equal_is_never_called_so() {
+    check(NET, &[("r = Relu (s)", "r = Sigmoid (s)")], Computes::Unknown);
+    check(NET, &[("15,16}", "15,17}")], Computes::Unknown);
+    check(NET, &[("Add (h, b)", "Sub (h, b)")], Computes::Unknown);
+    check(NET, &[("y = Add (r, n)", "y = Sub (n, r)")], Computes::Unknown);
+    check(BODIES, &[("t = Add (a, x)", "t = Mul (a, x)")], Computes::Unknown);
+    check(BODIES, &[("t = Add (a, x)", "t = Add (a, a)")], Computes::Unknown);
+    check(BODIES, &[("p = Relu", "p = Abs")], Computes::Unknown);
+    check(
+        BODIES,
+        &[("then_branch", "other"), ("else_branch", "then_branch"), ("other", "else_branch")],
+        Computes::Unknown,
+    );
+    check(OPAQUE, &[("k = 2", "k = 3")], Computes::Unknown);
+    check(OPAQUE, &[("Sub (r, q)", "Sub (r, r)")], Computes::Unknown);
+}
+
+#[test]
+fn callers_see_inputs_and_outputs() {
+    for (from, to, said) in [
+        ("(float[N,4] x)", "(float[2,4] x)", "input `float[N,4] x` is declared `float[2,4] x`"),
+        ("(float[N,4] x)", "(double[N,4] x)", "input `float[N,4] x` is declared `double[N,4] x`"),
+        ("(float[N,4] x)", "(float[N,4] x, float[3] more)", "input `more` is new"),
+        ("(float[N,4] y)", "(float[N,4] y, float[N,4] r)", "output `r` is new"),
+    ] {
+        let ran = diff(NET, &[(from, to)], &[]);
+        assert!(ran.status == 1 && ran.stdout.contains(&format!("interface: {said}\n")), "{to}: {ran:?}");
+    }
+    let renamed = [("4] x)", "4] image)"), ("(x, w)", "(image, w)"), ("(x)", "(image)")];
+    let ran = diff(NET, &renamed, &[]);
+    assert!(
+        ran.status == 1 && ran.stdout.contains("equal but for names and order, but not for a caller"),
+        "{ran:?}"
+    );
+    let square = NET.replace("[N,4] x", "[N,N] x");
+    let ran = diff(&square, &[("[N,N] x", "[N,M] x")], &[]);
+    assert!(ran.stdout.contains("the size `N` of the first, in the second, has two names"), "{ran:?}");
+}
+
+#[test]
+fn differences_are_told() {
+    check_told("weight", NET, &[("15,16}", "15,17}")], 1);
+    check_told(
+        "attribute",
+        "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        main (float[N,4] x) => (float[N,4] y, float[N,4] z) {\n  s = Softmax <axis = 1> (x)\n  y = Relu (s)\n  z = Neg (x)\n}\n",
+        &[("axis = 1", "axis = 0")],
+        1,
+    );
+    check_told("operator", NET, &[("r = Relu (s)", "r = Sigmoid (s)")], 1);
+    check_told("body", BODIES, &[("t = Add (a, x)", "t = Mul (a, x)")], 1);
+    check_told("interface", NET, &[("(float[N,4] x)", "(float[2,4] x)")], 1);
+    check_told("renamed", NET, &[("h = ", "hidden = "), ("(h, b)", "(hidden, b)")], 0);
+    check_told("metadata", OPAQUE, &[("ir_version: 8,", "ir_version: 9, producer_name: \"torch\",")], 0);
+    check_told("domain", OPAQUE, &[("\"acme\" : 1", "\"acme\" : 2")], 1);
+}
+
+/// What fixing makes of a model is equal to it, and so is what conversion does.
+#[test]
+fn fixes_and_conversions_are_shown_to_be_equal() {
+    for name in PITFALLS {
+        let file = onnx_lint::open(format!(
+            "{}/tests/pitfalls/exported/{name}.ts17.onnx",
+            env!("CARGO_MANIFEST_DIR")
+        ));
+        let model = file.unwrap_or_else(|error| panic!("{error}")).model;
+        let optimised = FixOptions {
+            selection: Selection::new(vec!["OPT".to_owned()], Vec::new()),
+            ..FixOptions::default()
+        };
+        let converted = FixOptions {
+            opset: Some(18),
+            selection: Selection::none(),
+            optimize: false,
+            ..FixOptions::default()
+        };
+        for options in [optimised, converted] {
+            let outcome = onnx_lint::fix(model.clone(), &options, &RULES);
+            assert_eq!(outcome.findings, [], "{name}");
+            let comparison = compare(&model, &outcome.model, &RULES);
+            assert!(comparison.computes != Computes::Unknown, "{name}: {comparison:#?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_are_compared_on_demand_and_prove_nothing() {
+    let none = [("ORT_DYLIB_PATH", std::ffi::OsStr::new("/nowhere"))];
+    let other = NET.replace("Relu", "Sigmoid");
+    let alike =
+        NET.replace("y = Add (r, n)", "m = Mul (n, n)\n  d = Sub (r, n)\n  k = Add (d, n)\n  y = Add (k, n)");
+    let sandbox = Sandbox::new(&[("a.onnxtxt", NET), ("b.onnxtxt", &other), ("c.onnxtxt", &alike)]);
+    let ran = sandbox.diff_with(&["a.onnxtxt", "b.onnxtxt", "--run"], &none);
+    assert!(
+        ran.status == 1 && ran.stdout.contains("run in the evaluator of onnx-diff: other numbers"),
+        "{ran:?}"
+    );
+    let ran = sandbox.diff_with(&["a.onnxtxt", "c.onnxtxt", "--run"], &none);
+    assert!(ran.status == 1 && ran.stdout.contains("the same numbers, which proves nothing"), "{ran:?}");
+    if std::env::var_os("ORT_DYLIB_PATH").is_some() {
+        let ran = sandbox.diff(&["a.onnxtxt", "b.onnxtxt", "--run"]);
+        assert!(ran.stdout.contains("run in ONNX Runtime: other numbers at sizes 2, 3, 1"), "{ran:?}");
+        let ran = sandbox.diff(&["a.onnxtxt", "c.onnxtxt", "--run"]);
+        assert!(ran.stdout.contains("run in ONNX Runtime: the same numbers at sizes 2, 3, 1"), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let sandbox = Sandbox::new(&[("a.onnxtxt", NET), ("b.onnxtxt", "no model")]);
+    let ran = sandbox.diff(&["a.onnxtxt", "missing.onnx"]);
+    assert_eq!((ran.status, &*ran.stdout), (2, ""), "{ran:?}");
+    let ran = sandbox.diff(&["a.onnxtxt", "b.onnxtxt"]);
+    assert!(ran.status == 2 && ran.stderr.contains("b.onnxtxt") && ran.stdout.is_empty(), "{ran:?}");
+}
