@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use diffy::DiffOptions;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use similar::TextDiff;
 
 use self::args::Args;
 use super::catalogue::{Catalogue, Extent};
@@ -169,8 +169,13 @@ impl Task<'_> {
         }
         if let Some(before) = before {
             let after = outline::outline(&outcome.model);
-            let diff = TextDiff::from_lines(&before, &after);
-            *printed += &diff.unified_diff().header(&source.name, &source.name).to_string();
+            let [old, new] = [source.name.to_string(), source.name.to_string()];
+            let mut options = DiffOptions::new();
+            let patch = options.set_original_filename(old).set_modified_filename(new);
+            let patch = patch.create_patch(&before, &after);
+            if !patch.hunks().is_empty() {
+                *printed += &patch.to_string();
+            }
         }
         self.finish(args, &source, &outcome, said)
     }
