@@ -79,7 +79,7 @@
 //! they may change at any time.
 //!
 //! # Features
-//! `tools`, the default, is all that the two commands need. A program that takes the library with
+//! `tools`, the default, is all that the two commands need, which a program may bring along: `command`. A program that takes the library with
 //! `default-features = false` gets none of their dependencies; `evidence` adds linting of Python and of logs, and with
 //! it a parser of Python.
 #![warn(missing_docs)]
@@ -130,6 +130,9 @@ pub mod proto {
     include!(concat!(env!("OUT_DIR"), "/onnx.rs"));
 }
 
+#[cfg(feature = "tools")]
+#[doc(inline)]
+pub use cli::command;
 #[doc(inline)]
 pub use diag::{Finding, Level};
 #[doc(inline)]

@@ -10,11 +10,11 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 TARGET=$(mkdir -p "${CARGO_TARGET_DIR:-$ROOT/target}" && cd "${CARGO_TARGET_DIR:-$ROOT/target}" && pwd)
 export TARGET
 
-# Makes the virtual environment where it is missing, or its requirements have changed since.
+# Makes a virtual environment where it is missing, or its requirements have changed since.
 make_environment() {
-    local venv=$1 requirements=$ROOT/tests/conformance/requirements.txt
+    local venv=$1 requirements=$ROOT/$2
     cmp --silent "$requirements" "$venv/requirements.txt" && return
-    echo "Installing tests/conformance/requirements.txt into $venv"
+    echo "Installing $2 into $venv"
     rm -rf "$venv"
     python3 -m venv "$venv"
     "$venv/bin/python" -m pip --disable-pip-version-check install --quiet --no-deps --requirement "$requirements"
@@ -22,7 +22,7 @@ make_environment() {
 }
 
 if [ -z "${ONNX_LINT_PYTHON:-}" ]; then
-    make_environment "$TARGET/conformance/venv"
+    make_environment "$TARGET/conformance/venv" tests/conformance/requirements.txt
     ONNX_LINT_PYTHON=$TARGET/conformance/venv/bin/python
 fi
 if [ -z "${ORT_DYLIB_PATH:-}" ]; then

@@ -2,26 +2,23 @@
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
-
-use super::{Failure, Status};
+use std::sync::Once;
 
 thread_local! {
     /// What the panic hook was last told on this thread.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps what a panic says, instead of printing it; for the start of `main`.
+/// Keeps what a panic says, instead of printing it.
 pub fn install_hook() {
-    panic::set_hook(Box::new(|info| {
-        let what = info.payload_as_str().unwrap_or("it panicked");
-        let place = info.location().map(|location| format!(" ({}:{})", location.file(), location.line()));
-        LAST.with_borrow_mut(|last| *last = format!("{what}{}", place.unwrap_or_default()));
-    }));
-}
-
-/// Runs a tool: what panics outside of a file is said as a failure.
-pub fn run(tool: &str, work: impl FnOnce() -> Result<Status, Failure>) -> Result<Status, Failure> {
-    guard(work).unwrap_or_else(|what| Err(Failure::new(format!("{tool} failed: {what}; please report this"))))
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        panic::set_hook(Box::new(|info| {
+            let what = info.payload_as_str().unwrap_or("it panicked");
+            let place = info.location().map(|location| format!(" ({}:{})", location.file(), location.line()));
+            LAST.with_borrow_mut(|last| *last = format!("{what}{}", place.unwrap_or_default()));
+        }));
+    });
 }
 
 /// Runs `work`; what its panic said, should there be one.

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
 
 use crate::diag::{unreadable, unwritable};
 
@@ -18,13 +17,13 @@ pub enum Status {
     Failed,
 }
 
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> ExitCode {
-        ExitCode::from(match status {
+impl From<Status> for u8 {
+    fn from(status: Status) -> u8 {
+        match status {
             Status::Clean => 0,
             Status::Found => 1,
             Status::Failed => 2,
-        })
+        }
     }
 }
 
@@ -59,12 +58,12 @@ impl Failure {
 }
 
 /// The exit code of a run; a failure is said on standard error.
-pub fn exit(ended: Result<Status, Failure>) -> ExitCode {
+pub fn code(ended: Result<Status, Failure>) -> u8 {
     ended.map_or_else(
         |failure| {
             eprintln!("error: {}", failure.message());
             Status::Failed.into()
         },
-        ExitCode::from,
+        u8::from,
     )
 }

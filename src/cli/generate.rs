@@ -1,12 +1,10 @@
 //! Completions for shells and man pages, made of the arguments themselves, for those who package the tools.
 
-use std::process::exit;
+use std::ffi::OsString;
 
 use clap::builder::PossibleValue;
-use clap::{Arg, Command, CommandFactory, Parser, ValueEnum, value_parser};
+use clap::{Arg, ArgMatches, Command, CommandFactory, Parser, ValueEnum, value_parser};
 use clap_complete::Shell;
-
-use super::output;
 
 /// What `--generate` makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +34,15 @@ impl ValueEnum for Made {
     }
 }
 
-/// The arguments of a tool. Where they ask for `--generate`, which is for nobody else, that is done instead.
-pub fn arguments<A: Parser>() -> A {
-    if std::env::args_os().nth(1).is_none_or(|first| first != "--generate") {
-        return A::parse();
+/// What is made where the arguments of a tool ask for `--generate`, which is for nobody else.
+pub fn generated<A: Parser>(args: &[OsString]) -> Option<Result<Vec<u8>, clap::Error>> {
+    if args.get(1).is_none_or(|first| first != "--generate") {
+        return None;
     }
     let generate = Arg::new("generate").long("generate").value_parser(value_parser!(Made)).required(true);
-    let matches = Command::new("generate").arg(generate).get_matches();
-    let made = matches.get_one::<Made>("generate").map_or_else(Vec::new, |&made| bytes::<A>(made));
-    exit(i32::from(output::print_bytes(&made).is_err()))
+    let matches = Command::new("generate").arg(generate).try_get_matches_from(args);
+    let made = |matches: &ArgMatches| matches.get_one::<Made>("generate").copied();
+    Some(matches.map(|matches| made(&matches).map_or_else(Vec::new, bytes::<A>)))
 }
 
 fn bytes<A: CommandFactory>(made: Made) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! What a person and a CI see of the tools: arguments, configuration, exit status.
 
 pub mod catalogue;
+pub mod command;
 pub mod crash;
 pub mod diff;
 pub mod failure;

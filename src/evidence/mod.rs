@@ -63,11 +63,6 @@ pub fn lint(input: &Input, options: &LintOptions, log: &[Finding]) -> Linted {
     in_order(linted, input)
 }
 
-/// As [`lint`], with what an editor holds of the file.
-pub fn lint_content(input: &Input, content: Bytes, options: &LintOptions) -> Linted {
-    in_order(lint_bytes(input, content, options, &[]), input)
-}
-
 fn in_order(linted: Linted, input: &Input) -> Linted {
     let mut sink = Sink::default();
     sink.extend(linted.findings.into_iter().map(|finding| at_home(finding, &input.name)));

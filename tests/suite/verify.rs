@@ -99,3 +99,15 @@ fn a_runtime_that_is_none_is_said() {
     assert_eq!(ran.status, 2, "{ran:?}");
     assert!(ran.stderr.contains("lib.so: cannot be loaded as ONNX Runtime"), "{}", ran.stderr);
 }
+
+/// They are run in one process.
+#[test]
+fn several_models_are_compared_each() {
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+        return;
+    }
+    let sandbox = Sandbox::new(&[("a.onnxtxt", SOUND), ("b.onnxtxt", CLUMSY)]);
+    let ran = sandbox.fix(&["a.onnxtxt", "b.onnxtxt", "--verify", "--output-dir", "out"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(ran.stderr.matches("equal results before and after at sizes 2, 3, 1").count(), 2, "{ran:?}");
+}

@@ -21,7 +21,7 @@ use super::output::{self, Colour};
 use super::{Failure, Status, crash};
 use crate::diag::{Finding, Level, render};
 use crate::files::{Form, ModelFile, Saving};
-use crate::fix::{Options, Outcome, fix};
+use crate::fix::{Options, Outcome, Report, fix};
 use crate::import::import;
 use crate::read::sniff::{Kind, sniff};
 use crate::read::{file, pt2};
@@ -31,15 +31,16 @@ use crate::rules::registry::RuleSet;
 pub fn run(args: &Args) -> Result<Status, Failure> {
     let tasks = tasks(args)?;
     let done: Vec<Done> = match tasks.as_slice() {
-        [single] => vec![single.done(args)],
+        [single] => vec![single.done(args, None)],
         tasks => {
             let pool = super::pool(args.jobs)?;
-            pool.install(|| tasks.par_iter().map(|task| task.done(args)).collect())
+            pool.install(|| tasks.par_iter().map(|task| task.done(args, None)).collect())
         }
     };
     let mut worst = Status::Clean;
     for done in done {
         output::print(&done.printed)?;
+        done.output.iter().try_for_each(|piece| output::print_bytes(piece))?;
         eprint!("{}", done.said);
         match done.ended {
             Ok(status) => worst = worst.max(status),
@@ -51,6 +52,18 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         }
     }
     Ok(worst)
+}
+
+/// Does what the arguments say to one model, and gives what would be printed. `content` is what stands in for standard
+/// input.
+///
+/// # Errors
+/// What is wrong with the arguments.
+pub fn done(args: &Args, content: Option<Bytes>) -> Result<Done, Failure> {
+    match tasks(args)?.as_slice() {
+        [single] => Ok(single.done(args, content)),
+        _ => Err(Failure::new("name one model")),
+    }
 }
 
 /// What is to be done to one model.
@@ -68,12 +81,27 @@ struct Settings {
 }
 
 /// What came of a model.
-struct Done {
-    /// For standard output.
+pub struct Done {
+    /// For standard output: what changes.
     printed: String,
+    /// For standard output: the result.
+    pub output: Vec<Bytes>,
     /// For standard error.
     said: String,
-    ended: Result<Status, Failure>,
+    /// The findings that are in `said`.
+    pub findings: Vec<Finding>,
+    pub report: Option<Report>,
+    pub ended: Result<Status, Failure>,
+}
+
+impl Done {
+    /// Says findings, as standard error shows them.
+    fn say(&mut self, name: &str, findings: &[Finding]) {
+        let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
+        let named: Vec<Finding> = findings.iter().map(named).collect();
+        self.said += &render::findings(&named, output::look(&std::io::stderr(), Colour::Auto));
+        self.findings.extend(named);
+    }
 }
 
 /// One task for each input, none of which may be in the way of another.
@@ -141,15 +169,22 @@ impl Settings {
 }
 
 impl Task<'_> {
-    fn done(&self, args: &Args) -> Done {
-        let (mut printed, mut said) = (String::new(), String::new());
-        let ended = self.run(args, &mut printed, &mut said);
-        Done { printed, said, ended }
+    fn done(&self, args: &Args, content: Option<Bytes>) -> Done {
+        let mut done = Done {
+            printed: String::new(),
+            output: Vec::new(),
+            said: String::new(),
+            findings: Vec::new(),
+            report: None,
+            ended: Ok(Status::Clean),
+        };
+        done.ended = self.run(args, content, &mut done);
+        done
     }
 
-    fn run(&self, args: &Args, printed: &mut String, said: &mut String) -> Result<Status, Failure> {
+    fn run(&self, args: &Args, content: Option<Bytes>, done: &mut Done) -> Result<Status, Failure> {
         let Settings { catalogue, options } = &*self.settings;
-        let (source, is_imported) = match read(self.input, catalogue.rules(), said)? {
+        let (source, is_imported) = match read(self.input, content, catalogue.rules(), done)? {
             Ok(source) => source,
             Err(status) => return Ok(status),
         };
@@ -163,7 +198,7 @@ impl Task<'_> {
         let mut outcome =
             outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
         outcome.changed |= is_imported;
-        say(&source.name, &outcome.findings, said);
+        done.say(&source.name, &outcome.findings);
         if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
             return Ok(Status::Found);
         }
@@ -174,10 +209,12 @@ impl Task<'_> {
             let patch = options.set_original_filename(old).set_modified_filename(new);
             let patch = patch.create_patch(&before, &after);
             if !patch.hunks().is_empty() {
-                *printed += &patch.to_string();
+                done.printed += &patch.to_string();
             }
         }
-        self.finish(args, &source, &outcome, said)
+        let ended = self.finish(args, &source, &outcome, done);
+        done.report = Some(outcome.report);
+        ended
     }
 
     /// What is done once the model is as it is to be.
@@ -186,11 +223,11 @@ impl Task<'_> {
         args: &Args,
         source: &ModelFile,
         outcome: &Outcome,
-        said: &mut String,
+        done: &mut Done,
     ) -> Result<Status, Failure> {
         if args.verify {
             let differences = verify::verify(&source.model, &source.folder, outcome)?;
-            say(&source.name, &differences, said);
+            done.say(&source.name, &differences);
             if differences.iter().any(|finding| finding.level == Level::Error) {
                 return Ok(Status::Found);
             }
@@ -200,13 +237,17 @@ impl Task<'_> {
                 serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
             output::write(&(text + "\n"), Some(path))?;
         }
-        *said += &said::told(&source.name, &source.model, outcome);
+        done.said += &said::told(&source.name, &source.model, outcome);
         if args.check {
             return Ok(if outcome.changed { Status::Found } else { Status::Clean });
         }
         if let Some(target) = &self.target {
             let (external, threshold) = (args.save_as_external_data, args.size_threshold);
-            save::save(source, outcome, &Saving { external, threshold, ..source.saving() }, target)?;
+            let saving = Saving { external, threshold, ..source.saving() };
+            match target == Path::new("-") {
+                true => done.output = save::encoded(source, outcome, &saving)?,
+                false => save::save(source, outcome, &saving, target)?,
+            }
         }
         Ok(Status::Clean)
     }
@@ -221,12 +262,14 @@ fn folder_of(path: &Path) -> &Path {
 /// then. What is wrong with it is said on standard error; where it cannot be worked with, that is the status to end with.
 fn read(
     path: &Path,
+    content: Option<Bytes>,
     rules: &RuleSet,
-    said: &mut String,
+    done: &mut Done,
 ) -> Result<Result<(ModelFile, bool), Status>, Failure> {
-    let (name, bytes) = match path == Path::new("-") {
-        true => ("<stdin>".into(), file::stream(std::io::stdin().lock())),
-        false => (path.to_string_lossy(), file::read(path)),
+    let (name, bytes) = match (path == Path::new("-"), content) {
+        (true, Some(content)) => ("<model>".into(), Ok(content)),
+        (true, None) => ("<stdin>".into(), file::stream(std::io::stdin().lock())),
+        (false, _) => (path.to_string_lossy(), file::read(path)),
     };
     let bytes = bytes.map_err(|error| Failure::unreadable(path, &error))?;
     let is_imported = sniff(&name, &bytes) == Kind::Pt2;
@@ -236,11 +279,11 @@ fn read(
     };
     Ok(match opened {
         Ok(source) => {
-            say(&name, &source.findings, said);
+            done.say(&name, &source.findings);
             Ok((source, is_imported))
         }
         Err((findings, status)) => {
-            say(&name, &findings, said);
+            done.say(&name, &findings);
             Err(status)
         }
     })
@@ -263,11 +306,4 @@ fn imported(
         Ok(model) => Ok(ModelFile { name, model, findings, form, folder, bytes }),
         Err(blockers) => Err(([findings, blockers].concat(), Status::Found)),
     })
-}
-
-/// Says findings, as standard error shows them.
-fn say(name: &str, findings: &[Finding], said: &mut String) {
-    let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
-    let named: Vec<Finding> = findings.iter().map(named).collect();
-    *said += &render::findings(&named, output::look(&std::io::stderr(), Colour::Auto));
 }

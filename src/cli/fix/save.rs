@@ -1,27 +1,33 @@
-//! Writes the result: to a file, or to standard output.
+//! Writes the result: to a file, or to memory.
 
 use std::path::Path;
 
-use crate::cli::{Failure, output};
-use crate::files::{ModelFile, SaveError, Saving};
+use bytes::Bytes;
+
+use crate::cli::Failure;
+use crate::files::{Form, ModelFile, SaveError, Saving};
 use crate::fix::Outcome;
 
-/// Writes what became of `source` to `target`; `-` is standard output. Nothing is replaced before everything is
-/// written.
-pub fn save(source: &ModelFile, outcome: &Outcome, saving: &Saving, target: &Path) -> Result<(), Failure> {
-    let form = saving.form_at(target);
-    // Then to the byte, with whatever this version does not know of.
-    let as_is = !outcome.changed && !saving.external && form == source.form;
-    if target == Path::new("-") {
-        let pieces = match as_is {
-            true => Some(vec![source.bytes.clone()]),
-            false if saving.external => None,
-            false => form.encode(&outcome.model).map_err(Failure::new)?,
-        };
-        let no_file = || Failure::new("external data need a file to stand beside; name one with -o");
-        return pieces.ok_or_else(no_file)?.iter().try_for_each(|piece| output::print_bytes(piece));
+/// What became of `source`, in its form, in pieces to be written one after the other.
+pub fn encoded(source: &ModelFile, outcome: &Outcome, saving: &Saving) -> Result<Vec<Bytes>, Failure> {
+    if is_as_is(source, outcome, saving, source.form) {
+        return Ok(vec![source.bytes.clone()]);
     }
-    let saved = match as_is {
+    let pieces = match saving.external {
+        true => None,
+        false => source.form.encode(&outcome.model).map_err(Failure::new)?,
+    };
+    pieces.ok_or_else(|| Failure::new("external data need a file to stand beside; name one with -o"))
+}
+
+/// Whether the file is written to the byte, with whatever this version does not know of.
+fn is_as_is(source: &ModelFile, outcome: &Outcome, saving: &Saving, form: Form) -> bool {
+    !outcome.changed && !saving.external && form == source.form
+}
+
+/// Writes what became of `source` to `target`. Nothing is replaced before everything is written.
+pub fn save(source: &ModelFile, outcome: &Outcome, saving: &Saving, target: &Path) -> Result<(), Failure> {
+    let saved = match is_as_is(source, outcome, saving, saving.form_at(target)) {
         true => saving.save_as_is(&source.bytes, &outcome.model, target),
         false => saving.save(&outcome.model, target),
     };

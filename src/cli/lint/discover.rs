@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use walkdir::{DirEntry, WalkDir};
 
 use super::args::Args;
@@ -30,13 +31,13 @@ pub struct Discovered {
     pub excluded: usize,
 }
 
-/// The files that `args` name.
-pub fn discover(args: &Args, configs: &Configs) -> Result<Discovered, Failure> {
+/// The files that `args` name. `content` is what stands in for standard input.
+pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Result<Discovered, Failure> {
     let mut found = Discovered::default();
     for path in &args.paths {
         if path == Path::new("-") {
             let name = Arc::from(args.stdin_filename.as_deref().unwrap_or("<stdin>"));
-            found.inputs.push(Input { name, path: None, named: true, kind: None });
+            found.inputs.push(Input { name, path: None, named: true, kind: None, content: content.cloned() });
         } else if path.is_dir() {
             search(path, configs, &mut found.inputs)?;
         } else if args.force_exclude && is_excluded(path, configs)? {

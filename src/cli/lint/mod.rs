@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use rayon::prelude::*;
 use walkdir::WalkDir;
 
@@ -66,32 +67,68 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     if let Some([rule, node]) = args.why_not.as_deref() {
         return why_not::why_not(args, rule, node, &catalogue);
     }
+    let Some(found) = find(args, &configs, &catalogue, None)? else {
+        eprintln!("onnx-lint: the configuration excludes all that was named");
+        return Ok(Status::Clean);
+    };
+    for unused in found.unused.iter().filter(|_| !args.quiet) {
+        eprintln!("note: {unused}");
+    }
+    report(args, &config, found)
+}
+
+/// What is found with such arguments, but for what a baseline knows, and whether every file could be read. `content`
+/// is what stands in for standard input.
+///
+/// # Errors
+/// As [`run`].
+pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, bool), Failure> {
+    let configs = Configs::new(args.config.as_deref(), args.isolated)?;
+    let config = configs.for_folder(".".as_ref())?;
+    let catalogue = Catalogue::load(&rule_folders(args, &config), Extent::Linting)?;
+    let Some(mut found) = find(args, &configs, &catalogue, content)? else { return Ok((Vec::new(), true)) };
+    if let Some(path) = baseline(args, &config) {
+        Baseline::read(&path)?.remove_known(&mut found.findings);
+    }
+    Ok((found.findings, found.readable))
+}
+
+/// Lints what the arguments name; `None` where the configuration excludes all of it.
+fn find(
+    args: &Args,
+    configs: &Configs,
+    catalogue: &Catalogue,
+    content: Option<&Bytes>,
+) -> Result<Option<Found>, Failure> {
     evidence_is_there(args)?;
-    let Discovered { inputs, excluded } = discover(args, &configs)?;
+    let config = configs.for_folder(".".as_ref())?;
+    let Discovered { inputs, excluded } = discover(args, configs, content)?;
     if inputs.is_empty() {
-        return nothing(args, excluded);
+        // Named by a hook, file by file, and none of our business.
+        return if excluded > 0 { Ok(None) } else { Err(nothing(args)) };
     }
     let log =
         args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
-    let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, &configs, &catalogue)?;
-    let baseline = args.baseline.clone().or_else(|| Some(config.resolve(config.baseline.as_ref()?)));
+    let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, configs, catalogue)?;
     let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
-    let home = Home::new(baseline.as_deref(), args.output_format);
-    let mut suppressions = Suppressions::new(&catalogue);
+    let home = Home::new(baseline(args, &config).as_deref(), args.output_format);
+    let mut suppressions = Suppressions::new(catalogue);
     for ((input, settings), linted) in inputs.iter().zip(&mut linted) {
         home.identify(input, &mut linted.findings);
         linted.findings.iter_mut().for_each(|finding| home.place(input, &settings.sources, finding));
         suppressions.apply(input, settings, linted);
     }
-    for unused in suppressions.unused(&inputs, &home, args.is_whole(&config)).iter().filter(|_| !args.quiet) {
-        eprintln!("note: {unused}");
-    }
-    let found = Found {
+    Ok(Some(Found {
         files: inputs.iter().map(|(input, _)| home.name(input)).collect(),
         readable: linted.iter().all(|linted| linted.readable),
         findings: linted.into_iter().flat_map(|linted| linted.findings).collect(),
-    };
-    report(args, &config, baseline.as_deref(), found)
+        unused: suppressions.unused(&inputs, &home, args.is_whole(&config)),
+    }))
+}
+
+/// The baseline of the command line, else that of the configuration.
+fn baseline(args: &Args, config: &Config) -> Option<PathBuf> {
+    args.baseline.clone().or_else(|| Some(config.resolve(config.baseline.as_ref()?)))
 }
 
 /// The folders of rules that are brought along.
@@ -112,15 +149,10 @@ fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failu
 }
 
 /// Nothing was checked, which is no success: a path that is mistyped would pass for ever.
-fn nothing(args: &Args, excluded: usize) -> Result<Status, Failure> {
-    // Named by a hook, file by file, and none of our business.
-    if excluded > 0 {
-        eprintln!("onnx-lint: the configuration excludes all that was named");
-        return Ok(Status::Clean);
-    }
+fn nothing(args: &Args) -> Failure {
     let paths: Vec<String> = args.paths.iter().map(|path| format!("`{}`", path.display())).collect();
     let what = "no model, .pt2, TorchScript text, log or .py";
-    Err(Failure::new(format!("there is nothing to lint in {}: {what}, or all is excluded", paths.join(", "))))
+    Failure::new(format!("there is nothing to lint in {}: {what}, or all is excluded", paths.join(", ")))
 }
 
 /// Where the command line says that sources are, there must be some.
@@ -143,6 +175,8 @@ struct Found {
     findings: Vec<Finding>,
     /// Whether every file could be read.
     readable: bool,
+    /// Suppressions that are of no use, one sentence each.
+    unused: Vec<String>,
 }
 
 /// Lints all inputs, the last of which is the export's log where there is one: it comes first, so that
@@ -182,19 +216,15 @@ fn internal_error(input: &Input, what: &str) -> Finding {
 }
 
 /// Says what was found, and decides how the run ends.
-fn report(
-    args: &Args,
-    config: &Config,
-    baseline: Option<&Path>,
-    mut found: Found,
-) -> Result<Status, Failure> {
+fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Failure> {
+    let baseline = baseline(args, config);
     if args.write_baseline {
         let path = baseline.ok_or_else(|| Failure::new("--write-baseline: name the file by --baseline"))?;
-        Baseline::write(path, &found.findings)?;
+        Baseline::write(&path, &found.findings)?;
         return Ok(if found.readable { Status::Clean } else { Status::Failed });
     }
     if let Some(path) = baseline {
-        Baseline::read(path)?.remove_known(&mut found.findings);
+        Baseline::read(&path)?.remove_known(&mut found.findings);
     }
     let text = if args.statistics {
         statistics::statistics(&found.findings, args.output_format)

@@ -76,7 +76,7 @@ impl Workspace {
         let mut touched = self.spoken_of();
         let inputs = match self.roots.is_empty() {
             true => Vec::new(),
-            false => discover(&self.args, &self.configs)?.inputs,
+            false => discover(&self.args, &self.configs, None)?.inputs,
         };
         let is_python = |input: &Input| input.name.ends_with(".py");
         let mut models = BTreeMap::new();
@@ -154,12 +154,12 @@ impl Workspace {
     }
 
     fn of_document(&self, input: &Input, settings: &Settings, document: &Document) -> Vec<(Finding, Range)> {
-        let content = Bytes::from(document.text.clone());
         if input.name.ends_with(".rule") {
             return rule_faults(&input.name, document);
         }
         let options = settings.lint_options(input);
-        let linted = self.shown(input, settings, || evidence::lint_content(input, content, &options));
+        let input = &Input { content: Some(Bytes::from(document.text.clone())), ..input.clone() };
+        let linted = self.shown(input, settings, || evidence::lint(input, &options, &[]));
         let nodes = NodeRanges::of(input, document);
         let range = |finding: &Finding| match &finding.place {
             Place::Text(text) => of_text(text),

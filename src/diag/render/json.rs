@@ -24,6 +24,7 @@ fn object(finding: &Finding) -> Value {
         "severity": finding.level.name(),
         "message": finding.message,
         "help": finding.help,
+        "notes": finding.notes,
         "node": graph.map(|graph| &graph.node),
         "graph": graph.map(|graph| &graph.graph),
         "location": location(&finding.place, &finding.label),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use ort::environment::Environment;
 
@@ -18,8 +19,17 @@ if spec and spec.origin:
             print(library)
 "#;
 
-/// Loads ONNX Runtime.
+/// Loads ONNX Runtime, once: a process has one environment, however many models are run.
 pub fn load() -> Result<Environment, Failure> {
+    static LOADED: Mutex<Option<Environment>> = Mutex::new(None);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*loaded {
+        Some(environment) => Ok(environment.clone()),
+        None => Ok(loaded.insert(load_first()?).clone()),
+    }
+}
+
+fn load_first() -> Result<Environment, Failure> {
     let path = find().ok_or_else(|| {
         Failure::new(
             "--verify: ONNX Runtime was not found; `pip install onnxruntime`, or set ORT_DYLIB_PATH to its library",

@@ -1,0 +1,111 @@
+"""Findings, as `--output-format json` has them: fields of the same names and meanings."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from ._native import Found
+
+LEVELS = ("hint", "info", "warning", "error")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A line of Python; what is not known is `None`. Lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int | None = None
+    end_column: int | None = None
+    function: str | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where in the file that was linted: a node as ONNX text, a line of a text, or an offset in bytes."""
+
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+    offset: int | None = None
+    node_index: int | None = None
+    node_count: int | None = None
+    function: str | None = None
+    code: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Related:
+    """Another place that has to do with a finding."""
+
+    message: str
+    node: str | None = None
+    graph: str | None = None
+    location: Location | None = None
+    source: Source | None = None
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What `onnx-fix` would do about it; `applicability` is "safe" or "unsafe"."""
+
+    applicability: str
+    summary: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong, or could be better. `str` of it is what `onnx-lint` shows."""
+
+    file: str
+    code: str
+    rule: str
+    severity: str
+    message: str
+    help: str | None
+    notes: list[str]
+    node: str | None
+    graph: str | None
+    location: Location | None
+    source: Source | None
+    related: list[Related]
+    fix: Fix | None
+    fingerprint: str
+    rendered: str
+
+    def __str__(self) -> str:
+        return self.rendered
+
+    def is_at_least(self, level: str) -> bool:
+        """Whether it is as bad as `level`: "hint", "info", "warning" or "error"."""
+        return LEVELS.index(self.severity) >= LEVELS.index(level)
+
+
+def read(found: Found) -> list[Finding]:
+    """The findings that the library hands over."""
+    text, rendered = found
+    return [_finding(item, shown.rstrip()) for item, shown in zip(json.loads(text), rendered)]
+
+
+def _finding(item: dict[str, Any], rendered: str) -> Finding:
+    item["related"] = [_placed(Related, related) for related in item["related"]]
+    item["fix"] = _part(Fix, item["fix"])
+    return _placed(Finding, {**item, "rendered": rendered})
+
+
+Part = TypeVar("Part")
+
+
+def _placed(kind: type[Part], item: dict[str, Any]) -> Part:
+    places = {"location": _part(Location, item["location"]), "source": _part(Source, item["source"])}
+    return kind(**{**item, **places})
+
+
+def _part(kind: type[Part], item: dict[str, Any] | None) -> Part | None:
+    return None if item is None else kind(**item)

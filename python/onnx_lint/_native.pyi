@@ -1,0 +1,16 @@
+"""The shared library: the commands, and what they do to one model."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TypeAlias
+
+Arguments: TypeAlias = Sequence[str | PathLike[str]]
+
+# A JSON array of findings, and each of them as a person reads it.
+Found: TypeAlias = tuple[str, list[str]]
+
+def lint_command(args: Arguments) -> int: ...
+def fix_command(args: Arguments) -> int: ...
+def diff_command(args: Arguments) -> int: ...
+def lint(args: Arguments, model: bytes | None = None) -> tuple[str | None, Found]: ...
+def fix(args: Arguments, model: bytes | None = None) -> tuple[str | None, Found, bytes | None]: ...

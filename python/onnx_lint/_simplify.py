@@ -1,0 +1,157 @@
+"""`simplify` and `slim`: for those of onnxsim and onnxslim."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._errors import OnnxLintError
+from ._fix import apply
+from ._models import Model, PathLike
+from ._options import FixOptions
+
+# The rules that fold a batch normalisation into what is before it.
+_FUSED_NORMS = ("normalised-convolution", "normalised-transposed-convolution", "normalised-gemm")
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+def simplify(
+    model: Model,
+    check_n: int = 0,
+    perform_optimization: bool = True,
+    skip_fuse_bn: bool = False,
+    overwrite_input_shapes: Shapes | None = None,
+    test_input_shapes: Shapes | None = None,
+    skipped_optimizers: Sequence[str] | None = None,
+    skip_constant_folding: bool = False,
+    skip_shape_inference: bool = False,
+    input_data: Mapping[str, Any] | None = None,
+    dynamic_input_shape: bool = False,
+    custom_lib: str | None = None,
+    include_subgraph: bool = False,
+    unused_output: Sequence[str] | None = None,
+    tensor_size_threshold: int | str | None = None,
+    mutable_initializer: bool = False,
+    *,
+    input_shapes: Shapes | None = None,
+    target_opset_version: int | None = None,
+) -> tuple[Any, bool]:
+    """Simplifies a model: for `onnxsim.simplify`. By default it does what `onnx-fix model -o output` does, wherever it
+    runs: no configuration is read.
+
+    Gives the model, of the same kind as `fix` does, and whether it computes the same: it is run in ONNX Runtime for that
+    only where `check_n` is not 0, and is right otherwise by the rules that were applied.
+
+    What onnxsim must be told is always so here, and makes no difference: free sizes stay free, bodies are simplified, and
+    initializers that a caller may replace stay what they are.
+
+    Raises:
+        OnnxLintError: it cannot be done, or an option has no counterpart here.
+    """
+    _refuse(
+        "simplify",
+        test_input_shapes=test_input_shapes,
+        skipped_optimizers=skipped_optimizers,
+        input_data=input_data,
+        custom_lib=custom_lib,
+        unused_output=unused_output,
+    )
+    options: FixOptions = {"isolated": True, "no_optimize": not perform_optimization}
+    if tensor_size_threshold is not None:
+        options["fold_limit"] = _size(tensor_size_threshold)
+    if skip_fuse_bn:
+        options["ignore"] = _FUSED_NORMS
+    if skip_constant_folding:
+        options["fold_limit"] = 0
+    if target_opset_version is not None:
+        options["opset"] = target_opset_version
+    shapes = {**(overwrite_input_shapes or {}), **(input_shapes or {})}
+    if shapes:
+        options["fix_shape"] = shapes
+    return _checked(model, options, check=check_n > 0)
+
+
+def slim(
+    model: Model,
+    output_model: PathLike | None = None,
+    *,
+    model_check: bool = False,
+    input_shapes: Sequence[str] | None = None,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    no_shape_infer: bool = False,
+    skip_optimizations: Sequence[str] | None = None,
+    dtype: str | None = None,
+    skip_fusion_patterns: Sequence[str] | None = None,
+    size_threshold: int | None = None,
+    inspect: bool = False,
+    dump_to_disk: bool = False,
+    save_as_external_data: bool = False,
+    model_check_inputs: Sequence[str] | None = None,
+    verbose: bool = False,
+) -> Any:
+    """Simplifies a model: for `onnxslim.slim`. Gives the model, or nothing where it is written to `output_model`.
+
+    With `model_check`, input and result are run in ONNX Runtime; as there, nothing comes back where they differ.
+
+    Raises:
+        OnnxLintError: it cannot be done, or an option has no counterpart here.
+    """
+    _refuse(
+        "slim",
+        inputs=inputs,
+        outputs=outputs,
+        skip_optimizations=skip_optimizations,
+        dtype=dtype,
+        skip_fusion_patterns=skip_fusion_patterns,
+        inspect=inspect,
+        dump_to_disk=dump_to_disk,
+        model_check_inputs=model_check_inputs,
+    )
+    options: FixOptions = {"isolated": True, "save_as_external_data": save_as_external_data}
+    if size_threshold is not None:
+        options["fold_limit"] = size_threshold
+    if input_shapes:
+        options["fix_shape"] = dict(_shape(text) for text in input_shapes)
+    done, is_equal = _checked(model, options, check=model_check, output=output_model)
+    return done if is_equal and output_model is None else None
+
+
+def _refuse(function: str, **options: Any) -> None:
+    """Nothing is left out in silence."""
+    for name, value in options.items():
+        if value:
+            raise OnnxLintError(f"{function}: `{name}` has no counterpart here; see onnx_lint.fix for what there is")
+
+
+def _checked(model: Any, options: FixOptions, *, check: bool, output: PathLike | None = None) -> tuple[Any, bool]:
+    """What becomes of a model, and whether ONNX Runtime finds it to be equal. What differs is not written."""
+    if not check:
+        return apply(model, output, **options), True
+    try:
+        return apply(model, output, **options, verify=True), True
+    except OnnxLintError as error:
+        if not any(finding.rule == "results-differ" for finding in error.findings):
+            raise
+        return (apply(model, None, **options) if output is None else os.fspath(output)), False
+
+
+def _shape(text: str) -> tuple[str, list[int]]:
+    name, _, dims = text.rpartition(":")
+    return name, [int(dim) for dim in dims.split(",")]
+
+
+_UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+
+
+def _size(size: int | str) -> int:
+    """The bytes of `1.5GB`."""
+    text = str(size).strip().upper()
+    unit = next((unit for unit in _UNITS if text.endswith(unit)), None)
+    number = text if unit is None else text[: -len(unit)]
+    try:
+        return int(float(number) * _UNITS.get(unit or "", 1))
+    except ValueError:
+        raise OnnxLintError(f"simplify: `{size}` is no size; write it as in 1.5GB") from None

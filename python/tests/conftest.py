@@ -1,0 +1,62 @@
+"""What the tests share: models of the repository."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Two transposes that cancel out.
+CLUMSY = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[N,4] x) => (float[N,4] y) {
+  t = Transpose <perm = [1, 0]> (x)
+  u = Transpose <perm = [1, 0]> (t)
+  y = Relu (u)
+}
+"""
+
+# A sum of shapes that do not fit.
+CONTRADICTORY = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[2,4] x, float[3,5] z) => (float[2,4] y) {
+  y = Add (x, z)
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """No configuration is above this folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def faulty() -> Path:
+    """Its batch is fixed at the traced one, which can be mended safely."""
+    return ROOT / "tests/pitfalls/exported/BakedBatch.ts17.onnx"
+
+
+@pytest.fixture
+def clumsy() -> onnx.ModelProto:
+    return onnx.parser.parse_model(CLUMSY)
+
+
+@pytest.fixture
+def contradictory() -> onnx.ModelProto:
+    return onnx.parser.parse_model(CONTRADICTORY)
+
+
+@pytest.fixture
+def with_weights(tmp_path) -> Path:
+    """A model with its weights in a file of their own."""
+    weights = onnx.numpy_helper.from_array(np.ones((64, 4), "float32"), "w")
+    model = onnx.parser.parse_model(CLUMSY.replace("Relu (u)", "Mul (u, s)").replace("y) {", "y) <float s = {2}> {"))
+    model.graph.initializer.append(weights)
+    model.graph.output.append(onnx.helper.make_tensor_value_info("w", onnx.TensorProto.FLOAT, (64, 4)))
+    folder = tmp_path / "external"
+    folder.mkdir()
+    onnx.save(model, folder / "net.onnx", save_as_external_data=True, location="net.data", size_threshold=0)
+    return folder / "net.onnx"

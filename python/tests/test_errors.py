@@ -1,0 +1,79 @@
+"""What is wrong is an exception that says it, and nothing is written."""
+
+import pickle
+
+import onnx
+import onnx_lint
+import pytest
+from onnx_lint import OnnxLintError
+
+
+def test_what_is_no_model_is_refused():
+    for function in (onnx_lint.lint, onnx_lint.fix):
+        with pytest.raises(OnnxLintError, match="this is no ONNX model") as caught:
+            function(b"\0 nothing of the kind")
+        assert [finding.rule for finding in caught.value.findings] == ["unreadable-model"]
+        with pytest.raises(OnnxLintError, match="the file is empty"):
+            function(b"")
+        with pytest.raises(OnnxLintError, match="cannot be read: it is not there"):
+            function("no.onnx")
+        with pytest.raises(TypeError, match="not int"):
+            function(3)
+
+
+def test_a_truncated_model_is_refused(faulty):
+    held = faulty.read_bytes()
+    for end in range(1, len(held), 97):
+        for function in (onnx_lint.lint, onnx_lint.fix, onnx_lint.infer_shapes):
+            try:
+                function(held[:end])
+            except OnnxLintError as error:
+                assert str(error)
+
+
+def test_wrong_options_are_said_as_the_command_says_them(clumsy):
+    with pytest.raises(TypeError, match="lint.. got an unexpected keyword argument 'selct'"):
+        onnx_lint.lint(clumsy, selct="EXP")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'in_place'"):
+        onnx_lint.fix(clumsy, in_place=True)
+    with pytest.raises(OnnxLintError) as caught:
+        onnx_lint.lint(clumsy, select="EPX")
+    assert str(caught.value) == "--select: there is no rule `EPX`; did you mean `EXP`?"
+    assert caught.value.findings == []
+    with pytest.raises(OnnxLintError) as caught:
+        onnx_lint.convert_version(clumsy, 99)
+    assert "there is no opset 99: they go from 1 to" in str(caught.value)
+    assert "Usage" not in str(caught.value)
+
+
+def test_what_cannot_be_converted_says_which_node_is_in_the_way(tmp_path):
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[4] x) => (float[4] y) { y = Einsum <equation = "i->i"> (x) }'
+    )
+    out = tmp_path / "out.onnx"
+    with pytest.raises(OnnxLintError, match="`Einsum` cannot be converted to opset 11") as caught:
+        onnx_lint.convert_version(model, 11, output=out)
+    assert "not-convertible" in [finding.rule for finding in caught.value.findings]
+    assert not out.exists()
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.findings) == (str(caught.value), caught.value.findings)
+
+
+def test_contradictions_are_errors_where_that_is_asked(contradictory):
+    onnx_lint.infer_shapes(contradictory)
+    for asked in ({"check_type": True}, {"strict_mode": True}):
+        with pytest.raises(OnnxLintError, match="Add"):
+            onnx_lint.infer_shapes(contradictory, **asked)
+
+
+def test_options_without_a_counterpart_are_refused(clumsy):
+    for call in (
+        lambda: onnx_lint.simplify(clumsy, custom_lib="x.so"),
+        lambda: onnx_lint.simplify(clumsy, skipped_optimizers=["fuse_bn"]),
+        lambda: onnx_lint.slim(clumsy, dtype="fp16"),
+        lambda: onnx_lint.slim(clumsy, inspect=True),
+    ):
+        with pytest.raises(OnnxLintError, match="has no counterpart here"):
+            call()
+    with pytest.raises(OnnxLintError, match="`big` is no size"):
+        onnx_lint.simplify(clumsy, tensor_size_threshold="big")

@@ -1,0 +1,25 @@
+"""The examples of the READMEs run."""
+
+import re
+import shutil
+
+import pytest
+
+from conftest import ROOT
+
+EXAMPLES = [
+    (name, code)
+    for name in ("README.md", "python/README.md")
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.DOTALL)
+]
+
+
+def test_there_are_examples():
+    assert {name for name, _ in EXAMPLES} == {"README.md", "python/README.md"}
+
+
+@pytest.mark.parametrize("code", [code for _, code in EXAMPLES if "torch" not in code and "def test" not in code])
+def test_they_run(code, faulty, tmp_path, capsys):
+    shutil.copy(faulty, tmp_path / "model.onnx")
+    exec(code, {})  # noqa: S102 – it is ours
+    assert "baked-shape" in capsys.readouterr().out or "EXP001" in code or (tmp_path / "mended.onnx").exists()

@@ -1,0 +1,62 @@
+"""Other threads run while a model is worked on, and several are worked on at once."""
+
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import onnx
+import onnx_lint
+import pytest
+
+
+@pytest.fixture(scope="module")
+def long() -> bytes:
+    """A model of many nodes, none of which is like another."""
+    nodes = [
+        onnx.helper.make_node(op, [f"v{index}"], [f"v{index + 1}"])
+        for index, op in enumerate(["Relu", "Sin", "Tanh", "Exp"] * 500)
+    ]
+    value = lambda name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", 4])
+    graph = onnx.helper.make_graph(nodes, "long", [value("v0")], [value(f"v{len(nodes)}")])
+    opset = onnx.helper.make_opsetid("", 17)
+    return onnx.helper.make_model(graph, opset_imports=[opset], ir_version=8).SerializeToString()
+
+
+@pytest.mark.parametrize("function", [onnx_lint.lint, onnx_lint.fix], ids=["lint", "fix"])
+def test_python_runs_on_while_the_library_works(function, long):
+    """A thread that only counts gets on in the midst of a call. Python itself never hands over: its interval is longer
+    than the test."""
+    interval = sys.getswitchinterval()
+    counted, is_over = [], threading.Event()
+
+    def count():
+        while not is_over.is_set():
+            counted.append(time.perf_counter())
+            time.sleep(0.0005)
+
+    counter = threading.Thread(target=count)
+    sys.setswitchinterval(1000)
+    try:
+        counter.start()
+        start = time.perf_counter()
+        function(long)
+        end = time.perf_counter()
+    finally:
+        is_over.set()
+        sys.setswitchinterval(interval)
+        counter.join()
+    within = [moment for moment in counted if start < moment < end]
+    assert len(within) > 3, f"{len(within)} steps of another thread in {end - start:.3f} s"
+
+
+def test_calls_of_several_threads_do_not_disturb_one_another(long, faulty, clumsy):
+    alone = [onnx_lint.lint(faulty), onnx_lint.lint(clumsy, severity="hint"), onnx_lint.fix(long)]
+    with ThreadPoolExecutor(6) as pool:
+        calls = [
+            (pool.submit(onnx_lint.lint, faulty), pool.submit(onnx_lint.lint, clumsy, severity="hint"),
+             pool.submit(onnx_lint.fix, long))
+            for _ in range(4)
+        ]
+        for together in calls:
+            assert [call.result() for call in together] == alone

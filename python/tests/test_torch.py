@@ -1,0 +1,63 @@
+"""`onnx_lint.torch`, with a PyTorch that exports what it is told; the real one is not needed for that."""
+
+import io
+import subprocess
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import onnx
+import onnx_lint
+import onnx_lint.torch
+import pytest
+
+
+@pytest.fixture
+def torch(monkeypatch):
+    """`torch.onnx.export (model, args, f)` writes the bytes `model` to `f`, or gives a program that has them."""
+
+    def export(model, args=(), f=None, **options):
+        warnings.warn("said while tracing", UserWarning)
+        if f is None:
+            return types.SimpleNamespace(model_proto=onnx.load_from_string(model))
+        if isinstance(f, io.BytesIO):
+            f.write(model)
+        else:
+            Path(f).write_bytes(model)
+
+    fake = types.ModuleType("torch")
+    fake.onnx = types.SimpleNamespace(export=export)
+    monkeypatch.setitem(sys.modules, "torch", fake)
+
+
+@pytest.mark.parametrize("kind", ["program", "path", "memory"])
+def test_what_is_exported_is_linted(torch, kind, faulty, clumsy, tmp_path):
+    target = {"program": lambda: None, "path": lambda: tmp_path / "net.onnx", "memory": io.BytesIO}[kind]
+    with pytest.warns(UserWarning, match="said while tracing"):
+        program = onnx_lint.torch.export(clumsy.SerializeToString(), (), target())
+    assert (program is None) == (kind != "program")
+    with pytest.warns(UserWarning), pytest.raises(onnx_lint.OnnxLintError, match="fixes `batch` at 2") as caught:
+        onnx_lint.torch.export(faulty.read_bytes(), (), target())
+    assert [finding.rule for finding in caught.value.findings] == ["baked-shape"]
+    with pytest.warns(UserWarning):
+        onnx_lint.torch.export(faulty.read_bytes(), (), f=target(), lint_options={"ignore": ["EXP001"]})
+
+
+def test_the_tracer_is_heard(torch, faulty, monkeypatch):
+    """What it warns of is matched to the node that it is about."""
+    heard = {}
+
+    def lint(model, **options):
+        heard["log"] = Path(options["export_log"]).read_text()
+        return []
+
+    monkeypatch.setattr(onnx_lint.torch, "lint", lint)
+    with pytest.warns(UserWarning):
+        onnx_lint.torch.export(faulty.read_bytes())
+    assert "test_torch.py" in heard["log"] and "UserWarning: said while tracing" in heard["log"]
+
+
+def test_torch_is_imported_only_for_an_export():
+    code = "import sys, onnx_lint.torch; sys.exit('torch' in sys.modules or 'onnx' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

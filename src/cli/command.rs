@@ -1,0 +1,154 @@
+//! The commands, for programs that bring them along: called as from a shell, or as functions.
+//!
+//! Arguments are those of the command line, the name of the program first. Of the functions, `-` is not standard input
+//! and output, but memory:
+//!
+//! ```
+//! use bytes::Bytes;
+//! use onnx_lint::command;
+//!
+//! let model = Bytes::from(std::fs::read("tests/pitfalls/exported/BakedBatch.ts17.onnx")?);
+//! let findings = command::lint(["onnx-lint", "--isolated", "-"], Some(model.clone()))?;
+//! assert_eq!(&*findings[0].code, "EXP001");
+//!
+//! let fixed = command::fix(["onnx-fix", "--isolated", "--opset", "13", "-", "-o", "-"], Some(model))?;
+//! assert_eq!(fixed.report.opset.to, Some(13));
+//! let mended = Bytes::from(fixed.output.concat());
+//! assert!(command::lint(["onnx-lint", "--isolated", "-"], Some(mended))?.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Nothing that a file can hold makes them panic. Should it happen all the same, that is an error, or a finding, too; so
+//! that it can say what happened, they keep what the panic hook is told, instead of printing it.
+
+use std::ffi::OsString;
+use std::fmt;
+
+use bytes::Bytes;
+use clap::Parser;
+
+use super::{Failure, Status, crash, diff, failure, fix, generate, lint, output};
+use crate::diag::render::{self, Look};
+use crate::diag::{Finding, Level};
+use crate::fix::Report;
+
+/// Runs `onnx-lint`; its exit status.
+pub fn onnx_lint(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    run("onnx-lint", args, lint::run)
+}
+
+/// Runs `onnx-fix`; its exit status.
+pub fn onnx_fix(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    run("onnx-fix", args, fix::run)
+}
+
+/// Runs `onnx-diff`; its exit status.
+pub fn onnx_diff(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    run("onnx-diff", args, diff::run)
+}
+
+/// What became of a model.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Fixed {
+    /// The result, in pieces that follow one another; none where it was written to a file.
+    pub output: Vec<Bytes>,
+    /// What was done.
+    pub report: Report,
+    /// What else there is to say, none of it at level error.
+    pub findings: Vec<Finding>,
+}
+
+/// Why there is no result, in words for people.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// What is wrong with the arguments, the configuration, or what the operating system refuses; empty where the
+    /// findings say it.
+    pub message: String,
+    /// What is wrong with the model.
+    pub findings: Vec<Finding>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let findings = render::findings(&self.findings, Look::default());
+        f.write_str([findings.trim_end(), &self.message].join("\n").trim())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Refusal { message: failure.message().to_owned(), findings: Vec::new() }
+    }
+}
+
+/// What `onnx-lint` finds, but for what a baseline knows. `content` is what `-` stands for.
+///
+/// # Errors
+/// The run could not be carried out, or a file is no model.
+pub fn lint(
+    args: impl IntoIterator<Item = impl Into<OsString>>,
+    content: Option<Bytes>,
+) -> Result<Vec<Finding>, Refusal> {
+    let args = parsed(args)?;
+    let (findings, readable) = guarded("onnx-lint", || lint::findings(&args, content.as_ref()))??;
+    if readable { Ok(findings) } else { Err(Refusal { message: String::new(), findings }) }
+}
+
+/// What `onnx-fix` does to one model. `content` is what `-` stands for; with `-o -` the result stays in memory.
+///
+/// # Errors
+/// The run could not be carried out, or what was asked cannot be done: nothing was written then.
+pub fn fix(
+    args: impl IntoIterator<Item = impl Into<OsString>>,
+    content: Option<Bytes>,
+) -> Result<Fixed, Refusal> {
+    let args = parsed(args)?;
+    let done = guarded("onnx-fix", || fix::done(&args, content))??;
+    let refusal = |message: &str| Refusal { message: message.to_owned(), findings: done.findings.clone() };
+    done.ended.as_ref().map_err(|failure| refusal(failure.message()))?;
+    if done.findings.iter().any(|finding| finding.level == Level::Error) {
+        return Err(refusal(""));
+    }
+    let fix::Done { output, findings, report, .. } = done;
+    Ok(Fixed { output, report: report.unwrap_or_default(), findings })
+}
+
+/// Runs a tool as its process does.
+fn run<A: Parser>(
+    tool: &str,
+    args: impl IntoIterator<Item = impl Into<OsString>>,
+    work: impl FnOnce(&A) -> Result<Status, Failure>,
+) -> u8 {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let made = generate::generated::<A>(&args);
+    let parsed = made.map_or_else(|| A::try_parse_from(&args).map(Ok), |made| made.map(Err));
+    match parsed {
+        Ok(Ok(args)) => failure::code(guarded(tool, || work(&args)).and_then(|ended| ended)),
+        Ok(Err(made)) => failure::code(output::print_bytes(&made).map(|()| Status::Clean)),
+        // Help, the version, or what is wrong with the arguments. Where nobody reads it, there is nobody to tell.
+        Err(said) => {
+            drop(said.print());
+            u8::from(said.use_stderr()) * u8::from(Status::Failed)
+        }
+    }
+}
+
+/// Does `work`; what panics is said as a failure.
+fn guarded<T>(tool: &str, work: impl FnOnce() -> T) -> Result<T, Failure> {
+    crash::install_hook();
+    crash::guard(work).map_err(|what| Failure::new(format!("{tool} failed: {what}; please report this")))
+}
+
+/// The arguments, or what is wrong with them, without the usage of the command.
+fn parsed<A: Parser>(args: impl IntoIterator<Item = impl Into<OsString>>) -> Result<A, Failure> {
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    A::try_parse_from(&args).map_err(|error| {
+        let text = error.to_string();
+        let (what, _) = text.split_once("\n\nUsage:").unwrap_or((&text, ""));
+        Failure::new(what.strip_prefix("error: ").unwrap_or(what).trim_end())
+    })
+}
