@@ -50,7 +50,7 @@ def test_a_known_fault_passes_and_a_new_one_does_not(tmp_path):
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Passed" in ran.stdout
 
-    (clone / "models/new.onnx").write_bytes((exported / "DataDependentBranch.ts17.onnx").read_bytes())
+    (clone / "models/new.onnx").write_bytes((exported / "NumpyConstant.ts17.onnx").read_bytes())
     git(clone, "add", ".")
     ran = pre_commit(clone, home)
     assert ran.returncode == 1, ran.stdout + ran.stderr
