@@ -127,6 +127,7 @@ pub fn declare_initializers(editor: &mut Editor) {
 }
 
 /// Moves the initializers of bodies to the main graph, from where the bodies capture them; whether there were any.
+/// Where a body hands one out, an `Identity` does so now.
 fn lift_initializers(model: &mut Model, names: &mut Names) -> bool {
     let main = model.main;
     let bodies = scopes::live(model).into_iter().filter(|&graph| graph != main);
@@ -136,11 +137,39 @@ fn lift_initializers(model: &mut Model, names: &mut Names) -> bool {
     sorted.sort_unstable();
     for &value in &sorted {
         let body = model.values[value].graph;
-        names.move_value(model, value, main);
         model.graphs[body].initializers.retain(|other| !lifted.contains(other));
+        if model.graphs[body].outputs.iter().any(|port| port.value == value) {
+            let Value { name, def, initial, .. } = model.values[value].clone();
+            let source = Value { name: names.fresh(&name, None), graph: main, def, initial };
+            let source = model.values.push(source);
+            model.graphs[main].initializers.push(source);
+            hand_out(model, value, source);
+            continue;
+        }
+        names.move_value(model, value, main);
         model.graphs[main].initializers.push(value);
     }
     !sorted.is_empty()
+}
+
+/// Has an `Identity` of `source` make a value, in its graph.
+fn hand_out(model: &mut Model, value: ValueId, source: ValueId) {
+    let graph = model.values[value].graph;
+    let node = model.nodes.push(Node {
+        graph,
+        domain: None,
+        op_type: Arc::from("Identity"),
+        overload: None,
+        name: None,
+        inputs: vec![Some(source)],
+        outputs: vec![Some(value)],
+        attrs: Vec::new(),
+        doc: None,
+        metadata: Metadata::new(),
+        device_configurations: Vec::new(),
+    });
+    (model.values[value].def, model.values[value].initial) = (Def::Node { node, output: 0 }, None);
+    model.graphs[graph].nodes.insert(0, node);
 }
 
 /// The type of a tensor, as it is declared.

@@ -14,7 +14,15 @@ use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
 use crate::infer::Facts;
 use crate::lint::builtin::{input_weights, lost_sizes};
 
-/// Does all of it, as far as `options` allow.
+/// Takes weights from the inputs, where that is wanted: what callers cannot replace any more is a constant, of which
+/// more can be told.
+pub fn withdraw(editor: &mut Editor, options: &Options) {
+    if options.unsafe_fixes && options.selection.contains(INPUT_NAMED_WEIGHTS.code) {
+        withdraw_weights(editor);
+    }
+}
+
+/// Does the rest, as far as `options` allow.
 pub fn mend(editor: &mut Editor, options: &Options) {
     let may = |rule: RuleId| options.selection.contains(rule.code);
     if may(DECLARED_SHAPE_WRONG) && declares_more(editor.model()) {
@@ -22,9 +30,6 @@ pub fn mend(editor: &mut Editor, options: &Options) {
     }
     if may(LOST_SYMBOL) {
         name_sizes(editor);
-    }
-    if options.unsafe_fixes && may(INPUT_NAMED_WEIGHTS) {
-        withdraw_weights(editor);
     }
 }
 
@@ -120,6 +125,7 @@ mod tests {
     fn check(before: &str, after: &str) {
         let mut editor = Editor::new(model(before));
         let options = Options { selection: Selection::all(), unsafe_fixes: true, ..Options::default() };
+        withdraw(&mut editor, &options);
         mend(&mut editor, &options);
         assert_eq!(!editor.done().changes.is_empty(), before != after);
         assert_eq!(write(editor.model()), write(&model(after)), "{before}");

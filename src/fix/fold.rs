@@ -68,7 +68,7 @@ fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
     let (largest, all) =
         weights.fold((0, 0_usize), |(most, all), len| (len.max(most), all.saturating_add(len)));
     let work = limit.saturating_mul(WORK_PER_BYTE).saturating_add(all.saturating_mul(WORK_PER_WEIGHT));
-    let mut executor = Executor::new(model, Limits { bytes: limit, work });
+    let mut executor = Executor::strict(model, Limits { bytes: limit, work });
     let mut computed = Computed::default();
     let uses = Uses::new(model);
     for &id in order {

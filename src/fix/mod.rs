@@ -21,6 +21,8 @@ pub mod report;
 mod target;
 mod verify;
 
+use rustc_hash::FxHashSet;
+
 pub use options::{FixedShape, FreeDim, Options};
 pub use report::Report;
 
@@ -28,7 +30,7 @@ use crate::diag::Finding;
 use crate::diag::known::{DECIDED_BRANCH, DECLARED_TYPE, RELABELLED_VERSION, UNSORTED_NODES};
 use crate::edit::{Change, Constants, Editor, Known, Site};
 use crate::extract::{self, Target};
-use crate::graph::{GraphId, Model, scopes};
+use crate::graph::{GraphId, Id, Model, ValueId, scopes};
 use crate::infer;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
@@ -104,13 +106,16 @@ fn passes(
     if options.selection.contains(UNSORTED_NODES.code) {
         editor.put_in_order();
     }
+    let before_weights = editor.done().changes.len();
+    declarations::withdraw(editor, options);
+    let withdrawn = editor.done().changes.len() - before_weights;
     let mended = mend::mend(editor, options, rules);
     if mended.is_cut {
         report.limit("mending stopped before all was mended".to_owned());
     }
     let before_declarations = editor.done().changes.len();
     declarations::mend(editor, options);
-    let declared = editor.done().changes.len() - before_declarations;
+    let declared = withdrawn + editor.done().changes.len() - before_declarations;
     if options.optimize && options.selection.contains(DECIDED_BRANCH.code) {
         decide::decide(editor);
     }
@@ -134,13 +139,19 @@ fn passes(
     optimize_all(editor, options);
     for _ in 0..MAX_ROUNDS {
         let before = node_count(editor.model());
+        let (known, values) = (computable(editor), editor.model().values.len());
         let rewritten = rewrite(editor, options, rules, report)?;
         // What was written out may be said in less, by what is known of it as it stands.
         let is_longer = node_count(editor.model()) > before;
         relabel(editor, &main_target, options);
         editor.constants = constants_at(editor.model(), &main_target, options);
         let folded = optimize_all(editor, options);
-        if !(folded || rewritten.is_changed && (rewritten.is_cut || is_longer)) {
+        // Nor are the elements of a value that was there already put in its place yet, if only now they are known.
+        let mut is_told = || {
+            let mut new = computable(editor).into_iter().filter(|value| !known.contains(value));
+            new.any(|value| value.index() < values)
+        };
+        if !(folded || rewritten.is_changed && (rewritten.is_cut || is_longer || is_told())) {
             break;
         }
     }
@@ -182,6 +193,14 @@ fn optimize_all(editor: &mut Editor, options: &Options) -> bool {
     }
     let swept = editor.sweep();
     fold::fold(editor, options.fold_limit) || swept
+}
+
+/// What nodes make whose elements are known: such a node stays where that takes less of the file.
+fn computable(editor: &mut Editor) -> FxHashSet<ValueId> {
+    let Known { model, facts, .. } = editor.know();
+    let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
+    let made = nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+    made.filter(|&value| facts[value].as_const().is_some()).collect()
 }
 
 /// The nodes of all graphs that are in use.

@@ -140,20 +140,27 @@ fn branch(draft: &mut Draft) -> Option<()> {
     let then = body(draft, Owner::Node(node), Vec::new(), |draft, _| {
         let tensors = own_tensors(draft);
         let (value, array) = draft.random.pick(&tensors)?.clone();
-        types.push((array.elem(), array.rank()));
+        types.push((array.elem(), array.shape().to_vec()));
         Some(vec![value])
     });
     let otherwise = then.and_then(|_| {
-        let (elem, rank) = types[0];
+        let (elem, shape) = types[0].clone();
+        // Before opset 11, runtimes refuse branches whose shapes they know to differ.
+        let is_old = draft.opset < 11;
         body(draft, Owner::Node(node), Vec::new(), |draft, _| {
             let mut tensors = own_tensors(draft);
             tensors.retain(|(_, array)| array.elem() == elem);
-            let same: Vec<_> = tensors.iter().filter(|(_, array)| array.rank() == rank).cloned().collect();
-            let pool = if same.is_empty() { tensors } else { same };
+            let is_alike = |array: &Array| match is_old {
+                true => *array.shape() == *shape,
+                false => array.rank() == shape.len(),
+            };
+            let same: Vec<_> = tensors.iter().filter(|(_, array)| is_alike(array)).cloned().collect();
+            let pool = if same.is_empty() && !is_old { tensors } else { same };
             if let Some((value, _)) = draft.random.pick(&pool) {
                 return Some(vec![*value]);
             }
-            let fresh = crate::fill::array(elem, &vec![2; rank], &Fill::Any, &mut draft.random)?;
+            let fresh = if is_old { shape } else { vec![2; shape.len()] };
+            let fresh = crate::fill::array(elem, &fresh, &Fill::Any, &mut draft.random)?;
             Some(vec![draft.constant(fresh)])
         })
     });
@@ -204,7 +211,8 @@ fn repeat(draft: &mut Draft) -> Option<()> {
         let tensors = own_tensors(draft);
         let mut outputs = vec![goes_on, state];
         if draft.random.once_in(2)
-            && let Some((value, _)) = draft.random.pick(&tensors)
+            && let Some((value, _)) =
+                draft.random.pick(&tensors).filter(|(value, _)| !outputs.contains(value))
         {
             outputs.push(*value);
             scans += 1;
@@ -230,7 +238,8 @@ fn scan(draft: &mut Draft) -> Option<()> {
     let made = body(draft, Owner::Node(node), vec![Val::Tensor(before), slice.into()], |draft, given| {
         let state = next(draft, given[0])?;
         let tensors = own_tensors(draft);
-        let (value, _) = draft.random.pick(&tensors)?;
+        // Of what a body lists twice, ONNX Runtime leaves one unset.
+        let (value, _) = draft.random.pick(&tensors).filter(|(value, _)| *value != state)?;
         Some(vec![state, *value])
     });
     conclude(draft, node, made.map(|body| vec![("body", body)]), 2)

@@ -93,7 +93,7 @@ impl Shown {
 
     /// The rules without which the fault is gone, each alone; else what is said of it, without numbers and names.
     pub fn cause(&self, rules: &Rules) -> String {
-        if self.fault.kind == Kind::Differs {
+        if self.fault.kind.is_about_runtime() {
             return self.fault.about().to_owned();
         }
         let all = rules.of(&self.way);

@@ -41,7 +41,8 @@ pub fn load(model: &Model) -> Result<Loaded, String> {
 
 /// Whether a refusal is no more than that there is no kernel for these types, or not yet for this version.
 pub fn is_missing(refusal: &str) -> bool {
-    const SAID: [&str; 6] = [
+    const SAID: [&str; 7] = [
+        "Failed to find kernel for",
         "Could not find an implementation",
         "NOT_IMPLEMENTED",
         "is under development and support for this is limited",

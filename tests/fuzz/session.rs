@@ -152,7 +152,7 @@ impl Session {
                 }
                 Ok(None) => outcome.refused += usize::from(matches!(way, Way::Convert { .. })),
                 Err(fault) => {
-                    let is_ours = fault.kind != Kind::Differs;
+                    let is_ours = !fault.kind.is_about_runtime();
                     let shown = Shown { model: case.model.clone(), runs: runs.clone(), way, fault };
                     outcome.found.push(Found::new(&shown, &self.rules));
                     all.push(shown);

@@ -317,6 +317,15 @@ fn a_second_run_changes_nothing() {
         }>
     }";
     check_text(17, dead, &Options::default(), &["float[3] y =  {1,2,3}"], &["Loop"]);
+    let known_at_last = "g (float[B] x) => (float[?,?] y) <float[2,2] c = {1,2,3,4}, int64[2] n = {1,1}> {
+        a = CastLike (c, x) y = Resize (a, \"\", \"\", n)
+    }";
+    check_text(19, known_at_last, &Options::default(), &[], &["Resize", "CastLike"]);
+    let replaced = "g (float[batch,3,4,4] x, int64[4] s) => (float[?,?,?,?] y) <int64[4] s = {2,3,8,8}> {
+        y = Resize (x, \"\", \"\", s)
+    }";
+    let options = Options { unsafe_fixes: true, ..Options::default() };
+    check_text(13, replaced, &options, &["Concat"], &["int64[4] s"]);
 }
 
 #[test]
@@ -349,4 +358,15 @@ fn heads_of_nothing_are_heads() {
         let feeds = [("q", q.clone()), ("k", k.clone()), ("v", k)];
         assert_eq!(outputs(&after, &feeds), [q]);
     }
+}
+
+/// Before opset 9, what a body holds is the main graph's: what it hands out of that, a node of its own makes.
+#[test]
+fn bodies_hand_out_what_they_make() {
+    let graph = "g (bool c, float[2] x) => (bool[2] y) {
+        y = If (c) <then_branch = a () => (bool[2] p) { p = IsNaN (x) },
+                    else_branch = b () => (bool[2] q) <bool[2] q = {1,0}> { r = Neg (x) }>
+    }";
+    let options = Options { opset: Some(8), ..Options::default() };
+    check_text(9, graph, &options, &["q = Identity (q__1)"], &[]);
 }

@@ -85,8 +85,14 @@ impl<'a> Cx<'a> {
         self.int_attr(name).unwrap_or(default)
     }
 
-    pub(super) fn flag(&self, name: &str, default: bool) -> bool {
-        self.int_attr(name).map_or(default, |value| value != 0)
+    /// What any other number than 0 and 1 means, no specification says, and runtimes say different things.
+    pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        match self.int_attr(name) {
+            None => Ok(default),
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            Some(_) => bad("a flag is neither 0 nor 1"),
+        }
     }
 
     pub(super) fn float_attr(&self, name: &str) -> Option<f64> {

@@ -16,6 +16,7 @@ mod image;
 mod minifloat;
 mod nn;
 mod number;
+mod open;
 mod quant;
 mod raw;
 mod shape;
@@ -33,6 +34,7 @@ use std::sync::Arc;
 
 pub use array::Array;
 pub use buffer::Buffer;
+pub use open::is_open;
 pub use value::{Attr, Attrs, Val};
 
 pub use convert::int_range;

@@ -45,7 +45,7 @@ impl<'a> Pair<'a> {
     pub(super) fn of(cx: &Cx<'a>) -> Result<Pair<'a>> {
         let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
         let mut aligned = b.shape().to_vec();
-        if cx.flag("broadcast", false)
+        if cx.flag("broadcast", false)?
             && let Some(at) = cx.int_attr("axis")
         {
             let after = a.rank().checked_sub(axis(at, a.rank())? + b.rank());

@@ -90,8 +90,12 @@ impl Executor<'_> {
         let mut scanned = self.scanned(scanned);
         for round in 0..rounds {
             states.extend(slices.iter().map(|slices| slices[round].clone()));
+            let before: Vec<Option<Vec<usize>>> = states[..count].iter().map(shape_of).collect();
             let mut made = self.body(body, std::mem::take(&mut states))?.into_iter();
             states.extend(made.by_ref().take(count));
+            if states.iter().map(shape_of).ne(before) {
+                return Err(Refusal::BadInput("the state of a Scan changes its shape"));
+            }
             scanned.push(made)?;
         }
         for (at, mut all) in scanned.outputs.into_iter().enumerate() {
@@ -182,6 +186,10 @@ fn required(inputs: &[Option<Val>]) -> Result<Vec<Val>> {
 
 fn tensor(value: &Val) -> Result<&Array> {
     if let Val::Tensor(array) = value { Ok(array) } else { Err(NOT_A_TENSOR) }
+}
+
+fn shape_of(value: &Val) -> Option<Vec<usize>> {
+    tensor(value).ok().map(|array| array.shape().to_vec())
 }
 
 fn tensors(values: &[Val]) -> Result<Vec<&Array>> {

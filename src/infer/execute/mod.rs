@@ -5,6 +5,7 @@
 //! who want them in the place of what makes them; and a whole graph, for those who give it inputs.
 
 mod control;
+mod declared;
 mod stack;
 #[cfg(test)]
 mod tests;
@@ -39,11 +40,19 @@ pub struct Executor<'m> {
     nesting: usize,
     /// The calls of local functions that we are in, the innermost last.
     calls: Vec<NodeId>,
+    /// Whether what the specification leaves open is computed, too.
+    is_free: bool,
 }
 
 impl<'m> Executor<'m> {
     pub fn new(model: &'m Model, limits: Limits) -> Self {
-        Executor { model, limits, values: FxHashMap::default(), nesting: 0, calls: Vec::new() }
+        Executor { model, limits, values: FxHashMap::default(), nesting: 0, calls: Vec::new(), is_free: true }
+    }
+
+    /// One that computes nothing that the specification leaves open: what is computed takes the place of what a
+    /// runtime would make of it.
+    pub fn strict(model: &'m Model, limits: Limits) -> Self {
+        Executor { is_free: false, ..Executor::new(model, limits) }
     }
 
     /// Gives a value that is no constant, such as an input.
@@ -118,6 +127,9 @@ impl<'m> Executor<'m> {
         let opset = self.model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
         let opset = opset.ok_or(Refusal::Unsupported)?;
         let schema = schema::lookup(node.domain(), &node.op_type, opset).ok_or(Refusal::Unsupported)?;
+        if !self.is_free && eval::is_open(node.domain(), &node.op_type, inputs.iter().flatten()) {
+            return Err(Refusal::Unsupported);
+        }
         let attrs = NodeAttrs { executor: self, node };
         let call = eval::Call {
             domain: node.domain(),
@@ -138,6 +150,9 @@ impl<'m> Executor<'m> {
         let scope = &self.model.graphs[graph];
         if inputs.len() != scope.inputs.len() {
             return Err(Refusal::BadInput("a body has another number of inputs"));
+        }
+        if !scope.inputs.iter().zip(&inputs).all(|(port, val)| declared::admits(port, val)) {
+            return Err(Refusal::BadInput("a body declares another type of its input"));
         }
         self.values.extend(scope.inputs.iter().map(|port| port.value).zip(inputs));
         self.nodes(graph)
@@ -173,7 +188,12 @@ impl<'m> Executor<'m> {
         self.nesting -= 1;
         ran?;
         let missing = Refusal::BadInput("a body does not make its output");
-        scope.outputs.iter().map(|port| self.value(port.value).ok_or(missing.clone())).collect()
+        let made = scope.outputs.iter().map(|port| self.value(port.value).ok_or(missing.clone()));
+        let made: Vec<Val> = made.collect::<Result<_>>()?;
+        match scope.outputs.iter().zip(&made).all(|(port, val)| declared::admits(port, val)) {
+            true => Ok(made),
+            false => Err(Refusal::BadInput("a body declares another type of its output")),
+        }
     }
 
     /// The value of an attribute of a node `depth` calls deep: in the body of a function, it may be one of the call.

@@ -108,3 +108,49 @@ fn functions_take_attributes_from_their_calls() {
     };
     assert_eq!([elem(0), elem(1)], [crate::graph::ElemType::Int64, crate::graph::ElemType::Int32]);
 }
+
+/// A graph whose nodes are all constant, and that does not run.
+#[track_caller]
+fn refused(is_strict: bool, graph: &str) {
+    let (model, findings) = read::text::read(&format!("<ir_version: 10, opset_import: [\"\" : 21]> {graph}"));
+    assert!(findings.is_empty(), "{findings:?}");
+    let model = model.expect("a model");
+    let limits = Limits { bytes: 1 << 16, work: 1 << 20 };
+    let mut executor =
+        if is_strict { Executor::strict(&model, limits) } else { Executor::new(&model, limits) };
+    let ran = model.graphs[model.main].nodes.iter().try_for_each(|&node| executor.run(node));
+    assert!(ran.is_err(), "it runs");
+}
+
+/// Facts hold in runs that succeed: a run in which a body is not what it says is none.
+#[test]
+fn bodies_are_held_to_what_they_declare() {
+    let body = |elem: &str, made: &str| {
+        format!(
+            "g () => (float[n] y) {{
+                one = Constant <value_floats = [1.0]> ()
+                s, y = Scan <num_scan_inputs = 1, body = b ({elem}[1] t, float p) => ({elem}[k] u, float q) {{
+                    u = {made} q = Neg (p)
+                }}> (one, one)
+            }}"
+        )
+    };
+    refused(false, &body("double", "Identity (t)"));
+    refused(false, &body("float", "Concat <axis = 0> (t, t)"));
+    let branch = "g () => (float[1,1] y) {
+        c = Constant <value = bool { 1 }> ()
+        y = If (c) <then_branch = a () => (float[n,m] p) { p = Constant <value_floats = [1.0]> () },
+                    else_branch = b () => (float[n,m] q) { q = Constant <value = float[1,1] { 1 }> () }>
+    }";
+    refused(false, branch);
+}
+
+#[test]
+fn what_is_left_open_is_not_put_into_a_file() {
+    let graph = "g () => (float y) {
+        x = Constant <value = float[2] { nan, 1 }> ()
+        y = ReduceMax <keepdims = 0> (x)
+    }";
+    check(21, &graph.replace("nan", "2"), &[], &[2.0]);
+    refused(true, graph);
+}

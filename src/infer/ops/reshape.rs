@@ -38,10 +38,14 @@ pub fn squeeze(cx: &mut Cx) -> Option<()> {
         return Some(());
     }
     let Some(axes) = axes(cx, 1) else {
-        let count = cx.length(1)?;
+        let count = cx.length(1).filter(|&count| count > 0)?;
         cx.set_shape(0, Shape::of_rank(dims.len().checked_sub(count)?));
         return Some(());
     };
+    // No axis, or as if none were named: the specification does not say.
+    if axes.is_empty() {
+        return None;
+    }
     let axes = cx.axes(&axes, dims.len())?;
     if axes.iter().any(|&axis| number(&dims[axis]).is_some_and(|dim| dim != 1)) {
         cx.fault(Fault::Value { name: "axes", why: "names an axis whose size is not 1" });

@@ -85,7 +85,7 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     let sizes = match cx.maybe(1)? {
         Some(sizes) if sizes.rank() > 0 => to_sizes(&sizes.as_i64s()?)?,
         scalar => {
-            drop_axis = scalar.is_none() && !cx.flag("keepdims", true);
+            drop_axis = scalar.is_none() && !cx.flag("keepdims", true)?;
             let size = to_size(cx.scalar_int(1)?.unwrap_or(1))?;
             if size == 0 {
                 return bad("the size of a part is zero");
@@ -106,7 +106,7 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
 
 pub(super) fn concat(cx: &Cx) -> Result<Array> {
     let mut parts = Vec::new();
-    let new_axis = cx.flag("new_axis", false);
+    let new_axis = cx.flag("new_axis", false)?;
     let along = cx.int_attr("axis").ok_or(Refusal::BadInput("no axis is given"))?;
     for item in cx.sequence(0)? {
         let Val::Tensor(array) = item else { return bad("expected a sequence of tensors") };

@@ -70,7 +70,7 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     if x.is_empty() {
         return Err(Refusal::Unsupported);
     }
-    let exact = cx.flag("is_case_sensitive", false);
+    let exact = cx.flag("is_case_sensitive", false)?;
     let folded = |text: &str| if exact { text.to_owned() } else { text.to_lowercase() };
     let stops = cx.texts("stopwords").unwrap_or_default();
     let stops: Vec<String> = stops.iter().map(|stop| folded(&String::from_utf8_lossy(stop))).collect();

@@ -34,7 +34,7 @@ pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
     }
     let limit = to_size(cx.scalar_int(2)?.unwrap_or(0).max(0))?;
     let (most, least) = (cx.scalar(3)?.unwrap_or(0.0), cx.scalar(4)?);
-    let centred = cx.flag("center_point_box", false);
+    let centred = cx.flag("center_point_box", false)?;
     cx.work(&[batch, classes, count, count.min(limit).max(1)])?;
     let (corner_values, scores) = (boxes.f64s()?, scores.f64s()?);
     let boxes: Vec<[f64; 4]> = corner_values.chunks(4).map(|values| corners(values, centred)).collect();

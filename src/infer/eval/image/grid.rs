@@ -36,7 +36,7 @@ impl Sampler {
             "nearest" => None,
             _ => return bad("unknown mode"),
         };
-        Ok(Sampler { padding, align_corners: cx.flag("align_corners", false), interpolation })
+        Ok(Sampler { padding, align_corners: cx.flag("align_corners", false)?, interpolation })
     }
 
     /// Elements and weights for a coordinate that runs from −1 to 1 along an axis.
@@ -126,7 +126,7 @@ pub(super) fn affine_grid(cx: &Cx) -> Result<Array> {
     if !(2..=3).contains(&axes) || theta.shape() != [*batch, axes, axes + 1] {
         return bad("the maps do not fit the size");
     }
-    let align = cx.flag("align_corners", false);
+    let align = cx.flag("align_corners", false)?;
     if align && spatial.contains(&1) {
         return Err(Refusal::Unsupported);
     }

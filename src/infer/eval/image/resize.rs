@@ -131,7 +131,10 @@ fn sizes(cx: &Cx, x: &Array, transformation: &str) -> Result<Vec<Axis>> {
     };
     let whole = |&length: &usize| Axis { length, resized: length, scale: 1.0, region: (0.0, 1.0) };
     let mut all: Vec<Axis> = x.shape().iter().map(whole).collect();
-    let filled = |i| Ok(cx.maybe(i)?.filter(|array| !array.is_empty()));
+    let filled = |i| match cx.maybe(i)?.filter(|array| !array.is_empty()) {
+        Some(list) if list.rank() != 1 => bad("what is said of axes is no list"),
+        list => Ok(list),
+    };
     let crops = transformation == "tf_crop_and_resize";
     if let Some(roi) = filled(1)?.filter(|_| crops) {
         let roi = roi.f64s()?;
@@ -254,7 +257,7 @@ fn interpolated(
         "cubic" => Interpolation::Cubic(cx.float("cubic_coeff_a", -0.75)),
         _ => return bad("unknown mode"),
     };
-    let (antialias, exclude) = (cx.flag("antialias", false), cx.flag("exclude_outside", false));
+    let (antialias, exclude) = (cx.flag("antialias", false)?, cx.flag("exclude_outside", false)?);
     let beyond = cx.float("extrapolation_value", 0.0);
     let (mut shape, mut data) = (x.shape().to_vec(), x.f64s()?);
     for (i, axis) in resized.iter().enumerate() {

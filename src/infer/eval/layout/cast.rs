@@ -31,7 +31,7 @@ fn convert(cx: &Cx, x: &Array, to: ElemType) -> Result<Array> {
         "nearest" => ScaleRounding::Nearest,
         _ => return bad("unknown rounding mode"),
     };
-    cast_with(x, to, cx.flag("saturate", true), rounding)
+    cast_with(x, to, cx.flag("saturate", true)?, rounding)
 }
 
 /// As `Cast` does without attributes.

@@ -106,7 +106,7 @@ pub(super) fn trilu(cx: &Cx) -> Result<Array> {
     cx.room(x.shape())?;
     let [.., rows, columns] = *x.shape() else { return bad("expected matrices") };
     let diagonal = i128::from(cx.scalar_int(1)?.unwrap_or(0));
-    let upper = cx.flag("upper", true);
+    let upper = cx.flag("upper", true)?;
     let kept: Vec<Option<usize>> = (0..x.len())
         .map(|at| {
             let (i, j) = ((at / columns % rows) as i128, (at % columns) as i128);

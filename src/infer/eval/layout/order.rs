@@ -61,7 +61,7 @@ pub(super) fn top_k(cx: &Cx) -> Result<Vec<Array>> {
     if k > x.shape()[along] {
         return bad("k exceeds the dimension");
     }
-    let largest = cx.flag("largest", true);
+    let largest = cx.flag("largest", true)?;
     let ranks = ranks(x)?;
     let split = Split::at(x.shape(), along)?;
     let mut result = x.shape().to_vec();
@@ -102,7 +102,7 @@ pub(super) fn unique(cx: &Cx) -> Result<Vec<Array>> {
         found.entry(&rows[i * width..(i + 1) * width]).or_default().push(i);
     }
     let mut groups: Vec<Vec<usize>> = found.into_values().collect();
-    if !cx.flag("sorted", true) {
+    if !cx.flag("sorted", true)? {
         groups.sort_by_key(|group| group[0]);
     }
     let mut inverse = vec![0i64; count];

@@ -23,7 +23,7 @@ pub(super) fn size(cx: &Cx) -> Result<Array> {
 pub(super) fn reshape(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let wanted = cx.ints_at(1, "shape")?.ok_or(Refusal::BadInput("no shape is given"))?;
-    let allow_zero = cx.flag("allowzero", false);
+    let allow_zero = cx.flag("allowzero", false)?;
     let mut shape = Vec::with_capacity(wanted.len());
     let mut inferred = None;
     for (i, &dim) in wanted.iter().enumerate() {
@@ -60,6 +60,8 @@ pub(super) fn squeeze(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
     let dropped = match cx.ints_at(1, "axes")? {
+        // No axis, or as if none were named: the specification does not say, and ONNX Runtime takes it as the latter.
+        Some(values) if values.is_empty() => return Err(Refusal::Unsupported),
         Some(values) => axes(&values, x.rank())?,
         None => (0..x.rank()).filter(|&i| x.shape()[i] == 1).collect(),
     };

@@ -34,7 +34,7 @@ pub(super) fn div(cx: &Cx) -> Result<Array> {
 /// With `fmod` the remainder has the dividend's sign, without it the divisor's.
 pub(super) fn modulo(cx: &Cx) -> Result<Array> {
     let b = divisor(cx.tensor(1)?)?;
-    if cx.flag("fmod", false) {
+    if cx.flag("fmod", false)? {
         return Pair::of(cx)?.combine(|a, b| a % b, |a, b| a % b);
     }
     if b.elem().is_float() && cx.version() < 28 {

@@ -83,7 +83,7 @@ fn multiply(a: &Array, b: &Array, factors: Factors) -> Result<Array> {
 pub(super) fn gemm(cx: &Cx) -> Result<Array> {
     let turned = |i: usize, name: &str| match cx.tensor(i)? {
         x if x.rank() != 2 => bad("expected a matrix"),
-        x if cx.flag(name, false) => crate::infer::eval::layout::permuted(x, &[1, 0]),
+        x if cx.flag(name, false)? => crate::infer::eval::layout::permuted(x, &[1, 0]),
         x => Ok(x.clone()),
     };
     let (a, b) = (turned(0, "transA")?, turned(1, "transB")?);

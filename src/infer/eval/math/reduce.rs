@@ -51,10 +51,10 @@ pub(super) fn reduce(cx: &Cx) -> Result<Array> {
     cx.work(&[x.len()])?;
     let axes = match cx.ints_at(1, "axes")?.filter(|axes| !axes.is_empty()) {
         Some(axes) => shape::axes(&axes, x.rank())?,
-        None if cx.flag("noop_with_empty_axes", false) => vec![],
+        None if cx.flag("noop_with_empty_axes", false)? => vec![],
         None => (0..x.rank()).collect(),
     };
-    let groups = Groups::over(x.shape(), &axes, cx.flag("keepdims", true))?;
+    let groups = Groups::over(x.shape(), &axes, cx.flag("keepdims", true)?)?;
     cx.room(&groups.shape)?;
     // What the mean of nothing is, nobody says: a NaN, or 0.
     if cx.call.op == "ReduceMean" && groups.size == 0 && groups.count > 0 {
@@ -131,8 +131,8 @@ pub(super) fn arg(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;
     let along = shape::axis(cx.int("axis", 0), x.rank())?;
-    let groups = Groups::over(x.shape(), &[along], cx.flag("keepdims", true))?;
-    let (last, largest) = (cx.flag("select_last_index", false), cx.call.op == "ArgMax");
+    let groups = Groups::over(x.shape(), &[along], cx.flag("keepdims", true)?)?;
+    let (last, largest) = (cx.flag("select_last_index", false)?, cx.call.op == "ArgMax");
     let found = if x.elem().is_integer() {
         groups.fold(&x.ints()?, |group| extreme(group, last, |a, b| if largest { a > b } else { a < b }))?
     } else {
@@ -163,16 +163,16 @@ pub(super) fn cumulate(cx: &Cx) -> Result<Array> {
     let product = cx.call.op == "CumProd";
     if x.elem().is_integer() {
         let fold = |a: i128, b: i128| if product { a.wrapping_mul(b) } else { a + b };
-        let data = scan(cx, split, &x.ints()?, i128::from(product), fold);
+        let data = scan(cx, split, &x.ints()?, i128::from(product), fold)?;
         return Array::from_ints(x.elem(), x.shape().to_vec(), data);
     }
     let fold = |a: f64, b: f64| if product { a * b } else { a + b };
-    let data = scan(cx, split, &x.f64s()?, f64::from(u8::from(product)), fold);
+    let data = scan(cx, split, &x.f64s()?, f64::from(u8::from(product)), fold)?;
     Array::from_f64s(x.elem(), x.shape().to_vec(), data)
 }
 
-fn scan<T: Copy>(cx: &Cx, split: Split, values: &[T], unit: T, fold: impl Fn(T, T) -> T) -> Vec<T> {
-    let (exclusive, reverse) = (cx.flag("exclusive", false), cx.flag("reverse", false));
+fn scan<T: Copy>(cx: &Cx, split: Split, values: &[T], unit: T, fold: impl Fn(T, T) -> T) -> Result<Vec<T>> {
+    let (exclusive, reverse) = (cx.flag("exclusive", false)?, cx.flag("reverse", false)?);
     let mut scanned = values.to_vec();
     for start in split.lines() {
         let mut line: Vec<usize> = split.line(start).collect();
@@ -186,5 +186,5 @@ fn scan<T: Copy>(cx: &Cx, split: Split, values: &[T], unit: T, fold: impl Fn(T, 
             total = next;
         }
     }
-    scanned
+    Ok(scanned)
 }

@@ -51,8 +51,8 @@ pub(super) fn is_nan(cx: &Cx) -> Result<Array> {
 }
 
 pub(super) fn is_inf(cx: &Cx) -> Result<Array> {
-    let negative = cx.flag("detect_negative", true);
-    let positive = cx.flag("detect_positive", true);
+    let negative = cx.flag("detect_negative", true)?;
+    let positive = cx.flag("detect_positive", true)?;
     test_reals(cx.tensor(0)?, |x| x == f64::INFINITY && positive || x == f64::NEG_INFINITY && negative)
 }
 

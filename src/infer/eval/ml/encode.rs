@@ -104,7 +104,7 @@ pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
     for (row, key) in whole.iter().enumerate() {
         match categories.iter().position(|category| category == key) {
             Some(at) => y[row * categories.len() + at] = 1.0,
-            None if cx.flag("zeros", true) => {}
+            None if cx.flag("zeros", true)? => {}
             None => return Err(Refusal::BadInput("an element is of no category")),
         }
     }

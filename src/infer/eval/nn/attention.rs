@@ -165,7 +165,7 @@ impl Mask {
         };
         let bound = |name| cx.int_attr(name).filter(|&size| size >= 0);
         let given = cx.maybe(3)?.map(|mask| Mask::given(cx, mask, q, k)).transpose()?;
-        let causal = cx.flag("is_causal", false);
+        let causal = cx.flag("is_causal", false)?;
         let (left, right) = (bound("left_window_size"), bound("right_window_size"));
         Ok(Mask { given, causal, left, right, offsets, valid })
     }

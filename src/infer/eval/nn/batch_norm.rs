@@ -16,13 +16,13 @@ pub(super) fn batch_norm(cx: &Cx) -> Result<Vec<Array>> {
     let (batch, channels, spatial) = image(x.shape())?;
     let plane = numel(spatial)?;
     let trains = match cx.version() {
-        14.. => cx.flag("training_mode", false),
+        14.. => cx.flag("training_mode", false)?,
         7.. if cx.call.outputs > 1 => return Err(Refusal::Unsupported),
         7.. => false,
-        _ if cx.flag("is_test", false) => false,
+        _ if cx.flag("is_test", false)? => false,
         _ => return Err(Refusal::Unsupported),
     };
-    if !cx.flag("spatial", true) {
+    if !cx.flag("spatial", true)? {
         return Err(Refusal::Unsupported);
     }
     let vector = |i| match cx.tensor(i)? {

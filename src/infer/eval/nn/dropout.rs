@@ -11,7 +11,7 @@ pub(super) fn dropout(cx: &Cx) -> Result<Vec<Array>> {
     let training = match cx.version() {
         12.. => cx.maybe(2)?.map(|mode| Ok(mode.as_bools()?.contains(&true))).transpose()?.unwrap_or(false),
         7.. => false,
-        _ => !cx.flag("is_test", false),
+        _ => !cx.flag("is_test", false)?,
     };
     let ratio = match cx.scalar(1)? {
         Some(ratio) => ratio,

@@ -27,7 +27,7 @@ pub(super) fn max_pool(cx: &Cx) -> Result<Vec<Array>> {
                 seen.fold(first, |best, i| if values[i] > values[best] { i } else { best });
         }
     }
-    let column_major = cx.flag("storage_order", false);
+    let column_major = cx.flag("storage_order", false)?;
     let indices = found.iter().map(|&at| if column_major { reversed(at, spatial, plane) } else { at } as i64);
     let indices = Array::i64s(shape.clone(), indices.collect())?;
     Ok(vec![x.take(shape, &found)?, indices])
@@ -55,7 +55,7 @@ pub(super) fn pool(cx: &Cx) -> Result<Array> {
     shape.extend(&window.output);
     let mut y = vec![0.0; cx.room(&shape)?];
     let (values, p) = (x.f64s()?, norm_order(cx)?);
-    let with_padding = cx.flag("count_include_pad", false);
+    let with_padding = cx.flag("count_include_pad", false)?;
     for (at, place) in positions(&window.output).enumerate() {
         let taps = window.taps(&place);
         let inside: Vec<usize> = taps.iter().filter_map(|tap| tap.input).collect();

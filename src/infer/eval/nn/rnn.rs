@@ -134,8 +134,8 @@ fn run(
             peepholes: part(&peepholes, d, directions),
             functions: part(&functions, d, directions),
             clip: cx.float_attr("clip"),
-            linear_before_reset: cx.flag("linear_before_reset", false),
-            coupled: cx.flag("input_forget", false),
+            linear_before_reset: cx.flag("linear_before_reset", false)?,
+            coupled: cx.flag("input_forget", false)?,
         };
         for n in 0..batch {
             let line = (d * batch + n) * hidden..(d * batch + n + 1) * hidden;

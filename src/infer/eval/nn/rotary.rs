@@ -24,7 +24,7 @@ pub(super) fn rotary_embedding(cx: &Cx) -> Result<Array> {
     }
     let rows = rows(cx, cos, batch, length)?;
     let (cos, sin, mut data) = (cos.f64s()?, sin.f64s()?, split.f64s()?);
-    let interleaved = cx.flag("interleaved", false);
+    let interleaved = cx.flag("interleaved", false)?;
     for (at, vector) in data.chunks_mut(size.max(1)).enumerate() {
         let (n, t) = (at / length / heads, at % length);
         let row = rows[n * length + t] * half;

@@ -32,7 +32,7 @@ impl Window {
     /// the weights, or the attribute `kernel_shape`.
     pub fn of(cx: &Cx, input: &[usize], kernel: Option<&[usize]>) -> Result<Window> {
         let mut window = Window::unplaced(cx, input, kernel)?;
-        let ceil = cx.flag("ceil_mode", false);
+        let ceil = cx.flag("ceil_mode", false)?;
         let auto = cx.text("auto_pad", "NOTSET");
         for (i, &size) in input.iter().enumerate() {
             let (extent, stride) = (window.extent(i)?, window.strides[i]);

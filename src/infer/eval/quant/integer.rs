@@ -72,6 +72,9 @@ fn requantized(to: ElemType, shape: Vec<usize>, scaled: Vec<f64>, zeros: &[f64])
         let shifted = scaled.iter().zip(zeros).map(|(x, zero)| x + zero).collect();
         return Array::from_f64s(to, shape, shifted);
     }
+    if scaled.iter().any(|x| x.is_nan()) {
+        return bad("NaN is no integer");
+    }
     let (low, high) = int_range(to);
     let whole = scaled.iter().zip(zeros).map(|(x, zero)| {
         let shifted = x.round_ties_even() + zero;
@@ -148,10 +151,18 @@ pub(super) fn qlinear_conv(cx: &Cx) -> Result<Array> {
     let (x_scale, y_scale, y_zero) = (one(1)?, one(6)?, one(7)?);
     let Split { along: features, inner, .. } = Split::at(&shape, 1)?;
     let w_scales = for_channels(cx.tensor(4)?, features)?;
-    let bias = cx.maybe(8)?.map_or(Ok(vec![0.0; features]), |bias| for_channels(bias, features))?;
+    let bias = cx.maybe(8)?.map_or(Ok(vec![0.0; features]), Array::f64s)?;
+    if bias.len() != features {
+        return Err(MISFIT);
+    }
     for (i, sum) in sums.iter_mut().enumerate() {
         let channel = i / inner % features;
-        *sum = scaled(*sum + bias[channel], x_scale, w_scales[channel], y_scale);
+        let with_bias = *sum + bias[channel];
+        // What becomes of a sum that 32 bits do not hold, the specification does not say.
+        if with_bias.abs() > f64::from(i32::MAX) {
+            return Err(Refusal::Unsupported);
+        }
+        *sum = scaled(with_bias, x_scale, w_scales[channel], y_scale);
     }
     let zeros = vec![y_zero; sums.len()];
     requantized(cx.tensor(7)?.elem(), shape, sums, &zeros)

@@ -12,6 +12,10 @@ use crate::infer::eval::{Array, Buffer, Refusal, Result, bad, int_range};
 fn scale_offsets(cx: &Cx, shape: &[usize], scale: &Array) -> Result<Vec<usize>> {
     let count = cx.room(shape)?;
     let misfit = Refusal::BadInput("the scales do not fit the axis");
+    let block = to_size(cx.int("block_size", 0))?;
+    if block > 0 && scale.rank() != shape.len() {
+        return Err(misfit);
+    }
     if scale.len() == 1 {
         return Ok(vec![0; count]);
     }
@@ -23,7 +27,6 @@ fn scale_offsets(cx: &Cx, shape: &[usize], scale: &Array) -> Result<Vec<usize>> 
         }
         return Ok((0..count).map(|i| i / inner % dim).collect());
     }
-    let block = to_size(cx.int("block_size", 0))?;
     let blocked = |i: usize| if i == along { shape[i].div_ceil(block) } else { shape[i] };
     if block == 0 || scale.rank() != shape.len() || !(0..shape.len()).all(|i| scale.shape()[i] == blocked(i))
     {
@@ -52,6 +55,9 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     }
     // Integers may be quantised too; they are divided in the scale's type.
     let precision = elem_attr(cx, "precision")?.unwrap_or(scale.elem());
+    if !precision.is_float() {
+        return bad("numbers are not divided in that type");
+    }
     let of_scale = scale_offsets(cx, x.shape(), scale)?;
     let (values, scales) = (rounded(precision, x.f64s()?)?, rounded(precision, scale.f64s()?)?);
     let ratios = values.iter().zip(&of_scale).map(|(x, &i)| x / scales[i]).collect();
@@ -71,7 +77,7 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     }
     let format = Format::of(to).ok_or(Refusal::Unsupported)?;
     ratios.iter_mut().enumerate().for_each(|(i, ratio)| *ratio += shift(i));
-    let saturate = cx.flag("saturate", true);
+    let saturate = cx.flag("saturate", true)?;
     let codes = ratios.into_iter().map(|ratio| format.encode(ratio, saturate) as u8).collect();
     Array::new(to, x.shape().to_vec(), Buffer::Codes(codes))
 }

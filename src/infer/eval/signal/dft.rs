@@ -43,7 +43,7 @@ pub(super) fn dft(cx: &Cx) -> Result<Array> {
     let Some(&parts) = x.shape().last() else { return bad("expected an axis for complex numbers") };
     let default = if cx.version() < 20 { 1 } else { -2 };
     let along = axis(cx.scalar_int(2)?.unwrap_or(cx.int("axis", default)), x.rank())?;
-    let (inverse, onesided) = (cx.flag("inverse", false), cx.flag("onesided", false));
+    let (inverse, onesided) = (cx.flag("inverse", false)?, cx.flag("onesided", false)?);
     let valid = matches!(parts, 1 | 2) && along + 1 < x.rank() && !(onesided && !inverse && parts == 2);
     if !valid {
         return bad("the transform does not fit the input");
@@ -106,7 +106,7 @@ pub(super) fn stft(cx: &Cx) -> Result<Array> {
         (None, Some(window)) => window.len(),
         (None, None) => length,
     };
-    let onesided = cx.flag("onesided", true);
+    let onesided = cx.flag("onesided", true)?;
     if step == 0 || frame == 0 || frame > length || window.as_ref().is_some_and(|w| w.len() != frame) {
         return bad("the frames do not fit the signal");
     }

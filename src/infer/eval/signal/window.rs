@@ -20,7 +20,7 @@ pub(super) fn window(cx: &Cx) -> Result<Array> {
         "BlackmanWindow" => [0.42, 0.5, 0.08],
         _ => return Err(Refusal::Unsupported),
     };
-    let span = if cx.flag("periodic", true) { size } else { size.saturating_sub(1) };
+    let span = if cx.flag("periodic", true)? { size } else { size.saturating_sub(1) };
     if span == 0 && size > 0 {
         return Err(Refusal::Unsupported);
     }

@@ -1,6 +1,7 @@
 //! Calls without a value.
 
-use super::{Refusal, call, ints, reals};
+use super::{Array, Refusal, Val, call, ints, reals};
+use crate::graph::element::ElemType::{Int8, Int32};
 
 #[test]
 fn nothing_large_is_made() {
@@ -60,4 +61,51 @@ fn what_runtimes_differ_in_is_refused() {
     pool.ints("strides", &[3]).of(row).refused();
     let heads = || reals(&[1, 1, 1, 2], &[1.0, 2.0]);
     call("Attention").int("qk_matmul_output_mode", -1).of(heads()).of(heads()).of(heads()).refused();
+}
+
+/// What random graphs found: attributes and inputs of which the specification does not say what they mean.
+#[test]
+fn what_means_nothing_is_refused() {
+    let matrix = || reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+    call("ReduceMax").int("keepdims", 2).of(matrix()).refused();
+    call("CumProd").int("reverse", -1).of(reals(&[1], &[1.0])).of(ints(&[], &[0])).refused();
+    call("Squeeze").of(reals(&[1, 2], &[1.0, 2.0])).of(ints(&[0], &[])).refused();
+    call("Resize").of(matrix()).absent().absent().of(ints(&[1, 2], &[4, 4])).refused();
+    call("QuantizeLinear").int("precision", 2).of(matrix()).of(reals(&[], &[1.0])).refused();
+    call("QuantizeLinear").int("block_size", 1).of(matrix()).of(reals(&[], &[1.0])).refused();
+    let bytes = |shape: &[usize], byte: i128| {
+        Array::from_ints(Int8, shape.to_vec(), vec![byte; shape.iter().product()]).expect("bytes")
+    };
+    let scale = |scale| reals(&[], &[scale]);
+    let products = |scale_of_y| {
+        let left = call("QLinearMatMul").of(bytes(&[1, 1], 1)).of(scale(0.0)).of(bytes(&[], 1));
+        left.of(bytes(&[1, 1], 1)).of(scale(1.0)).of(bytes(&[], 0)).of(scale(scale_of_y)).of(bytes(&[], 0))
+    };
+    assert!(products(1.0).run().is_ok());
+    products(0.0).refused();
+    let convolved = |bias: &[i128]| {
+        let bias = Array::from_ints(Int32, vec![bias.len()], bias.to_vec()).expect("32 bits");
+        let image = call("QLinearConv").of(bytes(&[1, 1, 1], 1)).of(scale(1.0)).of(bytes(&[], 0));
+        let kernel = image.of(bytes(&[1, 1, 1], 1)).of(scale(1.0)).of(bytes(&[], 0));
+        kernel.of(scale(1.0)).of(bytes(&[], 0)).of(bias)
+    };
+    assert!(convolved(&[1]).run().is_ok());
+    convolved(&[i128::from(i32::MAX)]).refused();
+    convolved(&[1, 1]).refused();
+}
+
+#[test]
+fn what_comes_of_nan_is_open_where_it_is_compared() {
+    let val = |x| Val::from(reals(&[2], &[1.0, x]));
+    for (op, x, is_open) in [
+        ("ReduceMax", f64::NAN, true),
+        ("ReduceMax", 2.0, false),
+        ("LogSoftmax", f64::INFINITY, true),
+        ("Softmax", f64::INFINITY, true),
+        ("Softmax", f64::NEG_INFINITY, false),
+        ("Add", f64::NAN, false),
+        ("Gather", f64::NAN, false),
+    ] {
+        assert_eq!(super::super::is_open("", op, &[val(x)]), is_open, "{op} of {x}");
+    }
 }
