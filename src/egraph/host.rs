@@ -78,7 +78,7 @@ impl Host for ClassHost<'_, '_> {
     fn is(&self, node: NodeRef, op: &OpPat) -> bool {
         let Some(call) = self.call(node) else { return false };
         let key = self.egraph.analysis.tables.op(call.op);
-        let epoch = || op.epoch.or(self.egraph.analysis.tables.meaning(call.op).in_force);
+        let epoch = || op.epoch.or(self.egraph.analysis.tables.meaning(call.op).named_plainly);
         key.name == op.name && key.domain == op.domain && key.overload.is_empty() && key.epoch == epoch()
     }
 

@@ -41,8 +41,9 @@ pub struct Meaning {
     pub opset: i64,
     /// Its version there.
     pub schema: Option<&'static Schema>,
-    /// The epoch that is in force in the graph's own opset.
-    pub in_force: Option<u16>,
+    /// The epoch that is meant where none is named: the one in force in the graph's own opset, or, where the operator
+    /// does not exist there, its first.
+    pub named_plainly: Option<u16>,
     /// Whether no version of the epoch has more than one output.
     pub makes_one: bool,
 }
@@ -59,8 +60,9 @@ impl Meaning {
                 schema.filter(|schema| !is_understood(schema)).map_or(own, |schema| schema.since),
             ),
             schema,
-            in_force: imported
+            named_plainly: imported
                 .and_then(|_| schema::lookup(&key.domain, &key.name, own))
+                .or_else(|| schema::versions(&key.domain, &key.name).first())
                 .map(|schema| schema.epoch),
             makes_one: most == Some(1),
         }

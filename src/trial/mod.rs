@@ -84,7 +84,7 @@ impl<'r> Trial<'r> {
     }
 
     /// What comes of an example, and what is kept of it: by the rule alone, or, where that does not reach the
-    /// target, with the others.
+    /// target, with the others, which then must need it.
     ///
     /// # Errors
     /// Why nothing comes of it.
@@ -92,7 +92,15 @@ impl<'r> Trial<'r> {
         let with = |rules| self.fix(rules, example.model.clone(), example.target);
         match with(&self.alone) {
             Ok(outcome) => Ok((outcome, self.rule.safety)),
-            Err(_) => Ok((with(self.others)?, self.rule.safety.max(Safety::Rounding))),
+            Err(by_itself) => {
+                let outcome = with(self.others)?;
+                let without = with(&self.others.filtered(|rule| rule.code != self.rule.code));
+                let text = |outcome: &fix::Outcome| canonical::text(&outcome.model);
+                match without.is_ok_and(|without| text(&without) == text(&outcome)) {
+                    true => Err(format!("the other rules do the same without it; by itself: {by_itself}")),
+                    false => Ok((outcome, self.rule.safety.max(Safety::Rounding))),
+                }
+            }
         }
     }
 
