@@ -80,13 +80,14 @@ fn feed(port: &Port, sizes: usize, fill: &Fill, random: &mut Random) -> Option<V
     fill::array(elem, &shape, fill, random).map(Val::from)
 }
 
-/// Whether the outputs are what the model declares of them: one that breaks its word is none that anybody has to keep.
-pub fn is_as_declared(model: &Model, outputs: &[Val], sizes: usize) -> bool {
-    let fits = |(port, output): (&Port, &Val)| {
+/// Whether inputs, defaults among them, and outputs are what the model declares of them: one that breaks its word is
+/// none that anybody has to keep.
+pub fn is_as_declared(model: &Model, ran: &Ran, sizes: usize) -> bool {
+    let fits = |(port, val): (&Port, &Val)| {
         let Some(TypeKind::Tensor { elem, shape }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
             return true;
         };
-        let Val::Tensor(array) = output else { return false };
+        let Val::Tensor(array) = val else { return false };
         let size_fits = |(dim, size): (&Dimension, &usize)| match &dim.dim {
             DeclaredDim::Value(known) => usize::try_from(*known) == Ok(*size),
             DeclaredDim::Param(name) => size_of(name, sizes) == *size,
@@ -97,7 +98,9 @@ pub fn is_as_declared(model: &Model, outputs: &[Val], sizes: usize) -> bool {
         });
         elem.is_none_or(|elem| elem == array.elem().number()) && shape_fits
     };
-    model.graphs[model.main].outputs.iter().zip(outputs).all(fits)
+    let graph = &model.graphs[model.main];
+    let given = graph.inputs.iter().filter_map(|port| Some((port, ran.values.get(&port.value)?)));
+    given.chain(graph.outputs.iter().zip(&ran.outputs)).all(fits)
 }
 
 /// What a run made: the outputs, and every value of the main graph.

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let first = number("--first").unwrap_or(0);
-    let graphs = number("--graphs").unwrap_or(5000);
+    let graphs = number("--graphs").unwrap_or(2000);
     let cores = || thread::available_parallelism().map_or(1, NonZero::get);
     let jobs = number("--jobs").map_or_else(cores, |jobs| jobs as usize);
     match run(seed, first..first + graphs, jobs) {

@@ -98,8 +98,8 @@ impl Session {
             for fill in [&FILLS[sizes % 4], &FILLS[(sizes + 1) % 4]] {
                 let Some(feeds) = case.feeds(sizes, fill, random) else { continue };
                 match run(&case.model, &feeds) {
-                    Ok(ran) if !is_as_declared(&case.model, &ran.outputs, sizes) => {
-                        why = "its outputs are not as declared".to_owned();
+                    Ok(ran) if !is_as_declared(&case.model, &ran, sizes) => {
+                        why = "it is not as declared".to_owned();
                     }
                     Ok(ran) => runs.push(Before::new(feeds, sizes, ran)),
                     Err(refused) => why = format!("{}: {:?}", refused.op, refused.why),
