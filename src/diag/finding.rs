@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use super::picture::Picture;
 use super::place::{Place, SourcePlace};
 
 /// How bad a finding is. An `Error` must be provable from the evidence at hand.
@@ -105,6 +106,8 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// The nodes that it is about, by their number in the model that was linted; the one at `place` first.
     pub nodes: Vec<u32>,
+    /// The graph around them and what a fix changes, where a format shows it.
+    pub picture: Option<Box<Picture>>,
     /// Module path of the node (`/encoder/layers.0/attn`) and its operator.
     pub anchor: Anchor,
     /// What tells this finding from those of other files, and of the same place.
@@ -151,6 +154,7 @@ impl Finding {
             related: Vec::new(),
             fix: None,
             nodes: Vec::new(),
+            picture: None,
             anchor: Anchor::default(),
             identity: Identity::default(),
             is_here: false,

@@ -3,6 +3,7 @@
 
 pub mod finding;
 pub(crate) mod known;
+pub mod picture;
 pub mod place;
 mod reason;
 pub mod render;

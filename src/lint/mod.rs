@@ -10,6 +10,8 @@ pub mod exporter;
 pub mod locate;
 pub mod mending;
 mod pattern;
+#[doc(hidden)]
+pub mod picture;
 mod targets;
 
 #[doc(hidden)]

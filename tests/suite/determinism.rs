@@ -10,7 +10,7 @@ const RUNS: usize = 10;
 
 const THREADS: [&str; 3] = ["1", "2", "4"];
 
-const FORMATS: [&str; 11] = [
+const FORMATS: [&str; 12] = [
     "full",
     "concise",
     "json",
@@ -22,6 +22,7 @@ const FORMATS: [&str; 11] = [
     "checkstyle",
     "rdjson",
     "azure",
+    "html",
 ];
 
 /// Files of every kind of evidence, many of them.

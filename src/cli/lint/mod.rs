@@ -6,6 +6,7 @@ pub mod config;
 pub mod discover;
 pub mod globs;
 pub mod home;
+pub mod pictures;
 pub mod rules;
 pub mod settings;
 pub mod statistics;
@@ -111,6 +112,9 @@ fn find(
         args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
     let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, configs, catalogue)?;
     let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
+    if args.output_format.has_pictures() {
+        draw(&inputs, &rule_folders(args, &config), &mut linted)?;
+    }
     let home = Home::new(baseline(args, &config).as_deref(), args.output_format);
     let mut suppressions = Suppressions::new(catalogue);
     for ((input, settings), linted) in inputs.iter().zip(&mut linted) {
@@ -129,6 +133,16 @@ fn find(
 /// The baseline of the command line, else that of the configuration.
 fn baseline(args: &Args, config: &Config) -> Option<PathBuf> {
     args.baseline.clone().or_else(|| Some(config.resolve(config.baseline.as_ref()?)))
+}
+
+/// Draws what formats show of the findings of each model.
+fn draw(inputs: &[Assigned], folders: &[PathBuf], linted: &mut [Linted]) -> Result<(), Failure> {
+    let catalogue = Catalogue::load(folders, Extent::Fixing)?;
+    for ((input, _), linted) in inputs.iter().zip(linted) {
+        // Without a picture, a finding says as much.
+        let _ = crash::guard(|| pictures::draw(input, catalogue.rules(), &mut linted.findings));
+    }
+    Ok(())
 }
 
 /// The folders of rules that are brought along.

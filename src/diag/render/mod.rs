@@ -8,6 +8,7 @@ mod excerpt;
 mod full;
 mod gitlab;
 mod group;
+mod html;
 mod json;
 mod junit;
 mod look;
@@ -79,11 +80,13 @@ pub enum Format {
     Rdjson,
     /// Azure Pipelines' logging commands.
     Azure,
+    /// One page with the graph around each finding drawn, which needs nothing else.
+    Html,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 11] = [
+    pub const ALL: [Format; 12] = [
         Format::Full,
         Format::Concise,
         Format::Json,
@@ -95,16 +98,22 @@ impl Format {
         Format::Checkstyle,
         Format::Rdjson,
         Format::Azure,
+        Format::Html,
     ];
 
     /// Whether it is read where the tool was called, rather than by a service that knows the repository.
     pub fn is_for_people(self) -> bool {
-        matches!(self, Format::Full | Format::Concise | Format::Json | Format::JsonLines)
+        matches!(self, Format::Full | Format::Concise | Format::Json | Format::JsonLines | Format::Html)
     }
 
     /// Whether it carries the pages of rules.
     pub fn has_pages(self) -> bool {
-        self == Format::Sarif
+        matches!(self, Format::Sarif | Format::Html)
+    }
+
+    /// Whether it shows [`Finding::picture`].
+    pub fn has_pictures(self) -> bool {
+        self == Format::Html
     }
 
     /// Its name on the command line.
@@ -121,6 +130,7 @@ impl Format {
             Format::Checkstyle => "checkstyle",
             Format::Rdjson => "rdjson",
             Format::Azure => "azure",
+            Format::Html => "html",
         }
     }
 }
@@ -139,6 +149,7 @@ pub fn render(run: Run, format: Format, look: Look) -> String {
         Format::Checkstyle => checkstyle::render(run),
         Format::Rdjson => rdjson::render(run),
         Format::Azure => annotations::azure(run),
+        Format::Html => html::render(run),
     }
 }
 

@@ -1,0 +1,111 @@
+//! Draws the graph around each finding, and what its fix changes, for formats that show it.
+
+use std::collections::BTreeMap;
+
+use diffy::{DiffOptions, Line};
+use rustc_hash::FxHashMap;
+
+use crate::cli::fix::outline::outline;
+use crate::diag::{Finding, Selection};
+use crate::evidence::Input;
+use crate::fix::{Options, fix};
+use crate::graph::uses::Uses;
+use crate::graph::{Id as _, Model, NodeId};
+use crate::infer::{self, infer};
+use crate::lint::picture::Painter;
+use crate::read::any;
+use crate::read::sniff::sniff;
+use crate::rules::registry::RuleSet;
+use crate::rules::rule::Phase;
+
+/// Lines around what a fix changes.
+const AROUND: usize = 2;
+
+/// A change of more lines is not shown.
+const LONGEST: usize = 60;
+
+/// Gives the findings of a model their pictures. Other files have none, and neither have findings that are of no node.
+pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) {
+    if findings.iter().all(|finding| finding.nodes.is_empty()) {
+        return;
+    }
+    let Some(model) = input.read().ok().and_then(|bytes| any::model(sniff(&input.name, &bytes), bytes).0)
+    else {
+        return;
+    };
+    let facts = infer(&model, infer::Options::default());
+    let uses = Uses::new(&model);
+    let painter = Painter::new(&model, &facts, &uses);
+    let mut changes = Changes { model: &model, rules, before: outline(&model), by_code: BTreeMap::new() };
+    for finding in findings {
+        let nodes = finding.nodes.iter().map(|&node| NodeId::from_index(node as usize));
+        let nodes: Vec<NodeId> = nodes.filter(|node| node.index() < model.nodes.len()).collect();
+        if let Some(mut picture) = painter.around(&nodes) {
+            picture.change = changes.of(finding);
+            picture.command = changes.command(&finding.code);
+            finding.picture = Some(Box::new(picture));
+        }
+    }
+}
+
+/// What the fixes of a model change, rule by rule.
+struct Changes<'a> {
+    model: &'a Model,
+    rules: &'a RuleSet,
+    before: String,
+    /// The changed places of each rule, by the lines that go.
+    by_code: BTreeMap<String, FxHashMap<String, Vec<String>>>,
+}
+
+impl Changes<'_> {
+    /// What becomes of the node of a finding; nothing where no fix touches it, or too much changes at once.
+    fn of(&mut self, finding: &Finding) -> Vec<String> {
+        let Some(place) = finding.place.graph().filter(|_| finding.fix.is_some()) else { return Vec::new() };
+        if !self.by_code.contains_key(&*finding.code) {
+            let changed = self.changed(&finding.code);
+            self.by_code.insert(finding.code.to_string(), changed);
+        }
+        self.by_code[&*finding.code].get(&*place.text).cloned().unwrap_or_default()
+    }
+
+    /// Whether what a rule says is said of something that could be simpler.
+    fn simplifies(&self, code: &str) -> bool {
+        self.rules.get(code).is_some_and(|rule| rule.phase == Phase::Simplify)
+    }
+
+    fn command(&self, code: &str) -> String {
+        let only = if self.simplifies(code) { "" } else { " --no-optimize" };
+        format!("onnx-fix --select {code} --unsafe-fixes{only}")
+    }
+
+    fn changed(&self, code: &str) -> FxHashMap<String, Vec<String>> {
+        let options = Options {
+            selection: Selection::new(vec![code.to_owned()], Vec::new()),
+            unsafe_fixes: true,
+            optimize: self.simplifies(code),
+            ..Options::default()
+        };
+        let outcome = fix(self.model.clone(), &options, self.rules);
+        let after = outline(&outcome.model);
+        let patch = DiffOptions::new().set_context_len(AROUND).create_patch(&self.before, &after);
+        let mut by_line = FxHashMap::default();
+        for hunk in patch.hunks() {
+            let (mut lines, mut gone) = (Vec::new(), Vec::new());
+            for line in hunk.lines() {
+                let (sign, text) = match line {
+                    Line::Context(text) => (' ', text),
+                    Line::Delete(text) => ('-', text),
+                    Line::Insert(text) => ('+', text),
+                };
+                if sign == '-' {
+                    gone.push(text.trim().to_owned());
+                }
+                lines.push(format!("{sign}{}", text.trim_end()));
+            }
+            if lines.len() <= LONGEST {
+                by_line.extend(gone.into_iter().map(|line| (line, lines.clone())));
+            }
+        }
+        by_line
+    }
+}

@@ -1,0 +1,133 @@
+//! The graph around some nodes, for formats that draw.
+
+use std::collections::VecDeque;
+
+use indexmap::IndexMap;
+use rustc_hash::FxHashMap;
+
+use super::locate::node_name;
+use crate::diag::picture::{Edge, Picture, Shape, ShapeKind};
+use crate::graph::uses::Uses;
+use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
+use crate::infer::Facts;
+
+/// The most nodes that are drawn.
+const MOST: usize = 14;
+
+/// How far from what is meant a node may be.
+const FAR: usize = 2;
+
+/// The most nodes that one value leads to: of those that take a weight or a mask, a few will do.
+const USERS: usize = 4;
+
+/// Draws the graph around nodes.
+pub struct Painter<'a> {
+    model: &'a Model,
+    facts: &'a Facts,
+    uses: &'a Uses,
+    positions: FxHashMap<NodeId, usize>,
+}
+
+impl<'a> Painter<'a> {
+    pub fn new(model: &'a Model, facts: &'a Facts, uses: &'a Uses) -> Self {
+        let nodes = model.graphs.iter().flat_map(|(_, graph)| graph.nodes.iter().copied().enumerate());
+        Painter { model, facts, uses, positions: nodes.map(|(at, node)| (node, at)).collect() }
+    }
+
+    /// The graph around `meant`, of the graph that the first of them is in.
+    pub fn around(&self, meant: &[NodeId]) -> Option<Picture> {
+        let graph = self.model.nodes[*meant.first()?].graph;
+        let meant: Vec<NodeId> =
+            meant.iter().copied().filter(|&node| self.model.nodes[node].graph == graph).take(MOST).collect();
+        let mut shown = self.near(&meant, graph);
+        shown.sort_by_key(|node| self.positions.get(node));
+        Some(self.drawn(&meant, &shown, graph))
+    }
+
+    /// The nodes that are nearest.
+    fn near(&self, meant: &[NodeId], graph: GraphId) -> Vec<NodeId> {
+        let mut found: IndexMap<NodeId, usize> = meant.iter().map(|&node| (node, 0)).collect();
+        let mut open: VecDeque<NodeId> = meant.iter().copied().collect();
+        while let Some(node) = open.pop_front() {
+            let far = found[&node];
+            if far == FAR {
+                continue;
+            }
+            for other in self.makers(node).into_iter().chain(self.takers(node)) {
+                let is_new = self.model.nodes[other].graph == graph && !found.contains_key(&other);
+                if is_new && found.len() < MOST {
+                    found.insert(other, far + 1);
+                    open.push_back(other);
+                }
+            }
+        }
+        found.into_keys().collect()
+    }
+
+    fn makers(&self, node: NodeId) -> Vec<NodeId> {
+        let inputs = self.model.nodes[node].inputs.iter().flatten();
+        let makers = inputs.filter_map(|&input| self.model.producer(input)).map(|(maker, _)| maker);
+        makers.filter(|&maker| !self.is_constant(maker)).collect()
+    }
+
+    fn takers(&self, node: NodeId) -> Vec<NodeId> {
+        let outputs = self.model.nodes[node].outputs.iter().flatten();
+        outputs.flat_map(|&output| self.uses.of(output).iter().take(USERS)).map(|one| one.node).collect()
+    }
+
+    /// Whether a node only states a constant: it stands in the text of those that take it.
+    fn is_constant(&self, node: NodeId) -> bool {
+        let node = &self.model.nodes[node];
+        node.domain().is_empty() && &*node.op_type == "Constant"
+    }
+
+    fn drawn(&self, meant: &[NodeId], shown: &[NodeId], graph: GraphId) -> Picture {
+        let mut picture = Picture::default();
+        let mut makers: FxHashMap<ValueId, usize> = FxHashMap::default();
+        for &node in shown {
+            for &input in self.model.nodes[node].inputs.iter().flatten() {
+                if matches!(self.model.values[input].def, Def::Input(_)) && !makers.contains_key(&input) {
+                    makers.insert(input, picture.shapes.len());
+                    picture.shapes.push(self.port(input, ShapeKind::Input));
+                }
+            }
+        }
+        for &id in shown {
+            let node = &self.model.nodes[id];
+            let at = picture.shapes.len();
+            let kind = if meant.contains(&id) { ShapeKind::Meant } else { ShapeKind::Node };
+            let name = node_name(self.model, node).to_string();
+            picture.shapes.push(Shape { kind, title: node.op_name(), name });
+            for &input in node.inputs.iter().flatten() {
+                if let Some(&from) = makers.get(&input) {
+                    // An input bears its type itself.
+                    let is_input = picture.shapes[from].kind == ShapeKind::Input;
+                    let label = if is_input { String::new() } else { self.typed(input) };
+                    picture.edges.push(Edge { from, to: at, label });
+                }
+            }
+            makers.extend(node.outputs.iter().flatten().map(|&output| (output, at)));
+        }
+        for port in &self.model.graphs[graph].outputs {
+            if let Some(&from) = makers.get(&port.value)
+                && self.model.producer(port.value).is_some()
+            {
+                let to = picture.shapes.len();
+                picture.shapes.push(self.port(port.value, ShapeKind::Output));
+                picture.edges.push(Edge { from, to, label: String::new() });
+            }
+        }
+        picture
+    }
+
+    fn port(&self, value: ValueId, kind: ShapeKind) -> Shape {
+        Shape { kind, title: self.typed(value), name: self.model.values[value].name.to_string() }
+    }
+
+    fn typed(&self, value: ValueId) -> String {
+        match &self.facts[value] {
+            crate::infer::Fact::Unknown => String::new(),
+            fact => fact.to_string(),
+        }
+    }
+}
