@@ -55,7 +55,7 @@ pub fn render(run: Run) -> String {
         }
         page += "</section>\n";
     }
-    let named = |group: &&Group| run.files.iter().any(|file| group.first.file == *file);
+    let named = |group: &&Group| run.files.contains(&group.first.file);
     for (at, group) in groups.iter().enumerate().filter(|(_, group)| !named(group)) {
         page += &article(group, at, run.pages);
     }
