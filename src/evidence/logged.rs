@@ -4,6 +4,7 @@ use crate::diag::finding::Related;
 use crate::diag::{Finding, Level, Place, known};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId};
+use crate::lint::exporter;
 use crate::lint::locate::{Locator, Part};
 use crate::source::SourceFiles;
 
@@ -25,9 +26,10 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);
     for (index, finding) in log.iter().enumerate() {
-        // The model knows which of its layers are in training mode.
+        // The model knows which of its layers are in training mode, unless they were taken apart.
         let is_training = |finding: &Finding| *finding.code == *known::TRAINING_MODE.code;
-        if is_training(finding) && said.iter().any(is_training) {
+        let is_known = || said.iter().any(is_training) || !exporter::is_torch_export(model);
+        if is_training(finding) && is_known() {
             matched.indices.push(index);
             continue;
         }

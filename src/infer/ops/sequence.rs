@@ -97,6 +97,9 @@ pub fn length(cx: &mut Cx) -> Option<()> {
 }
 
 /// `SplitToSequence`: parts along an axis, of size 1 where no sizes are given.
+///
+/// The text says that `keepdims` is ignored where sizes are given. ONNX Runtime drops the axis where one size is given
+/// for all, and fails unless that is 1: so PyTorch's exporter writes `unbind`.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let elem = cx.elem(0);
     cx.put(0, Fact::sequence(Fact::tensor(elem, Shape::UNKNOWN)));
@@ -104,7 +107,11 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     let axis = cx.axis_attr(0, dims.len())?;
     let whole = dims[axis].clone();
     let singles = !cx.has(1);
-    let keep = !singles || cx.int_or("keepdims", 1) != 0;
+    let keep = cx.int_or("keepdims", 1) != 0 || !singles && cx.rank(1)? > 0;
+    let drops_one = singles || cx.int_scalar(1).and_then(|size| size.as_const()) == Some(1);
+    if !keep && !drops_one {
+        return Some(());
+    }
     let mut part = |size: Size| {
         dims[axis] = size;
         let mut dims = dims.clone();
@@ -244,6 +251,18 @@ mod tests {
             same = SequenceAt(rows, two)
         }";
         check(text, &["last: float[n, 1]", "same: float[7]"]);
+        let text = "g (float[n, 7] x) => (dropped, unknown, kept) {
+            one = Constant <value_int = 1> ()
+            two = Constant <value_int = 2> ()
+            sizes = Constant <value_ints = [1, 6]> ()
+            rows = SplitToSequence <keepdims = 0> (x, one)
+            dropped = SequenceAt(rows, two)
+            pairs = SplitToSequence <keepdims = 0> (x, two)
+            unknown = SequenceAt(pairs, two)
+            parts = SplitToSequence <axis = 1, keepdims = 0> (x, sizes)
+            kept = SequenceAt(parts, one)
+        }";
+        check(text, &["dropped: float[7]", "unknown: float[?]", "kept: float[n, 6]"]);
     }
 
     #[test]

@@ -85,10 +85,14 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     let sizes = match cx.maybe(1)? {
         Some(sizes) if sizes.rank() > 0 => to_sizes(&sizes.as_i64s()?)?,
         scalar => {
-            drop_axis = scalar.is_none() && !cx.flag("keepdims", true)?;
+            drop_axis = !cx.flag("keepdims", true)?;
             let size = to_size(cx.scalar_int(1)?.unwrap_or(1))?;
             if size == 0 {
                 return bad("the size of a part is zero");
+            }
+            // The text says that a given size keeps the axis; ONNX Runtime drops it, and takes size 1 alone.
+            if drop_axis && scalar.is_some() && size != 1 {
+                return bad("an axis can be dropped from parts of size 1 only");
             }
             (0..dim.div_ceil(size)).map(|i| size.min(dim - i * size)).collect()
         }

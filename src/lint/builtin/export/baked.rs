@@ -6,6 +6,7 @@ use super::Detector;
 use super::conflict;
 use super::demand::{Demand, Demands, Kind, input_name};
 use super::free::{FreeSize, FreeSizes};
+use super::halves;
 use super::reach::Reach;
 use super::reshape::{mended_target, target_text};
 use crate::diag::known::BAKED_SHAPE;
@@ -73,6 +74,10 @@ fn label(cx: &LintContext, found: &Baked) -> String {
         (Kind::Declared(output), _) => {
             format!("the output `{}` is declared with {size} there", cx.name(*output))
         }
+        (Kind::Halves, Some(at)) if let Some(node) = found.met => {
+            let node = cx.node_name(node);
+            format!("half of the traced size; `{node}` takes both parts, and at {at} fails")
+        }
         (_, Some(at)) if let Some(node) = found.met => {
             format!("the traced size; `{}` takes it for {size}, and at {at} fails", cx.node_name(node))
         }
@@ -113,6 +118,9 @@ fn help(op: &str) -> &'static str {
         "GRU" | "LSTM" | "RNN" => {
             "make the initial state from the size of the sequence: x.new_zeros(n, x.shape[1], h)"
         }
+        "Slice" => {
+            "cut at a size that is computed, without `int()`: x.chunk(2, dim=1), or x[:, : x.shape[1] // 2]"
+        }
         "Split" => "an axis of free size has no fixed number of parts: index it, or reshape it",
         "Squeeze" => "take the one element that is meant, as in x[0], or keep the axis",
         _ => {
@@ -131,7 +139,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let mut faults = Faults::default();
     for (id, node) in cx.nodes() {
         // What shows later is proved to fail there, and is said rather than what the node itself tells.
-        for conflict in conflict::at_node(&demands, id) {
+        for conflict in conflict::at_node(&demands, id).into_iter().chain(halves::at_node(&demands, id)) {
             faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
         }
         for demand in demands.of(node) {
@@ -176,6 +184,10 @@ fn counterexample(free: &FreeSizes, Demand { size, fixed, kind, .. }: &Demand) -
         Kind::Broadcast => free.counterexample(size, |value| value > 1 && Some(value) != number),
         Kind::Equal => free.counterexample(size, |value| value > 0 && Some(value) != number),
         Kind::Elements => free.counterexample(&size.sub(fixed)?, |difference| difference != 0),
+        Kind::Halves => {
+            let half = number? / 2;
+            free.counterexample(size, |value| value > half + 1 && Some(value) != number)
+        }
         Kind::Moves | Kind::Divides | Kind::Leads | Kind::Resamples | Kind::Declared(_) => None,
     }
 }

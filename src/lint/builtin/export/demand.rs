@@ -39,6 +39,8 @@ pub enum Kind {
     Leads,
     /// The axis of the batch is resampled to a fixed number of rows.
     Resamples,
+    /// The axis is cut at half of this, and both parts must be equal, or the second be 1.
+    Halves,
     /// This output of the model is declared with the size.
     Declared(ValueId),
 }
@@ -279,6 +281,6 @@ pub fn input_name<'a>(cx: &LintContext<'a>, node: &Node, input: usize) -> &'a st
     node.input(input).map_or("", |value: ValueId| cx.name(value))
 }
 
-fn broadcasts(op: &str) -> bool {
+pub fn broadcasts(op: &str) -> bool {
     operator("", op).is_some_and(|operator| operator.broadcasts())
 }

@@ -5,6 +5,7 @@ mod baked;
 mod conflict;
 mod demand;
 mod free;
+mod halves;
 mod one_hot;
 mod parts;
 mod range;

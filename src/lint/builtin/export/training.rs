@@ -1,6 +1,9 @@
 //! EXP010: layers that were left in training mode.
 
+use std::cell::OnceCell;
+
 use super::Detector;
+use super::reach::Reach;
 use crate::diag::known::TRAINING_MODE;
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::{Node, NodeId};
@@ -46,13 +49,19 @@ fn training(cx: &LintContext, node: NodeId, part: Part, message: String, label: 
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
+    let reach = OnceCell::new();
+    // Weights that are standardised, as in networks without normalisation, go by their own mean in inference too.
+    let is_of_data = |node: &Node| {
+        let reach = reach.get_or_init(|| Reach::new(cx.model));
+        node.input(0).is_none_or(|x| reach.depends_on_inputs(x))
+    };
     for (id, node) in cx.nodes().filter(|(_, node)| node.domain().is_empty()) {
         let opset = cx.opset(node);
         let found = match &*node.op_type {
             "Dropout" if is_training_dropout(cx, node, opset) => {
                 Some(dropout(cx, id, mode_of_dropout(opset)))
             }
-            "BatchNormalization" if is_training_batch_norm(node, opset) => {
+            "BatchNormalization" if is_training_batch_norm(node, opset) && is_of_data(node) => {
                 let part =
                     if opset >= BATCH_NORM_WITH_MODE { Part::Attr("training_mode") } else { Part::Whole };
                 Some(batch_norm(cx, id, part))

@@ -48,7 +48,8 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
     };
     // Without a constant that widened it, the computation is in double since its author casts to it; and so it is where
     // the author's line says so.
-    let is_meant = region.constants.is_empty() || region.entries.iter().all(|&cast| is_written(cx, cast));
+    let is_meant = !region.constants.iter().any(|&constant| may_widen(cx, &region.entries, constant))
+        || region.entries.iter().all(|&cast| is_written(cx, cast));
     let rule = if is_meant { FLOAT64_PROMOTION.at(Level::Info) } else { FLOAT64_PROMOTION };
     let mut finding =
         cx.at_node(rule, entry, Part::Whole, message).label(format!("{from} becomes double here"));
@@ -62,6 +63,13 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
         "create the constants as {from}: dtype={}, or torch.float64 nowhere",
         torch_name(from)
     )))
+}
+
+/// Whether a constant may have widened what is cast: in PyTorch, one without axes widens only what has none either.
+fn may_widen(cx: &LintContext, entries: &[NodeId], constant: ValueId) -> bool {
+    let has_axes = |fact: &Fact| fact.rank().is_some_and(|rank| rank > 0);
+    let has_none = cx.facts[constant].rank() == Some(0);
+    !has_none || !entries.iter().all(|&cast| cx.input(&cx.model.nodes[cast], 0).is_some_and(has_axes))
 }
 
 /// Whether the line of Python that a cast came from casts to double itself: `x.double()`, `x.to(torch.float64)`.
