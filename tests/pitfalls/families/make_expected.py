@@ -88,8 +88,8 @@ for artifact in exported:
         if is_right(artifact) and not always:
             rows += [(artifact, "-", 0, 0), (f"{artifact}+src", "-", 0, 0)]
     elif kind == "torch25.onnx" and is_wrong(artifact):
-        # of a size that it fixed, this exporter makes a name: no line of Python made that
-        rows.append((artifact, "baked-shape", 0, 0))
+        # of a size that it fixed, this exporter makes a name
+        rows.append((artifact, "baked-shape", *spans[case][1:]))
     elif kind == "torchir.txt":
         rows += [(artifact, *at_user(w)) for w in rules if w[0] in IN_GRAPH or traced and w[0] in IN_IR]
         if not rules and is_right(f"{case}.ts17.onnx"):
