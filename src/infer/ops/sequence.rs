@@ -262,7 +262,7 @@ mod tests {
             parts = SplitToSequence <axis = 1, keepdims = 0> (x, sizes)
             kept = SequenceAt(parts, one)
         }";
-        check(text, &["dropped: float[7]", "unknown: float[?]", "kept: float[n, 6]"]);
+        check(text, &["dropped: float[7]", "unknown: float[...]", "kept: float[n, 6]"]);
     }
 
     #[test]
