@@ -46,9 +46,9 @@ fn numbered(cx: &LintContext, input: ValueId, axis: usize, number: i64) -> Findi
         "axis {axis} of the input `{name}` is free by the name `{number}`, which is the size that the export fixed"
     );
     let mut finding = BAKED_SHAPE
-        .at(Level::Warning)
+        .at(Level::Info)
         .finding(message, cx.places.declaration(input))
-        .label("a runtime takes any size here, and the graph is right for one")
+        .label("a runtime takes any size here, and the graph may be right for one")
         .note("torch.export found that `forward` works for this size alone: a loop over the axis, or a table of its length")
         .help("write it for any size; or leave the axis out of dynamic_shapes, so that the model says what it takes");
     finding.source = cx.places.source_of_value(input);
