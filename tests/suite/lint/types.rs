@@ -74,13 +74,13 @@ fn types_that_may_differ() {
 fn double_among_floats() {
     finds(
         17,
-        "g (float16[N] x) => (float16[N] y) <double k = {3}> { d = Cast <to = 11> (x)  e = Div (d, k)  f = Sqrt (e)  y = Cast <to = 10> (f) }",
+        "g (float16[N] x) => (float16[N] y) <double[1] k = {3}> { d = Cast <to = 11> (x)  e = Div (d, k)  f = Sqrt (e)  y = Cast <to = 10> (f) }",
         &["DTY002 warning"],
     );
     // It comes out as it is.
     finds(
         17,
-        "g (float[N] x) => (double[N] y) <double k = {3}> { d = Cast <to = 11> (x)  y = Add (d, k) }",
+        "g (float[N] x) => (double[N] y) <double[1] k = {3}> { d = Cast <to = 11> (x)  y = Add (d, k) }",
         &["DTY002 warning"],
     );
     // Double is what the model is in.
