@@ -10,8 +10,8 @@ pub fn is_open<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v 
     if matches!(known.work, Work::View | Work::Move | Work::Elementwise | Work::Control) {
         return false;
     }
-    // What is masked by minus infinity has no part in the sum: all agree on that.
-    let is_masked = matches!(op, "Softmax" | "Attention");
+    // What is masked by minus infinity has no part in the sum, and is not the greatest: all agree on that.
+    let is_masked = matches!(op, "Softmax" | "Attention" | "ReduceMax");
     let is_told = |x: &f64| x.is_finite() || is_masked && *x == f64::NEG_INFINITY;
     inputs.into_iter().any(|val| !all(val, is_told))
 }
