@@ -34,13 +34,8 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=rules");
     println!("cargo:rerun-if-changed=src/rules/outline.rs");
-    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-    let mut paths = Vec::new();
-    collect(&root.join("rules"), "rule", &mut paths)?;
-    paths.sort();
     let mut embedded = Embedded::default();
-    for full in paths {
-        let path = full.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
+    for (path, full) in files("rules", "rule")? {
         embedded.files += &format!("    ({path:?}, include_str!({:?})),\n", full.to_string_lossy());
         embedded.add(&path, &fs::read_to_string(&full)?).map_err(|why| format!("{path}: {why}"))?;
     }
@@ -60,13 +55,8 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
 /// Writes `targets.rs`: the names of the target files, by which they are asked for, and their texts.
 fn embed_targets(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=targets");
-    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-    let mut paths = Vec::new();
-    collect(&root.join("targets"), "target", &mut paths)?;
-    paths.sort();
     let mut entries = String::new();
-    for full in paths {
-        let path = full.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
+    for (path, full) in files("targets", "target")? {
         let text = fs::read_to_string(&full)?;
         let said = |word: &'static str| {
             text.lines().filter_map(move |line| line.trim().strip_prefix(word)?.split_whitespace().next())
@@ -80,6 +70,19 @@ fn embed_targets(out: &Path) -> Result<(), Box<dyn Error>> {
     }
     fs::write(out.join("targets.rs"), format!("static EMBEDDED: &[Embedded] = &[\n{entries}];\n"))?;
     Ok(())
+}
+
+/// The files of a kind below a folder of the package, sorted: each by its path from the package on, and in full.
+fn files(folder: &str, ending: &str) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let mut paths = Vec::new();
+    collect(&root.join(folder), ending, &mut paths)?;
+    paths.sort();
+    let named = |full: PathBuf| {
+        let path = full.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
+        Ok((path, full))
+    };
+    paths.into_iter().map(named).collect()
 }
 
 /// The tables that are written, entry by entry as Rust.
