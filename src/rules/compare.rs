@@ -1,9 +1,12 @@
 //! Comparisons of data, some of which are sizes that no number is known of.
 
+use std::borrow::Cow;
+
 use super::arith;
 use super::datum::Datum;
 use super::expr::CompareOp;
 use crate::graph::dim::{Answer, Bounds, Dim};
+use crate::infer;
 
 /// Compares where these bounds of symbols hold. Undecided is `None`.
 #[derive(Clone, Copy)]
@@ -60,9 +63,16 @@ impl Comparison<'_> {
         all_decided.then_some(true)
     }
 
-    /// Whether a list has an item that is equal.
+    /// Whether a list, or a tensor that the file holds, has an item that is equal.
     pub fn contains(self, item: &Datum, list: &Datum) -> Option<bool> {
-        let Datum::List(items) = list else { return None };
+        let items = match list {
+            Datum::List(items) => Cow::Borrowed(items),
+            Datum::Tensor(tensor) => match Datum::from_array(&infer::array(tensor)?)? {
+                Datum::List(items) => Cow::Owned(items),
+                _ => return None,
+            },
+            _ => return None,
+        };
         let answers: Vec<_> = items.iter().map(|other| self.compare(CompareOp::Eq, item, other)).collect();
         match answers.contains(&Some(true)) {
             true => Some(true),
