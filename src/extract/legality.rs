@@ -45,14 +45,12 @@ impl Target {
     /// The first that does not take it.
     pub fn taken(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
         let key = egraph.analysis.tables.op(call.op);
-        for profile in self.profiles.iter().filter(|profile| profile.speaks_of(&key.domain, &key.name)) {
-            let enode = ENode::Call(call.clone());
-            let enode = egg::Language::map_children(enode, |child| egraph.find(child));
-            let Some(class) = egraph.lookup(enode.clone()) else { continue };
-            let Some(index) = egraph[class].nodes.iter().position(|other| *other == enode) else { continue };
-            let node = NodeRef { class: egraph.find(class), index: u32::try_from(index).unwrap_or(u32::MAX) };
-            let host = &ClassHost::of_nodes(egraph);
-            let asked = Asked { host, node, domain: &key.domain, op: &key.name, epoch: key.epoch };
+        let mut speaking =
+            self.profiles.iter().filter(|profile| profile.speaks_of(&key.domain, &key.name)).peekable();
+        let Some(node) = speaking.peek().and_then(|_| place(egraph, call)) else { return Ok(()) };
+        let host = &ClassHost::of_nodes(egraph);
+        let asked = Asked { host, node, domain: &key.domain, op: &key.name, epoch: key.epoch };
+        for profile in speaking {
             if let Answer::No(refusal) = profile.ask(&asked) {
                 let obstacle = Obstacle::Refused { by: profile.label(), why: refusal.why };
                 return Err(Illegal { obstacle, since: None });
@@ -133,6 +131,14 @@ impl Target {
         };
         Some(question(&op, u16::try_from(opset).unwrap_or(u16::MAX)))
     }
+}
+
+/// Where a call stands in the e-graph.
+fn place(egraph: &EGraph, call: &Call) -> Option<NodeRef> {
+    let enode = egg::Language::map_children(ENode::Call(call.clone()), |child| egraph.find(child));
+    let class = egraph.find(egraph.lookup(enode.clone())?);
+    let index = egraph[class].nodes.iter().position(|other| *other == enode)?;
+    Some(NodeRef { class, index: u32::try_from(index).ok()? })
 }
 
 fn operand(egraph: &EGraph, child: Id) -> Operand {

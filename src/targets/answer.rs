@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::profile::{Evidence, Known, Line, Profile};
+use super::profile::{Closed, Evidence, Known, Line, Profile};
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher;
@@ -63,23 +63,32 @@ impl Profile {
                     return Answer::Unknown;
                 }
             }
-            if let Some(evidence) = self.closed.iter().find(|closed| closed.known == known) {
-                let why = otherwise(lines.iter().filter(|line| line.epoch == asked.epoch));
-                return Answer::No(Refusal { evidence: evidence.clone(), why });
+            if asked.epoch.is_some() && self.takes_domain(known, asked.domain) {
+                return Answer::Yes;
+            }
+            if let Some(closed) = self.closed.iter().find(|closed| closed.evidence.known == known) {
+                let why = otherwise(lines.iter().filter(|line| line.epoch == asked.epoch), closed);
+                return Answer::No(Refusal { evidence: closed.evidence.clone(), why });
             }
         }
         Answer::Unknown
     }
+
+    /// Whether all operators of a domain are known to be taken.
+    fn takes_domain(&self, known: Known, domain: &str) -> bool {
+        self.domains.iter().any(|(taken, evidence)| evidence.known == known && **taken == *domain)
+    }
 }
 
 /// Why a node is refused that no line of those about its operator takes.
-fn otherwise<'l>(lines: impl Iterator<Item = &'l Line>) -> String {
+fn otherwise<'l>(lines: impl Iterator<Item = &'l Line>, closed: &Closed) -> String {
     let taken = lines.filter(|line| line.is_taken);
     let mut taken: Vec<&str> = taken.filter_map(|line| Some(&*line.test.as_ref()?.text)).collect();
     taken.dedup();
-    match taken.is_empty() {
-        true => "is not among the operators that are taken".to_owned(),
-        false => format!("is taken only where {}", taken.join(", or ")),
+    match (taken.is_empty(), &closed.because) {
+        (false, _) => format!("is taken only where {}", taken.join(", or ")),
+        (true, Some(because)) => because.to_string(),
+        (true, None) => "is not among the operators that are taken".to_owned(),
     }
 }
 

@@ -43,8 +43,10 @@ pub enum FactAst {
     Ir(RangeAst),
     /// `needs static except axis 0`.
     Static { free: Vec<i64> },
-    /// `nothing else`.
-    NothingElse(Span),
+    /// `domain ai.onnx, ai.onnx.ml`.
+    Domains(Vec<Name>),
+    /// `nothing else because "…"`.
+    NothingElse { because: Option<Name> },
     /// `op Conv@1, Gemm where { … } because "…"`.
     Op(LineAst),
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::ast::{FactAst, LineAst, RangeAst, SectionAst, TargetAst, VersionAst};
-use super::profile::{Evidence, Known, Line, Profile, Range, Test};
+use super::profile::{Closed, Evidence, Known, Line, Profile, Range, Test};
 use crate::diag::Finding;
+use crate::graph::normal_domain;
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::{Source, Span};
 use crate::rules::check::{Faults, node_tests};
@@ -72,6 +73,7 @@ pub(super) fn check(ast: &TargetAst, faults: &mut Faults) -> Option<Target> {
         ir: Range::ALL,
         fixed: None,
         evidence: Vec::new(),
+        domains: Vec::new(),
         lines: FxHashMap::default(),
         closed: Vec::new(),
     };
@@ -112,7 +114,14 @@ fn add(profile: &mut Profile, section: &SectionAst, faults: &mut Faults) {
             FactAst::Opset(range) => profile.opset = profile.opset.meet(checked(range, faults)),
             FactAst::Ir(range) => profile.ir = profile.ir.meet(checked(range, faults)),
             FactAst::Static { free } => profile.fixed = Some(free.clone()),
-            FactAst::NothingElse(_) => profile.closed.push(evidence.clone()),
+            FactAst::Domains(domains) => {
+                let names = domains.iter().map(|name| normal_domain(Some(&*name.text)).into());
+                profile.domains.extend(names.map(|name| (name, evidence.clone())));
+            }
+            FactAst::NothingElse { because } => {
+                let because = because.as_ref().map(|name| name.text.clone());
+                profile.closed.push(Closed { evidence: evidence.clone(), because });
+            }
             FactAst::Op(line) => add_line(profile, line, &evidence, faults),
         }
     }

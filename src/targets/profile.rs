@@ -85,6 +85,13 @@ pub(super) struct Line {
     pub because: Option<Arc<str>>,
 }
 
+/// That what is known in a way is all there is.
+#[derive(Clone, Debug)]
+pub(super) struct Closed {
+    pub evidence: Arc<Evidence>,
+    pub because: Option<Arc<str>>,
+}
+
 /// The conditions of a line.
 #[derive(Debug)]
 pub(super) struct Test {
@@ -114,8 +121,10 @@ pub struct Profile {
     pub evidence: Vec<Arc<Evidence>>,
     /// By domain and operator.
     pub(super) lines: FxHashMap<Arc<str>, FxHashMap<Arc<str>, Vec<Line>>>,
+    /// Domains all of whose operators are taken, but for those that a line refuses.
+    pub(super) domains: Vec<(Arc<str>, Arc<Evidence>)>,
     /// What lists all that is taken.
-    pub(super) closed: Vec<Arc<Evidence>>,
+    pub(super) closed: Vec<Closed>,
 }
 
 impl Profile {

@@ -150,6 +150,7 @@ fn of_version(versions: &[Arc<Profile>], version: &str, wanted: &[u64]) -> Profi
         ir: upto(bounds.1),
         fixed: None,
         evidence: Vec::new(),
+        domains: Vec::new(),
         lines: Default::default(),
         closed: Vec::new(),
     }

@@ -15,7 +15,7 @@ pub const TARGETS: Language = Language { rule: known::BAD_TARGET, strings: Strin
 /// How a thing may be known.
 const KNOWN: [&str; 3] = ["measured", "documented", "inferred"];
 
-const FACTS: [&str; 6] = ["opset", "ir", "needs", "op", "not", "nothing"];
+const FACTS: [&str; 7] = ["opset", "ir", "needs", "domain", "op", "not", "nothing"];
 
 fn unknown_word(cursor: &mut Cursor, word: &Name, what: &str, known: &[&str]) -> Reported {
     let message = with_suggestion(format!("`{}` is no {what}", word.text), &word.text, known.iter().copied());
@@ -120,10 +120,11 @@ fn fact(cursor: &mut Cursor, word: &Name) -> Parsed<FactAst> {
         "opset" => FactAst::Opset(range(cursor)?),
         "ir" => FactAst::Ir(range(cursor)?),
         "needs" => needs(cursor)?,
+        "domain" => domains(cursor)?,
         "op" => FactAst::Op(line(cursor, true)?),
         "not" if cursor.eat_word("op") => FactAst::Op(line(cursor, false)?),
         "not" => return Err(cursor.expected("`op`: what is not taken")),
-        "nothing" if cursor.eat_word("else") => FactAst::NothingElse(cursor.since(word.span)),
+        "nothing" if cursor.eat_word("else") => FactAst::NothingElse { because: because(cursor)? },
         "nothing" => return Err(cursor.expected("`else`")),
         _ => return Err(unknown_word(cursor, word, "fact of a target", &FACTS)),
     })
@@ -165,8 +166,31 @@ fn line(cursor: &mut Cursor, is_taken: bool) -> Parsed<LineAst> {
     if cursor.eat_word("where") {
         line.conditions = conditions(cursor)?;
     }
-    if cursor.eat_word("because") {
-        line.because = Some(cursor.string("why, in quotes")?);
-    }
+    line.because = because(cursor)?;
     Ok(line)
+}
+
+/// `because "…"`, where it is there.
+fn because(cursor: &mut Cursor) -> Parsed<Option<Name>> {
+    if cursor.eat_word("because") { cursor.string("why, in quotes").map(Some) } else { Ok(None) }
+}
+
+/// `ai.onnx, ai.onnx.ml`.
+fn domains(cursor: &mut Cursor) -> Parsed<FactAst> {
+    let mut domains = vec![domain(cursor)?];
+    while cursor.eat(",") {
+        domains.push(domain(cursor)?);
+    }
+    Ok(FactAst::Domains(domains))
+}
+
+/// `ai.onnx.ml`: words with a dot between each two.
+fn domain(cursor: &mut Cursor) -> Parsed<Name> {
+    let first = cursor.ident("a domain, such as ai.onnx.ml")?.span;
+    let mut end = first;
+    while cursor.eat(".") {
+        end = cursor.ident("what follows in the name of the domain")?.span;
+    }
+    let span = first.to(end);
+    Ok(Name { text: cursor.source.slice(span).into(), span })
 }

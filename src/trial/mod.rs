@@ -19,18 +19,27 @@ use crate::rules::plain::PlainHost;
 use crate::rules::plan::plan;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Body, Direction, Example, Expect, Phase, Rule, Safety};
+use crate::targets::Targets;
 use numbers::{Claim, Outcome};
+use run::{Runtime, Unrunnable};
 
 /// A rule that is tried: alone, and among others that help where it does not reach a target by itself.
 pub struct Trial<'r> {
     rule: &'r Rule,
     alone: RuleSet,
     others: &'r RuleSet,
+    runtime: Option<Runtime<'r>>,
 }
 
 impl<'r> Trial<'r> {
     pub fn new(rule: &'r Rule, others: &'r RuleSet) -> Self {
-        Trial { rule, alone: RuleSet::of(rule.clone()), others }
+        Trial { rule, alone: RuleSet::of(rule.clone()), others, runtime: None }
+    }
+
+    /// With a runtime that is asked where our evaluator does not have an operator.
+    #[must_use]
+    pub fn running_in(self, runtime: Runtime<'r>) -> Self {
+        Trial { runtime: Some(runtime), ..self }
     }
 
     /// Whether an example holds.
@@ -52,12 +61,12 @@ impl<'r> Trial<'r> {
 
     /// Whether the rule gives just this, is silent on it, and computes the same.
     fn becomes(&self, example: &Example, wanted: &Model) -> Result<(), String> {
-        let result = self.apply(&self.alone, example.model.clone(), example.target)?;
+        let result = self.apply(&self.alone, example.model.clone(), example)?;
         let (wanted, got) = (canonical::text(wanted), canonical::text(&result));
         if wanted != got {
             return Err(format!("wanted\n{wanted}got\n{got}"));
         }
-        let again = canonical::text(&self.apply(&self.alone, result, example.target)?);
+        let again = canonical::text(&self.apply(&self.alone, result, example)?);
         if again != got && self.rule.phase != Phase::Convert {
             return Err(format!("not silent on its own result:\n{again}"));
         }
@@ -75,8 +84,18 @@ impl<'r> Trial<'r> {
             return Err("nothing changes".to_owned());
         }
         let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
-        match numbers::compare(&example.model, &result, &claim) {
+        let mut compared = numbers::compare(&example.model, &result, &claim);
+        if let (Outcome::Skipped(Unrunnable::NotEvaluated(_)), Some(runtime)) = (&compared, self.runtime) {
+            compared = numbers::compare_in(runtime, &example.model, &result, &claim);
+        }
+        match compared {
             Outcome::Equal => Ok(()),
+            // What a target has of its own, only a runtime that has it can run.
+            Outcome::Skipped(Unrunnable::NotEvaluated(_))
+                if example.profile.is_some() && self.runtime.is_none() =>
+            {
+                Ok(())
+            }
             Outcome::Skipped(why) => Err(format!("it cannot be run: {why:?}")),
             Outcome::NeverRan(why) => Err(format!("no inputs were found that it takes: {why}")),
             Outcome::Differs(why) => Err(why),
@@ -89,7 +108,7 @@ impl<'r> Trial<'r> {
     /// # Errors
     /// Why nothing comes of it.
     pub fn outcome(&self, example: &Example) -> Result<(fix::Outcome, Safety), String> {
-        let with = |rules| self.fix(rules, example.model.clone(), example.target);
+        let with = |rules| self.fix(rules, example.model.clone(), example);
         match with(&self.alone) {
             Ok(outcome) => Ok((outcome, self.rule.safety)),
             Err(by_itself) => {
@@ -116,13 +135,16 @@ impl<'r> Trial<'r> {
         if found == wanted { Ok(()) } else { Err(format!("wanted {wanted:#?}, found {found:#?}")) }
     }
 
-    fn apply(&self, rules: &RuleSet, model: Model, target: Option<i64>) -> Result<Model, String> {
-        self.fix(rules, model, target).map(|outcome| outcome.model)
+    fn apply(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<Model, String> {
+        self.fix(rules, model, example).map(|outcome| outcome.model)
     }
 
-    fn fix(&self, rules: &RuleSet, model: Model, target: Option<i64>) -> Result<fix::Outcome, String> {
+    /// What comes of a model where an example says that it is to go.
+    fn fix(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<fix::Outcome, String> {
         let unsafe_fixes = self.rule.safety == Safety::Unsafe;
-        let options = Options { opset: target, unsafe_fixes, ..Options::default() };
+        let named = example.profile.iter().map(|name| Targets::default().find(name));
+        let targets = named.collect::<Result<_, _>>()?;
+        let options = Options { opset: example.target, targets, unsafe_fixes, ..Options::default() };
         let outcome = fix::fix(model, &options, rules);
         if outcome.report.refused.contains(&*self.rule.code) {
             return Err(format!("what it rewrites contradicts what is known: {:?}", outcome.report.notes));

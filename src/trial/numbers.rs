@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::inputs::{self, Inputs, Numbers};
-use super::run::{Failure, Unrunnable, run};
+use super::run::{Failure, Runtime, Unrunnable, run};
 use crate::graph::{ElemType, Model};
 use crate::infer::{
     self,
@@ -74,8 +74,32 @@ fn is_whole_elsewhere(region: &[f64]) -> bool {
     leading.into_iter().all(|(start, end)| (*start, *end) == (0.0, 1.0))
 }
 
+/// How one of two models is run.
+type Run<'r> = &'r mut dyn FnMut(&Inputs) -> Result<Vec<Val>, Failure>;
+
 /// Runs both, on the inputs that the model before takes.
 pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
+    let (mut first, mut second) =
+        (|inputs: &Inputs| run(before, inputs), |inputs: &Inputs| run(after, inputs));
+    compare_runs(before, claim, &mut first, &mut second)
+}
+
+/// As [`compare`] does, in a runtime.
+pub fn compare_in(runtime: Runtime, before: &Model, after: &Model, claim: &Claim) -> Outcome {
+    let mut first = match runtime(before) {
+        Ok(loaded) => loaded,
+        Err(why) => return Outcome::NeverRan(why),
+    };
+    let mut second = match runtime(after) {
+        Ok(loaded) => loaded,
+        Err(why) => return Outcome::Differs(format!("is not loaded after it: {why}")),
+    };
+    let mut first = |inputs: &Inputs| first(inputs).map_err(Failure::BadInput);
+    let mut second = |inputs: &Inputs| second(inputs).map_err(Failure::BadInput);
+    compare_runs(before, claim, &mut first, &mut second)
+}
+
+fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outcome {
     let sets = match inputs::sets(before) {
         Ok(sets) => sets,
         Err(why) => return Outcome::Skipped(why),
@@ -91,7 +115,7 @@ pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
         if numbers == Numbers::Special && claim.safety != Safety::Exact {
             continue;
         }
-        let wanted = match run(before, inputs) {
+        let wanted = match first(inputs) {
             Ok(wanted) if set.are_as_declared(before, &wanted) => wanted,
             Ok(_) => {
                 last = "its outputs are not as declared".to_owned();
@@ -107,7 +131,7 @@ pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
                 continue;
             }
         };
-        let found = match run(after, inputs) {
+        let found = match second(inputs) {
             Ok(found) => found,
             Err(Failure::Unrunnable(why)) => return Outcome::Skipped(why),
             Err(Failure::BadInput(why)) => {

@@ -30,6 +30,12 @@ pub enum Failure {
     BadInput(String),
 }
 
+/// A model that a runtime has loaded: its outputs on given inputs, or why it has none.
+pub type Loaded = Box<dyn FnMut(&FxHashMap<Arc<str>, Array>) -> Result<Vec<Val>, String>>;
+
+/// Runs models as our evaluator does not: loads one, or says why not.
+pub type Runtime<'r> = &'r dyn Fn(&Model) -> Result<Loaded, String>;
+
 /// What one run may cost: examples are small.
 const LIMITS: Limits = Limits { bytes: 1 << 23, work: 1 << 27 };
 

@@ -1,8 +1,10 @@
 //! The examples in the rules hold.
 
+use onnx_lint::cli::fix::verify::arrays;
 use onnx_lint::diag::Finding;
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::rules::rule::Rule;
 use onnx_lint::trial::Trial;
 
 /// The rules that are built in, or those of the folder that `ONNX_LINT_RULES` names: so that somebody who
@@ -18,13 +20,22 @@ pub fn rules_at_hand() -> (RuleSet, Vec<Finding>) {
     }
 }
 
+/// With ONNX Runtime where it is at hand: `ORT_DYLIB_PATH` names it, as `tests/environment.sh` sets it.
+pub fn trial<'r>(rule: &'r Rule, rules: &'r RuleSet) -> Trial<'r> {
+    let trial = Trial::new(rule, rules);
+    match std::env::var_os("ORT_DYLIB_PATH") {
+        Some(_) => trial.running_in(&arrays::load),
+        None => trial,
+    }
+}
+
 #[test]
 fn examples_hold() {
     let (rules, faults) = rules_at_hand();
     assert_eq!(faults, []);
     let mut failures = Vec::new();
     for rule in rules.iter() {
-        let trial = Trial::new(rule, &rules);
+        let trial = trial(rule, &rules);
         for example in &rule.examples {
             if let Err(failure) = trial.check(example) {
                 failures.push(format!("{} {}, example {:?}: {failure}", rule.code, rule.name, example.name));

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use onnx_lint::diag::render::{Format, Look, Run, render};
+use onnx_lint::rules::registry::RuleSet;
+use onnx_lint::rules::rule::Rule;
+use onnx_lint::schema;
 use onnx_lint::targets::Targets;
 
 use crate::tool::{Ran, Sandbox};
@@ -18,6 +21,7 @@ target toy {
   version 2.1 {
     measured "in the device" on "2026-11-22" {
       opset 7..=18  ir ..=9
+      domain com.microsoft
       op Relu, Sigmoid@6
       op HardSigmoid where { dtype(X) == float }
       not op Concat where { @axis != 0  all([dtype(x) for x in inputs], float) }
@@ -81,6 +85,7 @@ fn faults_of_target_files_are_said_at_their_places() {
     check("fact-unknown", "op Relu", "opp Relu");
     check("not-what", "not op NonZero", "not NonZero");
     check("nothing-what", "nothing else", "nothing more");
+    check("domain-what", "domain com.microsoft", "domain 1");
     check("needs-what", "needs static", "needs dynamic");
     check("needs-axis", "except axis 0", "except 0");
     check("range-empty", "7..=18", "18..=7");
@@ -199,6 +204,25 @@ fn what_is_written_for_a_target_is_what_it_takes() {
     assert_eq!((again.status, again.stdout.as_str()), (0, "All checks passed.\n"), "{again:?}");
 }
 
+/// A domain as a whole, and why there is nothing else.
+#[test]
+fn operators_of_a_runtime_alone_are_written_in_those_of_the_standard() {
+    let model = "<ir_version: 10, opset_import: [\"\" : 21, \"com.microsoft\" : 1]>\n\
+        main (float[N,4] x, float[4] b) => (float[N,4] y, uint32[N,4] z) {\n  \
+        y = com.microsoft.BiasGelu (x, b)\n  z = com.microsoft.MurmurHash3 (x)\n}\n";
+    let sandbox = sandbox(model);
+    snapshot("targets", "standard", &lint(&sandbox, "standard").stdout);
+    snapshot("targets", "no-standard-form", &fix(&sandbox, &["--target", "standard"]).stderr);
+    sandbox.write("model.onnxtxt", model.replace("MurmurHash3", "Gelu").replace("uint32", "float"));
+    let ran = fix(&sandbox, &["--target", "standard"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
+    assert!(!out.contains("com.microsoft.") && out.contains("z = Gelu (x)"), "{out}");
+    // Where nothing is said of a target, its own operators are what it came with.
+    let plain = fix(&sandbox, &[]);
+    assert!(plain.stderr.contains("nothing to change"), "{plain:?}");
+}
+
 #[test]
 fn what_cannot_be_had_is_refused_as_a_whole() {
     let sandbox = sandbox(MIXED);
@@ -213,4 +237,20 @@ fn what_cannot_be_had_is_refused_as_a_whole() {
     let ran = fix(&sandbox, &["--target", "toy,new"]);
     assert!(ran.stderr.contains("there is no opset that all of Toy NPU 2.1, Toy NPU 2.1 load"), "{ran:?}");
     assert!(!sandbox.files().contains(&"out.onnxtxt".to_owned()));
+}
+
+/// Every operator that ONNX Runtime alone has is written in those of the standard by a rule, or its page says why not.
+#[test]
+fn operators_of_onnx_runtime_have_a_rule_or_a_reason() {
+    let (rules, _) = RuleSet::embedded();
+    let matched = rules.iter().flat_map(Rule::directions).flat_map(|direction| &direction.pattern.nodes);
+    let written = matched.filter(|node| &*node.op.domain == "com.microsoft").map(|node| &*node.op.name);
+    let page = include_str!("../../rules/contrib/README.md");
+    let (_, table) = page.split_once("## What has no rule").expect("the table");
+    let excused = table.split('`').skip(1).step_by(2);
+    let said: Vec<&str> = written.chain(excused).collect();
+    for op in schema::ops("com.microsoft") {
+        let times = said.iter().filter(|said| **said == op).count();
+        assert!(times == 1, "{op} is said {times} times");
+    }
 }

@@ -71,7 +71,8 @@ fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example 
         }
     };
     let model = model(whole(ast, ast.graph.clone(), opset), ast, of_analysis, faults);
-    Example { name: ast.name.text.clone(), model, target, expect, span: ast.span }
+    let profile = ast.profile.as_ref().map(|name| name.text.clone());
+    Example { name: ast.name.text.clone(), model, target, profile, expect, span: ast.span }
 }
 
 /// The graph after the rewrite. Where only nodes are given, the interface is that of the graph before,

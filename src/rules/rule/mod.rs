@@ -157,6 +157,8 @@ pub struct Example {
     pub model: Model,
     /// The opset of ai.onnx that the model is to be converted to.
     pub target: Option<i64>,
+    /// What is to take it, as `--target` names it: a rule knows no targets.
+    pub profile: Option<Arc<str>>,
     pub expect: Expect,
     pub span: Span,
 }

@@ -223,6 +223,8 @@ pub struct ExampleAst {
     pub opset: Option<(i64, Span)>,
     /// The second number of `from N to M`.
     pub target: Option<(i64, Span)>,
+    /// `for NAME`.
+    pub profile: Option<Name>,
     /// Where the example is a whole model: its `<ir_version: …>`.
     pub header: Option<Header>,
     pub graph: Graph,

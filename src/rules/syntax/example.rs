@@ -2,19 +2,20 @@
 
 use super::RULES;
 use super::ast::{BecomesAst, Entry, EntryKind, ExampleAst, ExpectAst};
-use crate::graph::syntax::ast::Model;
+use crate::graph::syntax::ast::{Model, Name};
 use crate::graph::syntax::cursor::{Cursor, Parsed};
 use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::text::{self, Text};
 use crate::graph::syntax::{Source, Span, node, number};
 
-/// `example "name" [at opset N | from N to M] { graph } computes | becomes { nodes } | unchanged | finds "…"`; in
+/// `example "name" [at opset N | from N to M] [for TARGET] { graph } computes | becomes { nodes } | unchanged | finds "…"`; in
 /// the place of the graph, a whole model.
 ///
 /// `keyword` is the place of the word `example`, which has been read.
 pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
     let name = cursor.string("the name of the example in quotes")?;
     let (opset, target) = opsets(cursor)?;
+    let profile = profile(cursor)?;
     let open = cursor.expect("{")?;
     let is_whole = cursor.at("<");
     let Model { header, graph, functions } = text::model_in_braces(cursor)?;
@@ -23,7 +24,19 @@ pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
     let expect = expect(cursor)?;
     let inside = Span { start: open.end, end: close.start };
     let span = cursor.since(keyword);
-    Ok(ExampleAst { name, opset, target, header, graph, functions, expect, inside, text: None, span })
+    Ok(ExampleAst {
+        name,
+        opset,
+        target,
+        profile,
+        header,
+        graph,
+        functions,
+        expect,
+        inside,
+        text: None,
+        span,
+    })
 }
 
 type Opset = Option<(i64, Span)>;
@@ -40,6 +53,11 @@ fn opsets(cursor: &mut Cursor) -> Parsed<(Opset, Opset)> {
         return Ok((Some(opset), Some(opset_number(cursor)?)));
     }
     Ok((None, None))
+}
+
+/// `for standard`, where it is there.
+fn profile(cursor: &mut Cursor) -> Parsed<Option<Name>> {
+    if cursor.eat_word("for") { cursor.ident("the name of a target").map(Some) } else { Ok(None) }
 }
 
 /// `but "name" [at opset N | from N to M] with "text" as "text", … unchanged`: the example before it, with other
@@ -92,6 +110,7 @@ pub fn variant(cursor: &mut Cursor, keyword: Span, before: &[Entry]) -> Parsed<E
             name,
             opset: opset.or(base.opset),
             target: if opset.is_some() { target } else { base.target },
+            profile: base.profile.clone(),
             header: is_whole.then_some(header),
             graph,
             functions,

@@ -13,10 +13,9 @@ use indexmap::IndexMap;
 use onnx_lint::graph::syntax::{Source, Span};
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Example, Expect, Phase, Rule};
-use onnx_lint::trial::Trial;
 use rayon::prelude::*;
 
-use crate::rules::rules_at_hand;
+use crate::rules::{rules_at_hand, trial};
 use sites::{Fault, FaultKind, faults, with_fault};
 
 /// Mutants that may live, by home and fault, each with the reason why no example can tell.
@@ -108,7 +107,7 @@ fn survives(mutant: &Mutant, rules: &RuleSet) -> bool {
     mutant.rules.iter().all(|rule| {
         let wrong = with_fault(rule, &mutant.fault);
         let others = rules.overlaid(&RuleSet::of(wrong.clone()));
-        let trial = Trial::new(&wrong, &others);
+        let trial = trial(&wrong, &others);
         let mut examples: Vec<&Example> = rule.examples.iter().collect();
         examples.sort_by_key(|example| cost(&example.expect));
         examples.iter().all(|example| trial.check(example).is_ok())

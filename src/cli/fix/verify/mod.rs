@@ -1,5 +1,6 @@
 //! `--verify`: runs the model before and after in ONNX Runtime, at several sizes.
 
+pub mod arrays;
 mod compare;
 mod inputs;
 pub mod library;
