@@ -8,7 +8,7 @@ use super::complex::{self, Part};
 use super::graph::Builder;
 use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
 use crate::schema::aten::{self, Kind, Literal, Param, Signature};
-use crate::torch::{Argument, Node};
+use crate::torch::{Argument, Input, Node};
 
 /// A call as a node takes it.
 pub struct Called {
@@ -86,7 +86,10 @@ fn trim(inputs: &mut Vec<Option<ValueId>>) {
 fn given<'n>(node: &'n Node, signature: &Signature, position: usize) -> Option<&'n Argument> {
     let name = signature.params[position].name;
     let named = node.inputs.iter().find(|input| input.name.as_deref() == Some(name));
-    let by_place = || node.inputs.get(position).filter(|input| input.name.is_none());
+    // What is written in place is called `self` there, whatever the functional form calls it.
+    let is_nameless =
+        |input: &&Input| input.name.is_none() || position == 0 && node.op.in_place_of().is_some();
+    let by_place = || node.inputs.get(position).filter(is_nameless);
     named.or_else(by_place).map(|input| &input.argument)
 }
 
@@ -160,7 +163,7 @@ fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(
 }
 
 /// A value, or a number as a constant; `None` for none.
-fn operand(builder: &mut Builder, argument: &Argument) -> Result<Option<ValueId>, String> {
+pub fn operand(builder: &mut Builder, argument: &Argument) -> Result<Option<ValueId>, String> {
     Ok(match argument {
         Argument::None => None,
         Argument::Value(value) => Some(builder.value_of(*value)?),

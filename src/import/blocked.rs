@@ -9,11 +9,12 @@ use crate::diag::known;
 use crate::diag::{Finding, Place};
 use crate::torch::{NodeId, Trace};
 
-/// That a program writes into something that it does not return.
-pub fn written(name: &str) -> Finding {
-    let message = format!("the program writes into `{name}`, which an ONNX model cannot do");
-    let finding = known::NOT_CONVERTIBLE.finding(message, Place::File);
-    finding.help("call `.eval()` before exporting, or return the new value")
+/// That a program writes into an input of its caller.
+pub fn written_input(name: &str) -> Finding {
+    let message = format!("the program writes into its input `{name}`; the model leaves it as it is");
+    known::INPUT_WRITTEN
+        .finding(message, Place::File)
+        .help("what the model returns is right; who needs the changed input, too, has to return it")
 }
 
 /// That a program as a whole cannot be converted.

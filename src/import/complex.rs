@@ -94,8 +94,7 @@ impl Builder<'_> {
         let by_parts = BY_PARTS.split_whitespace().any(|name| name == base);
         let done = if by_parts { self.by_parts(node) } else { self.whole(node) };
         self.part = Part::Real;
-        done?;
-        self.write(node)
+        done
     }
 
     fn by_parts(&mut self, node: &Node) -> Result<(), String> {
@@ -145,7 +144,7 @@ impl Builder<'_> {
     /// The imaginary part of an operand: `None` for what is real.
     pub fn imaginary_of(&self, argument: &Argument) -> Option<ValueId> {
         match argument {
-            Argument::Value(value) => self.imaginary.get(value).copied(),
+            Argument::Value(value) => self.part(*value, Part::Imaginary),
             _ => None,
         }
     }
@@ -182,7 +181,7 @@ impl Builder<'_> {
     pub fn returned(&mut self, value: torch::ValueId) -> Result<(ValueId, Type), String> {
         let real = self.value_of(value)?;
         let ty = declared(&self.trace.value(value).ty);
-        let Some(imaginary) = self.imaginary.get(&value).copied() else { return Ok((real, ty)) };
+        let Some(imaginary) = self.part(value, Part::Imaginary) else { return Ok((real, ty)) };
         let last = self.constant(Tensor::int64s(vec![1], &[-1]));
         let parts = [real, imaginary];
         let parts = parts.map(|part| Some(self.onnx("Unsqueeze", vec![Some(part), Some(last)], Vec::new())));

@@ -1,101 +1,259 @@
 //! Writes in place as values of their own.
 //!
-//! What was written into is another value from there on. Where views share its elements, each of them would have to
-//! be another one, too.
+//! What was written into is another value from there on. Where it is a view, so is what it is a view of: the part that the
+//! view shows is put into it. Other views of the same elements are made anew when they are read next.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::alias::{Link, is_tensor_list, link, operands};
+use super::complex::Part;
 use super::graph::Builder;
-use crate::torch::{self, Argument, Node, Op};
+use crate::torch::{self, Definition, Node, NodeId};
 
-/// Which values share elements.
+/// How many views may be made anew one within the other.
+const MAX_DEPTH: usize = 64;
+
+/// What is known of values that share elements.
 #[derive(Default)]
 pub struct Writes {
-    /// For a value that may share its elements with another one, that one.
-    bases: FxHashMap<torch::ValueId, torch::ValueId>,
-    /// What has views.
+    /// What is another value under another name.
+    same: FxHashMap<torch::ValueId, torch::ValueId>,
+    /// For what is a view, how it came to be.
+    views: FxHashMap<torch::ValueId, View>,
+    /// For a view, the tensor whose elements it shows in the end.
+    roots: FxHashMap<torch::ValueId, torch::ValueId>,
+    /// What something else is, or may be, a view of.
     viewed: FxHashSet<torch::ValueId>,
+    /// For what may share its elements with other tensors: those, and how often they had been written into by then.
+    unsure: FxHashMap<torch::ValueId, Vec<(torch::ValueId, usize)>>,
+    /// How often the elements of a root were written into.
+    counts: FxHashMap<torch::ValueId, usize>,
+    /// Up to which of these writes a value is up to date.
+    seen: FxHashMap<torch::ValueId, usize>,
+    depth: usize,
+    /// What was written into of all that came from outside, in order.
+    pub outside: Vec<torch::ValueId>,
 }
 
-/// Operators whose result may be a view of their first operand.
-const VIEWS: [&str; 42] = [
-    "alias",
-    "as_strided",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "chunk",
-    "contiguous",
-    "detach",
-    "diagonal",
-    "expand",
-    "expand_as",
-    "flatten",
-    "hsplit",
-    "imag",
-    "mH",
-    "mT",
-    "movedim",
-    "narrow",
-    "numpy_T",
-    "permute",
-    "ravel",
-    "real",
-    "reshape",
-    "reshape_as",
-    "select",
-    "slice",
-    "split",
-    "split_with_sizes",
-    "squeeze",
-    "swapaxes",
-    "swapdims",
-    "t",
-    "to",
-    "transpose",
-    "unbind",
-    "unflatten",
-    "unfold",
-    "unsqueeze",
-    "view",
-    "view_as",
-    "view_as_real",
-    "vsplit",
-];
+/// Output `place` of `node`, as a view of `base`.
+#[derive(Clone, Copy)]
+pub struct View {
+    pub base: torch::ValueId,
+    pub node: NodeId,
+    pub place: usize,
+}
+
+impl Writes {
+    /// The value under whose name another one is known.
+    pub fn of(&self, mut value: torch::ValueId) -> torch::ValueId {
+        while let Some(&with) = self.same.get(&value) {
+            value = with;
+        }
+        value
+    }
+
+    /// Lets a value be another one, under another name.
+    pub fn unite(&mut self, value: torch::ValueId, with: torch::ValueId) {
+        let with = self.of(with);
+        if value != with {
+            self.same.insert(value, with);
+        }
+    }
+
+    fn root(&self, value: torch::ValueId) -> torch::ValueId {
+        self.roots.get(&value).copied().unwrap_or(value)
+    }
+
+    /// How often the elements of a value were written into.
+    fn count(&self, value: torch::ValueId) -> usize {
+        self.counts.get(&self.root(value)).copied().unwrap_or(0)
+    }
+
+    fn seen(&self, value: torch::ValueId) -> usize {
+        self.seen.get(&value).copied().unwrap_or(0)
+    }
+
+    /// Forgets what was known of a value: it is made by a node anew, as in the body of a loop that is said twice.
+    pub fn forget(&mut self, value: torch::ValueId) {
+        self.same.remove(&value);
+        self.views.remove(&value);
+        self.roots.remove(&value);
+        self.unsure.remove(&value);
+        self.viewed.remove(&value);
+        let count = self.count(value);
+        self.seen.insert(value, count);
+    }
+}
 
 impl Builder<'_> {
-    /// Takes note of what a node views, and of what it writes into.
-    pub fn write(&mut self, node: &Node) -> Result<(), String> {
-        let operand = node.inputs.first().and_then(|input| match input.argument {
-            Argument::Value(value) => Some(value),
-            _ => None,
+    /// Lets a value be what it is now, after all that was written into what it shows.
+    pub fn refresh(&mut self, value: torch::ValueId) -> Result<(), String> {
+        let root = self.writes.root(value);
+        if let Some(others) = self.writes.unsure.get(&root)
+            && others.iter().any(|&(other, seen)| self.writes.count(other) > seen)
+        {
+            let name = &self.trace.value(value).name;
+            return Err(format!("`{name}` may share its elements with what was written into since"));
+        }
+        let now = self.writes.count(root);
+        let (mut stale, mut at) = (Vec::new(), value);
+        while self.writes.seen(at) < now {
+            let Some(&view) = self.writes.views.get(&at) else { break };
+            stale.push(view.node);
+            at = view.base;
+        }
+        if self.writes.depth >= MAX_DEPTH {
+            return Err("its views depend on each other too deeply".to_owned());
+        }
+        self.writes.depth += 1;
+        let made = stale.into_iter().rev().try_for_each(|node| {
+            self.remake(node)?;
+            for &output in &self.trace.node(node).outputs {
+                self.writes.seen.insert(output, now);
+            }
+            Ok(())
         });
-        let Some(operand) = operand else { return Ok(()) };
-        if is_view(&node.op) {
-            self.writes.viewed.insert(operand);
-            self.writes.bases.extend(node.outputs.iter().map(|&output| (output, operand)));
-            return Ok(());
+        self.writes.depth -= 1;
+        made
+    }
+
+    /// Takes note of what the results of a node show, and of what it writes into.
+    pub fn write(&mut self, id: NodeId) -> Result<(), String> {
+        let node = self.trace.node(id);
+        let first = node.inputs.first().map(|input| &input.argument);
+        if node.op.in_place_of().is_some() {
+            let Some(operand) = self.trace.receiver(node) else {
+                return Err("it writes into what is no single tensor".to_owned());
+            };
+            let Some(&result) = node.outputs.first() else {
+                return Err("what it writes is not recorded".to_owned());
+            };
+            return self.written(node, self.writes.of(operand), result);
         }
-        if node.op.in_place_of().is_none() {
-            return Ok(());
+        if let Some(name) = self.statistics(node) {
+            return Err(format!("it keeps statistics in `{name}` while it trains: call `.eval()` first"));
         }
-        let Some(&written) = node.outputs.first() else { return Ok(()) };
-        if self.writes.bases.contains_key(&operand) || self.writes.viewed.contains(&operand) {
-            return Err("it writes into what shares its elements with another tensor".to_owned());
+        for (place, &output) in node.outputs.iter().enumerate() {
+            self.writes.forget(output);
+            match link(self.trace, node, output) {
+                Link::Copy => {}
+                Link::View if first.is_some_and(|first| !is_tensor_list(self.trace, first)) => {
+                    let Some(base) = self.trace.receiver(node) else { continue };
+                    let base = self.writes.of(base);
+                    let (root, count) = (self.writes.root(base), self.writes.count(base));
+                    self.writes.views.insert(output, View { base, node: id, place });
+                    self.writes.roots.insert(output, root);
+                    self.writes.seen.insert(output, count);
+                    self.writes.viewed.insert(base);
+                }
+                Link::View | Link::Perhaps => {
+                    let of = operands(self.trace, node).into_iter().map(|value| self.writes.of(value));
+                    let of: Vec<_> = of.map(|value| (value, self.writes.count(value))).collect();
+                    self.writes.viewed.extend(of.iter().map(|(value, _)| *value));
+                    self.writes.unsure.insert(output, of);
+                }
+            }
         }
-        if self.is_given(operand) {
-            return Err("it writes into an input or a buffer".to_owned());
-        }
-        self.rebind(operand, written);
         Ok(())
     }
 
-    fn is_given(&self, value: torch::ValueId) -> bool {
-        !matches!(self.trace.value(value).definition, torch::Definition::Node(..))
+    /// The buffer that a normalisation changes, which no result of it shows.
+    fn statistics(&self, node: &Node) -> Option<&str> {
+        let flag = match node.op.aten()? {
+            "batch_norm" | "native_batch_norm" | "_native_batch_norm_legit" => "training",
+            "instance_norm" => "use_input_stats",
+            _ => return None,
+        };
+        let given = |name: &str| node.inputs.iter().find(|input| input.name.as_deref() == Some(name));
+        let trains = given(flag).is_some_and(|flag| self.trace.bool(&flag.argument) != Some(false));
+        let kept = self.trace.as_value(&given("running_mean")?.argument).filter(|_| trains)?;
+        let kept = self.trace.value(self.writes.root(self.writes.of(kept)));
+        (kept.definition == Definition::Lifted).then_some(&*kept.name)
     }
-}
 
-fn is_view(op: &Op) -> bool {
-    let base = op.in_place_of().or(op.aten());
-    base.is_some_and(|base| VIEWS.contains(&base)) && (op.in_place_of().is_none() || op.writes().is_none())
+    /// Lets `operand`, and all that it shows, be what a node has written: `result`.
+    fn written(
+        &mut self,
+        node: &Node,
+        operand: torch::ValueId,
+        result: torch::ValueId,
+    ) -> Result<(), String> {
+        self.writes.forget(result);
+        if node.op.writes().is_none() {
+            return self.reshaped(node, operand, result);
+        }
+        let root = self.writes.root(operand);
+        if self.writes.unsure.contains_key(&root) {
+            return Err("it writes into what may share its elements with another tensor".to_owned());
+        }
+        if !self.is_of_this_graph(root) {
+            return Err("it writes, within a body, into what comes from outside of it".to_owned());
+        }
+        let (mut path, mut at) = (Vec::new(), operand);
+        while let Some(&view) = self.writes.views.get(&at) {
+            self.refresh(view.base)?;
+            path.push((at, view));
+            at = view.base;
+        }
+        self.rename(operand, result);
+        for (child, view) in path.iter().copied() {
+            if self.is_complex(child) != self.is_complex(view.base) {
+                return Err("it writes into a part of complex numbers".to_owned());
+            }
+            for part in [Part::Real, Part::Imaginary] {
+                let (Some(child), Some(base)) = (self.part(child, part), self.part(view.base, part)) else {
+                    continue;
+                };
+                let base = self.base_with(&view, base, child)?;
+                self.define(view.base, part, base);
+            }
+        }
+        let now = self.writes.count(root) + 1;
+        self.writes.counts.insert(root, now);
+        for value in path.iter().map(|(child, _)| *child).chain([root]) {
+            self.writes.seen.insert(value, now);
+        }
+        self.writes.unite(result, operand);
+        let is_outside = match self.trace.value(root).definition {
+            Definition::Input(block, _) => block == self.trace.body,
+            Definition::Node(..) => false,
+            Definition::Lifted | Definition::Missing => true,
+        };
+        if is_outside && !self.writes.outside.contains(&root) {
+            self.writes.outside.push(root);
+        }
+        Ok(())
+    }
+
+    /// Lets a tensor have the shape that an operator gives it in place.
+    fn reshaped(
+        &mut self,
+        node: &Node,
+        operand: torch::ValueId,
+        result: torch::ValueId,
+    ) -> Result<(), String> {
+        let writes = &mut self.writes;
+        if matches!(node.op.in_place_of(), Some("detach" | "requires_grad")) {
+            writes.unite(result, operand);
+            return Ok(());
+        }
+        let is_shared = writes.views.contains_key(&operand)
+            || writes.viewed.contains(&operand)
+            || writes.unsure.contains_key(&operand);
+        if is_shared || !matches!(self.trace.value(operand).definition, Definition::Node(..)) {
+            return Err("it gives another shape to what shares its elements with another tensor".to_owned());
+        }
+        // What was known as the operand is the result from here on.
+        writes.unite(operand, result);
+        Ok(())
+    }
+
+    /// Lets a value be what another one is.
+    fn rename(&mut self, value: torch::ValueId, to: torch::ValueId) {
+        for part in [Part::Real, Part::Imaginary] {
+            if let Some(made) = self.part(to, part) {
+                self.define(value, part, made);
+            }
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::complex::{Part, as_pairs, part_of};
+use super::complex::{Part, part_of};
 use super::functional::Writes;
 use super::place::{SourceKeys, metadata};
 use super::{OPSET, argument, blocked, promote};
@@ -16,7 +16,7 @@ use crate::graph::{
 };
 use crate::read::pt2::Exported;
 use crate::schema::aten;
-use crate::torch::{self, Argument, Definition, Size, Trace};
+use crate::torch::{self, Size, Trace};
 
 /// Where PyTorch's own exporter keeps the ranges of symbols.
 const RANGES: &str = "pkg.torch.export.ExportedProgram.range_constraints";
@@ -28,35 +28,33 @@ const IR_VERSION: i64 = 8;
 pub struct Imported {
     pub model: Model,
     pub origins: FxHashMap<NodeId, torch::NodeId>,
+    /// What is said of a program that is converted.
+    pub remarks: Vec<Finding>,
 }
 
 /// The program as a graph of nodes of the domain `aten`.
 pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
-    if let Some(name) = exported.written.first() {
-        return Err(vec![blocked::written(name)]);
-    }
     let mut builder = Builder::new(&exported.trace);
     builder.inputs(exported)?;
-    let mut findings = Vec::new();
-    for &node in &exported.trace.block(exported.trace.body).nodes {
-        if let Err(why) = builder.node(node) {
-            findings.push(blocked::at(&exported.trace, node, &why));
-            builder.pretend(node);
-        }
-    }
-    if findings.is_empty()
-        && let Err(why) = builder.outputs()
+    builder.nodes(exported.trace.body);
+    if builder.blockers.is_empty()
+        && let Err(why) = builder.outputs(exported)
     {
-        findings.push(blocked::program(&why));
+        builder.blockers.push(blocked::program(&why));
     }
-    if findings.is_empty() { Ok(builder.finish()) } else { Err(findings) }
+    if builder.blockers.is_empty() { Ok(builder.finish()) } else { Err(builder.blockers) }
 }
 
 /// Makes the nodes of one graph.
 pub struct Builder<'t> {
     pub trace: &'t Trace,
     pub model: Model,
+    /// The graph that nodes are added to.
+    pub graph: GraphId,
     origins: FxHashMap<NodeId, torch::NodeId>,
+    /// What has no form, and what is lost.
+    pub blockers: Vec<Finding>,
+    pub remarks: Vec<Finding>,
     values: FxHashMap<torch::ValueId, ValueId>,
     /// The imaginary parts of those of `values` that are complex.
     pub imaginary: FxHashMap<torch::ValueId, ValueId>,
@@ -67,6 +65,8 @@ pub struct Builder<'t> {
     /// Numbers that stand where a tensor may: they do not widen the type of one.
     pub numbers: FxHashSet<ValueId>,
     pub writes: Writes,
+    /// What the model is given for an input or a weight.
+    pub given: FxHashMap<torch::ValueId, ValueId>,
     keys: SourceKeys,
     /// The node of the trace that is being said.
     at: Option<torch::NodeId>,
@@ -95,14 +95,18 @@ impl<'t> Builder<'t> {
         }
         Builder {
             trace,
+            graph: model.main,
             model,
             origins: FxHashMap::default(),
+            blockers: Vec::new(),
+            remarks: Vec::new(),
             values: FxHashMap::default(),
             imaginary: FxHashMap::default(),
             part: Part::Real,
             types: FxHashMap::default(),
             numbers: FxHashSet::default(),
             writes: Writes::default(),
+            given: FxHashMap::default(),
             keys: SourceKeys::default(),
             at: None,
             names: FxHashMap::default(),
@@ -110,87 +114,37 @@ impl<'t> Builder<'t> {
     }
 
     fn finish(self) -> Imported {
-        Imported { model: self.model, origins: self.origins }
+        Imported { model: self.model, origins: self.origins, remarks: self.remarks }
     }
 
-    pub fn main(&self) -> GraphId {
-        self.model.main
-    }
-
-    /// The inputs of the caller, and what was lifted into inputs as initializers.
-    fn inputs(&mut self, exported: &Exported) -> Result<(), Vec<Finding>> {
-        for &input in &self.trace.block(self.trace.body).inputs {
-            let said = self.trace.value(input);
-            if said.definition == Definition::Lifted {
-                let Some(tensor) = exported.weights.get(&*said.name) else {
-                    return Err(vec![blocked::program(&format!(
-                        "there is no tensor for its input `{}`",
-                        said.name
-                    ))]);
-                };
-                let value = self.initializer(&said.name, as_pairs(tensor.clone()));
-                self.bind(input, value);
-                continue;
+    /// Says the nodes of a block in the graph at hand.
+    pub fn nodes(&mut self, block: torch::BlockId) {
+        for &id in &self.trace.block(block).nodes {
+            if let Err(why) = self.node(id) {
+                self.blockers.push(blocked::at(self.trace, id, &why));
+                self.pretend(id);
             }
-            let position = self.model.graphs[self.main()].inputs.len() as u32;
-            let value = self.value(&said.name, Def::Input(position));
-            let ty = self.given_type(input);
-            self.learn(value, &ty);
-            let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
-            let main = self.main();
-            self.model.graphs[main].inputs.push(Port { value, info });
-            self.bind(input, value);
         }
-        Ok(())
-    }
-
-    /// Lets a value of the trace be what the model is given for it.
-    fn bind(&mut self, of: torch::ValueId, given: ValueId) {
-        match self.is_complex(of) {
-            true => self.halve(of, given),
-            false => self.define(of, Part::Real, given),
-        }
-    }
-
-    /// What the program returns; a value that is returned twice, or only passed on, is made by a node of its own.
-    fn outputs(&mut self) -> Result<(), String> {
-        let mut returned = FxHashSet::default();
-        for output in &self.trace.block(self.trace.body).outputs {
-            let (value, ty) = match output {
-                Argument::Value(value) => self.returned(*value)?,
-                // Whoever calls it knows what is no tensor.
-                _ => continue,
-            };
-            let is_made =
-                matches!(self.model.values[value].def, Def::Node { .. }) && !returned.contains(&value);
-            let value = if is_made { value } else { self.onnx("Identity", vec![Some(value)], Vec::new()) };
-            returned.insert(value);
-            let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
-            let main = self.main();
-            self.model.graphs[main].outputs.push(Port { value, info });
-        }
-        let is_tensor = |output: &Argument| match output {
-            Argument::Value(value) => self.trace.value(*value).ty.tensor().is_some(),
-            _ => false,
-        };
-        if !self.trace.block(self.trace.body).outputs.iter().any(is_tensor) {
-            return Err("it returns no tensor".to_owned());
-        }
-        let main = self.main();
-        self.model.graphs[main].value_info.retain(|port| !returned.contains(&port.value));
-        Ok(())
     }
 
     fn node(&mut self, id: torch::NodeId) -> Result<(), String> {
         let node = self.trace.node(id);
         self.at = Some(id);
         if !node.blocks.is_empty() {
-            return Err(format!("`{}` holds graphs, which are not converted yet", node.op));
+            return self.control(id);
         }
-        if node.outputs.is_empty() && node.op.writes().is_none() {
-            // Assertions, and what else gives nothing.
+        if node.is_check() {
             return Ok(());
         }
+        if let Some(why) = node.is_opaque() {
+            return Err(why.to_owned());
+        }
+        self.make(node)?;
+        self.write(id)
+    }
+
+    /// Says what a node computes.
+    fn make(&mut self, node: &torch::Node) -> Result<(), String> {
         if self.computes_complex(node) {
             return self.complex_node(node);
         }
@@ -203,7 +157,16 @@ impl<'t> Builder<'t> {
         for (&of, &value) in node.outputs.iter().zip(&outputs) {
             self.define(of, Part::Real, value);
         }
-        self.write(node)
+        Ok(())
+    }
+
+    /// Says once more what a node computes, of operands that have changed since.
+    pub fn remake(&mut self, id: torch::NodeId) -> Result<(), String> {
+        let (at, part) = (self.at, self.part);
+        (self.at, self.part) = (Some(id), Part::Real);
+        let made = self.make(self.trace.node(id));
+        (self.at, self.part) = (at, part);
+        made
     }
 
     /// Lets what a node makes be there, so that nothing more is said of what takes it.
@@ -216,11 +179,23 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The value for one of the trace.
-    pub fn value_of(&self, value: torch::ValueId) -> Result<ValueId, String> {
-        let found = self.values.get(&value).copied();
-        let found = found.ok_or_else(|| format!("`{}` is made nowhere", self.trace.value(value).name))?;
-        Ok(found)
+    /// The value for one of the trace, as it is by now.
+    pub fn value_of(&mut self, value: torch::ValueId) -> Result<ValueId, String> {
+        let value = self.writes.of(value);
+        self.refresh(value)?;
+        let found = self.part(value, Part::Real);
+        found.ok_or_else(|| format!("`{}` is made nowhere", self.trace.value(value).name))
+    }
+
+    /// A part of a value, if it is there.
+    pub fn part(&self, value: torch::ValueId, part: Part) -> Option<ValueId> {
+        let parts = if part == Part::Imaginary { &self.imaginary } else { &self.values };
+        parts.get(&self.writes.of(value)).copied()
+    }
+
+    /// Whether a value is made in the graph at hand.
+    pub fn is_of_this_graph(&self, value: torch::ValueId) -> bool {
+        self.part(value, Part::Real).is_none_or(|value| self.model.values[value].graph == self.graph)
     }
 
     pub fn define(&mut self, of: torch::ValueId, part: Part, value: ValueId) {
@@ -228,15 +203,6 @@ impl<'t> Builder<'t> {
             Part::Imaginary => self.imaginary.insert(of, value),
             Part::Real | Part::Both => self.values.insert(of, value),
         };
-    }
-
-    /// Lets a value of the trace be another one from here on: what was written into it.
-    pub fn rebind(&mut self, value: torch::ValueId, to: torch::ValueId) {
-        for parts in [&mut self.values, &mut self.imaginary] {
-            if let Some(&part) = parts.get(&to) {
-                parts.insert(value, part);
-            }
-        }
     }
 
     /// A value with the type that the trace says.
@@ -252,27 +218,47 @@ impl<'t> Builder<'t> {
     pub fn declare(&mut self, value: ValueId, ty: Type) {
         self.learn(value, &ty);
         let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
-        let main = self.main();
-        self.model.graphs[main].value_info.push(Port { value, info });
+        self.model.graphs[self.graph].value_info.push(Port { value, info });
     }
 
     pub fn value(&mut self, name: &str, def: Def) -> ValueId {
-        let graph = self.main();
-        let taken = self.names.entry(Arc::from(name)).or_insert(0);
-        *taken += 1;
-        let name = if *taken == 1 { Arc::from(name) } else { Arc::from(format!("{name}__{taken}")) };
+        let (name, graph) = (self.fresh(name), self.graph);
         self.model.values.push(Value { name, graph, def, initial: None })
     }
 
-    fn initializer(&mut self, name: &str, tensor: Tensor) -> ValueId {
+    /// A name that no value has, like this one.
+    pub fn fresh(&mut self, name: &str) -> Arc<str> {
+        let taken = self.names.entry(Arc::from(name)).or_insert(0);
+        *taken += 1;
+        if *taken == 1 { Arc::from(name) } else { Arc::from(format!("{name}__{taken}")) }
+    }
+
+    /// Constants are all of the main graph, where bodies see them.
+    pub fn initializer(&mut self, name: &str, tensor: Tensor) -> ValueId {
+        let main = self.model.main;
+        let graph = std::mem::replace(&mut self.graph, main);
         let value = self.value(name, Def::Missing);
-        let main = self.main();
+        self.graph = graph;
         initialize(&mut self.model, main, value, tensor);
         value
     }
 
     pub fn constant(&mut self, tensor: Tensor) -> ValueId {
         self.initializer("constant", tensor)
+    }
+
+    /// A node of PyTorch's with one output, of this type.
+    pub fn aten(
+        &mut self,
+        op: &str,
+        inputs: Vec<Option<ValueId>>,
+        attrs: Vec<Attribute>,
+        ty: Type,
+    ) -> ValueId {
+        let output = self.value(op, Def::Missing);
+        self.declare(output, ty);
+        self.add((aten::DOMAIN, op), inputs, vec![Some(output)], attrs);
+        output
     }
 
     /// A node of ai.onnx with one output.
@@ -291,7 +277,7 @@ impl<'t> Builder<'t> {
         outputs: Vec<Option<ValueId>>,
         attrs: Vec<Attribute>,
     ) -> NodeId {
-        let graph = self.main();
+        let graph = self.graph;
         let first = outputs.iter().flatten().next().copied();
         let origin = self.at.map(|at| self.trace.node(at));
         let metadata = origin.map_or_else(Metadata::new, |node| metadata(node, &mut self.keys));
@@ -326,7 +312,8 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn learn(&mut self, value: ValueId, ty: &Type) {
+    /// Takes note of the type of a value.
+    pub fn learn(&mut self, value: ValueId, ty: &Type) {
         if let TypeKind::Tensor { elem, shape } = &ty.kind {
             let elem = elem.and_then(ElemType::from_number);
             self.types.insert(value, (elem, shape.as_ref().map(Vec::len)));

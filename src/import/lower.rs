@@ -47,36 +47,38 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
     let known = by_operator(model, rules);
     let facts = infer::infer(model, infer::Options::default());
     let uses = Uses::new(model);
-    let host = PlainHost::new(model, model.main, &facts, &uses);
     let (mut patches, mut left) = (Vec::new(), Vec::new());
-    for &id in &model.graphs[model.main].nodes {
-        let node = &model.nodes[id];
-        if node.domain().is_empty() {
-            continue;
+    for (graph, it) in model.graphs.iter() {
+        let host = PlainHost::new(model, graph, &facts, &uses);
+        for &id in &it.nodes {
+            let node = &model.nodes[id];
+            if node.domain().is_empty() {
+                continue;
+            }
+            let rules = known.get(&(node.domain().to_owned(), node.op_type.to_string()));
+            let needed = node.outputs.iter().flatten().copied().filter(|value| uses.count(*value) > 0);
+            // What has no elements is a constant, whatever would make it.
+            let (empty, made): (Vec<_>, Vec<_>) = needed
+                .map(|value| (value, without_elements(&facts[value])))
+                .partition(|(_, empty)| empty.is_some());
+            let mut found = rules.into_iter().flatten().flat_map(|&(rule, direction)| {
+                let matches = matcher::find_at(&host, direction, id).into_iter();
+                matches.filter_map(|one| patch(&host, rule, direction, one)).collect::<Vec<_>>()
+            });
+            let found = match made.is_empty() {
+                true => Some(constants(model, id)),
+                false => found.find(|patch| made.iter().all(|(value, _)| patch.gives(*value))),
+            };
+            let Some(mut patch) = found else {
+                left.push(Left { node: id, has_rule: rules.is_some() });
+                continue;
+            };
+            for (value, array) in empty {
+                let array = array.filter(|_| !patch.gives(value)).map(Arc::new);
+                patch.constants.extend(array.map(|array| (Item::Old(value), array)));
+            }
+            patches.push(patch);
         }
-        let rules = known.get(&(node.domain().to_owned(), node.op_type.to_string()));
-        let needed = node.outputs.iter().flatten().copied().filter(|value| uses.count(*value) > 0);
-        // What has no elements is a constant, whatever would make it.
-        let (empty, made): (Vec<_>, Vec<_>) = needed
-            .map(|value| (value, without_elements(&facts[value])))
-            .partition(|(_, empty)| empty.is_some());
-        let mut found = rules.into_iter().flatten().flat_map(|&(rule, direction)| {
-            let matches = matcher::find_at(&host, direction, id).into_iter();
-            matches.filter_map(|one| patch(&host, rule, direction, one)).collect::<Vec<_>>()
-        });
-        let found = match made.is_empty() {
-            true => Some(constants(model, id)),
-            false => found.find(|patch| made.iter().all(|(value, _)| patch.gives(*value))),
-        };
-        let Some(mut patch) = found else {
-            left.push(Left { node: id, has_rule: rules.is_some() });
-            continue;
-        };
-        for (value, array) in empty {
-            let array = array.filter(|_| !patch.gives(value)).map(Arc::new);
-            patch.constants.extend(array.map(|array| (Item::Old(value), array)));
-        }
-        patches.push(patch);
     }
     if left.is_empty() { Ok(patches) } else { Err(left) }
 }

@@ -4,11 +4,14 @@
 //! become values of their own on the way (`functional`). Then rules of the phase `lower` say each node in ONNX
 //! (`lower`). What is left has no form there, and is said at its Python line.
 
+mod alias;
 mod argument;
 mod blocked;
 mod complex;
+mod control;
 mod functional;
 mod graph;
+mod interface;
 mod lower;
 mod place;
 mod promote;
@@ -21,13 +24,13 @@ use crate::rules::registry::RuleSet;
 /// The opset that lowerings are written in; converting to another comes after.
 pub const OPSET: i64 = 18;
 
-/// The model that computes what a program does.
+/// The model that computes what a program does, and what is said of it.
 ///
 /// # Errors
 /// What of it has no form in ONNX, or makes no sense.
-pub fn import(exported: &Exported, rules: &RuleSet) -> Result<Model, Vec<Finding>> {
+pub fn import(exported: &Exported, rules: &RuleSet) -> Result<(Model, Vec<Finding>), Vec<Finding>> {
     let mut imported = graph::build(exported)?;
     lower::lower(&mut imported, rules)
         .map_err(|left| blocked::findings(&imported, &exported.trace, &left))?;
-    Ok(imported.model)
+    Ok((imported.model, imported.remarks))
 }

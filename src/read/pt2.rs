@@ -11,12 +11,12 @@ mod schema;
 mod weights;
 
 use bytes::Bytes;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place};
 use crate::graph::Tensor;
-use crate::torch::Trace;
+use crate::torch::{Trace, ValueId};
 
 /// The program of an archive; findings say why there is none, or what of it could not be read.
 pub fn read(bytes: &[u8]) -> (Option<Trace>, Vec<Finding>) {
@@ -33,8 +33,19 @@ pub struct Exported {
     pub trace: Trace,
     /// Parameters, buffers and constants, by the names of the inputs that they were lifted into.
     pub weights: FxHashMap<String, Tensor>,
-    /// What it writes into besides its outputs: buffers and inputs.
-    pub written: Vec<String>,
+    /// The names of those that outlive a run: buffers and parameters.
+    pub state: FxHashSet<String>,
+    /// What a program that was made functional would write into its inputs in the end.
+    pub updates: Vec<Update>,
+}
+
+/// A value that is written into an input.
+#[derive(Clone, Copy, Debug)]
+pub struct Update {
+    /// The input.
+    pub input: ValueId,
+    /// What it is in the end.
+    pub value: ValueId,
 }
 
 /// The program of an archive with its tensors, which stay slices of the file where they are stored as they are.
@@ -57,21 +68,15 @@ fn parse_with_tensors(json: &[u8], bytes: &Bytes) -> Result<Exported, String> {
     }
     let signature = &program.graph_module.signature;
     let weights = weights::Weights::of(bytes)?.lifted(signature)?;
-    let mutated = signature.output_specs.iter().flatten().filter(|(kind, _)| kind.ends_with("_mutation"));
-    let name = |said: &serde_json::Value| {
-        let name = ["buffer_name", "user_input_name", "parameter_name"]
-            .iter()
-            .find_map(|key| said.get(key)?.as_str());
-        name.unwrap_or("?").to_owned()
-    };
-    let written = mutated.map(|(_, said)| name(said)).collect();
-    Ok(Exported { trace: lower::lower(&program)?, weights, written })
+    let state = lower::state(signature);
+    let (trace, updates) = lower::lower(&program)?;
+    Ok(Exported { trace, weights, state, updates })
 }
 
 fn parse(json: &[u8]) -> Result<Trace, String> {
     let program =
         serde_json::from_slice(json).map_err(|error| format!("its program is no valid JSON: {error}"))?;
-    lower::lower(&program)
+    Ok(lower::lower(&program)?.0)
 }
 
 fn unreadable(reason: &str) -> Finding {

@@ -40,6 +40,7 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "index_put_non_consecutive",
     "index_put_rank",
     "inlined_function",
+    "input_written",
     "internal_error",
     "internal_fault",
     "item_baked",

@@ -148,6 +148,29 @@ pub struct Block {
     pub owner: Option<NodeId>,
 }
 
+impl Node {
+    /// Whether it only checks what was traced: it gives nothing, and changes nothing.
+    pub fn is_check(&self) -> bool {
+        const CHECKS: [&str; 3] = ["_assert", "sym_constrain", "_functional_sym_constrain"];
+        let of_checks = |name: &str| CHECKS.iter().any(|check| name.starts_with(check));
+        self.outputs.is_empty() && self.op.aten().is_some_and(of_checks)
+    }
+
+    /// Why nothing tells what it changes, where that is so.
+    pub fn is_opaque(&self) -> Option<&'static str> {
+        let is_out =
+            self.op.aten().is_some() && (&*self.op.overload == "out" || self.op.overload.ends_with("_out"));
+        let is_foreign =
+            self.op.aten().is_none() && self.op.name.ends_with('_') && !self.op.name.ends_with("__");
+        match () {
+            () if self.outputs.is_empty() => Some("it gives nothing, and what it changes is not known"),
+            () if is_out => Some("it writes into an argument"),
+            () if is_foreign => Some("its name says that it writes in place, and nothing says where"),
+            () => None,
+        }
+    }
+}
+
 impl Trace {
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]

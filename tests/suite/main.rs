@@ -24,6 +24,7 @@ mod lint;
 mod models;
 mod mutation;
 mod pitfalls;
+mod programs;
 mod readme;
 mod roundtrip;
 mod rules;

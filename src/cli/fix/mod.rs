@@ -303,7 +303,10 @@ fn imported(
     let model = model.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
     let (name, form, folder) = (Arc::from(name), Form::Binary, folder.to_owned());
     Ok(match model {
-        Ok(model) => Ok(ModelFile { name, model, findings, form, folder, bytes }),
+        Ok((model, remarks)) => {
+            let findings = [findings, remarks].concat();
+            Ok(ModelFile { name, model, findings, form, folder, bytes })
+        }
         Err(blockers) => Err(([findings, blockers].concat(), Status::Found)),
     })
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value as Json;
 
+use super::Update;
 use super::meta::{dict_keys, elem, module_path, root_class, source_line, tensor_type};
 use super::schema::{Graph, Node as NodeJson, Program, Signature, TensorMeta};
 use crate::torch::{
@@ -13,13 +14,13 @@ use crate::torch::{
     Type, Value, ValueId,
 };
 
-/// The trace of a program, or what of it makes no sense.
-pub fn lower(program: &Program) -> Result<Trace, String> {
+/// The trace of a program, with what it writes into its inputs in the end; or what of it makes no sense.
+pub fn lower(program: &Program) -> Result<(Trace, Vec<Update>), String> {
     let module = &program.graph_module;
     let mut lowering = Lowering { trace: empty_trace(), names: FxHashMap::default() };
     lowering.graph(&module.graph, BlockId(0), 0)?;
     let Lowering { mut trace, .. } = lowering;
-    apply_signature(&mut trace, &module.signature);
+    let updates = apply_signature(&mut trace, &module.signature);
     let ranges = program.range_constraints.iter().map(|(symbol, range)| SymbolRange {
         symbol: Arc::from(&**symbol),
         min: range.min_val.as_i64(),
@@ -31,7 +32,7 @@ pub fn lower(program: &Program) -> Result<Trace, String> {
     trace.output_keys =
         root_call.and_then(|call| dict_keys(&call.signature.as_ref()?.out_spec)).unwrap_or_default();
     trace.link_users();
-    Ok(trace)
+    Ok((trace, updates))
 }
 
 fn empty_trace() -> Trace {
@@ -50,17 +51,51 @@ fn empty_trace() -> Trace {
     }
 }
 
-/// Marks what was lifted into the inputs, and takes away the outputs that only write buffers back.
-fn apply_signature(trace: &mut Trace, signature: &Signature) {
+/// Marks what was lifted into the inputs, and takes away the outputs that only write inputs back.
+fn apply_signature(trace: &mut Trace, signature: &Signature) -> Vec<Update> {
     let inputs = trace.block(trace.body).inputs.clone();
-    for (input, spec) in inputs.into_iter().zip(&signature.input_specs) {
+    for (&input, spec) in inputs.iter().zip(&signature.input_specs) {
         if !spec.contains_key("user_input") {
             trace.values[input.index()].definition = Definition::Lifted;
         }
     }
-    let mut specs = signature.output_specs.iter();
+    // What is lifted has a name in the module and one in the program; inputs of the caller have just one.
+    let named =
+        signature.input_specs.iter().flatten().filter_map(|(kind, said)| {
+            Some((said.get(format!("{kind}_name"))?.as_str()?, input_name(said)?))
+        });
+    let named: FxHashMap<&str, &str> = named.collect();
+    let by_name = inputs.iter().map(|&input| (trace.value(input).name.clone(), input));
+    let by_name: FxHashMap<Arc<str>, ValueId> = by_name.collect();
     let body = trace.body.index();
-    trace.blocks[body].outputs.retain(|_| specs.next().is_none_or(|spec| spec.contains_key("user_output")));
+    let outputs = std::mem::take(&mut trace.blocks[body].outputs);
+    let (mut returned, mut updates) = (Vec::new(), Vec::new());
+    for (place, output) in outputs.into_iter().enumerate() {
+        let spec = signature.output_specs.get(place).and_then(|spec| spec.iter().next());
+        let Some((kind, said)) = spec.filter(|(kind, _)| *kind != "user_output") else {
+            returned.push(output);
+            continue;
+        };
+        let target =
+            kind.strip_suffix("_mutation").and_then(|kind| said.get(format!("{kind}_name"))?.as_str());
+        let target = target.map(|target| named.get(target).copied().unwrap_or(target));
+        if let (Some(&input), Argument::Value(value)) = (target.and_then(|name| by_name.get(name)), output) {
+            updates.push(Update { input, value });
+        }
+    }
+    trace.blocks[body].outputs = returned;
+    updates
+}
+
+/// The names of the inputs whose tensors a module keeps from one run to the next.
+pub fn state(signature: &Signature) -> FxHashSet<String> {
+    let specs = signature.input_specs.iter().flatten();
+    let kept = specs.filter(|(kind, _)| matches!(kind.as_str(), "buffer" | "parameter"));
+    kept.filter_map(|(_, said)| input_name(said).map(str::to_owned)).collect()
+}
+
+fn input_name(said: &Json) -> Option<&str> {
+    said.get("arg")?.get("name")?.as_str()
 }
 
 struct Lowering {

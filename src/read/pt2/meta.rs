@@ -13,7 +13,12 @@ use crate::torch::{Size, TensorType};
 
 /// Element type and shape.
 pub fn tensor_type(meta: &TensorMeta) -> TensorType {
-    TensorType { elem: elem(meta.dtype), shape: Some(meta.sizes.iter().map(size).collect()), strides: None }
+    let strides = meta.strides.iter().map(|stride| size(stride).traced()).collect::<Option<Vec<i64>>>();
+    TensorType {
+        elem: elem(meta.dtype),
+        shape: Some(meta.sizes.iter().map(size).collect()),
+        strides: strides.filter(|strides| strides.len() == meta.sizes.len()),
+    }
 }
 
 /// The numbers of `ScalarType` in `torch/_export/serde/schema.py`; they differ from those of PyTorch's C++.

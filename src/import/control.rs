@@ -1,0 +1,282 @@
+//! Operators that hold graphs: branches, loops, and what is only marked.
+
+use super::argument::operand;
+use super::complex::Part;
+use super::graph::{Builder, declared, tensor_type};
+use crate::graph::{
+    AttrValue, Attribute, Def, ElemType, Graph, GraphId, Owner, Port, Tensor, Type, ValueId, ValueInfo,
+};
+use crate::torch::{self, Argument, BlockId, NodeId};
+
+/// What the members of a list stand for, one value for each part of a complex one.
+type Parts = Vec<ValueId>;
+
+/// Operators that do what their graph does, and only say how: without gradients, in which precision, once more.
+const MARKS: [&str; 6] = [
+    "wrap",
+    "wrap_with_autocast",
+    "wrap_with_set_grad_enabled",
+    "tag_activation_checkpoint",
+    "hints_wrapper",
+    "invoke_subgraph",
+];
+
+impl Builder<'_> {
+    /// Says a node that holds graphs.
+    pub fn control(&mut self, id: NodeId) -> Result<(), String> {
+        let node = self.trace.node(id);
+        let not_yet = || Err(format!("`{}` holds graphs, and has no form here", node.op));
+        if &*node.op.namespace != "higher_order" {
+            return not_yet();
+        }
+        let given: Vec<Argument> = node.inputs.iter().map(|input| input.argument.clone()).collect();
+        let lists: Vec<&[Argument]> = given.iter().filter_map(|given| self.trace.list(given)).collect();
+        let blocks = &*node.blocks;
+        match (&*node.op.name, blocks, lists.as_slice()) {
+            (name, &[block], lists) if MARKS.contains(&name) => {
+                let plain = given.iter().filter(|given| matches!(given, Argument::Value(_)));
+                let plain: Vec<Argument> = plain.cloned().collect();
+                self.inline(
+                    id,
+                    block,
+                    lists.first().map_or(&*plain, |list| if plain.is_empty() { list } else { &plain }),
+                )
+            }
+            ("cond", &[yes, no], lists) => {
+                let condition = self.truth(given.first())?;
+                let operands = lists.first().copied().unwrap_or_default();
+                self.branches(id, condition, [yes, no], operands)
+            }
+            ("while_loop", &[test, body], [carried, rest @ ..]) => {
+                let rest = rest.concat();
+                self.while_loop(id, [test, body], carried, &rest)
+            }
+            ("map_impl", &[body], [scanned, rest @ ..]) => self.scan(id, body, &[], scanned, &rest.concat()),
+            ("scan", &[body], [carried, scanned, rest @ ..]) => {
+                self.scan(id, body, carried, scanned, &rest.concat())
+            }
+            _ => not_yet(),
+        }
+    }
+
+    /// Says the nodes of a graph in the place of the node that holds it. Its values are the operands themselves.
+    fn inline(&mut self, id: NodeId, block: BlockId, operands: &[Argument]) -> Result<(), String> {
+        let inputs = &self.trace.block(block).inputs;
+        if inputs.len() != operands.len() {
+            return Err(format!("{} operands for a graph of {} inputs", operands.len(), inputs.len()));
+        }
+        for (&input, operand) in inputs.iter().zip(operands) {
+            if let Argument::Value(value) = operand {
+                self.writes.unite(input, *value);
+            }
+        }
+        self.nodes(block);
+        let outputs = &self.trace.block(block).outputs;
+        for (&result, output) in self.trace.node(id).outputs.iter().zip(outputs) {
+            match output {
+                Argument::Value(value) => self.writes.unite(result, *value),
+                _ => return Err("a graph of it gives what is no tensor".to_owned()),
+            }
+        }
+        Ok(())
+    }
+
+    fn branches(
+        &mut self,
+        id: NodeId,
+        condition: ValueId,
+        blocks: [BlockId; 2],
+        operands: &[Argument],
+    ) -> Result<(), String> {
+        let operands = self.all(operands)?;
+        let mut attrs = Vec::new();
+        for (name, block) in ["then_branch", "else_branch"].into_iter().zip(blocks) {
+            let graph = self.body(|builder| {
+                builder.enter(block, &operands)?;
+                let made = builder.left(block)?;
+                builder.give(made);
+                Ok(())
+            })?;
+            attrs.push(Attribute::new(name, AttrValue::Graph(graph)));
+        }
+        self.results(id, "If", vec![Some(condition)], attrs)
+    }
+
+    fn while_loop(
+        &mut self,
+        id: NodeId,
+        [test, body]: [BlockId; 2],
+        carried: &[Argument],
+        rest: &[Argument],
+    ) -> Result<(), String> {
+        let (carried, rest) = (self.all(carried)?, self.all(rest)?);
+        self.enter(test, &[&*carried, &*rest].concat())?;
+        let first = self.tested(test)?;
+        let graph = self.body(|builder| {
+            builder.body_input("round", tensor_type(ElemType::Int64, Vec::new()));
+            builder.body_input("again", tensor_type(ElemType::Bool, Vec::new()));
+            let own = builder.own_inputs(body, carried.len());
+            builder.enter(body, &[&*own, &*rest].concat())?;
+            let made = builder.left(body)?;
+            let kept: Vec<Parts> = made.iter().map(|(_, parts)| parts.clone()).collect();
+            builder.enter(test, &[&*kept, &*rest].concat())?;
+            let again = builder.tested(test)?;
+            builder.give_one(again, tensor_type(ElemType::Bool, Vec::new()));
+            builder.give(made);
+            Ok(())
+        })?;
+        let inputs = [None, Some(first)].into_iter().chain(carried.concat().into_iter().map(Some)).collect();
+        self.results(id, "Loop", inputs, vec![Attribute::new("body", AttrValue::Graph(graph))])
+    }
+
+    fn scan(
+        &mut self,
+        id: NodeId,
+        body: BlockId,
+        carried: &[Argument],
+        scanned: &[Argument],
+        rest: &[Argument],
+    ) -> Result<(), String> {
+        let (carried, scanned, rest) = (self.all(carried)?, self.all(scanned)?, self.all(rest)?);
+        let graph = self.body(|builder| {
+            let own = builder.own_inputs(body, carried.len() + scanned.len());
+            builder.enter(body, &[&*own, &*rest].concat())?;
+            let made = builder.left(body)?;
+            builder.give(made);
+            Ok(())
+        })?;
+        let scanned = scanned.concat();
+        let count = AttrValue::Int(scanned.len() as i64);
+        let attrs =
+            vec![Attribute::new("body", AttrValue::Graph(graph)), Attribute::new("num_scan_inputs", count)];
+        let inputs = carried.concat().into_iter().chain(scanned).map(Some).collect();
+        self.results(id, "Scan", inputs, attrs)
+    }
+
+    /// The operands of a body, as they are now.
+    fn all(&mut self, operands: &[Argument]) -> Result<Vec<Parts>, String> {
+        operands.iter().map(|operand| self.both(operand)).collect()
+    }
+
+    fn both(&mut self, given: &Argument) -> Result<Parts, String> {
+        let value = operand(self, given)?.ok_or("an operand of it is missing")?;
+        Ok([value].into_iter().chain(self.imaginary_of(given)).collect())
+    }
+
+    /// Lets the inputs of a block be these values.
+    fn enter(&mut self, block: BlockId, operands: &[Parts]) -> Result<(), String> {
+        let inputs = &self.trace.block(block).inputs;
+        if inputs.len() != operands.len() {
+            return Err(format!("{} operands for a graph of {} inputs", operands.len(), inputs.len()));
+        }
+        for (&input, parts) in inputs.iter().zip(operands) {
+            self.writes.forget(input);
+            for (&value, part) in parts.iter().zip([Part::Real, Part::Imaginary]) {
+                self.define(input, part, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says the nodes of a block, and gives what it returns.
+    fn left(&mut self, block: BlockId) -> Result<Vec<(torch::ValueId, Parts)>, String> {
+        self.nodes(block);
+        let outputs = &self.trace.block(block).outputs;
+        let one = |output: &Argument| match output {
+            Argument::Value(value) => Ok((*value, self.both(output)?)),
+            _ => Err("a graph of it gives what is no tensor".to_owned()),
+        };
+        outputs.iter().map(one).collect()
+    }
+
+    /// What a block decides, as ONNX wants it.
+    fn tested(&mut self, block: BlockId) -> Result<ValueId, String> {
+        self.nodes(block);
+        self.truth(self.trace.block(block).outputs.first())
+    }
+
+    /// A truth value without axes.
+    fn truth(&mut self, argument: Option<&Argument>) -> Result<ValueId, String> {
+        let argument = argument.ok_or("nothing says its condition")?;
+        let value = operand(self, argument)?.ok_or("its condition is missing")?;
+        if self.known(value).1 == Some(0) {
+            return Ok(value);
+        }
+        let none = self.constant(Tensor::int64s(vec![0], &[]));
+        Ok(self.onnx("Reshape", vec![Some(value), Some(none)], Vec::new()))
+    }
+
+    /// A graph within the one at hand.
+    fn body(&mut self, say: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<GraphId, String> {
+        let outer = self.graph;
+        let graph = Graph { name: Some(self.fresh("body")), ..Graph::new(Owner::Model) };
+        self.graph = self.model.graphs.push(graph);
+        let inner = self.graph;
+        let said = say(self);
+        self.graph = outer;
+        said.map(|()| inner)
+    }
+
+    /// Inputs of a body for the first values that a block takes.
+    fn own_inputs(&mut self, block: BlockId, count: usize) -> Vec<Parts> {
+        let inputs: Vec<_> = self.trace.block(block).inputs.iter().copied().take(count).collect();
+        let own = |input| {
+            let name = self.trace.value(input).name.clone();
+            let parts = if self.is_complex(input) { 2 } else { 1 };
+            let made = |_| self.body_input(&name, declared(&self.trace.value(input).ty));
+            (0..parts).map(made).collect()
+        };
+        inputs.into_iter().map(own).collect()
+    }
+
+    fn body_input(&mut self, name: &str, ty: Type) -> ValueId {
+        let position = self.model.graphs[self.graph].inputs.len() as u32;
+        let value = self.value(name, Def::Input(position));
+        self.learn(value, &ty);
+        let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
+        self.model.graphs[self.graph].inputs.push(Port { value, info });
+        value
+    }
+
+    fn give(&mut self, made: Vec<(torch::ValueId, Parts)>) {
+        for (of, parts) in made {
+            for value in parts {
+                self.give_one(value, declared(&self.trace.value(of).ty));
+            }
+        }
+    }
+
+    /// Makes a value an output of the body at hand, by a node of its own: it may be from outside, or given twice.
+    fn give_one(&mut self, value: ValueId, ty: Type) {
+        let value = self.onnx("Identity", vec![Some(value)], Vec::new());
+        let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
+        self.model.graphs[self.graph].outputs.push(Port { value, info });
+    }
+
+    /// The node, and what it gives.
+    fn results(
+        &mut self,
+        id: NodeId,
+        op: &str,
+        inputs: Vec<Option<ValueId>>,
+        attrs: Vec<Attribute>,
+    ) -> Result<(), String> {
+        let mut outputs = Vec::new();
+        for &output in &self.trace.node(id).outputs {
+            self.writes.forget(output);
+            let parts =
+                if self.is_complex(output) { &[Part::Real, Part::Imaginary][..] } else { &[Part::Real] };
+            for &part in parts {
+                let value = self.output(output, part);
+                self.define(output, part, value);
+                outputs.push(Some(value));
+            }
+        }
+        let bodies: Vec<GraphId> = attrs.iter().flat_map(|attr| attr.value.graphs()).copied().collect();
+        let node = self.add(("", op), inputs, outputs, attrs);
+        for body in bodies {
+            self.model.graphs[body].owner = Owner::Node(node);
+        }
+        Ok(())
+    }
+}
