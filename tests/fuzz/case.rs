@@ -20,6 +20,8 @@ pub struct Case {
     pub model: Model,
     /// What elements an input wants, where any will not do.
     pub fills: FxHashMap<Arc<str>, Fill>,
+    /// It is drawn at the first of [`SIZES`]; what a near-miss was traced at, nobody knows.
+    pub is_traced: bool,
 }
 
 /// Sizes that the names of free dimensions stand for, by the order in which [`SYMBOLS`] has them. A model is drawn at
@@ -28,7 +30,7 @@ pub const SIZES: [[usize; 5]; 4] = [[2, 3, 1, 2, 4], [3, 2, 4, 5, 1], [1, 1, 1, 
 
 pub const SYMBOLS: [&str; 5] = ["A", "B", "C", "D", "E"];
 
-const LIMITS: Limits = Limits { bytes: 1 << 18, work: 1 << 21 };
+pub const LIMITS: Limits = Limits { bytes: 1 << 18, work: 1 << 21 };
 
 /// An input of more is not drawn: there are examples of rules with inputs of millions.
 const MOST_ELEMENTS: usize = 1 << 16;

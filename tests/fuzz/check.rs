@@ -129,14 +129,16 @@ impl Rules {
 pub struct Before {
     pub feeds: Feeds,
     pub sizes: usize,
+    /// The sizes of number 0 are those that the model was made at.
+    pub is_traced: bool,
     pub ran: Ran,
     /// The outputs as ONNX Runtime has them, where it was asked and comes to the same.
     pub judged: Option<Vec<Val>>,
 }
 
 impl Before {
-    pub fn new(feeds: Feeds, sizes: usize, ran: Ran) -> Before {
-        Before { feeds, sizes, ran, judged: None }
+    pub fn new(feeds: Feeds, sizes: usize, is_traced: bool, ran: Ran) -> Before {
+        Before { feeds, sizes, is_traced, ran, judged: None }
     }
 }
 
@@ -185,7 +187,8 @@ pub fn applied(model: &Model, way: &Way, rules: &RuleSet) -> Vec<String> {
 }
 
 /// How close results must be, by the rules that were applied; `None` where they promise nothing of these numbers.
-pub fn claim(report: &fix::Report, rules: &RuleSet, ran: &Ran) -> Option<Claim> {
+pub fn claim(report: &fix::Report, rules: &RuleSet, before: &Before) -> Option<Claim> {
+    let ran = &before.ran;
     let applied = || report.rules.keys().filter_map(|code| rules.get(code));
     let is_exact = applied().all(|rule| rule.safety == Safety::Exact);
     let converts = applied().any(|rule| rule.phase == Phase::Convert);
@@ -210,7 +213,8 @@ pub fn claim(report: &fix::Report, rules: &RuleSet, ran: &Ran) -> Option<Claim> 
     if !givens.iter().all(holds) {
         return None;
     }
-    Some(Claim { is_exact, is_open_at_infinity: converts })
+    let is_at_any_size = !before.is_traced && report.unsafe_changes().next().is_some();
+    Some(Claim { is_exact, is_open_at_infinity: converts, is_at_any_size })
 }
 
 /// Tries one way.
@@ -261,7 +265,7 @@ fn compare(
     report: &fix::Report,
     rules: &RuleSet,
 ) -> Result<(), Fault> {
-    let Some(claim) = claim(report, rules, &before.ran) else { return Ok(()) };
+    let Some(claim) = claim(report, rules, before) else { return Ok(()) };
     let found = match run(after, &before.feeds) {
         Ok(found) => found,
         // No run that could be compared: what is written out may take more than a run here may.

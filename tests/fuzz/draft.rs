@@ -38,7 +38,7 @@ impl Draft {
         }
         model.graphs[model.main].name = Some("g".into());
         let scopes = vec![(model.main, Vec::new())];
-        let case = Case { model, fills: FxHashMap::default() };
+        let case = Case { model, fills: FxHashMap::default(), is_traced: true };
         Draft { case, random, opset, values: FxHashMap::default(), scopes }
     }
 

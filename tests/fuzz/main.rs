@@ -6,6 +6,7 @@ mod bodies;
 mod case;
 mod check;
 mod crew;
+mod differences;
 mod draft;
 mod facts;
 mod fill;

@@ -50,7 +50,7 @@ fn pick<'e>(examples: &'e [Example], random: &mut Random) -> Option<&'e Model> {
 /// A near-miss.
 pub fn draw(examples: &[Example], mut random: Random) -> Option<Case> {
     let model = pick(examples, &mut random)?.clone();
-    let mut case = Case { model, fills: FxHashMap::default() };
+    let mut case = Case { model, fills: FxHashMap::default(), is_traced: false };
     let changes = random.of_these([0, 1, 1, 1, 2, 2]);
     for _ in 0..changes {
         change(&mut case.model, &mut random);

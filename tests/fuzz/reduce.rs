@@ -37,7 +37,7 @@ impl Shown {
                 given.insert((*name).into(), val.clone());
             }
             let ran = run(&model, &given).ok()?;
-            runs.push(Before::new(given, before.sizes, ran));
+            runs.push(Before::new(given, before.sizes, before.is_traced, ran));
         }
         judge::ask(&model, &mut runs);
         let fault = check(&model, &runs, &self.way, rules.of(&self.way)).err()?;

@@ -11,6 +11,9 @@ pub struct Claim {
     /// Of infinities and NaN the specification does not say of every operator what becomes of them, so that two ways
     /// to write one may differ there.
     pub is_open_at_infinity: bool,
+    /// What is unsafe keeps the results at the sizes that a model was made at: where nobody knows them, another shape
+    /// says that it was run at others.
+    pub is_at_any_size: bool,
 }
 
 /// How two values differ by more than is claimed.
@@ -30,6 +33,9 @@ pub fn describe(array: &Array) -> String {
 }
 
 fn tensors_differ(wanted: &Array, found: &Array, claim: Claim) -> Option<String> {
+    if claim.is_at_any_size && wanted.elem() == found.elem() && wanted.shape() != found.shape() {
+        return None;
+    }
     if (wanted.elem(), wanted.shape()) != (found.elem(), found.shape()) {
         return Some(format!("{} became {}", describe(wanted), describe(found)));
     }

@@ -101,7 +101,7 @@ impl Session {
                     Ok(ran) if !is_as_declared(&case.model, &ran, sizes) => {
                         why = "it is not as declared".to_owned();
                     }
-                    Ok(ran) => runs.push(Before::new(feeds, sizes, ran)),
+                    Ok(ran) => runs.push(Before::new(feeds, sizes, case.is_traced, ran)),
                     Err(refused) => why = format!("{}: {:?}", refused.op, refused.why),
                 }
             }
@@ -171,7 +171,7 @@ impl Session {
         let model = reread(&case.model).ok_or("not read")?;
         match errors(&model).into_iter().next() {
             Some(error) => Err(format!("lint {}", error.split(':').next().unwrap_or(""))),
-            None => Ok(Case { model, fills: case.fills }),
+            None => Ok(Case { model, ..case }),
         }
     }
 

@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::check::Kind;
 use crate::crew::{Hand, Tried};
+use crate::differences;
 use crate::session::Found;
 use crate::worker::Doing;
 
 /// Whether a fault is one that is known, and not mended yet; or a difference to ONNX Runtime that stays.
 fn is_open(kind: Kind, cause: &str) -> bool {
-    let mut page = include_str!("DIFFERENCES.md").lines().filter_map(|line| line.strip_prefix("| "));
-    if kind == Kind::Refused
-        || kind == Kind::Differs && page.any(|line| line.split(" |").next() == Some(cause))
-    {
+    if kind == Kind::Refused || kind == Kind::Differs && differences::is_known(cause) {
         return true;
     }
     let name = format!("{kind:?}");

@@ -129,6 +129,10 @@ pub fn pool(cx: &mut Cx) -> Option<()> {
     let windows = Windows::read(cx, axes, kernel_of(cx, usize::MAX, axes))?;
     let count = |axis: usize| {
         let size = cx.dim(0, axis + 2);
+        // Some runtimes leave the dilation out of the padding that they choose, and have fewer windows.
+        if windows.auto_pad == AutoPad::Same && windows.dilations[axis] != 1 {
+            return None;
+        }
         if !cx.flag("ceil_mode") {
             return windows.count(axis, &size, Rounding::Down);
         }

@@ -85,7 +85,9 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     let sizes = match given {
         Some(sizes) => sizes,
         None if cx.has(1) => vec![None; parts],
-        None => equal_parts(&dims[axis], cx.int_or("num_outputs", parts as i64)),
+        // Which of the two numbers counts is open where they differ.
+        None if cx.int_or("num_outputs", parts as i64) != parts as i64 => vec![None; parts],
+        None => equal_parts(&dims[axis], parts as i64),
     };
     if sizes.len() < parts {
         cx.fault(Fault::Value { name: "split", why: "does not give as many sizes as there are outputs" });

@@ -83,8 +83,8 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
         (None, Some(scales)) => scales,
         (None, None) => vec![1.0, 1.0, cx.float("height_scale", 1.0), cx.float("width_scale", 1.0)],
     };
-    if scales.len() != x.rank() || scales.contains(&0.0) {
-        return bad("one scale is needed for each axis");
+    if scales.len() != x.rank() || !scales.iter().all(|&scale| scale > 0.0) {
+        return bad("one positive scale is needed for each axis");
     }
     let resized = x
         .shape()
@@ -231,10 +231,18 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> 
         "asymmetric" => r(at / scale),
         "tf_crop_and_resize" => {
             let (start, end) = axis.region;
-            match resized > 1.0 {
+            let at = match resized > 1.0 {
                 true => start * (length - 1.0) + at * (end - start) * (length - 1.0) / (resized - 1.0),
                 false => 0.5 * (start + end) * (length - 1.0),
+            };
+            // An axis that keeps its size, runtimes leave as it is, whatever the region; and whether what lies on
+            // the edge is within is a question of rounding.
+            let is_kept = axis.scale == 1.0 && axis.region != (0.0, 1.0);
+            let is_near = |edge: f64| at != edge && (at - edge).abs() < 1e-5;
+            if is_kept || is_near(0.0) || is_near(length - 1.0) {
+                return Err(Refusal::Unsupported);
             }
+            at
         }
         _ => return bad("unknown coordinate transformation"),
     })

@@ -40,17 +40,19 @@ pub fn join(cx: &Cx, parts: &[&Array], along: i64) -> Result<Array> {
     pool.take(shape, &offsets)
 }
 
-/// Sizes are an input or attribute; without them `num_outputs`, or the number of outputs, says how
-/// many parts there are.
+/// Sizes are an input or attribute; without them, there are as many parts as outputs.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;
     let sizes = match cx.ints_at(1, "split")? {
         Some(sizes) => to_sizes(&sizes)?,
         None => {
-            let parts = cx.int("num_outputs", cx.call.outputs as i64);
-            let parts = usize::try_from(parts).ok().filter(|&n| n > 0 && n <= cx.budget.elements);
-            even_sizes(cx, x.shape()[along], parts.ok_or(Refusal::BadInput("no number of parts"))?)?
+            let parts = cx.call.outputs;
+            // Which of the two numbers counts is open where they differ.
+            if cx.int("num_outputs", parts as i64) != parts as i64 {
+                return Err(Refusal::Unsupported);
+            }
+            even_sizes(cx, x.shape()[along], parts)?
         }
     };
     pieces(cx, x, along, &sizes)

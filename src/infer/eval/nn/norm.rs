@@ -6,7 +6,7 @@ use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::math::{Groups, elem_attr};
 use crate::infer::eval::shape::{Split, axes, axis, numel, spread, to_size};
-use crate::infer::eval::{Array, Result, bad};
+use crate::infer::eval::{Array, Refusal, Result, bad};
 
 /// Mean and 1/√(variance + ε) of each group.
 struct Statistics {
@@ -126,6 +126,10 @@ pub(super) fn mean_variance(cx: &Cx) -> Result<Array> {
     for group in 0..groups.count {
         let members = &groups.offsets[group * groups.size..(group + 1) * groups.size];
         let (mean, variance) = moments(members.iter().map(|&i| data[i]), groups.size);
+        if variance == 0.0 {
+            // 0 by that function; runtimes that leave the tiny number out come to NaN.
+            return Err(Refusal::Unsupported);
+        }
         members.iter().for_each(|&i| data[i] = (data[i] - mean) / (variance.sqrt() + 1e-9));
     }
     Array::from_f64s(x.elem(), x.shape().to_vec(), data)

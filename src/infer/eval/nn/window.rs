@@ -38,6 +38,10 @@ impl Window {
             let (extent, stride) = (window.extent(i)?, window.strides[i]);
             let same = auto == "SAME_UPPER" || auto == "SAME_LOWER";
             if same {
+                // A pool: some runtimes leave the dilation out of the padding that they choose.
+                if kernel.is_none() && window.dilations[i] != 1 {
+                    return Err(Refusal::Unsupported);
+                }
                 window.output[i] = size.div_ceil(stride);
                 let reach = window.output[i].saturating_sub(1).saturating_mul(stride);
                 // Where the windows leave the end out, some would take away from it what others leave.

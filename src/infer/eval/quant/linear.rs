@@ -65,8 +65,9 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     let zeros = zero.map(Array::f64s).transpose()?;
     let shift = |i: usize| zeros.as_ref().map_or(0.0, |zeros| zeros[of_scale[i]]);
     if to.is_integer() {
-        if ratios.iter().any(|ratio| ratio.is_nan()) {
-            return bad("NaN is no integer");
+        // By a scale of 0, or beyond what the type holds: some runtimes end at 0 there, others at the greatest.
+        if ratios.iter().any(|ratio| !ratio.is_finite()) {
+            return Err(Refusal::Unsupported);
         }
         let (low, high) = int_range(to);
         let whole = ratios.iter().enumerate().map(|(i, ratio)| {

@@ -29,6 +29,10 @@ pub(super) fn window(cx: &Cx) -> Result<Array> {
         a - b * turn.cos() + c * (2.0 * turn).cos()
     };
     let elem = elem_attr(cx, "output_datatype")?.unwrap_or(ElemType::Float);
+    if elem.is_integer() {
+        // Whether the middle is 1 or a last digit less is a question of rounding.
+        return Err(Refusal::Unsupported);
+    }
     Array::from_f64s(elem, vec![size], (0..size).map(at).collect())
 }
 
