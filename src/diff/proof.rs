@@ -62,7 +62,7 @@ fn unite_constants(model: &Model, same: &mut Same) {
     });
     let constants = main.nodes.iter().filter_map(|&node| {
         let node = &model.nodes[node];
-        let is_constant = node.domain().is_empty() && &*node.op_type == "Constant";
+        let is_constant = node.is("Constant");
         let tensor = node.attr("value").and_then(AttrValue::as_tensor).filter(|_| is_constant)?;
         Some((tensor, node.output(0)?))
     });

@@ -112,7 +112,7 @@ impl Builder<'_, '_> {
 
     fn node(&mut self, id: NodeId) {
         let node = &self.model.nodes[id];
-        if node.domain() == "" && &*node.op_type == "Constant" && node.outputs.len() == 1 {
+        if node.is("Constant") && node.outputs.len() == 1 {
             node.outputs.iter().flatten().for_each(|&output| {
                 let class = self.value(output);
                 self.built.egraph[class].data.origin = vec![id];
@@ -201,7 +201,7 @@ fn needs_token(model: &Model, id: NodeId, schema: Option<&'static Schema>) -> bo
     let is_function = schema.is_some_and(|schema| schema.determinism == Determinism::Deterministic);
     let has_bodies = node.attrs.iter().any(|attr| !attr.value.graphs().is_empty());
     // Dropout draws numbers only while training, which it says by an attribute or input.
-    let inference = node.domain() == "" && &*node.op_type == "Dropout" && node.input(2).is_none();
+    let inference = node.is("Dropout") && node.input(2).is_none();
     let is_ref = |value: &AttrValue| matches!(value, AttrValue::Ref { .. } | AttrValue::Undefined(_));
     !(is_function || inference) || has_bodies || node.attrs.iter().any(|attr| is_ref(&attr.value))
 }

@@ -60,10 +60,7 @@ impl Meaning {
                 schema.filter(|schema| !is_understood(schema)).map_or(own, |schema| schema.since),
             ),
             schema,
-            named_plainly: imported
-                .and_then(|_| schema::lookup(&key.domain, &key.name, own))
-                .or_else(|| schema::versions(&key.domain, &key.name).first())
-                .map(|schema| schema.epoch),
+            named_plainly: schema::meant_plainly(&key.domain, &key.name, imported).map(|schema| schema.epoch),
             makes_one: most == Some(1),
         }
     }

@@ -125,7 +125,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         // Where an Identity of the source did so, it does so still.
         let is_identity = |node: &NodeId| {
             let node = &self.model.nodes[*node];
-            node.domain().is_empty() && &*node.op_type == "Identity"
+            node.is("Identity")
         };
         let kept = self.model.producer(output).map(|(node, _)| node).filter(is_identity);
         self.push(PatchNode {

@@ -51,7 +51,7 @@ pub fn unbatch(editor: &mut Editor, opset: Option<i64>) {
 }
 
 fn is_scan(node: &Node) -> bool {
-    node.domain().is_empty() && &*node.op_type == "Scan"
+    node.is("Scan")
 }
 
 fn means_the_same_in_9(node: &Node) -> bool {

@@ -104,10 +104,6 @@ fn unlike(model: &Model, facts: &Facts, id: NodeId) -> Option<(Shape, Shape)> {
     Some((a.clone(), b.clone()))
 }
 
-fn is_if(node: &Node) -> bool {
-    node.domain().is_empty() && &*node.op_type == "If"
-}
-
 /// Whether a graph is in a branch of an `If` of before 11 that gives another shape than the other branch: a runtime
 /// takes that only as long as it does not see it, so that nothing may become plainer there.
 pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, mut graph: GraphId) -> bool {
@@ -115,7 +111,7 @@ pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, mut graph:
         return false;
     }
     while let Owner::Node(node) = model.graphs[graph].owner {
-        if is_if(&model.nodes[node]) && unlike(model, facts, node).is_some() {
+        if model.nodes[node].is("If") && unlike(model, facts, node).is_some() {
             return true;
         }
         graph = model.nodes[node].graph;
@@ -130,7 +126,7 @@ pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
     let opset = model.opset(model.main, "").unwrap_or_default();
     let since = i64::from(FREE_BRANCHES_SINCE);
     let was_free = from.is_some_and(|from| from >= since);
-    if !was_free || opset >= since || !model.nodes.iter().any(|(_, node)| is_if(node)) {
+    if !was_free || opset >= since || !model.nodes.iter().any(|(_, node)| node.is("If")) {
         return Vec::new();
     }
     let Known { model, facts, uses } = editor.know();
@@ -138,7 +134,7 @@ pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
     let places = Locator::new(model, uses, &sources);
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
-    let nodes = nodes.filter(|&node| is_if(&model.nodes[node]));
+    let nodes = nodes.filter(|&node| model.nodes[node].is("If"));
     let unlike = nodes.filter_map(|node| Some((node, unlike(model, facts, node)?)));
     unlike
         .map(|(node, (a, b))| {

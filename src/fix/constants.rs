@@ -49,7 +49,7 @@ pub fn lift_constants(editor: &mut Editor, target: &Target) {
 
 fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
     let node = &model.nodes[node];
-    let is_constant = node.domain().is_empty() && &*node.op_type == "Constant";
+    let is_constant = node.is("Constant");
     node.attr("value").filter(|_| is_constant)?.as_tensor()
 }
 

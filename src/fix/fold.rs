@@ -76,11 +76,11 @@ fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
         // What weights are folded by may be as large as they are.
         let is_folding = infer::is_weight_arithmetic(node.domain(), &node.op_type);
         executor.allow(if is_folding { limit.max(largest) } else { limit });
-        if !executor.is_ready(id) || executor.run(id).is_err() || is_constant_node(model, id) {
+        if !executor.is_ready(id) || executor.run(id).is_err() || model.nodes[id].is("Constant") {
             continue;
         }
         computed.nodes.insert(id);
-        let is_quantised = node.domain().is_empty() && &*node.op_type == "DequantizeLinear";
+        let is_quantised = node.is("DequantizeLinear");
         let inherits = node.inputs.iter().flatten().any(|input| computed.widened.contains(input));
         let mut bits = |value: ValueId| match executor.value(value) {
             Some(Val::Tensor(array)) => array.elem().bits(),
@@ -111,12 +111,6 @@ fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
 /// The bytes of a tensor that the main graph holds.
 fn bytes_in_file(model: &Model, value: ValueId) -> Option<usize> {
     model.constant(value)?.byte_len()
-}
-
-/// Whether a node is a constant already.
-fn is_constant_node(model: &Model, node: NodeId) -> bool {
-    let node = &model.nodes[node];
-    node.domain().is_empty() && &*node.op_type == "Constant"
 }
 
 /// What is put in the place of nodes.

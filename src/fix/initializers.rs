@@ -52,7 +52,7 @@ pub fn lift(editor: &mut Editor) {
 /// What a `Constant` node makes.
 fn made(model: &Model, node: NodeId) -> Option<ValueId> {
     let node = &model.nodes[node];
-    let is_constant = node.domain().is_empty() && &*node.op_type == "Constant" && node.outputs.len() == 1;
+    let is_constant = node.is("Constant") && node.outputs.len() == 1;
     node.output(0).filter(|_| is_constant && node.attrs.len() == 1)
 }
 

@@ -105,6 +105,11 @@ impl Node {
         }
     }
 
+    /// Whether it calls this operator of the default domain.
+    pub fn is(&self, op: &str) -> bool {
+        self.domain().is_empty() && &*self.op_type == op
+    }
+
     /// The value of the attribute `name`; `None` where the node does not state it, default or not.
     pub fn attr(&self, name: &str) -> Option<&AttrValue> {
         self.attrs.iter().find(|attr| &*attr.name == name).map(|attr| &attr.value)

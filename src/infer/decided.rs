@@ -6,7 +6,7 @@ use crate::graph::{GraphId, Model, NodeId};
 /// The attribute and the body that an `If` runs in every run, where its condition is known.
 pub fn decided_branch<'m>(model: &'m Model, facts: &Facts, node: NodeId) -> Option<(&'m str, GraphId)> {
     let node = &model.nodes[node];
-    if !node.domain().is_empty() || &*node.op_type != "If" {
+    if !node.is("If") {
         return None;
     }
     let condition = facts[node.input(0)?].as_const()?;

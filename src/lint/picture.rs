@@ -77,8 +77,7 @@ impl<'a> Painter<'a> {
 
     /// Whether a node only states a constant: it stands in the text of those that take it.
     fn is_constant(&self, node: NodeId) -> bool {
-        let node = &self.model.nodes[node];
-        node.domain().is_empty() && &*node.op_type == "Constant"
+        self.model.nodes[node].is("Constant")
     }
 
     fn drawn(&self, meant: &[NodeId], shown: &[NodeId], graph: GraphId) -> Picture {

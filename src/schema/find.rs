@@ -69,6 +69,14 @@ pub fn lookup(domain: &str, name: &str, opset: u16) -> Option<&'static Schema> {
     newer.checked_sub(1).map(|at| &versions[at])
 }
 
+/// The version that a name without one means in a graph of this opset: the one in force there, or, where the operator
+/// does not exist at it, its first.
+pub fn meant_plainly(domain: &str, name: &str, opset: Option<i64>) -> Option<&'static Schema> {
+    let opset = opset.and_then(|opset| u16::try_from(opset).ok());
+    let in_force = opset.and_then(|opset| lookup(domain, name, opset));
+    in_force.or_else(|| versions(domain, name).first())
+}
+
 /// The epochs of an operator, oldest first, each by its first version.
 pub fn epochs(domain: &str, name: &str) -> impl Iterator<Item = u16> {
     versions(domain, name).chunk_by(|a, b| a.epoch == b.epoch).map(|versions| versions[0].epoch)

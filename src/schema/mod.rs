@@ -22,7 +22,8 @@ mod table;
 mod types;
 
 pub use find::{
-    Domain, domain, domains_of, epochs, latest, lookup, nearest, ops, schema_of_epoch, schemas, versions,
+    Domain, domain, domains_of, epochs, latest, lookup, meant_plainly, nearest, ops, schema_of_epoch,
+    schemas, versions,
 };
 pub use legal::{AttrUse, OpUse, Operand, legal, obstacles};
 pub use model::{Arity, AttrDefault, AttrSpec, AttrView, Determinism, Formal, Schema, Ty, TypeParam, Values};

@@ -71,7 +71,7 @@ impl<'m> Driver<'m> {
     fn is_identity_of(&self, value: ValueId, of: ValueId) -> bool {
         self.model.producer(value).is_some_and(|(node, _)| {
             let node = &self.model.nodes[node];
-            &*node.op_type == "Identity" && node.domain().is_empty() && node.input(0) == Some(of)
+            node.is("Identity") && node.input(0) == Some(of)
         })
     }
 

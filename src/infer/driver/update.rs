@@ -26,15 +26,11 @@ pub fn update(model: &Model, known: Facts, root: GraphId, news: &mut News) -> Fa
     let mut graph = root;
     while let Owner::Node(owner) = model.graphs[graph].owner {
         driver.nesting += 1;
-        driver.loops += usize::from(!is_if(&model.nodes[owner]));
+        driver.loops += usize::from(!model.nodes[owner].is("If"));
         graph = model.nodes[owner].graph;
     }
     driver.update(root, news);
     driver.finish()
-}
-
-fn is_if(node: &Node) -> bool {
-    node.domain().is_empty() && &*node.op_type == "If"
 }
 
 impl<'m> Driver<'m> {
@@ -76,7 +72,7 @@ impl<'m> Driver<'m> {
         if self.nesting >= MAX_NESTING {
             return;
         }
-        let is_loop = usize::from(!is_if(node));
+        let is_loop = usize::from(!node.is("If"));
         self.nesting += 1;
         self.loops += is_loop;
         // What goes into a body holds of every run of it: it can be looked at as it stands.

@@ -51,7 +51,7 @@ impl Pieces {
         let mut counted = FxHashSet::default();
         let mut crossing: Vec<ValueId> = Vec::new();
         for id in order::sorted_or_file(model, model.main) {
-            if is_constant(model, id) {
+            if model.nodes[id].is("Constant") {
                 continue;
             }
             let is_outside = outside.contains(&id);
@@ -96,11 +96,6 @@ fn outside(model: &Model, judged: &Judged) -> FxHashSet<NodeId> {
             .extend(nodes.filter(|&&id| model.callee(id).is_some_and(|callee| functions.contains(&callee))));
     }
     outside
-}
-
-fn is_constant(model: &Model, id: NodeId) -> bool {
-    let node = &model.nodes[id];
-    node.domain().is_empty() && &*node.op_type == "Constant"
 }
 
 /// What a node reads, and what the bodies in it read of the graph.

@@ -123,10 +123,6 @@ fn schema_of(op: &OpPat, opset: Option<i64>) -> Option<&'static Schema> {
     let versions = schema::versions(&op.domain, &op.name);
     match op.epoch {
         Some(epoch) => versions.iter().rfind(|schema| schema.epoch == epoch),
-        None => {
-            let opset = opset.and_then(|opset| u16::try_from(opset).ok());
-            let in_force = opset.and_then(|opset| schema::lookup(&op.domain, &op.name, opset));
-            in_force.or_else(|| versions.first())
-        }
+        None => schema::meant_plainly(&op.domain, &op.name, opset),
     }
 }

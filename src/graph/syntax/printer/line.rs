@@ -51,7 +51,7 @@ fn op(node: &Node) -> String {
 fn constant(model: &Model, value: ValueId) -> Option<&AttrValue> {
     let (node, _) = model.producer(value)?;
     let node = &model.nodes[node];
-    if &*node.op_type != "Constant" || !node.domain().is_empty() {
+    if !node.is("Constant") {
         return None;
     }
     node.attrs.first().map(|attr| &attr.value)

@@ -170,7 +170,7 @@ fn leads(demands: &Demands, node: &Node, batch: &Dim, rows: &Dim) -> Option<Dema
     let (leading, axes) = data.split_first()?;
     let result = node.output(0).and_then(|value| demands.cx.facts[value].dims())?;
     let makes_rows = result.first() == Some(&Some(rows.clone()));
-    let is_reshape = node.domain().is_empty() && &*node.op_type == "Reshape";
+    let is_reshape = node.is("Reshape");
     let is_led = first.as_ref().and_then(Dim::as_const) == Some(-1) && leading.as_ref() == Some(batch);
     let product = |sizes: &[Size]| numel(&sizes.iter().cloned().collect::<Option<Vec<Dim>>>()?);
     let (size, fixed) = (product(axes)?, product(behind)?);

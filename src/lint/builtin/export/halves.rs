@@ -48,7 +48,7 @@ fn part(cx: &LintContext, value: ValueId) -> Option<Part> {
     for _ in 0..MAX_STEPS {
         let (id, _) = cx.model.producer(at)?;
         let node = &cx.model.nodes[id];
-        if node.domain().is_empty() && &*node.op_type == "Slice" {
+        if node.is("Slice") {
             return slice(cx, id, node);
         }
         let [Some(input)] = node.inputs[..] else { return None };

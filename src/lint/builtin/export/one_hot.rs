@@ -27,7 +27,7 @@ fn bad_depth(cx: &LintContext, node: NodeId, depth: f64) -> Finding {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     for (id, node) in cx.nodes() {
-        if node.domain().is_empty() && &*node.op_type == "OneHot" {
+        if node.is("OneHot") {
             let depth = cx.input(node, 1).and_then(Fact::as_const).and_then(|depth| depth.f64s().ok());
             let bad = depth.and_then(|depth| depth.first().copied()).filter(|depth| *depth < 1.0);
             sink.extend(bad.map(|depth| bad_depth(cx, id, depth)));

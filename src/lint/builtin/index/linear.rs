@@ -34,14 +34,10 @@ fn wrong_row(cx: &LintContext, gather: NodeId, sum: NodeId, input: usize, index:
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     for (id, node) in cx.nodes() {
-        if is(node, "Gather") && flattened(cx, node).is_some() {
+        if node.is("Gather") && flattened(cx, node).is_some() {
             sink.extend(negative_terms(cx, id, node));
         }
     }
-}
-
-fn is(node: &Node, op: &str) -> bool {
-    node.domain().is_empty() && &*node.op_type == op
 }
 
 fn maker<'a>(cx: &LintContext<'a>, value: ValueId) -> Option<(NodeId, &'a Node)> {
@@ -52,7 +48,7 @@ fn maker<'a>(cx: &LintContext<'a>, value: ValueId) -> Option<(NodeId, &'a Node)>
 /// The tensor whose axes are flattened before they are indexed.
 fn flattened(cx: &LintContext, gather: &Node) -> Option<ValueId> {
     let (_, node) = maker(cx, gather.input(0)?)?;
-    (is(node, "Flatten") || is(node, "Reshape")).then(|| node.input(0)).flatten()
+    (node.is("Flatten") || node.is("Reshape")).then(|| node.input(0)).flatten()
 }
 
 /// A negative constant among the terms of a linear index, but for the leading one, which is the product
@@ -60,7 +56,7 @@ fn flattened(cx: &LintContext, gather: &Node) -> Option<ValueId> {
 fn negative_terms(cx: &LintContext, gather: NodeId, node: &Node) -> Option<Finding> {
     let mut value = node.input(1)?;
     for term in 0..MAX_TERMS {
-        let (sum, add) = maker(cx, value).filter(|(_, node)| is(node, "Add"))?;
+        let (sum, add) = maker(cx, value).filter(|(_, node)| node.is("Add"))?;
         let product = [1, 0].into_iter().find(|&operand| is_product(cx, node, add, operand))?;
         let rest = 1 - product;
         let inner = if term == 0 { None } else { negative_factor(cx, add, product) };
@@ -82,7 +78,7 @@ fn negative_factor(cx: &LintContext, add: &Node, product: usize) -> Option<i64> 
 /// Whether an operand is an index times the size of an axis of what is indexed.
 fn is_product(cx: &LintContext, gather: &Node, add: &Node, operand: usize) -> bool {
     let product = add.input(operand).and_then(|value| maker(cx, value)).map(|(_, node)| node);
-    let Some(product) = product.filter(|node| is(node, "Mul")) else { return false };
+    let Some(product) = product.filter(|node| node.is("Mul")) else { return false };
     product.inputs.iter().flatten().any(|&factor| is_size(cx, gather, factor))
 }
 
@@ -91,8 +87,8 @@ fn is_size(cx: &LintContext, gather: &Node, factor: ValueId) -> bool {
     let mut value = factor;
     for _ in 0..MAX_STEPS {
         match maker(cx, value).map(|(_, node)| node) {
-            Some(node) if is(node, "Shape") => return true,
-            Some(node) if ["Gather", "Mul", "Squeeze", "Unsqueeze", "Cast"].iter().any(|op| is(node, op)) => {
+            Some(node) if node.is("Shape") => return true,
+            Some(node) if ["Gather", "Mul", "Squeeze", "Unsqueeze", "Cast"].iter().any(|op| node.is(op)) => {
                 let Some(next) = node.input(0) else { return false };
                 value = next;
             }
@@ -114,6 +110,6 @@ fn negative(cx: &LintContext, of: &Node, operand: usize) -> Option<i64> {
     let least = ints.iter().filter_map(|int| int.as_ref().and_then(Dim::as_const)).min()?;
     // A sum of other terms is a constant too, where all of them are.
     let is_index =
-        of.input(operand).and_then(|value| maker(cx, value)).is_none_or(|(_, node)| !is(node, "Add"));
+        of.input(operand).and_then(|value| maker(cx, value)).is_none_or(|(_, node)| !node.is("Add"));
     (least < 0 && is_index).then_some(least)
 }

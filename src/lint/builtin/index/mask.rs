@@ -23,7 +23,7 @@ fn mask(cx: &LintContext, node: NodeId) -> Finding {
 fn run(cx: &LintContext, sink: &mut Sink) {
     for (id, node) in cx.nodes() {
         let is_constant = cx.input(node, 0).is_some_and(Fact::is_const);
-        if node.domain().is_empty() && &*node.op_type == "NonZero" && !is_constant {
+        if node.is("NonZero") && !is_constant {
             sink.push(mask(cx, id));
         }
     }

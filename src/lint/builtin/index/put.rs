@@ -27,7 +27,7 @@ fn broadcast(cx: &LintContext, id: NodeId, places: Vec<Size>) -> Finding {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     for (id, node) in cx.nodes() {
-        if node.domain().is_empty() && &*node.op_type == "ScatterND" {
+        if node.is("ScatterND") {
             let places = places(cx, node).filter(|places| needs_broadcast(cx, node, places));
             sink.extend(places.map(|places| broadcast(cx, id, places)));
         }

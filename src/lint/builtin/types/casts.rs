@@ -69,7 +69,7 @@ fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
 fn mask_of(cx: &LintContext, value: ValueId, to: ElemType) -> Option<f64> {
     let (least, most) = range(to).filter(|_| to.is_float())?;
     let made_by = |value: ValueId| Some(&cx.model.nodes[cx.model.producer(value)?.0]);
-    let product = made_by(value).filter(|node| node.domain().is_empty() && &*node.op_type == "Mul")?;
+    let product = made_by(value).filter(|node| node.is("Mul"))?;
     let [Some(a), Some(b)] = product.inputs[..] else { return None };
     let (number, mask) = if cx.facts[a].is_const() { (a, b) } else { (b, a) };
     let is_mask = made_by(mask).is_some_and(|node| match (&*node.op_type, cx.input(node, 0)) {
@@ -102,7 +102,7 @@ fn range(elem: ElemType) -> Option<(f64, f64)> {
 fn chain(cx: &LintContext, input: ValueId, to: ElemType) -> Option<(ElemType, ElemType, ElemType)> {
     let (maker, _) = cx.model.producer(input)?;
     let maker = &cx.model.nodes[maker];
-    let is_cast = maker.domain().is_empty() && &*maker.op_type == "Cast";
+    let is_cast = maker.is("Cast");
     let (from, by) = (cx.input(maker, 0)?.elem()?, cx.facts[input].elem()?);
     let same_kind =
         |a: ElemType, b: ElemType| a.is_float() && b.is_float() || a.is_integer() && b.is_integer();

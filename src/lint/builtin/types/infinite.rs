@@ -20,7 +20,7 @@ fn product(cx: &LintContext, node: NodeId, input: usize, number: f64, elem: Elem
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
-    for (id, node) in cx.nodes().filter(|(_, node)| node.domain().is_empty() && &*node.op_type == "Mul") {
+    for (id, node) in cx.nodes().filter(|(_, node)| node.is("Mul")) {
         sink.extend(
             infinite_factor(cx, node).map(|(input, number, elem)| product(cx, id, input, number, elem)),
         );

@@ -47,8 +47,7 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
 fn origin(cx: &LintContext, mut value: ValueId) -> ValueId {
     while let Some((maker, _)) = cx.model.producer(value)
         && let maker = &cx.model.nodes[maker]
-        && maker.domain().is_empty()
-        && &*maker.op_type == "Identity"
+        && maker.is("Identity")
         && let Some(from) = maker.input(0).filter(|&from| from < value)
     {
         value = from;

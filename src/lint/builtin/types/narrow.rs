@@ -22,7 +22,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let mut seen = FxHashSet::default();
     for (id, node) in cx.nodes() {
         // `x[2:]` ends at the greatest int64, and runtimes that narrow it know that.
-        if node.domain().is_empty() && &*node.op_type == "Slice" {
+        if node.is("Slice") {
             continue;
         }
         for (index, value) in node.inputs.iter().enumerate() {

@@ -43,14 +43,10 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
     for (id, node) in cx.nodes() {
         let opset = cx.opset(node);
-        if is_resize(node) && opset >= RESIZE_WITH_ROI && is_old_form(node) {
+        if node.is("Resize") && opset >= RESIZE_WITH_ROI && is_old_form(node) {
             sink.push(relabelled_resize(cx, id, opset));
         }
     }
-}
-
-fn is_resize(node: &Node) -> bool {
-    node.domain().is_empty() && &*node.op_type == "Resize"
 }
 
 /// Two inputs, neither of which says how large the result is to be.
