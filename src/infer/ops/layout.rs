@@ -229,6 +229,11 @@ mod tests {
             "Split <axis = 1, num_outputs = 3> (x)",
             "float[n, 3]; float[n, 3]; float[n, 1]",
         );
+        check_call(
+            "float[n, 7] x",
+            "Split <axis = 1, num_outputs = 3> (x)",
+            "float[n, y0_dim_1]; float[n, y1_dim_1]",
+        );
         check_call("float[n, 4, h, w] x", "DepthToSpace <blocksize = 2> (x)", "float[n, 1, 2*h, 2*w]");
         check_call("float[n, 1, 4, w] x", "SpaceToDepth <blocksize = 2> (x)", "float[n, 4, 2, floor(w / 2)]");
         check_faults(

@@ -59,6 +59,27 @@ fn what_runtimes_differ_in_is_refused() {
     let row = reals(&[1, 1, 6], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     let pool = call("AveragePool").text("auto_pad", "SAME_UPPER").ints("kernel_shape", &[1]);
     pool.ints("strides", &[3]).of(row).refused();
+    let image = || reals(&[1, 1, 1, 2], &[1.0, 2.0]);
+    let pool = |dilations| {
+        let pool = call("MaxPool").text("auto_pad", "SAME_LOWER").ints("kernel_shape", &[1, 2]);
+        pool.ints("dilations", dilations).of(image())
+    };
+    assert!(pool(&[1, 1]).run().is_ok());
+    pool(&[1, 2]).refused();
+    call("Split").int("num_outputs", 2).of(reals(&[2], &[1.0, 2.0])).refused();
+    let quantized = |scale| call("QuantizeLinear").of(reals(&[1], &[3.0])).of(reals(&[], &[scale]));
+    assert!(quantized(1.0).run().is_ok());
+    quantized(0.0).refused();
+    call("MeanVarianceNormalization").ints("axes", &[0]).of(reals(&[2], &[3.0, 3.0])).refused();
+    call("BlackmanWindow").int("output_datatype", 7).of(ints(&[], &[3])).refused();
+    let cropped = |start: f64, end: f64, size| {
+        let crop = call("Resize").text("coordinate_transformation_mode", "tf_crop_and_resize");
+        let line = crop.of(reals(&[3], &[1.0, 2.0, 3.0])).of(reals(&[2], &[start, end]));
+        line.absent().of(ints(&[1], &[size]))
+    };
+    assert!(cropped(0.25, 0.75, 2).run().is_ok());
+    cropped(0.25, 0.75, 3).refused();
+    cropped(0.25, 1.0 - 1e-6, 2).refused();
     let heads = || reals(&[1, 1, 1, 2], &[1.0, 2.0]);
     call("Attention").int("qk_matmul_output_mode", -1).of(heads()).of(heads()).of(heads()).refused();
 }
@@ -70,6 +91,7 @@ fn what_means_nothing_is_refused() {
     call("ReduceMax").int("keepdims", 2).of(matrix()).refused();
     call("CumProd").int("reverse", -1).of(reals(&[1], &[1.0])).of(ints(&[], &[0])).refused();
     call("Squeeze").of(reals(&[1, 2], &[1.0, 2.0])).of(ints(&[0], &[])).refused();
+    call("Upsample").version(9).of(reals(&[1], &[1.0])).of(reals(&[1], &[-1.0])).refused();
     call("Resize").of(matrix()).absent().absent().of(ints(&[1, 2], &[4, 4])).refused();
     call("QuantizeLinear").int("precision", 2).of(matrix()).of(reals(&[], &[1.0])).refused();
     call("QuantizeLinear").int("block_size", 1).of(matrix()).of(reals(&[], &[1.0])).refused();
@@ -102,6 +124,7 @@ fn what_comes_of_nan_is_open_where_it_is_compared() {
         ("ReduceMax", 2.0, false),
         ("LogSoftmax", f64::INFINITY, true),
         ("Softmax", f64::INFINITY, true),
+        ("Resize", f64::NAN, true),
         ("Softmax", f64::NEG_INFINITY, false),
         ("Add", f64::NAN, false),
         ("Gather", f64::NAN, false),
