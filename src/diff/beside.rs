@@ -4,13 +4,13 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use super::content::Content;
 use super::interface::Pairs;
 use super::table::uses;
 use crate::graph::{
     AttrValue, Attribute, DeclaredDim, Def, Graph, GraphId, Id, Initial, Model, Node, NodeId, OpsetImport,
     Owner, Port, TensorId, TypeKind, Value, ValueId, ValueInfo, normal_domain,
 };
+use crate::infer::Content;
 
 /// The first model, with all that is in the second behind its own in each arena.
 pub struct Beside {

@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::content::Content;
 use crate::graph::syntax::declaration;
 use crate::graph::{DeclaredDim, Dimension, Initial, Model, Port, Type, TypeKind, ValueId};
+use crate::infer::Content;
 
 /// An input or output that both models have.
 #[derive(Clone, Debug)]

@@ -5,7 +5,6 @@
 //! different only by what can be seen, its first nodes.
 
 mod beside;
-mod content;
 mod departs;
 mod interface;
 mod numbers;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::content::Content;
 use crate::graph::{GraphId, Initial, Metadata, Model, OpsetImport, Tensor, normal_domain, scopes};
 use crate::infer;
+use crate::infer::Content;
 
 /// Tensors of more elements are not read for how far they are apart.
 const COMPARED: usize = 1 << 24;

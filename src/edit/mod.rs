@@ -26,5 +26,5 @@ pub use constants::{Constants, initialize};
 pub use editor::{Changes, Editor, Known, LEFT_OUT};
 pub use names::Names;
 pub use patch::{At, Form, Item, NewId, NewValue, Patch, PatchNode, RULE_KEY};
-pub use splice::decided;
+pub use splice::{decided, taken};
 pub use sweep::{dead_nodes, is_unused, unused_initializers};

@@ -12,6 +12,11 @@ use crate::infer::{Facts, decided_branch};
 /// What puts the branch in the place of an `If`, if that always takes one that can stand there.
 pub fn decided(model: &Model, facts: &Facts, node: NodeId) -> Option<Patch> {
     let (_, branch) = decided_branch(model, facts, node)?;
+    taken(model, node, branch, "`If` decided")
+}
+
+/// What puts a branch in the place of an `If`, if it can stand there; whoever asks knows that it is always taken.
+pub fn taken(model: &Model, node: NodeId, branch: GraphId, what: &str) -> Option<Patch> {
     let body = &model.graphs[branch];
     let has_initializers = !body.initializers.is_empty() || !body.sparse_initializers.is_empty();
     // Local functions have no initializers; and a branch that gives less than is asked of it is a fault.
@@ -20,7 +25,7 @@ pub fn decided(model: &Model, facts: &Facts, node: NodeId) -> Option<Patch> {
         return None;
     }
     let results: Vec<Option<ValueId>> = body.outputs.iter().map(|port| Some(port.value)).collect();
-    let change = Change::new(DECIDED_BRANCH, Site::Node(node), "`If` decided");
+    let change = Change::new(DECIDED_BRANCH, Site::Node(node), what);
     let patch = splice(model, node, branch, &results, change);
     patch.check(model).is_ok().then_some(patch)
 }

@@ -20,6 +20,7 @@ pub mod options;
 pub mod report;
 mod target;
 mod verify;
+mod weights;
 
 use rustc_hash::FxHashSet;
 
@@ -192,7 +193,9 @@ fn optimize_all(editor: &mut Editor, options: &Options) -> bool {
         return false;
     }
     let swept = editor.sweep();
-    fold::fold(editor, options.fold_limit) || swept
+    let folded = fold::fold(editor, options.fold_limit);
+    weights::share(editor);
+    folded || swept
 }
 
 /// What nodes make whose elements are known: such a node stays where that takes less of the file.

@@ -9,6 +9,7 @@
 
 mod annotate;
 mod call;
+mod content;
 mod decided;
 mod declared;
 mod driver;
@@ -34,6 +35,8 @@ pub use annotate::Declarer;
 pub use annotate::annotate;
 #[doc(hidden)]
 pub use call::{Attrs, Call, Fresh, NoSymbols, transfer};
+#[doc(hidden)]
+pub use content::Content;
 pub use decided::decided_branch;
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, News, Options, infer, update};
 pub use elements::{Elements, MAX_FOLLOWED};

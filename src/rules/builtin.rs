@@ -59,5 +59,6 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "unreadable_model",
     "unreadable_part",
     "lifted_constant",
+    "repeated_weight",
     "unused_output",
 ];

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::load;
 use crate::graph::{Tensor, TensorData};
-use crate::infer;
 
 /// The elements of a tensor with their type and shape. Two tensors are the same where these are.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Content<'t> {
     elem: i32,
     dims: &'t [i64],
@@ -19,7 +19,7 @@ impl<'t> Content<'t> {
         let bytes = match &tensor.data {
             TensorData::Raw(raw) if tensor.byte_len() == Some(raw.len()) => Cow::Borrowed(&raw[..]),
             TensorData::Strings(strings) => Cow::Owned(joined(strings)),
-            _ => Cow::Owned(infer::array(tensor)?.to_raw()?),
+            _ => Cow::Owned(load::array(tensor)?.to_raw()?),
         };
         Some(Content { elem: tensor.data_type?, dims: &tensor.dims, bytes })
     }
