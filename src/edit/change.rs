@@ -56,11 +56,14 @@ pub struct Change {
     pub with: Vec<NodeId>,
     /// What was done, in a few words that are the same wherever the same was done.
     pub what: String,
+    /// What it saved, in units of the prices by which it was chosen (`rules/COSTS.md`): less than 0 where it only pays
+    /// together with another change. `None` where nothing was chosen by cost.
+    pub saved: Option<i64>,
 }
 
 impl Change {
     pub fn new(by: impl Into<By>, at: Site, what: impl Into<String>) -> Self {
-        Change { by: by.into(), also: Vec::new(), at, with: Vec::new(), what: what.into() }
+        Change { by: by.into(), also: Vec::new(), at, with: Vec::new(), what: what.into(), saved: None }
     }
 
     /// What all that had a part in it keep.

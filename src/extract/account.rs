@@ -4,6 +4,7 @@
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::ledger::Ledger;
 use super::plan::Chosen;
 use crate::diag::RuleId;
 use crate::diag::known::{ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT};
@@ -21,7 +22,7 @@ struct Made<'p> {
 }
 
 /// What is written down of a patch: each node that goes, and each that comes, is in one change.
-pub(super) fn account(model: &Model, chosen: &Chosen, patch: &Patch) -> Vec<Change> {
+pub(super) fn account(model: &Model, chosen: &Chosen, patch: &Patch, mut ledger: Ledger) -> Vec<Change> {
     let gone: FxHashSet<NodeId> = patch.replaced.iter().copied().collect();
     let mut made: IndexMap<NodeId, Made> = IndexMap::new();
     for node in &patch.nodes {
@@ -32,6 +33,7 @@ pub(super) fn account(model: &Model, chosen: &Chosen, patch: &Patch) -> Vec<Chan
         entry.ops.insert(op_type);
         entry.with.extend(rest.iter().copied().filter(|node| gone.contains(node)));
     }
+    ledger.note_gone(chosen, &gone);
     let mut told: FxHashSet<NodeId> = FxHashSet::default();
     let mut changes = Vec::new();
     for (&at, made) in &made {
@@ -63,6 +65,7 @@ pub(super) fn account(model: &Model, chosen: &Chosen, patch: &Patch) -> Vec<Chan
         }
     }
     changes.extend(lost_outputs(model, patch));
+    changes.iter_mut().for_each(|change| change.saved = ledger.saved(change));
     if changes.is_empty() && !patch.is_empty() {
         // Inputs that are others now: of values that are equal.
         changes.push(Change::new(REPEATED_NODE, Site::Graph(patch.graph), "equal values read from one"));
@@ -81,7 +84,7 @@ fn by_rules<'c>(
 ) -> Change {
     let mut rules = codes.filter_map(|code| (chosen.rule)(code));
     let by = rules.next().unwrap_or_else(|| By::from(otherwise));
-    Change { by, also: rules.collect(), at: Site::Node(at), with, what }
+    Change { also: rules.collect(), with, ..Change::new(by, Site::Node(at), what) }
 }
 
 /// What became of a node that goes and that no rule made anything of.

@@ -28,9 +28,17 @@ pub struct Choice {
     /// The least that each class costs, shared work counted as often as it is used; those that cannot
     /// be had are not there.
     possible: FxHashMap<Id, Cost>,
+    /// What the form of each class costs by itself that the result is to hold.
+    own: FxHashMap<Id, Cost>,
 }
 
 impl Choice {
+    /// What the form of a class costs by itself; `None` where it is not needed, or only to compute a constant
+    /// beforehand.
+    pub fn cost(&self, egraph: &EGraph, class: Id) -> Option<Cost> {
+        self.own.get(&egraph.find(class)).copied()
+    }
+
     /// The form of a class that is needed.
     pub fn form<'a>(&self, egraph: &'a EGraph, class: Id) -> Option<&'a ENode> {
         let class = egraph.find(class);
@@ -59,8 +67,11 @@ pub fn choose(
     let roots: Vec<usize> =
         roots.iter().filter_map(|&root| forms.index.get(&egraph.find(root)).copied()).collect();
     let mut search = Search::run(&forms, &possible, &roots);
-    search.take_materials();
     let mut choice = Choice::default();
+    for (class, &id) in forms.ids.iter().enumerate().filter(|(class, _)| search.users[*class] > 0) {
+        choice.own.insert(id, forms.of[class][search.chosen[class]].cost);
+    }
+    search.take_materials();
     for (class, &id) in forms.ids.iter().enumerate() {
         if search.users[class] > 0 {
             choice.forms.insert(id, forms.of[class][search.chosen[class]].at);

@@ -38,6 +38,10 @@ impl Cost {
     pub fn is_finite(self) -> bool {
         self != Cost::MAX
     }
+
+    pub fn units(self) -> u64 {
+        self.0
+    }
 }
 
 /// What a form must save before it is taken in place of the one that the graph came with.

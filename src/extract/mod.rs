@@ -4,6 +4,7 @@ mod account;
 mod adapt;
 mod choose;
 mod cost;
+mod ledger;
 mod legality;
 mod outputs;
 mod plan;

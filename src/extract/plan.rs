@@ -7,6 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::account::account;
 use super::choose::Choice;
+use super::cost::Pricing;
+use super::ledger::Ledger;
 use super::outputs::may_lose_outputs;
 use crate::edit::{At, By, Form, Item, Patch, PatchNode};
 use crate::egraph::{Call, EGraph, ENode, Equated};
@@ -19,6 +21,8 @@ pub struct Chosen<'a, 'm> {
     pub choice: &'a Choice,
     /// Calls the graph came with.
     pub original: &'a FxHashMap<ENode, NodeId>,
+    /// The same, by node, as they were put in.
+    pub calls: &'a [(NodeId, ENode)],
     /// Calls that rules added, with the code of the rule.
     pub added: &'a FxHashMap<ENode, String>,
     /// What rules said to be equal to what was there.
@@ -26,6 +30,8 @@ pub struct Chosen<'a, 'm> {
     pub class_of: &'a FxHashMap<ValueId, Id>,
     /// The rule of a code.
     pub rule: &'a dyn Fn(&str) -> Option<By>,
+    /// By what forms were chosen, if by cost.
+    pub pricing: Option<&'a Pricing>,
 }
 
 /// A graph as it is to be.
@@ -42,12 +48,12 @@ pub fn plan(model: &Model, graph: GraphId, chosen: &Chosen) -> Planned {
     planner.claim(&outputs);
     outputs.iter().for_each(|&output| planner.output(output));
     planner.captured();
-    let Planner { mut patch, kept, renamed, .. } = planner;
+    let Planner { mut patch, kept, renamed, ledger, .. } = planner;
     let replaced = model.graphs[graph].nodes.iter().copied().filter(|node| !kept.contains(node));
     patch.replaced = replaced.collect();
     patch.tensors = chosen.egraph.analysis.tables.new_tensors().to_vec();
     patch.first_tensor = model.tensors.len();
-    patch.changes = account(model, chosen, &patch);
+    patch.changes = account(model, chosen, &patch, ledger);
     Planned { patch, renamed }
 }
 
@@ -64,6 +70,7 @@ struct Planner<'a, 'm> {
     outputs: FxHashSet<ValueId>,
     given: FxHashSet<ValueId>,
     renamed: Vec<Id>,
+    ledger: Ledger,
 }
 
 impl<'a, 'm> Planner<'a, 'm> {
@@ -79,6 +86,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             outputs: model.graphs[graph].outputs.iter().map(|port| port.value).collect(),
             given: FxHashSet::default(),
             renamed: Vec::new(),
+            ledger: Ledger::default(),
         }
     }
 
@@ -247,6 +255,9 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
         let outputs = self.outputs(class, call, kept);
         let rule = self.chosen.added.get(enode).filter(|_| kept.is_none());
+        if kept.is_none() {
+            self.ledger.pay(self.chosen, class, call);
+        }
         self.push(PatchNode {
             form,
             inputs,

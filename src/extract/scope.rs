@@ -85,10 +85,12 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         egraph: &egraph,
         choice: &choice,
         original: &original,
+        calls: &calls,
         added: &added,
         equated: &report.equated,
         class_of: &class_of,
         rule: &rule,
+        pricing: task.pricing,
     };
     let planned = plan(model, graph, &chosen);
     for &class in &planned.renamed {

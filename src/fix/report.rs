@@ -79,6 +79,10 @@ pub struct Entry {
     pub source: Option<Line>,
     /// What was done, in a few words that are the same wherever the same was done.
     pub summary: String,
+    /// What it saved, in units of `rules/COSTS.md` for what was asked for: the nodes and constants that went, less those
+    /// that came. Less than 0 where it only pays together with another change; left out where nothing was chosen by cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saved: Option<i64>,
 }
 
 /// A line of Python, as the export recorded it.
@@ -183,6 +187,7 @@ impl<'m> Names<'m> {
             with: change.with.iter().map(|&node| self.node(node)).collect(),
             source: source.map(|source| Line { path: source.file, line: source.line }),
             summary: change.what.clone(),
+            saved: change.saved,
         }
     }
 }
