@@ -84,6 +84,9 @@ fn in_place_replaces_and_reports() {
     let report: serde_json::Value = serde_json::from_slice(&sandbox.read("report.json")).expect("JSON");
     assert_eq!(report["opset"], serde_json::json!({ "from": 17, "to": 17 }));
     assert_eq!(report["nodes"], serde_json::json!({ "before": 3, "after": 1 }));
+    // Two nodes that move elements, by the prices of `rules/COSTS.md`.
+    let saved = report["changes"].as_array().into_iter().flatten().filter_map(|one| one["saved"].as_i64());
+    assert_eq!(saved.sum::<i64>(), 2 * (100 + 20));
     assert_eq!(sandbox.files(), ["clumsy.onnxtxt", "faulty.onnxtxt", "report.json", "sound.onnxtxt"]);
 }
 
