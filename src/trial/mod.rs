@@ -21,7 +21,7 @@ use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Body, Direction, Example, Expect, Phase, Rule, Safety};
 use crate::targets::Targets;
 use numbers::{Claim, Outcome};
-use run::{Runtime, Unrunnable};
+use run::Runtime;
 
 /// A rule that is tried: alone, and among others that help where it does not reach a target by itself.
 pub struct Trial<'r> {
@@ -36,7 +36,7 @@ impl<'r> Trial<'r> {
         Trial { rule, alone: RuleSet::of(rule.clone()), others, runtime: None }
     }
 
-    /// With a runtime that is asked where our evaluator does not have an operator.
+    /// With a runtime, in which examples are run that are for a target.
     #[must_use]
     pub fn running_in(self, runtime: Runtime<'r>) -> Self {
         Trial { runtime: Some(runtime), ..self }
@@ -84,18 +84,14 @@ impl<'r> Trial<'r> {
             return Err("nothing changes".to_owned());
         }
         let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
-        let mut compared = numbers::compare(&example.model, &result, &claim);
-        if let (Outcome::Skipped(Unrunnable::NotEvaluated(_)), Some(runtime)) = (&compared, self.runtime) {
-            compared = numbers::compare_in(runtime, &example.model, &result, &claim);
-        }
+        // What a target is for has operators that only a runtime runs.
+        let compared = match (&example.profile, self.runtime) {
+            (None, _) => numbers::compare(&example.model, &result, &claim),
+            (Some(_), Some(runtime)) => numbers::compare_in(runtime, &example.model, &result, &claim),
+            (Some(_), None) => return Ok(()),
+        };
         match compared {
             Outcome::Equal => Ok(()),
-            // What a target has of its own, only a runtime that has it can run.
-            Outcome::Skipped(Unrunnable::NotEvaluated(_))
-                if example.profile.is_some() && self.runtime.is_none() =>
-            {
-                Ok(())
-            }
             Outcome::Skipped(why) => Err(format!("it cannot be run: {why:?}")),
             Outcome::NeverRan(why) => Err(format!("no inputs were found that it takes: {why}")),
             Outcome::Differs(why) => Err(why),
