@@ -84,7 +84,7 @@ def write(runtime: str, version: str, limit: int, made_from, ran):
             examples += [(case.test, node, equal) for node in case.nodes]
     newest_ir = IR.get(runtime, {}).get(version)
     versions = f"opset ..={limit}" + (f"  ir ..={newest_ir}" if newest_ir else "")
-    source = f"half of the node tests of onnx 1.23.2 in {VERSIONS[runtime][version][1][0].replace('==', ' ')}"
+    source = f"{written.SOURCE} of onnx 1.23.2 in {VERSIONS[runtime][version][1][0].replace('==', ' ')}"
     text = written.section(source, time.strftime("%Y-%m-%d"), versions, learn.lines(examples))
     written.replace(tools.ROOT / "targets" / f"{runtime}.target", version, text)
 

@@ -239,6 +239,34 @@ fn what_cannot_be_had_is_refused_as_a_whole() {
     assert!(!sandbox.files().contains(&"out.onnxtxt".to_owned()));
 }
 
+/// What runtimes were found to refuse is said of them, and written in a form that they take.
+#[test]
+fn what_was_measured_is_obeyed() {
+    let check = |target: &str, model: &str, refused: &str, taken: &[&str]| {
+        let sandbox = sandbox(model);
+        let said = lint(&sandbox, target).stdout;
+        assert!(said.contains(refused), "{target}: {said}");
+        let ran = fix(&sandbox, &["--target", target]);
+        let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
+        assert!(taken.iter().all(|taken| out.contains(taken)), "{target}: {ran:?} {out}");
+        let again = sandbox.lint(&["out.onnxtxt", "--target", target, "--select", "OPS005"]);
+        assert_eq!(again.status, 0, "{again:?}");
+    };
+    let recurrent = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        main (float[2,3,5] x, float[1,12,5] w, float[1,12,4] r) => (float[2,3,1,4] y) {\n  \
+        y = GRU <hidden_size = 4, layout = 1> (x, w, r)\n}\n";
+    for version in ["1.15", "1.20", "1.31"] {
+        let refused = "does not take this `GRU`: it is taken only with the sequence before the batch";
+        check(&format!("ort={version}"), recurrent, refused, &["Transpose"]);
+    }
+    let truth = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        main (bool[4,8] x, int64[3,2] i) => (bool[3] y) {\n  y = GatherND (x, i)\n}\n";
+    check("opencv", truth, "does not take this `GatherND`: it is not taken of truth values", &["Gather"]);
+    let sizes = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        main (float[N,M] x) => (int64[1] y) {\n  y = Shape <start = 1> (x)\n}\n";
+    check("opencv", sizes, "does not take this `Shape`: it is taken only as a whole", &["Shape (x)"]);
+}
+
 /// Every operator that ONNX Runtime alone has is written in those of the standard by a rule, or its page says why not.
 #[test]
 fn operators_of_onnx_runtime_have_a_rule_or_a_reason() {
