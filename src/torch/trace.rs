@@ -151,7 +151,8 @@ pub struct Block {
 impl Node {
     /// Whether it only checks what was traced: it gives nothing, and changes nothing.
     pub fn is_check(&self) -> bool {
-        const CHECKS: [&str; 3] = ["_assert", "sym_constrain", "_functional_sym_constrain"];
+        const CHECKS: [&str; 4] =
+            ["_assert", "sym_constrain", "_functional_sym_constrain", "_linalg_check_errors"];
         let of_checks = |name: &str| CHECKS.iter().any(|check| name.starts_with(check));
         self.outputs.is_empty() && self.op.aten().is_some_and(of_checks)
     }
