@@ -120,8 +120,8 @@ fn counts(tensor: &Tensor, elem: ElemType, len: usize) -> Option<(usize, Vec<usi
         TensorData::Int32s(ints) => {
             let fits = bits < 32 && bits > 0 || elem == ElemType::Int32;
             // An entry holds one element or, of types narrower than a byte, one byte of packed elements.
-            let packed = len.saturating_mul(bits).div_ceil(8);
-            (ints.len(), is(fits, if bits < 8 { vec![packed, len] } else { vec![len] }))
+            let packed = if bits < 8 { len.saturating_mul(bits).div_ceil(8) } else { len };
+            (ints.len(), is(fits, vec![packed]))
         }
     })
 }
@@ -180,6 +180,12 @@ mod tests {
         );
         check(ElemType::Int4, &[3], raw(2), None);
         check(ElemType::Int4, &[3], TensorData::Int32s(vec![0; 2]), None);
+        check(
+            ElemType::Int4,
+            &[3],
+            TensorData::Int32s(vec![0; 3]),
+            Some("is int4[3], which takes 2 entries, but `int32_data` holds 3"),
+        );
         check(ElemType::Float16, &[2], TensorData::Int32s(vec![0; 2]), None);
         check(ElemType::Complex64, &[2], TensorData::Floats(vec![0.0; 4]), None);
         check(ElemType::Float, &[0], TensorData::Absent, None);
