@@ -175,6 +175,7 @@ fn passes(
         }
     }
     if !options.targets.is_empty() {
+        target::drop_imports(editor);
         let refused = blocked::by_targets(editor.know(), options);
         if !refused.is_empty() {
             return Err(refused);

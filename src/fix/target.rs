@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
+
 use super::options::Options;
 use crate::diag::known::{self, ADAPTED_FORM, RELABELLED_VERSION};
 use crate::diag::{Finding, Place};
@@ -125,6 +127,25 @@ fn dropped(model: &Model, id: NodeId, target: &Target) -> Vec<Arc<str>> {
     };
     let gone = node.attrs.iter().filter(|attr| at_target.attr(&attr.name).is_none());
     gone.filter(|attr| is_default(&attr.name, &attr.value)).map(|attr| attr.name.clone()).collect()
+}
+
+/// Leaves out what a model imports and no node of it is of: a target may not know the domain.
+pub fn drop_imports(editor: &mut Editor) {
+    let model = editor.model();
+    let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
+    let used: FxHashSet<String> = nodes.map(|&node| model.nodes[node].domain().to_owned()).collect();
+    let is_needed = |import: &OpsetImport| {
+        let domain = normal_domain(import.domain.as_deref());
+        domain.is_empty() || used.contains(domain)
+    };
+    if model.opsets.iter().all(is_needed) {
+        return;
+    }
+    let change = Change::new(RELABELLED_VERSION, Site::Model, "without imports that no node needs");
+    editor.change(change, |model, _| {
+        model.opsets.retain(is_needed);
+        true
+    });
 }
 
 /// Imports ai.onnx where a model had no node of it and has one now: an `Identity` that gives an output its name. Its

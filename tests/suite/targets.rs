@@ -217,7 +217,7 @@ fn operators_of_a_runtime_alone_are_written_in_those_of_the_standard() {
     let ran = fix(&sandbox, &["--target", "standard"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
-    assert!(!out.contains("com.microsoft.") && out.contains("z = Gelu (x)"), "{out}");
+    assert!(!out.contains("com.microsoft") && out.contains("z = Gelu (x)"), "{out}");
     // Where nothing is said of a target, its own operators are what it came with.
     let plain = fix(&sandbox, &[]);
     assert!(plain.stderr.contains("nothing to change"), "{plain:?}");

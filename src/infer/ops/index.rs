@@ -66,6 +66,9 @@ pub fn non_zero(cx: &mut Cx) -> Option<()> {
 
 /// `Compress`: the slices along an axis (or the elements) for which a condition holds.
 pub fn compress(cx: &mut Cx) -> Option<()> {
+    if cx.rank(0).is_some() {
+        cx.expect_rank_at_least(0, 1)?;
+    }
     let held = cx.const_ints(1).map(|flags| flags.iter().filter(|&&flag| flag != 0).count() as i64);
     let dims = cx.dims(0);
     let (axis, mut result) = match cx.int("axis") {

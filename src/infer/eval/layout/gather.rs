@@ -99,6 +99,9 @@ pub(super) fn gather_nd(cx: &Cx) -> Result<Array> {
 
 pub(super) fn compress(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
+    if x.rank() == 0 {
+        return bad("a scalar has no axis");
+    }
     let chosen: Vec<usize> =
         cx.tensor(1)?.as_bools()?.iter().enumerate().filter(|(_, keep)| **keep).map(|(i, _)| i).collect();
     let Some(along) = cx.int_attr("axis") else {

@@ -31,6 +31,10 @@ fn malformed_calls_are_refused() {
     call("Squeeze").of(x()).of(ints(&[1], &[0])).refused();
     call("Gather").of(x()).of(ints(&[], &[2])).refused();
     call("Concat").int("axis", 2).of(x()).refused();
+    call("Compress")
+        .of(reals(&[], &[1.0]))
+        .of(Array::bools(vec![1], vec![true]).expect("a truth value"))
+        .refused();
     call("Add").of(x()).refused();
     call("Add").of(x()).of(ints(&[3], &[0, 0, 0])).refused();
     call("Add").of(x()).of(reals(&[], &[1.0])).refused();
