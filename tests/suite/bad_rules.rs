@@ -59,7 +59,16 @@ fn said(text: &str) -> String {
     )
 }
 
+/// A rule as a file of its own.
+fn file(text: &str) -> String {
+    if text.starts_with("language") { text.to_owned() } else { format!("language 2\n{text}") }
+}
+
 fn snapshot(name: &str, text: &str) {
+    snapshot_as_it_is(name, &file(text));
+}
+
+fn snapshot_as_it_is(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/bad_rules"));
     settings.set_prepend_module_to_snapshot(false);
@@ -85,7 +94,7 @@ fn check_lint(name: &str, right: &str, wrong: &str) {
 fn sound_rules_have_no_faults() {
     for rule in [SOUND, LINT, CHOICE] {
         let mut rules = RuleSet::default();
-        assert_eq!(rules.add([Source::new("my.rule", rule)]), []);
+        assert_eq!(rules.add([Source::new("my.rule", &file(rule))]), []);
         assert_eq!(rules.iter().count(), 1);
     }
 }
@@ -280,6 +289,15 @@ fn examples() {
 fn analyses() {
     check_lint("detect-unknown", "  where {", "  detect builtin::no_such_analysis\n  where {");
     check_lint("detect-syntax", "  where {", "  detect no_such_analysis\n  where {");
+}
+
+/// What says nothing of its language is read all the same.
+#[test]
+fn without_a_language() {
+    snapshot_as_it_is("language-missing", SOUND);
+    let mut rules = RuleSet::default();
+    rules.add([Source::new("my.rule", SOUND)]);
+    assert_eq!(rules.iter().count(), 1);
 }
 
 /// A conversion in the second edition of the language, with all that is new in it.

@@ -184,7 +184,8 @@ fn rules_of_ones_own_are_applied_and_checked() {
 /// What is right in one module need not be in another.
 #[test]
 fn rules_of_ones_own_ask_where_a_node_is_from() {
-    let rule = r#"## The decoder of ours has no Exp.
+    let rule = r#"language 2
+## The decoder of ours has no Exp.
 ##
 ## **Why**  Our device has none there.
 rule OWN001 exp-in-decoder {

@@ -6,7 +6,7 @@ use crate::rules::rule::{AttrPatKind, Count, Rule, Step, Term, VarId};
 /// A rule of this body, without faults.
 fn rule(body: &str) -> Rule {
     let text = format!(
-        "## A rule.\nrule TST001 test-rule {{\n severity hint phase explore safety exact message \"m\"\n {body}\n \
+        "language 2\n## A rule.\nrule TST001 test-rule {{\n severity hint phase explore safety exact message \"m\"\n {body}\n \
          example \"a\" {{ g (float x) => (float y) {{ y = Relu (x) }} }} becomes {{ y = Abs (x) }}\n \
          example \"b\" {{ g (float x) => (float y) {{ y = Relu (x) }} }} unchanged\n}}\n"
     );

@@ -3,7 +3,7 @@
 use super::ast::{Entry, EntryKind, FileAst, FnAst, ParamAst, Statement, ValueAst};
 use super::value::{statement, value};
 use super::{RULES, entry, expr::RuleNodes, rule, unknown_keyword};
-use crate::diag::Finding;
+use crate::diag::{Finding, Level};
 use crate::graph::syntax::cursor::{Cursor, Parsed};
 use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::suggest::with_suggestion;
@@ -20,6 +20,10 @@ const DEFAULTS: [&str; 4] = ["severity", "phase", "safety", "at"];
 pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
     let mut cursor = Cursor::new(source, RULES);
     let mut file = FileAst { is_whole: true, ..FileAst::default() };
+    if at_item(&cursor) && !cursor.at_word("language") {
+        let finding = without_language(&cursor);
+        cursor.report(finding);
+    }
     while !cursor.is_end() {
         let start = cursor.position();
         let is_shared = !cursor.at_word("rule");
@@ -34,6 +38,14 @@ pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
     });
     file.functions.iter_mut().for_each(|function| function.at = at);
     (file, cursor.into_findings())
+}
+
+/// A later edition may mean something else by the same words: each file says which one it is written in.
+fn without_language(cursor: &Cursor) -> Finding {
+    let message = "the file does not say in which edition of the language it is written";
+    let finding = cursor.finding(cursor.peek().span, message);
+    let finding = finding.help(format!("write `language {EDITION}` in its first line"));
+    Finding { level: Level::Warning, ..finding }
 }
 
 /// Whether an item of a file begins here.
