@@ -23,6 +23,9 @@ pub(super) fn size(cx: &Cx) -> Result<Array> {
 pub(super) fn reshape(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let wanted = cx.ints_at(1, "shape")?.ok_or(Refusal::BadInput("no shape is given"))?;
+    if cx.tensor(1).is_ok_and(|shape| shape.shape().len() != 1) {
+        return bad("the shape is no list");
+    }
     let allow_zero = cx.flag("allowzero", false)?;
     let mut shape = Vec::with_capacity(wanted.len());
     let mut inferred = None;

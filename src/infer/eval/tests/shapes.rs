@@ -29,6 +29,7 @@ fn reshapes_copy_and_infer_dimensions() {
         .of(ints(&[0, 2], &[]))
         .of(ints(&[2], &[3, 0]))
         .gives(&[ints(&[3, 0], &[])]);
+    call("Reshape").of(x()).of(ints(&[1, 2], &[3, 2])).refused();
     call("Unsqueeze").of(ints(&[], &[5])).of(ints(&[1], &[0])).gives(&[ints(&[1], &[5])]);
     call("Squeeze").version(11).of(ints(&[1, 2, 1], &[5, 6])).gives(&[ints(&[2], &[5, 6])]);
     call("Transpose").of(x()).gives(&[ints(&[3, 2], &[1, 4, 2, 5, 3, 6])]);
