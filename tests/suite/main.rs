@@ -2,6 +2,7 @@
 
 mod bad_models;
 mod bad_rules;
+mod bodies;
 mod budgets;
 mod bytes;
 mod cli_baseline;

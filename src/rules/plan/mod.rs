@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub use crate::edit::{Item, NewId};
 pub use patch::patch;
 
+use rustc_hash::FxHashSet;
+
 use super::eval::Env;
 use super::host::Host;
 use super::matcher::{Binding, Match};
@@ -94,10 +96,20 @@ pub fn plan<H: Host>(
         outputs = outputs.zip(more).map(|(all, more)| [all, more].concat());
     }
     let (nodes, values, tensors) = env.draft.into_made()?;
+    if shares_a_body(&nodes) {
+        return Err(Unplanned::Malformed("a body would be that of two nodes".to_owned()));
+    }
     match outputs {
         Some(outputs) if !outputs.is_empty() => Ok(Plan { found, nodes, values, tensors, outputs }),
         _ => Err(Unplanned::Undefined),
     }
+}
+
+/// A body may be handed on to one node, and no more: its values are made where it is run.
+fn shares_a_body<V>(nodes: &[PlannedNode<V>]) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut bodies = nodes.iter().flat_map(|node| &node.attrs).flat_map(|attr| attr.value.graphs());
+    !bodies.all(|body| seen.insert(*body))
 }
 
 impl<H: Host> Env<'_, H> {
