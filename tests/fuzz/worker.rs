@@ -1,11 +1,14 @@
-//! A process of its own in which graphs are tried. ONNX Runtime ends it on some of them: then the graph at hand is all
-//! that is lost, and what was being done to it is known.
+//! A process of its own in which graphs are tried. ONNX Runtime ends it on some of them, and comes to no end on others,
+//! when it ends itself: then the graph at hand is all that is lost, and what was being done to it is known.
 
 use std::io::{BufRead, BufReader, Lines, Write, stdin, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
+use cpu_time::ProcessTime;
 use serde::{Deserialize, Serialize};
 
 use crate::check::panic_text;
@@ -42,10 +45,32 @@ pub enum Doing {
 
 static TELLS: AtomicBool = AtomicBool::new(false);
 
+/// How many words were said: while it grows, the work goes on.
+static WORDS: AtomicU64 = AtomicU64::new(0);
+
+/// The time of a processor that goes by without a word before the process is taken for one that never ends: a
+/// thousand times what a graph needs.
+const SILENCE: Duration = Duration::from_secs(20);
+
 /// Says what comes next, if anybody listens.
 pub fn doing(next: Doing) {
     if TELLS.load(Ordering::Relaxed) {
+        WORDS.fetch_add(1, Ordering::Relaxed);
         reply(&Reply::Doing(next));
+    }
+}
+
+/// Ends the process once it has worked too long without a word.
+fn watch() {
+    let (mut heard, mut since) = (0, ProcessTime::now());
+    loop {
+        thread::sleep(SILENCE / 10);
+        let words = WORDS.load(Ordering::Relaxed);
+        if words != heard {
+            (heard, since) = (words, ProcessTime::now());
+        } else if since.elapsed() > SILENCE {
+            std::process::abort();
+        }
     }
 }
 
@@ -59,6 +84,7 @@ fn reply(reply: &Reply) {
 pub fn serve(session: &Session) -> ExitCode {
     TELLS.store(true, Ordering::Relaxed);
     std::panic::set_hook(Box::new(|_| {}));
+    thread::spawn(watch);
     let requests = stdin().lines().map_while(Result::ok);
     for request in requests.filter_map(|line| serde_json::from_str::<Request>(&line).ok()) {
         runtime::set_asked(request.is_judged);
