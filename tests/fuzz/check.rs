@@ -191,7 +191,7 @@ pub fn claim(report: &fix::Report, rules: &RuleSet, before: &Before) -> Option<C
     let ran = &before.ran;
     let applied = || report.rules.keys().filter_map(|code| rules.get(code));
     let is_exact = applied().all(|rule| rule.safety == Safety::Exact);
-    let converts = applied().any(|rule| rule.phase == Phase::Convert);
+    let converts = applied().any(|rule| rule.phase == Phase::Convert) || report.opset.from != report.opset.to;
     let givens: Vec<Assumption> = applied().flat_map(|rule| &rule.given).map(|given| given.what).collect();
     let floats = || {
         ran.values.values().filter_map(|val| match val {

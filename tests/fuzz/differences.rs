@@ -1,6 +1,9 @@
 //! The page of the differences that stay between our evaluator and ONNX Runtime, as a table of operators.
 
-use onnx_lint::graph::{AttrValue, Model, Node};
+use onnx_lint::graph::{ElemType, GraphId, Model, NodeId};
+use onnx_lint::infer::eval::Val;
+
+use crate::case::Ran;
 
 /// Whether an operator is on the page.
 pub fn is_known(op: &str) -> bool {
@@ -8,19 +11,22 @@ pub fn is_known(op: &str) -> bool {
     rows.any(|row| row.split(" |").next() == Some(op))
 }
 
-/// The operator that a difference of this node is about: of one with bodies, one in them that is on the page.
-pub fn about(model: &Model, node: &Node) -> String {
-    within(model, node).unwrap_or_else(|| node.op_name())
+/// The operator that a difference of this node is about: of one with bodies, or a call of a local function, one in them
+/// that is on the page.
+pub fn about(model: &Model, id: NodeId, run: &Ran) -> String {
+    let node = &model.nodes[id];
+    let first = node.inputs.first().copied().flatten().and_then(|input| run.values.get(&input));
+    let is_text = matches!(first, Some(Val::Tensor(array)) if array.elem() == ElemType::String);
+    let of = if is_text { " of strings" } else { "" };
+    within(model, id).unwrap_or_else(|| node.op_name() + of)
 }
 
-fn within(model: &Model, node: &Node) -> Option<String> {
-    let bodies = node.attrs.iter().filter_map(|attr| match attr.value {
-        AttrValue::Graph(graph) => Some(graph),
-        _ => None,
-    });
-    let mut nodes = bodies.flat_map(|graph| &model.graphs[graph].nodes).map(|&inner| &model.nodes[inner]);
-    nodes.find_map(|inner| match is_known(&inner.op_name()) {
-        true => Some(inner.op_name()),
-        false => within(model, inner),
+fn within(model: &Model, id: NodeId) -> Option<String> {
+    let called = model.callee(id).map(|function| model.functions[function].body);
+    let bodies: Vec<GraphId> = model.nodes[id].graphs().chain(called).collect();
+    let mut nodes = bodies.iter().flat_map(|&graph| &model.graphs[graph].nodes);
+    nodes.find_map(|&inner| {
+        let op = model.nodes[inner].op_name();
+        if is_known(&op) { Some(op) } else { within(model, inner) }
     })
 }

@@ -1,6 +1,7 @@
 //! Random graphs, before against after: see README.md beside this.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod alone;
 mod attribute;
 mod bodies;
 mod case;

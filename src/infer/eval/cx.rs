@@ -145,6 +145,7 @@ impl<'a> Cx<'a> {
     /// Integers that are an input in newer versions and an attribute in older ones.
     pub(super) fn ints_at(&self, i: usize, name: &str) -> Result<Option<Vec<i64>>> {
         match self.maybe(i)? {
+            Some(array) if array.rank() > 1 => bad("integers in more than one row"),
             Some(array) => array.as_i64s().map(Some),
             None => Ok(self.ints(name)),
         }

@@ -138,7 +138,10 @@ impl<'c> Cx<'c> {
 
     /// The number of elements of a rank-1 input: how many axes, repeats, … it gives.
     pub fn length(&self, input: usize) -> Option<usize> {
-        usize::try_from(self.dim(input, 0)?.as_const()?).ok()
+        match self.dims(input)? {
+            [length] => usize::try_from(length.as_ref()?.as_const()?).ok(),
+            _ => None,
+        }
     }
 }
 

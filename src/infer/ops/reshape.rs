@@ -181,6 +181,9 @@ mod tests {
         check_call("float[n, 1, 3] x", "Squeeze(x)", "float[...]");
         check_call("float[2, 1, 3] x", "Squeeze(x)", "float[2, 3]");
         check_call("float[n, 1, 3] x, int64[1] axes", "Squeeze(x, axes)", "float[y0_dim_0, y0_dim_1]");
+        // What is no list does not say how many there are.
+        check_call("float[n] x, int64[1, 0] axes", "Unsqueeze(x, axes)", "float[...]");
+        check_call("float[n, 2] x, int64[1, 1] axes", "ReduceMax <keepdims = 0> (x, axes)", "float[...]");
         check(&at(11, "g (float[n, 1, 3] x) => (y) { y = Squeeze <axes = [-2]> (x) }"), &["y: float[n, 3]"]);
         check(
             &at(11, "g (float[n, 3] x) => (y) { y = Unsqueeze <axes = [0, -1]> (x) }"),

@@ -2,14 +2,18 @@
 
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::to_size;
-use crate::infer::eval::{Array, Result, bad};
+use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Corners of a box: top, left, bottom, right.
+/// So near the limit that it is a question of rounding on which side an overlap is.
+const NEAR: f64 = 1e-5;
+
+/// Corners of a box: top, left, bottom, right. They are computed in `float`, as runtimes do: whether boxes touch may
+/// hang on it.
 fn corners(values: &[f64], centred: bool) -> [f64; 4] {
     let [a, b, c, d] = [values[0], values[1], values[2], values[3]];
     match centred {
         // Centre and size, x first.
-        true => [b - d / 2.0, a - c / 2.0, b + d / 2.0, a + c / 2.0],
+        true => [b - d / 2.0, a - c / 2.0, b + d / 2.0, a + c / 2.0].map(|x| f64::from(x as f32)),
         false => [a.min(c), b.min(d), a.max(c), b.max(d)],
     }
 }
@@ -51,7 +55,12 @@ pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
                 break;
             }
             let of = |i: usize| &boxes[n * count + i];
-            if kept.iter().all(|&better| overlap(of(candidate), of(better)) <= most) {
+            let overlaps: Vec<f64> = kept.iter().map(|&better| overlap(of(candidate), of(better))).collect();
+            if most > 0.0 && overlaps.iter().any(|overlap| (overlap - most).abs() < NEAR && *overlap != most)
+            {
+                return Err(Refusal::Unsupported);
+            }
+            if overlaps.iter().all(|overlap| *overlap <= most) {
                 kept.push(candidate);
                 rows.extend([n as i64, class as i64, candidate as i64]);
             }

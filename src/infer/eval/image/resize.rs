@@ -172,8 +172,13 @@ fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()
     if named.iter().zip(sizes).any(|(&at, &size)| all[at].length == 0 && size > 0) {
         return bad("an empty axis cannot be resized");
     }
+    let policy = cx.text("keep_aspect_ratio_policy", "stretch");
+    // ONNX Runtime does not find the sizes of axes that are counted from the end.
+    if policy != "stretch" && cx.ints("axes").is_some_and(|axes| axes.iter().any(|&axis| axis < 0)) {
+        return Err(Refusal::Unsupported);
+    }
     let ratios = named.iter().zip(sizes).map(|(&at, &size)| size as f64 / all[at].length as f64);
-    let common = match cx.text("keep_aspect_ratio_policy", "stretch").as_str() {
+    let common = match policy.as_str() {
         "stretch" => None,
         "not_larger" => Some(ratios.fold(f64::INFINITY, f64::min)),
         "not_smaller" => Some(ratios.fold(0.0, f64::max)),

@@ -7,9 +7,15 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 const OUT_OF_RANGE: Refusal = Refusal::BadInput("a batch index is out of range");
 
 /// The four elements around a point and their weights; none beyond one element outside.
-fn corners(y: f64, x: f64, height: usize, width: usize) -> Vec<(usize, f64)> {
+fn corners(y: f64, x: f64, height: usize, width: usize) -> Result<Vec<(usize, f64)>> {
+    // Whether what is on the edge is within is a question of rounding.
+    let is_near = |at: f64, edge: f64| at != edge && (at - edge).abs() < 1e-5;
+    let is_at_edge = |at: f64, length: usize| is_near(at, -1.0) || is_near(at, length as f64);
+    if is_at_edge(y, height) || is_at_edge(x, width) {
+        return Err(Refusal::Unsupported);
+    }
     if y < -1.0 || y > height as f64 || x < -1.0 || x > width as f64 {
-        return vec![];
+        return Ok(vec![]);
     }
     let place = |at: f64, length: usize| {
         let at = at.max(0.0);
@@ -20,12 +26,12 @@ fn corners(y: f64, x: f64, height: usize, width: usize) -> Vec<(usize, f64)> {
         }
     };
     let ((top, bottom, down), (left, right, across)) = (place(y, height), place(x, width));
-    vec![
+    Ok(vec![
         (top * width + left, (1.0 - down) * (1.0 - across)),
         (top * width + right, (1.0 - down) * across),
         (bottom * width + left, down * (1.0 - across)),
         (bottom * width + right, down * across),
-    ]
+    ])
 }
 
 pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
@@ -73,7 +79,7 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
                 };
                 (0..vertical * horizontal).map(sample).collect()
             })
-            .collect();
+            .collect::<Result<_>>()?;
         for c in 0..channels {
             let start = (image * channels + c) * height * width;
             let weighted = |&(at, weight): &(usize, f64)| values[start + at] * weight;

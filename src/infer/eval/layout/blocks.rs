@@ -48,8 +48,12 @@ pub(super) fn space_to_depth(cx: &Cx) -> Result<Array> {
 pub(super) fn reverse_sequence(cx: &Cx) -> Result<Array> {
     let (x, lengths) = (cx.tensor(0)?, cx.tensor(1)?.as_i64s()?);
     cx.room(x.shape())?;
-    let time = axis(cx.int("time_axis", 0), x.rank())?;
-    let batch = axis(cx.int("batch_axis", 1), x.rank())?;
+    // "Must be one of 0 and 1": ONNX Runtime takes -1 for one of them, too.
+    let first_two = |name, default| match cx.int(name, default) {
+        at @ (0 | 1) => axis(at, x.rank()),
+        _ => bad("neither the first axis nor the second"),
+    };
+    let (time, batch) = (first_two("time_axis", 0)?, first_two("batch_axis", 1)?);
     let fits = |&length: &i64| (0..=x.shape()[time] as i64).contains(&length);
     if time == batch || lengths.len() != x.shape()[batch] || !lengths.iter().all(fits) {
         return bad("the lengths do not fit the sequences");

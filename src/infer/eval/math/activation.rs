@@ -40,6 +40,8 @@ pub(super) fn activation(cx: &Cx) -> Result<Array> {
             map_reals(x, |x| if x > alpha { x } else { 0.0 })
         }
         "Elu" => elu(x, alpha(1.0), 1.0, 1.0),
+        // Divided by 0, and then multiplied: NaN by the formula, and x by what is meant.
+        "Celu" if alpha(1.0) == 0.0 => Err(Refusal::Unsupported),
         "Celu" => elu(x, alpha(1.0), alpha(1.0), 1.0),
         "Selu" => {
             // The defaults were rounded otherwise before opset 6.

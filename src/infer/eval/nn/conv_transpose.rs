@@ -71,6 +71,8 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
             None => None,
         };
         window.input[i] = match size {
+            // The specification adds rows of nothing then; ONNX Runtime takes no pads below 0, and makes fewer.
+            Some(size) if same && wanted.is_none() && full < size => return Err(Refusal::Unsupported),
             Some(size) => {
                 // What the wanted size lacks is cut off on both sides. Of an odd number, version 1 of the specification
                 // cuts the other half first; ONNX Runtime does as version 11 says in all of them.

@@ -1,6 +1,6 @@
 //! Calls without a value.
 
-use super::{Array, Refusal, Val, call, ints, reals};
+use super::{Array, Attr, Refusal, Val, call, ints, reals, whole};
 use crate::graph::element::ElemType::{Int8, Int32};
 
 #[test]
@@ -118,11 +118,46 @@ fn what_means_nothing_is_refused() {
     assert!(convolved(&[1]).run().is_ok());
     convolved(&[i128::from(i32::MAX)]).refused();
     convolved(&[1, 1]).refused();
+    call("Celu").attr("alpha", Attr::Float(0.0)).of(matrix()).refused();
+    let spread = |auto_pad, strides| {
+        let windows = call("ConvTranspose").text("auto_pad", auto_pad).ints("strides", strides);
+        windows.of(reals(&[1, 1, 2], &[1.0, 2.0])).of(reals(&[1, 1, 2], &[1.0, 1.0]))
+    };
+    assert!(spread("SAME_UPPER", &[2]).run().is_ok());
+    spread("SAME_UPPER", &[3]).refused();
+    spread("SAME_LOWER", &[3]).refused();
+    let resized = |axes, policy| {
+        let kept = call("Resize").version(18).ints("axes", axes).text("keep_aspect_ratio_policy", policy);
+        kept.of(matrix()).absent().absent().of(ints(&[1], &[4]))
+    };
+    assert!(resized(&[1], "not_larger").run().is_ok() && resized(&[-1], "stretch").run().is_ok());
+    resized(&[-1], "not_larger").refused();
+    let reversed = |time: i64, batch: i64| {
+        let sequences = call("ReverseSequence").int("time_axis", time).int("batch_axis", batch);
+        sequences.of(matrix()).of(ints(&[2], &[1, 2]))
+    };
+    assert!(reversed(1, 0).run().is_ok());
+    reversed(-1, 0).refused();
+    call("Unsqueeze").of(matrix()).of(ints(&[1, 1], &[0])).refused();
+    call("ReduceMax").of(matrix()).of(ints(&[1, 0], &[])).refused();
+    let region = |right: f64| {
+        let image = call("RoiAlign").version(10).int("output_width", 1).int("sampling_ratio", 1);
+        let image = image.of(reals(&[1, 1, 1, 1], &[1.0]));
+        image.of(reals(&[1, 4], &[0.0, 0.0, right, 1.0])).of(ints(&[1], &[0]))
+    };
+    assert!(region(1.5).run().is_ok());
+    region(2.000_001).refused();
+    let boxes = |limit: f64| {
+        let two = call("NonMaxSuppression").of(reals(&[1, 2, 4], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 3.0]));
+        let scored = two.of(reals(&[1, 1, 2], &[2.0, 1.0]));
+        scored.of(ints(&[1], &[2])).of(reals(&[1], &[limit]))
+    };
+    assert!(boxes(0.3).run().is_ok());
+    boxes(0.333_333_3).refused();
 }
 
 #[test]
 fn what_comes_of_nan_is_open_where_it_is_compared() {
-    let val = |x| Val::from(reals(&[2], &[1.0, x]));
     for (op, x, is_open) in [
         ("ReduceMax", f64::NAN, true),
         ("ReduceMax", 2.0, false),
@@ -130,9 +165,69 @@ fn what_comes_of_nan_is_open_where_it_is_compared() {
         ("Softmax", f64::INFINITY, true),
         ("Resize", f64::NAN, true),
         ("Softmax", f64::NEG_INFINITY, false),
+        ("Softmax", f64::from(f32::MIN), false),
+        ("LpNormalization", f64::from(f32::MAX), true),
+        ("ReduceMax", f64::from(f32::MAX), false),
+        ("ReduceL2", 1e18, false),
         ("Add", f64::NAN, false),
         ("Gather", f64::NAN, false),
+        ("Sign", f64::NAN, true),
+        ("Sign", f64::INFINITY, false),
+        ("DynamicQuantizeLinear", f64::NEG_INFINITY, true),
+        ("DynamicQuantizeLinear", 2.0, false),
     ] {
-        assert_eq!(super::super::is_open("", op, &[val(x)]), is_open, "{op} of {x}");
+        is("", op, &[reals(&[2], &[1.0, x])], is_open);
     }
+}
+
+#[track_caller]
+fn is(domain: &str, op: &str, inputs: &[Array], is_open: bool) {
+    let vals: Vec<Val> = inputs.iter().cloned().map(Val::from).collect();
+    assert_eq!(super::super::is_open(domain, op, &vals), is_open, "{op} of {inputs:?}");
+}
+
+/// ONNX Runtime keeps the sizes of axes that are counted from the end, and leaves sums unset.
+#[test]
+fn what_comes_of_nothing_is_open_where_it_is_summed() {
+    let (nothing, something) = (|| reals(&[2, 0], &[]), || reals(&[2, 1], &[1.0, 2.0]));
+    is("", "ReduceSum", &[nothing()], true);
+    is("", "ReduceSum", &[something(), ints(&[0], &[])], false);
+    is("", "MatMul", &[reals(&[0, 2], &[]), something()], true);
+    is("", "MatMul", &[something(), reals(&[1, 0], &[])], true);
+    is("", "MatMul", &[something(), reals(&[1, 1], &[1.0])], false);
+    is("", "Resize", &[something(), reals(&[0], &[])], false);
+    is("", "Add", &[nothing(), nothing()], false);
+    is("", "Concat", &[nothing(), something()], false);
+}
+
+/// ONNX Runtime computes much of integers in doubles, and stops at the end of their range.
+#[test]
+fn what_comes_of_integers_beyond_a_double_is_open() {
+    let far = 1 << 53;
+    for (op, data, is_open) in [
+        ("ReduceSum", &[far, 1][..], true),
+        ("ReduceSum", &[far - 2, 1], false),
+        ("ReduceL1", &[-far, -1], true),
+        ("ReduceSumSquare", &[1 << 26, 1 << 25], false),
+        ("ReduceSumSquare", &[1 << 26, 1 << 27], true),
+        ("ReduceProd", &[1 << 26, 1 << 26, 0], false),
+        ("ReduceProd", &[1 << 26, 1 << 28, 0], true),
+        ("ReduceLogSum", &[1], true),
+        ("ReduceMax", &[i64::MIN], false),
+        ("Mod", &[-far], true),
+        ("Mod", &[1 - far], false),
+        ("Shrink", &[1 << 25], true),
+        ("CumSum", &[i64::MAX, i64::MAX], false),
+    ] {
+        is("", op, &[ints(&[data.len()], data)], is_open);
+    }
+    is("", "ReduceSum", &[whole(Int32, &[1 << 30, 1 << 30])], true);
+    is("", "ReduceSum", &[whole(Int32, &[1 << 30])], false);
+    is("", "Pow", &[ints(&[1], &[3]), ints(&[1], &[33])], false);
+    is("", "Pow", &[ints(&[1], &[3]), ints(&[1], &[40])], true);
+    is("", "Pow", &[ints(&[1], &[3]), reals(&[1], &[-1.0])], false);
+    is("", "Einsum", &[ints(&[1], &[1 << 30]), ints(&[1], &[1 << 30])], true);
+    is("", "Einsum", &[ints(&[1], &[1 << 30]), ints(&[1], &[2])], false);
+    is("ai.onnx.ml", "Normalizer", &[whole(Int32, &[-1, i128::from(i32::MIN), 2])], true);
+    is("ai.onnx.ml", "Normalizer", &[whole(Int32, &[-1, 2])], false);
 }

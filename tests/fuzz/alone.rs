@@ -1,0 +1,69 @@
+//! One node on other numbers than it had: whether a difference is a matter of last digits.
+
+use onnx_lint::graph::{ElemType, Model, NodeId, ValueId};
+use onnx_lint::infer::eval::{Array, Val};
+use onnx_lint::infer::execute::Executor;
+use rustc_hash::FxHashMap;
+
+use crate::case::{LIMITS, Ran};
+use crate::same::differs;
+
+/// Whether an output of a node hangs on the last digit of what goes into it, or is what ONNX Runtime has on `its`
+/// values: what is a last digit before it may be all there is behind it, near 0 or near a pole.
+pub fn is_a_last_digit(
+    model: &Model,
+    node: NodeId,
+    output: ValueId,
+    run: &Ran,
+    its: &FxHashMap<ValueId, Val>,
+) -> bool {
+    let on_its = with(model, node, output, run, |id, ours| its.get(&id).unwrap_or(ours).clone());
+    let part = |a: &Option<Val>, b: Option<&Val>| Some(differs(a.as_ref()?, b?).is_some());
+    part(&on_its, its.get(&output)) == Some(false)
+        || [1.0, -1.0].into_iter().any(|way| {
+            let nudge = |id, ours: &Val| match is_rounded(model, id, ours) {
+                true => nudged(ours, way),
+                false => ours.clone(),
+            };
+            let on_next = with(model, node, output, run, nudge);
+            part(&on_next, run.values.get(&output)) == Some(true)
+        })
+}
+
+/// An output of a node on the values of a run, each as `given` makes it.
+fn with(
+    model: &Model,
+    node: NodeId,
+    output: ValueId,
+    run: &Ran,
+    given: impl Fn(ValueId, &Val) -> Val,
+) -> Option<Val> {
+    let mut executor = Executor::new(model, LIMITS);
+    for (value, val) in run.values.iter().filter(|(value, _)| **value != output) {
+        executor.give(*value, given(*value, val));
+    }
+    executor.run(node).ok()?;
+    executor.value(output)
+}
+
+/// Whether ONNX Runtime may have another last digit of it: of what a node computes, and of halves, since what it has no
+/// kernel for it computes in floats, and rounds once at the end. What is given is the same for both: there a tie is one.
+fn is_rounded(model: &Model, id: ValueId, val: &Val) -> bool {
+    let Val::Tensor(array) = val else { return false };
+    array.elem() == ElemType::Float16 || array.elem().is_float() && model.producer(id).is_some()
+}
+
+/// Each number with another last digit: one up, the next one down, or the other way round.
+fn nudged(val: &Val, way: f64) -> Val {
+    let Val::Tensor(array) = val else { return val.clone() };
+    let digit = match array.elem() {
+        ElemType::Float16 => 1e-3,
+        ElemType::Bfloat16 => 8e-3,
+        ElemType::Float => 1.2e-7,
+        _ => 2.3e-16,
+    };
+    let moved = |(at, x): (usize, f64)| x * if at % 2 == 0 { 1.0 + way * digit } else { 1.0 - way * digit };
+    let all = array.f64s().map(|all| all.into_iter().enumerate().map(moved).collect());
+    let array = all.and_then(|all| Array::from_f64s(array.elem(), array.shape().to_vec(), all));
+    array.map_or_else(|_| val.clone(), Val::from)
+}
