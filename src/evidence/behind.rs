@@ -75,13 +75,17 @@ const TRACER_ONLY: [RuleId; 12] = [
     known::TENSOR_DATA,
 ];
 
-/// The lines that nodes came from, by file.
+/// The lines that nodes came from, and those that called them, by file.
 fn lines(model: &Model, sources: &SourceFiles) -> BTreeMap<Arc<str>, BTreeSet<u32>> {
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);
+    let mut seen: BTreeSet<(String, u32)> = BTreeSet::new();
     let mut lines: BTreeMap<Arc<str>, BTreeSet<u32>> = BTreeMap::new();
-    for source in model.nodes.ids().filter_map(|node| locator.own_source(node)) {
-        lines.entry(source.file).or_default().insert(source.line);
+    for frame in model.nodes.ids().flat_map(|node| locator.frames(node)) {
+        if seen.insert((frame.file.clone(), frame.line)) {
+            let place = sources.frame_place(&frame);
+            lines.entry(place.file).or_default().insert(place.line);
+        }
     }
     lines
 }

@@ -5,6 +5,12 @@ pub fn reads_shape(code: &str) -> bool {
     code.contains(".shape") || code.contains(".size(") || code.contains("len(")
 }
 
+/// Whether a line asks something for its truth: what NumPy asks within does not show.
+pub fn decides(code: &str) -> bool {
+    let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.any(|word| matches!(word, "if" | "elif" | "while" | "assert" | "and" | "or" | "not" | "bool"))
+}
+
 pub fn is_loop(code: &str) -> bool {
     let iterates = code.starts_with("for ") || code.contains(" for ");
     iterates && (code.contains(" range(") || code.contains(" enumerate("))
@@ -40,14 +46,44 @@ pub fn compares_counts(condition: &str) -> bool {
         && others.iter().all(|word| is_count(word) || is_operator(word))
 }
 
-/// Whether all that is made a number is a mere name, `int(h)`: a size, perhaps, which a line before took from a shape.
-pub fn is_int_of_names(code: &str) -> bool {
-    let mut made = code.match_indices("int(").map(|(at, call)| {
-        let argument = code[at + call.len()..].split(')').next().unwrap_or("");
-        !argument.is_empty() && argument.chars().all(|c| c.is_alphanumeric() || c == '_')
+/// Whether all that is made a number is computed of mere names: `int(h)`, `math.ceil(h / 4)`, `np.arange(w)`. Those are
+/// sizes mostly, which a line before took from a shape.
+pub fn is_of_counts(code: &str) -> bool {
+    let by_method = [".item()", ".tolist()", "float(", ".numpy("].iter().any(|call| code.contains(call));
+    let mut conversions =
+        code.match_indices('(').filter(|(at, _)| makes_number(callee(&code[..*at]))).peekable();
+    !by_method
+        && conversions.peek().is_some()
+        && conversions.all(|(at, _)| is_arithmetic(inside(&code[at + 1..])))
+}
+
+/// The name that stands at the end of `before`: what is called.
+fn callee(before: &str) -> &str {
+    let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
+    &before[start..]
+}
+
+fn makes_number(name: &str) -> bool {
+    matches!(name, "int" | "round") || ["math.", "np."].iter().any(|module| name.starts_with(module))
+}
+
+/// What stands before the parenthesis that closes the one before `rest`.
+fn inside(rest: &str) -> &str {
+    let mut open = 1;
+    let end = rest.find(|c: char| {
+        open += i32::from(c == '(') - i32::from(c == ')');
+        open == 0
     });
-    let by_method = [".item()", ".tolist()", "float("].iter().any(|call| code.contains(call));
-    !by_method && code.contains("int(") && made.all(|name| name)
+    end.map_or(rest, |end| &rest[..end])
+}
+
+/// Whether an argument is computed of names and numbers alone.
+fn is_arithmetic(argument: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || " _.,+-*/%()".contains(c);
+    let calls = argument.match_indices('(').map(|(at, _)| callee(&argument[..at]));
+    !argument.is_empty()
+        && argument.chars().all(plain)
+        && calls.into_iter().all(|name| name.is_empty() || makes_number(name))
 }
 
 /// Whether every number that is taken out of a tensor comes from an attribute of the model: `self.steps.item()`.

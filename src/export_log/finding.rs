@@ -3,7 +3,9 @@
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place, RuleId, TextPlace};
 
-use super::code::{compares_counts, condition, is_int_of_names, is_loop, is_state, of_model, reads_shape};
+use super::code::{
+    compares_counts, condition, decides, is_loop, is_of_counts, is_state, of_model, reads_shape,
+};
 use super::constants::constant_tensor;
 use super::failures;
 use super::remark::{Kind, PythonType, Remark};
@@ -75,8 +77,14 @@ pub fn shown(code: &str, stand_in: &str) -> String {
 fn python_value(python: PythonType, remark: &Remark) -> Words {
     let code = remark.code();
     match python {
+        PythonType::Boolean if !decides(code) && code.contains("np.") => numpy_array(code),
         PythonType::Boolean => branch(code),
         PythonType::Array => numpy_array(code),
+        PythonType::Integer | PythonType::Float
+            if code.contains("np.") && (reads_shape(code) || is_of_counts(code)) =>
+        {
+            numpy_array(code)
+        }
         PythonType::Index | PythonType::Integer if is_loop(code) => iteration(remark),
         PythonType::Index | PythonType::Integer | PythonType::Float if reads_shape(code) => shape_value(code),
         _ => item(python, code),
@@ -121,7 +129,7 @@ fn branch(code: &str) -> Words {
 fn numpy_array(code: &str) -> Words {
     Words {
         rule: known::NUMPY_CONSTANT,
-        level: Level::Warning,
+        level: if is_of_counts(code) || reads_shape(code) { Level::Info } else { Level::Warning },
         message: format!(
             "{} leaves PyTorch for NumPy: its result is a constant of the example input",
             shown(code, "this line")
@@ -155,7 +163,7 @@ fn item(python: PythonType, code: &str) -> Words {
     };
     Words {
         rule: known::ITEM_BAKED,
-        level: if is_state(code) || is_int_of_names(code) { Level::Info } else { Level::Warning },
+        level: if is_state(code) || is_of_counts(code) { Level::Info } else { Level::Warning },
         message: format!(
             "{} turns a tensor into {into}: its value for the example input is fixed in the graph",
             shown(code, &format!("a call of `{call}`"))

@@ -37,6 +37,7 @@ fn python_values() {
         ("Python boolean", "if norm(x) > 1:", "traced-branch"),
         ("Python boolean", "masked = mask is not None and mask.sum() > 0", "traced-branch"),
         ("Python integer", "return x * int(k.max())", "item-baked"),
+        ("Python float", "return x * math.exp(k.max())", "item-baked"),
         ("Python index", "for i in range(x.shape[0]):", "unrolled-loop"),
         ("Python index", "return self.table[k]", "item-baked"),
         ("Python float", "s = float(x.max())", "item-baked"),
@@ -51,6 +52,10 @@ fn python_values() {
     for (into, code, rule) in [
         ("Python integer", "n = int(x.shape[0] / 2)", "baked-shape"),
         ("Python float", "s = q / math.sqrt(q.size(-1))", "baked-shape"),
+        ("Python float", "scores = (q @ k.transpose(-1, -2) / math.sqrt(d)).softmax(-1)", "item-baked"),
+        ("Python integer", "top = int(round((h - 6) / 2.0))", "item-baked"),
+        ("Python boolean", "grid = np.meshgrid(np.arange(w), np.arange(h))", "numpy-constant"),
+        ("Python integer", "n = int(np.prod(x.shape[1:]))", "numpy-constant"),
         ("Python boolean", "if x.shape[1] > 8:", "traced-branch"),
         ("Python boolean", "if height % 8 != 0 or W > self.limit - 1:", "traced-branch"),
         ("Python boolean", "if not self.enabled:", "traced-branch"),

@@ -9,7 +9,7 @@ use crate::graph::origin;
 use crate::graph::syntax::{self, Span};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Id, Initial, Model, Node, NodeId, Owner, Tensor, ValueId};
-use crate::source::{SourceFiles, user_frame};
+use crate::source::{Frame, SourceFiles, frames, is_library, user_frame};
 
 /// Nodes that are looked at for a stack where a node has none of its own.
 const MAX_NEIGHBOURS: usize = 64;
@@ -182,6 +182,12 @@ impl<'a> Locator<'a> {
     pub fn own_source(&self, node: NodeId) -> Option<SourcePlace> {
         let frame = user_frame(stack(&self.model.nodes[node])?)?;
         Some(self.sources.frame_place(&frame))
+    }
+
+    /// The lines of Python that led to a node: its own, and those that called it.
+    pub fn frames(&self, node: NodeId) -> impl Iterator<Item = Frame> {
+        let all = stack(&self.model.nodes[node]).map(frames).unwrap_or_default();
+        all.into_iter().filter(|frame| !is_library(&frame.file))
     }
 
     /// What of a node stays the same when the model is exported again.

@@ -1,5 +1,7 @@
 //! Calls: to what they go, and Python's own functions.
 
+use std::rc::Rc;
+
 use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
@@ -7,7 +9,7 @@ use super::known;
 use super::program::ClassKind;
 use super::report;
 use super::syntax::{Arguments, field, text};
-use super::value::{Array, Dtype, Layer, Origin, Tensor, Value};
+use super::value::{Array, Dtype, Layer, Origin, Partial, Tensor, Value};
 
 /// A call whose arguments are evaluated.
 #[derive(Debug)]
@@ -140,6 +142,7 @@ impl<'t> Interpreter<'t> {
         match callee {
             Value::Name(path) => self.named_call(&path.clone(), call),
             Value::Function(index) => self.enter(*index, None, call.values.clone(), &call.keywords),
+            Value::Partial(partial) => self.complete(partial, call),
             Value::Method { function, class } => {
                 let bare =
                     self.program.functions[*function].decorators.iter().any(|d| d.ends_with("staticmethod"));
@@ -159,6 +162,33 @@ impl<'t> Interpreter<'t> {
             Value::Layer(layer) => self.layer_call(&layer.clone(), call),
             _ => Value::Unknown,
         }
+    }
+
+    /// `functools.partial(scaled, how=peak)`
+    fn partial(&mut self, call: &Call<'t>) -> Value {
+        let Some((callee, values)) = call.values.split_first() else { return Value::Unknown };
+        let named = call.arguments.keywords.iter().filter_map(|(_, value)| field(value.parent()?, "name"));
+        let keywords = call.keywords.iter().map(|(_, value)| value.clone());
+        let keywords = named.map(|name| name.byte_range()).zip(keywords).collect();
+        Value::Partial(Rc::new(Partial { callee: callee.clone(), values: values.to_vec(), keywords }))
+    }
+
+    /// Calls what a partial call was made of, where its arguments are not asked for as they are written.
+    fn complete(&mut self, partial: &Partial, call: &Call<'t>) -> Value {
+        if matches!(partial.callee, Value::Name(_) | Value::Layer(_)) || call.arguments.spread {
+            return Value::Unknown;
+        }
+        let given = partial.keywords.iter().filter_map(|(name, value)| {
+            let name = self.source.get(name.clone())?;
+            call.keyword(name).is_none().then(|| (name, value.clone()))
+        });
+        let all = Call {
+            node: call.node,
+            arguments: call.arguments.clone(),
+            values: partial.values.iter().chain(&call.values).cloned().collect(),
+            keywords: given.chain(call.keywords.iter().cloned()).collect(),
+        };
+        self.invoke(&partial.callee, &all)
     }
 
     fn apply(&mut self, class: usize, call: &Call<'t>) -> Value {
@@ -199,6 +229,7 @@ impl<'t> Interpreter<'t> {
             return self.construct_layer(name, call);
         }
         match path {
+            "functools.partial" => return self.partial(call),
             "torch.jit.is_scripting" | "torch.jit.is_scripting()" => return Value::Bool(Some(false)),
             "torch.jit.is_tracing" | "torch.onnx.is_in_onnx_export" => return Value::Bool(Some(true)),
             _ => {}

@@ -73,6 +73,7 @@ impl<'t> Interpreter<'t> {
                 Value::Dict
             }
             "parenthesized_expression" => self.evaluate(bare(node)),
+            "lambda" => self.program.nested.get(&node.id()).copied().map(Value::Function).unwrap_or_default(),
             "await" | "list_splat" | "keyword_argument" | "interpolation" => {
                 children(node).last().map(|inner| self.evaluate(*inner)).unwrap_or_default()
             }

@@ -7,7 +7,7 @@ use super::interpreter::Interpreter;
 use super::known::Factory;
 use super::report;
 use super::syntax::text;
-use super::value::{Dtype, Origin, Tensor, Value, integer};
+use super::value::{Dtype, Origin, Tensor, Traced, Value, integer};
 
 /// Longest `torch.arange` whose elements are spelled out.
 const MAX_LINE: i64 = 64;
@@ -79,10 +79,10 @@ impl<'t> Interpreter<'t> {
         result.elements = elements;
         self.say_if_copied(name, value, call);
         if let Value::Array(array) = value {
-            // A table of numbers alone is the same for every input.
-            let level = if array.traced { Level::Warning } else { Level::Info };
+            // A table of numbers alone is the same for every input, and most sizes never vary.
+            let level = if array.traced == Traced::Elements { Level::Warning } else { Level::Info };
             let words = report::from_numpy(call.node, self.source, level);
-            let shown = !array.scalar || array.traced;
+            let shown = !array.scalar || array.traced > Traced::Nothing;
             if shown {
                 self.say(call.node, words);
             }
@@ -101,6 +101,10 @@ impl<'t> Interpreter<'t> {
             // The tensor itself.
             Value::Tensor(_) if matches!(name, "as_tensor" | "asarray") => return,
             Value::Tensor(tensor) => (tensor.origin, format!("{written}.clone()")),
+            Value::Shape(_) => return self.say(call.node, report::sizes_copied(call.node, self.source)),
+            Value::Items(items) if value.is_size() && items.iter().all(|item| item.tensor().is_none()) => {
+                return self.say(call.node, report::sizes_copied(call.node, self.source));
+            }
             Value::Items(items) => {
                 let origins = items.iter().filter_map(|item| match item {
                     Value::Tensor(tensor) => Some(tensor.origin),

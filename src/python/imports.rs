@@ -136,6 +136,7 @@ impl Value {
     fn anywhere(self) -> Value {
         match self {
             Value::Function(_)
+            | Value::Partial(_)
             | Value::Class(_)
             | Value::Method { .. }
             | Value::Instance(_)

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tree_sitter::Node;
 
-use crate::diag::{Finding, Level};
+use crate::diag::Finding;
 
 use super::imports::{Abroad, Visit};
 use super::parameters::{Guess, Parameter, guess, parameters};
-use super::program::{ClassKind, Global, Program};
+use super::program::{ClassKind, Global, LAMBDA, Program};
 use super::syntax::{children, field};
 use super::value::{Identity, Origin, Tensor, Value};
 
@@ -20,22 +20,6 @@ const MAX_FRAMES: usize = 12;
 
 /// Functions that are looked into for one file, so that time stays linear in its length.
 const MAX_CALLS: u32 = 20_000;
-
-/// Methods that only training runs, by the names that Lightning and its like give them.
-const NOT_EXPORTED: [&str; 12] = [
-    "backward",
-    "collate_fn",
-    "configure_optimizers",
-    "evaluate",
-    "loss",
-    "predict_step",
-    "setup_context",
-    "symbolic",
-    "test_step",
-    "train",
-    "training_step",
-    "validation_step",
-];
 
 /// Expressions within expressions that are looked into.
 pub const MAX_DEPTH: u32 = 150;
@@ -52,6 +36,15 @@ pub struct Frame<'t> {
     pub returned: Option<Value>,
     /// The statement that is being looked at.
     pub statement: Node<'t>,
+}
+
+/// How code was reached.
+#[derive(Clone, Debug, Default)]
+pub struct Reached {
+    /// Through these functions, its own among them.
+    pub functions: BTreeSet<usize>,
+    /// From these, which are looked into by themselves.
+    pub roots: BTreeSet<usize>,
 }
 
 pub struct Interpreter<'t> {
@@ -76,8 +69,8 @@ pub struct Interpreter<'t> {
     /// Functions that were looked into.
     pub reached: Vec<bool>,
     pub findings: Vec<Finding>,
-    /// Of each finding, the functions from which the code that it speaks of was reached, its own among them.
-    pub within: Vec<BTreeSet<usize>>,
+    /// Of each finding, how the code that it speaks of was reached.
+    pub within: Vec<Reached>,
     /// The files beside this one, where they may be looked into, and what came of it.
     pub abroad: Option<Abroad<'t>>,
     pub visits: FxHashMap<String, Visit>,
@@ -138,45 +131,6 @@ impl<'t> Interpreter<'t> {
     /// The same of a method, which `class` may have inherited.
     pub fn run_method(&mut self, index: usize, class: usize) {
         self.run_guessed(index, Some(class));
-    }
-
-    /// Looks into what no `forward` of the file reaches, where it takes tensors beyond doubt: functions that other
-    /// files may use, and methods that override those of a class in another file. Whether a model runs them is not
-    /// known, so what is found there is a remark.
-    pub fn remark_on_rest(&mut self) {
-        let known = std::mem::take(&mut self.findings);
-        for index in 0..self.program.functions.len() {
-            if !self.reached[index] && self.may_be_of_model(index) {
-                self.run_root(index);
-            }
-        }
-        let found = std::mem::replace(&mut self.findings, known);
-        let remarks =
-            found.into_iter().map(|finding| Finding { level: finding.level.min(Level::Info), ..finding });
-        let is_new = |finding: &Finding, known: &[Finding]| {
-            !known.iter().any(|said| said.code == finding.code && said.source == finding.source)
-        };
-        let remarks: Vec<Finding> = remarks.filter(|finding| is_new(finding, &self.findings)).collect();
-        self.findings.extend(remarks);
-    }
-
-    /// Whether a function that nothing calls may be a part of a model.
-    fn may_be_of_model(&self, index: usize) -> bool {
-        let function = &self.program.functions[index];
-        let is_private = function.name.starts_with("__") || NOT_EXPORTED.contains(&function.name);
-        if is_private || self.program.is_scripted(index) || self.program.is_nested(index) {
-            return false;
-        }
-        let inherits = function.class.is_none_or(|class| {
-            let class = &self.program.classes[class];
-            class.kind == ClassKind::Module || class.kind == ClassKind::Other && !class.bases.is_empty()
-        });
-        // A function by itself may be one of training, unless it says that it takes tensors.
-        let takes = |one: &Parameter| {
-            let written = one.annotation.is_some() || function.class.is_some();
-            written && guess(one, function.node, self.source) == Guess::Tensor
-        };
-        inherits && parameters(function.node, self.source).iter().any(takes)
     }
 
     fn run_guessed(&mut self, index: usize, class: Option<usize>) {
@@ -294,9 +248,16 @@ impl<'t> Interpreter<'t> {
             statement: body,
         });
         let depth = std::mem::replace(&mut self.depth, 0);
-        self.block(body);
+        let value = if body.kind() == "block" {
+            self.block(body);
+            None
+        } else {
+            // The body of a lambda is what it returns.
+            Some(self.evaluate(body))
+        };
         self.depth = depth;
-        self.frames.pop().and_then(|frame| frame.returned).unwrap_or(Value::None)
+        let frame = self.frames.pop();
+        value.or(frame.and_then(|frame| frame.returned)).unwrap_or(Value::None)
     }
 
     pub fn identity(&mut self) -> Identity {
@@ -324,6 +285,12 @@ impl<'t> Interpreter<'t> {
         if let Some(value) = local.or_else(|| self.globals.get(name)) {
             return value.clone();
         }
+        let lambda = self.frames.last().and_then(|frame| frame.function);
+        if name == "self"
+            && let Some(class) = lambda.and_then(|lambda| self.program.class_around(lambda))
+        {
+            return Value::Instance(class);
+        }
         match self.program.globals.get(name) {
             Some(Global::Function(index)) => Value::Function(*index),
             Some(Global::Class(index)) => Value::Class(*index),
@@ -335,8 +302,17 @@ impl<'t> Interpreter<'t> {
     fn captured(&self, name: &str) -> Option<&Value> {
         let nested =
             |frame: &&Frame<'t>| frame.function.is_some_and(|function| self.program.is_nested(function));
-        self.frames.last().filter(nested)?;
-        self.frames.iter().rev().find_map(|frame| frame.variables.get(name))
+        let inner = self.frames.last().filter(nested)?.function?;
+        // A lambda may be called from anywhere: what it captures is in the function that made it.
+        let outer = self.program.functions[inner].outer;
+        let is_lambda = self.program.functions[inner].name == LAMBDA;
+        let made_it = |frame: &&Frame<'t>| {
+            let of_outer = frame.function.is_some_and(|function| {
+                outer == Some(function) || outer == self.program.functions[function].outer
+            });
+            !is_lambda || of_outer
+        };
+        self.frames.iter().rev().filter(made_it).find_map(|frame| frame.variables.get(name))
     }
 
     pub fn set(&mut self, name: &'t str, value: Value) {

@@ -22,6 +22,7 @@ mod numpy;
 mod operators;
 mod parameters;
 mod program;
+mod remarks;
 mod report;
 pub mod search;
 mod statements;
@@ -39,8 +40,8 @@ use crate::diag::Finding;
 use crate::source::SourceFiles;
 
 use imports::Abroad;
-use interpreter::Interpreter;
-use program::{ClassKind, Program};
+use interpreter::{Interpreter, Reached};
+use program::{ClassKind, LAMBDA, Program};
 
 pub use report::is_size_branch;
 
@@ -68,47 +69,60 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
     let mut interpreter = Interpreter::new(text, Arc::from(file), &program, root);
     interpreter.abroad = Some(Abroad { sources, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(&program, lines);
-    let is_wanted = |function: usize| wanted.iter().any(|(index, _)| *index == function);
+    let is_wanted = |function: usize| wanted.contains(&function);
     // What the wanted ones reach is said of them, so they come first.
     let modules =
         (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module);
     let mut forwards: Vec<(usize, usize)> =
         modules.filter_map(|class| Some((program.method(class, "forward")?, class))).collect();
     forwards.sort_by_key(|(forward, _)| !is_wanted(*forward));
-    for (forward, class) in forwards {
+    for (forward, class) in forwards.into_iter().filter(|(forward, _)| !program.is_scripted(*forward)) {
         interpreter.run_method(forward, class);
     }
-    for index in wanted.iter().map(|(index, _)| *index) {
+    let mut siblings = vec![];
+    for index in wanted.iter().copied() {
         if !interpreter.reached[index] && !program.is_scripted(index) {
             interpreter.run_root(index);
         }
+        siblings.extend(interpreter.remark_on_siblings(index));
     }
     if lines.is_empty() {
         interpreter.remark_on_rest();
     }
     let mut findings = interpreter.findings;
     if !lines.is_empty() {
-        let mut within =
-            interpreter.within.iter().map(|functions| functions.iter().any(|one| is_wanted(*one)));
-        findings.retain(|finding| within.next().unwrap_or(false) && &*finding.rule != "python-op");
+        // What another module of the file makes of a function says nothing of this graph.
+        let is_root = |function: usize| is_wanted(function) || siblings.contains(&function);
+        let knows_root = wanted.iter().any(|index| program.functions[*index].name == "forward");
+        let is_meant = |reached: &Reached| {
+            (!knows_root || reached.roots.iter().any(|root| is_root(*root)))
+                && reached.functions.iter().any(|one| is_root(*one))
+        };
+        let mut meant = interpreter.within.iter().map(is_meant);
+        findings.retain(|finding| meant.next().unwrap_or(false) && &*finding.rule != "python-op");
     }
     findings.sort_by_key(|finding| finding.source.as_ref().map(|source| (source.line, source.column)));
     findings
 }
 
-/// The innermost functions in which `lines` stand, with their own lines.
-fn functions_at(program: &Program, lines: &[u32]) -> Vec<(usize, RangeInclusive<u32>)> {
+/// The innermost functions in which `lines` stand.
+fn functions_at(program: &Program, lines: &[u32]) -> Vec<usize> {
     let spans: Vec<RangeInclusive<u32>> =
         program.functions.iter().map(|function| syntax::lines(function.node)).collect();
     let mut found: Vec<usize> = Vec::new();
     for line in lines {
         let holding = (0..spans.len()).filter(|index| spans[*index].contains(line));
-        if let Some(index) = holding.max_by_key(|index| *spans[*index].start())
+        let innermost = holding.max_by_key(|index| *spans[*index].start());
+        // A lambda is called by the function around it, but for one that `__init__` keeps.
+        let outer =
+            |index: usize| program.functions[index].outer.filter(|_| program.functions[index].name == LAMBDA);
+        let caller = |index| outer(index).filter(|outer| program.functions[*outer].name != "__init__");
+        if let Some(index) = innermost.map(|index| caller(index).unwrap_or(index))
             && !found.contains(&index)
         {
             found.push(index);
         }
     }
     found.sort_unstable();
-    found.into_iter().map(|index| (index, spans[index].clone())).collect()
+    found
 }

@@ -3,7 +3,7 @@
 use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::report;
-use super::value::{Array, Dtype, Tensor, Value};
+use super::value::{Array, Dtype, Tensor, Traced, Value};
 
 impl<'t> Interpreter<'t> {
     /// A function of `numpy`.
@@ -15,11 +15,12 @@ impl<'t> Interpreter<'t> {
             let words = report::numpy_function(call.node, name, of_tensor, self.source);
             self.say(call.node, if sure || of_size { words } else { words.remark() });
         }
-        // Numbers at random are others in every run, but in the graph.
-        let traced = name.starts_with("random.")
-            || of_tensor
-            || of_size
-            || call.values.iter().any(|v| matches!(v, Value::Array(a) if a.traced));
+        let own = match () {
+            () if name.starts_with("random.") || of_tensor => Traced::Elements,
+            () if of_size => Traced::Sizes,
+            () => Traced::Nothing,
+        };
+        let traced = call.values.iter().map(Value::traced).fold(own, Traced::max);
         let last = name.rsplit('.').next().unwrap_or(name);
         let (_, elements) = call.values.first().map(Value::literal).unwrap_or_default();
         Value::Array(Array {

@@ -48,7 +48,7 @@ impl<'t> Interpreter<'t> {
             }
             (Value::Taken, _) | (_, Value::Taken) => Value::Taken,
             (Value::Array(a), b) | (b, Value::Array(a)) => {
-                let traced = a.traced || b.is_size() || matches!(b, Value::Array(b) if b.traced);
+                let traced = a.traced.max(b.traced());
                 let scalar = a.scalar && !matches!(b, Value::Array(b) if !b.scalar);
                 Value::Array(Array { traced, scalar, elements: None, ..a.clone() })
             }
@@ -105,7 +105,10 @@ impl<'t> Interpreter<'t> {
             fields(node, "operators").into_iter().map(|operator| text(operator, self.source)).collect();
         let sides: Vec<Value> = children(node).into_iter().map(|side| self.evaluate(side)).collect();
         if operators.iter().any(|operator| operator.starts_with("is")) {
-            return Value::Bool(None);
+            let is_literal =
+                |side: &Value| matches!(side, Value::Number(Some(_)) | Value::Real(_) | Value::Str);
+            let differs = sides.len() == 2 && sides.contains(&Value::None) && sides.iter().any(is_literal);
+            return Value::Bool(differs.then(|| operators != ["is"]));
         }
         if sides.contains(&Value::Taken) {
             return Value::Taken;

@@ -143,8 +143,18 @@ fn use_of(name: Node, source: &str) -> Option<bool> {
             }
         }
         "argument_list" => argument_use(parent.parent()?, name, source),
+        "list" | "tuple" => joined(parent, source).then_some(true),
         _ => None,
     }
+}
+
+/// Whether a list is what `torch.cat` or `torch.stack` joins, which are tensors.
+fn joined(list: Node, source: &str) -> bool {
+    let arguments = list.parent().filter(|parent| parent.kind() == "argument_list");
+    let function = arguments.and_then(|arguments| field(arguments.parent()?, "function"));
+    let name = function.map_or("", |function| text(function, source));
+    let joins = ["cat", "concat", "stack", "hstack", "vstack", "dstack"];
+    name.strip_prefix("torch.").is_some_and(|name| joins.contains(&name))
 }
 
 /// `torch.relu(x)`, `F.pad(x, …)` take tensors; `isinstance(x, list)` asks whether it is one.

@@ -1,9 +1,9 @@
 //! What a file defines and imports: its functions and classes, and what each imported name means.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
-use super::syntax::{bare, children, field, fields, text, within};
+use super::syntax::{Arguments, bare, children, field, fields, text, within};
 
 /// A function or method.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub struct Function<'t> {
     pub node: Node<'t>,
     /// Index of the class it is a method of.
     pub class: Option<usize>,
+    /// The function in whose body it stands.
+    pub outer: Option<usize>,
     /// The decorators, as they are written.
     pub decorators: Vec<&'t str>,
 }
@@ -49,8 +51,10 @@ pub struct Program<'t> {
     pub globals: FxHashMap<&'t str, Global>,
     /// Local name → full path.
     pub imports: FxHashMap<&'t str, String>,
-    /// Functions within functions, by their nodes.
+    /// Functions within functions, and lambdas, by their nodes.
     pub nested: FxHashMap<usize, usize>,
+    /// The functions and classes that `torch.jit.script` is called with.
+    scripted: FxHashSet<&'t str>,
     /// Whether each class is made within another module of the file, as a part of it.
     parts: Vec<bool>,
 }
@@ -68,7 +72,24 @@ impl<'t> Program<'t> {
         program.define(root, source);
         program.classify();
         program.find_parts(source);
+        program.find_scripted(root, source);
         program
+    }
+
+    /// `torch.jit.script(Step())`, `torch.jit.script(step)`
+    fn find_scripted(&mut self, root: Node<'t>, source: &'t str) {
+        if !source.contains("jit.script(") {
+            return;
+        }
+        let bodies = self.functions.iter().map(|function| function.node).chain([root]);
+        for call in bodies.flat_map(within).filter(|node| node.kind() == "call") {
+            let callee = field(call, "function").map_or("", |callee| text(callee, source));
+            if callee.ends_with("jit.script") {
+                let given = Arguments::of(call, source).positional.first().copied();
+                let made = given.map(|given| field(given, "function").unwrap_or(given));
+                self.scripted.extend(made.map(|made| text(made, source)));
+            }
+        }
     }
 
     /// Whether objects of a class are parts of another module in the file.
@@ -174,8 +195,9 @@ impl<'t> Program<'t> {
     ) {
         let name = field(node, "name").map_or("", |name| text(name, source));
         let index = self.functions.len();
-        self.functions.push(Function { name, node, class, decorators: decorators(decorated, source) });
-        self.define_nested(node, source);
+        let decorators = decorators(decorated, source);
+        self.functions.push(Function { name, node, class, outer: None, decorators });
+        self.define_nested(index, node, source);
         match class {
             Some(class) => {
                 self.classes[class].methods.insert(name, index);
@@ -186,20 +208,32 @@ impl<'t> Program<'t> {
         }
     }
 
-    /// Functions that stand in the body of another one; what those contain in turn is left out.
-    fn define_nested(&mut self, outer: Node<'t>, source: &'t str) {
-        let Some(body) = field(outer, "body") else { return };
-        for node in within(body).into_iter().filter(|node| node.kind() == "function_definition") {
-            let name = field(node, "name").map_or("", |name| text(name, source));
+    /// Functions and lambdas that stand in the body of another one; what those contain in turn is left out.
+    fn define_nested(&mut self, outer: usize, node: Node<'t>, source: &'t str) {
+        let Some(body) = field(node, "body") else { return };
+        for node in within(body) {
+            let name = match node.kind() {
+                "function_definition" => field(node, "name").map_or("", |name| text(name, source)),
+                "lambda" if node.is_named() => LAMBDA,
+                _ => continue,
+            };
             self.nested.insert(node.id(), self.functions.len());
-            self.functions.push(Function { name, node, class: None, decorators: vec![] });
+            self.functions.push(Function { name, node, class: None, outer: Some(outer), decorators: vec![] });
         }
     }
 
     /// Whether a function is compiled by TorchScript, which keeps its loops and branches.
     pub fn is_scripted(&self, function: usize) -> bool {
-        let decorators = self.functions.get(function).map(|function| function.decorators.as_slice());
-        decorators.unwrap_or_default().iter().any(|decorator| decorator.contains("jit."))
+        let Some(function) = self.functions.get(function) else { return false };
+        let class = function.class.map(|class| self.classes[class].name);
+        function.decorators.iter().any(|decorator| decorator.contains("jit."))
+            || self.scripted.contains(class.unwrap_or(function.name))
+    }
+
+    /// The class in a method of which a lambda stands.
+    pub fn class_around(&self, lambda: usize) -> Option<usize> {
+        let function = self.functions.get(lambda).filter(|function| function.name == LAMBDA)?;
+        self.functions[function.outer?].class
     }
 
     /// Whether a function stands in the body of another.
@@ -275,6 +309,9 @@ impl<'t> Program<'t> {
         found
     }
 }
+
+/// What Python calls a function without a name.
+pub const LAMBDA: &str = "<lambda>";
 
 /// Longest chain of base classes that is followed.
 const MAX_INHERITANCE: usize = 64;

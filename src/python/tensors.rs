@@ -8,7 +8,7 @@ use super::interpreter::Interpreter;
 use super::known;
 use super::report;
 use super::syntax::{field, one_line, text};
-use super::value::{Array, Dtype, Origin, Tensor, Value, View};
+use super::value::{Array, Dtype, Origin, Tensor, Traced, Value, View};
 
 impl<'t> Interpreter<'t> {
     /// `tensor.name(…)`, where `object` is the expression of the tensor.
@@ -130,7 +130,7 @@ impl<'t> Interpreter<'t> {
             self.say(call.node, report::to_numpy(call.node, self.source));
         }
         Value::Array(Array {
-            traced: tensor.varies(),
+            traced: if tensor.varies() { Traced::Elements } else { Traced::Nothing },
             made_here: true,
             double: tensor.dtype == Some(Dtype::Double),
             scalar: false,

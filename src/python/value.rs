@@ -1,5 +1,6 @@
 //! What is known of a Python value without running it.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A number that stands for one memory, one size, one tensor object: equal where Python's `is` holds.
@@ -38,6 +39,7 @@ pub enum Value {
     Name(Rc<str>),
     /// A function or class of this file.
     Function(usize),
+    Partial(Rc<Partial>),
     Class(usize),
     /// A method of this file, bound to an instance of a class of this file.
     Method {
@@ -48,6 +50,15 @@ pub enum Value {
     Instance(usize),
     /// `Square.apply` of a `torch.autograd.Function` of this file.
     Apply(usize),
+}
+
+/// `functools.partial(callee, …)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Partial {
+    pub callee: Value,
+    pub values: Vec<Value>,
+    /// By where their names stand in the source.
+    pub keywords: Vec<(Range<usize>, Value)>,
 }
 
 /// A tensor.
@@ -104,14 +115,22 @@ pub enum Dtype {
 /// A NumPy array or scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// Whether it was computed from tensors or sizes.
-    pub traced: bool,
+    pub traced: Traced,
     /// Whether it was made in the code at hand, not brought along in an attribute.
     pub made_here: bool,
     pub double: bool,
     /// A 0-d value, which takes no part in type promotion.
     pub scalar: bool,
     pub elements: Option<Rc<[i64]>>,
+}
+
+/// What a NumPy array was computed from; of several, the last in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Traced {
+    Nothing,
+    Sizes,
+    /// The elements of a tensor, or numbers at random, which a graph would draw anew.
+    Elements,
 }
 
 /// A layer, by what calling it gives.
@@ -166,6 +185,15 @@ impl Value {
             Value::Items(items) => items.iter().any(Value::is_size),
             Value::Each(each) => each.is_size(),
             _ => false,
+        }
+    }
+
+    /// What NumPy would make of it comes from this.
+    pub fn traced(&self) -> Traced {
+        match self {
+            Value::Array(array) => array.traced,
+            value if value.is_size() => Traced::Sizes,
+            _ => Traced::Nothing,
         }
     }
 

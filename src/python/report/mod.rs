@@ -11,7 +11,7 @@ use tree_sitter::Node;
 use crate::diag::{Finding, Level, Place, RuleId, SourcePlace};
 use crate::source::without_comment;
 
-use super::interpreter::Interpreter;
+use super::interpreter::{Interpreter, Reached};
 use super::syntax::line;
 use super::value::Origin;
 
@@ -23,7 +23,8 @@ pub use indices::{
 };
 pub use values::{
     array_meets_tensor, copied, dictionary_output, from_numpy, item, numpy_function, one_hot, overflow,
-    promotion, python_operator, size_made_number, string_output, tensor_data, to_numpy, training,
+    promotion, python_operator, size_made_number, sizes_copied, string_output, tensor_data, to_numpy,
+    training,
 };
 
 /// A finding without its place.
@@ -91,19 +92,21 @@ impl<'t> Interpreter<'t> {
         }
         let place = |of: &Finding| of.source.as_ref().map(|s| (s.file.clone(), s.line, s.column));
         let said = |known: &Finding| known.code == finding.code && place(known) == place(&finding);
-        let reached: BTreeSet<usize> = self.frames.iter().filter_map(|frame| frame.function).collect();
+        let functions: BTreeSet<usize> = self.frames.iter().filter_map(|frame| frame.function).collect();
+        let root = self.frames.first().and_then(|frame| frame.function);
         match self.findings.iter().position(said) {
             Some(at) => {
                 if self.findings[at].level < finding.level {
                     self.findings[at] = finding;
                 }
                 if let Some(within) = self.within.get_mut(at) {
-                    within.extend(reached);
+                    within.functions.extend(functions);
+                    within.roots.extend(root);
                 }
             }
             None => {
                 self.findings.push(finding);
-                self.within.push(reached);
+                self.within.push(Reached { functions, roots: root.into_iter().collect() });
             }
         }
     }

@@ -42,6 +42,20 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
     }
 }
 
+/// `torch.tensor([x.shape[0], 4])`; `torch.tensor(x.shape[0])` is followed.
+pub fn sizes_copied(node: Node, source: &str) -> Words {
+    let call = one_line(node, source);
+    Words {
+        rule: known::NUMPY_CONSTANT,
+        level: Level::Info,
+        message: format!("`{call}` stores sizes in the graph as they were for the example input"),
+        note: "a list of sizes is read as numbers, which a trace does not follow; torch.export keeps them symbols",
+        help: "compute with the sizes themselves, or make each a tensor: `torch.stack([torch.tensor(n) for n in \
+               x.shape])`"
+            .into(),
+    }
+}
+
 pub fn size_made_number(call: &str, write: &str) -> Words {
     Words {
         rule: known::BAKED_SHAPE,
@@ -72,7 +86,8 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
         rule: known::NUMPY_CONSTANT,
-        level: Level::Warning,
+        // Most sizes never vary: `np.prod(x.shape[1:])`. Where one does, the graph shows it.
+        level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
             "`{call}` computes with {of} in NumPy: the result is a constant of the example input"
         ),

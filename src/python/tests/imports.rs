@@ -49,3 +49,24 @@ fn of_a_graph_it_is_said_where_it_stands() {
         ]
     );
 }
+
+#[test]
+fn of_a_graph_only_what_its_modules_reach() {
+    let text = "import torch\nfrom torch import nn\nfrom elsewhere import Base\n\n\
+        def scaled(x, how):\n    return x * how(x)\n\n\
+        def peak(x):\n    return x.abs().max().item()\n\n\
+        class Peak(nn.Module):\n    def forward(self, x):\n        return scaled(x, peak)\n\n\
+        class Mean(nn.Module):\n    def forward(self, x):\n        return scaled(x, torch.mean)\n\n\
+        class Derived(Base):\n    def inner(self, x):\n        return x.relu()\n\n    \
+        def factor(self, x):\n        return x.max().item()\n";
+    let said = |lines: &[u32]| {
+        let found = lint_functions(text, "net.py", lines, &SourceFiles::default());
+        let line = |finding: &Finding| finding.source.as_ref().map_or(0, |source| source.line);
+        found.iter().map(|finding| (line(finding), finding.level)).collect::<Vec<_>>()
+    };
+    assert_eq!(said(&[6, 13]), [(9, Level::Warning)]);
+    assert_eq!(said(&[6, 17]), []);
+    assert_eq!(said(&[6]), [(9, Level::Warning)]);
+    // The class in the other file may call what is overridden beside it.
+    assert_eq!(said(&[21]), [(24, Level::Info)]);
+}

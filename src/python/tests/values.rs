@@ -96,7 +96,11 @@ fn numpy_constant() {
         "noise = torch.from_numpy(np.ones((2, 5), dtype=np.float32))  #? numpy-constant\nreturn x + noise",
         "s = float(x.detach().numpy().max())  #! numpy-constant\nreturn x / s",
         "return x * np.max(x.abs())  #! numpy-constant",
-        "n = np.prod(x.shape[1:])  #! numpy-constant\nreturn x.reshape(-1, n)",
+        "n = np.prod(x.shape[1:])  #? numpy-constant\nreturn x.reshape(-1, n)",
+        "a = np.ones(len(x.shape)) * x.shape[1]\nreturn x + torch.from_numpy(a).to(x.dtype)  #? numpy-constant",
+        "return x.sum() * torch.tensor([x.shape[2], 3])  #? numpy-constant",
+        "return x.sum() * torch.tensor(x.shape[2])",
+        "return x.sum() * torch.tensor(x.shape)  #? numpy-constant",
         "a = x.detach().cpu().numpy()  #! numpy-constant\nreturn torch.from_numpy(np.flip(a))  #! numpy-constant",
         "return x + torch.tensor(np.arange(5))  #? numpy-constant",
         "return k * np.sum(x)  #? numpy-constant",
@@ -313,4 +317,34 @@ fn one_hot_depth() {
     check_forward("return F.one_hot(x, 3)");
     check(&forward("self.n = 3", "x", "return F.one_hot(x, num_classes=self.n)"));
     check_forward("args = (3,)\nreturn F.one_hot(x, *args)");
+}
+
+#[test]
+fn lambdas_and_partial_calls() {
+    let helpers = "import functools\ndef scaled(x, how, top=1.0):\n    return x * (top / how(x))\n\
+        def peak(x):\n    return x.abs().max().item()  #! item-baked\n";
+    let by = |given: &str| {
+        let init = format!("self.scale = functools.partial(scaled, {given})");
+        check(&format!("{helpers}{}", forward(&init, "x", "return self.scale(x)")));
+    };
+    by("how=peak");
+    by("top=2.0, how=peak");
+    check(&forward("self.norm = lambda t: t / t.sum().item()  #! item-baked", "x", "return self.norm(x)"));
+    check(&forward("self.flat = lambda t: t.view(int(t.size(0)), 15)  #? baked-shape", "x", "return x * 2"));
+    check(&forward("self.flat = lambda t: t.view(t.size(0), -1)", "x", "return self.flat(x)"));
+    // A number that was given is not None.
+    check(
+        "def encode(labels, n=None):\n    if n is None:\n        n = int(labels.max()) + 1\n    \
+        return F.one_hot(labels, n)\nclass Net(nn.Module):\n    def forward(self, x):\n        return encode(x, 5)\n",
+    );
+}
+
+#[test]
+fn what_a_call_of_script_names_is_compiled() {
+    let steps = "class Step(nn.Module):\n    def forward(self, x):\n        for t in range(x.shape[1]):MARK\n            \
+        x = x * 2\n        return x\n";
+    let made = forward("self.step = torch.jit.script(Step())", "x", "return self.step(x)");
+    check(&format!("{}{made}", steps.replace("MARK", "")));
+    let made = forward("self.step = Step()", "x", "return self.step(x)");
+    check(&format!("{}{made}", steps.replace("MARK", "  #! unrolled-loop")));
 }

@@ -40,7 +40,17 @@ fn promotion(trace: &Trace, node: &Node) -> Option<(ValueId, ValueId)> {
         })
     };
     let narrow = of_type(&|elem| elem.is_float() && elem != ElemType::Double)?;
-    Some((narrow, of_type(&|elem| elem == ElemType::Double)?))
+    Some((narrow, of_type(&|elem| elem == ElemType::Double).or_else(|| untyped(trace, node, narrow))?))
+}
+
+/// The other operand of an arithmetic operator, where the graph does not tell its type, as of a buffer: only a float64
+/// tensor with dimensions makes float64 of `narrow`.
+fn untyped(trace: &Trace, node: &Node, narrow: ValueId) -> Option<ValueId> {
+    let operands: Vec<ValueId> = trace.values_read(node).into_iter().take(2).collect();
+    let other = operands.iter().copied().find(|&value| value != narrow)?;
+    let is_untyped = trace.value(other).ty.tensor().is_some_and(|ty| ty.elem.is_none());
+    let is_arithmetic = matches!(&*node.op.name, "add" | "sub" | "mul" | "div" | "rsub");
+    (is_arithmetic && is_untyped && operands.contains(&narrow)).then_some(other)
 }
 
 fn is_conversion(op: &str) -> bool {

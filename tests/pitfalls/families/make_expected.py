@@ -1,17 +1,23 @@
 """Writes expected.tsv: what a linter must say of each file in exported/, and of which it must stay silent.
 
+python make_expected.py [FOLDER]: this one, unless another is named.
+
 A line `# PITFALL: rule` in a module is wanted of every kind of evidence that could know it, where proved.tsv says that
-the export is wrong; a module without one, whose exports are right for all inputs, has to be left alone. In MISSED
-stand those that onnx-lint does not find yet: they are `?rule` in the table, and count against it.
+the export is wrong; a module without one, whose exports are right for all inputs, has to be left alone. `# PITFALL:
+rule of CASE` stands outside of the module that it spoils, and `, in no graph` after it where only the source can tell.
+In MISSED stand those that onnx-lint does not find yet: they are `?rule` in the table, and count against it.
 """
 import ast
 import csv
 import os
+import re
+import sys
 
-here = os.path.dirname(os.path.abspath(__file__))
+here = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
 proved = {r["artifact"]: r for r in csv.DictReader(open(f"{here}/proved.tsv"), delimiter="\t")}
-SOURCES = [f for f in sorted(os.listdir(here)) if f.endswith(".py") and
-           f not in ("cases.py", "export.py", "make_expected.py", "pack.py")]
+TOOLS = ("cases.py", "export.py", "project_export.py", "make_expected.py", "pack.py")
+SOURCES = sorted(os.path.relpath(f"{folder}/{f}", here) for folder, _, files in os.walk(here) for f in files
+                 if f.endswith(".py") and f not in TOOLS)
 # what helpers of another file, or classes beside it, do wrong to a module
 BY_OTHERS = {"CountByHelper": ("helpers.py", "item-baked"), "SizesByHelper": ("helpers.py", "baked-shape"),
              "InASequential": ("structure.py", "baked-shape"), "FromRegistry": ("structure.py", "item-baked"),
@@ -29,15 +35,22 @@ IN_IR = IN_GRAPH | {"unrolled-loop", "one-hot-depth", "in-place-view-lost"}
 IN_LOG = {"item-baked", "traced-branch", "numpy-constant", "training-mode", "one-hot-depth"}
 MISSED = set(open(f"{here}/missed.txt").read().split("\n")) if os.path.exists(f"{here}/missed.txt") else set()
 
-spans, marks = {}, {}
+MARK = re.compile(r"  # PITFALL: (?P<rule>[\w-]+)(?: of (?P<case>\w+))?(?P<hidden>, in no graph)?$")
+
+spans, marks, elsewhere = {}, {}, {}
 for file in SOURCES:
     text = open(f"{here}/{file}").read()
-    for node in ast.parse(text).body:
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-            spans[node.name] = (file, node.lineno, node.end_lineno)
+    tops = [node for node in ast.parse(text).body if isinstance(node, (ast.ClassDef, ast.FunctionDef))]
+    for node in tops:
+        spans[node.name] = (file, node.lineno, node.end_lineno)
     for number, line in enumerate(text.splitlines(), 1):
-        if "  # PITFALL: " in line:
-            marks.setdefault(file, []).append((number, line.split("# PITFALL: ")[1].strip()))
+        if mark := MARK.search(line):
+            marks.setdefault(file, []).append((number, mark["rule"]))
+            around = next(node for node in tops if node.lineno <= number <= node.end_lineno)
+            if mark["case"]:
+                elsewhere.setdefault(mark["case"], []).append((mark["rule"], around.lineno, around.end_lineno))
+            if mark["hidden"]:
+                NOT_IN_GRAPH.add(mark["case"] or around.name)
 
 
 def wanted(case):
@@ -47,7 +60,7 @@ def wanted(case):
     if case in BY_OTHERS:
         of, rule = BY_OTHERS[case]
         own.append((rule, *spans[LINES[f"{rule} in {of}"]][1:]))
-    return list(dict.fromkeys(own))
+    return list(dict.fromkeys(own + elsewhere.get(case, [])))
 
 
 def is_wrong(artifact):
@@ -76,7 +89,8 @@ for artifact in exported:
     if kind == "ts17.onnx":
         # a graph has its own line for what a size was made into a number for
         whole = case in BY_OTHERS and BY_OTHERS[case][0] == "helpers.py" or case not in BY_OTHERS
-        rows += [(artifact, rule, *(spans[case][1:] if rule == "baked-shape" and whole else (a, b))) for rule, a, b in rules
+        lines = (1, 9999) if case in elsewhere else spans[case][1:]
+        rows += [(artifact, rule, *(lines if rule == "baked-shape" and whole else (a, b))) for rule, a, b in rules
                  if rule in IN_GRAPH or traced and rule in IN_TRACED_GRAPH and case not in NOT_IN_GRAPH]
         rows += [(f"{artifact}+src", rule, a, b) for rule, a, b in rules if traced or rule in IN_GRAPH]
         if is_right(artifact) and not always:
@@ -91,7 +105,8 @@ for artifact in exported:
         # of a size that it fixed, this exporter makes a name
         rows.append((artifact, "baked-shape", *spans[case][1:]))
     elif kind == "torchir.txt":
-        rows += [(artifact, *at_user(w)) for w in rules if w[0] in IN_GRAPH or traced and w[0] in IN_IR]
+        rows += [(artifact, *at_user(w)) for w in rules
+                 if w[0] in IN_GRAPH or traced and w[0] in IN_IR and case not in NOT_IN_GRAPH]
         if not rules and is_right(f"{case}.ts17.onnx"):
             rows.append((artifact, "-", 0, 0))
     elif kind == "ts17.log":

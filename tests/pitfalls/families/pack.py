@@ -1,11 +1,12 @@
-"""Brings what export.py made into exported/, without what is PyTorch's own in the stacks: python pack.py FROM_DIR"""
+"""Brings what export.py made into exported/, without what is PyTorch's own in the stacks: python pack.py FROM_DIR [FOLDER]"""
 import os
 import re
 import sys
 
 import onnx
 
-here, given = os.path.dirname(os.path.abspath(__file__)), sys.argv[1]
+given = sys.argv[1]
+here = sys.argv[2] if len(sys.argv) > 2 else os.path.dirname(os.path.abspath(__file__))
 os.makedirs(f"{here}/exported", exist_ok=True)
 VENV = re.compile(r"[^\s\"'()]*/lib/(python3\.\d+/)?site-packages")
 NOISE = re.compile(r"^[WI]\d{4} .*(is not installed|flop counting)|^\[torch\.onnx\]|DeprecationWarning: You are using|"

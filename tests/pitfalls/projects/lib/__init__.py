@@ -1,0 +1,6 @@
+"""What the projects share, as a package that a user would have."""
+from .blocks import FlattenWith, Pool, Residual
+from .masks import causal, padding_bias
+from .shapes import batch_and_rest, merged, tokens_of
+
+__all__ = ["FlattenWith", "Pool", "Residual", "batch_and_rest", "causal", "merged", "padding_bias", "tokens_of"]
