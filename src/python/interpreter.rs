@@ -11,7 +11,7 @@ use crate::diag::Finding;
 
 use super::imports::{Abroad, Visit};
 use super::parameters::{Guess, Parameter, guess, parameters};
-use super::program::{ClassKind, Global, LAMBDA, Program};
+use super::program::{Global, LAMBDA, Program};
 use super::syntax::{children, field};
 use super::value::{Identity, Origin, Tensor, Value};
 
