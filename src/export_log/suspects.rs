@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::diag::SourcePlace;
-use crate::python::search::{Parameter, Suspect, calls_of, fixed_sizes, imported};
+use crate::python::search::{Parameter, Suspect, calls_of, fixed_sizes, imported, models};
 use crate::source::{Frame, SourceFiles};
 
 use super::remark::{Input, Kind};
@@ -53,7 +53,9 @@ impl<'a> Suspects<'a> {
     fn search(&self, kind: &Kind, callers: &[Frame]) -> Option<SourcePlace> {
         let mut suspects: Vec<(Suspect, String, Arc<str>)> = Vec::new();
         let mut has_named = false;
+        let mut modules = 0;
         for (file, text) in self.texts(callers) {
+            modules += models(&text);
             has_named |= text.lines().filter_map(class_name).any(|class| self.is_named(class));
             suspects.extend(
                 self.ask(kind, &text).into_iter().map(|suspect| (suspect, file.clone(), text.clone())),
@@ -63,6 +65,10 @@ impl<'a> Suspects<'a> {
             suspects.iter().filter(|(suspect, ..)| self.is_named(&suspect.class)).cloned().collect();
         // Where the class that was exported has no such line, that of another is not to blame.
         if named.is_empty() && has_named {
+            return None;
+        }
+        // Of several models, any may have been exported; but an operator that only one of them calls is found.
+        if named.is_empty() && modules > 1 && matches!(kind, Kind::Specialized { .. }) {
             return None;
         }
         let mut suspects = if named.is_empty() { suspects } else { named };

@@ -72,6 +72,17 @@ pub fn calls_of(source: &str, operator: &str) -> Vec<Suspect> {
     found
 }
 
+/// How many modules of a file may be exported by themselves: no other one of the file has them as a part.
+pub fn models(source: &str) -> usize {
+    let Some(tree) = syntax::parse(source) else { return 0 };
+    let program = Program::of(tree.root_node(), source);
+    let is_model = |class: &usize| {
+        let own = &program.classes[*class];
+        own.kind == ClassKind::Module && own.methods.contains_key("forward") && !program.is_part(*class)
+    };
+    (0..program.classes.len()).filter(is_model).count()
+}
+
 fn for_each_forward(source: &str, mut visit: impl FnMut(&str, Node)) {
     let Some(tree) = syntax::parse(source) else { return };
     let program = Program::of(tree.root_node(), source);
@@ -177,5 +188,7 @@ mod tests {
         }
         check(&calls_of(SOURCE, "aten::relu"), &[]);
         assert_eq!(imported(SOURCE), ["os", "net/blocks", "torch"]);
+        assert_eq!(models(SOURCE), 2);
+        assert_eq!(models(&SOURCE.replace("z = torch.ones", "self.part = A()\n        z = torch.ones")), 1);
     }
 }

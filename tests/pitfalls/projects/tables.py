@@ -1,7 +1,7 @@
 """Labels, counts, statistics: what of the data becomes a number."""
 import functools
 import math
-from typing import NamedTuple
+
 
 import numpy as np
 import torch
@@ -369,91 +369,3 @@ class ProductInPython(nn.Module):
 class CountOfElements(nn.Module):
     def forward(self, x):
         return x.sum() / x.numel()
-
-
-@case(r(1, 6, 4), dynamic=B, others=[(r(3, 6, 4),), (r(2, 6, 4),)])
-class FlatIfOne(nn.Module):
-    def forward(self, x):
-        y = x.mean(1)
-        if y.shape[0] == 1:  # PITFALL: traced-branch
-            y = y.reshape(-1)
-        return y * 2
-
-
-@case(r(1, 6), dynamic=B, others=[(r(1, 6) * 3,), (-r(1, 6),)])
-class RowOfTheBest(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("rows", torch.arange(6.0))
-
-    def forward(self, x):
-        best = x.argmax(-1).item()  # PITFALL: item-baked
-        return x * self.rows[best]
-
-
-@case(r(2, 6), dynamic=B, others=[(r(3, 6),), (r(2, 6) + 1,)])
-class MeanOfPositive(nn.Module):
-    def forward(self, x):
-        return x[x > 0].mean() + torch.where(x > 0)[0].sum()
-
-
-class Result(NamedTuple):
-    logits: torch.Tensor
-    hidden: torch.Tensor
-
-
-@case(r(2, 6), dynamic=B, others=[(r(3, 6),), (r(1, 6),)])
-class NamedOutputs(nn.Module):
-    def forward(self, x):
-        return Result(x.softmax(-1), x * 2)
-
-
-@case(r(3, 6), dynamic=B, others=[(r(5, 6),), (r(2, 6),)])
-class RunningMeanOfThree(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("mean", r(3, 1))
-        self.register_buffer("count", torch.tensor(3))
-
-    def forward(self, x):
-        seen = self.count.item()
-        return (x.mean(1, keepdim=True) + self.mean * seen) / (seen + 1)  # PITFALL: baked-shape
-
-
-@case(r(3, 6), dynamic=B, others=[(r(5, 6),), (r(2, 6),)])
-class RunningMeanOfFeatures(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("mean", r(6))
-        self.register_buffer("count", torch.tensor(3))
-
-    def forward(self, x):
-        seen = self.count.item()
-        return (x + self.mean * seen) / (seen + 1)
-
-
-@case(r(3, 6), dynamic=B, others=[(r(5, 6),), (r(2, 6),)])
-class ParametersByName(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6))
-
-    def forward(self, x):
-        decay = 0
-        for name, parameter in self.named_parameters():
-            if name.endswith("weight"):
-                decay = decay + parameter.pow(2).sum()
-        return self.layers(x) / (1 + decay)
-
-
-@case(r(4, 6), dynamic=B, others=[(r(6, 6),), (r(2, 6),)])
-class PairsAtRandomPlaces(nn.Module):
-    def forward(self, x):
-        others = torch.tensor([1, 0, 3, 2])
-        return x - x[others]  # PITFALL: baked-shape
-
-
-@case(r(4, 6), dynamic=B, others=[(r(6, 6),), (r(2, 6),)])
-class PairsByFlip(nn.Module):
-    def forward(self, x):
-        return x - x.view(-1, 2, 6).flip(1).reshape(x.shape)
