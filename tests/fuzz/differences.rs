@@ -1,6 +1,6 @@
 //! The page of the differences that stay between our evaluator and ONNX Runtime, as a table of operators.
 
-use onnx_lint::graph::{ElemType, GraphId, Model, NodeId};
+use onnx_lint::graph::{AttrValue, ElemType, GraphId, Model, Node, NodeId};
 use onnx_lint::infer::eval::Val;
 
 use crate::case::Ran;
@@ -15,10 +15,17 @@ pub fn is_known(op: &str) -> bool {
 /// that is on the page.
 pub fn about(model: &Model, id: NodeId, run: &Ran) -> String {
     let node = &model.nodes[id];
+    within(model, id).unwrap_or_else(|| node.op_name() + narrowed(node, run))
+}
+
+/// What a row of the page may be about that is not about all of an operator.
+fn narrowed(node: &Node, run: &Ran) -> &'static str {
     let first = node.inputs.first().copied().flatten().and_then(|input| run.values.get(&input));
-    let is_text = matches!(first, Some(Val::Tensor(array)) if array.elem() == ElemType::String);
-    let of = if is_text { " of strings" } else { "" };
-    within(model, id).unwrap_or_else(|| node.op_name() + of)
+    match first {
+        Some(Val::Tensor(array)) if array.elem() == ElemType::String => " of strings",
+        _ if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
+        _ => "",
+    }
 }
 
 fn within(model: &Model, id: NodeId) -> Option<String> {
