@@ -1,7 +1,7 @@
 //! The page of the differences that stay between our evaluator and ONNX Runtime, as a table of operators.
 
 use onnx_lint::graph::{AttrValue, ElemType, GraphId, Model, Node, NodeId};
-use onnx_lint::infer::eval::Val;
+use onnx_lint::infer::eval::{Array, Val};
 
 use crate::case::Ran;
 
@@ -21,11 +21,22 @@ pub fn about(model: &Model, id: NodeId, run: &Ran) -> String {
 /// What a row of the page may be about that is not about all of an operator.
 fn narrowed(node: &Node, run: &Ran) -> &'static str {
     let first = node.inputs.first().copied().flatten().and_then(|input| run.values.get(&input));
-    match first {
-        Some(Val::Tensor(array)) if array.elem() == ElemType::String => " of strings",
-        _ if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
+    let Some(Val::Tensor(array)) = first else { return "" };
+    match &*node.op_type {
+        _ if array.elem() == ElemType::String => " of strings",
+        "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
+        "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",
+        "GroupNormalization" if is_nearly_one(array) => " of nearly equal numbers",
         _ => "",
     }
+}
+
+/// Whether the numbers differ by much less than what they are.
+fn is_nearly_one(array: &Array) -> bool {
+    let all = array.f64s().unwrap_or_default();
+    let mean = |of: &dyn Fn(f64) -> f64| all.iter().map(|&x| of(x)).sum::<f64>() / all.len() as f64;
+    let middle = mean(&|x| x);
+    mean(&|x| (x - middle).powi(2)) < middle.powi(2) / 1e3
 }
 
 fn within(model: &Model, id: NodeId) -> Option<String> {
