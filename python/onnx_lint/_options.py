@@ -41,6 +41,8 @@ class FixOptions(TypedDict, total=False):
     rules: Path | Sequence[Path]
     unsafe_fixes: bool
     no_optimize: bool
+    to: str
+    keep_io: bool
     optimize_for: str
     guess: Mapping[str, int]
     fold_limit: int

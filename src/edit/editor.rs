@@ -147,9 +147,15 @@ impl Editor {
         changes: Vec<Change>,
         edit: impl FnOnce(&mut Model, &mut Names) -> bool,
     ) -> bool {
-        let is_changed = edit(&mut self.model, &mut self.names);
+        self.rework(|model, names| if edit(model, names) { changes } else { Vec::new() })
+    }
+
+    /// As [`Editor::change_all`], where `edit` says what it did; whether that was anything.
+    pub fn rework(&mut self, edit: impl FnOnce(&mut Model, &mut Names) -> Vec<Change>) -> bool {
+        let mut changes = edit(&mut self.model, &mut self.names);
+        let is_changed = !changes.is_empty();
         if is_changed {
-            self.done.changes.extend(changes);
+            self.done.changes.append(&mut changes);
             self.analysis.forget();
         }
         is_changed

@@ -11,8 +11,8 @@ use super::form::Form;
 use super::save::Saving;
 use crate::diag::known;
 use crate::diag::{Finding, Level, Place, unreadable};
-use crate::graph::Model;
-use crate::read::external::{self, Fault};
+use crate::graph::{Model, TensorData};
+use crate::read::external::{self, ExternalFiles, Fault};
 use crate::read::sniff::sniff;
 use crate::read::{any, file};
 use crate::write::external::locations;
@@ -110,6 +110,22 @@ impl ModelFile {
             }
             None => Err(findings),
         }
+    }
+
+    /// Has all elements of its tensors at hand, mapped from where its external data are; whether any were there. What
+    /// cannot be read stays where it is.
+    pub fn bring_data(&mut self) -> bool {
+        let mut files = ExternalFiles::new(&self.folder);
+        let mut is_external = false;
+        for (_, tensor) in self.model.tensors.iter_mut().filter(|(_, tensor)| tensor.is_external()) {
+            is_external = true;
+            if let (Some(Ok(bytes)), Some(len)) = (files.bytes(tensor), tensor.byte_len())
+                && len <= bytes.len()
+            {
+                (tensor.data, tensor.location) = (TensorData::Raw(bytes.slice(..len)), None);
+            }
+        }
+        is_external
     }
 
     /// How what becomes of this model is written: in its form, with its external data.

@@ -17,6 +17,7 @@ pub(crate) mod inline;
 mod interface;
 mod mend;
 pub mod options;
+pub mod precision;
 pub mod report;
 mod target;
 mod verify;
@@ -159,6 +160,10 @@ fn passes(
     if options.optimize {
         initializers::lift(editor);
     }
+    if let Some(precision) = &options.precision {
+        report.narrowed = precision::narrow(editor, precision)?;
+        report.to = Some(precision.to.name());
+    }
     if !editor.done().changes.is_empty() {
         target::import_made(editor);
     }
@@ -181,7 +186,8 @@ fn passes(
             return Err(refused);
         }
     }
-    Ok(verify::Kept { types: !mended.is_changed })
+    let has_types = options.precision.as_ref().is_none_or(|precision| precision.keep_io);
+    Ok(verify::Kept { types: has_types && !mended.is_changed })
 }
 
 /// How often a model is rewritten: again, as one of the target's opset, where there was something to compute

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::precision::Precision;
 use crate::diag::Selection;
 use crate::extract::Pricing;
 use crate::targets::Profile;
@@ -37,6 +38,8 @@ pub struct Options {
     pub targets: Vec<Arc<Profile>>,
     /// The most bytes that a constant made by folding may take.
     pub fold_limit: usize,
+    /// The type to compute in, in the place of float32.
+    pub precision: Option<Precision>,
 }
 
 impl Default for Options {
@@ -53,6 +56,7 @@ impl Default for Options {
             fixed: Vec::new(),
             targets: Vec::new(),
             fold_limit: DEFAULT_FOLD_LIMIT,
+            precision: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
+use super::precision::{Narrowed, Why};
 pub use crate::edit::Safety;
 use crate::edit::{Change, Changes, Site};
 use crate::egraph;
@@ -27,6 +28,12 @@ pub struct Report {
     pub rules: BTreeMap<String, usize>,
     /// All that was done, in the order in which it was.
     pub changes: Vec<Entry>,
+    /// The type that takes the place of float32, where one was asked for: `float16`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<&'static str>,
+    /// The nodes that stay float32 where another type was asked for, in the order of the file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptNode>,
     /// Limits of the search that were hit, one sentence each: the result is right, but may not be the
     /// smallest.
     pub limits: Vec<String>,
@@ -35,6 +42,25 @@ pub struct Report {
     /// The codes of rules whose rewrites were refused, since they contradict what is known: `notes` says why.
     #[serde(skip)]
     pub refused: BTreeSet<String>,
+    /// What `kept` is made of.
+    #[serde(skip)]
+    pub(super) narrowed: Narrowed,
+}
+
+/// A node that stays float32.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeptNode {
+    /// The graph, as in `GraphPlace::graph`.
+    pub graph: String,
+    /// The node, as in `GraphPlace::node`.
+    pub node: String,
+    /// Its operator.
+    pub op: String,
+    /// The Python line behind the node, where the export recorded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Line>,
+    /// Why it stays.
+    pub why: String,
 }
 
 /// A version before and after; `None` where the model states none.
@@ -134,6 +160,7 @@ impl Report {
             after: (after, Locator::new(after, &uses[1], &sources)),
         };
         self.changes = done.changes.iter().map(|change| names.entry(change)).collect();
+        self.kept = self.narrowed.kept.iter().map(|&(node, why)| names.kept(node, why)).collect();
         let known: FxHashSet<String> = self.notes.iter().cloned().collect();
         self.notes.extend(done.refused.into_iter().filter(|note| !known.contains(note)));
     }
@@ -158,6 +185,18 @@ impl<'m> Names<'m> {
     fn node(&self, node: NodeId) -> String {
         let (model, _) = self.of_node(node);
         node_name(model, &model.nodes[node]).to_string()
+    }
+
+    fn kept(&self, id: NodeId, why: Why) -> KeptNode {
+        let (model, places) = self.of_node(id);
+        let node = &model.nodes[id];
+        KeptNode {
+            graph: places.graph_path(node.graph).to_string(),
+            node: self.node(id),
+            op: node.op_name(),
+            source: places.source(id).map(|source| Line { path: source.file, line: source.line }),
+            why: why.to_string(),
+        }
     }
 
     fn entry(&self, change: &Change) -> Entry {

@@ -27,7 +27,7 @@ CHECKS = {
 }
 
 # Run only where they are named: they install or take much.
-ON_DEMAND = {"peers": "peers"}
+ON_DEMAND = {"peers": "peers", "float16": "float16"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Options:
     verbose: bool
     jobs: int
     floors: Floors
-    # Of `peers`: folders of further models, and further arguments of onnx-fix.
+    # Of `peers` and `float16`: folders of further models, and further arguments of onnx-fix.
     models: tuple[Path, ...] = ()
     fix_arguments: tuple[str, ...] = ()
 
@@ -57,9 +57,9 @@ def main() -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="list every failure and refusal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each core)")
     parser.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER",
-                        help="of peers: a folder of further models; may be given more than once")
+                        help="of peers and float16: a folder of further models; may be given more than once")
     parser.add_argument("--fix-argument", action="append", default=[], metavar="ARGUMENT",
-                        help="of peers: an argument for onnx-fix, as in --fix-argument=--no-optimize")
+                        help="of peers and float16: an argument for onnx-fix, as in --fix-argument=--no-optimize")
     arguments = parser.parse_args()
     modules = {**CHECKS, **ON_DEMAND}
     if unknown := set(arguments.checks) - set(modules):

@@ -25,6 +25,7 @@ mod lint;
 mod models;
 mod mutation;
 mod pitfalls;
+mod precision;
 mod programs;
 mod readme;
 mod roundtrip;

@@ -11,6 +11,8 @@ use crate::cli::{Failure, selectors, targets};
 use crate::diag::Selection;
 use crate::extract::{Objective, Pricing};
 use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options};
+use crate::fix::precision::Precision;
+use crate::graph::ElemType;
 use crate::write::external::DEFAULT_THRESHOLD;
 
 /// Mends a model, simplifies it, and converts it to another opset; makes one of a program of `torch.export`.
@@ -69,6 +71,14 @@ pub struct Args {
     /// A folder of further targets; may be given more than once
     #[arg(long, value_name = "DIR", help_heading = "Changes")]
     pub targets: Vec<PathBuf>,
+
+    /// Compute in a type of 16 bits what is computed in float32, where the type holds it
+    #[arg(long, value_name = "TYPE", value_enum, help_heading = "Changes")]
+    pub to: Option<To>,
+
+    /// With --to: leave the inputs and outputs of the model float32
+    #[arg(long, requires = "to", help_heading = "Changes")]
+    pub keep_io: bool,
 
     /// The IR version to write [default: that of the opset, where it changes]
     #[arg(long, value_name = "N", help_heading = "Changes")]
@@ -132,6 +142,24 @@ pub struct Args {
     pub fix_shape: Vec<FixedShape>,
 }
 
+/// A type to compute in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum To {
+    /// Ten bits of mantissa, up to 65504
+    Float16,
+    /// Seven bits of mantissa, the range of float32
+    Bfloat16,
+}
+
+impl From<To> for ElemType {
+    fn from(to: To) -> Self {
+        match to {
+            To::Float16 => ElemType::Float16,
+            To::Bfloat16 => ElemType::Bfloat16,
+        }
+    }
+}
+
 /// What a model is to be small in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OptimizeFor {
@@ -180,6 +208,7 @@ impl Args {
                 "--target",
             )?,
             fold_limit: self.fold_limit,
+            precision: self.to.map(|to| Precision { to: to.into(), keep_io: self.keep_io }),
         })
     }
 

@@ -184,7 +184,7 @@ impl Task<'_> {
 
     fn run(&self, args: &Args, content: Option<Bytes>, done: &mut Done) -> Result<Status, Failure> {
         let Settings { catalogue, options } = &*self.settings;
-        let (source, is_imported) = match read(self.input, content, catalogue.rules(), done)? {
+        let (mut source, is_imported) = match read(self.input, content, catalogue.rules(), done)? {
             Ok(source) => source,
             Err(status) => return Ok(status),
         };
@@ -193,6 +193,8 @@ impl Task<'_> {
                 "--in-place: a model cannot take the place of a program; write to a file with -o",
             ));
         }
+        // New weights go where the old ones are.
+        let is_external = options.precision.is_some() && source.bring_data();
         let before = args.diff.then(|| outline::outline(&source.model));
         let outcome = crash::guard(|| fix(source.model.clone(), options, catalogue.rules()));
         let mut outcome =
@@ -212,7 +214,8 @@ impl Task<'_> {
                 done.printed += &patch.to_string();
             }
         }
-        let ended = self.finish(args, &source, &outcome, done);
+        let external = args.save_as_external_data || is_external;
+        let ended = self.finish(args, &source, &outcome, external, done);
         done.report = Some(outcome.report);
         ended
     }
@@ -223,6 +226,7 @@ impl Task<'_> {
         args: &Args,
         source: &ModelFile,
         outcome: &Outcome,
+        external: bool,
         done: &mut Done,
     ) -> Result<Status, Failure> {
         if args.verify {
@@ -242,8 +246,7 @@ impl Task<'_> {
             return Ok(if outcome.changed { Status::Found } else { Status::Clean });
         }
         if let Some(target) = &self.target {
-            let (external, threshold) = (args.save_as_external_data, args.size_threshold);
-            let saving = Saving { external, threshold, ..source.saving() };
+            let saving = Saving { external, threshold: args.size_threshold, ..source.saving() };
             match target == Path::new("-") {
                 true => done.output = save::encoded(source, outcome, &saving)?,
                 false => save::save(source, outcome, &saving, target)?,

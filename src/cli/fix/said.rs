@@ -31,6 +31,7 @@ pub fn told(name: &str, before: &Model, outcome: &Outcome) -> String {
     for change in report.unsafe_changes() {
         text += &format!("unsafe: {} {} at {}: {}\n", change.code, change.rule, change.node, change.summary);
     }
+    text += &kept(report);
     for note in report.limits.iter().chain(&report.notes) {
         text += &format!("note: {note}\n");
     }
@@ -54,6 +55,25 @@ fn headline(report: &Report) -> String {
         parts.push(format!("{} → {} nodes", report.nodes.before, report.nodes.after));
     }
     if parts.is_empty() { "its declared types and shapes changed".to_owned() } else { parts.join(", ") }
+}
+
+/// What stays float32, by the reason: the most frequent first.
+fn kept(report: &Report) -> String {
+    let mut reasons: IndexMap<&str, IndexMap<&str, usize>> = IndexMap::new();
+    for node in &report.kept {
+        *reasons.entry(&node.why).or_default().entry(&node.op).or_default() += 1;
+    }
+    let count = |ops: &IndexMap<&str, usize>| ops.values().sum::<usize>();
+    let mut reasons: Vec<_> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(why, ops)| (std::cmp::Reverse(count(ops)), *why));
+    let line = |(why, mut ops): (&str, IndexMap<&str, usize>)| {
+        ops.sort_by(|a, m, b, n| n.cmp(m).then(a.cmp(b)));
+        let rest = if ops.len() > COUNTED { ", …" } else { "" };
+        let named: Vec<String> =
+            ops.iter().take(COUNTED).map(|(op, count)| format!("{count} {op}")).collect();
+        format!("  {:>4} × float32 still: {why} ({}{rest})\n", count(&ops), named.join(", "))
+    };
+    reasons.into_iter().map(line).collect()
 }
 
 /// The most kinds of changes that are listed.

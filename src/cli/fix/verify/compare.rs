@@ -34,6 +34,32 @@ pub enum Precision {
     Kept,
     /// An unsafe fix may compute in float what was computed in double.
     Lowered,
+    /// What was float32 is of this type, or was on the way.
+    Narrowed(TensorElementType),
+}
+
+impl Precision {
+    /// Whether what was of one type may be of another.
+    fn allows(self, was: TensorElementType, is: TensorElementType) -> bool {
+        match self {
+            Precision::Kept => was == is,
+            Precision::Lowered => was == is || is_double(was) && is == TensorElementType::Float32,
+            Precision::Narrowed(narrow) => was == is || was == TensorElementType::Float32 && is == narrow,
+        }
+    }
+
+    /// How far elements of a type may be apart.
+    fn tolerance(self, ty: TensorElementType) -> Tolerance {
+        match self {
+            Precision::Lowered if is_double(ty) => tolerance(TensorElementType::Float32),
+            Precision::Kept | Precision::Lowered => tolerance(ty),
+            // Every value on the way is rounded, to 11 bits or to 8: some ten times that, of the largest element, too.
+            Precision::Narrowed(TensorElementType::Bfloat16) => {
+                Tolerance { relative: 5e-2, of_largest: 5e-2, absolute: 1e-2 }
+            }
+            Precision::Narrowed(_) => Tolerance { relative: 1e-2, of_largest: 1e-2, absolute: 1e-3 },
+        }
+    }
 }
 
 /// How `found` compares with `expected`.
@@ -48,12 +74,7 @@ pub fn compare(expected: &DynValue, found: &DynValue, precision: Precision) -> C
     };
     match (elements(expected, *ty), elements(found, *found_ty)) {
         (Some(Elements::Floats(expected)), Some(Elements::Floats(found))) => {
-            let ty = if precision == Precision::Lowered && is_double(*ty) {
-                TensorElementType::Float32
-            } else {
-                *ty
-            };
-            let tolerance = tolerance(ty);
+            let tolerance = precision.tolerance(*ty);
             if let Some(what) = floats(&expected, &found, &tolerance) {
                 return Compared::Different(what);
             }
@@ -83,9 +104,7 @@ fn other_type(expected: &DynValue, found: &DynValue, precision: Precision) -> Op
     else {
         return (expected.dtype() != found.dtype()).then(|| "its type changed".to_owned());
     };
-    let is_lowered =
-        precision == Precision::Lowered && is_double(*ty) && *found_ty == TensorElementType::Float32;
-    if ty != found_ty && !is_lowered {
+    if !precision.allows(*ty, *found_ty) {
         return Some(format!("its element type was {ty} and is {found_ty}"));
     }
     (**shape != **found_shape).then(|| format!("its shape was {:?} and is {:?}", &**shape, &**found_shape))

@@ -46,6 +46,55 @@ pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<
     session.inputs().iter().map(make).collect()
 }
 
+/// Inputs by name.
+type Named = Vec<(String, DynValue)>;
+
+/// The same inputs for a model and for another one, which may take a narrower type in the place of float32: both get what
+/// that type holds.
+pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Named), String> {
+    let (mut first, mut second) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
+    for (name, value) in inputs {
+        let wanted = other.inputs().iter().find(|input| input.name() == name).map(Outlet::dtype);
+        let ty = match wanted {
+            Some(ValueType::Tensor { ty, .. }) => Some(*ty),
+            _ => None,
+        };
+        let (rounded, narrow) = match rounded(&value, ty).map_err(|error| error.to_string())? {
+            Some((rounded, narrow)) => (rounded, narrow),
+            None => {
+                let same =
+                    value.view().try_upgrade().map_err(|_| "an input that cannot be shared".to_owned());
+                (same?, value)
+            }
+        };
+        first.push((name.clone(), rounded));
+        second.push((name, narrow));
+    }
+    Ok((first, second))
+}
+
+/// A tensor of float32 as the type holds it, and in that type; `None` where either is another one.
+fn rounded(
+    value: &DynValue,
+    ty: Option<TensorElementType>,
+) -> Result<Option<(DynValue, DynValue)>, ort::Error> {
+    let Ok((shape, numbers)) = value.try_extract_tensor::<f32>() else { return Ok(None) };
+    let dims: Vec<i64> = shape.to_vec();
+    macro_rules! both {
+        ($narrow:ty) => {{
+            let narrow: Vec<$narrow> = numbers.iter().map(|&x| <$narrow>::from_f32(x)).collect();
+            let wide: Vec<f32> = narrow.iter().map(|x| x.to_f32()).collect();
+            let wide = Tensor::from_array((dims.clone(), wide))?.into_dyn();
+            Ok(Some((wide, Tensor::from_array((dims, narrow))?.into_dyn())))
+        }};
+    }
+    match ty {
+        Some(TensorElementType::Float16) => both!(f16),
+        Some(TensorElementType::Bfloat16) => both!(bf16),
+        _ => Ok(None),
+    }
+}
+
 /// The index of `symbol`, which is added where it is new.
 fn position(symbols: &mut Vec<String>, symbol: String) -> usize {
     symbols.iter().position(|known| *known == symbol).unwrap_or_else(|| {

@@ -11,7 +11,7 @@ use std::path::Path;
 use ort::environment::Environment;
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
-use ort::value::DynValue;
+use ort::value::{DynValue, TensorElementType};
 
 use self::compare::{Precision, compare};
 use self::inputs::{Choice, has_free_dims, inputs};
@@ -71,7 +71,8 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
     };
     match open(before) {
         Ok(mut before) => {
-            let compared = compare_runs(&mut before, &mut after, promise(outcome));
+            let promised = Promised { what: promise(outcome), narrowed: narrowed(outcome) };
+            let compared = compare_runs(&mut before, &mut after, promised);
             Ok(compared.map_or_else(|error| vec![*error], |verdict| verdict.findings()))
         }
         Err(error) => {
@@ -89,7 +90,7 @@ pub fn seen(environment: &Environment, a: (&Model, &Path), b: (&Model, &Path)) -
             .map_err(|error| format!("ONNX Runtime does not load the {which}: {error}"))
     };
     let (mut first, mut second) = (open("first", a)?, open("second", b)?);
-    let verdict = compare_runs(&mut first, &mut second, Promise::Nothing);
+    let verdict = compare_runs(&mut first, &mut second, Promised { what: Promise::Nothing, narrowed: None });
     verdict.map(Verdict::into_seen).map_err(|error| error.message)
 }
 
@@ -100,6 +101,20 @@ fn promise(outcome: &Outcome) -> Promise {
     rules.sort();
     rules.dedup();
     if rules.is_empty() { Promise::Equal } else { Promise::UnsafeFixes(rules) }
+}
+
+/// What the second of two models is held to.
+struct Promised {
+    what: Promise,
+    /// The type that took the place of float32.
+    narrowed: Option<TensorElementType>,
+}
+
+fn narrowed(outcome: &Outcome) -> Option<TensorElementType> {
+    match outcome.report.to? {
+        "bfloat16" => Some(TensorElementType::Bfloat16),
+        _ => Some(TensorElementType::Float16),
+    }
 }
 
 /// A session without optimisations, which would change both models on their own.
@@ -119,10 +134,10 @@ pub fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<S
 fn compare_runs(
     before: &mut Session,
     after: &mut Session,
-    promise: Promise,
+    promised: Promised,
 ) -> Result<Verdict, Box<Finding>> {
     let has_sizes = has_free_dims(before, after);
-    let mut verdict = Verdict::new(has_sizes, promise);
+    let mut verdict = Verdict::new(has_sizes, promised.what).narrowed(promised.narrowed);
     let tries = if has_sizes { SIZES.len() } else { ENOUGH_RUNS };
     for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(tries) {
         let runs = INTEGERS_BELOW.iter().find_map(|&integers_below| {
@@ -165,8 +180,8 @@ fn compare_run(
     verdict: &mut Verdict,
 ) -> Option<Result<(), Box<Finding>>> {
     let mut runs = || -> Result<_, String> {
-        let inputs = inputs(before, after, choice)?;
-        Ok((run(before, &inputs)?, run(before, &inputs)?, inputs))
+        let (inputs, narrowed) = inputs::for_both(inputs(before, after, choice)?, after)?;
+        Ok((run(before, &inputs)?, run(before, &inputs)?, narrowed))
     };
     let (expected, again, inputs) = match runs() {
         Ok(runs) => runs,

@@ -1,6 +1,7 @@
 //! What runs of both models come to, and how it is said.
 
 use indexmap::IndexMap;
+use ort::value::TensorElementType;
 use serde::Serialize;
 
 use super::compare::{Compared, Precision};
@@ -50,6 +51,8 @@ pub struct Verdict {
     /// Whether there are sizes to choose, which then are said.
     has_sizes: bool,
     promise: Promise,
+    /// The type that took the place of float32.
+    narrowed: Option<TensorElementType>,
     /// Why the input did not run, where it did not.
     pub refusal: String,
     /// Sizes at which the result runs, and the input does not.
@@ -70,6 +73,10 @@ enum Distance {
     Within { largest: f64, allowed: String },
 }
 
+fn too_coarse(ty: &str) -> String {
+    format!("{ty} does not hold what the model computes; leave out --to")
+}
+
 fn sizes(sizes: &[usize]) -> String {
     let noun = if sizes.len() == 1 { "size" } else { "sizes" };
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
@@ -79,6 +86,11 @@ fn sizes(sizes: &[usize]) -> String {
 impl Verdict {
     pub fn new(has_sizes: bool, promise: Promise) -> Self {
         Verdict { has_sizes, promise, ..Verdict::default() }
+    }
+
+    /// As it is, of a model in which this type took the place of float32.
+    pub fn narrowed(self, narrowed: Option<TensorElementType>) -> Self {
+        Verdict { narrowed, ..self }
     }
 
     /// What was seen, without judging it.
@@ -100,7 +112,11 @@ impl Verdict {
 
     /// What may have become of numbers.
     pub fn precision(&self) -> Precision {
-        if self.promise.unsafe_rules().is_empty() { Precision::Kept } else { Precision::Lowered }
+        match self.narrowed {
+            Some(narrowed) => Precision::Narrowed(narrowed),
+            None if self.promise.unsafe_rules().is_empty() => Precision::Kept,
+            None => Precision::Lowered,
+        }
     }
 
     /// At how many sizes both ran.
@@ -134,9 +150,13 @@ impl Verdict {
         };
         if self.promise == Promise::Equal {
             let error = finding(Level::Error, format!("the results differ{}: {first}", self.at(&[size])));
-            return Err(Box::new(
-                error.help("this is a fault of onnx-fix: please report it, if possible with the model"),
-            ));
+            return Err(Box::new(error.help(match self.narrowed {
+                Some(TensorElementType::Bfloat16) => too_coarse("bfloat16"),
+                Some(_) => too_coarse("float16"),
+                None => {
+                    "this is a fault of onnx-fix: please report it, if possible with the model".to_owned()
+                }
+            })));
         }
         self.changed.push((size, first));
         Ok(())
@@ -197,14 +217,19 @@ impl Verdict {
         let mut said = Vec::new();
         if !self.equal.is_empty() {
             let at = self.at(&self.equal);
-            let message =
-                format!("ONNX Runtime gives equal results before and after{at}: {}", self.distances());
+            let what = if self.narrowed.is_some() {
+                "results that are as near as its type"
+            } else {
+                "equal results"
+            };
+            let message = format!("ONNX Runtime gives {what} before and after{at}: {}", self.distances());
             let equal = finding(Level::Info, message);
             let allowed = self.outputs.values().filter_map(|distance| match distance {
                 Distance::Within { allowed, .. } => Some(allowed),
                 _ => None,
             });
             said.push(match allowed.into_iter().next() {
+                Some(allowed) if self.narrowed.is_some() => equal.note(format!("{allowed}")),
                 Some(allowed) => equal.note(format!("{allowed}: sums in another order round differently")),
                 None => equal,
             });

@@ -1,0 +1,211 @@
+//! Which nodes become narrow, and which stay.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::cells::{Cell, Cells, Maker, cell_of};
+use super::numbers::Narrow;
+use super::ports::{Link, Reader};
+use super::reach::{Origin, Reaches};
+use super::slots::{Slots, is_float};
+use super::transfer::{FEW, summed};
+use super::why::Why;
+use crate::graph::{Model, NodeId, ValueId, scopes};
+use crate::infer::Facts;
+use crate::schema::operator::{Work, operator};
+
+/// What is known of a model whose types are decided.
+pub struct Known<'a> {
+    pub model: &'a Model,
+    pub facts: &'a Facts,
+    pub reaches: &'a Reaches,
+    pub narrow: Narrow,
+}
+
+impl Known<'_> {
+    /// Has all nodes stay that have a reason to.
+    pub fn keep(&self, cells: &mut Cells, slots: &FxHashMap<NodeId, Result<Slots, Why>>) {
+        let mut nodes: Vec<NodeId> = slots.keys().copied().collect();
+        nodes.sort_unstable();
+        for node in nodes {
+            if let Some(why) = self.why(node) {
+                cells.keep(cell_of(node), why);
+            }
+        }
+    }
+
+    /// Has what bodies tie together stay where it is too large.
+    pub fn keep_links(&self, cells: &mut Cells, links: &[(Link, bool)]) {
+        for (link, _) in links {
+            for &value in link.values.iter().filter(|&&value| is_float(&self.facts[value])) {
+                let reach = self.reaches.of(value);
+                if let (false, Some(&Maker::Cell(cell))) =
+                    (reach.size.fits(self.narrow), cells.makers.get(&value))
+                {
+                    cells.keep(cell, Why::Overflows);
+                }
+            }
+        }
+        // An output of the model that would be infinite.
+        let main = &self.model.graphs[self.model.main];
+        for port in main.outputs.iter().filter(|port| is_float(&self.facts[port.value])) {
+            let is_certain = matches!(self.reaches.of(port.value).size, super::reach::Size::AtMost(most) if most > self.narrow.largest);
+            let readers = cells.readers.get(&port.value).into_iter().flatten();
+            let result = readers.filter(
+                |(reader, _)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main),
+            );
+            let own: Vec<Cell> = result.map(|&(_, cell)| cell).collect();
+            own.into_iter().filter(|_| is_certain).for_each(|cell| cells.keep(cell, Why::Overflows));
+        }
+    }
+
+    /// Why a node stays by itself.
+    fn why(&self, id: NodeId) -> Option<Why> {
+        let node = &self.model.nodes[id];
+        let is_bound = |at: usize| node.is("Clip") && at > 0;
+        let inputs = node.inputs.iter().enumerate().filter_map(|(at, input)| Some((at, (*input)?)));
+        let inputs: Vec<(usize, ValueId)> =
+            inputs.filter(|(_, value)| is_float(&self.facts[*value])).collect();
+        let outputs = node.outputs.iter().flatten().copied().filter(|&value| is_float(&self.facts[value]));
+        let outputs: Vec<ValueId> = outputs.collect();
+        if node.is("Constant") {
+            return None;
+        }
+        let read =
+            || inputs.iter().filter(|(at, _)| !is_bound(*at)).map(|&(_, value)| self.reaches.of(value));
+        let made = || outputs.iter().map(|&value| self.reaches.of(value));
+        let is_large = |reach: super::reach::Reach| !reach.size.fits(self.narrow);
+        if inputs.iter().any(|&(_, value)| self.reaches.of(value).guard < self.narrow.tiny) {
+            return Some(Why::Tiny);
+        }
+        if let Some(reach) = read().chain(made()).find(|&reach| is_large(reach)) {
+            let is_certain = matches!(reach.size, super::reach::Size::AtMost(_));
+            let is_sum = summing(&node.op_type) && !read().any(is_large);
+            let is_added = ["Add", "Sub", "Sum"].iter().any(|op| node.is(op)) && !read().any(is_large);
+            return Some(match (is_certain, is_sum, is_added) {
+                (true, ..) => Why::Overflows,
+                (_, true, _) => Why::Sums,
+                (.., true) => Why::Absorbs,
+                _ => Why::Passes,
+            });
+        }
+        if read().chain(made()).any(|reach| reach.is_meant) && !self.is_product(id) {
+            return Some(Why::Meant);
+        }
+        let is_counted = |origin: Option<Origin>| origin == Some(Origin::Integers);
+        if !inputs.is_empty() && is_counted(read().chain(made()).map(|reach| reach.origin).max()) {
+            return Some(Why::Counts);
+        }
+        let is_long = || summed(self.model, self.facts, id).is_none_or(|count| count > FEW);
+        let is_default = node.domain().is_empty();
+        match &*node.op_type {
+            "ReduceL2" | "ReduceLogSumExp" | "ReduceLogSum" | "ReduceMean" | "ReduceSum" | "ReduceL1"
+            | "CumSum"
+                if is_default && is_long() =>
+            {
+                Some(Why::Sums)
+            }
+            "MeanVarianceNormalization" | "LpNormalization" | "LRN" | "GlobalLpPool" | "LpPool" | "Det"
+                if is_default && self.narrow.elem == crate::graph::ElemType::Float16 =>
+            {
+                Some(Why::Passes)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_product(&self, id: NodeId) -> bool {
+        let node = &self.model.nodes[id];
+        operator(node.domain(), &node.op_type).is_some_and(|operator| operator.work == Work::Product)
+    }
+
+    /// Has those nodes stay, too, around which fewer casts are needed then. Products are left aside: their weights are
+    /// worth more than a cast.
+    pub fn grow(&self, cells: &mut Cells, slots: &FxHashMap<NodeId, Result<Slots, Why>>) {
+        let tied = cells.tied();
+        let mut counts: FxHashMap<ValueId, [usize; 2]> = FxHashMap::default();
+        for (&value, readers) in &cells.readers {
+            let mut wanted = [0, 0];
+            readers.iter().for_each(|&(_, cell)| wanted[usize::from(cells.is_kept(cell))] += 1);
+            counts.insert(value, wanted);
+        }
+        let live = scopes::live(self.model);
+        let nodes = live.iter().flat_map(|&graph| &self.model.graphs[graph].nodes).copied();
+        let mut open: VecDeque<NodeId> = nodes.filter(|node| slots.contains_key(node)).collect();
+        while let Some(id) = open.pop_front() {
+            let cell = cell_of(id);
+            let is_free = !cells.is_kept(cell) && !tied.contains(&cell) && !self.is_product(id);
+            let Some(Ok(slots)) = slots.get(&id) else { continue };
+            if !is_free || !self.is_cheaper(cells, &counts, id, slots) {
+                continue;
+            }
+            cells.keep(cell, Why::Around);
+            let node = &self.model.nodes[id];
+            for (at, value) in node.inputs.iter().enumerate() {
+                let Some(value) = *value else { continue };
+                if slots.inputs[at] == super::slots::Slot::Follows
+                    && let Some([narrow, wide]) = counts.get_mut(&value)
+                {
+                    (*narrow, *wide) = (narrow.saturating_sub(1), *wide + 1);
+                    open.extend(self.model.producer(value).map(|(node, _)| node));
+                }
+            }
+            for value in node.outputs.iter().flatten() {
+                let readers = cells.readers.get(value).into_iter().flatten();
+                open.extend(readers.filter_map(|(reader, _)| match reader {
+                    Reader::Input(node, _) => Some(*node),
+                    Reader::Result(..) => None,
+                }));
+            }
+        }
+    }
+
+    /// Whether fewer casts are needed around a narrow node if it stays.
+    fn is_cheaper(
+        &self,
+        cells: &Cells,
+        counts: &FxHashMap<ValueId, [usize; 2]>,
+        id: NodeId,
+        slots: &Slots,
+    ) -> bool {
+        let node = &self.model.nodes[id];
+        let (mut now, mut then) = (0, 0);
+        let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+        for (at, value) in node.inputs.iter().enumerate() {
+            let Some(value) = value.filter(|_| slots.inputs[at] == super::slots::Slot::Follows) else {
+                continue;
+            };
+            let Some(Maker::Cell(maker)) = cells.makers.get(&value) else { continue };
+            if !seen.insert(value) {
+                continue;
+            }
+            let [narrow, wide] = counts.get(&value).copied().unwrap_or_default();
+            let times = node.inputs.iter().filter(|input| **input == Some(value)).count();
+            match cells.is_kept(*maker) {
+                true => {
+                    now += usize::from(narrow > 0);
+                    then += usize::from(narrow > times);
+                }
+                false => {
+                    now += usize::from(wide > 0);
+                    then += 1;
+                }
+            }
+        }
+        for (at, value) in node.outputs.iter().enumerate() {
+            let Some(value) = value.filter(|_| slots.outputs[at] == super::slots::Slot::Follows) else {
+                continue;
+            };
+            let [narrow, wide] = counts.get(&value).copied().unwrap_or_default();
+            now += usize::from(wide > 0);
+            then += usize::from(narrow > 0);
+        }
+        then < now
+    }
+}
+
+/// Operators that sum.
+fn summing(op: &str) -> bool {
+    matches!(op, "ReduceSum" | "ReduceL1" | "CumSum")
+}

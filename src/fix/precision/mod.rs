@@ -1,0 +1,134 @@
+//! Has a model compute in float16 or bfloat16 what it computes in float32.
+//!
+//! Every node is decided by itself: it becomes narrow, or it stays, for a reason (`why`). Reasons come from schemas
+//! (`slots`), and from how large values get and what they are made of (`reach`, `transfer`). What bodies, calls and
+//! sequences tie together is decided together (`ports`, `cells`). Casts stand where a value is of one type and read in the
+//! other, one for each value; where fewer are needed if a node stays, it does (`decide`).
+
+mod attributes;
+mod cells;
+mod decide;
+mod numbers;
+mod ports;
+mod reach;
+mod slots;
+mod transfer;
+mod why;
+mod write;
+
+use rustc_hash::FxHashMap;
+
+use self::cells::{Cells, Maker, cell_of};
+use self::decide::Known;
+use self::numbers::Narrow;
+use self::slots::{Slots, is_float};
+pub use self::why::Why;
+use crate::diag::known::{BAD_REQUEST, NARROWED_NUMBERS};
+use crate::diag::{Finding, Place};
+use crate::edit::{Change, Editor, Item, Patch, Site};
+use crate::graph::{AttrValue, ElemType, Model, NodeId, scopes};
+use crate::infer::Facts;
+
+/// The type that a model is to compute in.
+#[derive(Clone, Debug)]
+pub struct Precision {
+    /// `float16` or `bfloat16`.
+    pub to: ElemType,
+    /// Whether the inputs and outputs of the model stay float32.
+    pub keep_io: bool,
+}
+
+/// What became of a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Narrowed {
+    /// The nodes that stay float32.
+    pub kept: Vec<(NodeId, Why)>,
+}
+
+/// Has the model compute in another type, as far as that can be.
+///
+/// # Errors
+/// There is nothing that it could be done to.
+pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Vec<Finding>> {
+    let to = precision.to;
+    let refused = |message: String| vec![BAD_REQUEST.finding(message, Place::File)];
+    let narrow =
+        Narrow::of(to).ok_or_else(|| refused(format!("there is no conversion of float32 to {to}")))?;
+    let known = editor.know();
+    let (model, facts) = (known.model, known.facts);
+    let slots = all_slots(model, facts, narrow);
+    if !model.values.ids().any(|value| is_float(&facts[value])) {
+        let holds = |elem| model.values.ids().any(|value| facts[value].inner_elem() == Some(elem));
+        let held =
+            [ElemType::Float16, ElemType::Bfloat16, ElemType::Double].into_iter().find(|&elem| holds(elem));
+        let what = held.map_or("it computes without".to_owned(), |elem| format!("it is {elem} already"));
+        return Err(refused(format!("nothing of the model is float32: {what}")));
+    }
+    let links = ports::links(model, facts);
+    let reaches = reach::reaches(model, facts, &links, &FxHashMap::default(), narrow);
+    let mut cells = Cells::of(model, facts, &slots, &links, precision.keep_io);
+    let known = Known { model, facts, reaches: &reaches, narrow };
+    known.keep(&mut cells, &slots);
+    known.keep_links(&mut cells, &links);
+    known.grow(&mut cells, &slots);
+    let kept = kept(model, &slots, &cells);
+    if !cells.makers.keys().any(|&value| cells.is_narrow(value)) {
+        return Err(refused(format!("nothing of the model can be computed in {to}")));
+    }
+    editor.rework(|model, names| write::write(model, names, &cells, narrow));
+    drop_casts(editor, to);
+    Ok(Narrowed { kept })
+}
+
+/// What may become of the nodes that call operators on float32, or make it.
+fn all_slots(model: &Model, facts: &Facts, narrow: Narrow) -> FxHashMap<NodeId, Result<Slots, Why>> {
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
+    let is_call = |&id: &NodeId| model.nodes[id].graphs().next().is_none() && model.callee(id).is_none();
+    let touches = |&id: &NodeId| {
+        let node = &model.nodes[id];
+        node.inputs.iter().chain(&node.outputs).flatten().any(|&value| is_float(&facts[value]))
+    };
+    nodes.filter(is_call).filter(touches).map(|id| (id, slots::slots(model, facts, id, narrow))).collect()
+}
+
+/// The nodes that stay, in the order of the file; constants are there in any type.
+fn kept(model: &Model, slots: &FxHashMap<NodeId, Result<Slots, Why>>, cells: &Cells) -> Vec<(NodeId, Why)> {
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
+    let is_any = |id: NodeId| {
+        let mut outputs = model.nodes[id].outputs.iter().flatten();
+        outputs.any(|output| cells.makers.get(output) == Some(&Maker::Any))
+    };
+    let nodes = nodes.filter(|id| slots.contains_key(id)).filter(|&id| !is_any(id));
+    nodes.filter_map(|id| Some((id, cells.why(cell_of(id))?))).collect()
+}
+
+/// Leaves out casts to what their input is already.
+fn drop_casts(editor: &mut Editor, to: ElemType) {
+    let known = editor.know();
+    let (model, facts) = (known.model, known.facts);
+    let mut patches = Vec::new();
+    for graph in scopes::live(model) {
+        let mut patch = Patch::new(graph);
+        for &id in &model.graphs[graph].nodes {
+            let node = &model.nodes[id];
+            let says = node.attr("to") == Some(&AttrValue::Int(i64::from(to.number())));
+            let (true, true, Some(from), Some(made)) = (node.is("Cast"), says, node.input(0), node.output(0))
+            else {
+                continue;
+            };
+            if facts[from].elem() == Some(to) {
+                patch.redirects.push((made, Item::Old(from)));
+                patch.replaced.push(id);
+                patch.changes.push(Change::new(
+                    NARROWED_NUMBERS,
+                    Site::Node(id),
+                    "cast left out: it is of its type",
+                ));
+            }
+        }
+        patches.push(patch);
+    }
+    editor.apply(patches);
+}

@@ -1,0 +1,315 @@
+//! What an operator makes of the sizes and origins of what it reads.
+
+use super::numbers::Narrow;
+use super::reach::{Origin, Reach, Size, extent_of_constant};
+use crate::graph::{AttrValue, ElemType, Model, Node, NodeId};
+use crate::infer::Facts;
+use crate::schema::operator::{Work, operator};
+
+/// Sums of no more elements than this stay in the range of what is summed, and lose little.
+pub const FEW: i64 = 1024;
+
+/// What is known of the outputs of float32 of a node; `None` where it reads something of which nothing is known yet.
+pub fn made(
+    model: &Model,
+    facts: &Facts,
+    id: NodeId,
+    operand: &dyn Fn(usize) -> Option<Option<Reach>>,
+    narrow: Narrow,
+) -> Option<Reach> {
+    let node = &model.nodes[id];
+    let operands: Vec<Option<Reach>> = (0..node.inputs.len())
+        .map(|at| operand(at).map_or(Some(None), |known| known.map(Some)))
+        .collect::<Option<_>>()?;
+    let call = Call { model, facts, id, node, operands, narrow };
+    let mut made = call.size_and_guard();
+    made.origin = call.origin();
+    made.is_meant = call.is_meant();
+    Some(made)
+}
+
+struct Call<'a> {
+    model: &'a Model,
+    facts: &'a Facts,
+    id: NodeId,
+    node: &'a Node,
+    /// Of the inputs of float32.
+    operands: Vec<Option<Reach>>,
+    narrow: Narrow,
+}
+
+impl Call<'_> {
+    fn given(&self) -> impl Iterator<Item = Reach> + '_ {
+        self.operands.iter().flatten().copied()
+    }
+
+    fn at(&self, index: usize) -> Reach {
+        self.operands.get(index).copied().flatten().unwrap_or(Reach::DATA)
+    }
+
+    fn joined(&self) -> Option<Reach> {
+        self.given().reduce(|a, b| a.join(b, self.narrow))
+    }
+
+    fn elem(&self, index: usize) -> Option<ElemType> {
+        self.facts[self.node.input(index)?].elem()
+    }
+
+    fn work(&self) -> Option<Work> {
+        operator(self.node.domain(), &self.node.op_type).map(|operator| operator.work)
+    }
+
+    fn is(&self, names: &[&str]) -> bool {
+        self.node.domain().is_empty() && names.contains(&&*self.node.op_type)
+    }
+
+    fn origin(&self) -> Origin {
+        if self.is(&["Cast", "CastLike"]) && self.operands.first().is_none_or(Option::is_none) {
+            return match self.elem(0) {
+                Some(ElemType::Bool) => Origin::Constants,
+                // Pixels, and what else is exact in any type.
+                Some(ElemType::Uint8 | ElemType::Int8) => Origin::Data,
+                Some(elem) if elem.is_integer() => Origin::Integers,
+                _ => Origin::Data,
+            };
+        }
+        let all = self.given().map(|reach| reach.origin).max();
+        match all {
+            Some(Origin::Integers) if self.work() == Some(Work::Product) && !self.is_outer() => Origin::Data,
+            Some(origin) if self.work().is_some() => origin,
+            Some(_) => Origin::Data,
+            None if self.is(&["Constant", "ConstantOfShape", "EyeLike", "OneHot"]) => Origin::Constants,
+            None => Origin::Data,
+        }
+    }
+
+    /// Whether a product sums nothing: angles of positions and frequencies.
+    fn is_outer(&self) -> bool {
+        if self.is(&["MatMul"]) {
+            let dims = self.node.input(0).and_then(|value| self.facts[value].dims());
+            let last = dims.and_then(|dims| dims.last()?.as_ref()?.as_const());
+            return last == Some(1);
+        }
+        let Some(AttrValue::String(text)) = self.node.attr("equation") else { return false };
+        let text = String::from_utf8_lossy(text);
+        let Some((from, to)) = text.split_once("->") else { return false };
+        from.chars().filter(|letter| letter.is_alphabetic()).all(|letter| to.contains(letter))
+    }
+
+    /// Whether it computes what the model computes in float32 by intent, up to the next product.
+    fn is_meant(&self) -> bool {
+        let is_narrow = |elem| matches!(elem, Some(ElemType::Float16 | ElemType::Bfloat16));
+        if self.is(&["Cast", "CastLike"]) && is_narrow(self.elem(0)) {
+            return true;
+        }
+        self.work() != Some(Work::Product) && self.given().any(|reach| reach.is_meant)
+    }
+
+    fn size_and_guard(&self) -> Reach {
+        let sized = |size| Reach::of(size, Origin::Data);
+        if !self.node.domain().is_empty() {
+            return sized(Size::Ordinary);
+        }
+        let (a, b) = (self.at(0), self.at(1));
+        let is_square = self.node.input(0) == self.node.input(1);
+        match &*self.node.op_type {
+            "Constant" => Reach::constant(extent_of_constant(self.model, self.id), self.narrow),
+            "ConstantOfShape" => match self.node.attrs.is_empty() {
+                true => sized(Size::AtMost(0.0)),
+                false => Reach::constant(extent_of_constant(self.model, self.id), self.narrow),
+            },
+            "Cast" | "CastLike" if self.operands.first().is_none_or(Option::is_none) => {
+                sized(match self.elem(0) {
+                    Some(ElemType::Bool) => Size::AtMost(1.0),
+                    Some(ElemType::Uint8 | ElemType::Int8) => Size::AtMost(255.0),
+                    _ => Size::Ordinary,
+                })
+            }
+            "Add" | "Sub" | "Max" | "Min" | "Clip" | "Where" | "Sum" | "Mean" => {
+                let guard = self.given().map(|reach| reach.guard).fold(f64::INFINITY, f64::min);
+                let size = match &*self.node.op_type {
+                    "Add" | "Sub" | "Sum" => self.given().map(|x| x.size).reduce(|a, b| self.sum(a, b)),
+                    "Clip" => self.clipped(),
+                    _ => self.joined().map(|reach| reach.size),
+                };
+                Reach { guard, ..sized(size.unwrap_or(Size::Ordinary)) }
+            }
+            "Mul" if is_square => sized(self.power(a.size, 2.0)),
+            "Mul" => sized(self.product(a.size, b.size)),
+            "Div" => sized(self.quotient(a, b)),
+            "Pow" => Reach { guard: self.guard_of_power(a), ..sized(self.pow(a)) },
+            "Sqrt" => Reach { guard: a.guard.sqrt(), ..sized(root(a.size)) },
+            "Exp" => sized(self.exponential(a.size)),
+            "Sigmoid" | "Tanh" | "Softmax" | "Erf" | "Sin" | "Cos" | "HardSigmoid" | "Softsign" | "Sign" => {
+                sized(Size::AtMost(1.0))
+            }
+            "ReduceSum" | "ReduceL1" | "CumSum" => sized(self.sum_of(a.size)),
+            "ReduceSumSquare" => sized(self.power(a.size, 2.0)),
+            "ReduceProd" | "CumProd" => sized(Size::Wide),
+            "Log"
+            | "Reciprocal"
+            | "LogSoftmax"
+            | "ReduceL2"
+            | "ReduceLogSum"
+            | "ReduceLogSumExp"
+            | "Acosh"
+            | "Asinh"
+            | "Atan"
+            | "LpNormalization"
+            | "MeanVarianceNormalization"
+            | "LayerNormalization"
+            | "RMSNormalization"
+            | "InstanceNormalization"
+            | "GroupNormalization"
+            | "BatchNormalization"
+            | "LRN" => sized(Size::Ordinary),
+            "Sinh" | "Cosh" => sized(self.exponential(a.size)),
+            _ if self.work() == Some(Work::Product) => sized(Size::Ordinary),
+            // What is moved, chosen, averaged, or bent where it is small.
+            _ => self.joined().unwrap_or(sized(Size::Ordinary)),
+        }
+    }
+
+    fn sum(&self, a: Size, b: Size) -> Size {
+        match (a, b) {
+            (Size::AtMost(a), Size::AtMost(b)) => at_most(a + b),
+            // Beside a large constant there is no room for what is added to it.
+            (Size::AtMost(most), Size::Ordinary) | (Size::Ordinary, Size::AtMost(most)) => {
+                if most <= self.narrow.room { Size::Ordinary } else { Size::Wide }
+            }
+            _ => a.join(b, self.narrow),
+        }
+    }
+
+    fn product(&self, a: Size, b: Size) -> Size {
+        match (a, b) {
+            (Size::AtMost(a), Size::AtMost(b)) => at_most(a * b),
+            _ => a.join(b, self.narrow),
+        }
+    }
+
+    fn quotient(&self, a: Reach, b: Reach) -> Size {
+        match (a.size, b.size) {
+            (Size::Wide, Size::Wide) => Size::Ordinary,
+            (Size::AtMost(most), _) if b.least > 0.0 => at_most(most / b.least),
+            (size, _) if b.least > 0.0 && 1.0 / b.least > self.narrow.largest => {
+                size.join(Size::Wide, self.narrow)
+            }
+            (Size::AtMost(_), _) => Size::Ordinary,
+            (size, _) => size,
+        }
+    }
+
+    /// Between two bounds, it is as they are; with one of them, or none, as what is cut.
+    fn clipped(&self) -> Option<Size> {
+        let bounds = [1, 2].map(|at| self.operands.get(at).copied().flatten());
+        match bounds {
+            [Some(low), Some(high)] => {
+                let cut = low.size.join(high.size, self.narrow);
+                Some(if cut.fits(self.narrow) { cut } else { self.at(0).size })
+            }
+            _ => Some(self.at(0).size),
+        }
+    }
+
+    /// The exponent of a power, where it is one constant.
+    fn exponent(&self) -> Option<f64> {
+        let fact = &self.facts[self.node.input(1)?];
+        let numbers = fact.as_const()?.f64s().ok()?;
+        let first = *numbers.first()?;
+        numbers.iter().all(|&x| x == first).then_some(first)
+    }
+
+    fn pow(&self, a: Reach) -> Size {
+        match self.exponent() {
+            Some(exponent) if exponent > 1.0 => self.power(a.size, exponent),
+            Some(exponent) if exponent > 0.0 => root(a.size),
+            // Mostly one over a root.
+            Some(_) => Size::Ordinary,
+            None => Size::Wide,
+        }
+    }
+
+    fn guard_of_power(&self, a: Reach) -> f64 {
+        match self.exponent() {
+            Some(exponent) if (0.0..=1.0).contains(&exponent) => a.guard.powf(exponent),
+            _ => f64::INFINITY,
+        }
+    }
+
+    fn power(&self, size: Size, exponent: f64) -> Size {
+        match size {
+            Size::AtMost(most) => at_most(most.powf(exponent)),
+            Size::Ordinary | Size::Wide if self.is_wider() => Size::Ordinary,
+            Size::Ordinary | Size::Wide => Size::Wide,
+        }
+    }
+
+    fn exponential(&self, size: Size) -> Size {
+        match size {
+            Size::AtMost(most) if most.exp() <= self.narrow.largest => at_most(most.exp()),
+            _ if self.is_wider() || self.is_below_zero() => Size::Ordinary,
+            _ => Size::Wide,
+        }
+    }
+
+    /// Whether the type has the range of float32.
+    fn is_wider(&self) -> bool {
+        self.narrow.elem == ElemType::Bfloat16
+    }
+
+    /// Whether the operand is what is left below its greatest element, as a Softmax in pieces has it.
+    fn is_below_zero(&self) -> bool {
+        let model = self.model;
+        let producer = |value| model.producer(value).map(|(node, _)| &model.nodes[node]);
+        let difference = self.node.input(0).and_then(producer).filter(|node| node.is("Sub"));
+        let parts = difference.and_then(|node| node.input(0).zip(node.input(1)));
+        let Some((whole, greatest)) = parts else { return false };
+        producer(greatest).is_some_and(|node| node.is("ReduceMax") && node.input(0) == Some(whole))
+    }
+
+    fn sum_of(&self, size: Size) -> Size {
+        match (size, summed(self.model, self.facts, self.id)) {
+            (Size::AtMost(most), Some(count)) => at_most(most * count as f64),
+            (Size::Ordinary, Some(count)) if count <= FEW => Size::Ordinary,
+            _ if self.is_wider() => Size::Ordinary,
+            _ => Size::Wide,
+        }
+    }
+}
+
+fn at_most(most: f64) -> Size {
+    if most.is_finite() { Size::AtMost(most) } else { Size::Wide }
+}
+
+fn root(size: Size) -> Size {
+    match size {
+        Size::AtMost(most) => at_most(most.sqrt().max(most.min(1.0))),
+        Size::Ordinary | Size::Wide => Size::Ordinary,
+    }
+}
+
+/// How many elements go into each that a reduction makes; `None` where that is not known.
+pub fn summed(model: &Model, facts: &Facts, id: NodeId) -> Option<i64> {
+    let node = &model.nodes[id];
+    let size = |value: Option<_>| -> Option<i64> {
+        let dims = facts[value?].dims()?;
+        dims.iter().try_fold(1i64, |product, dim| product.checked_mul(dim.as_ref()?.as_const()?))
+    };
+    if !node.is("CumSum")
+        && let (Some(before), Some(after)) = (size(node.input(0)), size(node.output(0)))
+        && after > 0
+    {
+        return Some(before / after);
+    }
+    let dims = facts[node.input(0)?].dims()?;
+    let axes = match node.attr("axes") {
+        Some(AttrValue::Ints(axes)) => axes.clone(),
+        _ => facts[node.input(1)?].as_const()?.as_i64s().ok()?,
+    };
+    axes.iter().try_fold(1i64, |product, &axis| {
+        let axis = if axis < 0 { axis + dims.len() as i64 } else { axis };
+        let dim = dims.get(usize::try_from(axis).ok()?)?.as_ref()?.as_const()?;
+        product.checked_mul(dim)
+    })
+}

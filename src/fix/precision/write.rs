@@ -1,0 +1,249 @@
+//! Gives a model the types that were decided: weights, attributes, casts at the borders, declarations.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::attributes::{self, declare};
+use super::cells::{Cell, Cells};
+use super::numbers::Narrow;
+use super::ports::Reader;
+use super::reach::is_weight;
+use crate::diag::known::NARROWED_NUMBERS;
+use crate::edit::{By, Change, Names, Safety, Site};
+use crate::graph::{
+    AttrValue, Attribute, Def, ElemType, GraphId, Initial, Metadata, Model, Node, NodeId, TensorId, Value,
+    ValueId,
+};
+
+/// Gives the model its types, and says what was done.
+pub fn write(model: &mut Model, names: &mut Names, cells: &Cells, narrow: Narrow) -> Vec<Change> {
+    let mut writer = Writer {
+        model,
+        names,
+        cells,
+        narrow,
+        behind: FxHashMap::default(),
+        first: FxHashMap::default(),
+        renamed: FxHashSet::default(),
+        changes: Vec::new(),
+    };
+    let mut values: Vec<ValueId> = cells.makers.keys().copied().collect();
+    values.sort_unstable();
+    writer.nodes(&values);
+    for &value in &values {
+        match is_weight(writer.model, value) && matches!(writer.model.values[value].def, Def::Initializer) {
+            true => writer.weight(value),
+            false => writer.value(value),
+        }
+    }
+    writer.place();
+    writer.declare();
+    writer.changes
+}
+
+struct Writer<'a> {
+    model: &'a mut Model,
+    names: &'a mut Names,
+    cells: &'a Cells,
+    narrow: Narrow,
+    /// Casts, each behind the node that makes what it casts.
+    behind: FxHashMap<NodeId, Vec<NodeId>>,
+    /// Casts of what no node makes.
+    first: FxHashMap<GraphId, Vec<NodeId>>,
+    /// Outputs of the model that a Cast makes now.
+    renamed: FxHashSet<ValueId>,
+    changes: Vec<Change>,
+}
+
+impl Writer<'_> {
+    fn note(&mut self, at: Site, what: impl Into<String>) {
+        let by = By { safety: Safety::Rounding, ..By::from(NARROWED_NUMBERS) };
+        self.changes.push(Change::new(by, at, what));
+    }
+
+    /// The attributes of nodes that make narrow values, or read them.
+    fn nodes(&mut self, values: &[ValueId]) {
+        let mut nodes: Vec<NodeId> = Vec::new();
+        for &value in values.iter().filter(|&&value| self.cells.is_narrow(value)) {
+            nodes.extend(self.model.producer(value).map(|(node, _)| node));
+            let readers = self.cells.readers.get(&value).into_iter().flatten();
+            nodes.extend(readers.filter_map(|&(reader, cell)| match reader {
+                Reader::Input(node, _) if !self.cells.is_kept(cell) => Some(node),
+                _ => None,
+            }));
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        for node in nodes {
+            let outputs = self.model.nodes[node].outputs.iter().flatten();
+            // What makes integers of narrow numbers keeps what it says of those.
+            let is_own = outputs.clone().any(|&output| self.cells.is_narrow(output));
+            if self.model.nodes[node].graphs().next().is_some() || self.model.callee(node).is_some() {
+                continue;
+            }
+            if is_own {
+                attributes::narrow(self.model, node, self.narrow);
+            }
+            self.note(Site::Node(node), format!("computed in {}", self.narrow.elem));
+        }
+    }
+
+    /// A weight is held in each type that it is read in.
+    fn weight(&mut self, value: ValueId) {
+        let readers = self.cells.readers.get(&value).cloned().unwrap_or_default();
+        let wants = |cell: &Cell| !self.cells.is_kept(*cell);
+        if !readers.iter().any(|(_, cell)| wants(cell)) {
+            return;
+        }
+        let Some(Initial::Dense(tensor)) = self.model.values[value].initial else { return };
+        let Some(narrowed) = self.narrow.tensor(&self.model.tensors[tensor]) else {
+            return self.value(value);
+        };
+        let is_result = |(reader, _): &&(Reader, Cell)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main);
+        let own = readers
+            .iter()
+            .find(is_result)
+            .map_or(readers.iter().all(|(_, cell)| wants(cell)), |(_, cell)| wants(cell));
+        let others: Vec<Reader> =
+            readers.iter().filter(|(_, cell)| wants(cell) != own).map(|&(reader, _)| reader).collect();
+        let narrowed = self.model.tensors.push(narrowed);
+        let (kept, copied) = if own { (narrowed, tensor) } else { (tensor, narrowed) };
+        self.model.values[value].initial = Some(Initial::Dense(kept));
+        if !others.is_empty() {
+            let copy = self.copy(value, copied);
+            others.into_iter().for_each(|reader| self.rewire(reader, copy));
+        }
+        self.note(Site::Value(value), format!("held in {}", self.narrow.elem));
+    }
+
+    fn copy(&mut self, value: ValueId, tensor: TensorId) -> ValueId {
+        let graph = self.model.values[value].graph;
+        let name = self.names.fresh(&self.model.values[value].name.clone(), Some(NARROWED_NUMBERS.code));
+        self.model.tensors[tensor].name = Some(name.clone());
+        let initial = Some(Initial::Dense(tensor));
+        let copy = self.model.values.push(Value { name, graph, def: Def::Initializer, initial });
+        self.model.graphs[graph].initializers.push(copy);
+        copy
+    }
+
+    /// A value that nodes or callers make is cast once for all that read it in the other type.
+    fn value(&mut self, value: ValueId) {
+        let is_narrow = match self.model.values[value].def {
+            // A weight whose elements are not at hand.
+            Def::Initializer => false,
+            _ => self.cells.is_narrow(value),
+        };
+        if is_narrow
+            && let (Def::Input(_), Some(Initial::Dense(tensor))) =
+                (self.model.values[value].def, &self.model.values[value].initial)
+            && let Some(narrowed) = self.narrow.tensor(&self.model.tensors[*tensor])
+        {
+            self.model.values[value].initial = Some(Initial::Dense(self.model.tensors.push(narrowed)));
+        }
+        let readers = self.cells.readers.get(&value).cloned().unwrap_or_default();
+        let (same, others): (Vec<_>, Vec<_>) =
+            readers.into_iter().partition(|&(_, cell)| self.cells.is_kept(cell) != is_narrow);
+        if others.is_empty() {
+            return;
+        }
+        let is_result = |(reader, _): &&(Reader, Cell)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main);
+        let graph = self.model.values[value].graph;
+        let name = self.names.fresh(&self.model.values[value].name.clone(), Some(NARROWED_NUMBERS.code));
+        let initial = None;
+        let new = self.model.values.push(Value { name, graph, def: Def::Missing, initial });
+        // An output of the model keeps its name: what it was made of has another one.
+        if let (true, Def::Node { node, output }) =
+            (others.iter().any(|other| is_result(&other)), self.model.values[value].def)
+        {
+            self.model.values[new].def = self.model.values[value].def;
+            self.model.nodes[node].outputs[output as usize] = Some(new);
+            same.into_iter().for_each(|(reader, _)| self.rewire(reader, new));
+            self.renamed.insert(value);
+            self.cast(new, value, is_narrow);
+        } else {
+            others.into_iter().for_each(|(reader, _)| self.rewire(reader, new));
+            self.cast(value, new, is_narrow);
+        }
+    }
+
+    /// Has `to` be what `from` is in the other type.
+    fn cast(&mut self, from: ValueId, to: ValueId, is_narrow: bool) {
+        let elem = if is_narrow { ElemType::Float } else { self.narrow.elem };
+        let graph = self.model.values[from].graph;
+        let maker = self.model.producer(from).map(|(node, _)| node);
+        let name = self.names.fresh(&self.model.values[from].name.clone(), Some(NARROWED_NUMBERS.code));
+        let node = self.model.nodes.push(Node {
+            graph,
+            domain: None,
+            op_type: Arc::from("Cast"),
+            overload: None,
+            name: Some(name),
+            inputs: vec![Some(from)],
+            outputs: vec![Some(to)],
+            attrs: vec![Attribute::new("to", AttrValue::Int(i64::from(elem.number())))],
+            doc: None,
+            metadata: maker.map_or(Metadata::new(), |maker| self.model.nodes[maker].metadata.clone()),
+            device_configurations: Vec::new(),
+        });
+        self.model.values[to].def = Def::Node { node, output: 0 };
+        match maker {
+            Some(maker) => self.behind.entry(maker).or_default().push(node),
+            None => self.first.entry(graph).or_default().push(node),
+        }
+        self.note(Site::Node(node), format!("cast to {elem} at a border"));
+    }
+
+    fn rewire(&mut self, reader: Reader, to: ValueId) {
+        match reader {
+            Reader::Input(node, at) => self.model.nodes[node].inputs[at] = Some(to),
+            Reader::Result(graph, at) => self.model.graphs[graph].outputs[at].value = to,
+        }
+    }
+
+    /// Puts the casts into their graphs.
+    fn place(&mut self) {
+        let graphs: FxHashSet<GraphId> = self
+            .behind
+            .keys()
+            .map(|&node| self.model.nodes[node].graph)
+            .chain(self.first.keys().copied())
+            .collect();
+        for graph in graphs {
+            let nodes = std::mem::take(&mut self.model.graphs[graph].nodes);
+            let mut placed = self.first.remove(&graph).unwrap_or_default();
+            for node in nodes {
+                placed.push(node);
+                placed.extend(self.behind.remove(&node).unwrap_or_default());
+            }
+            self.model.graphs[graph].nodes = placed;
+        }
+    }
+
+    /// Has what is declared of values say what they are.
+    fn declare(&mut self) {
+        let (cells, narrow, renamed) = (self.cells, self.narrow, &self.renamed);
+        for graph in self.model.graphs.ids().collect::<Vec<_>>() {
+            let values = &self.model.values;
+            let tensors = &self.model.tensors;
+            let is_narrow = |value: ValueId| match (cells.makers.get(&value), &values[value].initial) {
+                (None, _) => false,
+                (_, Some(Initial::Dense(tensor))) => tensors[*tensor].elem() == Some(narrow.elem),
+                _ => cells.is_narrow(value) != renamed.contains(&value),
+            };
+            let scope = &mut self.model.graphs[graph];
+            for port in scope.inputs.iter_mut().chain(&mut scope.value_info) {
+                if let Some(ty) = port.info.ty.as_mut().filter(|_| is_narrow(port.value)) {
+                    declare(ty, narrow.elem);
+                }
+            }
+        }
+        for &(reader, cell) in cells.readers.values().flatten() {
+            if let (Reader::Result(graph, at), false) = (reader, cells.is_kept(cell))
+                && let Some(ty) = &mut self.model.graphs[graph].outputs[at].info.ty
+            {
+                declare(ty, narrow.elem);
+            }
+        }
+    }
+}
