@@ -17,8 +17,9 @@ from onnx import numpy_helper
 from . import models, parallel, peer_tools, peers, runner, tools
 
 OURS, THEIRS = "onnx-fix", "onnxconverter-common"
-# How many times what rounding the weights does, and what share of the largest element beside it.
-TIMES, SHARE = 8, 2.0**-7
+# How many times what rounding the weights does, and what share of the largest element beside it; and how many steps of
+# float16 next to zero, which is 2^-24 wide.
+TIMES, SHARE, STEP = 8, 2.0**-7, 2.0**-24
 
 CONVERTER = """
 import sys, onnx, onnxconverter_common.float16
@@ -130,7 +131,8 @@ def _fault(path, runs, distance, tool) -> str:
                 return "not finite: an infinity or NaN that float32 did not have"
             largest = np.max(np.abs(want[finite]), initial=1e-9)
             off = np.max(np.abs(want - have)[finite], initial=0.0)
-            allowed = TIMES * np.max(np.abs(want - near)[finite & np.isfinite(near)], initial=0.0) + SHARE * largest
+            allowed = TIMES * np.max(np.abs(want - near)[finite & np.isfinite(near)], initial=0.0)
+            allowed += SHARE * largest + TIMES * STEP
             distance[tool] = max(distance[tool], off / largest)
             if off > allowed:
                 return f"wrong: off by {off:.2g} of {largest:.2g}, allowed {allowed:.2g}"
@@ -144,7 +146,8 @@ def _rounded(value: np.ndarray) -> np.ndarray:
 def _with_rounded_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     rounded = onnx.ModelProto()
     rounded.CopyFrom(model)
-    for tensor in rounded.graph.initializer:
+    constants = [node.attribute[0].t for node in peers.nodes(rounded) if node.op_type == "Constant"]
+    for tensor in [*rounded.graph.initializer, *constants]:
         if tensor.data_type == onnx.TensorProto.FLOAT:
             with np.errstate(over="ignore"):
                 array = _rounded(numpy_helper.to_array(tensor))

@@ -229,7 +229,7 @@ impl Verdict {
                 _ => None,
             });
             said.push(match allowed.into_iter().next() {
-                Some(allowed) if self.narrowed.is_some() => equal.note(format!("{allowed}")),
+                Some(allowed) if self.narrowed.is_some() => equal.note(allowed.clone()),
                 Some(allowed) => equal.note(format!("{allowed}: sums in another order round differently")),
                 None => equal,
             });
