@@ -43,6 +43,7 @@ class FixOptions(TypedDict, total=False):
     no_optimize: bool
     to: str
     keep_io: bool
+    calibrate: Path | Sequence[Path]
     optimize_for: str
     guess: Mapping[str, int]
     fold_limit: int

@@ -3,6 +3,7 @@
 pub mod any;
 pub mod external;
 pub mod file;
+pub mod npz;
 pub mod onnx;
 pub mod pt2;
 pub mod sniff;

@@ -59,6 +59,7 @@ const WITHOUT_EXAMPLE: &[&str] = &[
     "unreadable_model",
     "unreadable_part",
     "lifted_constant",
+    "narrowed_numbers",
     "repeated_weight",
     "unused_output",
 ];

@@ -21,7 +21,7 @@ fn model(text: &str) -> Model {
 
 fn narrowed(before: &Model, to: ElemType, keep_io: bool) -> Outcome {
     let (rules, _) = RuleSet::embedded();
-    let precision = Some(Precision { to, keep_io });
+    let precision = Some(Precision { to, keep_io, measure: None });
     fix(before.clone(), &Options { precision, optimize: false, ..Options::default() }, &rules)
 }
 
@@ -375,4 +375,79 @@ fn results_are_verified_as_near_as_the_type() {
         sandbox.fix(&["large.onnxtxt", "--to", "float16", "--no-optimize", "--verify", "-o", "large.onnx"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(ran.stderr.contains("float16 does not hold what the model computes"), "{}", ran.stderr);
+}
+
+/// An archive of one array of float32, as NumPy writes it.
+fn npz(name: &str, shape: &str, numbers: &[f32]) -> Vec<u8> {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}\n");
+    let length = u16::try_from(header.len()).expect("it is short").to_le_bytes();
+    let data: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+    let array = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &data].concat();
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.start_file(format!("{name}.npy"), zip::write::SimpleFileOptions::default()).expect("an entry");
+    std::io::Write::write_all(&mut zip, &array).expect("memory");
+    zip.finish().expect("memory").into_inner()
+}
+
+/// Squares may pass the range, unless data say that they do not; what passes it on them stays.
+#[test]
+fn data_say_how_large_values_get() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N,2] x) => (float[N,2] y) <float two = {2}> {\n  \
+        p = Pow (x, two)\n  s = Sqrt (p)\n  t = Mul (s, s)\n  y = Relu (t)\n}\n";
+    let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
+    sandbox.write("small.npz", npz("x", "1, 2", &[1.0, -3.0]));
+    sandbox.write("large.npz", npz("x", "1, 2", &[1.0, -300.0]));
+    sandbox.write("other.npz", npz("z", "1, 2", &[1.0, 2.0]));
+    let kept = |data: &[&str]| {
+        let mut arguments =
+            vec!["net.onnxtxt", "--to", "float16", "--no-optimize", "--report", "report.json"];
+        data.iter().for_each(|&file| arguments.extend(["--calibrate", file]));
+        let ran = sandbox.fix(&[&arguments[..], &["--check"]].concat());
+        assert_eq!(ran.status, 1, "{ran:?}");
+        let report: serde_json::Value = serde_json::from_slice(&sandbox.read("report.json")).expect("JSON");
+        let kept = report["kept"].as_array().cloned().unwrap_or_default();
+        kept.iter().map(|kept| kept["op"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(kept(&[]), ["Pow", "Sqrt", "Mul", "Relu"]);
+    assert_eq!(kept(&["small.npz"]), [""; 0]);
+    assert_eq!(kept(&["small.npz", "large.npz"]), ["Pow", "Sqrt", "Mul", "Relu"]);
+    for (data, status, said) in [
+        ("other.npz", 1, "the model does not run on the data: the data have no input `x`"),
+        ("net.onnxtxt", 2, "net.onnxtxt: it is no zip file"),
+        ("missing.npz", 2, "missing.npz: cannot be read"),
+    ] {
+        let ran = sandbox.fix(&["net.onnxtxt", "--to", "float16", "--calibrate", data, "-o", "out.onnx"]);
+        assert_eq!(ran.status, status, "{ran:?}");
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
+}
+
+/// Weights in another file come back in another file, in half the bytes.
+#[test]
+fn external_weights_are_narrow_too() {
+    let numbers = vec!["1"; 1000].join(",");
+    let model = format!(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[1000] x) => (float[1000] y) \
+         <float[1000] w = {{{numbers}}}> {{\n  y = Add (x, w)\n}}\n"
+    );
+    let sandbox = Sandbox::new(&[("net.onnxtxt", &model)]);
+    assert_eq!(sandbox.fix(&["net.onnxtxt", "-o", "net.onnx", "--save-as-external-data"]).status, 0);
+    let ran = sandbox.fix(&["net.onnx", "--to", "float16", "-o", "half.onnx"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(sandbox.read("half.onnx.data").len(), 2000);
+    assert_eq!(sandbox.read("net.onnx.data").len(), 4000);
+}
+
+/// A caller may replace the default of an input; before version 4 of the IR, it is a weight.
+#[test]
+fn inputs_with_defaults_are_inputs_unless_they_are_weights() {
+    let text = |ir: u32| {
+        format!(
+            "<ir_version: {ir}, opset_import: [\"\" : 9]>
+             g (float[N,2] x, float[2,2] w = {{1,2,3,4}}) => (float[N,2] y) {{ y = MatMul (x, w) }}"
+        )
+    };
+    check_with(&text(3), true, &["Cast float16", "MatMul float16", "Cast float"]);
+    check_with(&text(8), true, &["Cast float16", "Cast float16", "MatMul float16", "Cast float"]);
+    check_with(&text(8), false, &["MatMul float16"]);
 }

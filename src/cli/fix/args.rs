@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::{ArgGroup, Parser, ValueEnum};
 
+use super::calibrate;
 use crate::cli::catalogue::Catalogue;
 use crate::cli::lint::config::Config;
 use crate::cli::{Failure, selectors, targets};
@@ -79,6 +80,11 @@ pub struct Args {
     /// With --to: leave the inputs and outputs of the model float32
     #[arg(long, requires = "to", help_heading = "Changes")]
     pub keep_io: bool,
+
+    /// With --to: inputs as `numpy.savez` writes them, by name, for a run each; values that get too large on them stay
+    /// float32, others may be narrow that would stay without; may be given more than once
+    #[arg(long, value_name = "NPZ", requires = "to", help_heading = "Changes")]
+    pub calibrate: Vec<PathBuf>,
 
     /// The IR version to write [default: that of the opset, where it changes]
     #[arg(long, value_name = "N", help_heading = "Changes")]
@@ -208,8 +214,14 @@ impl Args {
                 "--target",
             )?,
             fold_limit: self.fold_limit,
-            precision: self.to.map(|to| Precision { to: to.into(), keep_io: self.keep_io }),
+            precision: self.precision()?,
         })
+    }
+
+    fn precision(&self) -> Result<Option<Precision>, Failure> {
+        let Some(to) = self.to else { return Ok(None) };
+        let measure = calibrate::measure(&self.calibrate)?;
+        Ok(Some(Precision { to: to.into(), keep_io: self.keep_io, measure }))
     }
 
     fn selection(&self, config: &Config, catalogue: &Catalogue) -> Result<Selection, Failure> {

@@ -1,6 +1,7 @@
 //! `onnx-fix`.
 
 pub mod args;
+mod calibrate;
 pub mod outline;
 mod said;
 pub mod save;

@@ -5,9 +5,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ports::{Link, Reader};
 use super::reach::is_weight;
-use super::slots::{Slot, Slots, is_float};
+use super::slots::{AllSlots, Slot, Slots, is_float};
 use super::why::Why;
-use crate::graph::{ElemType, Id, Model, NodeId, ValueId, scopes};
+use crate::graph::{Def, ElemType, Id, Model, NodeId, ValueId, scopes};
 use crate::infer::{Fact, Facts};
 
 /// The index of what is of one type.
@@ -37,7 +37,7 @@ impl Cells {
     pub fn of(
         model: &Model,
         facts: &Facts,
-        slots: &FxHashMap<NodeId, Result<Slots, Why>>,
+        slots: &AllSlots,
         links: &[(Link, bool)],
         keep_io: bool,
     ) -> Cells {
@@ -91,7 +91,7 @@ impl Cells {
         }
         for (at, port) in main.outputs.iter().enumerate() {
             // An input that is handed through is what it is.
-            let is_given = main.inputs.iter().any(|input| input.value == port.value);
+            let is_given = matches!(model.values[port.value].def, Def::Input(_));
             let cell = match self.makers.get(&port.value).filter(|_| is_given) {
                 Some(Maker::Cell(cell)) => *cell,
                 _ => self.add(kept),

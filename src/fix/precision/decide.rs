@@ -7,11 +7,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::cells::{Cell, Cells, Maker, cell_of};
 use super::numbers::Narrow;
 use super::ports::{Link, Reader};
-use super::reach::{Origin, Reaches};
-use super::slots::{Slots, is_float};
+use super::reach::{Origin, Reach, Reaches, Size};
+use super::slots::{AllSlots, Slot, Slots, is_float};
 use super::transfer::{FEW, summed};
 use super::why::Why;
-use crate::graph::{Model, NodeId, ValueId, scopes};
+use crate::graph::{ElemType, Model, NodeId, ValueId, scopes};
 use crate::infer::Facts;
 use crate::schema::operator::{Work, operator};
 
@@ -25,7 +25,7 @@ pub struct Known<'a> {
 
 impl Known<'_> {
     /// Has all nodes stay that have a reason to.
-    pub fn keep(&self, cells: &mut Cells, slots: &FxHashMap<NodeId, Result<Slots, Why>>) {
+    pub fn keep(&self, cells: &mut Cells, slots: &AllSlots) {
         let mut nodes: Vec<NodeId> = slots.keys().copied().collect();
         nodes.sort_unstable();
         for node in nodes {
@@ -47,10 +47,18 @@ impl Known<'_> {
                 }
             }
         }
-        // An output of the model that would be infinite.
+        // Inputs and outputs of the model that would be infinite.
         let main = &self.model.graphs[self.model.main];
+        for port in main.inputs.iter().filter(|port| is_float(&self.facts[port.value])) {
+            let reach = self.reaches.of(port.value);
+            if let (false, Some(&Maker::Cell(cell))) =
+                (reach.size.fits(self.narrow), cells.makers.get(&port.value))
+            {
+                cells.keep(cell, Why::Overflows);
+            }
+        }
         for port in main.outputs.iter().filter(|port| is_float(&self.facts[port.value])) {
-            let is_certain = matches!(self.reaches.of(port.value).size, super::reach::Size::AtMost(most) if most > self.narrow.largest);
+            let is_certain = matches!(self.reaches.of(port.value).size, Size::AtMost(most) if most > 2.0 * self.narrow.largest);
             let readers = cells.readers.get(&port.value).into_iter().flatten();
             let result = readers.filter(
                 |(reader, _)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main),
@@ -75,18 +83,18 @@ impl Known<'_> {
         let read =
             || inputs.iter().filter(|(at, _)| !is_bound(*at)).map(|&(_, value)| self.reaches.of(value));
         let made = || outputs.iter().map(|&value| self.reaches.of(value));
-        let is_large = |reach: super::reach::Reach| !reach.size.fits(self.narrow);
+        let is_large = |reach: Reach| !reach.size.fits(self.narrow);
         if inputs.iter().any(|&(_, value)| self.reaches.of(value).guard < self.narrow.tiny) {
             return Some(Why::Tiny);
         }
         if let Some(reach) = read().chain(made()).find(|&reach| is_large(reach)) {
-            let is_certain = matches!(reach.size, super::reach::Size::AtMost(_));
+            let is_certain = matches!(reach.size, Size::AtMost(_));
             let is_sum = summing(&node.op_type) && !read().any(is_large);
             let is_added = ["Add", "Sub", "Sum"].iter().any(|op| node.is(op)) && !read().any(is_large);
-            return Some(match (is_certain, is_sum, is_added) {
-                (true, ..) => Why::Overflows,
+            return Some(match (is_added, is_sum, is_certain) {
+                (true, ..) => Why::Absorbs,
                 (_, true, _) => Why::Sums,
-                (.., true) => Why::Absorbs,
+                (.., true) => Why::Overflows,
                 _ => Why::Passes,
             });
         }
@@ -107,7 +115,7 @@ impl Known<'_> {
                 Some(Why::Sums)
             }
             "MeanVarianceNormalization" | "LpNormalization" | "LRN" | "GlobalLpPool" | "LpPool" | "Det"
-                if is_default && self.narrow.elem == crate::graph::ElemType::Float16 =>
+                if is_default && self.narrow.elem == ElemType::Float16 =>
             {
                 Some(Why::Passes)
             }
@@ -122,7 +130,7 @@ impl Known<'_> {
 
     /// Has those nodes stay, too, around which fewer casts are needed then. Products are left aside: their weights are
     /// worth more than a cast.
-    pub fn grow(&self, cells: &mut Cells, slots: &FxHashMap<NodeId, Result<Slots, Why>>) {
+    pub fn grow(&self, cells: &mut Cells, slots: &AllSlots) {
         let tied = cells.tied();
         let mut counts: FxHashMap<ValueId, [usize; 2]> = FxHashMap::default();
         for (&value, readers) in &cells.readers {
@@ -144,7 +152,7 @@ impl Known<'_> {
             let node = &self.model.nodes[id];
             for (at, value) in node.inputs.iter().enumerate() {
                 let Some(value) = *value else { continue };
-                if slots.inputs[at] == super::slots::Slot::Follows
+                if slots.inputs[at] == Slot::Follows
                     && let Some([narrow, wide]) = counts.get_mut(&value)
                 {
                     (*narrow, *wide) = (narrow.saturating_sub(1), *wide + 1);
@@ -173,7 +181,7 @@ impl Known<'_> {
         let (mut now, mut then) = (0, 0);
         let mut seen: FxHashSet<ValueId> = FxHashSet::default();
         for (at, value) in node.inputs.iter().enumerate() {
-            let Some(value) = value.filter(|_| slots.inputs[at] == super::slots::Slot::Follows) else {
+            let Some(value) = value.filter(|_| slots.inputs[at] == Slot::Follows) else {
                 continue;
             };
             let Some(Maker::Cell(maker)) = cells.makers.get(&value) else { continue };
@@ -194,7 +202,7 @@ impl Known<'_> {
             }
         }
         for (at, value) in node.outputs.iter().enumerate() {
-            let Some(value) = value.filter(|_| slots.outputs[at] == super::slots::Slot::Follows) else {
+            let Some(value) = value.filter(|_| slots.outputs[at] == Slot::Follows) else {
                 continue;
             };
             let [narrow, wide] = counts.get(&value).copied().unwrap_or_default();

@@ -8,6 +8,7 @@
 mod attributes;
 mod cells;
 mod decide;
+mod measure;
 mod numbers;
 mod ports;
 mod reach;
@@ -16,12 +17,12 @@ mod transfer;
 mod why;
 mod write;
 
-use rustc_hash::FxHashMap;
-
 use self::cells::{Cells, Maker, cell_of};
 use self::decide::Known;
+pub use self::measure::Measure;
 use self::numbers::Narrow;
-use self::slots::{Slots, is_float};
+use self::ports::Calls;
+use self::slots::{AllSlots, is_float};
 pub use self::why::Why;
 use crate::diag::known::{BAD_REQUEST, NARROWED_NUMBERS};
 use crate::diag::{Finding, Place};
@@ -36,6 +37,8 @@ pub struct Precision {
     pub to: ElemType,
     /// Whether the inputs and outputs of the model stay float32.
     pub keep_io: bool,
+    /// What says how large values get, where there are data.
+    pub measure: Option<Measure>,
 }
 
 /// What became of a model.
@@ -56,7 +59,8 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
         Narrow::of(to).ok_or_else(|| refused(format!("there is no conversion of float32 to {to}")))?;
     let known = editor.know();
     let (model, facts) = (known.model, known.facts);
-    let slots = all_slots(model, facts, narrow);
+    let calls = ports::calls(model);
+    let slots = all_slots(model, facts, &calls, narrow);
     if !model.values.ids().any(|value| is_float(&facts[value])) {
         let holds = |elem| model.values.ids().any(|value| facts[value].inner_elem() == Some(elem));
         let held =
@@ -64,8 +68,10 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
         let what = held.map_or("it computes without".to_owned(), |elem| format!("it is {elem} already"));
         return Err(refused(format!("nothing of the model is float32: {what}")));
     }
-    let links = ports::links(model, facts);
-    let reaches = reach::reaches(model, facts, &links, &FxHashMap::default(), narrow);
+    let links = ports::links(model, facts, &calls);
+    let measured = precision.measure.as_ref().map(|measure| measure.measured(model, facts)).transpose();
+    let measured = measured.map_err(|why| refused(format!("the model does not run on the data: {why}")))?;
+    let reaches = reach::reaches(model, facts, &slots, &links, &measured.unwrap_or_default(), narrow);
     let mut cells = Cells::of(model, facts, &slots, &links, precision.keep_io);
     let known = Known { model, facts, reaches: &reaches, narrow };
     known.keep(&mut cells, &slots);
@@ -75,16 +81,16 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
     if !cells.makers.keys().any(|&value| cells.is_narrow(value)) {
         return Err(refused(format!("nothing of the model can be computed in {to}")));
     }
-    editor.rework(|model, names| write::write(model, names, &cells, narrow));
+    editor.rework(|model, names| write::write(model, names, &cells, &calls, narrow));
     drop_casts(editor, to);
     Ok(Narrowed { kept })
 }
 
 /// What may become of the nodes that call operators on float32, or make it.
-fn all_slots(model: &Model, facts: &Facts, narrow: Narrow) -> FxHashMap<NodeId, Result<Slots, Why>> {
+fn all_slots(model: &Model, facts: &Facts, calls: &Calls, narrow: Narrow) -> AllSlots {
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
-    let is_call = |&id: &NodeId| model.nodes[id].graphs().next().is_none() && model.callee(id).is_none();
+    let is_call = |&id: &NodeId| model.nodes[id].graphs().next().is_none() && !calls.contains_key(&id);
     let touches = |&id: &NodeId| {
         let node = &model.nodes[id];
         node.inputs.iter().chain(&node.outputs).flatten().any(|&value| is_float(&facts[value]))
@@ -93,7 +99,7 @@ fn all_slots(model: &Model, facts: &Facts, narrow: Narrow) -> FxHashMap<NodeId, 
 }
 
 /// The nodes that stay, in the order of the file; constants are there in any type.
-fn kept(model: &Model, slots: &FxHashMap<NodeId, Result<Slots, Why>>, cells: &Cells) -> Vec<(NodeId, Why)> {
+fn kept(model: &Model, slots: &AllSlots, cells: &Cells) -> Vec<(NodeId, Why)> {
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
     let is_any = |id: NodeId| {

@@ -35,9 +35,29 @@ impl Link {
     }
 }
 
+/// The calls of local functions, each with the index of what it calls.
+pub type Calls = FxHashMap<NodeId, usize>;
+
+/// The calls of a model.
+pub fn calls(model: &Model) -> Calls {
+    if model.functions.is_empty() {
+        return Calls::default();
+    }
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes);
+    let mut known: FxHashMap<(&str, &str, Option<&str>), Option<usize>> = FxHashMap::default();
+    let callee = |&id: &NodeId| {
+        let node = &model.nodes[id];
+        let key = (node.domain(), &*node.op_type, node.overload.as_deref());
+        let function = *known.entry(key).or_insert_with(|| model.callee(id));
+        function.map(|function| (id, function))
+    };
+    nodes.filter_map(callee).collect()
+}
+
 /// The links of a model, each with whether what it ties can change its type.
-pub fn links(model: &Model, facts: &Facts) -> Vec<(Link, bool)> {
-    let mut links = Links { model, found: Vec::new(), functions: FxHashMap::default() };
+pub fn links(model: &Model, facts: &Facts, calls: &Calls) -> Vec<(Link, bool)> {
+    let mut links = Links { model, calls, found: Vec::new(), functions: FxHashMap::default() };
     for graph in scopes::live(model) {
         for &node in &model.graphs[graph].nodes {
             links.node(node);
@@ -53,6 +73,7 @@ pub fn links(model: &Model, facts: &Facts) -> Vec<(Link, bool)> {
 
 struct Links<'m> {
     model: &'m Model,
+    calls: &'m Calls,
     found: Vec<(Link, bool)>,
     /// By function, whether it is an input, and its index.
     functions: FxHashMap<(usize, bool, usize), usize>,
@@ -61,7 +82,7 @@ struct Links<'m> {
 impl Links<'_> {
     fn node(&mut self, id: NodeId) {
         let node = &self.model.nodes[id];
-        if let Some(function) = self.model.callee(id) {
+        if let Some(&function) = self.calls.get(&id) {
             return self.call(id, function);
         }
         let bodies: Vec<GraphId> = node.graphs().collect();

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::numbers::{Extent, Narrow};
 use super::ports::Link;
-use super::slots::is_float;
+use super::slots::{AllSlots, is_float};
 use super::transfer;
 use crate::graph::{AttrValue, Def, ElemType, GraphId, Id, Initial, Model, NodeId, ValueId, order, scopes};
 use crate::infer::Facts;
@@ -119,20 +119,20 @@ const GROWING: usize = 4;
 pub fn reaches(
     model: &Model,
     facts: &Facts,
+    slots: &AllSlots,
     links: &[(Link, bool)],
     measured: &FxHashMap<ValueId, f64>,
     narrow: Narrow,
 ) -> Reaches {
     let mut reaches = Reaches { found: vec![None; model.values.len()], narrow };
-    let graphs: Vec<(GraphId, Vec<NodeId>)> =
-        scopes::live(model).into_iter().map(|graph| (graph, order::sorted_or_file(model, graph))).collect();
-    for &(graph, _) in &graphs {
-        reaches.given(model, graph);
-    }
+    let live = scopes::live(model);
+    live.iter().for_each(|&graph| reaches.given(model, graph, measured));
+    let nodes = live.iter().flat_map(|&graph| order::sorted_or_file(model, graph));
+    let nodes: Vec<NodeId> = nodes.filter(|node| slots.contains_key(node)).collect();
     let (mut pass, mut is_open) = (0, false);
     loop {
         let mut is_changed = false;
-        for &node in graphs.iter().flat_map(|(_, nodes)| nodes) {
+        for &node in &nodes {
             is_changed |= reaches.node(model, facts, node, measured, (pass, is_open));
         }
         for (link, _) in links {
@@ -158,11 +158,10 @@ impl Reaches {
     }
 
     /// What the initializers of a graph hold, and the inputs of the main one.
-    fn given(&mut self, model: &Model, graph: GraphId) {
-        for port in &model.graphs[graph].inputs {
-            if graph == model.main {
-                self.found[port.value.index()] = Some(Reach::DATA);
-            }
+    fn given(&mut self, model: &Model, graph: GraphId, measured: &FxHashMap<ValueId, f64>) {
+        for port in model.graphs[graph].inputs.iter().filter(|_| graph == model.main) {
+            let size = self.measured(measured.get(&port.value)).unwrap_or(Size::Ordinary);
+            self.found[port.value.index()] = Some(Reach::of(size, Origin::Data));
         }
         for &value in &model.graphs[graph].initializers {
             if is_weight(model, value)
@@ -185,9 +184,6 @@ impl Reaches {
         (pass, is_open): (usize, bool),
     ) -> bool {
         let node = &model.nodes[id];
-        if node.graphs().next().is_some() || model.callee(id).is_some() {
-            return false;
-        }
         let mut is_changed = false;
         let operand = |at: usize| {
             let value = node.input(at).filter(|&value| is_float(&facts[value]))?;
@@ -195,17 +191,19 @@ impl Reaches {
         };
         let Some(mut made) = transfer::made(model, facts, id, &operand, self.narrow) else { return false };
         for &output in node.outputs.iter().flatten().filter(|&&output| is_float(&facts[output])) {
-            if let Some(&most) = measured.get(&output)
-                && (matches!(made.size, Size::Ordinary | Size::Wide))
-            {
-                made.size = Size::AtMost(HEADROOM * most);
-                if made.size.fits(self.narrow) {
-                    made.size = Size::Ordinary;
-                }
+            let is_certain = matches!(made.size, Size::AtMost(_));
+            if let Some(size) = self.measured(measured.get(&output)).filter(|_| !is_certain) {
+                made.size = size;
             }
             is_changed |= self.take(output, made, pass);
         }
         is_changed
+    }
+
+    /// What was measured, unless it is ordinary: what is certain of constants holds on all data.
+    fn measured(&self, most: Option<&f64>) -> Option<Size> {
+        let size = Size::AtMost(HEADROOM * most?);
+        Some(if size.fits(self.narrow) { Size::Ordinary } else { size })
     }
 
     fn take(&mut self, value: ValueId, new: Reach, pass: usize) -> bool {

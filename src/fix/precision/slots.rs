@@ -1,5 +1,7 @@
 //! Which inputs and outputs of a node change their type with it.
 
+use rustc_hash::FxHashMap;
+
 use super::numbers::Narrow;
 use super::why::Why;
 use crate::graph::{AttrValue, ElemType, Model, NodeId, ValueId};
@@ -24,6 +26,9 @@ pub struct Slots {
     pub outputs: Vec<Slot>,
 }
 
+/// What may become of the nodes that call operators on float32, or make it; or why they stay.
+pub type AllSlots = FxHashMap<NodeId, Result<Slots, Why>>;
+
 /// Whether a value holds elements of float32: as a tensor, or in what it holds.
 pub fn is_float(fact: &Fact) -> bool {
     fact.inner_elem() == Some(ElemType::Float)
@@ -44,6 +49,10 @@ pub fn slots(model: &Model, facts: &Facts, id: NodeId, narrow: Narrow) -> Result
     }
     if node.attrs.iter().any(|attr| matches!(attr.value, AttrValue::Ref { .. }) && says_type(&attr.name)) {
         return Err(Why::Unknown);
+    }
+    // Bits are taken as they are, and attributes of trees have the type of what goes in.
+    if node.is("BitCast") || node.domain() == "ai.onnx.ml" {
+        return Err(Why::Type);
     }
     if node.is("Constant") && node.attrs.iter().any(|attr| is_out_of_reach(model, &attr.value)) {
         return Err(Why::Type);

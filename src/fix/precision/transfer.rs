@@ -125,6 +125,10 @@ impl Call<'_> {
                     _ => Size::Ordinary,
                 })
             }
+            "DequantizeLinear" => sized(match self.elem(0).and_then(greatest) {
+                Some(most) => self.product(Size::AtMost(2.0 * most), b.size),
+                None => Size::Ordinary,
+            }),
             "Add" | "Sub" | "Max" | "Min" | "Clip" | "Where" | "Sum" | "Mean" => {
                 let guard = self.given().map(|reach| reach.guard).fold(f64::INFINITY, f64::min);
                 let size = match &*self.node.op_type {
@@ -175,7 +179,11 @@ impl Call<'_> {
             (Size::AtMost(a), Size::AtMost(b)) => at_most(a + b),
             // Beside a large constant there is no room for what is added to it.
             (Size::AtMost(most), Size::Ordinary) | (Size::Ordinary, Size::AtMost(most)) => {
-                if most <= self.narrow.room { Size::Ordinary } else { Size::Wide }
+                if most <= self.narrow.room {
+                    Size::Ordinary
+                } else {
+                    at_most(most.max(2.0 * self.narrow.largest))
+                }
             }
             _ => a.join(b, self.narrow),
         }
@@ -276,6 +284,16 @@ impl Call<'_> {
             _ => Size::Wide,
         }
     }
+}
+
+/// The greatest magnitude of a type of a byte or less.
+fn greatest(elem: ElemType) -> Option<f64> {
+    Some(match elem {
+        ElemType::Float8e5m2 | ElemType::Float8e5m2fnuz => 57344.0,
+        ElemType::Float8e4m3fn | ElemType::Float8e4m3fnuz => 448.0,
+        elem if elem.bits()? <= 8 => 255.0,
+        _ => return None,
+    })
 }
 
 fn at_most(most: f64) -> Size {

@@ -11,7 +11,7 @@ pub enum Why {
     Operator,
     /// The type of a value that it reads or makes is not known, or not the same in all calls of a function.
     Unknown,
-    /// A constant, or what comes of constants, is too large.
+    /// A constant, what comes of constants, or what was measured is too large.
     Overflows,
     /// What it computes of ordinary numbers may be too large: squares, exponentials, and what is made of them.
     Passes,
@@ -39,7 +39,7 @@ impl fmt::Display for Why {
             Why::Type => "the operator does not take the type at this opset",
             Why::Operator => "nobody knows which types the operator takes",
             Why::Unknown => "not all types around it are known",
-            Why::Overflows => "a constant is too large for the type",
+            Why::Overflows => "a constant, or what was measured, is too large for the type",
             Why::Passes => "squares, exponentials or large sums of ordinary numbers may pass the type",
             Why::Absorbs => "beside a large constant, what is added to it would be lost",
             Why::Sums => "sums of many elements pass the type, or lose what is added last",

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::attributes::{self, declare};
 use super::cells::{Cell, Cells};
 use super::numbers::Narrow;
-use super::ports::Reader;
+use super::ports::{Calls, Reader};
 use super::reach::is_weight;
 use crate::diag::known::NARROWED_NUMBERS;
 use crate::edit::{By, Change, Names, Safety, Site};
@@ -17,11 +17,18 @@ use crate::graph::{
 };
 
 /// Gives the model its types, and says what was done.
-pub fn write(model: &mut Model, names: &mut Names, cells: &Cells, narrow: Narrow) -> Vec<Change> {
+pub fn write(
+    model: &mut Model,
+    names: &mut Names,
+    cells: &Cells,
+    calls: &Calls,
+    narrow: Narrow,
+) -> Vec<Change> {
     let mut writer = Writer {
         model,
         names,
         cells,
+        calls,
         narrow,
         behind: FxHashMap::default(),
         first: FxHashMap::default(),
@@ -46,6 +53,7 @@ struct Writer<'a> {
     model: &'a mut Model,
     names: &'a mut Names,
     cells: &'a Cells,
+    calls: &'a Calls,
     narrow: Narrow,
     /// Casts, each behind the node that makes what it casts.
     behind: FxHashMap<NodeId, Vec<NodeId>>,
@@ -79,7 +87,7 @@ impl Writer<'_> {
             let outputs = self.model.nodes[node].outputs.iter().flatten();
             // What makes integers of narrow numbers keeps what it says of those.
             let is_own = outputs.clone().any(|&output| self.cells.is_narrow(output));
-            if self.model.nodes[node].graphs().next().is_some() || self.model.callee(node).is_some() {
+            if self.model.nodes[node].graphs().next().is_some() || self.calls.contains_key(&node) {
                 continue;
             }
             if is_own {

@@ -1,0 +1,63 @@
+//! How large values get on data that somebody gave.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::slots::is_float;
+use crate::graph::{DeclaredDim, Def, ElemType, Model, Port, Type, TypeKind, ValueId, ValueInfo};
+use crate::infer::{Fact, Facts};
+
+/// Runs a model on data: gives the greatest finite magnitude of each of its outputs, and of its inputs, by name; or says
+/// why it does not run.
+type Run = dyn Fn(&Model) -> Result<FxHashMap<Arc<str>, f64>, String> + Send + Sync;
+
+/// What runs a model on data.
+#[derive(Clone)]
+pub struct Measure(Arc<Run>);
+
+impl fmt::Debug for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Measure(..)")
+    }
+}
+
+impl Measure {
+    /// One that runs models like this: it gives the greatest finite magnitude of each output and input, by name.
+    pub fn new(
+        run: impl Fn(&Model) -> Result<FxHashMap<Arc<str>, f64>, String> + Send + Sync + 'static,
+    ) -> Self {
+        Measure(Arc::new(run))
+    }
+
+    /// How large the values of the main graph get.
+    ///
+    /// # Errors
+    /// Why the model does not run.
+    pub(super) fn measured(&self, model: &Model, facts: &Facts) -> Result<FxHashMap<ValueId, f64>, String> {
+        let exposed = exposed(model, facts);
+        let found = (self.0)(&exposed)?;
+        let main = &exposed.graphs[exposed.main];
+        let ports = main.inputs.iter().chain(&main.outputs).map(|port| port.value);
+        Ok(ports.filter_map(|value| Some((value, *found.get(&model.values[value].name)?))).collect())
+    }
+}
+
+/// The model with every tensor of float32 that a node of the main graph makes as an output.
+fn exposed(model: &Model, facts: &Facts) -> Model {
+    let mut exposed = model.clone();
+    let made = model.graphs[model.main].nodes.iter();
+    let made = made.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+    let is_tensor = |value: &ValueId| matches!(facts[*value], Fact::Tensor(_)) && is_float(&facts[*value]);
+    let port = |value: ValueId| {
+        let shape = facts[value]
+            .rank()
+            .map(|rank| vec![crate::graph::Dimension { dim: DeclaredDim::Absent, denotation: None }; rank]);
+        let ty = Type::from(TypeKind::Tensor { elem: Some(ElemType::Float.number()), shape });
+        Port { value, info: ValueInfo { ty: Some(ty), ..ValueInfo::default() } }
+    };
+    let is_made = |value: &ValueId| matches!(model.values[*value].def, Def::Node { .. });
+    exposed.graphs[model.main].outputs = made.filter(is_tensor).filter(is_made).map(port).collect();
+    exposed
+}
