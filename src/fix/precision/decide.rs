@@ -35,30 +35,24 @@ impl Known<'_> {
         }
     }
 
-    /// Has what bodies tie together stay where it is too large.
+    /// Has what bodies tie together stay where it is too large, and what goes in and out.
     pub fn keep_links(&self, cells: &mut Cells, links: &[(Link, bool)]) {
-        for (link, _) in links {
-            for &value in link.values.iter().filter(|&&value| is_float(&self.facts[value])) {
-                let reach = self.reaches.of(value);
-                if let (false, Some(&Maker::Cell(cell))) =
-                    (reach.size.fits(self.narrow), cells.makers.get(&value))
-                {
-                    cells.keep(cell, Why::Overflows);
-                }
-            }
-        }
-        // Inputs and outputs of the model that would be infinite.
+        // Inputs and outputs of the model, too, that would be infinite.
         let main = &self.model.graphs[self.model.main];
-        for port in main.inputs.iter().filter(|port| is_float(&self.facts[port.value])) {
-            let reach = self.reaches.of(port.value);
-            if let (false, Some(&Maker::Cell(cell))) =
-                (reach.size.fits(self.narrow), cells.makers.get(&port.value))
-            {
+        let given = main.inputs.iter().map(|port| port.value);
+        let tied = links.iter().flat_map(|(link, _)| link.values.iter().copied());
+        for value in tied.chain(given).filter(|&value| is_float(&self.facts[value])) {
+            let fits = self.reaches.of(value).size.fits(self.narrow);
+            if let (false, Some(&Maker::Cell(cell))) = (fits, cells.makers.get(&value)) {
                 cells.keep(cell, Why::Overflows);
             }
         }
         for port in main.outputs.iter().filter(|port| is_float(&self.facts[port.value])) {
-            let is_certain = matches!(self.reaches.of(port.value).size, Size::AtMost(most) if most > 2.0 * self.narrow.largest);
+            // What came beside a large constant may fit, though nothing beside it does.
+            let is_certain = match self.reaches.of(port.value).size {
+                Size::AtMost(most) => most > 2.0 * self.narrow.largest,
+                Size::Ordinary | Size::Wide => false,
+            };
             let readers = cells.readers.get(&port.value).into_iter().flatten();
             let result = readers.filter(
                 |(reader, _)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main),
