@@ -49,9 +49,9 @@ pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<
 /// Inputs by name.
 type Named = Vec<(String, DynValue)>;
 
-/// The same inputs for a model and for another one, which may take a narrower type in the place of float32: both get what
-/// that type holds.
-pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Named), String> {
+/// Inputs as they are for a model and for another one, which may take a narrower type in the place of float32: both get
+/// what that type holds. The second are those that the other model takes in its own type, `None` where it takes the first.
+pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<DynValue>>), String> {
     let (mut first, mut second) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
     for (name, value) in inputs {
         let wanted = other.inputs().iter().find(|input| input.name() == name).map(Outlet::dtype);
@@ -59,16 +59,12 @@ pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Named), String
             Some(ValueType::Tensor { ty, .. }) => Some(*ty),
             _ => None,
         };
-        let (rounded, narrow) = match rounded(&value, ty).map_err(|error| error.to_string())? {
-            Some((rounded, narrow)) => (rounded, narrow),
-            None => {
-                let same =
-                    value.view().try_upgrade().map_err(|_| "an input that cannot be shared".to_owned());
-                (same?, value)
-            }
+        let (value, narrow) = match rounded(&value, ty).map_err(|error| error.to_string())? {
+            Some((rounded, narrow)) => (rounded, Some(narrow)),
+            None => (value, None),
         };
-        first.push((name.clone(), rounded));
-        second.push((name, narrow));
+        first.push((name, value));
+        second.push(narrow);
     }
     Ok((first, second))
 }

@@ -181,16 +181,20 @@ fn compare_run(
 ) -> Option<Result<(), Box<Finding>>> {
     let mut runs = || -> Result<_, String> {
         let (inputs, narrowed) = inputs::for_both(inputs(before, after, choice)?, after)?;
-        Ok((run(before, &inputs)?, run(before, &inputs)?, narrowed))
+        let given = given(&inputs);
+        Ok((run(before, &given)?, run(before, &given)?, inputs, narrowed))
     };
-    let (expected, again, inputs) = match runs() {
+    let (expected, again, inputs, narrowed) = match runs() {
         Ok(runs) => runs,
         Err(why) => {
             verdict.refusal = why;
             return None;
         }
     };
-    let found = match run(after, &inputs) {
+    let narrow = given(&inputs).into_iter().zip(&narrowed);
+    let narrow: Vec<_> =
+        narrow.map(|((name, wide), narrow)| (name, narrow.as_ref().unwrap_or(wide))).collect();
+    let found = match run(after, &narrow) {
         Ok(found) => found,
         Err(error) => return Some(verdict.does_not_run(choice.size, &error)),
     };
@@ -212,13 +216,17 @@ fn compare_run(
 
 /// Whether the model runs on such inputs at all.
 fn runs_alone(session: &mut Session, choice: Choice) -> bool {
-    inputs(session, session, choice).and_then(|inputs| run(session, &inputs)).is_ok()
+    inputs(session, session, choice).and_then(|inputs| run(session, &given(&inputs))).is_ok()
 }
 
-/// The outputs by name, in the order of the model.
-fn run(session: &mut Session, inputs: &[(String, DynValue)]) -> Result<Vec<(String, DynValue)>, String> {
-    // A fix may have taken out an input's last use, never the input.
-    let inputs: Vec<(&str, &DynValue)> = inputs.iter().map(|(name, value)| (name.as_str(), value)).collect();
+/// Inputs as a session takes them.
+fn given(inputs: &[(String, DynValue)]) -> Vec<(&str, &DynValue)> {
+    inputs.iter().map(|(name, value)| (name.as_str(), value)).collect()
+}
+
+/// The outputs by name, in the order of the model. A fix may have taken out an input's last use, never the input.
+fn run(session: &mut Session, inputs: &[(&str, &DynValue)]) -> Result<Vec<(String, DynValue)>, String> {
+    let inputs = inputs.to_vec();
     let outputs =
         session.run(inputs).map_err(|error| error.message().lines().next().unwrap_or("").to_owned())?;
     Ok(outputs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
