@@ -85,7 +85,7 @@ fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
         &crate::infer::Call {
             domain: &key.domain,
             op: &key.name,
-            opset: scope.tables.meaning(call.op).opset,
+            opset: scope.tables.opset_of(call),
             attrs: &CallAttrs { tables: &scope.tables, call },
             inputs: &inputs,
             outputs: usize::from(call.outputs),

@@ -169,7 +169,9 @@ impl<'r> Saturation<'r> {
                     self.report.limit("matches");
                 }
                 for found in found.matches {
-                    if useless(egraph, rule, &found.nodes) {
+                    if useless(egraph, rule, &found.nodes)
+                        || matcher::is_denied(&host, &rule.given, &forms.pattern, &found)
+                    {
                         continue;
                     }
                     if rule.phase != Phase::Convert && is_full(egraph, &found, self.limits) {

@@ -105,6 +105,15 @@ impl<'m> Tables<'m> {
         &self.meanings[id.0 as usize]
     }
 
+    /// The opset in which a call is understood: that of its operator, or, with an attribute that is newer, the first that
+    /// has it.
+    pub fn opset_of(&self, call: &Call) -> i64 {
+        let meaning = self.meaning(call.op);
+        let names = self.attrs(call.attrs).iter().map(|attr| &*attr.name);
+        let with = meaning.schema.map(|schema| schema::with_attributes(schema, names));
+        with.map_or(meaning.opset, |schema| meaning.opset.max(i64::from(schema.since)))
+    }
+
     /// Whether a call is itself the value it makes, rather than a tuple of values: so it is for operators that never have
     /// more than one output.
     pub fn is_single(&self, call: &Call) -> bool {

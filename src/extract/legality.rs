@@ -70,7 +70,7 @@ impl Target {
     }
 
     /// Whether a value that is there anyway may be written as it is: a `Constant` may say its elements in a
-    /// way that the target does not know.
+    /// way that the target does not know, or have elements of a type that it does not know.
     pub fn legal_leaf(&self, egraph: &EGraph, value: ValueId) -> bool {
         let model = egraph.analysis.tables.model;
         let Some((node, _)) = model.producer(value).filter(|_| !self.is_source) else { return true };
@@ -78,9 +78,17 @@ impl Target {
         if node.graph != egraph.analysis.graph {
             return true;
         }
-        let opset = self.opset(node.domain()).and_then(|opset| u16::try_from(opset).ok());
-        let schema = opset.and_then(|opset| schema::lookup(node.domain(), &node.op_type, opset));
-        schema.is_none_or(|schema| node.attrs.iter().all(|attr| schema.attr(&attr.name).is_some()))
+        let Some(opset) = self.opset(node.domain()).and_then(|opset| u16::try_from(opset).ok()) else {
+            return true;
+        };
+        let Some(schema) = schema::lookup(node.domain(), &node.op_type, opset) else { return true };
+        let fact = egraph.lookup(ENode::Leaf(value)).map(|class| egraph[class].data.fact());
+        let ty = fact.and_then(Fact::value_type);
+        // Only in a function there is no initializer to take its place.
+        let is_needed = model.function_of(node.graph).is_some();
+        let takes = |ty| schema.output(0).is_none_or(|made| schema.allowed(made).has(ty));
+        let is_taken = !is_needed || ty.is_none_or(takes);
+        is_taken && node.attrs.iter().all(|attr| schema.attr(&attr.name).is_some())
     }
 
     /// Whether an `Identity` may hand on a value of a class: not every version takes every type.

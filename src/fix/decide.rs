@@ -10,9 +10,10 @@ use crate::infer::{Facts, Fault};
 const MOST_TRIED: usize = 32;
 
 /// Decides every `If` whose condition is known, those in other bodies and those that only become known so
-/// too; and those of which only one branch can be run to the end.
-pub fn decide(editor: &mut Editor) {
+/// too; and those of which only one branch can be run to the end. Says whether there was any.
+pub fn decide(editor: &mut Editor) -> bool {
     let mut tried = FxHashSet::default();
+    let mut is_any = false;
     while has_if(editor.model()) {
         let Known { model, facts, .. } = editor.know();
         let live = scopes::live(model);
@@ -24,7 +25,9 @@ pub fn decide(editor: &mut Editor) {
         if editor.apply(patches) == 0 {
             break;
         }
+        is_any = true;
     }
+    is_any
 }
 
 fn has_if(model: &Model) -> bool {

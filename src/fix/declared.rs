@@ -54,7 +54,7 @@ pub fn renew(editor: &mut Editor) {
 /// Declares of some outputs of a graph what is known of them.
 fn outputs(editor: &mut Editor, graph: GraphId, which: &dyn Fn(ValueId) -> bool) {
     let Known { model, facts, .. } = editor.know();
-    let mut declarer = infer::Declarer::new(facts);
+    let mut declarer = infer::Declarer::of(model, graph, facts);
     let mut ports = model.graphs[graph].outputs.clone();
     let mut changed = Vec::new();
     for (at, port) in ports.iter_mut().enumerate().filter(|(_, port)| which(port.value)) {

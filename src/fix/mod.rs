@@ -118,7 +118,8 @@ fn passes(
     let before_declarations = editor.done().changes.len();
     declarations::mend(editor, options);
     let declared = withdrawn + editor.done().changes.len() - before_declarations;
-    if options.optimize && options.selection.contains(DECIDED_BRANCH.code) {
+    let decides = options.optimize && options.selection.contains(DECIDED_BRANCH.code);
+    if decides {
         decide::decide(editor);
     }
     if !options.dynamic.is_empty() {
@@ -148,12 +149,15 @@ fn passes(
         relabel(editor, &main_target, options);
         editor.constants = constants_at(editor.model(), &main_target, options);
         let folded = optimize_all(editor, options);
+        let is_decided = decides && decide::decide(editor);
         // Nor are the elements of a value that was there already put in its place yet, if only now they are known.
         let mut is_told = || {
             let mut new = computable(editor).into_iter().filter(|value| !known.contains(value));
             new.any(|value| value.index() < values)
         };
-        if !(folded || rewritten.is_changed && (rewritten.is_cut || is_longer || is_told())) {
+        let is_unsettled =
+            rewritten.is_changed && (rewritten.is_within || rewritten.is_cut || is_longer || is_told());
+        if !(folded || is_decided || is_unsettled) {
             break;
         }
     }
@@ -222,6 +226,8 @@ fn node_count(model: &Model) -> usize {
 #[derive(Default)]
 struct Rewritten {
     is_changed: bool,
+    /// A body was changed: what is known of the node that runs it may be more now.
+    is_within: bool,
     /// A limit was hit.
     is_cut: bool,
 }
@@ -266,7 +272,9 @@ fn rewrite(
             extract::Done::Planned { patch, report: said } => {
                 rewritten.is_cut |= !said.limits.is_empty();
                 report.searched(said);
-                rewritten.is_changed |= editor.apply(vec![*patch]) > 0;
+                let is_changed = editor.apply(vec![*patch]) > 0;
+                rewritten.is_changed |= is_changed;
+                rewritten.is_within |= is_changed && editor.model().parent(graph).is_some();
                 target::drop_defaults(editor, graph, &target);
             }
         }

@@ -8,7 +8,7 @@ use super::fact::{Fact, TensorFact};
 use super::shape::Size;
 use crate::graph::dim::Dim;
 use crate::graph::{
-    DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Port, Type, TypeKind, ValueId, ValueInfo,
+    DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Owner, Port, Type, TypeKind, ValueId, ValueInfo,
 };
 
 /// Declares every inferred type in the main graph and the bodies in it: of the values that nodes make as
@@ -17,13 +17,31 @@ use crate::graph::{
 /// differ from call to call. Says whether anything changed.
 pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     let mut declarer = Declarer::new(facts);
+    let of_model = model.graphs.ids().filter(|&graph| model.function_of(graph).is_none());
+    let (repeated, once): (Vec<GraphId>, Vec<GraphId>) =
+        of_model.partition(|&graph| is_repeated(model, graph));
     let mut changed = false;
-    for graph in model.graphs.ids() {
-        if model.function_of(graph).is_none() {
-            changed |= declarer.graph(model, graph);
-        }
+    for graph in once {
+        changed |= declarer.graph(model, graph);
+    }
+    // A size that one run of a body makes up is not that of the next: a name would say that it is.
+    declarer.keeps_names = true;
+    for graph in repeated {
+        changed |= declarer.graph(model, graph);
     }
     changed
+}
+
+/// Whether a graph is run more than once: in a body of anything but `If`.
+fn is_repeated(model: &Model, graph: GraphId) -> bool {
+    let mut around = Some(graph);
+    while let Some(graph) = around {
+        match model.graphs[graph].owner {
+            Owner::Node(node) if !model.nodes[node].is("If") => return true,
+            _ => around = model.parent(graph),
+        }
+    }
+    false
 }
 
 /// Writes facts as types.
@@ -31,12 +49,18 @@ pub struct Declarer<'f> {
     facts: &'f Facts,
     /// Sizes as they are written: most of a model are the same few.
     written: FxHashMap<Dim, DeclaredDim>,
+    /// No size gets a name that inference made up, unless it stands somewhere already.
+    keeps_names: bool,
 }
 
 impl<'f> Declarer<'f> {
-    /// One that knows these facts.
-    pub fn new(facts: &'f Facts) -> Self {
-        Declarer { facts, written: FxHashMap::default() }
+    fn new(facts: &'f Facts) -> Self {
+        Declarer { facts, written: FxHashMap::default(), keeps_names: false }
+    }
+
+    /// One for a graph alone.
+    pub fn of(model: &Model, graph: GraphId, facts: &'f Facts) -> Self {
+        Declarer { keeps_names: is_repeated(model, graph), ..Declarer::new(facts) }
     }
 
     fn graph(&mut self, model: &mut Model, id: GraphId) -> bool {
@@ -124,6 +148,9 @@ impl<'f> Declarer<'f> {
         }
         // What the model says of a size that depends on data is more than a name that was made up for it.
         let stated = old.map(|old| &old.dim).filter(|old| declared::size(old).is_some());
+        if self.keeps_names && dim.symbols().any(|symbol| self.facts.has_made(symbol)) {
+            return stated.cloned().unwrap_or(DeclaredDim::Absent);
+        }
         let written = match stated.filter(|_| self.facts.is_made_up(dim)) {
             Some(stated) => stated.clone(),
             None => DeclaredDim::Param(dim.to_string().into()),
@@ -172,5 +199,14 @@ mod tests {
             &["x: float[n]", "y: int64[1, y_dim_1]"],
         );
         check("g (float[3] x) => (y) { y = SequenceConstruct(x, x) }", &["x: float[3]", "y: seq(float[3])"]);
+    }
+
+    #[test]
+    fn sizes_of_one_run_of_a_body_get_no_name() {
+        check(
+            "g (float[n] x, int32 w) => (float[?] s, y) { s, y = Scan <num_scan_inputs = 1, body = b \
+             (float[?] t, float p) => (float[?] t, float[?] z) { z = HannWindow (w) }> (x, x) }",
+            &["x: float[n]", "w: int32[]", "s: float[n]", "y: float[n, y_dim_1]"],
+        );
     }
 }

@@ -89,6 +89,21 @@ pub fn schema_of_epoch(domain: &str, name: &str, epoch: u16, opset: u16) -> Opti
     lookup(domain, name, opset).filter(|schema| schema.epoch == epoch && !schema.deprecated)
 }
 
+/// The version of an epoch in which a call with these attributes is understood: `schema`, or, where an attribute is newer,
+/// the first that has them all. What the versions of an epoch share means the same in each.
+pub fn with_attributes<'a>(
+    schema: &'static Schema,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> &'static Schema {
+    let has_all = |schema: &&Schema| names.clone().all(|name| schema.attr(name).is_some());
+    if has_all(&schema) {
+        return schema;
+    }
+    let is_later = |later: &&Schema| later.epoch == schema.epoch && later.since > schema.since;
+    let mut later = versions(schema.domain, schema.name).iter().filter(is_later);
+    later.find(has_all).unwrap_or(schema)
+}
+
 /// The domains that have an operator of this name.
 pub fn domains_of(name: &str) -> impl Iterator<Item = &'static str> {
     let has = move |domain: &&Domain| !versions(domain.name, name).is_empty();

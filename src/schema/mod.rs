@@ -23,7 +23,7 @@ mod types;
 
 pub use find::{
     Domain, domain, domains_of, epochs, latest, lookup, meant_plainly, nearest, ops, schema_of_epoch,
-    schemas, versions,
+    schemas, versions, with_attributes,
 };
 pub use legal::{AttrUse, OpUse, Operand, legal, obstacles};
 pub use model::{Arity, AttrDefault, AttrSpec, AttrView, Determinism, Formal, Schema, Ty, TypeParam, Values};

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::alone;
 use crate::case::{LIMITS, Ran, run};
-use crate::check::{Before, Fault, Kind, claim, fault};
+use crate::check::{Before, Fault, Kind, Way, claim, fault};
 use crate::differences;
 use crate::runtime;
 use crate::same::{Claim, EXACT, difference, differs};
@@ -114,7 +114,13 @@ fn is_known(model: &Model, before: &Before) -> bool {
 ///
 /// # Errors
 /// What it loaded or ran before, and does not any more, or with other results.
-pub fn verdict(after: &Model, runs: &[Before], report: &Report, rules: &RuleSet) -> Result<(), Fault> {
+pub fn verdict(
+    after: &Model,
+    runs: &[Before],
+    report: &Report,
+    way: &Way,
+    rules: &RuleSet,
+) -> Result<(), Fault> {
     if runs.iter().all(|before| before.judged.is_none()) {
         return Ok(());
     }
@@ -127,7 +133,7 @@ pub fn verdict(after: &Model, runs: &[Before], report: &Report, rules: &RuleSet)
         }
     };
     for before in runs {
-        let (Some(wanted), Some(claim)) = (&before.judged, claim(report, rules, before)) else {
+        let (Some(wanted), Some(claim)) = (&before.judged, claim(report, way, rules, before)) else {
             continue;
         };
         let found = match loaded.run(&before.feeds) {

@@ -8,7 +8,7 @@ use crate::extract::legality::Target;
 use crate::graph::ElemType::{self, *};
 use crate::graph::dim::{Answer, Dim};
 use crate::infer::{Fact, Shape, Size};
-use crate::schema::operator::Carry;
+use crate::schema::operator::{Carry, Work};
 use crate::schema::{Schema, Slot, Ty, ValueType, operator};
 
 /// The types that hold every value of `elem`, those of the same kind first.
@@ -51,6 +51,10 @@ pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, 
         (0..inputs).filter(|&at| schema.input(at).is_some_and(|formal| is_param(formal.ty))).collect();
     let elem = carried.iter().find_map(|&at| form.egraph[form.call.children[at]].data.fact().elem());
     let (Some(elem), Some(operator)) = (elem, operator(&key.domain, &key.name)) else { return false };
+    // What goes into a body has the types that the body declares, each its own.
+    if operator.work == Work::Control {
+        return false;
+    }
     let allowed = schema.type_params[usize::from(param)].allowed;
     let carrier = wider(elem).iter().copied().find(|&carrier| {
         allowed.has(ValueType::Tensor(carrier))

@@ -63,9 +63,10 @@ fn cut(form: &Form) -> Option<Cut> {
     if let Some(sizes) = sizes_of_outputs(form) {
         return Some(Cut::Sizes(sizes));
     }
-    // Before 18, a size that the parts do not divide was an error.
-    let always_equal = tables.attr(form.call.attrs, "num_outputs").is_none();
-    always_equal.then_some(Cut::Equal)
+    // Before 18, a size that the parts do not divide was an error; from then on it is none, even where nobody says how
+    // many parts there are.
+    let is_always_equal = tables.op(form.call.op).epoch.is_some_and(|epoch| epoch < 18);
+    is_always_equal.then_some(Cut::Equal)
 }
 
 /// The sizes of the outputs along the axis, where they are numbers.

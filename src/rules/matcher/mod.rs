@@ -5,10 +5,12 @@
 //! share inputs among variadic variables. Then the `where` and `let` lines run in the order written.
 
 mod bindings;
+mod denied;
 mod node;
 mod trace;
 
 pub use bindings::{Binding, Match};
+pub use denied::is_denied;
 pub use trace::{Failure, explain};
 
 use super::eval::Env;

@@ -12,7 +12,7 @@ use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher::Binding;
 use crate::rules::rule::{AttrVarId, NewNode, NewOutput, Term, VarId};
-use crate::schema::Schema;
+use crate::schema::{self, Schema};
 
 impl<'a, H: Host> Env<'a, H> {
     /// What is known of a value; of a new one, what inference says of the node that makes it.
@@ -55,12 +55,12 @@ impl<'a, H: Host> Env<'a, H> {
     }
 
     /// The opset in which a new node is understood: that of the graph, or, for an epoch that is not in force
-    /// there, the first in which it is.
+    /// there, or a version of it that is newer, the first in which it is.
     fn opset_for(&self, schema: &Schema) -> i64 {
         let own = self.host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());
-        let in_force = own.and_then(|own| crate::schema::lookup(schema.domain, schema.name, own));
+        let in_force = own.and_then(|own| schema::lookup(schema.domain, schema.name, own));
         match (own, in_force) {
-            (Some(own), Some(in_force)) if in_force.epoch == schema.epoch => i64::from(own),
+            (Some(own), Some(in_force)) if in_force.epoch == schema.epoch => i64::from(own.max(schema.since)),
             _ => i64::from(schema.since),
         }
     }
@@ -193,6 +193,7 @@ impl<'a, H: Host> Env<'a, H> {
         let Some(schema) = schema_of(&new.op, self.host.opset(&new.op.domain)) else {
             return self.fail(format!("no opset has an operator `{}`", new.op.name));
         };
+        let schema = schema::with_attributes(schema, new.attrs.iter().map(|attr| &*attr.name));
         let attrs = self.attributes(new, schema)?;
         let elems: Vec<Option<ElemType>> = slots
             .iter()
@@ -252,7 +253,7 @@ impl<'a, H: Host> Env<'a, H> {
         let mut attrs = Vec::with_capacity(data.len());
         for (name, datum) in data {
             let spec = schema.attr(&name);
-            let versions = crate::schema::versions(schema.domain, schema.name);
+            let versions = schema::versions(schema.domain, schema.name);
             if spec.is_none() && versions.iter().any(|version| version.attr(&name).is_some()) {
                 // Another version has it, as `start` of Shape since 15: there is no such form here.
                 return None;

@@ -79,6 +79,7 @@ fn round(mode: &str, at: f64) -> Result<i64> {
 pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let scales = match (cx.maybe(1)?, cx.floats("scales")) {
+        (Some(scales), _) if scales.rank() != 1 => return bad("what is said of axes is no list"),
         (Some(scales), _) => scales.f64s()?,
         (None, Some(scales)) => scales,
         (None, None) => vec![1.0, 1.0, cx.float("height_scale", 1.0), cx.float("width_scale", 1.0)],

@@ -52,6 +52,9 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
     let absent = Refusal::BadInput("a required input is absent");
     let number = |i| cx.scalar(i)?.ok_or(absent.clone());
     let (from, limit, delta) = (number(0)?, number(1)?, number(2)?);
+    if delta == 0.0 {
+        return bad("the step is zero");
+    }
     let count = ((limit - from) / delta).ceil().max(0.0);
     if !count.is_finite() {
         return bad("the range does not end");

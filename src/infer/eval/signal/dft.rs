@@ -100,6 +100,9 @@ pub(super) fn stft(cx: &Cx) -> Result<Array> {
         return bad("expected batch, length and complex parts");
     };
     let step = to_size(cx.scalar_int(1)?.unwrap_or(0))?;
+    if cx.maybe(2)?.is_some_and(|window| window.rank() != 1) {
+        return bad("the window is no list");
+    }
     let window = cx.maybe(2)?.map(Array::f64s).transpose()?;
     let frame = match (cx.scalar_int(3)?, &window) {
         (Some(frame), _) => to_size(frame)?,

@@ -1,0 +1,32 @@
+//! What a rule takes for granted of a run, where the graph itself shows that no run has it.
+
+use super::{Binding, Match};
+use crate::graph::dim::Dim;
+use crate::rules::host::Host;
+use crate::rules::rule::{Assumption, Given, Pattern, VarId};
+
+/// Whether one of these is known not to hold of what a match binds: a tensor without elements is no one's example of
+/// one that has some.
+pub fn is_denied<H: Host>(
+    host: &H,
+    given: &[Given],
+    pattern: &Pattern,
+    found: &Match<H::Value, H::Node>,
+) -> bool {
+    let bound = |name: &str| {
+        let at = pattern.values.iter().position(|value| &*value.name == name)?;
+        match found.value(VarId(u16::try_from(at).ok()?))? {
+            Binding::One(value) => Some(*value),
+            Binding::Absent | Binding::Many(_) => None,
+        }
+    };
+    let is_empty = |value: H::Value| {
+        let fact = host.fact(value);
+        let dims = fact.shape().and_then(|shape| shape.dims());
+        dims.is_some_and(|dims| dims.iter().flatten().any(|dim: &Dim| dim.as_const() == Some(0)))
+    };
+    given.iter().any(|given| match given.what {
+        Assumption::Nonempty => bound(&given.value).is_some_and(is_empty),
+        _ => false,
+    })
+}
