@@ -56,13 +56,17 @@ fn is_rounded(model: &Model, id: ValueId, val: &Val) -> bool {
 /// Each number with another last digit: one up, the next one down, or the other way round.
 fn nudged(val: &Val, way: f64) -> Val {
     let Val::Tensor(array) = val else { return val.clone() };
-    let digit = match array.elem() {
-        ElemType::Float16 => 1e-3,
-        ElemType::Bfloat16 => 8e-3,
-        ElemType::Float => 1.2e-7,
-        _ => 2.3e-16,
+    // As a part of the number, and the least there is: of the smallest, a last digit is all.
+    let (digit, least) = match array.elem() {
+        ElemType::Float16 => (1e-3, 6e-8),
+        ElemType::Bfloat16 => (8e-3, 1e-40),
+        ElemType::Float => (1.2e-7, 1.5e-45),
+        _ => (2.3e-16, 5e-324),
     };
-    let moved = |(at, x): (usize, f64)| x * if at % 2 == 0 { 1.0 + way * digit } else { 1.0 - way * digit };
+    let moved = |(at, x): (usize, f64)| {
+        let step = if x == 0.0 { 0.0 } else { way * (x.abs() * digit).max(least) };
+        x + if at % 2 == 0 { step } else { -step }
+    };
     let all = array.f64s().map(|all| all.into_iter().enumerate().map(moved).collect());
     let array = all.and_then(|all| Array::from_f64s(array.elem(), array.shape().to_vec(), all));
     array.map_or_else(|_| val.clone(), Val::from)
