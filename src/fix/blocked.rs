@@ -8,7 +8,7 @@ use crate::edit::{Editor, Known};
 use crate::extract::{Blocker, Target};
 use crate::graph::dim::Bounds;
 use crate::graph::uses::Uses;
-use crate::graph::{GraphId, Model, Node, NodeId, Owner, ValueId, scopes};
+use crate::graph::{GraphId, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::{Facts, Shape};
 use crate::lint::locate::{Locator, Part};
 use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand};
@@ -106,17 +106,9 @@ fn unlike(model: &Model, facts: &Facts, id: NodeId) -> Option<(Shape, Shape)> {
 
 /// Whether a graph is in a branch of an `If` of before 11 that gives another shape than the other branch: a runtime
 /// takes that only as long as it does not see it, so that nothing may become plainer there.
-pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, mut graph: GraphId) -> bool {
-    if opset.is_none_or(|opset| opset >= i64::from(FREE_BRANCHES_SINCE)) {
-        return false;
-    }
-    while let Owner::Node(node) = model.graphs[graph].owner {
-        if model.nodes[node].is("If") && unlike(model, facts, node).is_some() {
-            return true;
-        }
-        graph = model.nodes[node].graph;
-    }
-    false
+pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, graph: GraphId) -> bool {
+    opset.is_some_and(|opset| opset < i64::from(FREE_BRANCHES_SINCE))
+        && model.holders(graph).any(|node| model.nodes[node].is("If") && unlike(model, facts, node).is_some())
 }
 
 /// The `If` nodes of a model converted to before 11, from an opset `from` at which their branches may give shapes

@@ -149,7 +149,7 @@ fn passes(
         relabel(editor, &main_target, options);
         editor.constants = constants_at(editor.model(), &main_target, options);
         let folded = optimize_all(editor, options);
-        let is_decided = decides && decide::decide(editor);
+        let is_decided = decides && (folded || rewritten.is_changed) && decide::decide(editor);
         // Nor are the elements of a value that was there already put in its place yet, if only now they are known.
         let mut is_told = || {
             let mut new = computable(editor).into_iter().filter(|value| !known.contains(value));

@@ -332,10 +332,16 @@ impl Model {
 
     /// The graph around `graph`: that of the node whose body it is.
     pub fn parent(&self, graph: GraphId) -> Option<GraphId> {
-        match self.graphs[graph].owner {
-            Owner::Node(node) => Some(self.nodes[node].graph),
+        self.holders(graph).next().map(|node| self.nodes[node].graph)
+    }
+
+    /// The nodes that `graph` lies in: the one whose body it is, then those around that.
+    pub fn holders(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + '_ {
+        let holder = |graph: GraphId| match self.graphs[graph].owner {
+            Owner::Node(node) => Some(node),
             Owner::Model | Owner::Function(_) => None,
-        }
+        };
+        std::iter::successors(holder(graph), move |&node| holder(self.nodes[node].graph))
     }
 
     /// The node that makes `value`, and which of its outputs it is.

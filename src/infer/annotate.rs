@@ -8,7 +8,7 @@ use super::fact::{Fact, TensorFact};
 use super::shape::Size;
 use crate::graph::dim::Dim;
 use crate::graph::{
-    DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Owner, Port, Type, TypeKind, ValueId, ValueInfo,
+    DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Port, Type, TypeKind, ValueId, ValueInfo,
 };
 
 /// Declares every inferred type in the main graph and the bodies in it: of the values that nodes make as
@@ -34,14 +34,7 @@ pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
 
 /// Whether a graph is run more than once: in a body of anything but `If`.
 fn is_repeated(model: &Model, graph: GraphId) -> bool {
-    let mut around = Some(graph);
-    while let Some(graph) = around {
-        match model.graphs[graph].owner {
-            Owner::Node(node) if !model.nodes[node].is("If") => return true,
-            _ => around = model.parent(graph),
-        }
-    }
-    false
+    model.holders(graph).any(|node| !model.nodes[node].is("If"))
 }
 
 /// Writes facts as types.

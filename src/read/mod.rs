@@ -9,3 +9,4 @@ pub mod pt2;
 pub mod sniff;
 pub mod text;
 pub mod torchscript;
+mod zipped;

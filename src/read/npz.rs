@@ -1,6 +1,6 @@
 //! Arrays as NumPy saves them, by name: `.npz`, a zip file of `.npy`.
 
-use super::pt2::archive;
+use super::zipped;
 use crate::graph::{ElemType, Tensor};
 
 /// No more than this is inflated of an array, whatever the file claims.
@@ -11,11 +11,11 @@ const MAX_INFLATED: u64 = 1 << 30;
 /// # Errors
 /// What of it cannot be read, in half a sentence.
 pub fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, String> {
-    let mut archive = archive::open(bytes)?;
+    let mut archive = zipped::open(bytes)?;
     let mut arrays = Vec::new();
-    for entry in archive::names(&archive) {
+    for entry in zipped::names(&archive) {
         let Some(name) = entry.strip_suffix(".npy") else { continue };
-        let content = archive::inflate(&mut archive, &entry, MAX_INFLATED)?;
+        let content = zipped::inflate(&mut archive, &entry, MAX_INFLATED)?;
         let tensor = array(&content).map_err(|why| format!("`{entry}` {why}"))?;
         arrays.push((name.to_owned(), tensor));
     }

@@ -3,7 +3,7 @@
 //! An archive is a zip file. To lint, only the program's JSON is read; to convert, the tensors too. Sample inputs are left
 //! alone, and nothing that may hold a pickle is ever opened.
 
-pub(super) mod archive;
+mod archive;
 mod expression;
 mod lower;
 mod meta;

@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Driver, Facts, MAX_NESTING, Options};
-use crate::graph::{GraphId, Id, Model, Node, NodeId, Owner, Type, ValueId};
+use crate::graph::{GraphId, Id, Model, Node, NodeId, Type, ValueId};
 use crate::infer::fact::Fact;
 
 /// What is new in a graph and the bodies in it.
@@ -23,11 +23,9 @@ pub struct News {
 pub fn update(model: &Model, known: Facts, root: GraphId, news: &mut News) -> Facts {
     let mut driver = Driver::new(model, Options::default(), known);
     driver.functions.resume();
-    let mut graph = root;
-    while let Owner::Node(owner) = model.graphs[graph].owner {
+    for holder in model.holders(root) {
         driver.nesting += 1;
-        driver.loops += usize::from(!model.nodes[owner].is("If"));
-        graph = model.nodes[owner].graph;
+        driver.loops += usize::from(!model.nodes[holder].is("If"));
     }
     driver.update(root, news);
     driver.finish()

@@ -81,14 +81,11 @@ impl Pieces {
 fn outside(model: &Model, judged: &Judged) -> FxHashSet<NodeId> {
     let mut outside: FxHashSet<NodeId> = FxHashSet::default();
     let mut functions = FxHashSet::default();
-    for (node, _) in &judged.refused {
-        let mut node = *node;
+    for &(node, _) in &judged.refused {
+        let graph = model.nodes[node].graph;
         outside.insert(node);
-        while let crate::graph::Owner::Node(around) = model.graphs[model.nodes[node].graph].owner {
-            node = around;
-            outside.insert(node);
-        }
-        functions.extend(model.function_of(model.nodes[node].graph));
+        outside.extend(model.holders(graph));
+        functions.extend(model.function_of(graph));
     }
     if !functions.is_empty() {
         let nodes = model.graphs[model.main].nodes.iter();

@@ -10,10 +10,10 @@ use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::archive::{inflate, names, open};
 use super::meta::elem;
 use super::schema::{Payload, Payloads, Signature, TensorMeta};
 use crate::graph::{ElemType, Tensor};
+use crate::read::zipped::{inflate, names, open};
 
 /// The lists of tensors are JSON of a few hundred bytes for each.
 const MAX_CONFIG: u64 = 64 << 20;
