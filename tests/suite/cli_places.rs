@@ -70,7 +70,7 @@ fn the_expression_is_meant_in_every_format() {
     says("gitlab", "\"path\": \"src/pitfalls.py\"");
     says("azure", "sourcepath=src/pitfalls.py;linenumber=60;columnnumber=16;");
     says("checkstyle", "<file name=\"src/pitfalls.py\">");
-    says("junit", "file=\"src/pitfalls.py\" line=\"60\"");
+    says("junit", ">src/pitfalls.py:60:16: `Reshape` fixes");
     says("rdjson", "\"path\": \"src/pitfalls.py\"");
     says("json", "\"column\": 16,\n      \"end_column\": 32,");
 }
@@ -133,5 +133,22 @@ fn annotations_are_grouped_by_line() {
         ran.stdout.contains("%0A2 more of the same, at `/Reshape` of b.onnx, `/Reshape` of c.onnx"),
         "{}",
         ran.stdout
+    );
+}
+
+/// An overlay knows nodes, but no files.
+#[test]
+fn node_data_is_of_one_model() {
+    let sandbox = Sandbox::checkout(17, true);
+    let overlay = ["--output-format", "model-explorer"];
+    let ran = sandbox.lint(&[&["models/BakedBatch.onnx", "src"][..], &overlay].concat());
+    let reshape = &json(&ran)["main_graph"]["results"]["/Reshape"];
+    assert_eq!((ran.status, &reshape["value"]), (1, &Value::from("error: EXP001 baked-shape")));
+    let ran = sandbox.lint(&[&["models"][..], &overlay].concat());
+    assert_eq!((ran.status, &*ran.stdout), (2, ""));
+    assert!(
+        ran.stderr
+            .contains("--output-format model-explorer is of one model: name `models/BakedBatch.onnx` or"),
+        "{ran:?}"
     );
 }

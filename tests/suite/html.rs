@@ -110,6 +110,15 @@ fn nothing_found_is_a_page_too_and_names_are_text() {
     assert!(!page.contains("<script>") && !page.contains("</style><b>"), "{page}");
 }
 
+#[test]
+fn standard_input_is_drawn_too() {
+    let clumsy = Sandbox::new(&[]);
+    let page =
+        clumsy.lint_stdin(&["-", "--severity", "hint", "--output-format", "html"], crate::tool::CLUMSY);
+    let elements = check(&page.stdout);
+    assert!(elements.iter().any(|element| element.name == "svg"), "{}", page.stdout);
+}
+
 /// As many findings as there may be: the page stays in its bounds, and hangs together.
 #[test]
 fn ten_thousand_nodes_make_a_page() {

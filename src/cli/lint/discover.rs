@@ -37,7 +37,8 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     for path in &args.paths {
         if path == Path::new("-") {
             let name = Arc::from(args.stdin_filename.as_deref().unwrap_or("<stdin>"));
-            found.inputs.push(Input { name, path: None, named: true, kind: None, content: content.cloned() });
+            let content = content.cloned().or_else(|| held(args));
+            found.inputs.push(Input { name, path: None, named: true, kind: None, content });
         } else if path.is_dir() {
             search(path, configs, &mut found.inputs)?;
         } else if args.force_exclude && is_excluded(path, configs)? {
@@ -49,6 +50,11 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     let mut seen = rustc_hash::FxHashSet::default();
     found.inputs.retain(|input| seen.insert(input.path.clone()));
     Ok(found)
+}
+
+/// Standard input, where it is looked at twice: once to lint it, once to draw it.
+fn held(args: &Args) -> Option<Bytes> {
+    args.output_format.has_pictures().then(|| file::stream(std::io::stdin().lock()).ok()).flatten()
 }
 
 /// Whether the configuration excludes a file, or a folder that it lies in.

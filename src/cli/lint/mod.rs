@@ -32,7 +32,7 @@ use self::suppress::Suppressions;
 use super::catalogue::{Catalogue, Extent, Known};
 use super::output::{self, Colour};
 use super::{Failure, Status, crash, server, targets};
-use crate::diag::render::{Look, Page, Run, render};
+use crate::diag::render::{Format, Look, Page, Run, render};
 use crate::diag::{Finding, Level, Place, known};
 use crate::evidence::{self, Input, Linted};
 use crate::read::sniff::Kind;
@@ -240,6 +240,7 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
     if let Some(path) = baseline {
         Baseline::read(&path)?.remove_known(&mut found.findings);
     }
+    one_model(args.output_format, &found.findings)?;
     let text = if args.statistics {
         statistics::statistics(&found.findings, args.output_format)
     } else {
@@ -254,6 +255,23 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
     };
     output::write(&text, args.output_file.as_deref())?;
     Ok(status(&found, args.max_warnings.or(config.max_warnings), args.exit_zero))
+}
+
+/// A format that knows nodes and no files takes the findings of one model.
+fn one_model(format: Format, findings: &[Finding]) -> Result<(), Failure> {
+    let mut models =
+        findings.iter().filter(|finding| finding.place.graph().is_some()).map(|found| &found.file);
+    let first = models.next();
+    match models.find(|model| Some(*model) != first) {
+        Some(second) if format.is_of_one_model() => {
+            let first = first.unwrap_or(second);
+            let format = format.name();
+            Err(Failure::new(format!(
+                "--output-format {format} is of one model: name `{first}` or `{second}`"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn status(found: &Found, max_warnings: Option<usize>, exit_zero: bool) -> Status {

@@ -1,6 +1,6 @@
 //! JUnit's XML: a test suite per file, a failed test per error or warning, and a passed one, with what there
 //! is to say of it, per hint and info and where there is nothing. Errors, in its sense, are tests that did not end:
-//! schemas of it want their number.
+//! schemas of it want their number. They know neither `file` nor `line` of a test: the text begins with the place.
 
 use std::io::Result;
 
@@ -8,7 +8,7 @@ use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
 use super::Run;
-use super::spot::{message_at_node, spot};
+use super::spot::{Spot, message_at_node, spot};
 use super::xml::{document, legal};
 use crate::diag::{Finding, Level};
 
@@ -59,17 +59,12 @@ fn suite(xml: &mut Writer<Vec<u8>>, run: Run, file: &str) -> Result<()> {
 fn case(xml: &mut Writer<Vec<u8>>, finding: &Finding, class: &str) -> Result<()> {
     let spot = spot(finding);
     let name = format!("{} {}", finding.code, finding.rule);
-    let line = spot.line.to_string();
     let message = legal(&finding.message);
-    let mut element =
+    let element =
         xml.create_element("testcase").with_attributes([("name", name.as_str()), ("classname", class)]);
-    if spot.line > 0 {
-        let file = legal(spot.file);
-        element = element.with_attributes([("file", file.as_str()), ("line", line.as_str())]);
-    }
     element.write_inner_content(|xml| {
         let failure = [("type", finding.level.name()), ("message", message.as_str())];
-        let text = legal(&message_at_node(finding));
+        let text = legal(&format!("{}{}", place(spot), message_at_node(finding)));
         if !fails(finding) {
             xml.create_element("system-out").write_text_content(BytesText::new(&text))?;
             return Ok(());
@@ -78,4 +73,13 @@ fn case(xml: &mut Writer<Vec<u8>>, finding: &Finding, class: &str) -> Result<()>
         Ok(())
     })?;
     Ok(())
+}
+
+/// `src/net.py:60:16: `, as far as it is known.
+fn place(spot: Spot) -> String {
+    match (spot.line, spot.column) {
+        (0, _) => String::new(),
+        (line, 0) => format!("{}:{line}: ", spot.file),
+        (line, column) => format!("{}:{line}:{column}: ", spot.file),
+    }
 }

@@ -12,6 +12,7 @@ mod html;
 mod json;
 mod junit;
 mod look;
+mod model_explorer;
 mod rdjson;
 mod sarif;
 mod snippet;
@@ -82,11 +83,13 @@ pub enum Format {
     Azure,
     /// One page with the graph around each finding drawn, which needs nothing else.
     Html,
+    /// Model Explorer's node data: an overlay over the graph of one model.
+    ModelExplorer,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 12] = [
+    pub const ALL: [Format; 13] = [
         Format::Full,
         Format::Concise,
         Format::Json,
@@ -99,6 +102,7 @@ impl Format {
         Format::Rdjson,
         Format::Azure,
         Format::Html,
+        Format::ModelExplorer,
     ];
 
     /// Whether it is read where the tool was called, rather than by a service that knows the repository.
@@ -116,6 +120,11 @@ impl Format {
         self == Format::Html
     }
 
+    /// Whether it can hold what is found in one model only.
+    pub fn is_of_one_model(self) -> bool {
+        self == Format::ModelExplorer
+    }
+
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -131,6 +140,7 @@ impl Format {
             Format::Rdjson => "rdjson",
             Format::Azure => "azure",
             Format::Html => "html",
+            Format::ModelExplorer => "model-explorer",
         }
     }
 }
@@ -150,6 +160,7 @@ pub fn render(run: Run, format: Format, look: Look) -> String {
         Format::Rdjson => rdjson::render(run),
         Format::Azure => annotations::azure(run),
         Format::Html => html::render(run),
+        Format::ModelExplorer => model_explorer::render(run),
     }
 }
 

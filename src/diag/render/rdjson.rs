@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Run;
-use super::spot::{message_at_node, spot};
+use super::spot::{Spot, message_at_node, spot};
 use crate::diag::{Finding, Level};
 
 pub fn render(run: Run) -> String {
@@ -18,11 +18,11 @@ fn diagnostic(finding: &Finding) -> Value {
     let mut location = json!({ "path": spot.file });
     if spot.line > 0 {
         location["range"]["start"]["line"] = spot.line.into();
-        if spot.column > 0 {
-            location["range"]["start"]["column"] = spot.column.into();
-        }
-        if let Some(column) = spot.end_column() {
-            location["range"]["end"] = json!({ "line": spot.line, "column": column });
+        if let Some(column) = in_bytes(spot, spot.column) {
+            location["range"]["start"]["column"] = column.into();
+            if let Some(end) = spot.end_column().and_then(|end| in_bytes(spot, end)) {
+                location["range"]["end"] = json!({ "line": spot.line, "column": end });
+            }
         }
     }
     json!({
@@ -35,4 +35,22 @@ fn diagnostic(finding: &Finding) -> Value {
         },
         "code": { "value": finding.code },
     })
+}
+
+/// A column counted in bytes, as this format has it; `None` where that is not known.
+fn in_bytes(spot: Spot, column: u32) -> Option<usize> {
+    let before = column.checked_sub(1)? as usize;
+    Some(spot.code?.chars().take(before).map(char::len_utf8).sum::<usize>() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_bytes() {
+        let spot = Spot { file: "a.py", line: 1, column: 6, width: 2, code: Some("größe(x)") };
+        assert_eq!((in_bytes(spot, 1), in_bytes(spot, 6), in_bytes(spot, 0)), (Some(1), Some(8), None));
+        assert_eq!(in_bytes(Spot { code: None, ..spot }, 6), None);
+    }
 }
