@@ -89,10 +89,11 @@ impl<'a> Placing<'a> {
             let value = Value { name, graph, def: Def::Missing, initial: None };
             self.values.push(self.model.values.push(value));
         }
-        for (item, array) in &patch.constants {
-            let value = self.value(*item);
+        // Large ones are there twice for as long as it takes to write them down, and no longer.
+        for (item, array) in patch.constants {
+            let value = self.value(item);
             self.retire(value, None);
-            let node = constants::make(self.model, self.constants, graph, value, array);
+            let node = constants::make(self.model, self.constants, graph, value, &array);
             self.pending.came.extend(node.map(|node| (0, node)));
             match node {
                 Some(node) => self.pending.touched.push(node),

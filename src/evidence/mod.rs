@@ -4,6 +4,7 @@ pub mod accepted;
 mod behind;
 pub mod input;
 mod logged;
+mod program;
 
 pub use accepted::Accepted;
 pub use input::Input;
@@ -17,7 +18,7 @@ use crate::diag::known;
 use crate::diag::{Finding, Place, RuleId, Sink};
 use crate::lint::{LintOptions, lint_model};
 use crate::read::sniff::{Kind, sniff};
-use crate::read::{any, pt2, torchscript};
+use crate::read::{any, torchscript};
 use crate::{export_log, python, torch};
 
 /// What there is to say of a file.
@@ -95,16 +96,7 @@ fn lint_bytes(input: &Input, bytes: Bytes, options: &LintOptions, log: &[Finding
         Kind::Onnx | Kind::OnnxText | Kind::Textproto | Kind::Json | Kind::LfsPointer | Kind::Other => {
             lint_graph(kind, bytes, options, log)
         }
-        Kind::Pt2 => {
-            let (trace, mut findings) = pt2::read(&bytes);
-            let found = |trace| torch::lint(trace, &options.sources, input.path.as_deref());
-            findings.extend(trace.iter().flat_map(found));
-            let behind =
-                trace.iter().flat_map(|trace| behind::lint_program(trace, &options.sources, &findings));
-            let behind: Vec<Finding> = behind.collect();
-            findings.extend(behind);
-            Linted::new(findings, trace.is_some())
-        }
+        Kind::Pt2 => program::lint(input, &bytes, options),
         Kind::TorchScript => lint_text(input, &String::from_utf8_lossy(&bytes), options),
         Kind::Log => {
             let text = String::from_utf8_lossy(&bytes);

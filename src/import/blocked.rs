@@ -7,7 +7,7 @@ use super::lower::Left;
 use crate::diag::finding::Anchor;
 use crate::diag::known;
 use crate::diag::{Finding, Place};
-use crate::torch::{NodeId, Trace};
+use crate::torch::{NodeId, Op, Trace};
 
 /// That a program writes into an input of its caller.
 pub fn written_input(name: &str) -> Finding {
@@ -29,7 +29,21 @@ pub fn at(trace: &Trace, id: NodeId, why: &str) -> Finding {
     let mut finding =
         known::NOT_CONVERTIBLE.finding(format!("`{}` has no form in ONNX: {why}", node.op), place);
     finding.anchor = Anchor { module: node.scope.clone(), op: Arc::from(node.op.to_string()) };
-    finding
+    finding.help(instead(&node.op))
+}
+
+/// What to write in the place of an operator.
+fn instead(op: &Op) -> String {
+    match (op.aten(), op.in_place_of()) {
+        (Some("batch_norm" | "instance_norm"), _) => {
+            "call `.eval()` before the export: by what it has learnt, it has a form".to_owned()
+        }
+        (_, Some(functional)) if !functional.starts_with('_') => {
+            format!("use `{functional}`, which writes nothing, or write into a `clone()`")
+        }
+        (Some(_), _) => "say what it does by other operators, or bring a rule for it: `--rules`".to_owned(),
+        (None, _) => format!("bring a rule for `{op}`: `--rules`"),
+    }
 }
 
 /// One finding for each node that no rule has lowered.
@@ -48,9 +62,6 @@ pub fn findings(imported: &Imported, trace: &Trace, left: &[Left]) -> Vec<Findin
         if !findings.contains(&finding) {
             findings.push(finding);
         }
-    }
-    for finding in &mut findings {
-        finding.help = Some("say what it does by other operators, or bring a rule for it: `--rules`".into());
     }
     findings
 }

@@ -131,7 +131,7 @@ impl Builder<'_> {
             return self.written(node, self.writes.of(operand), result);
         }
         if let Some(name) = self.statistics(node) {
-            return Err(format!("it keeps statistics in `{name}` while it trains: call `.eval()` first"));
+            return Err(format!("it keeps statistics in `{name}` while it trains"));
         }
         for (place, &output) in node.outputs.iter().enumerate() {
             self.writes.forget(output);

@@ -38,9 +38,13 @@ pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
     builder.inputs(exported)?;
     builder.nodes(exported.trace.body);
     if builder.blockers.is_empty()
-        && let Err(why) = builder.outputs(exported)
+        && let Err((of, why)) = builder.outputs(exported)
     {
-        builder.blockers.push(blocked::program(&why));
+        let maker = of.and_then(|value| builder.trace.producer(value));
+        builder.blockers.push(match maker {
+            Some(node) => blocked::at(builder.trace, node, &why),
+            None => blocked::program(&why),
+        });
     }
     if builder.blockers.is_empty() { Ok(builder.finish()) } else { Err(builder.blockers) }
 }

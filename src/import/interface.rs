@@ -52,20 +52,23 @@ impl Builder<'_> {
     }
 
     /// What the program returns, and what it has written into besides.
-    pub fn outputs(&mut self, exported: &Exported) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// Why that cannot be, and of which value.
+    pub fn outputs(&mut self, exported: &Exported) -> Result<(), (Option<torch::ValueId>, String)> {
         let outputs = &self.trace.block(self.trace.body).outputs;
         let is_tensor = |output: &&Argument| match output {
             Argument::Value(value) => self.trace.value(*value).ty.tensor().is_some(),
             _ => false,
         };
         if outputs.iter().find(is_tensor).is_none() {
-            return Err("it returns no tensor".to_owned());
+            return Err((None, "it returns no tensor".to_owned()));
         }
         let mut returned = FxHashSet::default();
         for output in outputs {
             // Whoever calls it knows what is no tensor.
             if let Argument::Value(value) = output {
-                self.returns(*value, None, &mut returned)?;
+                self.returns(*value, None, &mut returned).map_err(|why| (Some(*value), why))?;
             }
         }
         // A program that was made functional says itself what is written; where it was not, its operators did.
@@ -75,7 +78,8 @@ impl Builder<'_> {
             let name = self.trace.value(input).name.clone();
             if exported.state.contains(&*name) {
                 self.keeps(input);
-                self.returns(value, Some(&format!("{name}_next")), &mut returned)?;
+                let next = self.returns(value, Some(&format!("{name}_next")), &mut returned);
+                next.map_err(|why| (Some(value), why))?;
             } else if self.trace.value(input).definition != Definition::Lifted {
                 self.remarks.push(blocked::written_input(&name));
             }

@@ -48,15 +48,24 @@ pub struct Update {
     pub value: ValueId,
 }
 
+/// What becomes of tensors that cannot be slices of the file: they are deflated, or their elements do not lie in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// They are copied.
+    Made,
+    /// Only small ones are. Others are said to be elsewhere: enough for who asks for types and shapes.
+    LeftOut,
+}
+
 /// The program of an archive with its tensors, which stay slices of the file where they are stored as they are.
-pub fn exported(bytes: &Bytes) -> (Option<Exported>, Vec<Finding>) {
-    match archive::program_json(bytes).and_then(|json| parse_with_tensors(&json, bytes)) {
+pub fn exported(bytes: &Bytes, copies: Copies) -> (Option<Exported>, Vec<Finding>) {
+    match archive::program_json(bytes).and_then(|json| parse_with_tensors(&json, bytes, copies)) {
         Ok(exported) => (Some(exported), Vec::new()),
         Err(reason) => (None, vec![unreadable(&reason)]),
     }
 }
 
-fn parse_with_tensors(json: &[u8], bytes: &Bytes) -> Result<Exported, String> {
+fn parse_with_tensors(json: &[u8], bytes: &Bytes, copies: Copies) -> Result<Exported, String> {
     let program: schema::Program =
         serde_json::from_slice(json).map_err(|error| format!("its program is no valid JSON: {error}"))?;
     let major = program.schema_version.major;
@@ -67,7 +76,7 @@ fn parse_with_tensors(json: &[u8], bytes: &Bytes) -> Result<Exported, String> {
         ));
     }
     let signature = &program.graph_module.signature;
-    let weights = weights::Weights::of(bytes)?.lifted(signature)?;
+    let weights = weights::Weights::of(bytes, copies)?.lifted(signature)?;
     let state = lower::state(signature);
     let (trace, updates) = lower::lower(&program)?;
     Ok(Exported { trace, weights, state, updates })

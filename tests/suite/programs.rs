@@ -24,6 +24,41 @@ fn what_cannot_be_written_is_refused_with_a_reason() {
     }
 }
 
+/// What is said of how a program cannot be converted, without its level.
+fn refusals(said: &str) -> Vec<&str> {
+    said.lines().filter_map(|line| line.split_once("[OPV006]: ").map(|(_, message)| message)).collect()
+}
+
+#[test]
+fn lint_says_beforehand_what_fix_refuses() {
+    for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write"] {
+        let name = format!("{name}.pt2");
+        let sandbox = Sandbox::new(&[]);
+        sandbox.bring(&format!("tests/models/programs/{name}"), &name);
+        let (_, refused, _) = converted(&name);
+        let free = sandbox.lint(&[&name]);
+        assert_eq!(refusals(&free.stdout), refusals(&refused), "{name}");
+        assert!(!refusals(&refused).is_empty() && free.stdout.contains("warning[OPV006]"), "{name}");
+        let bound = sandbox.lint(&[&name, "--opset", "18"]);
+        assert!(bound.status == 1 && bound.stdout.contains("error[OPV006]"), "{name}: {}", bound.stdout);
+    }
+}
+
+#[test]
+fn lint_says_nothing_of_the_kind_where_fix_converts() {
+    for name in ["buffers.pt2", "buffers.dec.pt2", "input_written.pt2"] {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.bring(&format!("tests/models/programs/{name}"), name);
+        for opset in [None, Some("13"), Some("7")] {
+            let target: Vec<&str> = opset.into_iter().flat_map(|opset| ["--opset", opset]).collect();
+            let linted = sandbox.lint(&[&[name][..], &target].concat());
+            let fixed = sandbox.fix(&[&[name, "-o", "out.onnx"][..], &target].concat());
+            assert_eq!(refusals(&linted.stdout), refusals(&fixed.stderr), "{name} {opset:?}");
+            assert_eq!(fixed.status, i32::from(!refusals(&fixed.stderr).is_empty()), "{name} {opset:?}");
+        }
+    }
+}
+
 #[test]
 fn an_input_that_is_written_into_is_said() {
     let (status, said, model) = converted("input_written.pt2");

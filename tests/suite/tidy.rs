@@ -63,8 +63,8 @@ const LAYERS: [&[&str]; 21] = [
     &["extract"],
     &["import"],
     &["lint"],
-    &["evidence"],
     &["fix"],
+    &["evidence"],
     &["diff"],
     &["trial"],
 ];

@@ -24,8 +24,9 @@ use crate::diag::{Finding, Level, render};
 use crate::files::{Form, ModelFile, Saving};
 use crate::fix::{Options, Outcome, Report, fix};
 use crate::import::import;
+use crate::read::file;
+use crate::read::pt2::{self, Copies};
 use crate::read::sniff::{Kind, sniff};
-use crate::read::{file, pt2};
 use crate::rules::registry::RuleSet;
 
 /// Does what the arguments say, to one model or to each of several.
@@ -300,7 +301,7 @@ fn imported(
     folder: &Path,
     rules: &RuleSet,
 ) -> Result<Result<ModelFile, (Vec<Finding>, Status)>, Failure> {
-    let (program, findings) = pt2::exported(&bytes);
+    let (program, findings) = pt2::exported(&bytes, Copies::Made);
     let is_usable = findings.iter().all(|finding| finding.level < Level::Error);
     let Some(program) = program.filter(|_| is_usable) else { return Ok(Err((findings, Status::Failed))) };
     let model = crash::guard(|| import(&program, rules));

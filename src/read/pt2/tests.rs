@@ -1,6 +1,6 @@
 use std::io::{Cursor, Write};
 
-use super::{exported, read};
+use super::{Copies, exported, read};
 use crate::diag::Level;
 use crate::torch::{Argument, Definition, Size, Trace};
 
@@ -127,7 +127,7 @@ fn check_refused(major: i64, said: &str, weight: Option<&[u8]>, reason: &str) {
         ("NET/data/weights/model_weights_config.json", config.as_bytes()),
     ];
     entries.extend(weight.map(|weight| ("NET/data/weights/weight_0", weight)));
-    let (exported, findings) = exported(&archive(&entries).into());
+    let (exported, findings) = exported(&archive(&entries).into(), Copies::Made);
     assert!(exported.is_none());
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].message, format!("this `torch.export` archive cannot be read: {reason}"));

@@ -10,9 +10,10 @@ use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::Copies;
 use super::meta::elem;
 use super::schema::{Payload, Payloads, Signature, TensorMeta};
-use crate::graph::{ElemType, Tensor};
+use crate::graph::{ElemType, Tensor, TensorData};
 use crate::read::zipped::{inflate, names, open};
 
 /// The lists of tensors are JSON of a few hundred bytes for each.
@@ -21,16 +22,20 @@ const MAX_CONFIG: u64 = 64 << 20;
 /// The most bytes of a tensor that is copied: its elements do not lie one after the other, or are deflated.
 const MAX_COPIED: usize = 1 << 30;
 
+/// A tensor of no more bytes is copied whoever asks: it may be a number that the graph depends on.
+const MAX_SMALL: usize = 4096;
+
 /// The tensors of an archive, by what the signature calls them.
 pub struct Weights {
     bytes: Bytes,
     archive: ZipArchive<Cursor<Bytes>>,
+    copies: Copies,
     /// With the folder that the entry is in.
     payloads: FxHashMap<String, (String, Payload)>,
 }
 
 impl Weights {
-    pub fn of(bytes: &Bytes) -> Result<Weights, String> {
+    pub fn of(bytes: &Bytes, copies: Copies) -> Result<Weights, String> {
         let mut archive = open(bytes.clone())?;
         let mut payloads = FxHashMap::default();
         for name in names(&archive) {
@@ -52,7 +57,7 @@ impl Weights {
         {
             return Err("its tensors are big-endian".to_owned());
         }
-        Ok(Weights { bytes: bytes.clone(), archive, payloads })
+        Ok(Weights { bytes: bytes.clone(), archive, copies, payloads })
     }
 
     /// The tensors that were lifted into inputs, by the names of those.
@@ -85,9 +90,20 @@ impl Weights {
         };
         let path = format!("{folder}/{}", payload.path_name);
         let layout = Layout::of(meta).ok_or("has a type or shape that makes no sense")?;
+        if self.copies == Copies::LeftOut && layout.span > MAX_SMALL && self.is_copied(&path, &layout)? {
+            let elsewhere = TensorData::External(vec![("location".into(), path.into())]);
+            return Ok(Tensor::new(layout.elem, layout.sizes, elsewhere));
+        }
         let data = entry(&self.bytes, &mut self.archive, &path, layout.span)?;
         let raw = if layout.is_plain() { data.slice(..layout.span) } else { layout.gathered(&data)? };
         Ok(Tensor::from_raw(layout.elem, layout.sizes, raw))
+    }
+
+    /// Whether the elements of a tensor are no slice of the file.
+    fn is_copied(&mut self, path: &str, layout: &Layout) -> Result<bool, String> {
+        let entry = self.archive.by_name(path);
+        let entry = entry.map_err(|error| format!("cannot be read from `{path}` ({error})"))?;
+        Ok(entry.compression() != CompressionMethod::Stored || !layout.is_plain())
     }
 }
 
