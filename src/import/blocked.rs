@@ -42,6 +42,9 @@ fn instead(op: &Op) -> String {
             format!("use `{functional}`, which writes nothing, or write into a `clone()`")
         }
         (Some(_), _) => "say what it does by other operators, or bring a rule for it: `--rules`".to_owned(),
+        (None, _) if &*op.namespace == "prim" => {
+            "say it without: what is traced, or exported by `torch.export`, has no loops and branches of Python".to_owned()
+        }
         (None, _) => format!("bring a rule for `{op}`: `--rules`"),
     }
 }

@@ -152,6 +152,9 @@ impl<'t> Builder<'t> {
         if self.computes_complex(node) {
             return self.complex_node(node);
         }
+        if self.recurrent(node)? {
+            return Ok(());
+        }
         let said = argument::called(self, node)?;
         let outputs: Vec<ValueId> =
             node.outputs.iter().map(|&output| self.output(output, Part::Real)).collect();
@@ -265,11 +268,16 @@ impl<'t> Builder<'t> {
         output
     }
 
-    /// A node of ai.onnx with one output.
-    pub fn onnx(&mut self, op: &str, inputs: Vec<Option<ValueId>>, attrs: Vec<Attribute>) -> ValueId {
+    /// A value for what an operator of ai.onnx gives, named after the node that is being said.
+    pub fn unmade(&mut self, op: &str) -> ValueId {
         let name = self.at.and_then(|at| self.trace.node(at).outputs.first().copied());
         let name = name.map_or(Arc::from("value"), |value| self.trace.value(value).name.clone());
-        let output = self.value(&format!("{name}_{}", op.to_lowercase()), Def::Missing);
+        self.value(&format!("{name}_{}", op.to_lowercase()), Def::Missing)
+    }
+
+    /// A node of ai.onnx with one output.
+    pub fn onnx(&mut self, op: &str, inputs: Vec<Option<ValueId>>, attrs: Vec<Attribute>) -> ValueId {
+        let output = self.unmade(op);
         self.add(("", op), inputs, vec![Some(output)], attrs);
         output
     }

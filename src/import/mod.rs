@@ -2,7 +2,7 @@
 //!
 //! The program is first a graph as it stands, whose nodes are of the domain `aten` (`graph`); its writes in place
 //! become values of their own on the way (`functional`). Then rules of the phase `lower` say each node in ONNX
-//! (`lower`). What is left has no form there, and is said at its Python line.
+//! (`lower`). A trace of TorchScript is said as such a program before (`script`). What is left has no form there, and is said at its Python line.
 
 mod alias;
 mod argument;
@@ -13,8 +13,13 @@ mod functional;
 mod graph;
 mod interface;
 mod lower;
+mod overload;
 mod place;
 mod promote;
+mod recurrent;
+mod script;
+
+pub use script::program;
 
 use crate::diag::Finding;
 use crate::graph::Model;

@@ -153,6 +153,25 @@ pub fn elem_by_torch_name(name: &str) -> Option<ElemType> {
     })
 }
 
+/// The element type of a number of PyTorch's, as TorchScript prints them (`c10::ScalarType`).
+pub fn elem_by_number(number: i64) -> Option<ElemType> {
+    Some(match number {
+        0 => ElemType::Uint8,
+        1 => ElemType::Int8,
+        2 => ElemType::Int16,
+        3 => ElemType::Int32,
+        4 => ElemType::Int64,
+        5 => ElemType::Float16,
+        6 => ElemType::Float,
+        7 => ElemType::Double,
+        9 => ElemType::Complex64,
+        10 => ElemType::Complex128,
+        11 => ElemType::Bool,
+        15 => ElemType::Bfloat16,
+        _ => return None,
+    })
+}
+
 /// How a PyTorch user writes the element type: `torch.float64`.
 pub fn torch_dtype(elem: ElemType) -> &'static str {
     match elem {

@@ -10,6 +10,7 @@ from . import runner, tools
 
 # Another folder of archives, each with its inputs and outputs beside it, can be given in the environment.
 CASES = Path(os.environ.get("ATEN_CASES") or tools.ROOT / "tests/models/aten")
+TRACED = tools.ROOT / "tests/models/traced"
 MODELS = tools.ROOT / "tests/models/torch-exports"
 OPSETS = (18, 13)
 # Symbols of the models get these sizes, one after the other.
@@ -22,7 +23,8 @@ def run(options) -> bool:
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
         out = Path(scratch) / "out.onnx"
         for opset in OPSETS:
-            results = [(case.stem, *_case(fix, case, opset, out)) for case in sorted(CASES.glob("*.pt2"))]
+            cases = [*sorted(CASES.glob("*.pt2")), *sorted(TRACED.glob("*.torchir.txt"))]
+            results = [(case.name, *_case(fix, case, opset, out)) for case in cases if _numbers(case).exists()]
             wrong = [f"{name}: {why}" for name, verdict, why in results if verdict == "wrong"]
             right = sum(verdict == "right" for _, verdict, _ in results)
             refused = [f"{name}: {why}" for name, verdict, why in results if verdict == "refused"]
@@ -41,10 +43,10 @@ def run(options) -> bool:
 def _case(fix, case: Path, opset: int, out: Path) -> tuple[str, str]:
     """Whether what comes of an archive computes what PyTorch computed, or why it does not."""
     out.unlink(missing_ok=True)
-    done = tools.run([fix, case, "--opset", opset, "-o", out])
+    done = tools.run([fix, case, *_weights(case), "--opset", opset, "-o", out])
     if done.status != 0:
         return ("wrong" if done.crashed else "refused"), done.last_words()
-    data = np.load(case.with_suffix(".npz"))
+    data = np.load(_numbers(case))
     expected = [data[f"out{index}"] for index in range(sum(name.startswith("out") for name in data))]
     try:
         names = _inputs(out)
@@ -63,6 +65,18 @@ def _case(fix, case: Path, opset: int, out: Path) -> tuple[str, str]:
         if not close:
             return "wrong", "values"
     return "right", ""
+
+
+def _numbers(case: Path) -> Path:
+    """What goes in and what comes out, as PyTorch computed it."""
+    return case.with_name(case.name.removesuffix(".torchir.txt").removesuffix(".pt2") + ".npz")
+
+
+def _weights(case: Path) -> list:
+    """The weights beside a graph that was printed."""
+    kinds = (".pth", ".pt", ".safetensors") if case.suffix == ".txt" else ()
+    found = [_numbers(case).with_suffix(kind) for kind in kinds]
+    return ["--weights", next(path for path in found if path.exists())] if found else []
 
 
 def _in_parts(array: np.ndarray) -> np.ndarray:

@@ -24,6 +24,60 @@ fn what_cannot_be_written_is_refused_with_a_reason() {
     }
 }
 
+/// What is said of a printed graph with such weights; whether a model came of it.
+fn traced(sandbox: &Sandbox, graph: &str, weights: Option<&str>) -> (i32, String, bool) {
+    sandbox.bring(&format!("tests/models/traced/{graph}"), graph);
+    let mut arguments = vec![graph, "-o", "out.onnx"];
+    if let Some(weights) = weights {
+        if !sandbox.path(weights).exists() {
+            sandbox.bring(&format!("tests/models/traced/{weights}"), weights);
+        }
+        arguments.extend(["--weights", weights]);
+    }
+    let ran = sandbox.fix(&arguments);
+    (ran.status, ran.stderr, sandbox.path("out.onnx").exists())
+}
+
+#[test]
+fn a_printed_graph_and_its_weights_are_a_model() {
+    for (name, weights) in
+        [("conv", "conv.pth"), ("attention", "attention.safetensors"), ("writes", "writes.pt")]
+    {
+        let (status, said, made) = traced(&Sandbox::new(&[]), &format!("{name}.torchir.txt"), Some(weights));
+        assert!(status == 0 && made, "{name}: {said}");
+    }
+}
+
+#[test]
+fn a_printed_graph_that_cannot_be_converted_is_refused_with_a_reason() {
+    for (name, graph, weights) in [
+        ("loop", "loop.torchir.txt", None),
+        ("no_weights", "writes.torchir.txt", None),
+        ("other_weights", "writes.torchir.txt", Some("conv.pth")),
+        ("no_types", "writes.pt", None),
+        ("no_graph", "conv.pth", None),
+        ("no_state", "writes.torchir.txt", Some("writes.torchir.txt")),
+        ("not_printed", "writes.pt", Some("conv.pth")),
+    ] {
+        let (status, said, made) = traced(&Sandbox::new(&[]), graph, weights);
+        assert!(status > 0 && !made, "{name}: {said}");
+        snapshot("programs", name, &said);
+    }
+}
+
+#[test]
+fn a_pickle_that_wants_to_run_something_is_refused() {
+    let sandbox = Sandbox::new(&[]);
+    let mut zip = zip::ZipWriter::new(std::fs::File::create(sandbox.path("bad.pth")).expect("a file"));
+    zip.start_file("net/data.pkl", zip::write::SimpleFileOptions::default()).expect("an entry");
+    let pickle = b"\x80\x02}X\x05\x00\x00\x00scalecos\nsystem\nX\x04\x00\x00\x00exit\x85Rs.";
+    std::io::Write::write_all(&mut zip, pickle).expect("its content");
+    zip.finish().expect("an archive");
+    let (status, said, made) = traced(&sandbox, "writes.torchir.txt", Some("bad.pth"));
+    assert!(status == 2 && !made, "{said}");
+    snapshot("programs", "running_pickle", &said);
+}
+
 /// What is said of how a program cannot be converted, without its level.
 fn refusals(said: &str) -> Vec<&str> {
     said.lines().filter_map(|line| line.split_once("[OPV006]: ").map(|(_, message)| message)).collect()

@@ -25,6 +25,11 @@ pub struct Args {
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
+    /// The tensors of a graph of TorchScript that is given as text: a state dict (`.pt`), a TorchScript archive,
+    /// `.safetensors` or `.npz`
+    #[arg(long, value_name = "FILE")]
+    pub weights: Option<PathBuf>,
+
     /// Where to write the result; `-` is standard output
     #[arg(short, long, value_name = "OUTPUT", conflicts_with_all = ["in_place", "check"], help_heading = "Output")]
     pub output: Option<PathBuf>,

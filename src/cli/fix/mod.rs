@@ -3,6 +3,7 @@
 pub mod args;
 mod calibrate;
 pub mod outline;
+mod program;
 mod said;
 pub mod save;
 pub mod verify;
@@ -21,11 +22,9 @@ use super::lint::config::Configs;
 use super::output::{self, Colour};
 use super::{Failure, Status, crash};
 use crate::diag::{Finding, Level, render};
-use crate::files::{Form, ModelFile, Saving};
+use crate::files::{ModelFile, Saving};
 use crate::fix::{Options, Outcome, Report, fix};
-use crate::import::import;
 use crate::read::file;
-use crate::read::pt2::{self, Copies};
 use crate::read::sniff::{Kind, sniff};
 use crate::rules::registry::RuleSet;
 
@@ -131,7 +130,7 @@ fn tasks(args: &Args) -> Result<Vec<Task<'_>>, Failure> {
                 let no_name =
                     || Failure::new("--output-dir: standard input has no name; write to a file with -o");
                 let mut target = folder.join(name.ok_or_else(no_name)?);
-                if target.extension().is_some_and(|extension| extension == "pt2") {
+                if target.extension().is_some_and(|extension| extension == "pt2" || extension == "txt") {
                     target.set_extension("onnx");
                 }
                 Some(target)
@@ -186,10 +185,11 @@ impl Task<'_> {
 
     fn run(&self, args: &Args, content: Option<Bytes>, done: &mut Done) -> Result<Status, Failure> {
         let Settings { catalogue, options } = &*self.settings;
-        let (mut source, is_imported) = match read(self.input, content, catalogue.rules(), done)? {
-            Ok(source) => source,
-            Err(status) => return Ok(status),
-        };
+        let (mut source, is_imported) =
+            match read(self.input, content, args.weights.as_deref(), catalogue.rules(), done)? {
+                Ok(source) => source,
+                Err(status) => return Ok(status),
+            };
         if is_imported && args.in_place {
             return Err(Failure::new(
                 "--in-place: a model cannot take the place of a program; write to a file with -o",
@@ -268,6 +268,7 @@ fn folder_of(path: &Path) -> &Path {
 fn read(
     path: &Path,
     content: Option<Bytes>,
+    weights: Option<&Path>,
     rules: &RuleSet,
     done: &mut Done,
 ) -> Result<Result<(ModelFile, bool), Status>, Failure> {
@@ -277,9 +278,16 @@ fn read(
         (false, _) => (path.to_string_lossy(), file::read(path)),
     };
     let bytes = bytes.map_err(|error| Failure::unreadable(path, &error))?;
-    let is_imported = sniff(&name, &bytes) == Kind::Pt2;
+    let kind = sniff(&name, &bytes);
+    let is_imported = matches!(kind, Kind::Pt2 | Kind::TorchScript);
+    if let Some(weights) = weights.filter(|_| kind != Kind::TorchScript) {
+        return Err(Failure::at(
+            weights,
+            "--weights: only a graph of TorchScript, as text, has its weights elsewhere",
+        ));
+    }
     let opened = match is_imported {
-        true => imported(&name, bytes, folder_of(path), rules)?,
+        true => program::imported(&name, kind, bytes, weights, folder_of(path), rules)?,
         false => ModelFile::read(&name, bytes, folder_of(path)).map_err(|faults| (faults, Status::Failed)),
     };
     Ok(match opened {
@@ -291,27 +299,5 @@ fn read(
             done.say(&name, &findings);
             Err(status)
         }
-    })
-}
-
-/// The model that a program of PyTorch makes; or what keeps it from being one, with the status to end with.
-fn imported(
-    name: &str,
-    bytes: Bytes,
-    folder: &Path,
-    rules: &RuleSet,
-) -> Result<Result<ModelFile, (Vec<Finding>, Status)>, Failure> {
-    let (program, findings) = pt2::exported(&bytes, Copies::Made);
-    let is_usable = findings.iter().all(|finding| finding.level < Level::Error);
-    let Some(program) = program.filter(|_| is_usable) else { return Ok(Err((findings, Status::Failed))) };
-    let model = crash::guard(|| import(&program, rules));
-    let model = model.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
-    let (name, form, folder) = (Arc::from(name), Form::Binary, folder.to_owned());
-    Ok(match model {
-        Ok((model, remarks)) => {
-            let findings = [findings, remarks].concat();
-            Ok(ModelFile { name, model, findings, form, folder, bytes })
-        }
-        Err(blockers) => Err(([findings, blockers].concat(), Status::Found)),
     })
 }

@@ -17,8 +17,23 @@ fn inflate_program(bytes: &[u8], max_inflated: u64) -> Result<Vec<u8>, String> {
     let names = names(&archive);
     let mut programs: Vec<&String> = names.iter().filter(|name| is_program(name)).collect();
     programs.sort();
-    let name = programs.first().ok_or("there is no `models/*.json` in it")?;
+    let name = programs.first().ok_or_else(|| what_else(&names))?;
     Ok(without_infinities(&inflate(&mut archive, name, max_inflated)?))
+}
+
+/// What an archive is in which there is no program.
+fn what_else(names: &[String]) -> &'static str {
+    let has_pickle = names.iter().any(|name| name.ends_with("data.pkl"));
+    match names.iter().any(|name| name.contains("/code/")) {
+        true if has_pickle => {
+            "it is a TorchScript archive, which does not say of what type its values are: write \
+             `str(traced.inlined_graph)` to a text where it is traced, and give the archive as its `--weights`"
+        }
+        false if has_pickle => {
+            "it holds tensors, and no graph: export the module, or give it as the `--weights` of a graph that was printed"
+        }
+        _ => "there is no `models/*.json` in it",
+    }
 }
 
 /// What Python writes beyond JSON, outside of strings: PyTorch up to 2.6 says `Infinity` of a size without a bound.

@@ -3,7 +3,7 @@
 //! Each is an entry of its own, its elements as they lay in memory. What is stored is a slice of the file; what is
 //! deflated is inflated to the length that its type and shape say, and no further.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
@@ -13,14 +13,12 @@ use zip::{CompressionMethod, ZipArchive};
 use super::Copies;
 use super::meta::elem;
 use super::schema::{Payload, Payloads, Signature, TensorMeta};
-use crate::graph::{ElemType, Tensor, TensorData};
+use crate::graph::{Tensor, TensorData};
+use crate::read::storage::{Layout, entry};
 use crate::read::zipped::{inflate, names, open};
 
 /// The lists of tensors are JSON of a few hundred bytes for each.
 const MAX_CONFIG: u64 = 64 << 20;
-
-/// The most bytes of a tensor that is copied: its elements do not lie one after the other, or are deflated.
-const MAX_COPIED: usize = 1 << 30;
 
 /// A tensor of no more bytes is copied whoever asks: it may be a number that the graph depends on.
 const MAX_SMALL: usize = 4096;
@@ -89,14 +87,13 @@ impl Weights {
             return Err("is pickled, which may run anything and is not read".to_owned());
         };
         let path = format!("{folder}/{}", payload.path_name);
-        let layout = Layout::of(meta).ok_or("has a type or shape that makes no sense")?;
+        let layout = layout(meta).ok_or("has a type or shape that makes no sense")?;
         if self.copies == Copies::LeftOut && layout.span > MAX_SMALL && self.is_copied(&path, &layout)? {
             let elsewhere = TensorData::External(vec![("location".into(), path.into())]);
             return Ok(Tensor::new(layout.elem, layout.sizes, elsewhere));
         }
         let data = entry(&self.bytes, &mut self.archive, &path, layout.span)?;
-        let raw = if layout.is_plain() { data.slice(..layout.span) } else { layout.gathered(&data)? };
-        Ok(Tensor::from_raw(layout.elem, layout.sizes, raw))
+        layout.tensor(&data)
     }
 
     /// Whether the elements of a tensor are no slice of the file.
@@ -107,97 +104,10 @@ impl Weights {
     }
 }
 
-/// The first bytes of an entry, as many as are needed.
-fn entry(
-    bytes: &Bytes,
-    archive: &mut ZipArchive<Cursor<Bytes>>,
-    path: &str,
-    length: usize,
-) -> Result<Bytes, String> {
-    let mut entry =
-        archive.by_name(path).map_err(|error| format!("cannot be read from `{path}` ({error})"))?;
-    let too_short = || format!("needs {length} bytes, and `{path}` has fewer");
-    if entry.compression() == CompressionMethod::Stored {
-        let start = entry.data_start().and_then(|start| usize::try_from(start).ok());
-        let size = usize::try_from(entry.size()).unwrap_or(usize::MAX);
-        let end = start.and_then(|start| start.checked_add(length)).filter(|&end| end <= bytes.len());
-        return match (start, end) {
-            (Some(start), Some(end)) if length <= size => Ok(bytes.slice(start..end)),
-            _ => Err(too_short()),
-        };
-    }
-    if length > MAX_COPIED {
-        return Err(format!("is deflated in `{path}`, to more than {MAX_COPIED} bytes"));
-    }
-    let mut content = Vec::new();
-    let read = entry.by_ref().take(length as u64).read_to_end(&mut content);
-    let read = read.map_err(|error| format!("is damaged in `{path}` ({error})"))?;
-    if read < length { Err(too_short()) } else { Ok(content.into()) }
-}
-
-/// Where the elements of a tensor lie in its storage.
-struct Layout {
-    elem: ElemType,
-    width: usize,
-    sizes: Vec<i64>,
-    strides: Vec<i64>,
-    offset: usize,
-    /// How many bytes of the storage it reaches to.
-    span: usize,
-}
-
-impl Layout {
-    fn of(meta: &TensorMeta) -> Option<Layout> {
-        let elem = elem(meta.dtype)?;
-        let width = elem.bits()? / 8;
-        let ints =
-            |list: &[Json]| list.iter().map(|item| item.get("as_int")?.as_i64()).collect::<Option<Vec<_>>>();
-        let (sizes, strides) = (ints(&meta.sizes)?, ints(&meta.strides)?);
-        let offset = meta.storage_offset.get("as_int").and_then(Json::as_i64).unwrap_or(0);
-        if sizes.len() != strides.len() || sizes.iter().chain(&strides).any(|&number| number < 0) {
-            return None;
-        }
-        let is_empty = sizes.contains(&0);
-        let last = sizes.iter().zip(&strides).try_fold(offset, |last, (size, stride)| {
-            last.checked_add(size.saturating_sub(1).checked_mul(*stride)?)
-        })?;
-        let reached = if is_empty { 0 } else { usize::try_from(last).ok()?.checked_add(1)? };
-        let span = reached.checked_mul(width)?;
-        Some(Layout { elem, width, sizes, strides, offset: usize::try_from(offset).ok()?, span })
-    }
-
-    /// Whether the elements lie in row-major order from the start.
-    fn is_plain(&self) -> bool {
-        let mut expected = 1i64;
-        let dense = self.sizes.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
-            let fits = size == 1 || stride == expected;
-            expected = expected.saturating_mul(size);
-            fits
-        });
-        self.span == 0 || dense && self.offset == 0
-    }
-
-    /// The elements in row-major order.
-    fn gathered(&self, data: &[u8]) -> Result<Bytes, String> {
-        let bytes =
-            self.sizes.iter().try_fold(self.width, |all, &size| all.checked_mul(usize::try_from(size).ok()?));
-        let Some(bytes) = bytes.filter(|&bytes| bytes <= MAX_COPIED) else {
-            return Err("repeats its elements too often".to_owned());
-        };
-        let mut raw = Vec::with_capacity(bytes);
-        let mut at = vec![0i64; self.sizes.len()];
-        while raw.len() < bytes {
-            let place: i64 = at.iter().zip(&self.strides).map(|(index, stride)| index * stride).sum();
-            let start = (self.offset + place as usize) * self.width;
-            raw.extend_from_slice(data.get(start..start + self.width).ok_or("lies outside of its storage")?);
-            for axis in (0..at.len()).rev() {
-                at[axis] += 1;
-                if at[axis] < self.sizes[axis] {
-                    break;
-                }
-                at[axis] = 0;
-            }
-        }
-        Ok(raw.into())
-    }
+/// Where the elements of a tensor lie, as an archive says it.
+fn layout(meta: &TensorMeta) -> Option<Layout> {
+    let ints =
+        |list: &[Json]| list.iter().map(|item| item.get("as_int")?.as_i64()).collect::<Option<Vec<_>>>();
+    let offset = meta.storage_offset.get("as_int").and_then(Json::as_i64).unwrap_or(0);
+    Layout::new(elem(meta.dtype)?, ints(&meta.sizes)?, ints(&meta.strides)?, offset)
 }

@@ -75,11 +75,24 @@ pub fn signature(name: &str) -> Option<&'static Signature> {
     SIGNATURES.get(name.strip_prefix(COMPLEX).unwrap_or(name)).map(|&index| &ALL[index])
 }
 
+/// The signatures of all operators of a name: `add.Scalar` and `add.Tensor` for `add`.
+pub fn overloads(base: &str) -> impl Iterator<Item = &'static Signature> {
+    OVERLOADS.get(base).into_iter().flatten().map(|&index| &ALL[index])
+}
+
 static ALL: LazyLock<Vec<Signature>> =
     LazyLock::new(|| include_str!("signatures.txt").lines().filter_map(parse::signature).collect());
 
 static SIGNATURES: LazyLock<FxHashMap<&str, usize>> =
     LazyLock::new(|| ALL.iter().enumerate().map(|(index, signature)| (signature.name, index)).collect());
+
+static OVERLOADS: LazyLock<FxHashMap<&str, Vec<usize>>> = LazyLock::new(|| {
+    let mut overloads: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (index, signature) in ALL.iter().enumerate() {
+        overloads.entry(signature.name.split('.').next().unwrap_or_default()).or_default().push(index);
+    }
+    overloads
+});
 
 #[cfg(test)]
 mod tests {

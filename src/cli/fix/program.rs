@@ -1,0 +1,86 @@
+//! What PyTorch recorded, as a model.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::cli::{Failure, Status, crash};
+use crate::diag::{Finding, Level, Place, known};
+use crate::files::{Form, ModelFile};
+use crate::import::{import, program};
+use crate::read::pt2::{self, Copies, Exported};
+use crate::read::sniff::Kind;
+use crate::read::{file, state, torchscript};
+use crate::rules::registry::RuleSet;
+use crate::torch::Origin;
+
+/// What keeps a program from being a model, with the status to end with.
+type Refused = (Vec<Finding>, Status);
+
+/// The model that a program of PyTorch makes.
+pub fn imported(
+    name: &str,
+    kind: Kind,
+    bytes: Bytes,
+    weights: Option<&Path>,
+    folder: &Path,
+    rules: &RuleSet,
+) -> Result<Result<ModelFile, Refused>, Failure> {
+    let read = match kind {
+        Kind::TorchScript => traced(&bytes, weights)?,
+        _ => exported(&bytes),
+    };
+    let (program, findings) = match read {
+        Ok(read) => read,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let model = crash::guard(|| import(&program, rules));
+    let model = model.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
+    let (name, form, folder) = (Arc::from(name), Form::Binary, folder.to_owned());
+    Ok(match model {
+        Ok((model, remarks)) => {
+            let findings = [findings, remarks].concat();
+            Ok(ModelFile { name, model, findings, form, folder, bytes })
+        }
+        Err(blockers) => Err(([findings, blockers].concat(), Status::Found)),
+    })
+}
+
+/// What `torch.export.save` wrote.
+fn exported(bytes: &Bytes) -> Result<(Exported, Vec<Finding>), Refused> {
+    let (program, findings) = pt2::exported(bytes, Copies::Made);
+    let is_usable = findings.iter().all(|finding| finding.level < Level::Error);
+    match program.filter(|_| is_usable) {
+        Some(program) => Ok((program, findings)),
+        None => Err((findings, Status::Failed)),
+    }
+}
+
+/// A graph of TorchScript as text, with its weights in a file of their own.
+fn traced(
+    text: &Bytes,
+    weights: Option<&Path>,
+) -> Result<Result<(Exported, Vec<Finding>), Refused>, Failure> {
+    let weights = match weights {
+        None => None,
+        Some(path) => {
+            let bytes = file::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+            Some(state::read(&bytes).map_err(|why| Failure::at(path, format!("--weights: {why}")))?)
+        }
+    };
+    let (mut traces, unread) = torchscript::read(&String::from_utf8_lossy(text));
+    let refused = |why: &str| known::UNREADABLE_PART.at(Level::Error).finding(why, Place::File);
+    let why = match traces.as_slice() {
+        [trace] if trace.origin != Origin::TorchScript => {
+            "this graph is in operators of ONNX already: its exporter printed it on the way to a model"
+        }
+        [trace] if !trace.complete => "this graph is not there in full",
+        [_] => "",
+        _ => "there is more than one graph in this text: leave the one that is meant",
+    };
+    let Some(trace) = traces.pop().filter(|_| why.is_empty()) else {
+        return Ok(Err(([unread, vec![refused(why)]].concat(), Status::Failed)));
+    };
+    Ok(program(trace, weights.as_ref()).map_err(|blockers| (blockers, Status::Found)))
+}

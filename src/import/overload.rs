@@ -1,0 +1,86 @@
+//! Which operator is meant by a name that stands without its overload, as TorchScript prints it.
+
+use crate::schema::aten::{self, Kind, Param, Signature};
+use crate::torch::types::elem_by_number;
+use crate::torch::{Argument, Input, Trace, Type};
+
+/// The operator of a call, with the arguments that it knows, by their names; `None` where no overload takes them.
+///
+/// All arguments are there, in their order: TorchScript leaves no default out.
+pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'static Signature, Vec<Input>)> {
+    let candidates = || aten::overloads(name).filter(|it| it.params.len() + left_out(it) == given.len());
+    let fits = |signature: &&Signature, numbers: bool| {
+        signature.params.iter().zip(given).all(|(param, given)| fits(trace, param, given, numbers))
+    };
+    // A number may stand where a tensor does, if there is no operator for numbers.
+    let found = candidates().find(|it| fits(it, false)).or_else(|| candidates().find(|it| fits(it, true)))?;
+    let input = |(param, given): (&Param, &Argument)| Input {
+        name: Some(param.name.into()),
+        argument: match (param.kind, given) {
+            (Kind::Elem, Argument::Int(number)) => {
+                elem_by_number(*number).map_or_else(|| given.clone(), Argument::Elem)
+            }
+            _ => given.clone(),
+        },
+    };
+    let mut inputs: Vec<Input> = found.params.iter().zip(given).map(input).collect();
+    // A format that is not the plain one may take a copy.
+    let format =
+        given.get(inputs.len()).filter(|format| !matches!(format, Argument::None | Argument::Int(0)));
+    if name == "contiguous"
+        && let Some(format) = format
+    {
+        inputs.push(Input { name: Some("memory_format".into()), argument: format.clone() });
+    }
+    Some((found, inputs))
+}
+
+/// How many arguments there are behind those that signatures keep: where and how a tensor lies in memory.
+fn left_out(signature: &Signature) -> usize {
+    let base = signature.name.split('.').next().unwrap_or_default();
+    let has_elem = signature.params.iter().any(|param| param.kind == Kind::Elem);
+    let has_tensor = signature.params.iter().any(|param| param.kind == Kind::Tensor);
+    match base {
+        "clone" | "contiguous" | "copy" => 1,
+        _ if base.ends_with("_like") && has_elem => 4,
+        _ if base.starts_with("new_") && has_elem => 3,
+        _ if has_elem && !has_tensor => 3,
+        _ => 0,
+    }
+}
+
+fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
+    let ty = |given: &Argument| match given {
+        Argument::Value(value) => Some(&trace.value(*value).ty),
+        _ => None,
+    };
+    let is_tensor = |given: &Argument| matches!(ty(given), Some(Type::Tensor(_)));
+    let is_number = |given: &Argument| match given {
+        Argument::Int(_) | Argument::Float(_) | Argument::Bool(_) => true,
+        _ => matches!(ty(given), Some(Type::Int | Type::Float | Type::Bool)),
+    };
+    let is_int = |given: &Argument| {
+        matches!(given, Argument::Int(_))
+            || matches!(ty(given), Some(Type::Int))
+            || numbers && is_tensor(given)
+    };
+    match (given, param.kind, param.is_list) {
+        (Argument::None, ..) => param.is_optional,
+        (Argument::List(members), Kind::Tensor, true) => members
+            .iter()
+            .all(|member| is_tensor(member) || aten::is_sparse(param) && *member == Argument::None),
+        (Argument::List(members), Kind::Int, true) => members.iter().all(is_int),
+        (Argument::List(members), Kind::Bool, true) => {
+            members.iter().all(|member| matches!(member, Argument::Bool(_) | Argument::Int(_)))
+        }
+        (Argument::List(members), Kind::Float | Kind::Scalar, true) => members.iter().all(is_number),
+        (_, _, true) => false,
+        (_, Kind::Tensor, _) => is_tensor(given) || numbers && is_number(given),
+        (_, Kind::Int, _) => is_int(given),
+        (_, Kind::Bool, _) => matches!(given, Argument::Bool(_)),
+        (_, Kind::Float, _) => matches!(given, Argument::Float(_) | Argument::Int(_)),
+        (_, Kind::Scalar, _) => is_number(given) || numbers && is_tensor(given),
+        (_, Kind::Str, _) => matches!(given, Argument::Str(_)),
+        (_, Kind::Elem, _) => matches!(given, Argument::Int(_) | Argument::Elem(_)),
+    }
+}

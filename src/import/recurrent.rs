@@ -1,0 +1,222 @@
+//! Recurrent networks of any number of layers: for each layer, a node of ONNX.
+//!
+//! Its number of weights is that of its layers, so that no rule can name them.
+
+use super::complex::Part;
+use super::graph::Builder;
+use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
+use crate::torch::{Argument, Node, Type};
+
+/// A kind of cell: what ONNX calls it, and in which order it has PyTorch's gates.
+struct Cell {
+    op: &'static str,
+    gates: &'static [i64],
+    activation: Option<&'static str>,
+}
+
+fn cell(name: &str) -> Option<Cell> {
+    let (op, gates, activation) = match name {
+        // PyTorch: input, forget, cell, output; ONNX: input, output, forget, cell.
+        "lstm" => ("LSTM", &[0, 3, 1, 2][..], None),
+        // PyTorch: reset, update, new; ONNX: update, reset, hidden.
+        "gru" => ("GRU", &[1, 0, 2][..], None),
+        "rnn_tanh" => ("RNN", &[0][..], Some("Tanh")),
+        "rnn_relu" => ("RNN", &[0][..], Some("Relu")),
+        _ => return None,
+    };
+    Some(Cell { op, gates, activation })
+}
+
+/// What a call says besides its tensors.
+struct Net {
+    cell: Cell,
+    has_biases: bool,
+    /// One, or two: there and back.
+    directions: usize,
+    /// The size of what is handed from step to step.
+    hidden: i64,
+}
+
+impl Builder<'_> {
+    /// Says a recurrent network; `false` where the node is none.
+    pub fn recurrent(&mut self, node: &Node) -> Result<bool, String> {
+        let Some(cell) = node.op.aten().and_then(cell).filter(|_| &*node.op.overload == "input") else {
+            return Ok(false);
+        };
+        let has_cells = cell.op == "LSTM";
+        let argument = |position: usize, name: &str| {
+            self.trace
+                .argument(node, position, name)
+                .ok_or_else(|| format!("its argument `{name}` is missing"))
+        };
+        let flag = |position: usize, name: &str| {
+            let flag = self.trace.bool(argument(position, name)?);
+            flag.ok_or_else(|| format!("`{name}` is not known"))
+        };
+        let list = |position: usize, name: &str| {
+            let list = self.trace.list(argument(position, name)?);
+            Ok::<_, String>(list.ok_or_else(|| format!("`{name}` is no list"))?.to_vec())
+        };
+        let (has_biases, trains) = (flag(3, "has_biases")?, flag(6, "train")?);
+        let (is_bidirectional, is_batch_first) = (flag(7, "bidirectional")?, flag(8, "batch_first")?);
+        let layers =
+            self.trace.int(argument(4, "num_layers")?).and_then(|layers| usize::try_from(layers).ok());
+        let layers = layers.filter(|&layers| layers > 0).ok_or("its number of layers is not known")?;
+        let drops =
+            !matches!(self.trace.see(argument(5, "dropout")?), Argument::Float(0.0) | Argument::Int(0));
+        if trains && drops && layers > 1 {
+            return Err("it drops at random between its layers: call `.eval()` first".to_owned());
+        }
+        let input = argument(0, "input")?.clone();
+        let states = if has_cells { list(1, "hx")? } else { vec![argument(1, "hx")?.clone()] };
+        let weights = list(2, "params")?;
+        let ty = |argument: &Argument| match self
+            .trace
+            .as_value(argument)
+            .map(|value| &self.trace.value(value).ty)
+        {
+            Some(Type::Tensor(tensor)) => Some(tensor),
+            _ => None,
+        };
+        let unknown = "the types of its inputs are not known";
+        let (elem, rank) = ty(&input).and_then(|ty| Some((ty.elem?, ty.rank()?))).ok_or(unknown)?;
+        let hidden =
+            weights.get(1).and_then(ty).and_then(|ty| ty.shape.as_ref()?.last()?.fixed()).ok_or(unknown)?;
+        let directions = if is_bidirectional { 2 } else { 1 };
+        let each = if has_biases { 4 } else { 2 };
+        if layers.checked_mul(directions * each) != Some(weights.len()) {
+            return Err("it projects what it hands on (`proj_size`)".to_owned());
+        }
+        let net = Net { cell, has_biases, directions, hidden };
+        let mut x = self.computed(&input)?;
+        let mut states = states.iter().map(|state| self.computed(state)).collect::<Result<Vec<_>, _>>()?;
+        let batch = self.constant(Tensor::int64s(vec![1], &[1]));
+        let is_single = rank == 2;
+        if is_single {
+            let unsqueezed = |builder: &mut Self, value| {
+                builder.onnx("Unsqueeze", vec![Some(value), Some(batch)], Vec::new())
+            };
+            x = unsqueezed(self, x);
+            states = states.into_iter().map(|state| unsqueezed(self, state)).collect();
+        } else if is_batch_first {
+            x = self.swapped(x, &[1, 0, 2]);
+        }
+        let mut finals: Vec<Vec<Option<ValueId>>> = vec![Vec::new(); states.len()];
+        let per_layer = weights.len() / layers;
+        for (layer, weights) in weights.chunks(per_layer).enumerate() {
+            let weights =
+                weights.iter().map(|weight| self.computed(weight)).collect::<Result<Vec<_>, _>>()?;
+            let [y, ends @ ..] = &*self.layer(&net, x, &states, &weights, layer) else { return Ok(false) };
+            x = *y;
+            for (all, &end) in finals.iter_mut().zip(ends) {
+                all.push(Some(end));
+            }
+        }
+        if !is_single && is_batch_first {
+            x = self.swapped(x, &[1, 0, 2]);
+        }
+        let finals = finals.into_iter().map(|ends| self.joined(ends, 0)).collect::<Vec<_>>();
+        for (&output, value) in node.outputs.iter().zip([x].into_iter().chain(finals)) {
+            let value = match is_single {
+                true => self.onnx("Squeeze", vec![Some(value), Some(batch)], Vec::new()),
+                false => value,
+            };
+            let made = self.output(output, Part::Real);
+            let to = vec![Attribute::new("to", AttrValue::Int(i64::from(elem.number())))];
+            self.add(("", "Cast"), vec![Some(value)], vec![Some(made)], to);
+            self.define(output, Part::Real, made);
+        }
+        Ok(true)
+    }
+
+    /// What a layer gives: a value for each step, and the states that it ends with.
+    fn layer(
+        &mut self,
+        net: &Net,
+        x: ValueId,
+        states: &[ValueId],
+        weights: &[ValueId],
+        layer: usize,
+    ) -> Vec<ValueId> {
+        let each = weights.len() / net.directions;
+        let mut parts: [Vec<Option<ValueId>>; 3] = Default::default();
+        for weights in weights.chunks(each) {
+            let weights: Vec<ValueId> = weights.iter().map(|&weight| self.reordered(net, weight)).collect();
+            parts[0].push(weights.first().copied());
+            parts[1].push(weights.get(1).copied());
+            if net.has_biases {
+                let biases = weights.iter().skip(2).copied().map(Some).collect();
+                parts[2].push(Some(self.joined(biases, 0)));
+            }
+        }
+        let zero = self.constant(Tensor::int64s(vec![1], &[0]));
+        let parts = parts.map(|directions| {
+            let stacked = directions
+                .into_iter()
+                .map(|one| Some(self.onnx("Unsqueeze", vec![one, Some(zero)], Vec::new())));
+            let stacked: Vec<_> = stacked.collect();
+            (!stacked.is_empty()).then(|| self.joined(stacked, 0))
+        });
+        let [from, to] = [layer, layer + 1].map(|layer| (layer * net.directions) as i64);
+        let starts = states.iter().map(|&state| Some(self.sliced(state, from, to))).collect::<Vec<_>>();
+        let inputs = [Some(x)].into_iter().chain(parts).chain([None]).chain(starts).collect();
+        let direction: &'static [u8] = if net.directions == 2 { b"bidirectional" } else { b"forward" };
+        let mut attrs = vec![
+            Attribute::new("direction", AttrValue::String(direction.into())),
+            Attribute::new("hidden_size", AttrValue::Int(net.hidden)),
+        ];
+        if net.cell.op == "GRU" {
+            attrs.push(Attribute::new("linear_before_reset", AttrValue::Int(1)));
+        }
+        if let Some(activation) = net.cell.activation {
+            let each = vec![activation.as_bytes().into(); net.directions];
+            attrs.push(Attribute::new("activations", AttrValue::Strings(each)));
+        }
+        let made: Vec<ValueId> = (0..=states.len()).map(|_| self.unmade(net.cell.op)).collect();
+        self.add(("", net.cell.op), inputs, made.iter().copied().map(Some).collect(), attrs);
+        // Steps, directions, batch, size: what both directions give stands side by side.
+        let moved = self.swapped(made[0], &[0, 2, 1, 3]);
+        let shape = self.constant(Tensor::int64s(vec![3], &[0, 0, net.directions as i64 * net.hidden]));
+        let y = self.onnx("Reshape", vec![Some(moved), Some(shape)], Vec::new());
+        [y].into_iter().chain(made.into_iter().skip(1)).collect()
+    }
+
+    /// A weight or bias with its gates in the order of ONNX.
+    fn reordered(&mut self, net: &Net, weight: ValueId) -> ValueId {
+        let gates = net.cell.gates.iter();
+        let gates =
+            gates.map(|gate| Some(self.sliced(weight, gate * net.hidden, (gate + 1) * net.hidden))).collect();
+        self.joined(gates, 0)
+    }
+
+    /// A tensor in a type that recurrent networks are computed in.
+    fn computed(&mut self, argument: &Argument) -> Result<ValueId, String> {
+        let value = super::argument::operand(self, argument)?.ok_or("a tensor of it is missing")?;
+        match self.known(value).0 {
+            Some(ElemType::Float | ElemType::Double) => Ok(value),
+            Some(ElemType::Float16 | ElemType::Bfloat16) => {
+                let to = Attribute::new("to", AttrValue::Int(i64::from(ElemType::Float.number())));
+                Ok(self.onnx("Cast", vec![Some(value)], vec![to]))
+            }
+            _ => Err("it computes with what is no float".to_owned()),
+        }
+    }
+
+    fn sliced(&mut self, value: ValueId, from: i64, to: i64) -> ValueId {
+        let [from, to, axis] =
+            [from, to, 0].map(|number| Some(self.constant(Tensor::int64s(vec![1], &[number]))));
+        self.onnx("Slice", vec![Some(value), from, to, axis], Vec::new())
+    }
+
+    fn swapped(&mut self, value: ValueId, perm: &[i64]) -> ValueId {
+        self.onnx(
+            "Transpose",
+            vec![Some(value)],
+            vec![Attribute::new("perm", AttrValue::Ints(perm.to_vec()))],
+        )
+    }
+
+    fn joined(&mut self, parts: Vec<Option<ValueId>>, axis: i64) -> ValueId {
+        self.onnx("Concat", parts, vec![Attribute::new("axis", AttrValue::Int(axis))])
+    }
+}

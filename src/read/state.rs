@@ -1,0 +1,226 @@
+//! Weights alone: a state dict as `torch.save` writes it, a TorchScript archive, `.safetensors`, `.npz`.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
+use serde_json::Value as Json;
+use zip::ZipArchive;
+
+use super::pickle::{self, Id, Object, Pickle};
+use super::storage::{Layout, entry};
+use super::{npz, zipped};
+use crate::graph::{ElemType, Tensor};
+
+/// Tensors by the path of modules that leads to each: `encoder.0.weight`.
+pub type State = FxHashMap<String, Tensor>;
+
+/// The pickle of a file says of each tensor some hundred bytes.
+const MAX_PICKLE: u64 = 64 << 20;
+
+/// Dictionaries and modules nested deeper than this are none of a network.
+const MAX_DEPTH: usize = 64;
+
+/// No more objects are looked at: a few may be members of each other many times over.
+const MAX_VISITED: usize = 1 << 22;
+
+/// The tensors of a file.
+///
+/// # Errors
+/// What of it cannot be read, in half a sentence.
+pub fn read(bytes: &Bytes) -> Result<State, String> {
+    if !bytes.starts_with(b"PK\x03\x04") {
+        return safetensors(bytes);
+    }
+    let mut archive = zipped::open(bytes.clone())?;
+    let names = zipped::names(&archive);
+    let Some(pickle) = names.iter().find(|name| is_file(name, "data.pkl")) else {
+        return Ok(npz::read(bytes)?.into_iter().collect());
+    };
+    if let Some(order) = names.iter().find(|name| is_file(name, "byteorder"))
+        && zipped::inflate(&mut archive, order, MAX_PICKLE)?.starts_with(b"big")
+    {
+        return Err("its tensors are big-endian".to_owned());
+    }
+    let content = zipped::inflate(&mut archive, pickle, MAX_PICKLE)?;
+    let objects = pickle::read(&content).map_err(|why| format!("`{pickle}` {why}"))?;
+    let folder = pickle.trim_end_matches("data.pkl").to_owned();
+    let mut reader = Reader { pickle: &objects, bytes, archive, folder, state: State::default(), visited: 0 };
+    reader.visit(objects.root, &mut Vec::new())?;
+    Ok(reader.state)
+}
+
+fn is_file(entry: &str, name: &str) -> bool {
+    entry.strip_suffix(name).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+}
+
+/// Finds the tensors of a pickle.
+struct Reader<'a> {
+    pickle: &'a Pickle,
+    bytes: &'a Bytes,
+    archive: ZipArchive<Cursor<Bytes>>,
+    /// That the pickle is in.
+    folder: String,
+    state: State,
+    visited: usize,
+}
+
+impl Reader<'_> {
+    fn visit(&mut self, id: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
+        self.visited += 1;
+        if path.len() > MAX_DEPTH || self.visited > MAX_VISITED {
+            return Err("its objects hold each other too often".to_owned());
+        }
+        match self.pickle.get(id).clone() {
+            Object::Dict(members) => {
+                for (key, value) in members {
+                    if let Object::Str(key) = self.pickle.get(key) {
+                        // What holds more than the state of a network has it by this name.
+                        let is_whole = path.is_empty() && &**key == "state_dict";
+                        path.extend((!is_whole).then(|| key.clone()));
+                        let depth = path.len();
+                        self.visit(value, path)?;
+                        path.truncate(depth - usize::from(!is_whole));
+                    }
+                }
+                Ok(())
+            }
+            Object::Instance(class, state) => match (self.name(class), state) {
+                (name, Some(state)) if name.starts_with("__torch__") => self.visit(state, path),
+                (name, Some(_)) => Err(refused(name)),
+                (_, None) => Ok(()),
+            },
+            Object::Call(callee, arguments) => self.call(callee, arguments, path),
+            _ => Ok(()),
+        }
+    }
+
+    /// A call that is known to rebuild a tensor.
+    fn call(&mut self, callee: Id, arguments: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
+        let arguments = self.list(arguments).to_vec();
+        match self.name(callee) {
+            "collections OrderedDict" => Ok(()),
+            "torch._utils _rebuild_parameter" | "torch._utils _rebuild_parameter_with_state" => {
+                let parameter = *arguments.first().ok_or("rebuilds a parameter of nothing")?;
+                self.visit(parameter, path)
+            }
+            "torch._utils _rebuild_tensor_v2" | "torch._utils _rebuild_tensor" => {
+                let name = path.join(".");
+                let tensor = self.tensor(&arguments).map_err(|why| format!("the tensor `{name}` {why}"))?;
+                self.state.insert(name, tensor);
+                Ok(())
+            }
+            // Numbers in lists, as TorchScript writes them.
+            name if name.starts_with("torch.jit._pickle build_") => Ok(()),
+            name => Err(refused(name)),
+        }
+    }
+
+    /// `(storage, offset, sizes, strides, …)`
+    fn tensor(&mut self, arguments: &[Id]) -> Result<Tensor, String> {
+        let nonsense = || "has a type or shape that makes no sense".to_owned();
+        let &[storage, offset, sizes, strides, ..] = arguments else { return Err(nonsense()) };
+        let Object::Persistent(storage) = self.pickle.get(storage) else { return Err(nonsense()) };
+        let &[_, class, key, ..] = self.list(*storage) else { return Err(nonsense()) };
+        let elem = elem(self.name(class))
+            .ok_or_else(|| format!("is of `{}`, which is not read here", self.name(class)))?;
+        let (Object::Str(key), Object::Int(offset)) = (self.pickle.get(key), self.pickle.get(offset)) else {
+            return Err(nonsense());
+        };
+        let (sizes, strides) = (self.ints(sizes), self.ints(strides));
+        let layout =
+            sizes.zip(strides).and_then(|(sizes, strides)| Layout::new(elem, sizes, strides, *offset));
+        let layout = layout.ok_or_else(nonsense)?;
+        let path = format!("{}data/{key}", self.folder);
+        let data = entry(self.bytes, &mut self.archive, &path, layout.span)?;
+        layout.tensor(&data)
+    }
+
+    fn list(&self, id: Id) -> &[Id] {
+        match self.pickle.get(id) {
+            Object::List(members) => members,
+            _ => &[],
+        }
+    }
+
+    fn ints(&self, id: Id) -> Option<Vec<i64>> {
+        let int = |&id: &Id| match self.pickle.get(id) {
+            Object::Int(int) => Some(*int),
+            _ => None,
+        };
+        self.list(id).iter().map(int).collect()
+    }
+
+    fn name(&self, id: Id) -> &str {
+        match self.pickle.get(id) {
+            Object::Name(name) => name,
+            _ => "",
+        }
+    }
+}
+
+fn refused(name: &str) -> String {
+    format!("it holds more than tensors and wants to run `{}`, which is not done", name.replace(' ', "."))
+}
+
+/// The elements of a storage.
+fn elem(class: &str) -> Option<ElemType> {
+    Some(match class.strip_prefix("torch ")?.strip_suffix("Storage")? {
+        "Float" => ElemType::Float,
+        "Double" => ElemType::Double,
+        "Half" => ElemType::Float16,
+        "BFloat16" => ElemType::Bfloat16,
+        "Long" => ElemType::Int64,
+        "Int" => ElemType::Int32,
+        "Short" => ElemType::Int16,
+        "Char" => ElemType::Int8,
+        "Byte" => ElemType::Uint8,
+        "Bool" => ElemType::Bool,
+        "ComplexFloat" => ElemType::Complex64,
+        "ComplexDouble" => ElemType::Complex128,
+        _ => return None,
+    })
+}
+
+/// A length, a header of JSON of that length, and the elements.
+fn safetensors(bytes: &Bytes) -> Result<State, String> {
+    let unknown = || "it is no state dict of `torch.save`, no `.safetensors` and no `.npz`".to_owned();
+    let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(unknown)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| unknown())?;
+    let header = rest.get(..length).filter(|header| header.starts_with(b"{")).ok_or_else(unknown)?;
+    let header: serde_json::Map<String, Json> =
+        serde_json::from_slice(header).map_err(|error| format!("its header is no valid JSON: {error}"))?;
+    let data = bytes.slice(8 + length..);
+    let tensors = header.into_iter().filter(|(name, _)| name != "__metadata__");
+    tensors
+        .map(|(name, said)| match safe_tensor(&said, &data) {
+            Some(tensor) => Ok((name, tensor)),
+            None => Err(format!("the tensor `{name}` has a type, shape or place that makes no sense")),
+        })
+        .collect()
+}
+
+/// `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`
+fn safe_tensor(said: &Json, data: &Bytes) -> Option<Tensor> {
+    let elem = match said.get("dtype")?.as_str()? {
+        "F64" => ElemType::Double,
+        "F32" => ElemType::Float,
+        "F16" => ElemType::Float16,
+        "BF16" => ElemType::Bfloat16,
+        "I64" => ElemType::Int64,
+        "I32" => ElemType::Int32,
+        "I16" => ElemType::Int16,
+        "I8" => ElemType::Int8,
+        "U8" => ElemType::Uint8,
+        "BOOL" => ElemType::Bool,
+        _ => return None,
+    };
+    let ints = |key: &str| said.get(key)?.as_array()?.iter().map(Json::as_i64).collect::<Option<Vec<_>>>();
+    let (dims, place) = (ints("shape")?, ints("data_offsets")?);
+    let &[start, end] = &*place else { return None };
+    let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
+    let is_inside = start <= end && end <= data.len() && dims.iter().all(|&dim| dim >= 0);
+    let tensor = is_inside.then(|| Tensor::from_raw(elem, dims, data.slice(start..end)))?;
+    (tensor.byte_len() == Some(end - start)).then_some(tensor)
+}

@@ -1,0 +1,112 @@
+//! Tensors as PyTorch stores them: an entry of a zip file for the elements, sizes and strides beside it.
+
+use std::io::{Cursor, Read};
+
+use bytes::Bytes;
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::graph::{ElemType, Tensor};
+
+/// The most bytes of a tensor that is copied: its elements do not lie one after the other, or are deflated.
+const MAX_COPIED: usize = 1 << 30;
+
+/// The first bytes of an entry, as many as are needed.
+pub fn entry(
+    bytes: &Bytes,
+    archive: &mut ZipArchive<Cursor<Bytes>>,
+    path: &str,
+    length: usize,
+) -> Result<Bytes, String> {
+    let mut entry =
+        archive.by_name(path).map_err(|error| format!("cannot be read from `{path}` ({error})"))?;
+    let too_short = || format!("needs {length} bytes, and `{path}` has fewer");
+    if entry.compression() == CompressionMethod::Stored {
+        let start = entry.data_start().and_then(|start| usize::try_from(start).ok());
+        let size = usize::try_from(entry.size()).unwrap_or(usize::MAX);
+        let end = start.and_then(|start| start.checked_add(length)).filter(|&end| end <= bytes.len());
+        return match (start, end) {
+            (Some(start), Some(end)) if length <= size => Ok(bytes.slice(start..end)),
+            _ => Err(too_short()),
+        };
+    }
+    if length > MAX_COPIED {
+        return Err(format!("is deflated in `{path}`, to more than {MAX_COPIED} bytes"));
+    }
+    let mut content = Vec::new();
+    let read = entry.by_ref().take(length as u64).read_to_end(&mut content);
+    let read = read.map_err(|error| format!("is damaged in `{path}` ({error})"))?;
+    if read < length { Err(too_short()) } else { Ok(content.into()) }
+}
+
+/// Where the elements of a tensor lie in its storage.
+pub struct Layout {
+    pub elem: ElemType,
+    width: usize,
+    pub sizes: Vec<i64>,
+    strides: Vec<i64>,
+    offset: usize,
+    /// How many bytes of the storage it reaches to.
+    pub span: usize,
+}
+
+impl Layout {
+    /// `None` where that makes no sense.
+    pub fn new(elem: ElemType, sizes: Vec<i64>, strides: Vec<i64>, offset: i64) -> Option<Layout> {
+        let width = elem.bits()? / 8;
+        if sizes.len() != strides.len() || sizes.iter().chain(&strides).any(|&number| number < 0) {
+            return None;
+        }
+        let is_empty = sizes.contains(&0);
+        let last = sizes.iter().zip(&strides).try_fold(offset, |last, (size, stride)| {
+            last.checked_add(size.saturating_sub(1).checked_mul(*stride)?)
+        })?;
+        let reached = if is_empty { 0 } else { usize::try_from(last).ok()?.checked_add(1)? };
+        let span = reached.checked_mul(width)?;
+        Some(Layout { elem, width, sizes, strides, offset: usize::try_from(offset).ok()?, span })
+    }
+
+    /// Whether the elements lie in row-major order from the start.
+    pub fn is_plain(&self) -> bool {
+        let mut expected = 1i64;
+        let dense = self.sizes.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
+            let fits = size == 1 || stride == expected;
+            expected = expected.saturating_mul(size);
+            fits
+        });
+        self.span == 0 || dense && self.offset == 0
+    }
+
+    /// The tensor, whose storage begins with these bytes.
+    pub fn tensor(self, data: &Bytes) -> Result<Tensor, String> {
+        let raw = match data.get(..self.span) {
+            None => return Err(format!("needs {} bytes, and its storage has fewer", self.span)),
+            Some(_) if self.is_plain() => data.slice(..self.span),
+            Some(_) => self.gathered(data)?,
+        };
+        Ok(Tensor::from_raw(self.elem, self.sizes, raw))
+    }
+
+    /// The elements in row-major order.
+    fn gathered(&self, data: &[u8]) -> Result<Bytes, String> {
+        let bytes =
+            self.sizes.iter().try_fold(self.width, |all, &size| all.checked_mul(usize::try_from(size).ok()?));
+        let Some(bytes) = bytes.filter(|&bytes| bytes <= MAX_COPIED) else {
+            return Err("repeats its elements too often".to_owned());
+        };
+        let mut raw = Vec::with_capacity(bytes);
+        let mut at = vec![0i64; self.sizes.len()];
+        while raw.len() < bytes {
+            let place: i64 = at.iter().zip(&self.strides).map(|(index, stride)| index * stride).sum();
+            let start = (self.offset + place as usize) * self.width;
+            raw.extend_from_slice(data.get(start..start + self.width).ok_or("lies outside of its storage")?);
+            for axis in (0..at.len()).rev() {
+                at[axis] += 1;
+                if at[axis] < self.sizes[axis] {
+                    break;
+                }
+                at[axis] = 0;
+            }
+        }
+        Ok(raw.into())
+    }
+}
