@@ -13,6 +13,7 @@ pub mod output;
 pub mod paths;
 pub mod selectors;
 pub mod server;
+pub mod site;
 pub mod targets;
 
 pub use failure::{Failure, Status};

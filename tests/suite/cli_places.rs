@@ -118,6 +118,19 @@ fn sarif_carries_the_pages_of_its_rules() {
     }
 }
 
+/// Where the documentation is on a server, results lead to it.
+#[test]
+fn sarif_links_to_the_documentation() {
+    let sandbox = Sandbox::checkout(17, true);
+    let rules = |sandbox: &Sandbox| {
+        let ran = sandbox.lint(&["models/BakedBatch.onnx", "--output-format", "sarif"]);
+        json(&ran)["runs"][0]["tool"]["driver"]["rules"].clone()
+    };
+    assert_eq!(rules(&sandbox)[0]["helpUri"], Value::Null);
+    sandbox.write("onnx-lint.toml", "docs-url = \"https://example.org/docs/\"\n");
+    assert_eq!(rules(&sandbox)[0]["helpUri"], "https://example.org/docs/rules/EXP001.html");
+}
+
 /// One line of Python in four models is one annotation, of which a service shows but a few.
 #[test]
 fn annotations_are_grouped_by_line() {

@@ -8,8 +8,8 @@ use quick_xml::events::{BytesStart, Event};
 use crate::tool::Sandbox;
 
 /// An element with its attributes, and how many are around it.
-struct Element {
-    name: String,
+pub struct Element {
+    pub name: String,
     attributes: Vec<(String, String)>,
 }
 
@@ -22,13 +22,13 @@ impl Element {
         Element { name: start.name().as_ref().to_owned(), attributes: attributes.collect() }
     }
 
-    fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// The elements of a page, in their order: it must be well-formed.
-fn elements(page: &str) -> Vec<Element> {
+pub fn elements(page: &str) -> Vec<Element> {
     let body = page.strip_prefix("<!DOCTYPE html>\n").expect("a page of HTML");
     let mut reader = Reader::from_str(body);
     let mut found = Vec::new();

@@ -32,6 +32,7 @@ mod readme;
 mod roundtrip;
 mod rules;
 mod server;
+mod site;
 mod soundness;
 mod targets;
 mod text;

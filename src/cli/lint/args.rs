@@ -163,10 +163,20 @@ pub struct Args {
 }
 
 /// What else there is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
     /// Serve an editor: the language server protocol over standard input and output
     Server,
+    /// Write the documentation as pages of HTML
+    Site {
+        /// The folder to write them into
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+
+        /// A folder of further rules, which get pages, too; may be given more than once
+        #[arg(long, value_name = "DIR")]
+        rules: Vec<PathBuf>,
+    },
 }
 
 impl Args {

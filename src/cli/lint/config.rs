@@ -43,6 +43,8 @@ pub struct Config {
     pub path_map: BTreeMap<String, String>,
     pub max_warnings: Option<usize>,
     pub baseline: Option<PathBuf>,
+    /// Where the pages that `onnx-lint site` wrote can be read.
+    pub docs_url: Option<String>,
 }
 
 /// Findings that are accepted, at some nodes or in some modules of a model.

@@ -31,7 +31,7 @@ use self::settings::{Assigned, Settings};
 use self::suppress::Suppressions;
 use super::catalogue::{Catalogue, Extent, Known};
 use super::output::{self, Colour};
-use super::{Failure, Status, crash, server, targets};
+use super::{Failure, Status, crash, server, site, targets};
 use crate::diag::render::{Format, Look, Page, Run, render};
 use crate::diag::{Finding, Level, Place, known};
 use crate::evidence::{self, Input, Linted};
@@ -39,8 +39,10 @@ use crate::read::sniff::Kind;
 
 /// Does what the arguments say.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    if let Some(Command::Server) = args.command {
-        return server::run();
+    match &args.command {
+        Some(Command::Server) => return server::run(),
+        Some(Command::Site { folder, rules }) => return site::write(folder, rules).map(|()| Status::Clean),
+        None => {}
     }
     if !args.test_rules.is_empty() {
         return test_rules::test_rules(&args.test_rules, output::look(&std::io::stdout(), args.color));
@@ -157,7 +159,8 @@ fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failu
     let known = catalogue.iter().filter(|(code, _)| codes.contains(code));
     let page = |(code, known): (&str, &Known)| {
         let text = rules::page(code, &catalogue).unwrap_or_default();
-        Page { code: code.to_owned(), summary: known.summary.clone(), level: known.level, text }
+        let url = config.docs_url.as_ref().map(|site| site::page_of_rule(site, code));
+        Page { code: code.to_owned(), summary: known.summary.clone(), level: known.level, text, url }
     };
     Ok(known.map(page).collect())
 }

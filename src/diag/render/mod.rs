@@ -28,6 +28,9 @@ use std::sync::Arc;
 use super::finding::{Finding, Level};
 
 pub use full::findings;
+#[cfg(feature = "tools")]
+#[doc(hidden)]
+pub use html::{STYLE, escaped, markdown, prose};
 pub use look::Look;
 pub use summary::summary;
 
@@ -53,6 +56,8 @@ pub struct Page {
     pub level: Level,
     /// All of it, as Markdown.
     pub text: String,
+    /// Where it can be read, if anywhere.
+    pub url: Option<String>,
 }
 
 /// How findings are written.

@@ -38,9 +38,6 @@ pub fn render(run: Run) -> String {
     }))
 }
 
-/// Where the pages of rules can be read; empty where the package names no place.
-const HOMEPAGE: &str = env!("CARGO_PKG_HOMEPAGE");
-
 /// A rule with its page, where that is at hand.
 fn rule(code: &str, name: &str, pages: &[Page]) -> Value {
     let mut rule = json!({ "id": code, "name": pascal_case(name), "shortDescription": { "text": name } });
@@ -51,8 +48,8 @@ fn rule(code: &str, name: &str, pages: &[Page]) -> Value {
     rule["help"] = json!({ "text": plain(&page.text), "markdown": page.text });
     rule["defaultConfiguration"] = json!({ "level": level(page.level) });
     rule["properties"] = json!({ "tags": ["onnx", family] });
-    if !HOMEPAGE.is_empty() {
-        rule["helpUri"] = json!(format!("{HOMEPAGE}#{code}"));
+    if let Some(url) = &page.url {
+        rule["helpUri"] = json!(url);
     }
     rule
 }

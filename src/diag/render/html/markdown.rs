@@ -7,14 +7,59 @@ const LEAST: usize = 4;
 
 /// A page as HTML. Its own headings come below those of the page that it is put into; what looks like HTML is text.
 pub fn html(markdown: &str) -> String {
-    let events = Parser::new_ext(markdown, Options::ENABLE_TABLES).map(|event| match event {
+    let events = events(markdown).map(|event| match event {
         Event::Start(Tag::Heading { level, id, classes, attrs }) => {
             Event::Start(Tag::Heading { level: below(level), id, classes, attrs })
         }
         Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(below(level))),
-        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
         event => event,
     });
+    written(events)
+}
+
+/// The same as a page of its own. `link` says where a link leads; `code`, where what stands as code does, if anywhere.
+pub fn page(markdown: &str, link: &dyn Fn(&str) -> String, code: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut linked = 0;
+    let events = events(markdown).flat_map(|event| match event {
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            linked += 1;
+            vec![Event::Start(Tag::Link { link_type, dest_url: link(&dest_url).into(), title, id })]
+        }
+        Event::End(TagEnd::Link) => {
+            linked -= 1;
+            vec![Event::End(TagEnd::Link)]
+        }
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            vec![Event::Start(Tag::Image { link_type, dest_url: link(&dest_url).into(), title, id })]
+        }
+        Event::Code(text) => match code(&text).filter(|_| linked == 0) {
+            Some(to) => {
+                vec![Event::InlineHtml(format!("<a href=\"{to}\">").into()), Event::Code(text), end()]
+            }
+            None => vec![Event::Code(text)],
+        },
+        Event::Start(Tag::Table(columns)) => {
+            vec![Event::Html("<div class=\"table\">".into()), Event::Start(Tag::Table(columns))]
+        }
+        Event::End(TagEnd::Table) => vec![Event::End(TagEnd::Table), Event::Html("</div>\n".into())],
+        event => vec![event],
+    });
+    written(events)
+}
+
+fn end() -> Event<'static> {
+    Event::InlineHtml("</a>".into())
+}
+
+/// What Markdown says; what looks like HTML in it is text.
+fn events(markdown: &str) -> impl Iterator<Item = Event<'_>> {
+    Parser::new_ext(markdown, Options::ENABLE_TABLES).map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        event => event,
+    })
+}
+
+fn written<'e>(events: impl Iterator<Item = Event<'e>>) -> String {
     let mut text = String::new();
     html::push_html(&mut text, events);
     // What scrolls must be reached by keyboard.

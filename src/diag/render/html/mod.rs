@@ -3,7 +3,7 @@
 //! It is well-formed XML as well, so that tests can read it.
 
 mod graph;
-mod markdown;
+pub mod markdown;
 
 use std::fmt::Write;
 
@@ -16,7 +16,8 @@ use super::xml::legal;
 use super::{Page, Run, summary};
 use crate::diag::{Applicability, Finding, Level};
 
-const STYLE: &str = include_str!("style.css");
+/// How a page looks.
+pub const STYLE: &str = include_str!("style.css");
 
 /// A longer line of code can be scrolled.
 const ROOM: usize = 200;
@@ -65,12 +66,12 @@ pub fn render(run: Run) -> String {
 }
 
 /// Text as a page can have it.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     escape(legal(text)).into_owned()
 }
 
 /// The same with what stands between backticks as code.
-fn prose(text: &str) -> String {
+pub fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     // One that is left open is itself meant.
     if parts.len().is_multiple_of(2) {

@@ -1,0 +1,80 @@
+//! What of the repository is a page as it stands, and which files go along.
+
+/// A file of Markdown.
+pub struct Document {
+    /// Where it stands in the repository: links among documents name these.
+    pub source: &'static str,
+    /// Where it stands in the site.
+    pub page: &'static str,
+    pub title: &'static str,
+    pub text: &'static str,
+}
+
+/// A file that pages link to.
+pub struct Asset {
+    pub source: &'static str,
+    pub page: &'static str,
+    pub bytes: &'static [u8],
+}
+
+macro_rules! document {
+    ($source:literal, $page:literal, $title:literal) => {
+        Document {
+            source: $source,
+            page: $page,
+            title: $title,
+            text: include_str!(concat!("../../../", $source)),
+        }
+    };
+}
+
+macro_rules! asset {
+    ($source:literal, $page:literal) => {
+        Asset { source: $source, page: $page, bytes: include_bytes!(concat!("../../../", $source)) }
+    };
+}
+
+pub const DOCUMENTS: [Document; 18] = [
+    document!("README.md", "index.html", "onnx-lint, onnx-fix and onnx-diff"),
+    document!("docs/formats.md", "formats.html", "Output formats"),
+    document!("docs/integrations.md", "integrations.html", "Integrations"),
+    document!("docs/recipes/README.md", "recipes/index.html", "Recipes"),
+    document!("docs/recipes/rknn.md", "recipes/rknn.html", "RKNN"),
+    document!("docs/recipes/tensorrt.md", "recipes/tensorrt.html", "TensorRT"),
+    document!("docs/recipes/openvino.md", "recipes/openvino.html", "OpenVINO"),
+    document!("docs/recipes/coreml.md", "recipes/coreml.html", "CoreML"),
+    document!(
+        "docs/recipes/onnxruntime-web.md",
+        "recipes/onnxruntime-web.html",
+        "ONNX Runtime in the browser"
+    ),
+    document!("rules/README.md", "rules/language.html", "The language of rules"),
+    document!("rules/COSTS.md", "rules/costs.html", "What forms cost"),
+    document!("rules/aten/README.md", "rules/aten.html", "Rules for what PyTorch traced"),
+    document!("targets/README.md", "targets.html", "Targets"),
+    document!("python/README.md", "python.html", "In Python"),
+    document!("editors/vscode/README.md", "vscode.html", "VS Code"),
+    document!("ARCHITECTURE.md", "architecture.html", "Architecture"),
+    document!("CONTRIBUTING.md", "contributing.html", "Contributing"),
+    document!("CHANGELOG.md", "changelog.html", "Changelog"),
+];
+
+pub const ASSETS: [Asset; 4] = [
+    asset!("docs/page.png", "page.png"),
+    asset!("docs/findings.schema.json", "findings.schema.json"),
+    asset!("editors/onnx-lint.schema.json", "onnx-lint.schema.json"),
+    asset!("LICENSE", "LICENSE.txt"),
+];
+
+/// The page that is made of a file of the repository, or of the folder that it describes.
+pub fn page_of(source: &str) -> Option<&'static str> {
+    let folder = |document: &Document| document.source.strip_suffix("/README.md") == Some(source);
+    let documents = DOCUMENTS.iter().find(|document| document.source == source || folder(document));
+    let assets = || ASSETS.iter().find(|asset| asset.source == source).map(|asset| asset.page);
+    documents.map(|document| document.page).or_else(assets)
+}
+
+/// Where the document of a page stands in the repository.
+pub fn source_of(page: &str) -> Option<&'static str> {
+    DOCUMENTS.iter().find(|document| document.page == page).map(|document| document.source)
+}

@@ -1,0 +1,108 @@
+//! What is around the text of each page, and where its links lead.
+
+use std::collections::BTreeSet;
+
+use super::documents::{page_of, source_of};
+use crate::cli::catalogue::Catalogue;
+use crate::diag::render::{escaped, markdown};
+
+/// What the head of each page leads to.
+const SECTIONS: [(&str, &str); 11] = [
+    ("index.html", "Start"),
+    ("rules/index.html", "Rules"),
+    ("commands.html", "Commands"),
+    ("configuration.html", "Configuration"),
+    ("formats.html", "Output formats"),
+    ("integrations.html", "Integrations"),
+    ("recipes/index.html", "Recipes"),
+    ("targets.html", "Targets"),
+    ("rules/language.html", "Writing rules"),
+    ("python.html", "Python"),
+    ("architecture.html", "Architecture"),
+];
+
+/// The pages that there are.
+pub struct Site {
+    codes: BTreeSet<String>,
+}
+
+impl Site {
+    pub fn new(catalogue: &Catalogue) -> Self {
+        Site { codes: catalogue.iter().map(|(code, _)| code.to_owned()).collect() }
+    }
+
+    /// Markdown as the text of `page`: its links lead to pages, and codes of rules to theirs.
+    pub fn html(&self, text: &str, page: &str) -> String {
+        let link = |target: &str| link(target, page);
+        let code = |code: &str| {
+            let to = self.codes.contains(code).then(|| format!("rules/{code}.html"))?;
+            (to != page).then(|| relative(&to, page))
+        };
+        markdown::page(text, &link, &code)
+    }
+}
+
+/// Where a link of a document leads in the site: links of the repository are relative to the document.
+fn link(target: &str, page: &str) -> String {
+    let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, anchor)| (path, anchor));
+    let folder = source_of(page).and_then(|source| source.rsplit_once('/')).map_or("", |(folder, _)| folder);
+    let found = page_of(&joined(folder, path.trim_end_matches('/')));
+    match found.filter(|_| !path.is_empty()) {
+        Some(found) if anchor.is_empty() => relative(found, page),
+        Some(found) => format!("{}#{anchor}", relative(found, page)),
+        None => target.to_owned(),
+    }
+}
+
+/// A path below a folder, without `..`.
+fn joined(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            "." | "" => {}
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// A page as seen from another.
+fn relative(to: &str, from: &str) -> String {
+    "../".repeat(from.matches('/').count()) + to
+}
+
+/// The whole page around its text.
+pub fn framed(page: &str, title: &str, body: &str) -> String {
+    let section = |(file, name): &(&str, &str)| {
+        let here = if *file == page { " aria-current=\"page\"" } else { "" };
+        format!("<li><a href=\"{}\"{here}>{name}</a></li>\n", relative(file, page))
+    };
+    let sections: String = SECTIONS.iter().map(section).collect();
+    let (title, style, version) = (escaped(title), relative("style.css", page), env!("CARGO_PKG_VERSION"));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{title}</title>\n\
+         <link rel=\"stylesheet\" href=\"{style}\"/>\n</head>\n<body class=\"site\">\n\
+         <a class=\"skip\" href=\"#text\">Skip to the text</a>\n\
+         <nav aria-label=\"Documentation\">\n<ul>\n{sections}</ul>\n</nav>\n\
+         <main id=\"text\" tabindex=\"-1\">\n{body}</main>\n\
+         <footer><p>Of onnx-lint {version}, written by <code>onnx-lint site</code>.</p></footer>\n</body>\n</html>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_among_documents_lead_to_pages() {
+        let check = |target, page, expected: &str| assert_eq!(link(target, page), expected);
+        check("rules/README.md", "index.html", "rules/language.html");
+        check("editors/vscode", "index.html", "vscode.html");
+        check("../README.md#use", "rules/language.html", "../index.html#use");
+        check("rknn.md", "recipes/index.html", "../recipes/rknn.html");
+        check("#here", "index.html", "#here");
+        check("https://example.org/a", "index.html", "https://example.org/a");
+    }
+}

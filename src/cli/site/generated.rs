@@ -1,0 +1,140 @@
+//! Pages that are made of what the tools know: rules, commands, the configuration, targets.
+
+use clap::{CommandFactory, Parser};
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::cli::catalogue::{Catalogue, Known};
+use crate::cli::{diff, fix, lint};
+use crate::diag::render::prose;
+use crate::graph::syntax::suggest::counted;
+
+/// A page that no file of the repository has.
+pub struct Generated {
+    pub file: String,
+    pub title: String,
+    pub markdown: String,
+    /// What follows it.
+    pub html: String,
+}
+
+pub fn pages(catalogue: &Catalogue) -> Vec<Generated> {
+    let rule = |(code, known): (&str, &Known)| {
+        // Each remark is a paragraph of its own.
+        let markdown = lint::rules::page(code, catalogue).unwrap_or_default().replace("\n**", "\n\n**");
+        let title = format!("{code} {}", known.name);
+        Generated { file: format!("rules/{code}.html"), title, markdown, html: String::new() }
+    };
+    let mut pages: Vec<Generated> = catalogue.iter().map(rule).collect();
+    pages.extend([index(catalogue), commands(), configuration()]);
+    pages
+}
+
+/// What families of rules are about.
+const FAMILIES: [(&str, &str); 19] = [
+    ("EXP", "What an export bakes in or loses"),
+    ("IDX", "Indices and what they write"),
+    ("DTY", "Element types"),
+    ("SHP", "Shapes"),
+    ("NUM", "Numbers"),
+    ("QDQ", "Quantisation"),
+    ("OPS", "Operators, and who takes them"),
+    ("OPV", "Operators and their versions"),
+    ("VER", "Versions of the model"),
+    ("SPC", "What the specification demands"),
+    ("OPT", "What can be simpler"),
+    ("FIX", "What onnx-fix does besides"),
+    ("CVT", "Conversion between opsets"),
+    ("DEC", "Newer operators in older ones"),
+    ("CTB", "Operators of ONNX Runtime, and those of the standard"),
+    ("ATN", "From what PyTorch traced to ONNX"),
+    ("REA", "What could not be read"),
+    ("RUL", "Rules themselves"),
+    ("INT", "Faults of the tools"),
+];
+
+/// All rules, by family.
+fn index(catalogue: &Catalogue) -> Generated {
+    let mut families: IndexMap<&str, Vec<(&str, &Known)>> =
+        FAMILIES.iter().map(|(family, _)| (*family, Vec::new())).collect();
+    for (code, known) in catalogue.iter() {
+        families
+            .entry(code.trim_end_matches(|char: char| char.is_ascii_digit()))
+            .or_default()
+            .push((code, known));
+    }
+    families.retain(|_, rules| !rules.is_empty());
+    let mut html = "<ul>\n".to_owned();
+    for (family, rules) in &families {
+        let (about, count) = (about(family), counted(rules.len(), "rule"));
+        html += &format!("<li><a href=\"#{family}\">{family}</a>: {about} ({count})</li>\n");
+    }
+    html += "</ul>\n";
+    for (family, rules) in &families {
+        html +=
+            &format!("<h2 id=\"{family}\">{family}: {}</h2>\n<div class=\"table\"><table>\n", about(family));
+        html += "<thead><tr><th>Code</th><th>Name</th><th>Level</th><th>Fix</th><th>What</th></tr></thead>\n<tbody>\n";
+        for (code, known) in rules {
+            let (name, level, fix) = (&known.name, known.level, known.fix.unwrap_or("–"));
+            html += &format!(
+                "<tr><td><a href=\"{code}.html\">{code}</a></td><td>{name}</td><td>{level}</td><td>{fix}</td><td>{}</td></tr>\n",
+                prose(&known.summary)
+            );
+        }
+        html += "</tbody></table></div>\n";
+    }
+    let markdown = "# Rules\n\nEvery rule has a code, a name, and a page, which `onnx-lint --explain` prints, too. A fix is \
+        *safe* where every result stays as it is, or differs by rounding at most; *unsafe* ones need `--unsafe-fixes`.\n";
+    Generated { file: "rules/index.html".into(), title: "Rules".into(), markdown: markdown.into(), html }
+}
+
+fn about<'f>(family: &'f str) -> &'f str {
+    FAMILIES.iter().find(|(known, _)| *known == family).map_or("Rules of your own", |(_, about)| about)
+}
+
+/// The help of each command.
+fn commands() -> Generated {
+    let mut markdown = "# Commands\n\n`COMMAND --generate bash` (`zsh`, `fish`, `elvish`, `powershell`) prints completions for \
+        a shell, `--generate man` the page of a manual.\n"
+        .to_owned();
+    for (name, help) in [
+        ("onnx-lint", help::<lint::args::Args>()),
+        ("onnx-fix", help::<fix::args::Args>()),
+        ("onnx-diff", help::<diff::args::Args>()),
+    ] {
+        markdown += &format!("\n## {name}\n\n```text\n{help}```\n");
+    }
+    Generated { file: "commands.html".into(), title: "Commands".into(), markdown, html: String::new() }
+}
+
+fn help<A: Parser + CommandFactory>() -> String {
+    // The environment of whoever writes the site is none of its readers' business.
+    A::command().term_width(100).mut_args(|arg| arg.hide_env_values(true)).render_long_help().to_string()
+}
+
+/// The configuration, by its schema.
+fn configuration() -> Generated {
+    let schema: Value =
+        serde_json::from_str(include_str!("../../../editors/onnx-lint.schema.json")).unwrap_or(Value::Null);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut markdown = format!("# Configuration\n\n{}\n", text(&schema["description"]));
+    markdown += "Editors that take a JSON schema find it in \
+        [editors/onnx-lint.schema.json](onnx-lint.schema.json). What the command line says goes before.\n";
+    for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+        markdown += &format!("\n## {key}\n\n{}\n", text(&property["description"]));
+        for example in property["examples"].as_array().into_iter().flatten() {
+            let one = serde_json::json!({ key: example });
+            markdown += &format!("\n```toml\n{}```\n", toml::to_string(&one).unwrap_or_default());
+        }
+        for (key, item) in property["items"]["properties"].as_object().into_iter().flatten() {
+            markdown += &format!("\n- `{key}`: {}", text(&item["description"]));
+        }
+        markdown.push('\n');
+    }
+    Generated {
+        file: "configuration.html".into(),
+        title: "Configuration".into(),
+        markdown,
+        html: String::new(),
+    }
+}
