@@ -30,7 +30,8 @@ def test_the_examples():
     shown = examples()
     assert set(shown) == {"pre-commit", "GitHub Actions", "GitLab", "Azure Pipelines"}
     published("https://json.schemastore.org/pre-commit-config.json")(shown["pre-commit"])
-    published(WORKFLOW)(shown["GitHub Actions"])
+    # YAML 1.1, which PyYAML reads, takes `on` for a truth value.
+    published(WORKFLOW)({"on" if key is True else key: value for key, value in shown["GitHub Actions"].items()})
     published(GITLAB)(shown["GitLab"])
     inputs = yaml.safe_load((ROOT / "action.yml").read_text())["inputs"]
     step, = (step for step in shown["GitHub Actions"]["jobs"]["lint"]["steps"] if "onnx-lint@" in step["uses"])

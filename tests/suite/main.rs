@@ -28,6 +28,7 @@ mod mutation;
 mod pitfalls;
 mod precision;
 mod programs;
+mod pytorch;
 mod readme;
 mod roundtrip;
 mod rules;

@@ -67,6 +67,10 @@ pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
 /// The page of a rule, in Markdown.
 pub fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
     let mut page = catalogue.rules().get(code)?.page();
+    if let Some(shown) = in_pytorch(code) {
+        let before_examples = page.find("\n## Examples\n").unwrap_or(page.len());
+        page.insert_str(before_examples, &shown);
+    }
     let mending = catalogue.rules().iter().filter(|rule| rule.mends.as_deref() == Some(code));
     let mending: Vec<String> =
         mending.map(|rule| format!("- {} {}: {}\n", rule.code, rule.name, rule.summary())).collect();
@@ -74,4 +78,20 @@ pub fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
         page.push_str(&format!("\n## Mended by\n\n{}", mending.concat()));
     }
     Some(page)
+}
+
+/// What rules find in PyTorch, and the same as it is right.
+const PYTORCH: &str = include_str!("../../../docs/pytorch.py");
+
+/// PyTorch before and after, for rules whose cause stands there.
+fn in_pytorch(code: &str) -> Option<String> {
+    let part = |which: &str| {
+        let (_, rest) = PYTORCH.split_once(&format!("\n# {code} {which}"))?;
+        let (_, part) = rest.split_once('\n')?;
+        Some(part.split("\n# ").next().unwrap_or(part).trim())
+    };
+    let (before, after) = (part("before")?, part("after")?);
+    Some(format!(
+        "\n## In PyTorch\n\nBefore:\n\n```python\n{before}\n```\n\nAfter:\n\n```python\n{after}\n```\n"
+    ))
 }

@@ -1,0 +1,41 @@
+//! `docs/pytorch.py`: what pages of rules show as found is found, and what they show as right is.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::tool::Sandbox;
+
+/// A part says so where Python alone does not tell.
+const MODEL: &str = ", which the model shows";
+
+#[test]
+fn what_pages_show_as_found_is_found_and_what_they_show_as_right_is() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/pytorch.py");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let mut parts = text.split("\n# ");
+    let imports = parts.next().expect("what is above the first part");
+    let sandbox = Sandbox::new(&[]);
+    let mut shown: BTreeMap<String, bool> = BTreeMap::new();
+    for part in parts {
+        let (title, code) = part.split_once('\n').expect("a title");
+        let (rule, which) = title.split_once(' ').expect("a rule, and before or after");
+        let name = format!("{rule}-{}.py", which.trim_end_matches(MODEL));
+        sandbox.write(&name, format!("{imports}\n{code}"));
+        shown.insert(name, which == "before");
+    }
+    let ran = sandbox.lint(&[".", "--isolated", "--severity", "info", "--output-format", "json"]);
+    let found: Vec<Value> =
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    for (name, is_found) in &shown {
+        let codes: Vec<&str> =
+            found.iter().filter(|one| one["file"] == **name).filter_map(|one| one["code"].as_str()).collect();
+        let expected = if *is_found { vec![&name[..6]] } else { Vec::new() };
+        assert_eq!(codes, expected, "{name}");
+    }
+    assert!(shown.values().filter(|found| **found).count() > 12, "{shown:?}");
+    for code in shown.keys().filter_map(|name| name.strip_suffix("-after.py")) {
+        let page = sandbox.lint(&["--explain", code]).stdout;
+        assert!(page.contains("\n## In PyTorch\n\nBefore:\n\n```python\n"), "{page}");
+    }
+}
