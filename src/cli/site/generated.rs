@@ -88,7 +88,7 @@ fn index(catalogue: &Catalogue) -> Generated {
     Generated { file: "rules/index.html".into(), title: "Rules".into(), markdown: markdown.into(), html }
 }
 
-fn about<'f>(family: &'f str) -> &'f str {
+fn about(family: &str) -> &str {
     FAMILIES.iter().find(|(known, _)| *known == family).map_or("Rules of your own", |(_, about)| about)
 }
 
