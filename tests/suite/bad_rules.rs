@@ -195,6 +195,19 @@ fn operators() {
     check_lint("op-outputs", "y = Slice@10", "y, z = Slice@10");
 }
 
+/// What PyTorch's operators take is known, too.
+#[test]
+fn operators_of_pytorch() {
+    let rule = |pattern: &str| {
+        format!(
+            "## Zero below.\nrule ATN999 aten-mine {{\n  phase lower\n  safety exact\n  match {{ {pattern} }}\n  rewrite {{ y = Relu (x) }}\n}}\n"
+        )
+    };
+    snapshot("aten-inputs", &rule("y = aten.relu (x, z, w)"));
+    snapshot("aten-misspelt", &rule("y = aten.rellu (x)"));
+    snapshot("aten-attribute", &rule("y = aten.leaky_relu <negativ_slope = 0.0> (x)"));
+}
+
 #[test]
 fn attributes() {
     check("attribute-misspelt", "<perm = @q>", "<prem = @q>");

@@ -1,6 +1,6 @@
 //! What `onnx-fix` says of programs of `torch.export`, converted or refused.
 
-use onnx_lint::graph::{Def, Model};
+use onnx_lint::graph::{Def, ElemType, Model, Port, TypeKind};
 
 use crate::tool::{Sandbox, snapshot};
 
@@ -22,6 +22,23 @@ fn what_cannot_be_written_is_refused_with_a_reason() {
         assert_eq!((status, model.is_some()), (1, false), "{name}: {said}");
         snapshot("programs", name, &said);
     }
+}
+
+#[test]
+fn what_is_drawn_at_random_is_drawn_each_time() {
+    let (status, said, model) = converted("random.pt2");
+    assert_eq!(status, 0, "{said}");
+    let model = model.expect("it was made");
+    let drawn = model.nodes.iter().filter(|(_, node)| &*node.op_type == "RandomUniformLike").count();
+    // Two of the same size, what is dropped, whole numbers, and an order.
+    assert_eq!(drawn, 5);
+    let main = &model.graphs[model.main];
+    let elem = |port: &Port| match &port.info.ty.as_ref()?.kind {
+        TypeKind::Tensor { elem, .. } => elem.and_then(ElemType::from_number),
+        _ => None,
+    };
+    let types: Vec<_> = main.outputs.iter().map(elem).collect();
+    assert_eq!(types, [ElemType::Float16, ElemType::Int64, ElemType::Int64].map(Some));
 }
 
 /// What is said of a printed graph with such weights; whether a model came of it.

@@ -49,6 +49,15 @@ fn equal_results_are_told_with_their_sizes() {
 #[test]
 fn what_is_random_is_not_compared() {
     check(RANDOM, 0, "output `r` is not compared: it is random before already");
+    let sandbox = Sandbox::new(&[]);
+    sandbox.bring("tests/models/programs/random.pt2", "random.pt2");
+    check_file(
+        &sandbox,
+        "random.pt2",
+        &[],
+        0,
+        &["output `dropout` is not compared", "output `randint` is not compared"],
+    );
 }
 
 /// A model none of whose outputs can be compared was not verified.

@@ -104,7 +104,7 @@ pub fn versions(op: &Op, faults: &mut Faults) -> Option<Versions> {
     let domain: Arc<str> = if &*op.domain == "ai.onnx" { Arc::from("") } else { op.domain.clone() };
     let epoch = op.epoch.map(|(epoch, _)| u16::try_from(epoch).unwrap_or(0));
     let pattern = OpPat { domain, name: op.name.text.clone(), epoch, span: op.span };
-    if schema::domain(&op.domain).is_none() {
+    if schema::domain(&op.domain).is_none() && *op.domain != *schema::aten::DOMAIN {
         if let Some(close) = closest(&op.domain, DOMAINS) {
             faults.push(unknown_domain(faults, op, close));
             return None;

@@ -1,0 +1,34 @@
+//! Outputs that come of random numbers: no two runs of them are alike, but by chance.
+
+use rustc_hash::FxHashSet;
+
+use crate::graph::{Model, NodeId, ValueId, order, scopes};
+use crate::schema::{self, Determinism};
+
+/// The names of the outputs that depend on a node that draws other numbers in each run.
+pub fn drawn(model: &Model) -> FxHashSet<String> {
+    let main = &model.graphs[model.main];
+    let order = order::sorted(model, model.main).unwrap_or_else(|_| main.nodes.clone());
+    let mut drawn: FxHashSet<ValueId> = FxHashSet::default();
+    for id in order {
+        let node = &model.nodes[id];
+        let mut read = node.inputs.iter().flatten().copied().chain(scopes::captures_of_node(model, id));
+        if draws(model, id) || read.any(|value| drawn.contains(&value)) {
+            drawn.extend(node.outputs.iter().flatten().copied());
+        }
+    }
+    let outputs = main.outputs.iter().filter(|port| drawn.contains(&port.value));
+    outputs.map(|port| model.values[port.value].name.to_string()).collect()
+}
+
+/// Whether a node draws, or one in its bodies. With a seed, it draws the same in each run.
+fn draws(model: &Model, id: NodeId) -> bool {
+    let node = &model.nodes[id];
+    let has_seed = node.attrs.iter().any(|attr| &*attr.name == "seed");
+    let is_random = schema::lookup(node.domain(), &node.op_type, u16::MAX)
+        .is_some_and(|schema| schema.determinism == Determinism::NonDeterministic);
+    // `Dropout` drops in training only: whether it did, runs tell.
+    let itself = is_random && !has_seed && !node.is("Dropout");
+    let bodies = node.attrs.iter().flat_map(|attr| attr.value.graphs());
+    itself || bodies.flat_map(|&body| &model.graphs[body].nodes).any(|&inner| draws(model, inner))
+}
