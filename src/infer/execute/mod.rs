@@ -22,6 +22,9 @@ use crate::schema;
 
 type Result<T> = std::result::Result<T, Refusal>;
 
+/// An initializer of more bytes is read again where it is used again: all of a model's at once may not fit in memory.
+const MAX_KEPT: usize = 1 << 20;
+
 /// What running may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -70,8 +73,12 @@ impl<'m> Executor<'m> {
         if let Some(known) = self.values.get(&value) {
             return Some(known.clone());
         }
-        let array = Val::from(array(self.initializer(value)?, self.limits.bytes)?);
-        self.values.insert(value, array.clone());
+        let array = array(self.initializer(value)?, self.limits.bytes)?;
+        let is_kept = bytes_of(&array) <= MAX_KEPT;
+        let array = Val::from(array);
+        if is_kept {
+            self.values.insert(value, array.clone());
+        }
         Some(array)
     }
 
