@@ -45,6 +45,16 @@ pub enum Site {
     Model,
 }
 
+/// One step of why a new form is equal to the old one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    pub by: By,
+    /// The nodes that the rule saw, each as a line of ONNX text; what it says is of the last.
+    pub of: Vec<String>,
+    /// What makes the same.
+    pub is: Vec<String>,
+}
+
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -59,11 +69,14 @@ pub struct Change {
     /// What it saved, in units of the prices by which it was chosen (`rules/COSTS.md`): less than 0 where it only pays
     /// together with another change. `None` where nothing was chosen by cost.
     pub saved: Option<i64>,
+    /// Why it keeps what it keeps, in the order in which it was found out; only where that was asked for.
+    pub proof: Vec<Proof>,
 }
 
 impl Change {
     pub fn new(by: impl Into<By>, at: Site, what: impl Into<String>) -> Self {
-        Change { by: by.into(), also: Vec::new(), at, with: Vec::new(), what: what.into(), saved: None }
+        let (also, with, proof) = (Vec::new(), Vec::new(), Vec::new());
+        Change { by: by.into(), also, at, with, what: what.into(), saved: None, proof }
     }
 
     /// What all that had a part in it keep.

@@ -1,10 +1,6 @@
 //! Values that become constants.
 
-use std::sync::Arc;
-
-use crate::graph::{
-    AttrValue, Attribute, Def, GraphId, Initial, Metadata, Model, Node, NodeId, Tensor, ValueId,
-};
+use crate::graph::{AttrValue, Attribute, Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId};
 use crate::infer::{self, eval::Array};
 
 /// Where new constants go. Local functions have no initializers, so that there they are always nodes.
@@ -40,17 +36,9 @@ pub(super) fn make(
     }
     let tensor = model.tensors.push(tensor);
     let node = model.nodes.push(Node {
-        graph,
-        domain: None,
-        op_type: Arc::from("Constant"),
-        overload: None,
-        name: None,
-        inputs: Vec::new(),
         outputs: vec![Some(value)],
         attrs: vec![Attribute::new("value", AttrValue::Tensor(tensor))],
-        doc: None,
-        metadata: Metadata::new(),
-        device_configurations: Vec::new(),
+        ..Node::new(graph, "Constant")
     });
     model.values[value].def = Def::Node { node, output: 0 };
     Some(node)

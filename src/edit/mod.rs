@@ -21,7 +21,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
-pub use change::{By, Change, Safety, Site};
+pub use change::{By, Change, Proof, Safety, Site};
 pub use constants::{Constants, initialize};
 pub use editor::{Changes, Editor, Known, LEFT_OUT};
 pub use names::Names;

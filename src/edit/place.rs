@@ -142,17 +142,14 @@ impl<'a> Placing<'a> {
                 let base = base.filter(|name| !name.is_empty());
                 let name = base.map(|base| self.names.fresh(&base, new.rule.as_deref()));
                 let node = Node {
-                    graph: self.graph,
                     domain: (!domain.is_empty()).then_some(domain),
-                    op_type,
-                    overload: None,
                     name,
                     inputs,
                     outputs: outputs.clone(),
                     attrs,
                     doc: new.origin.iter().find_map(|&node| self.model.nodes[node].doc.clone()),
                     metadata: inherited(self.model, &new.origin, new.rule.as_ref()),
-                    device_configurations: Vec::new(),
+                    ..Node::new(self.graph, op_type)
                 };
                 let position = match new.at {
                     At::Origin => self.pending.position(&new.origin),
@@ -211,17 +208,11 @@ impl<'a> Placing<'a> {
     /// An `Identity` that gives an output of the graph its name.
     fn pass_on(&mut self, from: ValueId, to: ValueId, origin: &[NodeId], position: usize) {
         let node = Node {
-            graph: self.graph,
-            domain: None,
-            op_type: Arc::from("Identity"),
-            overload: None,
-            name: None,
             inputs: vec![Some(from)],
             outputs: vec![Some(to)],
-            attrs: Vec::new(),
             doc: origin.iter().find_map(|&node| self.model.nodes[node].doc.clone()),
             metadata: inherited(self.model, origin, None),
-            device_configurations: Vec::new(),
+            ..Node::new(self.graph, "Identity")
         };
         let id = self.come(node, position);
         self.pending.touched.push(id);

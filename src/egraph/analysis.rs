@@ -96,6 +96,21 @@ fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
     transferred.0
 }
 
+/// Whether a form gives a constant by what is known of its inputs.
+pub fn gives_constant(egraph: &EGraph, form: &ENode) -> bool {
+    let gives = |call: &Call, output: usize| {
+        call_facts(egraph, call).get(output).is_some_and(|fact| fact.as_const().is_some())
+    };
+    match form {
+        ENode::Call(call) => gives(call, 0),
+        ENode::Output { index, call } => {
+            let mut calls = egraph[call[0]].nodes.iter().filter_map(ENode::as_call);
+            calls.any(|call| gives(call, usize::from(*index)))
+        }
+        _ => false,
+    }
+}
+
 /// Whether a call is weight arithmetic on constants at hand: it will be done beforehand, if it is chosen. Only the main
 /// graph holds what was computed.
 pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {

@@ -49,8 +49,13 @@ impl<'a, 'm> ClassHost<'a, 'm> {
         ClassHost { egraph, by_op: FxHashMap::default() }
     }
 
+    /// The e-node that a position stands for.
+    pub(super) fn enode(&self, node: NodeRef) -> Option<&'a ENode> {
+        self.egraph[node.class].nodes.get(node.index as usize)
+    }
+
     fn call(&self, node: NodeRef) -> Option<&'a Call> {
-        self.egraph[node.class].nodes.get(node.index as usize)?.as_call()
+        self.enode(node)?.as_call()
     }
 
     fn calls(&self, class: Id) -> impl Iterator<Item = (NodeRef, &'a Call)> {

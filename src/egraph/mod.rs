@@ -18,13 +18,13 @@ mod saturate;
 mod sizes;
 mod tables;
 
-pub use analysis::{Data, Scope, is_computed};
+pub use analysis::{Data, Scope, gives_constant, is_computed};
 pub use build::{Built, build, is_opaque};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId};
 pub use host::{ClassHost, NodeRef};
 pub use rebuild::rebuild;
 pub use same::Same;
-pub use saturate::{Equated, Refused, Report, Saturation};
+pub use saturate::{Refused, Report, Saturation, Step};
 pub use tables::{OpKey, Tables};
 
 /// The e-graph of a scope.

@@ -38,6 +38,8 @@ pub struct Applied {
     pub added: Vec<ENode>,
     /// The nodes of the graph that it is about, where it made no calls: what they gave is there already.
     pub equated: Vec<NodeId>,
+    /// The classes that it said to be others of the graph, or constants.
+    pub joined: Vec<Id>,
 }
 
 /// Adds the new nodes and unites the outputs.
@@ -75,6 +77,9 @@ pub fn apply(egraph: &mut EGraph, plan: &ClassPlan) -> Result<Applied, Unapplied
         }
     }
     for (old, new) in unions {
+        if plan.nodes.is_empty() || !egraph[egraph.find(new)].data.values.is_empty() {
+            applied.joined.push(old);
+        }
         applied.changed |= egraph.union(old, new);
     }
     if applied.changed && plan.nodes.is_empty() {

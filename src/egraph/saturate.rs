@@ -1,5 +1,7 @@
 //! Runs rules on an e-graph until they have nothing more to say, or a limit is hit.
 
+use std::sync::Arc;
+
 use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,7 +10,7 @@ use super::enode::ENode;
 use super::host::{ClassHost, NodeRef};
 use super::news::News;
 use super::rebuild::rebuild;
-use super::rewrite::{ClassPlan, Unapplied, apply};
+use super::rewrite::{Applied, ClassPlan, Unapplied, apply};
 use super::sizes;
 use crate::graph::NodeId;
 use crate::rules::matcher::{self, Match};
@@ -40,22 +42,26 @@ pub struct Refused {
     pub why: String,
 }
 
-/// Values that a rule said to be others that were there already, or constants.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Equated {
-    /// The nodes that were matched, the last of which made the value.
-    pub nodes: Vec<NodeId>,
+/// What one application of a rule said.
+#[derive(Clone, Debug)]
+pub struct Step {
     /// The code of the rule.
-    pub code: String,
+    pub code: Arc<str>,
+    /// The calls that were matched, in the order of the pattern: what is said is said of the last.
+    pub matched: Vec<ENode>,
+    /// The calls that it is made of now; none where it is something that was there already, or a constant.
+    pub added: Vec<ENode>,
+    /// The nodes of the graph that were matched, where no calls were added.
+    pub equated: Vec<NodeId>,
+    /// The classes that it said to be others of the graph, or constants.
+    pub joined: Vec<Id>,
 }
 
 /// What saturation did.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// The calls that rules added, with the code of the first rule that did.
-    pub added: Vec<(ENode, String)>,
-    /// What rules said to be equal to what was there, or to be a constant.
-    pub equated: Vec<Equated>,
+    /// What taught the e-graph something, in the order in which it did.
+    pub steps: Vec<Step>,
     pub refused: Vec<Refused>,
     /// Names of the limits that were hit.
     pub limits: Vec<&'static str>,
@@ -89,6 +95,13 @@ pub struct Saturation<'r> {
     pub report: Report,
 }
 
+/// What is to be made of a match.
+struct Planned<'r> {
+    rule: &'r Rule,
+    matched: Vec<ENode>,
+    plan: ClassPlan,
+}
+
 /// What tells a match of a rule apart: the rule, the direction, and the classes and values it binds.
 type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
 
@@ -107,8 +120,8 @@ impl<'r> Saturation<'r> {
                 return;
             }
             let news = News::take(egraph, reach);
-            let plans = self.search(egraph, rules, useless, &news);
-            let mut changed = self.apply(egraph, rules, &plans);
+            let planned = self.search(egraph, rules, useless, &news);
+            let mut changed = self.apply(egraph, planned);
             rebuild(egraph);
             changed |= fold(egraph);
             changed |= sizes::unite(egraph);
@@ -122,20 +135,19 @@ impl<'r> Saturation<'r> {
         }
     }
 
-    fn apply(&mut self, egraph: &mut EGraph, rules: &[&Rule], plans: &[(usize, ClassPlan)]) -> bool {
+    fn apply(&mut self, egraph: &mut EGraph, planned: Vec<Planned>) -> bool {
         let mut changed = false;
-        for (rule, plan) in plans {
-            match apply(egraph, plan) {
-                Ok(applied) => {
-                    let code = rules[*rule].code.to_string();
-                    changed |= applied.changed;
-                    if !applied.equated.is_empty() {
-                        self.report.equated.push(Equated { nodes: applied.equated, code: code.clone() });
+        for Planned { rule, matched, plan } in planned {
+            match apply(egraph, &plan) {
+                Ok(Applied { changed: learned, added, equated, joined }) => {
+                    changed |= learned;
+                    if learned || !added.is_empty() {
+                        let code = rule.code.clone();
+                        self.report.steps.push(Step { code, matched, added, equated, joined });
                     }
-                    self.report.added.extend(applied.added.into_iter().map(|enode| (enode, code.clone())));
                 }
                 Err(Unapplied::Contradiction(why) | Unapplied::Malformed(why)) => {
-                    self.report.refuse(rules[*rule], why);
+                    self.report.refuse(rule, why);
                 }
             }
         }
@@ -149,10 +161,10 @@ impl<'r> Saturation<'r> {
         rules: &[&'r Rule],
         useless: Useless,
         news: &News,
-    ) -> Vec<(usize, ClassPlan)> {
+    ) -> Vec<Planned<'r>> {
         let host = ClassHost::new(egraph);
         let mut plans = Vec::new();
-        for (index, rule) in rules.iter().enumerate() {
+        for &rule in rules {
             let next = self.numbers.len();
             let number = *self.numbers.entry(&rule.code).or_insert(next);
             for (direction, forms) in rule.directions().enumerate() {
@@ -181,8 +193,9 @@ impl<'r> Saturation<'r> {
                     if !self.done.insert((number, direction, key(egraph, &found))) {
                         continue;
                     }
+                    let matched = found.nodes.iter().filter_map(|node| host.enode(*node).cloned()).collect();
                     match plan(&host, forms, found) {
-                        Ok(plan) => plans.push((index, plan)),
+                        Ok(plan) => plans.push(Planned { rule, matched, plan }),
                         Err(Unplanned::Undefined) => {}
                         Err(Unplanned::Malformed(why)) => self.report.refuse(rule, why),
                     }

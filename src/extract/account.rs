@@ -1,16 +1,22 @@
 //! What is said of a graph that was planned: for each form that goes, the rules that took its place, as far as they are
 //! known; else what else became of it.
 
+use std::collections::BTreeSet;
+
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ledger::Ledger;
 use super::plan::Chosen;
+use super::proof::Speller;
 use crate::diag::RuleId;
 use crate::diag::known::{ADAPTED_FORM, CONSTANT_RESULT, DEAD_NODE, REPEATED_NODE, UNUSED_OUTPUT};
 use crate::edit::{By, Change, Form, LEFT_OUT, Patch, Site};
 use crate::egraph::ENode;
 use crate::graph::{Model, NodeId};
+
+/// Steps of the saturation that new nodes owe themselves to, by the last node that each stands for.
+pub(super) type Owed = FxHashMap<NodeId, BTreeSet<usize>>;
 
 /// What stands in the place of a node.
 #[derive(Default)]
@@ -22,7 +28,13 @@ struct Made<'p> {
 }
 
 /// What is written down of a patch: each node that goes, and each that comes, is in one change.
-pub(super) fn account(model: &Model, chosen: &Chosen, patch: &Patch, mut ledger: Ledger) -> Vec<Change> {
+pub(super) fn account(
+    model: &Model,
+    chosen: &Chosen,
+    patch: &Patch,
+    mut ledger: Ledger,
+    mut owed: Owed,
+) -> Vec<Change> {
     let gone: FxHashSet<NodeId> = patch.replaced.iter().copied().collect();
     let mut made: IndexMap<NodeId, Made> = IndexMap::new();
     for node in &patch.nodes {
@@ -41,14 +53,19 @@ pub(super) fn account(model: &Model, chosen: &Chosen, patch: &Patch, mut ledger:
         told.extend(&made.with);
         let what = summary(&model.nodes[at].op_name(), &made.ops);
         let with = made.with.iter().copied().collect();
-        changes.push(by_rules(chosen, made.rules.iter().copied(), ADAPTED_FORM, at, with, what));
+        // What had the last word first.
+        let owing = owed.get(&at).into_iter().flatten().rev().map(|&step| &*chosen.lineage.step(step).code);
+        let codes = made.rules.iter().copied().chain(owing);
+        changes.push(by_rules(chosen, codes, ADAPTED_FORM, at, with, what));
     }
-    let mut equated: FxHashMap<NodeId, (IndexSet<&str>, IndexSet<NodeId>)> = FxHashMap::default();
-    for one in chosen.equated {
-        let Some((&last, rest)) = one.nodes.split_last() else { continue };
-        let (codes, with) = equated.entry(last).or_default();
-        codes.insert(&one.code);
+    let mut equated: FxHashMap<NodeId, IndexSet<NodeId>> = FxHashMap::default();
+    for (at, step) in chosen.lineage.equating() {
+        let Some((&last, rest)) = step.equated.split_last() else { continue };
+        let with = equated.entry(last).or_default();
         with.extend(rest.iter().copied().filter(|node| gone.contains(node)));
+        if !made.contains_key(&last) {
+            owed.entry(last).or_default().insert(at);
+        }
     }
     // From the outputs up: what a rule took along with a node is told of with it.
     for &node in patch.replaced.iter().rev() {
@@ -56,12 +73,19 @@ pub(super) fn account(model: &Model, chosen: &Chosen, patch: &Patch, mut ledger:
             continue;
         }
         let (pass, what) = became(chosen, model, node);
-        match equated.get(&node).filter(|_| pass != DEAD_NODE) {
-            Some((codes, with)) => {
-                let with: Vec<NodeId> = with.iter().copied().filter(|&node| told.insert(node)).collect();
-                changes.push(by_rules(chosen, codes.iter().copied(), pass, node, with, what.to_owned()));
-            }
-            None => changes.push(Change::new(pass, Site::Node(node), what)),
+        if pass == DEAD_NODE {
+            owed.remove(&node);
+        }
+        let with = equated.remove(&node).filter(|_| pass != DEAD_NODE).unwrap_or_default();
+        let with: Vec<NodeId> = with.into_iter().filter(|&node| told.insert(node)).collect();
+        let codes = owed.get(&node).into_iter().flatten().map(|&step| &*chosen.lineage.step(step).code);
+        changes.push(by_rules(chosen, codes, pass, node, with, what.to_owned()));
+    }
+    if chosen.explains {
+        let mut speller = Speller::new(model, patch.graph, chosen);
+        for change in &mut changes {
+            let Site::Node(at) = change.at else { continue };
+            change.proof = owed.get(&at).map_or_else(Vec::new, |steps| speller.proof(steps));
         }
     }
     changes.extend(lost_outputs(model, patch));
@@ -82,7 +106,8 @@ fn by_rules<'c>(
     with: Vec<NodeId>,
     what: String,
 ) -> Change {
-    let mut rules = codes.filter_map(|code| (chosen.rule)(code));
+    let codes: IndexSet<&str> = codes.collect();
+    let mut rules = codes.into_iter().filter_map(|code| (chosen.rule)(code));
     let by = rules.next().unwrap_or_else(|| By::from(otherwise));
     Change { also: rules.collect(), with, ..Change::new(by, Site::Node(at), what) }
 }

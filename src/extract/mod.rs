@@ -6,8 +6,10 @@ mod choose;
 mod cost;
 mod ledger;
 mod legality;
+mod lineage;
 mod outputs;
 mod plan;
+mod proof;
 mod scope;
 
 pub use choose::{Choice, choose};

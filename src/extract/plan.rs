@@ -5,13 +5,14 @@ use std::sync::Arc;
 use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::account::account;
+use super::account::{Owed, account};
 use super::choose::Choice;
 use super::cost::Pricing;
 use super::ledger::Ledger;
+use super::lineage::Lineage;
 use super::outputs::may_lose_outputs;
 use crate::edit::{At, By, Form, Item, Patch, PatchNode};
-use crate::egraph::{Call, EGraph, ENode, Equated};
+use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::eval::Array;
 
@@ -23,13 +24,13 @@ pub struct Chosen<'a, 'm> {
     pub original: &'a FxHashMap<ENode, NodeId>,
     /// The same, by node, as they were put in.
     pub calls: &'a [(NodeId, ENode)],
-    /// Calls that rules added, with the code of the rule.
-    pub added: &'a FxHashMap<ENode, String>,
-    /// What rules said to be equal to what was there.
-    pub equated: &'a [Equated],
+    /// Which rules made what the graph did not come with.
+    pub lineage: &'a Lineage<'a, 'm>,
     pub class_of: &'a FxHashMap<ValueId, Id>,
     /// The rule of a code.
     pub rule: &'a dyn Fn(&str) -> Option<By>,
+    /// Whether changes come with their proofs.
+    pub explains: bool,
     /// By what forms were chosen, if by cost.
     pub pricing: Option<&'a Pricing>,
 }
@@ -48,12 +49,12 @@ pub fn plan(model: &Model, graph: GraphId, chosen: &Chosen) -> Planned {
     planner.claim(&outputs);
     outputs.iter().for_each(|&output| planner.output(output));
     planner.captured();
-    let Planner { mut patch, kept, renamed, ledger, .. } = planner;
+    let Planner { mut patch, kept, renamed, ledger, owed, .. } = planner;
     let replaced = model.graphs[graph].nodes.iter().copied().filter(|node| !kept.contains(node));
     patch.replaced = replaced.collect();
     patch.tensors = chosen.egraph.analysis.tables.new_tensors().to_vec();
     patch.first_tensor = model.tensors.len();
-    patch.changes = account(model, chosen, &patch, ledger);
+    patch.changes = account(model, chosen, &patch, ledger, owed);
     Planned { patch, renamed }
 }
 
@@ -71,6 +72,8 @@ struct Planner<'a, 'm> {
     given: FxHashSet<ValueId>,
     renamed: Vec<Id>,
     ledger: Ledger,
+    /// The steps that new nodes owe themselves to, by the last node that each stands for.
+    owed: Owed,
 }
 
 impl<'a, 'm> Planner<'a, 'm> {
@@ -87,6 +90,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             given: FxHashSet::default(),
             renamed: Vec::new(),
             ledger: Ledger::default(),
+            owed: Owed::default(),
         }
     }
 
@@ -129,6 +133,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             return;
         }
         let origin = self.chosen.egraph[class].data.origin.clone();
+        self.owe(class);
         self.renamed.push(self.class(class));
         // Where an Identity of the source did so, it does so still.
         let is_identity = |node: &NodeId| {
@@ -144,6 +149,16 @@ impl<'a, 'm> Planner<'a, 'm> {
             origin,
             rule: None,
         });
+    }
+
+    /// Notes what the form of a class owes itself to, for the last node that it stands for.
+    fn owe(&mut self, class: Id) {
+        let class = self.class(class);
+        let (Some(form), Some(&last)) = (self.form(class), self.chosen.egraph[class].data.origin.last())
+        else {
+            return;
+        };
+        self.owed.entry(last).or_default().extend(self.chosen.lineage.steps(class, form));
     }
 
     /// A node of the result, which need not be said where it is what it was.
@@ -190,6 +205,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             Some(ENode::Leaf(value)) => Item::Old(*value),
             Some(ENode::Const(id)) => {
                 let constant = self.chosen.egraph.analysis.tables.constant(*id).clone();
+                self.owe(class);
                 self.new_value(class, Some(constant))
             }
             _ => match self.source_value(class) {
@@ -214,8 +230,8 @@ impl<'a, 'm> Planner<'a, 'm> {
             data.origin.iter().rev().find_map(|&node| self.model.nodes[node].outputs.iter().flatten().next());
         let base =
             named.or(made.copied()).map_or(Arc::from("value"), |value| self.model.values[value].name.clone());
-        let rule = self.form(class).and_then(|form| self.chosen.added.get(form));
-        let value = self.patch.new_value(base, rule.map(|rule| Arc::from(rule.as_str())));
+        let rule = self.form(class).and_then(|form| self.chosen.lineage.maker(form));
+        let value = self.patch.new_value(base, rule.map(Arc::from));
         self.patch.constants.extend(constant.map(|constant| (value, constant)));
         value
     }
@@ -254,9 +270,9 @@ impl<'a, 'm> Planner<'a, 'm> {
             self.slot(child);
         }
         let outputs = self.outputs(class, call, kept);
-        let rule = self.chosen.added.get(enode).filter(|_| kept.is_none());
         if kept.is_none() {
             self.ledger.pay(self.chosen, class, call);
+            self.owe(class);
         }
         self.push(PatchNode {
             form,
@@ -264,7 +280,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             outputs,
             at: At::Origin,
             origin: self.chosen.egraph[class].data.origin.clone(),
-            rule: rule.map(|rule| Arc::from(rule.as_str())),
+            rule: self.chosen.lineage.maker(enode).filter(|_| kept.is_none()).map(Arc::from),
         });
     }
 

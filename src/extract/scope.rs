@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::adapt::adapt;
 use super::cost::Pricing;
+use super::lineage::Lineage;
 use super::{Blocker, Chosen, Target, blockers, choose, plan};
 use crate::diag::known::ADAPTED_FORM;
 use crate::edit::{By, Patch};
@@ -27,6 +28,8 @@ pub struct Task<'a> {
     pub all: &'a [&'a Rule],
     /// By what forms are chosen; without it, those that are legal stay, even where an equal one would be cheaper.
     pub pricing: Option<&'a Pricing>,
+    /// Whether changes come with their proofs.
+    pub explains: bool,
 }
 
 /// What came of a graph.
@@ -54,7 +57,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         saturation.run(&mut egraph, task.all, &useless);
     }
     for _ in 0..ADAPTATIONS {
-        if task.target.is_source || !adapt(&mut egraph, task.target, &mut saturation.report.added) {
+        if task.target.is_source || !adapt(&mut egraph, task.target, &mut saturation.report.steps) {
             break;
         }
         saturation.run(&mut egraph, task.all, &useless);
@@ -67,10 +70,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     for (node, enode) in &calls {
         original.entry(canonical(enode)).or_insert(*node);
     }
-    let mut added: FxHashMap<ENode, String> = FxHashMap::default();
-    for (enode, code) in &report.added {
-        added.entry(canonical(enode)).or_insert_with(|| code.clone());
-    }
+    let lineage = Lineage::new(&egraph, &original, &report.steps);
     let roots = roots(model, graph, &class_of, task.pricing.is_none());
     let choice = choose(&egraph, task.target, &original, &roots, task.pricing);
     if roots.iter().any(|&root| !choice.is_possible(egraph.find(root))) {
@@ -86,10 +86,10 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         choice: &choice,
         original: &original,
         calls: &calls,
-        added: &added,
-        equated: &report.equated,
+        lineage: &lineage,
         class_of: &class_of,
         rule: &rule,
+        explains: task.explains,
         pricing: task.pricing,
     };
     let planned = plan(model, graph, &chosen);

@@ -156,17 +156,9 @@ fn lift_initializers(model: &mut Model, names: &mut Names) -> bool {
 fn hand_out(model: &mut Model, value: ValueId, source: ValueId) {
     let graph = model.values[value].graph;
     let node = model.nodes.push(Node {
-        graph,
-        domain: None,
-        op_type: Arc::from("Identity"),
-        overload: None,
-        name: None,
         inputs: vec![Some(source)],
         outputs: vec![Some(value)],
-        attrs: Vec::new(),
-        doc: None,
-        metadata: Metadata::new(),
-        device_configurations: Vec::new(),
+        ..Node::new(graph, "Identity")
     });
     (model.values[value].def, model.values[value].initial) = (Def::Node { node, output: 0 }, None);
     model.graphs[graph].nodes.insert(0, node);

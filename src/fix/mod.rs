@@ -259,7 +259,13 @@ fn rewrite(
         let mut target = target::target(imports(editor.model(), graph), options.opset);
         target.profiles.clone_from(&options.targets);
         let pricing = options.optimize.then_some(&options.pricing);
-        let task = extract::Task { target: &target, simplify: &simplify, all: &all, pricing };
+        let task = extract::Task {
+            target: &target,
+            simplify: &simplify,
+            all: &all,
+            pricing,
+            explains: options.explains,
+        };
         let Known { model, facts, uses } = if is_other { editor.knew() } else { editor.know_graph(graph) };
         if target.is_source && blocked::hides_shapes(model, facts, target.opset(""), graph) {
             continue;

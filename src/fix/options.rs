@@ -40,6 +40,8 @@ pub struct Options {
     pub fold_limit: usize,
     /// The type to compute in, in the place of float32.
     pub precision: Option<Precision>,
+    /// Whether the report says of each change why it keeps what it keeps, step by step.
+    pub explains: bool,
 }
 
 impl Default for Options {
@@ -57,6 +59,7 @@ impl Default for Options {
             targets: Vec::new(),
             fold_limit: DEFAULT_FOLD_LIMIT,
             precision: None,
+            explains: false,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::precision::{Narrowed, Why};
 pub use crate::edit::Safety;
-use crate::edit::{Change, Changes, Site};
+use crate::edit::{self, Change, Changes, Site};
 use crate::egraph;
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model, NodeId};
@@ -109,6 +109,27 @@ pub struct Entry {
     /// that came. Less than 0 where it only pays together with another change; left out where nothing was chosen by cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<i64>,
+    /// Why it keeps what it keeps, in the order in which it was found out; only where that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proof: Vec<Proof>,
+    /// The values that the nodes gave which it is about.
+    #[serde(skip)]
+    pub values: Vec<Arc<str>>,
+}
+
+/// One step of why a new form is equal to the old one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Proof {
+    /// Code of the rule.
+    pub code: String,
+    /// Its name.
+    pub rule: String,
+    /// What it keeps.
+    pub safety: Safety,
+    /// The nodes that the rule saw, each as a line of ONNX text; what it says is of the last.
+    pub of: Vec<String>,
+    /// What makes the same.
+    pub is: Vec<String>,
 }
 
 /// A line of Python, as the export recorded it.
@@ -227,6 +248,31 @@ impl<'m> Names<'m> {
             source: source.map(|source| Line { path: source.file, line: source.line }),
             summary: change.what.clone(),
             saved: change.saved,
+            proof: change.proof.iter().map(proof).collect(),
+            values: self.values(change),
         }
+    }
+
+    /// The values that the nodes gave which a change is about.
+    fn values(&self, change: &Change) -> Vec<Arc<str>> {
+        let nodes = match change.at {
+            Site::Node(node) => [&[node], &*change.with].concat(),
+            _ => Vec::new(),
+        };
+        let outputs = |node| {
+            let (model, _) = self.of_node(node);
+            model.nodes[node].outputs.iter().flatten().map(|&value| model.values[value].name.clone())
+        };
+        nodes.into_iter().flat_map(outputs).collect()
+    }
+}
+
+fn proof(step: &edit::Proof) -> Proof {
+    Proof {
+        code: step.by.code.to_string(),
+        rule: step.by.rule.to_string(),
+        safety: step.by.safety,
+        of: step.of.clone(),
+        is: step.is.clone(),
     }
 }

@@ -92,6 +92,23 @@ pub struct Node {
 }
 
 impl Node {
+    /// A call in a graph without a domain, inputs, outputs and attributes.
+    pub fn new(graph: GraphId, op_type: impl Into<Arc<str>>) -> Self {
+        Node {
+            graph,
+            domain: None,
+            op_type: op_type.into(),
+            overload: None,
+            name: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            attrs: Vec::new(),
+            doc: None,
+            metadata: Metadata::new(),
+            device_configurations: Vec::new(),
+        }
+    }
+
     /// The domain with its synonym resolved: "" for the default one.
     pub fn domain(&self) -> &str {
         normal_domain(self.domain.as_deref())

@@ -135,17 +135,9 @@ mod tests {
 
     fn node(model: &mut Model, graph: GraphId, inputs: &[ValueId], output: ValueId) -> NodeId {
         let id = model.nodes.push(Node {
-            graph,
-            domain: None,
-            op_type: "Op".into(),
-            overload: None,
-            name: None,
             inputs: inputs.iter().copied().map(Some).collect(),
             outputs: vec![Some(output)],
-            attrs: Vec::new(),
-            doc: None,
-            metadata: Vec::new(),
-            device_configurations: Vec::new(),
+            ..Node::new(graph, "Op")
         });
         model.values[output].def = Def::Node { node: id, output: 0 };
         model.graphs[graph].nodes.push(id);

@@ -294,17 +294,13 @@ impl<'t> Builder<'t> {
         let origin = self.at.map(|at| self.trace.node(at));
         let metadata = origin.map_or_else(Metadata::new, |node| metadata(node, &mut self.keys));
         let node = self.model.nodes.push(Node {
-            graph,
             domain: (!domain.is_empty()).then(|| Arc::from(domain)),
-            op_type: Arc::from(op),
-            overload: None,
             name: first.map(|value| self.model.values[value].name.clone()),
             inputs,
             outputs: outputs.clone(),
             attrs,
-            doc: None,
             metadata,
-            device_configurations: Vec::new(),
+            ..Node::new(graph, op)
         });
         for (output, value) in outputs.into_iter().enumerate() {
             if let Some(value) = value {

@@ -6,7 +6,7 @@ use super::declared;
 use super::driver::Facts;
 use super::fact::{Fact, TensorFact};
 use super::shape::Size;
-use crate::graph::dim::Dim;
+use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{
     DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Port, Type, TypeKind, ValueId, ValueInfo,
 };
@@ -20,6 +20,7 @@ pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     let of_model = model.graphs.ids().filter(|&graph| model.function_of(graph).is_none());
     let (repeated, once): (Vec<GraphId>, Vec<GraphId>) =
         of_model.partition(|&graph| is_repeated(model, graph));
+    once.iter().chain(&repeated).for_each(|&graph| declarer.read(model, graph));
     let mut changed = false;
     for graph in once {
         changed |= declarer.graph(model, graph);
@@ -42,18 +43,41 @@ pub struct Declarer<'f> {
     facts: &'f Facts,
     /// Sizes as they are written: most of a model are the same few.
     written: FxHashMap<Dim, DeclaredDim>,
+    /// What the model calls a size that depends on data, which is more than a name that was made up for it.
+    stated: FxHashMap<Symbol, Dim>,
     /// No size gets a name that inference made up, unless it stands somewhere already.
     keeps_names: bool,
 }
 
 impl<'f> Declarer<'f> {
     fn new(facts: &'f Facts) -> Self {
-        Declarer { facts, written: FxHashMap::default(), keeps_names: false }
+        Declarer { facts, written: FxHashMap::default(), stated: FxHashMap::default(), keeps_names: false }
     }
 
     /// One for a graph alone.
     pub fn of(model: &Model, graph: GraphId, facts: &'f Facts) -> Self {
-        Declarer { keeps_names: is_repeated(model, graph), ..Declarer::new(facts) }
+        let mut declarer = Declarer { keeps_names: is_repeated(model, graph), ..Declarer::new(facts) };
+        declarer.read(model, graph);
+        declarer
+    }
+
+    /// Learns what a graph calls sizes that depend on data.
+    fn read(&mut self, model: &Model, graph: GraphId) {
+        let graph = &model.graphs[graph];
+        for port in graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info) {
+            let (Fact::Tensor(fact), Some(ty)) = (&self.facts[port.value], &port.info.ty) else { continue };
+            let (Some(sizes), TypeKind::Tensor { shape: Some(old), .. }) = (fact.shape.dims(), &ty.kind)
+            else {
+                continue;
+            };
+            for (size, old) in sizes.iter().zip(old) {
+                let made = size.as_ref().and_then(Dim::as_symbol).filter(|made| self.facts.has_made(made));
+                let stated = declared::size(&old.dim).filter(|stated| stated.as_const().is_none());
+                if let (Some(made), Some(stated)) = (made, stated) {
+                    self.stated.entry(made.clone()).or_insert(stated);
+                }
+            }
+        }
     }
 
     fn graph(&mut self, model: &mut Model, id: GraphId) -> bool {
@@ -139,14 +163,17 @@ impl<'f> Declarer<'f> {
         if let Some(written) = self.written.get(dim) {
             return written.clone();
         }
-        // What the model says of a size that depends on data is more than a name that was made up for it.
+        let is_made = |symbol: &Symbol| self.facts.has_made(symbol);
         let stated = old.map(|old| &old.dim).filter(|old| declared::size(old).is_some());
-        if self.keeps_names && dim.symbols().any(|symbol| self.facts.has_made(symbol)) {
+        if self.keeps_names && dim.symbols().any(is_made) {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
-        let written = match stated.filter(|_| self.facts.is_made_up(dim)) {
+        let written = match stated.filter(|_| dim.as_symbol().is_some_and(is_made)) {
             Some(stated) => stated.clone(),
-            None => DeclaredDim::Param(dim.to_string().into()),
+            None => {
+                let named = dim.substitute(&|symbol| self.stated.get(symbol).cloned());
+                DeclaredDim::Param(named.as_ref().unwrap_or(dim).to_string().into())
+            }
         };
         self.written.insert(dim.clone(), written.clone());
         written
@@ -192,6 +219,18 @@ mod tests {
             &["x: float[n]", "y: int64[1, y_dim_1]"],
         );
         check("g (float[3] x) => (y) { y = SequenceConstruct(x, x) }", &["x: float[3]", "y: seq(float[3])"]);
+    }
+
+    #[test]
+    fn what_the_model_calls_a_size_it_is_called_wherever_it_is_counted_in() {
+        check(
+            "g (string[a] x) => (z) <string[a, parts] s> {
+               two = Constant <value = int64[2] {-1, 1}> ()
+               s, n = StringSplit(x)
+               z = Reshape(s, two)
+             }",
+            &["x: string[a]", "z: string[a*parts, 1]", "s: string[a, parts]", "two: int64[2]", "n: int64[a]"],
+        );
     }
 
     #[test]

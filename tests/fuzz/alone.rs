@@ -1,12 +1,13 @@
-//! One node on other numbers than it had: whether a difference is a matter of last digits.
+//! Other numbers than there were: whether a difference is a matter of last digits.
 
 use onnx_lint::graph::{ElemType, Model, NodeId, ValueId};
 use onnx_lint::infer::eval::{Array, Val};
 use onnx_lint::infer::execute::Executor;
 use rustc_hash::FxHashMap;
 
-use crate::case::{LIMITS, Ran};
-use crate::same::differs;
+use crate::case::{LIMITS, Ran, run_with};
+use crate::check::Before;
+use crate::same::{Claim, difference, differs};
 
 /// Whether an output of a node hangs on the last digit of what goes into it, or is what ONNX Runtime has on `its`
 /// values: what is a last digit before it may be all there is behind it, near 0 or near a pole.
@@ -28,6 +29,17 @@ pub fn is_a_last_digit(
             let on_next = with(model, node, output, run, nudge);
             part(&on_next, run.values.get(&output)) == Some(true)
         })
+}
+
+/// Whether the outputs of a model hang on last digits of what its nodes compute, by more than is claimed.
+pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
+    let is_float = |val: &Val| matches!(val, Val::Tensor(array) if array.elem().is_float());
+    [1.0, -1.0].into_iter().any(|way| {
+        let another = |val: &Val| is_float(val).then(|| nudged(val, way));
+        let Ok(found) = run_with(model, &before.feeds, another) else { return true };
+        let mut outputs = before.ran.outputs.iter().zip(&found.outputs);
+        outputs.any(|(wanted, found)| difference(wanted, found, claim).is_some())
+    })
 }
 
 /// An output of a node on the values of a run, each as `given` makes it.
@@ -64,7 +76,9 @@ fn nudged(val: &Val, way: f64) -> Val {
         _ => (2.3e-16, 5e-324),
     };
     let moved = |(at, x): (usize, f64)| {
-        let step = if x == 0.0 { 0.0 } else { way * (x.abs() * digit).max(least) };
+        // Halves become 0 where there is still much left of floats.
+        let is_nothing = x == 0.0 && array.elem() != ElemType::Float16;
+        let step = if is_nothing { 0.0 } else { way * (x.abs() * digit).max(least) };
         x + if at % 2 == 0 { step } else { -step }
     };
     let all = array.f64s().map(|all| all.into_iter().enumerate().map(moved).collect());

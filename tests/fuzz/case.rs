@@ -121,6 +121,11 @@ pub struct Refused {
 
 /// Runs a model on inputs.
 pub fn run(model: &Model, feeds: &Feeds) -> Result<Ran, Refused> {
+    run_with(model, feeds, |_| None)
+}
+
+/// Runs a model on inputs, where some of what its nodes compute is something else: what `another` makes of it.
+pub fn run_with(model: &Model, feeds: &Feeds, another: impl Fn(&Val) -> Option<Val>) -> Result<Ran, Refused> {
     let graph = &model.graphs[model.main];
     let mut executor = Executor::new(model, LIMITS);
     for port in &graph.inputs {
@@ -135,6 +140,11 @@ pub fn run(model: &Model, feeds: &Feeds) -> Result<Ran, Refused> {
     }
     for id in order::sorted_or_file(model, model.main) {
         executor.run(id).map_err(|why| Refused { op: model.nodes[id].op_name(), why })?;
+        for &output in model.nodes[id].outputs.iter().flatten() {
+            if let Some(val) = executor.value(output).as_ref().and_then(&another) {
+                executor.give(output, val);
+            }
+        }
     }
     let missing = || Refused { op: String::new(), why: Refusal::BadInput("an output is made by nothing") };
     let outputs = graph.outputs.iter().map(|port| executor.value(port.value).ok_or_else(missing));

@@ -124,6 +124,37 @@ fn summaries_say_what_happened() {
     check(&sandbox.fix(&pinned), 1, "sound.onnxtxt: its declared types and shapes changed\n");
 }
 
+#[test]
+fn rewrites_are_explained_rule_by_rule() {
+    let sandbox = Sandbox::new(&[("norm.onnxtxt", NORM)]);
+    let before = sandbox.files();
+    let ran = sandbox.fix(&["norm.onnxtxt", "--explain-rewrite", "y", "--explain-rewrite", "moved"]);
+    check(&ran, 0, "1 × `Add` as `LayerNormalization`");
+    crate::tool::snapshot("rewrites", "norm", &ran.stdout);
+    let ran = sandbox.fix(&["norm.onnxtxt", "--opset", "9", "--explain-rewrite", "x"]);
+    assert_eq!(ran.stdout, "`x` is made as it was\n");
+    check(&sandbox.fix(&["norm.onnxtxt", "--explain-rewrite", "moves"]), 2, "did you mean `moved`?");
+    assert_eq!(sandbox.files(), before);
+}
+
+const NORM: &str = "<ir_version: 8, opset_import: [\"\" : 17]>
+main (float[A,B,8] x, float[8] scale, float[8] bias) => (float[A,B,8] y) {
+  two = Constant <value = float {2}> ()
+  zero = Constant <value = float {0}> ()
+  tiny = Constant <value = float {0.001}> ()
+  moved = Add (x, zero)
+  mean = ReduceMean <axes = [-1]> (moved)
+  d = Sub (moved, mean)
+  dd = Pow (d, two)
+  variance = ReduceMean <axes = [-1]> (dd)
+  above = Add (variance, tiny)
+  deviation = Sqrt (above)
+  n = Div (d, deviation)
+  s = Mul (n, scale)
+  y = Add (s, bias)
+}
+";
+
 /// What cannot be looked at has not been found to be right.
 #[test]
 fn missing_external_data_are_said() {

@@ -19,7 +19,7 @@ use crate::write::external::DEFAULT_THRESHOLD;
 /// Mends a model, simplifies it, and converts it to another opset; makes one of a program of `torch.export`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
-#[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check"]))]
+#[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite"]))]
 pub struct Args {
     /// The model, or what `torch.export.save` wrote; `-` is standard input. Several are done one beside the other
     #[arg(value_name = "INPUT", required = true)]
@@ -49,6 +49,10 @@ pub struct Args {
     /// Write nothing; exit with 1 if something would change
     #[arg(long, help_heading = "Output")]
     pub check: bool,
+
+    /// Say why what takes the place of a value gives the same, rule by rule; may be given more than once
+    #[arg(long, value_name = "VALUE", help_heading = "Output")]
+    pub explain_rewrite: Vec<String>,
 
     /// Write what was done, rule by rule, as JSON
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -220,6 +224,7 @@ impl Args {
             )?,
             fold_limit: self.fold_limit,
             precision: self.precision()?,
+            explains: !self.explain_rewrite.is_empty(),
         })
     }
 

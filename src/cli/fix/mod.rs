@@ -2,6 +2,7 @@
 
 pub mod args;
 mod calibrate;
+mod explain;
 pub mod outline;
 mod program;
 mod said;
@@ -243,6 +244,7 @@ impl Task<'_> {
                 serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
             output::write(&(text + "\n"), Some(path))?;
         }
+        done.printed += &explain::explained(&source.model, outcome, &args.explain_rewrite)?;
         done.said += &said::told(&source.name, &source.model, outcome);
         if args.check {
             return Ok(if outcome.changed { Status::Found } else { Status::Clean });

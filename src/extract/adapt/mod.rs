@@ -9,12 +9,12 @@ use egg::Id;
 
 use super::legality::Target;
 use crate::diag::known;
-use crate::egraph::{Call, EGraph, ENode, rebuild};
+use crate::egraph::{Call, EGraph, ENode, Step, rebuild};
 use crate::graph::{AttrValue, Attribute, ElemType, NodeId};
 use crate::schema::Obstacle;
 
 /// Adds one form for each call that is not legal at the target but can be made so; whether any was new.
-pub fn adapt(egraph: &mut EGraph, target: &Target, added: &mut Vec<(ENode, String)>) -> bool {
+pub fn adapt(egraph: &mut EGraph, target: &Target, steps: &mut Vec<Step>) -> bool {
     let mut calls: Vec<(Id, Call)> = Vec::new();
     for class in egraph.classes() {
         calls.extend(class.nodes.iter().filter_map(|node| Some((class.id, node.as_call()?.clone()))));
@@ -26,11 +26,11 @@ pub fn adapt(egraph: &mut EGraph, target: &Target, added: &mut Vec<(ENode, Strin
             let epoch = target.epoch_in_force(egraph, &call);
             let is_split = &*egraph.analysis.tables.op(call.op).name == "Split";
             if let Some(epoch) = epoch.filter(|_| is_split) {
-                changed |= split::convert(&mut Form { egraph, class, call: &call, added }, epoch);
+                changed |= split::convert(&mut Form { egraph, class, call: &call, steps }, epoch);
             }
             continue;
         };
-        let mut form = Form { egraph, class, call: &call, added };
+        let mut form = Form { egraph, class, call: &call, steps };
         changed |= match obstacles.first() {
             Some(Obstacle::Type { slot, .. }) => carrier::around(&mut form, target, schema, *slot),
             Some(Obstacle::AttributeValue { name, .. }) => negative::attribute(&mut form, name),
@@ -50,7 +50,7 @@ struct Form<'a, 'm> {
     egraph: &'a mut EGraph<'m>,
     class: Id,
     call: &'a Call,
-    added: &'a mut Vec<(ENode, String)>,
+    steps: &'a mut Vec<Step>,
 }
 
 impl Form<'_, '_> {
@@ -62,7 +62,13 @@ impl Form<'_, '_> {
     fn add(&mut self, enode: ENode) -> Id {
         let origin = self.origin();
         if matches!(enode, ENode::Call(_)) {
-            self.added.push((enode.clone(), CODE.to_owned()));
+            self.steps.push(Step {
+                code: CODE.into(),
+                matched: vec![ENode::Call(self.call.clone())],
+                added: vec![enode.clone()],
+                equated: Vec::new(),
+                joined: Vec::new(),
+            });
         }
         let id = self.egraph.add(enode);
         let data = &mut self.egraph[id].data;

@@ -1,7 +1,5 @@
 //! Gives a model the types that were decided: weights, attributes, casts at the borders, declarations.
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attributes::{self, declare};
@@ -182,17 +180,12 @@ impl Writer<'_> {
         let maker = self.model.producer(from).map(|(node, _)| node);
         let name = self.names.fresh(&self.model.values[from].name.clone(), Some(NARROWED_NUMBERS.code));
         let node = self.model.nodes.push(Node {
-            graph,
-            domain: None,
-            op_type: Arc::from("Cast"),
-            overload: None,
             name: Some(name),
             inputs: vec![Some(from)],
             outputs: vec![Some(to)],
             attrs: vec![Attribute::new("to", AttrValue::Int(i64::from(elem.number())))],
-            doc: None,
             metadata: maker.map_or(Metadata::new(), |maker| self.model.nodes[maker].metadata.clone()),
-            device_configurations: Vec::new(),
+            ..Node::new(graph, "Cast")
         });
         self.model.values[to].def = Def::Node { node, output: 0 };
         match maker {

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use crate::graph::names::Scopes;
 use crate::graph::{
-    Arena, AttrKind, AttrValue, Attribute, Def, Function, Graph, GraphId, Initial, Metadata, Model, Node,
-    NodeId, Owner, Port, Tensor, TensorId, Type, ValueId, ValueInfo,
+    Arena, AttrKind, AttrValue, Attribute, Def, Function, Graph, GraphId, Initial, Model, Node, NodeId,
+    Owner, Port, Tensor, TensorId, Type, ValueId, ValueInfo,
 };
 
 use super::ast::{self, AttrSyntax, Declared};
@@ -278,16 +278,9 @@ fn bytes(text: &Arc<str>) -> Bytes {
 fn node(graph: GraphId, ast: &ast::Node<AttrSyntax>) -> Node {
     let op = &ast.call.op;
     Node {
-        graph,
         domain: (!op.domain.is_empty()).then(|| op.domain.clone()),
-        op_type: op.name.text.clone(),
         overload: op.overload.as_ref().map(|overload| overload.text.clone()),
         name: ast.name.as_ref().map(|name| name.text.clone()),
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        attrs: Vec::new(),
-        doc: None,
-        metadata: Metadata::new(),
-        device_configurations: Vec::new(),
+        ..Node::new(graph, op.name.text.clone())
     }
 }

@@ -22,7 +22,7 @@ use super::fault::Fault;
 use super::load;
 use super::meet::Conflict;
 use super::shape::Shape;
-use crate::graph::dim::{Bounds, Dim, Symbol};
+use crate::graph::dim::{Bounds, Symbol};
 use crate::graph::{
     AttrValue, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId, order,
 };
@@ -66,11 +66,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Whether of a size nothing is known but that it has a name, which inference gave it.
-    pub fn is_made_up(&self, size: &Dim) -> bool {
-        size.as_symbol().is_some_and(|symbol| self.has_made(symbol))
-    }
-
     /// Whether inference made up a symbol.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
         self.symbols.has_made(symbol)

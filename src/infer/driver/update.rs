@@ -77,8 +77,11 @@ impl<'m> Driver<'m> {
         let mut gives_news = false;
         for body in bodies {
             self.update(body, news);
-            let outputs = &self.model.graphs[body].outputs;
-            gives_news |= outputs.iter().any(|port| news.values.contains(&port.value));
+            // How a body makes what it gives counts too: what it hands on as it came, a loop leaves as it was.
+            let is_made_anew =
+                |value| self.model.producer(value).is_some_and(|(node, _)| news.nodes.contains(&node));
+            let mut outputs = self.model.graphs[body].outputs.iter().map(|port| port.value);
+            gives_news |= outputs.any(|value| news.values.contains(&value) || is_made_anew(value));
         }
         self.nesting -= 1;
         self.loops -= is_loop;

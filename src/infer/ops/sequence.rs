@@ -48,8 +48,9 @@ pub fn construct(cx: &mut Cx) -> Option<()> {
 pub fn insert(cx: &mut Cx) -> Option<()> {
     let (elements, new) = (elements_of(cx, 0)?, cx.fact(1)?);
     let known = elements.facts().and_then(|facts| {
-        // A place counts the gaps, of which there is one more than elements.
-        let at = place(cx, 2, facts.len() + 1)?;
+        // Before which element; from the start there is one more place, behind the last one.
+        let from_end = cx.const_int(2).filter(|place| *place < 0);
+        let at = place(cx, 2, facts.len() + usize::from(from_end.is_none()))?;
         let mut facts = facts.to_vec();
         facts.insert(at, new.clone());
         Some(facts)
@@ -229,6 +230,19 @@ mod tests {
             text,
             &["at: float[m, 3]", "all: float[m + 2*n, 3]", "length = [3]", "stacked: float[2, n, 3]"],
         );
+    }
+
+    #[test]
+    fn a_place_from_the_end_is_before_an_element() {
+        let text = "g (float[n, 3] x, float[m, 3] y) => (at, end) {
+            list = SequenceConstruct(x, x)
+            last = Constant <value_int = -1> ()
+            one = Constant <value_int = 1> ()
+            more = SequenceInsert(list, y, last)
+            at = SequenceAt(more, one)
+            end = SequenceAt(more, last)
+        }";
+        check(text, &["at: float[m, 3]", "end: float[n, 3]"]);
     }
 
     #[test]

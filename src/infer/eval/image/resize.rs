@@ -25,6 +25,7 @@ pub(super) fn resize(cx: &Cx) -> Result<Array> {
     let resized = sizes(cx, x, &transformation)?;
     let shape: Vec<usize> = resized.iter().map(|axis| axis.resized).collect();
     cx.room(&shape)?;
+    is_no_copy(&resized)?;
     let crops = transformation == "tf_crop_and_resize";
     let is_nearest = cx.text("mode", "nearest") == "nearest";
     // Which element is the nearest is decided in `float`, as runtimes do.
@@ -57,6 +58,15 @@ impl Axis {
     /// Index of the last element; 0 where there is none.
     fn last(&self) -> i64 {
         self.length.saturating_sub(1) as i64
+    }
+}
+
+/// Where no axis gets another size, ONNX Runtime hands on what is there, whatever the scales say: refused.
+fn is_no_copy(all: &[Axis]) -> Result<()> {
+    let keeps_sizes = all.iter().all(|axis| axis.resized == axis.length);
+    match keeps_sizes && all.iter().any(|axis| axis.scale != 1.0) {
+        true => Err(Refusal::Unsupported),
+        false => Ok(()),
     }
 }
 
@@ -96,6 +106,7 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
         })
         .collect::<Result<Vec<Axis>>>()?;
     cx.room(&resized.iter().map(|axis| axis.resized).collect::<Vec<_>>())?;
+    is_no_copy(&resized)?;
     let coordinates: Vec<Vec<f64>> = resized
         .iter()
         .map(|axis| (0..axis.resized).map(|at| single(at as f64 / axis.scale)).collect())

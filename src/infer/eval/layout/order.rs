@@ -55,6 +55,9 @@ pub(super) fn non_zero(cx: &Cx) -> Result<Array> {
 pub(super) fn top_k(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;
+    if cx.maybe(1)?.is_some_and(|k| k.rank() != 1) {
+        return bad("k is no list of one");
+    }
     let k = cx.scalar_int(1)?.or(cx.int_attr("k")).ok_or(Refusal::BadInput("no k is given"))?;
     let k = to_size(k)?;
     let along = shape::axis(cx.int("axis", -1), x.rank())?;

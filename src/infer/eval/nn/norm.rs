@@ -47,6 +47,9 @@ fn scale_and_shift(data: &mut [f64], shape: &[usize], scale: &Array, bias: Optio
 
 /// A vector with one element for each channel, shaped to broadcast over the axes behind.
 fn per_channel(vector: &Array, rank: usize) -> Result<Array> {
+    if vector.rank() != 1 {
+        return bad("what is said of channels is no list");
+    }
     let mut shape = vec![1; rank - 1];
     shape[0] = vector.len();
     vector.reshaped(shape)

@@ -55,12 +55,13 @@ pub(super) fn mel_weight_matrix(cx: &Cx) -> Result<Array> {
         return bad("the sample rate is zero");
     }
     let step = (high - low) / (bands + 2) as f64;
-    let edges: Vec<usize> = (0..bands + 2)
-        .map(|i| ((length + 1) as f64 * to_hertz(low + i as f64 * step) / rate as f64).floor() as usize)
+    let edges: Vec<f64> = (0..bands + 2)
+        .map(|i| ((length + 1) as f64 * to_hertz(low + i as f64 * step) / rate as f64).floor())
         .collect();
-    if edges.iter().any(|&edge| edge > length / 2) {
+    if !edges.iter().all(|&edge| (0.0..=(length / 2) as f64).contains(&edge)) {
         return bad("a frequency is beyond the spectrum");
     }
+    let edges: Vec<usize> = edges.into_iter().map(|edge| edge as usize).collect();
     for (band, edge) in edges.windows(3).enumerate() {
         let (left, centre, right) = (edge[0], edge[1], edge[2]);
         let slope = |at: usize, from: usize, to: usize| match from == to {

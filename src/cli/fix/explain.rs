@@ -1,0 +1,49 @@
+//! `--explain-rewrite`: why what stands in the place of a value gives the same, rule by rule.
+
+use crate::cli::Failure;
+use crate::edit::Safety;
+use crate::fix::Outcome;
+use crate::fix::report::{Entry, Proof};
+use crate::graph::Model;
+use crate::graph::syntax::suggest::with_suggestion;
+
+/// What became of each of `values`, of the model as it was given.
+///
+/// # Errors
+/// The model has no such value.
+pub fn explained(before: &Model, outcome: &Outcome, values: &[String]) -> Result<String, Failure> {
+    let mut text = String::new();
+    for value in values {
+        let names = || before.values.iter().map(|(_, known)| &*known.name);
+        if !names().any(|name| name == value) {
+            let message = format!("--explain-rewrite: the model has no value `{value}`");
+            return Err(Failure::new(with_suggestion(message, value, names())));
+        }
+        let is_about = |entry: &&Entry| entry.values.iter().any(|known| **known == **value);
+        let mut about = outcome.report.changes.iter().filter(is_about).peekable();
+        if about.peek().is_none() {
+            text += &format!("`{value}` is made as it was\n");
+        }
+        about.for_each(|entry| text += &change(value, entry));
+    }
+    Ok(text)
+}
+
+fn change(value: &str, entry: &Entry) -> String {
+    let mut text = format!("`{value}`: {}, by {} {}\n", entry.summary, entry.code, entry.rule);
+    for (at, step) in entry.proof.iter().enumerate() {
+        text += &proof(at + 1, step);
+    }
+    text
+}
+
+fn proof(number: usize, step: &Proof) -> String {
+    let keeps = match step.safety {
+        Safety::Exact => "to the bit",
+        Safety::Rounding => "up to rounding",
+        Safety::Unsafe => "perhaps: unsafe",
+    };
+    let lines = |lines: &[String]| lines.iter().map(|line| format!("         {line}\n")).collect::<String>();
+    let (of, is) = (lines(&step.of), lines(&step.is));
+    format!("  {number:>2}. {} {}\n{of}       makes the same, {keeps}, as\n{is}", step.code, step.rule)
+}

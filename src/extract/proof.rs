@@ -1,0 +1,139 @@
+//! Why a new form is equal to the old one, step by step and in ONNX text: what `--explain-rewrite` shows.
+
+use std::collections::BTreeSet;
+
+use egg::{Id, Language};
+use rustc_hash::FxHashMap;
+
+use super::plan::Chosen;
+use crate::edit::Proof;
+use crate::egraph::{Call, ENode, Step};
+use crate::graph::syntax::{Line, line};
+use crate::graph::{Def, GraphId, Initial, Model, Node, NodeId, Value, ValueId};
+use crate::infer::tensor_of;
+
+/// Writes steps down in the names of a graph; what has none gets one.
+pub(super) struct Speller<'a, 'm> {
+    chosen: &'a Chosen<'a, 'm>,
+    /// The model, with what the e-graph has besides as further nodes and values.
+    model: Model,
+    graph: GraphId,
+    /// Classes that no value of the graph is.
+    made: FxHashMap<Id, ValueId>,
+    /// What the outputs of the node are called that a step is about.
+    own: FxHashMap<Id, ValueId>,
+}
+
+impl<'a, 'm> Speller<'a, 'm> {
+    pub fn new(model: &Model, graph: GraphId, chosen: &'a Chosen<'a, 'm>) -> Self {
+        let mut model = model.clone();
+        for tensor in chosen.egraph.analysis.tables.new_tensors() {
+            model.tensors.push(tensor.clone());
+        }
+        Speller { chosen, model, graph, made: FxHashMap::default(), own: FxHashMap::default() }
+    }
+
+    /// The steps in their order.
+    pub fn proof(&mut self, steps: &BTreeSet<usize>) -> Vec<Proof> {
+        steps.iter().filter_map(|&at| self.step(self.chosen.lineage.step(at))).collect()
+    }
+
+    fn step(&mut self, step: &Step) -> Option<Proof> {
+        let by = (self.chosen.rule)(&step.code)?;
+        self.own.clear();
+        let of = step.matched.iter().map(|form| self.form(form)).collect();
+        let root = step.matched.last().and_then(|form| self.original(form));
+        for value in root.into_iter().flat_map(|node| self.model.nodes[node].outputs.clone()).flatten() {
+            if let Some(&class) = self.chosen.class_of.get(&value) {
+                self.own.insert(self.chosen.egraph.find(class), value);
+            }
+        }
+        let mut is: Vec<String> = step.added.iter().map(|form| self.form(form)).collect();
+        if is.is_empty() {
+            is.extend(step.joined.iter().map(|&class| self.joined(class)));
+        }
+        Some(Proof { by, of, is })
+    }
+
+    /// What a class is that is another one, or a constant.
+    fn joined(&mut self, class: Id) -> String {
+        let class = self.chosen.egraph.find(class);
+        let own = self.value(class);
+        self.own.clear();
+        let is_const = |form: &&ENode| matches!(form, ENode::Const(_));
+        let constant = self.chosen.egraph[class].nodes.iter().find(is_const).cloned();
+        let other = match constant {
+            Some(ENode::Const(id)) => {
+                Some(self.new_value("", Some(&**self.chosen.egraph.analysis.tables.constant(id))))
+            }
+            _ => self.value(class),
+        };
+        let node = Node { inputs: vec![other], outputs: vec![own], ..Node::new(self.graph, "Identity") };
+        let written = self.line(node);
+        written.spans.inputs.first().map_or_else(String::new, |span| written.text[span.range()].to_owned())
+    }
+
+    /// A call as it stands in the graph, or as it would.
+    fn form(&mut self, form: &ENode) -> String {
+        if let Some(node) = self.original(form) {
+            return line(&self.model, node).text;
+        }
+        let ENode::Call(call) = form else { return String::new() };
+        let tables = &self.chosen.egraph.analysis.tables;
+        let (key, attrs) = (tables.op(call.op).clone(), tables.attrs(call.attrs).to_vec());
+        let inputs =
+            call.children[..usize::from(call.inputs)].iter().map(|&child| self.value(child)).collect();
+        let outputs = self.outputs(form, call);
+        let domain = Some(key.domain).filter(|domain| !domain.is_empty());
+        self.line(Node { domain, attrs, inputs, outputs, ..Node::new(self.graph, key.name) }).text
+    }
+
+    fn line(&mut self, node: Node) -> Line {
+        let node = self.model.nodes.push(node);
+        line(&self.model, node)
+    }
+
+    fn outputs(&mut self, form: &ENode, call: &Call) -> Vec<Option<ValueId>> {
+        let egraph = self.chosen.egraph;
+        let Some(class) = egraph.lookup(self.canonical(form)) else { return Vec::new() };
+        if egraph.analysis.tables.is_single(call) {
+            return vec![self.value(class)];
+        }
+        let output = |index| egraph.lookup(ENode::Output { index, call: [class] });
+        (0..call.outputs).map(|index| self.value(output(index)?)).collect()
+    }
+
+    /// What a class is called; `None` for an input that is left out.
+    fn value(&mut self, class: Id) -> Option<ValueId> {
+        let class = self.chosen.egraph.find(class);
+        let data = &self.chosen.egraph[class];
+        let known =
+            self.own.get(&class).or_else(|| data.data.values.first()).or_else(|| self.made.get(&class));
+        if known.is_some() || data.nodes.contains(&ENode::Absent) {
+            return known.copied();
+        }
+        let tables = &self.chosen.egraph.analysis.tables;
+        let constant = data.nodes.iter().find_map(|form| match form {
+            ENode::Const(id) => Some(tables.constant(*id)),
+            _ => None,
+        });
+        let name = format!("t{}", self.made.len() + 1);
+        let value = self.new_value(&name, constant.map(|constant| &**constant));
+        self.made.insert(class, value);
+        Some(value)
+    }
+
+    fn new_value(&mut self, name: &str, constant: Option<&crate::infer::eval::Array>) -> ValueId {
+        let initial = constant.map(|array| Initial::Dense(self.model.tensors.push(tensor_of(array))));
+        let def = if initial.is_some() { Def::Initializer } else { Def::Missing };
+        self.model.values.push(Value { name: name.into(), graph: self.graph, def, initial })
+    }
+
+    fn original(&self, form: &ENode) -> Option<NodeId> {
+        self.chosen.original.get(&self.canonical(form)).copied()
+    }
+
+    fn canonical(&self, form: &ENode) -> ENode {
+        form.clone().map_children(|child| self.chosen.egraph.find(child))
+    }
+}
