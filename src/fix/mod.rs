@@ -19,6 +19,7 @@ mod mend;
 pub mod options;
 pub mod precision;
 pub mod report;
+mod rewrite;
 mod target;
 mod verify;
 mod weights;
@@ -28,14 +29,14 @@ use rustc_hash::FxHashSet;
 pub use options::{FixedShape, FreeDim, Options};
 pub use report::Report;
 
+use self::rewrite::rewrite;
 use crate::diag::Finding;
 use crate::diag::known::{DECIDED_BRANCH, DECLARED_TYPE, RELABELLED_VERSION, UNSORTED_NODES};
 use crate::edit::{Change, Constants, Editor, Known, Site};
-use crate::extract::{self, Target};
-use crate::graph::{GraphId, Id, Model, ValueId, scopes};
+use crate::extract::Target;
+use crate::graph::{Id, Model, ValueId, scopes};
 use crate::infer;
 use crate::rules::registry::RuleSet;
-use crate::rules::rule::{Phase, Rule, Safety};
 
 /// What became of a model.
 #[derive(Debug)]
@@ -122,9 +123,10 @@ fn passes(
     if decides {
         decide::decide(editor);
     }
+    let corrects = options.dynamic.is_empty() && editor.done().changes.len() > declared;
     if !options.dynamic.is_empty() {
         declared::renew(editor);
-    } else if editor.done().changes.len() > declared {
+    } else if corrects {
         declared::correct(editor);
     }
     batched_scan::unbatch(editor, options.opset);
@@ -160,6 +162,10 @@ fn passes(
         if !(folded || is_decided || is_unsettled) {
             break;
         }
+    }
+    if corrects {
+        // More may be known by now of what was declared then.
+        declared::correct(editor);
     }
     if options.optimize {
         initializers::lift(editor);
@@ -222,108 +228,10 @@ fn node_count(model: &Model) -> usize {
     scopes::live(model).into_iter().map(|graph| model.graphs[graph].nodes.len()).sum()
 }
 
-/// What came of rewriting.
-#[derive(Default)]
-struct Rewritten {
-    is_changed: bool,
-    /// A body was changed: what is known of the node that runs it may be more now.
-    is_within: bool,
-    /// A limit was hit.
-    is_cut: bool,
-}
-
-/// Runs every graph through the e-graph, inner ones first.
-///
-/// # Errors
-/// What has no form that is legal at the target.
-fn rewrite(
-    editor: &mut Editor,
-    options: &Options,
-    rules: &RuleSet,
-    report: &mut Report,
-) -> Result<Rewritten, Vec<Finding>> {
-    let is_other = !target::target(&editor.model().opsets, options.opset).is_source;
-    let converts = is_other || !options.targets.is_empty();
-    let phases: &[Phase] = match (options.optimize, converts) {
-        (true, true) => &[Phase::Simplify, Phase::Explore, Phase::Convert],
-        (true, false) => &[Phase::Simplify, Phase::Explore],
-        (false, true) => &[Phase::Convert],
-        (false, false) => return Ok(Rewritten::default()),
-    };
-    let all = chosen_rules(&rules.within_reach(mend::operators(editor.model()), phases), options);
-    let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
-    let mut findings = Vec::new();
-    editor.know();
-    let mut rewritten = Rewritten::default();
-    for graph in inner_first(editor.model()) {
-        let mut target = target::target(imports(editor.model(), graph), options.opset);
-        target.profiles.clone_from(&options.targets);
-        let pricing = options.optimize.then_some(&options.pricing);
-        let task = extract::Task {
-            target: &target,
-            simplify: &simplify,
-            all: &all,
-            pricing,
-            explains: options.explains,
-        };
-        let Known { model, facts, uses } = if is_other { editor.knew() } else { editor.know_graph(graph) };
-        if target.is_source && blocked::hides_shapes(model, facts, target.opset(""), graph) {
-            continue;
-        }
-        match extract::run(model, graph, facts, uses, &task) {
-            extract::Done::Unchanged => {}
-            extract::Done::Blocked(blockers) => {
-                findings.extend(blocked::findings(model, graph, &target, &blockers))
-            }
-            extract::Done::Planned { patch, report: said } => {
-                rewritten.is_cut |= !said.limits.is_empty();
-                report.searched(said);
-                let is_changed = editor.apply(vec![*patch]) > 0;
-                rewritten.is_changed |= is_changed;
-                rewritten.is_within |= is_changed && editor.model().parent(graph).is_some();
-                target::drop_defaults(editor, graph, &target);
-            }
-        }
-    }
-    if editor.knew().facts.limited {
-        report.limit("inference did not look into all calls of functions, or into all bodies".to_owned());
-    }
-    if findings.is_empty() { Ok(rewritten) } else { Err(findings) }
-}
-
 /// Where new constants go: before IR version 4, an initializer would have to be an input too.
 fn constants_at(model: &Model, target: &Target, options: &Options) -> Constants {
     let is_old = target::ir_version(model, target, options).is_some_and(|version| version < 4);
     if is_old { Constants::Nodes } else { Constants::Initializers }
-}
-
-/// The imports that hold in a graph: those of the function it is in, or of the model.
-fn imports(model: &Model, graph: GraphId) -> &[crate::graph::OpsetImport] {
-    match model.function_of(graph) {
-        Some(function) if !model.functions[function].opsets.is_empty() => &model.functions[function].opsets,
-        _ => &model.opsets,
-    }
-}
-
-/// Every graph of the model, those in a graph before it.
-fn inner_first(model: &Model) -> Vec<GraphId> {
-    let functions = model.functions.iter().map(|function| function.body);
-    let mut graphs = Vec::new();
-    for root in functions.chain([model.main]) {
-        graphs.extend(scopes::nested(model, root).into_iter().rev());
-    }
-    graphs
-}
-
-/// Those of some rules that may run: exact ones and those that only round, and unsafe ones where asked for.
-/// What conversion needs does not depend on what was selected.
-fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
-    let wanted = |rule: &&Rule| {
-        let selected = rule.phase == Phase::Convert || options.selection.contains(&rule.code);
-        let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
-        selected && safe && !rule.is_lint_only()
-    };
-    rules.iter().copied().filter(wanted).collect()
 }
 
 /// Sets the opsets and the IR version.

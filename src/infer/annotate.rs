@@ -165,10 +165,13 @@ impl<'f> Declarer<'f> {
         }
         let is_made = |symbol: &Symbol| self.facts.has_made(symbol);
         let stated = old.map(|old| &old.dim).filter(|old| declared::size(old).is_some());
-        if self.keeps_names && dim.symbols().any(is_made) {
+        let has_no_name =
+            |symbol: &Symbol| is_made(symbol) && !self.written.contains_key(&Dim::from(symbol.clone()));
+        if self.keeps_names && dim.symbols().any(has_no_name) {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
-        let written = match stated.filter(|_| dim.as_symbol().is_some_and(is_made)) {
+        let is_name = dim.as_symbol().is_some_and(is_made);
+        let written = match stated.filter(|_| is_name) {
             Some(stated) => stated.clone(),
             None => {
                 let named = dim.substitute(&|symbol| self.stated.get(symbol).cloned());

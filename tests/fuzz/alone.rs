@@ -1,8 +1,9 @@
 //! Other numbers than there were: whether a difference is a matter of last digits.
 
-use onnx_lint::graph::{ElemType, Model, NodeId, ValueId};
+use onnx_lint::graph::{ElemType, Model, Node, NodeId, ValueId};
 use onnx_lint::infer::eval::{Array, Val};
 use onnx_lint::infer::execute::Executor;
+use onnx_lint::schema::operator::{Work, operator};
 use rustc_hash::FxHashMap;
 
 use crate::case::{LIMITS, Ran, run_with};
@@ -23,7 +24,7 @@ pub fn is_a_last_digit(
     part(&on_its, its.get(&output)) == Some(false)
         || [1.0, -1.0].into_iter().any(|way| {
             let nudge = |id, ours: &Val| match is_rounded(model, id, ours) {
-                true => nudged(ours, way),
+                true => nudged(ours, way, false),
                 false => ours.clone(),
             };
             let on_next = with(model, node, output, run, nudge);
@@ -35,7 +36,7 @@ pub fn is_a_last_digit(
 pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
     let is_float = |val: &Val| matches!(val, Val::Tensor(array) if array.elem().is_float());
     [1.0, -1.0].into_iter().any(|way| {
-        let another = |val: &Val| is_float(val).then(|| nudged(val, way));
+        let another = |node: &Node, val: &Val| is_float(val).then(|| nudged(val, way, is_sum(node)));
         let Ok(found) = run_with(model, &before.feeds, another) else { return true };
         let mut outputs = before.ran.outputs.iter().zip(&found.outputs);
         outputs.any(|(wanted, found)| difference(wanted, found, claim).is_some())
@@ -65,8 +66,15 @@ fn is_rounded(model: &Model, id: ValueId, val: &Val) -> bool {
     array.elem() == ElemType::Float16 || array.elem().is_float() && model.producer(id).is_some()
 }
 
-/// Each number with another last digit: one up, the next one down, or the other way round.
-fn nudged(val: &Val, way: f64) -> Val {
+/// Whether what a node makes are sums, whose last digits are those of their parts.
+fn is_sum(node: &Node) -> bool {
+    let known = operator(node.domain(), &node.op_type);
+    known.is_some_and(|known| matches!(known.work, Work::Product | Work::Reduction))
+}
+
+/// Each number with another last digit: one up, the next one down, or the other way round; of sums, the last digit of
+/// the greatest.
+fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
     let Val::Tensor(array) = val else { return val.clone() };
     // As a part of the number, and the least there is: of the smallest, a last digit is all.
     let (digit, least) = match array.elem() {
@@ -75,13 +83,16 @@ fn nudged(val: &Val, way: f64) -> Val {
         ElemType::Float => (1.2e-7, 1.5e-45),
         _ => (2.3e-16, 5e-324),
     };
+    let all = array.f64s().unwrap_or_default();
+    let finite = all.iter().filter(|x| is_sum && x.is_finite());
+    let least = finite.fold(least, |least: f64, x| least.max(x.abs() * digit));
     let moved = |(at, x): (usize, f64)| {
         // Halves become 0 where there is still much left of floats.
-        let is_nothing = x == 0.0 && array.elem() != ElemType::Float16;
+        let is_nothing = x == 0.0 && array.elem() != ElemType::Float16 && !is_sum;
         let step = if is_nothing { 0.0 } else { way * (x.abs() * digit).max(least) };
         x + if at % 2 == 0 { step } else { -step }
     };
-    let all = array.f64s().map(|all| all.into_iter().enumerate().map(moved).collect());
-    let array = all.and_then(|all| Array::from_f64s(array.elem(), array.shape().to_vec(), all));
+    let all = all.into_iter().enumerate().map(moved).collect();
+    let array = Array::from_f64s(array.elem(), array.shape().to_vec(), all);
     array.map_or_else(|_| val.clone(), Val::from)
 }

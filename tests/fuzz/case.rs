@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use onnx_lint::graph::{DeclaredDim, Dimension, ElemType, Initial, Model, Port, TypeKind, ValueId, order};
+use onnx_lint::graph::{
+    DeclaredDim, Dimension, ElemType, Initial, Model, Node, Port, TypeKind, ValueId, order,
+};
 use onnx_lint::infer;
 use onnx_lint::infer::eval::{Refusal, Val};
 use onnx_lint::infer::execute::{Executor, Limits};
@@ -121,11 +123,15 @@ pub struct Refused {
 
 /// Runs a model on inputs.
 pub fn run(model: &Model, feeds: &Feeds) -> Result<Ran, Refused> {
-    run_with(model, feeds, |_| None)
+    run_with(model, feeds, |_, _| None)
 }
 
 /// Runs a model on inputs, where some of what its nodes compute is something else: what `another` makes of it.
-pub fn run_with(model: &Model, feeds: &Feeds, another: impl Fn(&Val) -> Option<Val>) -> Result<Ran, Refused> {
+pub fn run_with(
+    model: &Model,
+    feeds: &Feeds,
+    another: impl Fn(&Node, &Val) -> Option<Val>,
+) -> Result<Ran, Refused> {
     let graph = &model.graphs[model.main];
     let mut executor = Executor::new(model, LIMITS);
     for port in &graph.inputs {
@@ -141,7 +147,7 @@ pub fn run_with(model: &Model, feeds: &Feeds, another: impl Fn(&Val) -> Option<V
     for id in order::sorted_or_file(model, model.main) {
         executor.run(id).map_err(|why| Refused { op: model.nodes[id].op_name(), why })?;
         for &output in model.nodes[id].outputs.iter().flatten() {
-            if let Some(val) = executor.value(output).as_ref().and_then(&another) {
+            if let Some(val) = executor.value(output).and_then(|val| another(&model.nodes[id], &val)) {
                 executor.give(output, val);
             }
         }

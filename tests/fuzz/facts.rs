@@ -29,9 +29,19 @@ pub fn contradicted(model: &Model, facts: &Facts, ran: &Ran, sizes: usize) -> Op
     }
     values.into_iter().find_map(|(&value, val)| {
         let why = symbols.contradicts(&facts[value], val)?;
+        // A free size that is 0 is none to Reshape: it takes that of the input, and a free size is taken to be one.
+        if is_reshaped_by_zero(model, ran, value) {
+            return None;
+        }
         let maker = model.producer(value).map(|(node, _)| model.nodes[node].op_name()).unwrap_or_default();
         Some(format!("`{}` of {maker}: {why}", model.values[value].name))
     })
+}
+
+fn is_reshaped_by_zero(model: &Model, ran: &Ran, value: ValueId) -> bool {
+    let node = model.producer(value).map(|(node, _)| &model.nodes[node]).filter(|node| node.is("Reshape"));
+    let target = node.and_then(|node| ran.values.get(&node.input(1)?));
+    matches!(target, Some(Val::Tensor(target)) if target.ints().is_ok_and(|sizes| sizes.contains(&0)))
 }
 
 impl Symbols {

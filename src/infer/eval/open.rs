@@ -80,7 +80,8 @@ fn is_beyond_integers(op: &str, arrays: &[&Array]) -> bool {
         "Pow" => {
             let exponents = arrays.get(1).and_then(|array| array.f64s().ok()).unwrap_or_default();
             let most = exponents.iter().fold(0.0f64, |most, &x| most.max(x));
-            most > DOUBLE || beyond(first, |all| all.iter().fold(0.0f64, |most, &x| most.max(x)).powf(most))
+            let is_double = exponents.iter().all(|x| x.abs() <= DOUBLE);
+            !is_double || beyond(first, |all| all.iter().fold(0.0f64, |most, &x| most.max(x)).powf(most))
         }
         _ => false,
     }

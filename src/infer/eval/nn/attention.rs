@@ -172,6 +172,10 @@ impl Mask {
 
     /// A mask may have fewer keys than there are; those that it lacks are masked.
     fn given(cx: &Cx, mask: &Array, q: &Heads, k: &Heads) -> Result<(Vec<f64>, Vec<usize>, usize)> {
+        // What is added of integers, runtimes do not agree on.
+        if mask.elem().is_integer() {
+            return Err(Refusal::Unsupported);
+        }
         let values = match mask.as_bools() {
             Ok(flags) => flags.iter().map(|&keep| if keep { 0.0 } else { f64::NEG_INFINITY }).collect(),
             Err(_) => mask.f64s()?,

@@ -1,0 +1,109 @@
+//! Every graph of a model through the e-graph.
+
+use super::options::Options;
+use super::report::Report;
+use super::{blocked, mend, target};
+use crate::diag::Finding;
+use crate::edit::{Editor, Known};
+use crate::extract;
+use crate::graph::{GraphId, Model, OpsetImport, scopes};
+use crate::rules::registry::RuleSet;
+use crate::rules::rule::{Phase, Rule, Safety};
+
+/// What came of rewriting.
+#[derive(Default)]
+pub(super) struct Rewritten {
+    pub is_changed: bool,
+    /// A body was changed: what is known of the node that runs it may be more now.
+    pub is_within: bool,
+    /// A limit was hit.
+    pub is_cut: bool,
+}
+
+/// Runs every graph through the e-graph, inner ones first.
+///
+/// # Errors
+/// What has no form that is legal at the target.
+pub(super) fn rewrite(
+    editor: &mut Editor,
+    options: &Options,
+    rules: &RuleSet,
+    report: &mut Report,
+) -> Result<Rewritten, Vec<Finding>> {
+    let is_other = !target::target(&editor.model().opsets, options.opset).is_source;
+    let converts = is_other || !options.targets.is_empty();
+    let phases: &[Phase] = match (options.optimize, converts) {
+        (true, true) => &[Phase::Simplify, Phase::Explore, Phase::Convert],
+        (true, false) => &[Phase::Simplify, Phase::Explore],
+        (false, true) => &[Phase::Convert],
+        (false, false) => return Ok(Rewritten::default()),
+    };
+    let all = chosen_rules(&rules.within_reach(mend::operators(editor.model()), phases), options);
+    let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
+    let mut findings = Vec::new();
+    editor.know();
+    let mut rewritten = Rewritten::default();
+    for graph in inner_first(editor.model()) {
+        let mut target = target::target(imports(editor.model(), graph), options.opset);
+        target.profiles.clone_from(&options.targets);
+        let pricing = options.optimize.then_some(&options.pricing);
+        let task = extract::Task {
+            target: &target,
+            simplify: &simplify,
+            all: &all,
+            pricing,
+            explains: options.explains,
+        };
+        let Known { model, facts, uses } = if is_other { editor.knew() } else { editor.know_graph(graph) };
+        if target.is_source && blocked::hides_shapes(model, facts, target.opset(""), graph) {
+            continue;
+        }
+        match extract::run(model, graph, facts, uses, &task) {
+            extract::Done::Unchanged => {}
+            extract::Done::Blocked(blockers) => {
+                findings.extend(blocked::findings(model, graph, &target, &blockers))
+            }
+            extract::Done::Planned { patch, report: said } => {
+                rewritten.is_cut |= !said.limits.is_empty();
+                report.searched(said);
+                let is_changed = editor.apply(vec![*patch]) > 0;
+                rewritten.is_changed |= is_changed;
+                rewritten.is_within |= is_changed && editor.model().parent(graph).is_some();
+                target::drop_defaults(editor, graph, &target);
+            }
+        }
+    }
+    if editor.knew().facts.limited {
+        report.limit("inference did not look into all calls of functions, or into all bodies".to_owned());
+    }
+    if findings.is_empty() { Ok(rewritten) } else { Err(findings) }
+}
+
+/// Every graph of the model, those in a graph before it.
+fn inner_first(model: &Model) -> Vec<GraphId> {
+    let functions = model.functions.iter().map(|function| function.body);
+    let mut graphs = Vec::new();
+    for root in functions.chain([model.main]) {
+        graphs.extend(scopes::nested(model, root).into_iter().rev());
+    }
+    graphs
+}
+
+/// The imports that hold in a graph: those of the function it is in, or of the model.
+fn imports(model: &Model, graph: GraphId) -> &[OpsetImport] {
+    match model.function_of(graph) {
+        Some(function) if !model.functions[function].opsets.is_empty() => &model.functions[function].opsets,
+        _ => &model.opsets,
+    }
+}
+
+/// Those of some rules that may run: exact ones and those that only round, and unsafe ones where asked for.
+/// What conversion needs does not depend on what was selected.
+fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
+    let wanted = |rule: &&Rule| {
+        let selected = rule.phase == Phase::Convert || options.selection.contains(&rule.code);
+        let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
+        selected && safe && !rule.is_lint_only()
+    };
+    rules.iter().copied().filter(wanted).collect()
+}
