@@ -34,7 +34,7 @@ macro_rules! asset {
     };
 }
 
-pub const DOCUMENTS: [Document; 18] = [
+pub const DOCUMENTS: [Document; 19] = [
     document!("README.md", "index.html", "onnx-lint, onnx-fix and onnx-diff"),
     document!("docs/formats.md", "formats.html", "Output formats"),
     document!("docs/integrations.md", "integrations.html", "Integrations"),
@@ -53,6 +53,7 @@ pub const DOCUMENTS: [Document; 18] = [
     document!("rules/aten/README.md", "rules/aten.html", "Rules for what PyTorch traced"),
     document!("targets/README.md", "targets.html", "Targets"),
     document!("python/README.md", "python.html", "In Python"),
+    document!("web/README.md", "web.html", "In the browser"),
     document!("editors/vscode/README.md", "vscode.html", "VS Code"),
     document!("ARCHITECTURE.md", "architecture.html", "Architecture"),
     document!("CONTRIBUTING.md", "contributing.html", "Contributing"),

@@ -18,6 +18,7 @@ pub fn html(markdown: &str) -> String {
 }
 
 /// The same as a page of its own. `link` says where a link leads; `code`, where what stands as code does, if anywhere.
+#[cfg(feature = "tools")]
 pub fn page(markdown: &str, link: &dyn Fn(&str) -> String, code: &dyn Fn(&str) -> Option<String>) -> String {
     let mut linked = 0;
     let events = events(markdown).flat_map(|event| match event {
@@ -47,6 +48,7 @@ pub fn page(markdown: &str, link: &dyn Fn(&str) -> String, code: &dyn Fn(&str) -
     written(events)
 }
 
+#[cfg(feature = "tools")]
 fn end() -> Event<'static> {
     Event::InlineHtml("</a>".into())
 }

@@ -1,0 +1,78 @@
+//! `onnx-lint` in a page: the bytes of a model come in, the page of its findings goes out.
+
+mod border;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use onnx_lint::diag::render::{Format, Look, Page, Run, render};
+use onnx_lint::graph::uses::Uses;
+use onnx_lint::graph::{Id as _, Model, NodeId};
+use onnx_lint::infer::{self, infer};
+use onnx_lint::lint::picture::Painter;
+use onnx_lint::read::{any, sniff};
+use onnx_lint::{Finding, Level, LintOptions, RuleSet};
+
+/// The page that `onnx-lint --output-format html` writes of a model in memory, but for what its fixes change. Hints are left
+/// out, as there.
+pub fn page(name: &str, model: Vec<u8>) -> String {
+    let bytes = Bytes::from(model);
+    let (model, mut findings) = any::model(sniff::sniff(name, &bytes), bytes);
+    if let Some(model) = &model {
+        findings.extend(onnx_lint::lint(model, &LintOptions::default()));
+    }
+    findings.retain(|finding| finding.level > Level::Hint);
+    let file: Arc<str> = Arc::from(name);
+    findings.iter_mut().for_each(|finding| finding.file = file.clone());
+    if let Some(model) = &model {
+        draw(model, &mut findings);
+    }
+    let pages = pages(&findings);
+    let run = Run { files: &[file], findings: &findings, pages: &pages };
+    render(run, Format::Html, Look::default())
+}
+
+/// Draws the graph around each finding.
+fn draw(model: &Model, findings: &mut [Finding]) {
+    let facts = infer(model, infer::Options::default());
+    let uses = Uses::new(model);
+    let painter = Painter::new(model, &facts, &uses);
+    for finding in findings {
+        let nodes = finding.nodes.iter().map(|&node| NodeId::from_index(node as usize));
+        let nodes: Vec<NodeId> = nodes.filter(|node| node.index() < model.nodes.len()).collect();
+        finding.picture = painter.around(&nodes).map(Box::new);
+    }
+}
+
+/// The pages of the rules that found something.
+fn pages(findings: &[Finding]) -> Vec<Page> {
+    if findings.is_empty() {
+        return Vec::new();
+    }
+    let (rules, _) = RuleSet::embedded();
+    let codes: BTreeSet<&str> = findings.iter().map(|finding| &*finding.code).collect();
+    let rules = codes.iter().filter_map(|code| rules.get(code));
+    let page = |rule: &onnx_lint::rules::rule::Rule| Page {
+        code: rule.code.to_string(),
+        summary: rule.summary().to_owned(),
+        level: rule.severity,
+        text: rule.page(),
+        url: None,
+    };
+    rules.map(page).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_model_in_memory_has_a_page() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/pitfalls/exported/BakedBatch.ts17.onnx");
+        let page = super::page("net.onnx", std::fs::read(path).expect("it is there"));
+        assert!(
+            page.contains("Found 1 error") && page.contains("<svg") && page.contains("rule-EXP001"),
+            "{page}"
+        );
+        assert!(super::page("net.onnx", vec![1, 2, 3]).contains("SPC001"));
+    }
+}
