@@ -20,7 +20,7 @@ pub type State = FxHashMap<String, Tensor>;
 const MAX_PICKLE: u64 = 64 << 20;
 
 /// Dictionaries and modules nested deeper than this are none of a network.
-const MAX_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 256;
 
 /// No more objects are looked at: a few may be members of each other many times over.
 const MAX_VISITED: usize = 1 << 22;
@@ -46,7 +46,8 @@ pub fn read(bytes: &Bytes) -> Result<State, String> {
     let content = zipped::inflate(&mut archive, pickle, MAX_PICKLE)?;
     let objects = pickle::read(&content).map_err(|why| format!("`{pickle}` {why}"))?;
     let folder = pickle.trim_end_matches("data.pkl").to_owned();
-    let mut reader = Reader { pickle: &objects, bytes, archive, folder, state: State::default(), visited: 0 };
+    let mut reader =
+        Reader { pickle: &objects, bytes, archive, folder, state: State::default(), visited: 0, depth: 0 };
     reader.visit(objects.root, &mut Vec::new())?;
     Ok(reader.state)
 }
@@ -64,14 +65,24 @@ struct Reader<'a> {
     folder: String,
     state: State,
     visited: usize,
+    /// How many objects hold the one that is looked at.
+    depth: usize,
 }
 
 impl Reader<'_> {
     fn visit(&mut self, id: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
         self.visited += 1;
-        if path.len() > MAX_DEPTH || self.visited > MAX_VISITED {
+        // Objects may hold themselves, and not by a name.
+        if self.depth > MAX_DEPTH || self.visited > MAX_VISITED {
             return Err("its objects hold each other too often".to_owned());
         }
+        self.depth += 1;
+        self.look(id, path)?;
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn look(&mut self, id: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
         match self.pickle.get(id).clone() {
             Object::Dict(members) => {
                 for (key, value) in members {
@@ -223,4 +234,34 @@ fn safe_tensor(said: &Json, data: &Bytes) -> Option<Tensor> {
     let is_inside = start <= end && end <= data.len() && dims.iter().all(|&dim| dim >= 0);
     let tensor = is_inside.then(|| Tensor::from_raw(elem, dims, data.slice(start..end)))?;
     (tensor.byte_len() == Some(end - start)).then_some(tensor)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(pickle: &[u8], expected: &str) {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        zip.start_file("m/data.pkl", zip::write::SimpleFileOptions::default()).expect("an entry");
+        zip.write_all(pickle).expect("its content");
+        let bytes = zip.finish().expect("an archive").into_inner();
+        assert_eq!(read(&bytes.into()).expect_err("it is refused"), expected);
+    }
+
+    #[test]
+    fn what_holds_itself_comes_to_an_end() {
+        let too_often = "its objects hold each other too often";
+        check(b"\x80\x02c__torch__\nM\n)\x81q\x00h\x00b.", too_often);
+        check(b"\x80\x02}q\x00X\x0a\x00\x00\x00state_dicth\x00s.", too_often);
+        check(b"\x80\x02]q\x00ctorch._utils\n_rebuild_parameter\nh\x00Rq\x01h\x00h\x01a0.", too_often);
+    }
+
+    #[test]
+    fn nothing_is_run() {
+        let why = "it holds more than tensors and wants to run `os.system`, which is not done";
+        check(b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00exittR.", why);
+    }
 }
