@@ -92,19 +92,12 @@ impl<'a, 'm> Lineage<'a, 'm> {
         }
     }
 
-    /// A constant that no node of the graph gives as it is owes itself to the rules that gave the form which does.
+    /// A constant owes itself to the rules that said it to be one; else, perhaps, to those that made a form which gives it.
     fn owe_constant(&self, open: &mut BTreeSet<usize>, class: Id) {
-        let all = &self.egraph[class].nodes;
-        let forms = || all.iter().filter(|form| gives_constant(self.egraph, form));
-        // Of two that differ in their last digits, it is not known which is whose.
-        let is_only = all.iter().filter(|form| matches!(form, ENode::Const(_))).count() == 1;
-        if is_only && forms().any(|form| self.original.contains_key(form)) {
-            return;
-        }
-        let joins: Vec<usize> = self.joins(class).collect();
-        match joins.is_empty() {
-            true => forms().for_each(|form| self.owe(open, form)),
-            false => open.extend(joins),
+        open.extend(self.joins(class));
+        if open.is_empty() {
+            let forms = self.egraph[class].nodes.iter().filter(|form| gives_constant(self.egraph, form));
+            forms.for_each(|form| self.owe(open, form));
         }
     }
 

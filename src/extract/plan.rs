@@ -354,6 +354,8 @@ impl<'a, 'm> Planner<'a, 'm> {
             .collect();
         captured.sort_unstable();
         captured.dedup();
+        // An output that no node makes stays what it is, for all that read it.
+        captured.retain(|value| !self.outputs.contains(value) || self.is_made_here(*value));
         for value in captured {
             if let Some(&class) = self.chosen.class_of.get(&value) {
                 let slot = self.slot(class);

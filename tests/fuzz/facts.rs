@@ -14,6 +14,10 @@ struct Symbols(FxHashMap<Symbol, i64>);
 
 /// The first fact that a run contradicts.
 pub fn contradicted(model: &Model, facts: &Facts, ran: &Ran, sizes: usize) -> Option<String> {
+    // A free size that is 0 is none to Reshape: it takes that of the input, and a free size is taken to be one.
+    if ran.values.keys().any(|&value| is_reshaped_by_zero(model, ran, value)) {
+        return None;
+    }
     let mut symbols = Symbols(FxHashMap::default());
     for name in SYMBOLS {
         symbols.0.insert(Symbol::size(name), size_of(name, sizes) as i64);
@@ -29,10 +33,6 @@ pub fn contradicted(model: &Model, facts: &Facts, ran: &Ran, sizes: usize) -> Op
     }
     values.into_iter().find_map(|(&value, val)| {
         let why = symbols.contradicts(&facts[value], val)?;
-        // A free size that is 0 is none to Reshape: it takes that of the input, and a free size is taken to be one.
-        if is_reshaped_by_zero(model, ran, value) {
-            return None;
-        }
         let maker = model.producer(value).map(|(node, _)| model.nodes[node].op_name()).unwrap_or_default();
         Some(format!("`{}` of {maker}: {why}", model.values[value].name))
     })

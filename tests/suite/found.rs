@@ -370,3 +370,15 @@ fn bodies_hand_out_what_they_make() {
     let options = Options { opset: Some(8), ..Options::default() };
     check_text(9, graph, &options, &["q = Identity (q__1)"], &[]);
 }
+
+/// What a body reads of the graph around it may be an output there, and equal to another one.
+#[test]
+fn an_output_that_a_body_reads_stays() {
+    let graph = "g (bool c, int64[1] x) => (int64[1] a, int64[1] y, int64[1] b)
+        <int64[1] a = {5}, int64[1] b = {5}> {
+        y = If (c) <then_branch = t () => (int64[1] p) { p = Add (x, b) },
+                    else_branch = e () => (int64[1] q) { q = Sub (x, b) }>
+    }";
+    let feeds = [("c", Array::bools(vec![], vec![true]).expect("it fits")), ("x", ints([2]))];
+    check(17, graph, &feeds, &[ints([5]), ints([7]), ints([5])]);
+}

@@ -34,7 +34,7 @@ fn is_told(array: &Array, op: &str, known: Operator) -> bool {
     let holds = |holds: &dyn Fn(&f64) -> bool| array.f64s().is_ok_and(|all| all.iter().all(holds));
     match (known.work, op) {
         (_, "DynamicQuantizeLinear") => holds(&|x| x.is_finite()),
-        (_, "Sign") => holds(&|x| !x.is_nan()),
+        (_, "Sign" | "ScatterElements" | "ScatterND") => holds(&|x| !x.is_nan()),
         (Work::Reduction | Work::Product, _) => {
             let is_squared = known.carry != Carry::Exact;
             let limit = if is_squared { largest(array.elem()).sqrt() } else { f64::MAX };

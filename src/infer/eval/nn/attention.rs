@@ -55,6 +55,9 @@ pub(super) fn attention(cx: &Cx) -> Result<Vec<Array>> {
     for x in [q, k, v] {
         cx.room(x.shape())?;
     }
+    if q.rank() != k.rank() || q.rank() != v.rank() {
+        return bad("heads are apart in some inputs, and not in others");
+    }
     let count = |name| cx.int_attr(name).map(to_size).transpose();
     let (q_heads, kv_heads) = (count("q_num_heads")?, count("kv_num_heads")?);
     let cached = |i: usize, x: Array| match cx.maybe(i)? {

@@ -36,7 +36,7 @@ fn loss(cx: &Cx, x: &Array, logs: &[f64]) -> Result<Array> {
         return Err(MISFIT);
     }
     let class_weights = match cx.maybe(2)? {
-        Some(weights) if weights.len() == *classes => weights.f64s()?,
+        Some(weights) if weights.shape() == [*classes] => weights.f64s()?,
         Some(_) => return Err(MISFIT),
         None => vec![1.0; *classes],
     };

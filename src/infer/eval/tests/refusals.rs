@@ -172,6 +172,7 @@ fn what_comes_of_nan_is_open_where_it_is_compared() {
         ("Add", f64::NAN, false),
         ("Gather", f64::NAN, false),
         ("Sign", f64::NAN, true),
+        ("ScatterND", f64::NAN, true),
         ("Sign", f64::INFINITY, false),
         ("DynamicQuantizeLinear", f64::NEG_INFINITY, true),
         ("DynamicQuantizeLinear", 2.0, false),
