@@ -237,7 +237,7 @@ pub fn check(
         return Err(fault(Kind::Invalid, "what is written cannot be read"));
     };
     // What an export did wrong may show only where a node is written out, or once it is known what a value is.
-    let is_new = |error: &String| !["EXP", "IDX"].iter().any(|family| error.starts_with(family));
+    let is_new = |error: &String| !["EXP", "IDX", "QDQ"].iter().any(|family| error.starts_with(family));
     if let Some(error) = errors(&after).into_iter().find(is_new) {
         return Err(fault(Kind::Invalid, error));
     }

@@ -58,6 +58,15 @@ pub(super) fn einsum(cx: &Cx) -> Result<Array> {
         if labels.len() != input.rank() {
             return Err(SYNTAX);
         }
+        let differs = |(at, label): (usize, &Label)| {
+            labels[..at]
+                .iter()
+                .position(|other| other == label)
+                .is_some_and(|other| input.shape()[other] != input.shape()[at])
+        };
+        if labels.iter().enumerate().any(differs) {
+            return bad("a diagonal of axes that are not equally long");
+        }
         for (&label, &dim) in labels.iter().zip(input.shape()) {
             let size = sizes.entry(label).or_insert(1);
             match (*size, dim) {
