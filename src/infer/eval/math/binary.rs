@@ -108,8 +108,9 @@ pub(super) fn variadic(cx: &Cx) -> Result<Array> {
         return Array::from_ints(elem, shape.clone(), accumulate(&inputs, &shape, Array::ints, fold)?);
     }
     let fold: fn(f64, f64) -> f64 = match cx.call.op {
-        "Max" => |a, b| if a.is_nan() || a >= b { a } else { b },
-        "Min" => |a, b| if a.is_nan() || a <= b { a } else { b },
+        // Of the two zeros, the one with a sign is the less, whichever comes first.
+        "Max" => |a, b| if a.is_nan() || a > b || a == b && a.is_sign_positive() { a } else { b },
+        "Min" => |a, b| if a.is_nan() || a < b || a == b && a.is_sign_negative() { a } else { b },
         _ => |a, b| a + b,
     };
     let mut total = accumulate(&inputs, &shape, Array::f64s, fold)?;

@@ -45,6 +45,14 @@ fn floats_round_once_to_their_type() {
     call("Add").of(floats(Bfloat16, &[1], &[1.0])).of(tiny).gives(&[floats(Bfloat16, &[1], &[1.0])]);
     call("Round").of(reals(&[4], &[0.5, 1.5, -0.5, 2.5])).gives(&[reals(&[4], &[0.0, 2.0, -0.0, 2.0])]);
     call("Max").of(reals(&[1], &[1.0])).of(reals(&[1], &[3.0])).gives(&[reals(&[1], &[3.0])]);
+    call("Max")
+        .of(reals(&[2], &[0.0, -0.0]))
+        .of(reals(&[2], &[-0.0, 0.0]))
+        .gives(&[reals(&[2], &[0.0, 0.0])]);
+    call("Min")
+        .of(reals(&[2], &[0.0, -0.0]))
+        .of(reals(&[2], &[-0.0, 0.0]))
+        .gives(&[reals(&[2], &[-0.0, -0.0])]);
     call("Clip")
         .of(reals(&[2], &[-1.0, 9.0]))
         .of(reals(&[], &[5.0]))
