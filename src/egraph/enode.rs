@@ -1,7 +1,8 @@
 //! Nodes of the e-graph.
 
-use egg::Id;
+use egg::{Id, Language};
 
+use super::EGraph;
 use crate::graph::{NodeId, ValueId};
 
 /// An operator of an epoch, interned in [`super::Tables`].
@@ -52,7 +53,12 @@ impl ENode {
     }
 }
 
-impl egg::Language for ENode {
+/// A form as the e-graph has it now: with the classes that its children are in.
+pub fn canonical(egraph: &EGraph, form: &ENode) -> ENode {
+    form.clone().map_children(|child| egraph.find(child))
+}
+
+impl Language for ENode {
     type Discriminant = (std::mem::Discriminant<ENode>, Option<OpId>);
 
     fn discriminant(&self) -> Self::Discriminant {

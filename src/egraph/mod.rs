@@ -20,7 +20,7 @@ mod tables;
 
 pub use analysis::{Data, Scope, gives_constant, is_computed};
 pub use build::{Built, build, is_opaque};
-pub use enode::{AttrsId, Call, ConstId, ENode, OpId};
+pub use enode::{AttrsId, Call, ConstId, ENode, OpId, canonical};
 pub use host::{ClassHost, NodeRef};
 pub use rebuild::rebuild;
 pub use same::Same;

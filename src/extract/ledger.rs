@@ -1,12 +1,12 @@
 //! What the changes of a graph saved, by the prices that its forms were chosen by.
 
-use egg::{Id, Language};
+use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cost::{Cost, inputs};
 use super::plan::Chosen;
 use crate::edit::{Change, Site};
-use crate::egraph::{Call, ENode};
+use crate::egraph::{Call, ENode, canonical};
 use crate::graph::NodeId;
 
 fn units(cost: Option<Cost>) -> u64 {
@@ -46,7 +46,7 @@ impl Ledger {
         let Some(pricing) = chosen.pricing else { return };
         self.is_priced = true;
         for (node, form) in chosen.calls.iter().filter(|(node, _)| gone.contains(node)) {
-            let form = form.clone().map_children(|child| chosen.egraph.find(child));
+            let form = canonical(chosen.egraph, form);
             let Some(class) = chosen.egraph.lookup(form.clone()) else { continue };
             let mut cost = pricing.own(chosen.egraph, class, &form, true).units();
             for &input in inputs(&form) {

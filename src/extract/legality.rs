@@ -5,7 +5,7 @@ use std::sync::Arc;
 use egg::Id;
 use rustc_hash::FxHashSet;
 
-use crate::egraph::{Call, ClassHost, EGraph, ENode, NodeRef};
+use crate::egraph::{Call, ClassHost, EGraph, ENode, NodeRef, canonical};
 use crate::graph::{NodeId, OpsetImport, ValueId, normal_domain};
 use crate::infer::Fact;
 use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema};
@@ -143,7 +143,7 @@ impl Target {
 
 /// Where a call stands in the e-graph.
 fn place(egraph: &EGraph, call: &Call) -> Option<NodeRef> {
-    let enode = egg::Language::map_children(ENode::Call(call.clone()), |child| egraph.find(child));
+    let enode = canonical(egraph, &ENode::Call(call.clone()));
     let class = egraph.find(egraph.lookup(enode.clone())?);
     let index = egraph[class].nodes.iter().position(|other| *other == enode)?;
     Some(NodeRef { class, index: u32::try_from(index).ok()? })

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use egg::{Id, Language};
 use rustc_hash::FxHashMap;
 
-use crate::egraph::{EGraph, ENode, Step, gives_constant};
+use crate::egraph::{EGraph, ENode, Step, canonical, gives_constant};
 use crate::graph::NodeId;
 
 /// So many steps are looked at for one form, the last ones: of a chain of nodes of which any two in a row make one, each
@@ -34,8 +34,7 @@ impl<'a, 'm> Lineage<'a, 'm> {
             Lineage { egraph, original, steps, maker: FxHashMap::default(), joining: FxHashMap::default() };
         for (at, step) in steps.iter().enumerate() {
             for made in &step.added {
-                let made = lineage.canonical(made);
-                lineage.maker.entry(made).or_insert(at);
+                lineage.maker.entry(canonical(egraph, made)).or_insert(at);
             }
             for &class in &step.joined {
                 lineage.joining.entry(egraph.find(class)).or_default().push(at);
@@ -61,8 +60,8 @@ impl<'a, 'm> Lineage<'a, 'm> {
         match form {
             ENode::Const(_) => self.owe_constant(&mut open, class),
             // What takes the place of a node as it is does so since both are one.
-            _ if open.is_empty() => open.extend(self.joins(class)),
-            _ => open.extend(self.joins_below(form)),
+            _ if open.is_empty() => open.extend(self.joins(class, usize::MAX)),
+            _ => open.extend(self.joins_below(form, usize::MAX)),
         }
         let mut seen: BTreeSet<usize> = BTreeSet::new();
         while let Some(at) = open.pop_last() {
@@ -70,9 +69,9 @@ impl<'a, 'm> Lineage<'a, 'm> {
                 continue;
             }
             for matched in &self.steps[at].matched {
-                let matched = self.canonical(matched);
+                let matched = canonical(self.egraph, matched);
                 self.owe(&mut open, &matched);
-                open.extend(self.joins_below(&matched));
+                open.extend(self.joins_below(&matched, at));
             }
             // What a step says, later ones may say of what it made.
             open.retain(|earlier| *earlier < at);
@@ -94,22 +93,22 @@ impl<'a, 'm> Lineage<'a, 'm> {
 
     /// A constant owes itself to the rules that said it to be one; else, perhaps, to those that made a form which gives it.
     fn owe_constant(&self, open: &mut BTreeSet<usize>, class: Id) {
-        open.extend(self.joins(class));
+        open.extend(self.joins(class, usize::MAX));
         if open.is_empty() {
             let forms = self.egraph[class].nodes.iter().filter(|form| gives_constant(self.egraph, form));
             forms.for_each(|form| self.owe(open, form));
         }
     }
 
-    fn joins(&self, class: Id) -> impl Iterator<Item = usize> {
-        self.joining.get(&class).into_iter().flatten().copied()
+    /// The last steps before one that joined a class, no more of them than are looked at: of a value that everything
+    /// reads, there are as many as nodes.
+    fn joins(&self, class: Id, before: usize) -> impl Iterator<Item = usize> {
+        let joins = self.joining.get(&class).map_or(&[][..], Vec::as_slice);
+        let before = &joins[..joins.partition_point(|&at| at < before)];
+        before.iter().rev().take(MOST_STEPS).copied()
     }
 
-    fn joins_below(&self, form: &ENode) -> impl Iterator<Item = usize> {
-        form.children().iter().flat_map(|&child| self.joins(self.egraph.find(child)))
-    }
-
-    fn canonical(&self, form: &ENode) -> ENode {
-        form.clone().map_children(|child| self.egraph.find(child))
+    fn joins_below(&self, form: &ENode, before: usize) -> impl Iterator<Item = usize> {
+        form.children().iter().flat_map(move |&child| self.joins(self.egraph.find(child), before))
     }
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use egg::{Id, Language};
+use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::plan::Chosen;
 use crate::edit::Proof;
-use crate::egraph::{Call, ENode, Step};
+use crate::egraph::{Call, ENode, Step, canonical};
 use crate::graph::syntax::{Line, line};
 use crate::graph::{Def, GraphId, Initial, Model, Node, NodeId, Value, ValueId};
+use crate::infer::eval::Array;
 use crate::infer::tensor_of;
 
 /// Writes steps down in the names of a graph; what has none gets one.
@@ -60,13 +61,9 @@ impl<'a, 'm> Speller<'a, 'm> {
         let class = self.chosen.egraph.find(class);
         let own = self.value(class);
         self.own.clear();
-        let is_const = |form: &&ENode| matches!(form, ENode::Const(_));
-        let constant = self.chosen.egraph[class].nodes.iter().find(is_const).cloned();
-        let other = match constant {
-            Some(ENode::Const(id)) => {
-                Some(self.new_value("", Some(&**self.chosen.egraph.analysis.tables.constant(id))))
-            }
-            _ => self.value(class),
+        let other = match self.constant(class) {
+            Some(constant) => Some(self.new_value("", Some(constant))),
+            None => self.value(class),
         };
         let node = Node { inputs: vec![other], outputs: vec![own], ..Node::new(self.graph, "Identity") };
         let written = self.line(node);
@@ -95,7 +92,7 @@ impl<'a, 'm> Speller<'a, 'm> {
 
     fn outputs(&mut self, form: &ENode, call: &Call) -> Vec<Option<ValueId>> {
         let egraph = self.chosen.egraph;
-        let Some(class) = egraph.lookup(self.canonical(form)) else { return Vec::new() };
+        let Some(class) = egraph.lookup(canonical(self.chosen.egraph, form)) else { return Vec::new() };
         if egraph.analysis.tables.is_single(call) {
             return vec![self.value(class)];
         }
@@ -112,28 +109,28 @@ impl<'a, 'm> Speller<'a, 'm> {
         if known.is_some() || data.nodes.contains(&ENode::Absent) {
             return known.copied();
         }
-        let tables = &self.chosen.egraph.analysis.tables;
-        let constant = data.nodes.iter().find_map(|form| match form {
-            ENode::Const(id) => Some(tables.constant(*id)),
-            _ => None,
-        });
         let name = format!("t{}", self.made.len() + 1);
-        let value = self.new_value(&name, constant.map(|constant| &**constant));
+        let value = self.new_value(&name, self.constant(class));
         self.made.insert(class, value);
         Some(value)
     }
 
-    fn new_value(&mut self, name: &str, constant: Option<&crate::infer::eval::Array>) -> ValueId {
+    /// The constant that a class is, if it is one.
+    fn constant(&self, class: Id) -> Option<&'a Array> {
+        let egraph = self.chosen.egraph;
+        egraph[class].nodes.iter().find_map(|form| match form {
+            ENode::Const(id) => Some(&**egraph.analysis.tables.constant(*id)),
+            _ => None,
+        })
+    }
+
+    fn new_value(&mut self, name: &str, constant: Option<&Array>) -> ValueId {
         let initial = constant.map(|array| Initial::Dense(self.model.tensors.push(tensor_of(array))));
         let def = if initial.is_some() { Def::Initializer } else { Def::Missing };
         self.model.values.push(Value { name: name.into(), graph: self.graph, def, initial })
     }
 
     fn original(&self, form: &ENode) -> Option<NodeId> {
-        self.chosen.original.get(&self.canonical(form)).copied()
-    }
-
-    fn canonical(&self, form: &ENode) -> ENode {
-        form.clone().map_children(|child| self.chosen.egraph.find(child))
+        self.chosen.original.get(&canonical(self.chosen.egraph, form)).copied()
     }
 }

@@ -9,7 +9,7 @@ use super::lineage::Lineage;
 use super::{Blocker, Chosen, Target, blockers, choose, plan};
 use crate::diag::known::ADAPTED_FORM;
 use crate::edit::{By, Patch};
-use crate::egraph::{self, EGraph, ENode, NodeRef};
+use crate::egraph::{self, EGraph, ENode, NodeRef, canonical};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId};
 use crate::infer::Facts;
@@ -65,10 +65,9 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     let mut report = saturation.report;
     let lies = std::mem::take(&mut egraph.analysis.conflicts);
     report.refused.extend(lies.into_iter().map(|why| egraph::Refused { code: "facts".to_owned(), why }));
-    let canonical = |enode: &ENode| egg::Language::map_children(enode.clone(), |child| egraph.find(child));
     let mut original: FxHashMap<ENode, NodeId> = FxHashMap::default();
     for (node, enode) in &calls {
-        original.entry(canonical(enode)).or_insert(*node);
+        original.entry(canonical(&egraph, enode)).or_insert(*node);
     }
     let lineage = Lineage::new(&egraph, &original, &report.steps);
     let roots = roots(model, graph, &class_of, task.pricing.is_none());

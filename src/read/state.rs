@@ -12,6 +12,7 @@ use super::pickle::{self, Id, Object, Pickle};
 use super::storage::{Layout, entry};
 use super::{npz, zipped};
 use crate::graph::{ElemType, Tensor};
+use crate::torch::types::elem_by_torch_name;
 
 /// Tensors by the path of modules that leads to each: `encoder.0.weight`.
 pub type State = FxHashMap<String, Tensor>;
@@ -177,21 +178,7 @@ fn refused(name: &str) -> String {
 
 /// The elements of a storage.
 fn elem(class: &str) -> Option<ElemType> {
-    Some(match class.strip_prefix("torch ")?.strip_suffix("Storage")? {
-        "Float" => ElemType::Float,
-        "Double" => ElemType::Double,
-        "Half" => ElemType::Float16,
-        "BFloat16" => ElemType::Bfloat16,
-        "Long" => ElemType::Int64,
-        "Int" => ElemType::Int32,
-        "Short" => ElemType::Int16,
-        "Char" => ElemType::Int8,
-        "Byte" => ElemType::Uint8,
-        "Bool" => ElemType::Bool,
-        "ComplexFloat" => ElemType::Complex64,
-        "ComplexDouble" => ElemType::Complex128,
-        _ => return None,
-    })
+    elem_by_torch_name(class.strip_prefix("torch ")?.strip_suffix("Storage")?)
 }
 
 /// A length, a header of JSON of that length, and the elements.

@@ -232,6 +232,7 @@ impl Task<'_> {
         external: bool,
         done: &mut Done,
     ) -> Result<Status, Failure> {
+        let explained = explain::explained(&source.model, outcome, &args.explain_rewrite)?;
         if args.verify {
             let differences = verify::verify(&source.model, &source.folder, outcome)?;
             done.say(&source.name, &differences);
@@ -244,7 +245,7 @@ impl Task<'_> {
                 serde_json::to_string_pretty(&outcome.report).map_err(|error| Failure::at(path, error))?;
             output::write(&(text + "\n"), Some(path))?;
         }
-        done.printed += &explain::explained(&source.model, outcome, &args.explain_rewrite)?;
+        done.printed += &explained;
         done.said += &said::told(&source.name, &source.model, outcome);
         if args.check {
             return Ok(if outcome.changed { Status::Found } else { Status::Clean });

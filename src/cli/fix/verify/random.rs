@@ -8,9 +8,8 @@ use crate::schema::{self, Determinism};
 /// The names of the outputs that depend on a node that draws other numbers in each run.
 pub fn drawn(model: &Model) -> FxHashSet<String> {
     let main = &model.graphs[model.main];
-    let order = order::sorted(model, model.main).unwrap_or_else(|_| main.nodes.clone());
     let mut drawn: FxHashSet<ValueId> = FxHashSet::default();
-    for id in order {
+    for id in order::sorted_or_file(model, model.main) {
         let node = &model.nodes[id];
         let mut read = node.inputs.iter().flatten().copied().chain(scopes::captures_of_node(model, id));
         if draws(model, id) || read.any(|value| drawn.contains(&value)) {
@@ -29,6 +28,5 @@ fn draws(model: &Model, id: NodeId) -> bool {
         .is_some_and(|schema| schema.determinism == Determinism::NonDeterministic);
     // `Dropout` drops in training only: whether it did, runs tell.
     let itself = is_random && !has_seed && !node.is("Dropout");
-    let bodies = node.attrs.iter().flat_map(|attr| attr.value.graphs());
-    itself || bodies.flat_map(|&body| &model.graphs[body].nodes).any(|&inner| draws(model, inner))
+    itself || node.graphs().flat_map(|body| &model.graphs[body].nodes).any(|&inner| draws(model, inner))
 }
