@@ -1,5 +1,7 @@
 //! Every graph of a model through the e-graph.
 
+use std::collections::BTreeSet;
+
 use super::options::Options;
 use super::report::Report;
 use super::{blocked, mend, target};
@@ -38,7 +40,8 @@ pub(super) fn rewrite(
         (false, true) => &[Phase::Convert],
         (false, false) => return Ok(Rewritten::default()),
     };
-    let all = chosen_rules(&rules.within_reach(mend::operators(editor.model()), phases), options);
+    let reach = rules.within_reach(mend::operators(editor.model()), phases);
+    let all = chosen_rules(&reach, options);
     let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
     let mut findings = Vec::new();
     editor.know();
@@ -61,7 +64,7 @@ pub(super) fn rewrite(
         match extract::run(model, graph, facts, uses, &task) {
             extract::Done::Unchanged => {}
             extract::Done::Blocked(blockers) => {
-                findings.extend(blocked::findings(model, graph, &target, &blockers))
+                findings.extend(blocked::findings(model, graph, &target, &blockers));
             }
             extract::Done::Planned { patch, report: said } => {
                 rewritten.is_cut |= !said.limits.is_empty();
@@ -76,7 +79,13 @@ pub(super) fn rewrite(
     if editor.knew().facts.limited {
         report.limit("inference did not look into all calls of functions, or into all bodies".to_owned());
     }
-    if findings.is_empty() { Ok(rewritten) } else { Err(findings) }
+    if findings.is_empty() {
+        return Ok(rewritten);
+    }
+    if let Some(note) = left_out(&reach, options) {
+        findings.iter_mut().for_each(|finding| finding.notes.push(note.clone()));
+    }
+    Err(findings)
 }
 
 /// Every graph of the model, those in a graph before it.
@@ -98,12 +107,31 @@ fn imports(model: &Model, graph: GraphId) -> &[OpsetImport] {
 }
 
 /// Those of some rules that may run: exact ones and those that only round, and unsafe ones where asked for.
-/// What conversion needs does not depend on what was selected.
+/// What conversion needs need not be selected; but what is ignored by name is left out.
 fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     let wanted = |rule: &&Rule| {
-        let selected = rule.phase == Phase::Convert || options.selection.contains(&rule.code);
+        let selected = match rule.phase {
+            Phase::Convert => !options.selection.ignores(&rule.code),
+            _ => options.selection.contains(&rule.code),
+        };
         let safe = rule.safety != Safety::Unsafe || options.unsafe_fixes;
         selected && safe && !rule.is_lint_only()
     };
     rules.iter().copied().filter(wanted).collect()
+}
+
+/// Rules that are shown by name, of those that were left out.
+const MOST_NAMED: usize = 5;
+
+/// That a conversion went without rules which may be those that it wanted.
+fn left_out(reach: &[&Rule], options: &Options) -> Option<String> {
+    let ignored = |rule: &&&Rule| rule.phase == Phase::Convert && options.selection.ignores(&rule.code);
+    let codes: BTreeSet<&str> = reach.iter().filter(ignored).map(|rule| &*rule.code).collect();
+    let named: Vec<&str> = codes.iter().take(MOST_NAMED).copied().collect();
+    let more = match codes.len() - named.len() {
+        0 if named.is_empty() => return None,
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!("rules of this conversion are ignored: {}{more}", named.join(", ")))
 }

@@ -174,8 +174,12 @@ impl<'f> Declarer<'f> {
         let written = match stated.filter(|_| is_name) {
             Some(stated) => stated.clone(),
             None => {
-                let named = dim.substitute(&|symbol| self.stated.get(symbol).cloned());
-                DeclaredDim::Param(named.as_ref().unwrap_or(dim).to_string().into())
+                let called = |symbol: &Symbol| self.stated.get(symbol).or_else(|| self.facts.called(symbol));
+                let named = dim.substitute(&|symbol| called(symbol).cloned());
+                let named = named.as_ref().unwrap_or(dim);
+                named
+                    .as_const()
+                    .map_or_else(|| DeclaredDim::Param(named.to_string().into()), DeclaredDim::Value)
             }
         };
         self.written.insert(dim.clone(), written.clone());
@@ -234,6 +238,27 @@ mod tests {
              }",
             &["x: string[a]", "z: string[a*parts, 1]", "s: string[a, parts]", "two: int64[2]", "n: int64[a]"],
         );
+    }
+
+    #[test]
+    fn what_an_output_calls_a_size_it_is_called_before_it() {
+        let check = |declared: &str, before: &str| {
+            let text = format!(
+                "g (float[a, b] x, int64[1] from) => (float[{declared}, d] y) <int64[1] zero = {{0}}, int64[1] end = {{-1}}, int64[1] one = {{1}}> {{
+                   t = Slice(x, from, end)
+                   y = Slice(t, zero, end, one)
+                 }}"
+            );
+            let expected = [
+                "x: float[a, b]".to_owned(),
+                "from: int64[1]".to_owned(),
+                format!("y: float[{declared}, max(1, b) - 1]"),
+                format!("t: float[{before}, b]"),
+            ];
+            check(&text, &expected.each_ref().map(String::as_str));
+        };
+        check("c", "c");
+        check("5", "5");
     }
 
     #[test]

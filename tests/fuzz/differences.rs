@@ -24,11 +24,23 @@ fn narrowed(node: &Node, run: &Ran) -> &'static str {
     let Some(Val::Tensor(array)) = first else { return "" };
     match &*node.op_type {
         _ if array.elem() == ElemType::String => " of strings",
+        "ConvInteger" | "MatMulInteger" if is_mixed(node, run) => " of mixed signs",
         "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
         "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",
         "GroupNormalization" if is_nearly_one(array) => " of nearly equal numbers",
         _ => "",
     }
+}
+
+/// Whether bytes with a sign meet bytes without one.
+fn is_mixed(node: &Node, run: &Ran) -> bool {
+    let given = node.inputs.iter().take(2).flatten().filter_map(|input| run.values.get(input));
+    let signs = given.filter_map(|val| match val {
+        Val::Tensor(array) => Some(array.elem().is_signed_integer()),
+        _ => None,
+    });
+    let signs: Vec<bool> = signs.collect();
+    signs.contains(&true) && signs.contains(&false)
 }
 
 /// Whether the numbers differ by much less than what they are.

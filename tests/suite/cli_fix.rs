@@ -28,6 +28,19 @@ fn nothing_is_written_that_was_not_asked_for() {
     assert_eq!(sandbox.read("clumsy.onnxtxt"), CLUMSY.as_bytes());
 }
 
+/// What a conversion needs need not be selected, but nothing is done by a rule that is ignored.
+#[test]
+fn an_ignored_rule_of_a_conversion_is_left_out_and_said() {
+    let text = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+                main (float[A] x) => (float[A] y) {\n  y = Celu <alpha = 2.0> (x)\n}\n";
+    let sandbox = Sandbox::new(&[("celu.onnxtxt", text)]);
+    let convert =
+        |how: &[&str]| sandbox.fix(&[&["celu.onnxtxt", "--opset", "11", "-o", "out.onnxtxt"], how].concat());
+    check(&convert(&["--ignore", "DEC035"]), 1, "rules of this conversion are ignored: DEC035");
+    assert!(!sandbox.path("out.onnxtxt").exists());
+    check(&convert(&["--select", "none"]), 0, "");
+}
+
 #[test]
 fn a_diff_shows_what_changes_and_only_that() {
     let sandbox = sandbox();

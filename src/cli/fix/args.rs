@@ -103,7 +103,7 @@ pub struct Args {
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
     pub select: Option<Vec<String>>,
 
-    /// Fixes to leave out
+    /// Fixes to leave out, and rules that a conversion may not use
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
     pub ignore: Vec<String>,
 

@@ -22,7 +22,7 @@ use super::fault::Fault;
 use super::load;
 use super::meet::Conflict;
 use super::shape::Shape;
-use crate::graph::dim::{Bounds, Symbol};
+use crate::graph::dim::{Bounds, Dim, Symbol};
 use crate::graph::{
     AttrValue, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId, order,
 };
@@ -69,6 +69,11 @@ impl Facts {
     /// Whether inference made up a symbol.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
         self.symbols.has_made(symbol)
+    }
+
+    /// What a declaration calls a size for which inference made up a symbol, if one does.
+    pub fn called(&self, symbol: &Symbol) -> Option<&Dim> {
+        self.symbols.called(symbol)
     }
 }
 
@@ -317,7 +322,9 @@ impl<'m> Driver<'m> {
             Ok(_) => {
                 self.contradictions.shift_remove(&(graph, value));
                 let known = self.symbols.without_unknown(&fact);
-                declared::fill(declared::fill(known, &said), &fact)
+                let filled = declared::fill(declared::fill(known, &said), &fact);
+                self.symbols.learn_names(&fact, &filled);
+                filled
             }
             Err(what) => {
                 let inferred = fact.clone();

@@ -22,6 +22,8 @@ pub(super) struct Symbols {
     last: FxHashMap<String, u64>,
     /// Those that stand for a size of which nothing is known, not even why.
     unknown: FxHashSet<Symbol>,
+    /// What the model calls sizes of which nothing else is known, where it declares a value that has them.
+    called: FxHashMap<Symbol, Dim>,
     paths: FxHashMap<(Path, NodeId), Path>,
     /// Every symbol that was asked for, in order: what a body made is what was asked for within it.
     log: Vec<Symbol>,
@@ -63,6 +65,25 @@ impl Symbols {
     /// Whether a symbol is one of them.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
         self.all.contains(symbol)
+    }
+
+    /// Takes over the names that a declaration has put in the place of made ones.
+    pub fn learn_names(&mut self, inferred: &Fact, declared: &Fact) {
+        let (Fact::Tensor(inferred), Fact::Tensor(declared)) = (inferred, declared) else { return };
+        let (Some(made), Some(called)) = (inferred.shape.dims(), declared.shape.dims()) else { return };
+        for (made, called) in made.iter().zip(called) {
+            let made = made.as_ref().and_then(Dim::as_symbol).filter(|made| self.all.contains(made));
+            if let (Some(made), Some(called)) = (made, called.as_ref())
+                && called.as_symbol() != Some(made)
+            {
+                self.called.insert(made.clone(), called.clone());
+            }
+        }
+    }
+
+    /// What the model calls a size that has a made symbol, if it does.
+    pub fn called(&self, symbol: &Symbol) -> Option<&Dim> {
+        self.called.get(symbol)
     }
 
     /// Forgets which were asked for, not which there are.

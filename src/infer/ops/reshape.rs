@@ -93,9 +93,11 @@ pub fn reshape(cx: &mut Cx) -> Option<()> {
 }
 
 /// Whether an element of a shape could be -1 at run time as likely as anything else: a number that the
-/// caller passes in. An expression over sizes is taken for a size.
+/// caller passes in, or one that is never above 0. Any other expression over sizes is taken for a size.
 fn may_be_sentinel(dim: &Dim, cx: &Cx) -> bool {
-    dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0))
+    let is_passed_in =
+        dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0));
+    is_passed_in || dim.as_const().is_none() && dim.range(cx.bounds()).hi.is_some_and(|hi| hi <= 0)
 }
 
 /// The number of elements stays, which gives one dim if all others are known.
@@ -174,6 +176,19 @@ mod tests {
             y = Reshape(x, target)
         }";
         check(text, &["target = [n, floor(s / 2), 2, 12]", "y: float[n, floor(s / 2), 2, 12]"]);
+    }
+
+    /// At a size of 1, its negative is -1: the size that is left.
+    #[test]
+    fn a_size_that_is_never_above_zero() {
+        let text = "g (float[n, s, 6] x) => (y) {
+            sizes = Shape(x)
+            length = Shape <start = 1, end = 2> (x)
+            minus = Neg(length)
+            target = Concat <axis = 0> (sizes, minus)
+            y = Reshape(x, target)
+        }";
+        check(text, &["target = [n, s, 6, -s]", "y: float[n, s, 6, 1]"]);
     }
 
     #[test]

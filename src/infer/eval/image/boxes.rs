@@ -48,7 +48,8 @@ pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
         let score = |i: &usize| scores[line * count + i];
         let mut order: Vec<usize> =
             (0..count).filter(|i| least.is_none_or(|least| score(i) > least)).collect();
-        order.sort_by(|a, b| score(b).total_cmp(&score(a)));
+        // A zero is a zero, whatever its sign.
+        order.sort_by(|a, b| (score(b) + 0.0).total_cmp(&(score(a) + 0.0)));
         let mut kept: Vec<usize> = Vec::new();
         for candidate in order {
             if kept.len() == limit {
