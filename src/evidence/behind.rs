@@ -53,13 +53,14 @@ fn lint_lines(
     }
     if by_program {
         let is_right = |finding: &Finding| TRACER_ONLY.iter().any(|rule| *rule.code == *finding.code);
-        findings.retain(|finding| !is_right(finding) || python::is_size_branch(finding));
+        let holds = |finding: &Finding| python::is_size_branch(finding) || python::is_size_fraction(finding);
+        findings.retain(|finding| !is_right(finding) || holds(finding));
     }
     findings
 }
 
 /// What the tracing exporter gets wrong, and the one based on `torch.export` right, or refuses; but for decisions on
-/// sizes, which both take as they were.
+/// sizes, and integers of fractions of one, which both take as they were.
 const TRACER_ONLY: [RuleId; 12] = [
     known::BAKED_SHAPE,
     known::ITEM_BAKED,

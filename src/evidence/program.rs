@@ -33,7 +33,7 @@ fn graph(input: &Input, trace: &Trace, options: &LintOptions) -> Vec<Finding> {
 }
 
 /// What `onnx-fix` would refuse: what it says itself, since it is asked. Whoever named no opset or target need not be about
-/// to convert, and is warned only.
+/// to convert, and the program is no worse for it: to them it is a remark.
 fn refused(exported: &Exported, options: &LintOptions) -> Vec<Finding> {
     if !options.selection.contains(NOT_CONVERTIBLE.code) {
         return Vec::new();
@@ -51,7 +51,7 @@ fn refused(exported: &Exported, options: &LintOptions) -> Vec<Finding> {
     };
     refused.retain(|finding| finding.level == Level::Error);
     for finding in refused.iter_mut().filter(|_| !is_bound) {
-        finding.level = Level::Warning;
+        finding.level = Level::Info;
     }
     refused
 }

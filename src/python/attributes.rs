@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
+use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
 use super::parameters::parameters;
@@ -38,11 +39,15 @@ impl<'t> Interpreter<'t> {
             self.class_body(base, class);
             if let Some(init) = self.program.classes[base].methods.get("__init__").copied() {
                 let node = self.program.functions[init].node;
-                let values =
-                    parameters(node, self.source).into_iter().enumerate().map(|(position, parameter)| {
-                        (parameter.name, if position == 0 { Value::Instance(class) } else { Value::Unknown })
-                    });
-                let values = values.collect();
+                let mut values = Vec::new();
+                for (position, parameter) in parameters(node, self.source).into_iter().enumerate() {
+                    let value = match parameter.default {
+                        _ if position == 0 => Value::Instance(class),
+                        Some(default) => self.default_callee(default),
+                        None => Value::Unknown,
+                    };
+                    values.push((parameter.name, value));
+                }
                 self.run(init, Some(class), values);
             }
         }
@@ -52,6 +57,16 @@ impl<'t> Interpreter<'t> {
         let own: Rc<FxHashMap<_, _>> = Rc::new(own.map(|((_, name), value)| (name, value.kept())).collect());
         self.attributes.insert(class, own.clone());
         own
+    }
+
+    /// What a parameter of `__init__` is where nothing is given, if that is something to call: a module is mostly made
+    /// with the norm or the activation that it names itself. Numbers and flags are the caller's.
+    fn default_callee(&mut self, default: Node<'t>) -> Value {
+        match self.evaluate(default) {
+            callee @ (Value::Function(_) | Value::Partial(_) | Value::Class(_)) => callee,
+            Value::Name(path) if path.contains('.') => Value::Name(path),
+            _ => Value::Unknown,
+        }
     }
 
     /// Attributes that stand in the body of a class.

@@ -3,7 +3,7 @@
 use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::report::{self, Decision, Steps};
-use super::syntax::{field, text};
+use super::syntax::{Arguments, field, text};
 use super::value::{Origin, Tensor, Value};
 
 impl<'t> Interpreter<'t> {
@@ -11,7 +11,11 @@ impl<'t> Interpreter<'t> {
     pub fn builtin_call(&mut self, name: &str, call: &Call<'t>) -> Value {
         let first = call.values.first();
         match (name, first) {
-            ("int" | "float" | "complex", Some(value)) => self.as_number(&value.clone(), call),
+            ("int" | "float" | "complex" | "operator.index", Some(value)) => {
+                let written =
+                    call.arguments.positional.first().map_or("", |argument| text(*argument, self.source));
+                self.as_number(&value.clone(), written, call)
+            }
             ("bool", Some(value)) => self.as_bool(&value.clone(), call),
             ("len", Some(Value::Tensor(tensor))) if tensor.sure => self.length(call),
             ("len", Some(Value::Shape(_))) => Value::Number(None),
@@ -20,7 +24,7 @@ impl<'t> Interpreter<'t> {
                 self.reduction(name, &value.clone(), call)
             }
             ("abs", Some(Value::Tensor(tensor))) => Value::Tensor(self.result(&[tensor])),
-            ("abs" | "round", Some(Value::Size(_))) => Value::Size(self.identity()),
+            ("abs" | "round", Some(size @ Value::Size(_))) => self.computed_size(self.has_fraction(size)),
             ("abs" | "round" | "pow", Some(Value::Taken)) => Value::Taken,
             ("abs" | "round" | "pow" | "len", _) => Value::Number(None),
             ("isinstance", Some(Value::Tensor(tensor))) if tensor.sure => self.is_instance(call),
@@ -36,6 +40,7 @@ impl<'t> Interpreter<'t> {
             }
             ("reversed", Some(value)) => value.clone(),
             ("map", Some(_)) => self.mapped(call),
+            ("functools.reduce", Some(_)) => self.folded(call),
             ("super", _) => self.parent(),
             _ => Value::Unknown,
         }
@@ -63,8 +68,8 @@ impl<'t> Interpreter<'t> {
         base.map_or(Value::Unknown, |base| Value::Instance(*base))
     }
 
-    fn as_number(&mut self, value: &Value, call: &Call<'t>) -> Value {
-        let written = call.arguments.positional.first().map_or("", |argument| text(*argument, self.source));
+    /// `int(x)`, `x.__int__()`: the Python number of what is `written`.
+    pub fn as_number(&mut self, value: &Value, written: &str, call: &Call<'t>) -> Value {
         match value {
             Value::Tensor(tensor) => {
                 if tensor.origin > Origin::Constant {
@@ -77,7 +82,14 @@ impl<'t> Interpreter<'t> {
             }
             Value::Taken => Value::Taken,
             Value::Size(_) => {
-                self.say(call.node, report::size_made_number(text(call.node, self.source), written));
+                let code = text(call.node, self.source);
+                let is_whole = !self.has_fraction(value) || !code.starts_with("int");
+                let words = if is_whole {
+                    report::size_made_number(code, written)
+                } else {
+                    report::fraction_made_number(code)
+                };
+                self.say(call.node, words);
                 Value::Number(None)
             }
             Value::Number(number) => Value::Number(*number),
@@ -185,19 +197,56 @@ impl<'t> Interpreter<'t> {
         Value::Size(self.identity())
     }
 
-    /// `map(int, x.shape)`
+    /// `map(int, x.shape)`, `map(self.encode, x)`
     fn mapped(&mut self, call: &Call<'t>) -> Value {
-        let (Some(Value::Name(function)), Some(of)) = (call.values.first(), call.values.get(1)) else {
+        let (Some(function), [_, of, ..]) = (call.values.first(), call.values.as_slice()) else {
             return Value::Unknown;
         };
-        if !matches!(&**function, "int" | "float") {
-            return Value::Unknown;
-        }
-        if of.is_size() {
+        let to_number = matches!(function, Value::Name(name) if matches!(&**name, "int" | "float"));
+        if to_number && of.is_size() {
             let written = call.arguments.positional.get(1).map_or("", |of| text(*of, self.source));
             self.say(call.node, report::size_made_number(text(call.node, self.source), written));
         }
-        Value::Each(Box::new(Value::Number(None)))
+        let (function, of) = (function.clone(), of.clone());
+        let element = self.each_step(1, &of, call);
+        if to_number {
+            let number = element.tensor().map_or(Value::Number(None), taken);
+            return Value::Each(Box::new(number));
+        }
+        let made = if call.values.len() == 2 {
+            self.invoke_on(&function, vec![element], call)
+        } else {
+            Value::Unknown
+        };
+        Value::Each(Box::new(made))
+    }
+
+    /// `functools.reduce(torch.maximum, x.unbind(0))`
+    fn folded(&mut self, call: &Call<'t>) -> Value {
+        let [function, of, ..] = call.values.as_slice() else { return Value::Unknown };
+        let (function, of) = (function.clone(), of.clone());
+        let element = self.each_step(1, &of, call);
+        self.invoke_on(&function, vec![element.clone(), element], call)
+    }
+
+    /// What a function gets of its argument at `position`, `of`, which it is called with element by element; says so
+    /// where their number is that of the trace.
+    fn each_step(&mut self, position: usize, of: &Value, call: &Call<'t>) -> Value {
+        let argument = call.arguments.positional.get(position).copied();
+        if let Some((argument, steps)) = argument.and_then(|node| Some((node, self.steps(node, of)?))) {
+            self.say(call.node, report::unrolled(call.node, argument, steps, self.source));
+        }
+        match of {
+            Value::Tensor(tensor) => Value::Tensor(self.row(tensor)),
+            Value::Shape(_) => Value::Size(self.identity()),
+            _ => of.element(),
+        }
+    }
+
+    /// Calls a function that was handed over with `values`, of which nothing is written where it is called.
+    fn invoke_on(&mut self, function: &Value, values: Vec<Value>, call: &Call<'t>) -> Value {
+        let arguments = Arguments::default();
+        self.invoke(function, &Call { node: call.node, arguments, values, keywords: vec![] })
     }
 }
 

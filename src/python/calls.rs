@@ -8,7 +8,7 @@ use super::interpreter::Interpreter;
 use super::known;
 use super::program::ClassKind;
 use super::report;
-use super::syntax::{Arguments, field, text};
+use super::syntax::{Arguments, children, field, text};
 use super::value::{Array, Dtype, Layer, Origin, Partial, Tensor, Value};
 
 /// A call whose arguments are evaluated.
@@ -62,6 +62,7 @@ impl<'t> Interpreter<'t> {
         let values = arguments.positional.iter().map(|argument| self.evaluate(*argument)).collect();
         let keywords =
             arguments.keywords.iter().map(|(name, value)| (*name, self.evaluate(*value))).collect();
+        arguments.spreads.iter().flat_map(|spread| children(*spread)).for_each(|of| drop(self.evaluate(of)));
         Call { node, arguments, values, keywords }
     }
 
@@ -76,6 +77,15 @@ impl<'t> Interpreter<'t> {
         match value {
             Value::Tensor(tensor) => self.tensor_method(tensor, name, object, call),
             Value::Shape(_) if name == "numel" => Value::Size(self.identity()),
+            Value::Size(_) if is_number_method(name) => {
+                self.as_number(value, text(object, self.source), call)
+            }
+            Value::Mapping(each) => match name {
+                "values" => Value::Each(each.clone()),
+                "items" => Value::Each(Box::new(Value::Items([Value::Str, (**each).clone()].into()))),
+                "get" | "pop" => (**each).clone(),
+                _ => Value::Unknown,
+            },
             Value::Array(array) => match name {
                 "item" | "tolist" => Value::Number(None),
                 "astype" => {
@@ -94,6 +104,9 @@ impl<'t> Interpreter<'t> {
             _ => {
                 if let Some(module) = self.train(value, name, object, call) {
                     return module;
+                }
+                if let Some(value) = self.inherited_call(value, name, object, call) {
+                    return value;
                 }
                 let callee = self.attribute(value, name, function);
                 let is_part = matches!(value, Value::Instance(_)) && callee == Value::Unknown;
@@ -281,4 +294,9 @@ impl<'t> Interpreter<'t> {
     pub fn is_zero(&self, value: Option<&Value>) -> bool {
         matches!(value, Some(Value::Number(Some(number)) | Value::Real(number)) if *number == 0.0)
     }
+}
+
+/// Methods that make a Python number of what they are called on.
+pub fn is_number_method(name: &str) -> bool {
+    matches!(name, "__int__" | "__float__" | "__index__")
 }

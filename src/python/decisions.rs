@@ -85,7 +85,8 @@ impl<'t> Interpreter<'t> {
             ["shape[-1]", "size(-1)"].iter().any(|last| text(*node, self.source).ends_with(last))
         };
         let sizes = sides.iter().zip(children(condition));
-        sizes.into_iter().any(|(side, node)| matches!(side, Value::Size(_)) && !is_last(&node))
+        let mut sizes = sizes.into_iter();
+        sizes.any(|(side, node)| matches!(side, Value::Size(_) | Value::Shape(_)) && !is_last(&node))
     }
 
     /// What each step of a loop over `iterable` gets; says so where their number is that of the trace.
@@ -102,7 +103,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// What a loop over `value` counts, if that is an axis of a tensor.
-    fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
+    pub fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
         let iterable = bare(iterable);
         match value {
             Value::Range(of) => match &**of {
@@ -171,7 +172,8 @@ impl<'t> Interpreter<'t> {
         self.quiet -= 1;
         match (name, elements.as_slice()) {
             ("enumerate", [element, ..]) => Value::Items([Value::Number(None), element.clone()].into()),
-            ("zip", elements) => Value::Items(elements.into()),
+            ("zip" | "product" | "itertools.product", elements) => Value::Items(elements.into()),
+            (name, [element, ..]) if is_combining(name) => Value::Each(Box::new(element.clone())),
             (_, [element, ..]) => element.clone(),
             _ => Value::Unknown,
         }
@@ -183,5 +185,12 @@ fn is_wrapper(function: &str) -> bool {
     matches!(
         function.rsplit('.').next().unwrap_or(""),
         "enumerate" | "zip" | "reversed" | "list" | "tuple" | "iter" | "sorted" | "tqdm" | "trange"
-    )
+    ) || matches!(function, "product" | "itertools.product")
+        || is_combining(function)
+}
+
+/// Functions of `itertools` that give several elements of one iterable at a time.
+fn is_combining(function: &str) -> bool {
+    let name = function.strip_prefix("itertools.").unwrap_or(function);
+    matches!(name, "combinations" | "combinations_with_replacement" | "pairwise" | "permutations")
 }

@@ -3,13 +3,15 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use tree_sitter::Node;
+
 use crate::diag::{Finding, Place};
 use crate::source::SourceFiles;
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::program::{Global, Program};
-use super::syntax::{self, one_line};
+use super::syntax::{self, field, one_line, text};
 use super::value::Value;
 
 /// Files that are followed from one to the next.
@@ -38,9 +40,34 @@ pub struct Visit {
 impl<'t> Interpreter<'t> {
     /// Calls the function at `path` (`helpers.count_of`), if it stands in a file that is here.
     pub fn imported_call(&mut self, path: &str, call: &Call<'t>) -> Option<Value> {
+        self.call_abroad(path, None, call)
+    }
+
+    /// Calls the method `name` that an object of this file inherits from a class of another.
+    pub fn inherited_call(
+        &mut self,
+        of: &Value,
+        name: &str,
+        object: Node<'t>,
+        call: &Call<'t>,
+    ) -> Option<Value> {
+        self.abroad?;
+        let is_super =
+            field(object, "function").is_some_and(|function| text(function, self.source) == "super");
+        let class = match of {
+            Value::Instance(class) if self.program.method(*class, name).is_none() => *class,
+            Value::Unknown if is_super => self.frames.last()?.class?,
+            _ => return None,
+        };
+        let lineage = self.program.lineage(class);
+        let bases: Vec<&String> = lineage.iter().flat_map(|one| &self.program.classes[*one].bases).collect();
+        bases.into_iter().find_map(|base| self.call_abroad(base, Some(name), call))
+    }
+
+    /// Calls what stands at `path`: a function, or the method of a class.
+    fn call_abroad(&mut self, path: &str, method: Option<&str>, call: &Call<'t>) -> Option<Value> {
         let abroad = self.abroad.filter(|abroad| abroad.depth < MAX_DEPTH)?;
-        let (module, name) = path.rsplit_once('.')?;
-        let (file, text) = module_file(abroad.sources, &self.file, module)?;
+        let (file, text, name) = definition(abroad.sources, &self.file, path)?;
         let arguments: Vec<Value> = call.values.iter().cloned().map(Value::anywhere).collect();
         let keywords: Vec<(String, Value)> =
             call.keywords.iter().map(|(key, value)| ((*key).to_owned(), value.clone().anywhere())).collect();
@@ -49,7 +76,7 @@ impl<'t> Interpreter<'t> {
             value
         };
         let key = format!(
-            "{file} {name} {:?} {:?}",
+            "{file} {name} {method:?} {:?} {:?}",
             arguments.iter().cloned().map(plain).collect::<Vec<_>>(),
             keywords.iter().map(|(key, value)| (key, plain(value.clone()))).collect::<Vec<_>>(),
         );
@@ -57,7 +84,7 @@ impl<'t> Interpreter<'t> {
             if self.visits.len() >= MAX_CALLS {
                 return None;
             }
-            let visit = visit(&file, &text, name, arguments, &keywords, abroad)?;
+            let visit = visit(&file, &text, (&name, method), arguments, &keywords, abroad)?;
             self.visits.insert(key.clone(), visit);
         }
         let visit = self.visits.get(&key)?.clone();
@@ -80,25 +107,51 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Looks into one function of another file.
+/// Looks into one function of another file, or into a method of one of its classes.
 fn visit(
     file: &Arc<str>,
     text: &str,
-    name: &str,
-    arguments: Vec<Value>,
+    (name, method): (&str, Option<&str>),
+    mut arguments: Vec<Value>,
     keywords: &[(String, Value)],
     abroad: Abroad,
 ) -> Option<Visit> {
     let tree = syntax::parse(text)?;
     let root = tree.root_node();
     let program = Program::of(root, text);
-    let Some(Global::Function(index)) = program.globals.get(name).copied() else { return None };
+    let (index, class) = match (program.globals.get(name).copied()?, method) {
+        (Global::Function(index), None) => (index, None),
+        (Global::Class(class), Some(method)) => (program.method(class, method)?, Some(class)),
+        _ => return None,
+    };
+    let is_static = program.functions[index].decorators.iter().any(|one| one.ends_with("staticmethod"));
+    if let Some(class) = class.filter(|_| !is_static) {
+        arguments.insert(0, Value::Instance(class));
+    }
     let mut interpreter = Interpreter::new(text, file.clone(), &program, root);
     interpreter.abroad = Some(Abroad { depth: abroad.depth + 1, ..abroad });
     let keywords: Vec<(&str, Value)> =
         keywords.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
-    let value = interpreter.enter(index, None, arguments, &keywords).anywhere();
+    let value = interpreter.enter(index, class, arguments, &keywords).anywhere();
     Some(Visit { value, findings: interpreter.findings })
+}
+
+/// Where what `from` knows by `path` stands, through packages that only hand it on: its file, the text and its name there.
+fn definition(sources: &SourceFiles, from: &str, path: &str) -> Option<(Arc<str>, Arc<str>, String)> {
+    let (mut from, mut path) = (Arc::<str>::from(from), path.to_owned());
+    for _ in 0..MAX_DEPTH {
+        let (module, name) = path.rsplit_once('.')?;
+        let module = if module.is_empty() { "." } else { module };
+        let (file, text) = module_file(sources, &from, module)?;
+        let tree = syntax::parse(&text)?;
+        let program = Program::of(tree.root_node(), &text);
+        if program.globals.contains_key(name) {
+            return Some((file, text.clone(), name.to_owned()));
+        }
+        let onward = program.imports.get(name)?.clone();
+        (from, path) = (file, onward);
+    }
+    None
 }
 
 /// The file of a module as `from` imports it, as recorded, and its text: beside it, or below a folder above it.

@@ -34,6 +34,9 @@ impl<'t> Interpreter<'t> {
         let Some(object) = field(node, "value") else { return Value::Unknown };
         let value = self.evaluate(object);
         let keys = keys(node);
+        if let Value::Mapping(each) = value {
+            return *each;
+        }
         if keys.iter().any(|key| key.kind() == "string") {
             return Value::Unknown;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
 
 use crate::diag::Finding;
@@ -64,6 +64,8 @@ pub struct Interpreter<'t> {
     /// Sizes by the shape they are items of, and the shapes by their sizes.
     sizes: FxHashMap<(Identity, i64), Identity>,
     shapes: FxHashMap<Identity, Identity>,
+    /// Sizes that are no whole numbers: halves, and what is computed from them.
+    fractions: FxHashSet<Identity>,
     calls: u32,
     known_calls: FxHashMap<String, Value>,
     /// Functions that were looked into.
@@ -91,6 +93,7 @@ impl<'t> Interpreter<'t> {
             identities: 0,
             sizes: FxHashMap::default(),
             shapes: FxHashMap::default(),
+            fractions: FxHashSet::default(),
             calls: 0,
             known_calls: FxHashMap::default(),
             reached: vec![false; program.functions.len()],
@@ -154,6 +157,7 @@ impl<'t> Interpreter<'t> {
             Guess::Tensor => Value::Tensor(tensor(true)),
             Guess::Presumed => Value::Tensor(tensor(false)),
             Guess::Tensors => Value::Each(Box::new(Value::Tensor(tensor(true)))),
+            Guess::Mapping => Value::Mapping(Box::new(Value::Tensor(tensor(true)))),
             Guess::Number => Value::Number(None),
             Guess::Bool => Value::Bool(None),
             Guess::Str => Value::Str,
@@ -222,7 +226,8 @@ impl<'t> Interpreter<'t> {
         for parameter in parameters(function, self.source) {
             let keyword = keywords.iter().find(|(name, _)| *name == parameter.name);
             let value = match (keyword, parameter.spread) {
-                (_, true) => Value::Unknown,
+                (_, true) if parameter.by_name => Value::Unknown,
+                (_, true) => Value::Items(arguments.by_ref().collect()),
                 (Some((_, value)), _) => value.clone(),
                 (None, _) => match (arguments.next(), parameter.default) {
                     (Some(value), _) => value,
@@ -271,6 +276,20 @@ impl<'t> Interpreter<'t> {
         let size = *self.sizes.entry((shape, item)).or_insert(fresh);
         self.shapes.insert(size, shape);
         Value::Size(size)
+    }
+
+    /// A size that is computed from others, and may have a fraction.
+    pub fn computed_size(&mut self, may_have_fraction: bool) -> Value {
+        let size = self.identity();
+        if may_have_fraction {
+            self.fractions.insert(size);
+        }
+        Value::Size(size)
+    }
+
+    /// Whether a value is a size that may have a fraction.
+    pub fn has_fraction(&self, value: &Value) -> bool {
+        matches!(value, Value::Size(size) if self.fractions.contains(size))
     }
 
     /// The shape that a size was taken from.

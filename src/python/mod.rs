@@ -27,6 +27,7 @@ mod report;
 pub mod search;
 mod statements;
 mod syntax;
+mod taken;
 mod tensors;
 #[cfg(test)]
 mod tests;
@@ -36,14 +37,14 @@ mod value;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::diag::Finding;
+use crate::diag::{Finding, SourcePlace};
 use crate::source::SourceFiles;
 
 use imports::Abroad;
 use interpreter::{Interpreter, Reached};
 use program::{ClassKind, LAMBDA, Program};
 
-pub use report::is_size_branch;
+pub use report::{is_size_branch, is_size_fraction};
 
 /// Lints the `forward` methods of a file's modules, and what they call in the file. `file` is what the
 /// places of the findings name. Faulty Python is read as far as it goes. Functions of other files are followed
@@ -100,6 +101,9 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
         };
         let mut meant = interpreter.within.iter().map(is_meant);
         findings.retain(|finding| meant.next().unwrap_or(false) && &*finding.rule != "python-op");
+        let is_here = |source: &&SourcePlace| *source.file == *file;
+        let passed_by = |source: &SourcePlace| taken::is_passed_by(root, source.line, lines);
+        findings.retain(|finding| !finding.source.as_ref().filter(is_here).is_some_and(passed_by));
     }
     findings.sort_by_key(|finding| finding.source.as_ref().map(|source| (source.line, source.column)));
     findings

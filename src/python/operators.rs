@@ -54,7 +54,11 @@ impl<'t> Interpreter<'t> {
             }
             (Value::Shape(shape), _) if operator == "+" => Value::Shape(*shape),
             (Value::Size(_) | Value::Number(_) | Value::Real(_), Value::Size(_))
-            | (Value::Size(_), Value::Number(_) | Value::Real(_)) => Value::Size(self.identity()),
+            | (Value::Size(_), Value::Number(_) | Value::Real(_)) => {
+                let is_real = |side: &Value| matches!(side, Value::Real(_)) || self.has_fraction(side);
+                let may_have_fraction = operator == "/" || is_real(left) || is_real(right);
+                self.computed_size(may_have_fraction)
+            }
             (Value::Number(a), Value::Number(b)) => {
                 Value::Number(a.zip(*b).and_then(|(a, b)| match operator {
                     "+" => Some(a + b),
@@ -71,6 +75,11 @@ impl<'t> Interpreter<'t> {
                 Value::Each(Box::new(left.element().join(right.element())))
             }
             (Value::Items(_) | Value::Each(_), Value::Number(_) | Value::Size(_)) if operator == "*" => {
+                if let (Value::Size(_), Some(size)) = (right, field(node, "right")) {
+                    let words =
+                        report::size_made_number(&one_line(node, self.source), text(size, self.source));
+                    self.say(node, words);
+                }
                 Value::Each(Box::new(left.element()))
             }
             (Value::Str, _) | (_, Value::Str) => Value::Str,

@@ -14,6 +14,8 @@ pub struct Parameter<'t> {
     pub default: Option<Node<'t>>,
     /// `*args` and `**kwargs`.
     pub spread: bool,
+    /// `**kwargs`
+    pub by_name: bool,
 }
 
 /// The parameters of a function or lambda, `self` included.
@@ -23,7 +25,7 @@ pub fn parameters<'t>(function: Node<'t>, source: &'t str) -> Vec<Parameter<'t>>
 }
 
 fn parameter<'t>(node: Node<'t>, source: &'t str) -> Option<Parameter<'t>> {
-    let plain = |name| Parameter { name, annotation: None, default: None, spread: false };
+    let plain = |name| Parameter { name, annotation: None, default: None, spread: false, by_name: false };
     let annotation = field(node, "type");
     let default = field(node, "value");
     match node.kind() {
@@ -35,12 +37,14 @@ fn parameter<'t>(node: Node<'t>, source: &'t str) -> Option<Parameter<'t>> {
         "typed_parameter" => {
             let name = children(node).into_iter().next()?;
             let spread = name.kind() != "identifier";
+            let by_name = name.kind() == "dictionary_splat_pattern";
             let name = text(name, source).trim_start_matches('*');
-            Some(Parameter { annotation, spread, ..plain(name) })
+            Some(Parameter { annotation, spread, by_name, ..plain(name) })
         }
         "list_splat_pattern" | "dictionary_splat_pattern" => {
             let name = text(node, source).trim_start_matches('*');
-            Some(Parameter { spread: true, ..plain(name) })
+            let by_name = node.kind() == "dictionary_splat_pattern";
+            Some(Parameter { spread: true, by_name, ..plain(name) })
         }
         _ => None,
     }
@@ -55,6 +59,8 @@ pub enum Guess {
     Presumed,
     /// A list or tuple of tensors.
     Tensors,
+    /// A dictionary of tensors.
+    Mapping,
     Number,
     Bool,
     Str,
@@ -64,7 +70,9 @@ pub enum Guess {
 /// Guesses what `parameter` of `function` is.
 pub fn guess(parameter: &Parameter, function: Node, source: &str) -> Guess {
     if parameter.spread {
-        return Guess::Unknown;
+        let of_tensors =
+            parameter.annotation.is_some_and(|annotation| text(annotation, source).ends_with("Tensor"));
+        return if of_tensors && !parameter.by_name { Guess::Tensors } else { Guess::Unknown };
     }
     if let Some(annotation) = parameter.annotation {
         return annotated(text(annotation, source));
@@ -87,6 +95,7 @@ fn annotated(annotation: &str) -> Guess {
     let mapping = ["Dict", "dict", "Mapping", "TensorDict", "PackedSequence", "NestedTensor", "SparseTensor"];
     let mut numbers = annotation.split(|c: char| !c.is_alphanumeric());
     match annotation.trim_matches(['"', '\'']) {
+        annotation if is_mapping_of_tensors(annotation) => Guess::Mapping,
         _ if mapping.iter().any(|name| annotation.contains(name)) => Guess::Unknown,
         // `int | torch.Tensor`: either.
         _ if tensor && numbers.any(|part| matches!(part, "int" | "float" | "bool" | "str")) => Guess::Unknown,
@@ -102,6 +111,14 @@ fn annotated(annotation: &str) -> Guess {
         "str" | "Optional[str]" | "str | None" => Guess::Str,
         _ => Guess::Unknown,
     }
+}
+
+/// `Dict[str, torch.Tensor]`
+fn is_mapping_of_tensors(annotation: &str) -> bool {
+    let inside = annotation.strip_suffix(']').and_then(|of| of.split_once('['));
+    let kind = inside.map_or("", |(kind, _)| kind.rsplit('.').next().unwrap_or(kind));
+    let values = inside.and_then(|(_, of)| of.strip_prefix("str,")).map_or("", str::trim);
+    matches!(kind, "Dict" | "dict" | "Mapping") && matches!(values, "Tensor" | "torch.Tensor")
 }
 
 /// What the uses of a parameter in the body of its function say.

@@ -115,6 +115,14 @@ fn fixes(node: Node, axis: Option<u32>, size: i64, source: &str) -> Option<u32> 
     let name = field(node, "function").map_or("", |callee| text(callee, source));
     let last = name.rsplit('.').next().unwrap_or(name);
     let arguments = Arguments::of(node, source).positional;
+    if makes_number(name) {
+        let of = field(node, "arguments").map_or("", |of| text(of, source));
+        let is_asked = |size: &str| match axis {
+            Some(axis) => of.contains(&format!("{size}{axis}")),
+            None => of.contains(size),
+        };
+        return (is_asked(".shape[") || is_asked(".size(") || name == "len" && axis == Some(0)).then_some(1);
+    }
     let sizes = match arguments.as_slice() {
         [list] | [list, ..] if matches!(bare(*list).kind(), "tuple" | "list") => children(bare(*list)),
         _ => arguments,
@@ -127,6 +135,11 @@ fn fixes(node: Node, axis: Option<u32>, size: i64, source: &str) -> Option<u32> 
         | "new_empty" => Some(3 + u32::from(!same_axis)),
         _ => None,
     }
+}
+
+/// Functions that make a Python number of a size.
+fn makes_number(name: &str) -> bool {
+    matches!(name, "int" | "len" | "round" | "operator.index") || name.starts_with("math.") && name != "math.prod"
 }
 
 fn is_number(node: Node, size: i64, source: &str) -> bool {

@@ -98,6 +98,8 @@ pub struct Arguments<'t> {
     pub keywords: Vec<(&'t str, Node<'t>)>,
     /// Whether `*args` or `**kwargs` hides some.
     pub spread: bool,
+    /// What those are.
+    pub spreads: Vec<Node<'t>>,
 }
 
 impl<'t> Arguments<'t> {
@@ -113,7 +115,10 @@ impl<'t> Arguments<'t> {
                 ("keyword_argument", Some(name), Some(value)) => {
                     arguments.keywords.push((text(name, source), value));
                 }
-                ("list_splat" | "dictionary_splat", ..) => arguments.spread = true,
+                ("list_splat" | "dictionary_splat", ..) => {
+                    arguments.spread = true;
+                    arguments.spreads.push(child);
+                }
                 _ => arguments.positional.push(child),
             }
         }

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::builtins::taken;
-use super::calls::Call;
+use super::calls::{Call, is_number_method};
 use super::interpreter::Interpreter;
 use super::known;
 use super::report;
@@ -22,6 +22,9 @@ impl<'t> Interpreter<'t> {
         match name {
             "item" | "tolist" => return self.item(tensor, object, call),
             "numpy" | "__array__" => return self.leave_for_numpy(tensor, call),
+            _ if is_number_method(name) => {
+                return self.as_number(&Value::Tensor(tensor.clone()), text(object, self.source), call);
+            }
             "size" => {
                 return match call.value(0, "dim") {
                     Some(Value::Number(_)) => Value::Size(self.identity()),

@@ -33,6 +33,8 @@ pub enum Value {
     Items(Rc<[Value]>),
     Each(Box<Value>),
     Dict,
+    /// A dictionary that came from outside, and what all its values are.
+    Mapping(Box<Value>),
     /// An object with a `forward`.
     Layer(Layer),
     /// A name from another module, by its full path: `torch.nn.functional.one_hot`.
@@ -302,9 +304,10 @@ impl Value {
                 tensor.object = rename(tensor.object);
             }
             Value::Shape(identity) | Value::Size(identity) => *identity = rename(*identity),
-            Value::Range(inner) | Value::Each(inner) | Value::Layer(Layer::List(inner)) => {
-                inner.renumber(rename)
-            }
+            Value::Range(inner)
+            | Value::Each(inner)
+            | Value::Mapping(inner)
+            | Value::Layer(Layer::List(inner)) => inner.renumber(rename),
             Value::Items(items) => {
                 let mut renamed = items.to_vec();
                 renamed.iter_mut().for_each(|item| item.renumber(rename));

@@ -22,9 +22,9 @@ pub use indices::{
     boolean_mask, index_put_apart, index_put_broadcast, index_put_rank, negative_index, negative_write,
 };
 pub use values::{
-    array_meets_tensor, copied, dictionary_output, from_numpy, item, numpy_function, one_hot, overflow,
-    promotion, python_operator, size_made_number, sizes_copied, string_output, tensor_data, to_numpy,
-    training,
+    array_meets_tensor, copied, dictionary_output, fraction_made_number, from_numpy, is_size_fraction, item,
+    numpy_function, one_hot, overflow, promotion, python_operator, size_made_number, sizes_copied,
+    string_output, tensor_data, to_numpy, training,
 };
 
 /// A finding without its place.

@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use crate::diag::Level;
 use crate::diag::known;
+use crate::diag::{Finding, Level};
 
 use super::super::numpy::torch_name;
 use super::super::syntax::{Arguments, field, on_one_line, one_line, text};
@@ -65,6 +65,24 @@ pub fn size_made_number(call: &str, write: &str) -> Words {
                torch.export keeps them symbols, or refuses",
         help: format!("use `{write}` itself, with integer arithmetic (`//`) where it is needed"),
     }
+}
+
+/// What is noted of a number that both exporters leave as it was.
+const OF_FRACTION: &str = "sizes are followed while they are whole: the integer of a half or a third of one is that of the \
+                           example input, with torch.export too";
+
+/// `int(x.shape[1] / 2)`, which torch.export does not refuse either.
+pub fn fraction_made_number(call: &str) -> Words {
+    Words {
+        note: OF_FRACTION,
+        help: "divide whole numbers: `x.shape[1] // 2`, and `n * 3 // 2` for `int(1.5 * n)`".into(),
+        ..size_made_number(call, "")
+    }
+}
+
+/// Whether a finding is the integer of a fraction of a size.
+pub fn is_size_fraction(finding: &Finding) -> bool {
+    *finding.code == *known::BAKED_SHAPE.code && finding.notes.iter().any(|note| note == OF_FRACTION)
 }
 
 pub fn to_numpy(node: Node, source: &str) -> Words {

@@ -160,3 +160,23 @@ fn decisions_on_sizes_are_remarked() {
         check_forward(body);
     }
 }
+
+#[test]
+fn loops_by_functions() {
+    check_forward(
+        "x = x.relu()\n\
+         a = list(map(lambda row: row.exp(), x))  #! unrolled-loop\n\
+         b = functools.reduce(torch.maximum, x.unbind(0))  #! unrolled-loop\n\
+         c = [x[i] - x[j] for i, j in itertools.combinations(range(len(x)), 2)]  #! unrolled-loop\n\
+         d = list(map(k, [1, 2]))\n\
+         e = [i * j for i, j in itertools.product(range(2), range(3))]\n\
+         return a, b, c, d, e",
+    );
+}
+
+#[test]
+fn whole_shapes_are_compared() {
+    check_forward(
+        "x = x.relu()\nif x.shape != k.shape:  #? traced-branch\n    k = k[:, :3]\nreturn x + k.relu()",
+    );
+}

@@ -70,3 +70,21 @@ fn of_a_graph_only_what_its_modules_reach() {
     // The class in the other file may call what is overridden beside it.
     assert_eq!(said(&[21]), [(24, Level::Info)]);
 }
+
+#[test]
+fn what_a_base_class_of_another_file_gives() {
+    let base = "import torch\n\n\nclass Sized(torch.nn.Module):\n    def sizes(self, x):\n        return x.shape[0], x.shape[1]\n\n    \
+                def longest(self, mask):\n        return int(mask.sum(1).max())\n";
+    let net = "import torch\nfrom pack import Sized\n\n\nclass Net(Sized):\n    def sizes(self, x):\n        b, n = super().sizes(x)\n        \
+               return int(b), n\n\n    def forward(self, x: torch.Tensor, mask: torch.Tensor):\n        b, n = self.sizes(x)\n        \
+               return x.reshape(b, n, -1)[:, :self.longest(mask)]\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir_all(folder.path().join("pack")).expect("a folder");
+    std::fs::write(folder.path().join("pack/__init__.py"), "from .base import Sized\n").expect("a file");
+    std::fs::write(folder.path().join("pack/base.py"), base).expect("a file");
+    let sources = SourceFiles::new(vec![], vec![folder.path().to_owned()]);
+    let found = lint(net, "net.py", &sources);
+    let line = |finding: &Finding| finding.source.as_ref().map_or(0, |source| source.line);
+    let said: Vec<String> = found.iter().map(|one| format!("{} {}", one.rule, line(one))).collect();
+    assert_eq!(said, ["baked-shape 8", "item-baked 12"]);
+}

@@ -99,6 +99,27 @@ fn behind_a_graph_only_its_functions_are_looked_at() {
 }
 
 #[test]
+fn behind_a_graph_a_branch_that_it_did_not_take_is_passed_by() {
+    let source = format!(
+        "{PRELUDE}{}",
+        forward(
+            "",
+            "x, how='peak'",
+            "if how == 'peak':\n    return x / x.max().item()\nif how == 'sum':\n    n = x.sum().item()\nelse:\n    n = \
+             x.mean()\ny = x / n\nif x.sum() > 0:\n    y = y * x.min().item()\nreturn y"
+        )
+    );
+    let said = |lines: &[u32]| -> Vec<u32> {
+        let findings = lint_functions(&source, "net.py", lines, &SourceFiles::default());
+        findings.iter().filter_map(|finding| finding.source.as_ref().map(|source| source.line)).collect()
+    };
+    // The last but one says that it is decided once, and what it decides on may leave no node.
+    assert_eq!(said(&[11]), [11, 13, 17, 18]);
+    assert_eq!(said(&[15, 16]), [17, 18]);
+    assert_eq!(said(&[16, 18]), [13, 17, 18]);
+}
+
+#[test]
 fn faulty_python_is_read_as_far_as_it_goes() {
     for text in [
         "",

@@ -348,3 +348,37 @@ fn what_a_call_of_script_names_is_compiled() {
     let made = forward("self.step = Step()", "x", "return self.step(x)");
     check(&format!("{}{made}", steps.replace("MARK", "  #! unrolled-loop")));
 }
+
+#[test]
+fn numbers_by_other_names() {
+    check_forward(
+        "n = x.shape[0].__int__()  #? baked-shape\n\
+         m = operator.index(x.argmax())  #! item-baked\n\
+         tokens = [x[0]] * x.shape[0]  #? baked-shape\n\
+         y = x.view(*[int(s) for s in x.shape[:2]], -1)  #? baked-shape\n\
+         zeros = [0] * x.dim()\n\
+         return torch.stack(tokens) + y + m + n + k(zeros)",
+    );
+}
+
+#[test]
+fn dictionaries_and_any_number_of_tensors() {
+    check(&forward(
+        "",
+        "batch: Dict[str, torch.Tensor]",
+        "x = batch['x']\nreturn x / x.max().item()  #! item-baked",
+    ));
+    check(&forward("", "*xs: torch.Tensor", "a, b = xs\nreturn a / b.max().item()  #! item-baked"));
+    check(&forward("", "batch: Dict[str, float]", "x = batch['x']\nreturn x / x.max().item()"));
+    check(&forward("", "**xs: torch.Tensor", "return xs['a'] / xs['a'].max().item()"));
+}
+
+#[test]
+fn what_a_module_is_made_with_if_nothing_is_given() {
+    check(
+        "def peak(x):\n    return x.max().item()  #! item-baked\n\n\
+         class Net(nn.Module):\n    def __init__(self, norm=peak, drop=False):\n        super().__init__()\n        \
+         self.norm, self.drop = norm, drop\n\n    def forward(self, x: Tensor):\n        \
+         if self.drop:\n            return x\n        return x / self.norm(x)\n",
+    );
+}

@@ -66,7 +66,8 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
         let Some(first) = loops.first() else { continue };
         let (steps, axis, base) = (first.steps, first.over.axis, context.describe(first.over.base));
         let user = first.used_by.and_then(|id| context.user_source(context.trace.node(id)));
-        let is_meant = loops.iter().all(|one| is_of_fixed_length(context, one));
+        let is_meant =
+            loops.iter().all(|one| is_of_fixed_length(context, one) || is_filled(context.trace, one));
         let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
         let mut finding = context
             .finding(rule, first.first, format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"))
@@ -103,6 +104,17 @@ fn is_of_fixed_length(context: &Context, found: &Loop) -> bool {
     let says_what_varies = trace.inputs().any(|input| shape(input).iter().any(is_free));
     let by_interface = says_what_varies && length.is_some_and(|length| !is_free(length));
     by_interface || context.user_source(trace.node(found.first)).is_some_and(|at| is_counted(context, &at))
+}
+
+/// Whether the elements are only written to, along an axis that is not that of the batch: columns of a table that the
+/// author made, as many as there are.
+fn is_filled(trace: &Trace, found: &Loop) -> bool {
+    let is_written = |id: NodeId| {
+        let node = trace.node(id);
+        let of = trace.receiver(node).and_then(|value| trace.producer(value));
+        node.op.writes().is_some() && of == Some(found.first)
+    };
+    found.over.axis > 0 && found.used_by.is_some_and(is_written)
 }
 
 /// Whether the line stands in a loop whose author wrote how often it runs.

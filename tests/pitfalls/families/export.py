@@ -72,7 +72,7 @@ def prove(model, path, inputs):
         given = flat(list(args))
         # An input that the graph dropped is not given.
         names = [i.name for i in session.get_inputs()]
-        feed = {n: g.numpy() for n, g in zip(names, given) }
+        feed = {n: (given[int(n[2:])] if n[:2] == "in" and n[2:].isdigit() else g).numpy() for n, g in zip(names, given)}
         try:
             got = session.run(None, feed)
         except Exception:

@@ -17,6 +17,8 @@ pub const DETECTOR: Detector = Detector { rules: &[TRAINING_MODE], run };
 const DROPOUT_WITH_MODE: i64 = 12;
 /// The opset from which on BatchNormalization has an attribute for its mode.
 const BATCH_NORM_WITH_MODE: i64 = 14;
+/// Where PyTorch's exporter keeps the call that a node came from.
+const FX_NODE: &str = "pkg.torch.onnx.fx_node";
 /// The opset from which on neither has `is_test`.
 const WITHOUT_IS_TEST: i64 = 7;
 
@@ -39,6 +41,26 @@ fn batch_norm(cx: &LintContext, node: NodeId, part: Part) -> Finding {
         "the result for one row depends on the others",
         "normalises by the learnt mean and variance",
     )
+}
+
+/// The exporter that is based on torch.export writes it so, whatever the program says.
+fn lost_training(cx: &LintContext, node: NodeId) -> Finding {
+    let message = format!(
+        "the BatchNormalization `{}` goes by what was learnt, but in the program it was in training mode",
+        cx.node_name(node)
+    );
+    cx.at_node(TRAINING_MODE, node, Part::Whole, message)
+        .label("PyTorch goes by the batch at hand here")
+        .help("call `model.eval()` before the export, and leave `training=` at its default")
+}
+
+/// Whether the operator that a node was exported from is a normalisation that was told to train:
+/// `target=torch.ops.aten._native_batch_norm_legit_functional.default](args = (%x, %w, %b, %mean, %var, True, 0.1, 1e-05)`.
+fn trained_in_program(node: &Node) -> bool {
+    let made_from = node.metadata.iter().find(|(key, _)| &**key == FX_NODE).map(|(_, made_from)| made_from);
+    let arguments =
+        made_from.and_then(|text| text.split_once("_native_batch_norm_legit_functional.default](args = ("));
+    arguments.is_some_and(|(_, arguments)| arguments.split(", ").nth(5) == Some("True"))
 }
 
 fn training(cx: &LintContext, node: NodeId, part: Part, message: String, label: &str, fix: &str) -> Finding {
@@ -65,6 +87,9 @@ fn run(cx: &LintContext, sink: &mut Sink) {
                 let part =
                     if opset >= BATCH_NORM_WITH_MODE { Part::Attr("training_mode") } else { Part::Whole };
                 Some(batch_norm(cx, id, part))
+            }
+            "BatchNormalization" if trained_in_program(node) && is_of_data(node) => {
+                Some(lost_training(cx, id))
             }
             _ => None,
         };

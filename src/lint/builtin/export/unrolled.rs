@@ -27,6 +27,8 @@ const MIN_STEPS: usize = 3;
 const MIN_COMPARED: usize = 4;
 /// Nodes that a step has to have, constants not counted.
 const MIN_BODY: usize = 3;
+/// The same of windows.
+const MIN_WINDOW_BODY: usize = 2;
 /// Operators by which steps are put together that do not need one another.
 const ACCUMULATING: [&str; 6] = ["Add", "Concat", "Max", "Min", "Mul", "Sum"];
 /// Nodes that prepare a slice for the loop that it is taken for.
@@ -181,7 +183,10 @@ fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [
     // The first step may lack what comes from a step before, and what follows the loop hangs on the last.
     let middle = walk.signatures(cx, steps);
     let (first, rest) = middle.get(1..steps - 1)?.split_first()?;
-    if first.ops.len() < MIN_BODY || rest.iter().any(|step| step != first) {
+    // Four windows of a free axis are a loop, however little is done with each.
+    let is_of_windows = steps >= MIN_COMPARED && series.2 > 1 && free_length(cx, series).is_some();
+    let least = if is_of_windows { MIN_WINDOW_BODY } else { MIN_BODY };
+    if first.ops.len() < least || rest.iter().any(|step| step != first) {
         return None;
     }
     let is_like = |step: &Signature| 2 * first.in_common(step) >= first.ops.len().max(2 * MIN_BODY);

@@ -1,0 +1,70 @@
+//! Which way a graph shows that the code behind it went.
+
+use tree_sitter::{Node, Point};
+
+use super::syntax::{children, field, fields, line, lines as lines_of};
+
+/// Whether nodes that came from `lines` show that the code at a 1-based `at` did not run for their graph: it stands in a
+/// branch of an `if` that left no node, while another branch did, or while code did that is not reached from it.
+pub fn is_passed_by(root: Node, at: u32, lines: &[u32]) -> bool {
+    let Some(row) = usize::try_from(at).ok().and_then(|at| at.checked_sub(1)) else { return false };
+    // The end of a line is in the innermost statement that goes on there.
+    let (start, end) = (Point { row, column: 0 }, Point { row: row + 1, column: 0 });
+    let mut node = root.descendant_for_point_range(start, start);
+    // Indentation belongs to the block around: the first statement of the line is meant.
+    while let Some(outer) = node {
+        let first = children(outer)
+            .into_iter()
+            .find(|child| child.end_position() > start && child.start_position() < end);
+        match first {
+            Some(inner) if line(outer) < at => node = Some(inner),
+            _ => break,
+        }
+    }
+    while let Some(inner) = node {
+        let Some(outer) = inner.parent() else { return false };
+        if inner.kind() == "block"
+            && let Some(whole) = decision(outer)
+            && is_left_out(inner, whole, lines)
+        {
+            return true;
+        }
+        if outer.kind() == "function_definition" {
+            return false;
+        }
+        node = Some(outer);
+    }
+    false
+}
+
+/// The `if` that a block's parent is, or belongs to.
+fn decision(parent: Node) -> Option<Node> {
+    match parent.kind() {
+        "if_statement" => Some(parent),
+        "elif_clause" | "else_clause" => parent.parent().filter(|whole| whole.kind() == "if_statement"),
+        _ => None,
+    }
+}
+
+fn is_left_out(block: Node, whole: Node, lines: &[u32]) -> bool {
+    let left_nodes = |node: Node| lines.iter().any(|line| lines_of(node).contains(line));
+    if left_nodes(block) {
+        return false;
+    }
+    let ways = [whole].into_iter().chain(fields(whole, "alternative")).filter_map(body);
+    if ways.filter(|way| *way != block).any(left_nodes) {
+        return true;
+    }
+    let returns = children(block).last().is_some_and(|last| last.kind() == "return_statement");
+    let (mut function, end) = (whole.parent(), *lines_of(whole).end());
+    while let Some(outer) = function.filter(|outer| outer.kind() != "function_definition") {
+        function = outer.parent();
+    }
+    let after = function.map(|function| end + 1..=*lines_of(function).end());
+    returns && after.is_some_and(|after| lines.iter().any(|line| after.contains(line)))
+}
+
+/// What runs where an `if`, an `elif` or an `else` is taken.
+fn body(clause: Node) -> Option<Node> {
+    field(clause, "consequence").or_else(|| field(clause, "body"))
+}
