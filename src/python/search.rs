@@ -139,7 +139,8 @@ fn fixes(node: Node, axis: Option<u32>, size: i64, source: &str) -> Option<u32> 
 
 /// Functions that make a Python number of a size.
 fn makes_number(name: &str) -> bool {
-    matches!(name, "int" | "len" | "round" | "operator.index") || name.starts_with("math.") && name != "math.prod"
+    matches!(name, "int" | "len" | "round" | "operator.index")
+        || name.starts_with("math.") && name != "math.prod"
 }
 
 fn is_number(node: Node, size: i64, source: &str) -> bool {

@@ -73,7 +73,7 @@ class PaddedToFrames(nn.Module):
 @case(r(2, 20), dynamic=BT, others=[(r(1, 33),), (r(3, 16),)])
 class PaddedByCeiling(nn.Module):
     def forward(self, x):
-        count = math.ceil(x.shape[1] / 8)  # PITFALL: baked-shape
+        count = math.ceil(x.shape[1] / 8)  # PITFALL: baked-shape, in no graph
         x = F.pad(x, (0, count * 8 - x.shape[1]))
         return x.view(x.shape[0], -1, 8).amax(-1)
 
@@ -418,7 +418,7 @@ class CountOnTheSide(nn.Module):
 @case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
 class LengthInATensor(nn.Module):
     def forward(self, x):
-        n = torch.tensor(len(x))  # PITFALL: baked-shape
+        n = torch.tensor(len(x))  # PITFALL: baked-shape, in no graph
         return x.sum(0) / n
 
 

@@ -147,18 +147,25 @@ fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     (node.domain().is_empty() && is_free && is_new).then_some(input)
 }
 
-/// The constant by which arithmetic gives its result a number: a grid of coordinates that is scaled by what varies.
-/// Along one axis only, a constant is a parameter of the features there.
+/// The constant by which arithmetic gives its result a number: a grid of coordinates that is scaled by what varies; or the
+/// table that is written to. Along one axis only, a constant is a parameter of the features there.
 fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let Demands { cx, reach, .. } = demands;
+    let has = |value: ValueId| cx.facts[value].dims().is_some_and(|dims| is_among(dims, fixed));
+    let is_grid = |value: ValueId| {
+        let along = |dims: &[Size]| dims.iter().filter(|size| **size != Some(Dim::known(1))).count();
+        cx.facts[value].dims().is_some_and(|dims| along(dims) > 1)
+    };
+    if matches!(&*node.op_type, "ScatterND" | "ScatterElements") && node.domain().is_empty() {
+        let table = node.input(0).filter(|&table| !reach.depends_on_inputs(table))?;
+        return (has(table) && is_grid(table)).then_some(0);
+    }
     let [Some(a), Some(b)] = node.inputs[..] else { return None };
     if !matches!(&*node.op_type, "Add" | "Sub" | "Mul" | "Div") || !node.domain().is_empty() {
         return None;
     }
-    let has = |value: ValueId| cx.facts[value].dims().is_some_and(|dims| is_among(dims, fixed));
     let (input, constant, other) = if reach.depends_on_inputs(a) { (1, b, a) } else { (0, a, b) };
-    let is_grid = cx.facts[constant].dims()?.iter().filter(|size| **size != Some(Dim::known(1))).count() > 1;
-    let is_cause = !reach.depends_on_inputs(constant) && has(constant) && !has(other) && is_grid;
+    let is_cause = !reach.depends_on_inputs(constant) && has(constant) && !has(other) && is_grid(constant);
     (is_cause && reach.depends_on_inputs(other)).then_some(input)
 }
 

@@ -72,7 +72,11 @@ impl Demands<'_> {
             "Expand" => self.expand(node),
             "Resize" => self.resize(node).into_iter().collect(),
             "Concat" => self.concat(node, Maker::Here),
-            "MatMul" => self.pairs(node, 2, Maker::Here).into_iter().chain(self.contracted(node)).collect(),
+            "MatMul" => self
+                .pairs(node, 2, Maker::Here)
+                .into_iter()
+                .chain(self.contracted(node, Maker::Here))
+                .collect(),
             "Gemm" => self.bias(node).into_iter().collect(),
             "Split" => self.split(node).into_iter().collect(),
             "Squeeze" => self.squeeze(node).into_iter().collect(),
@@ -87,6 +91,7 @@ impl Demands<'_> {
         match &*node.op_type {
             _ if !node.domain().is_empty() => Vec::new(),
             "Concat" => self.concat(node, Maker::Before),
+            "MatMul" => self.contracted(node, Maker::Before).into_iter().collect(),
             op if broadcasts(op) => self.pairs(node, 0, Maker::Before),
             _ => Vec::new(),
         }
@@ -138,9 +143,9 @@ impl Demands<'_> {
 
     /// The axis along which a constant matrix is multiplied: a mask of the traced length, `torch.ones(5, 5).tril() @ x`.
     /// What stands on the right is a weight of the features.
-    fn contracted(&self, node: &Node) -> Option<Demand> {
+    fn contracted(&self, node: &Node, maker: Maker) -> Option<Demand> {
         let ([.., _, columns], [.., rows, _]) =
-            (self.dims(node, 0).filter(|_| self.is_cause(node, 0))?, self.dims(node, 1)?)
+            (self.dims(node, 0).filter(|_| self.is_made(node, 0, maker))?, self.dims(node, 1)?)
         else {
             return None;
         };

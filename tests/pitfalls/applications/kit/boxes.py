@@ -9,7 +9,7 @@ def corners(boxes):
 
 def image_size(image):
     *_, h, w = image.shape
-    return int(h), int(w)  # PITFALL: baked-shape of BoxesClamped
+    return int(h), int(w)  # PITFALL: baked-shape of BoxesClamped, in no graph
 
 
 def overlaps(a, b):
