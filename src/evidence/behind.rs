@@ -45,10 +45,11 @@ fn lint_lines(
         findings.extend(python::lint_functions(&text, &file, &lines, sources));
     }
     findings.retain(|finding| !said.iter().any(|said| is_same(said, finding)));
-    // A loop along an axis that the interface fixes is right for every input, and the graph shows which axis it is.
+    // A loop along an axis that the interface fixes is right for every input, and the graph shows which axis it is. A
+    // program has no other loops: it fixes the size that they count.
     let is_loop = |finding: &Finding| *finding.code == *known::UNROLLED_LOOP.code;
     let loops: Vec<Level> = said.iter().filter(|said| is_loop(said)).map(|said| said.level).collect();
-    if loops.iter().max().is_some_and(|most| *most <= Level::Info) {
+    if by_program || loops.iter().max().is_some_and(|most| *most <= Level::Info) {
         findings.iter_mut().filter(|finding| is_loop(finding)).for_each(|one| one.level = Level::Info);
     }
     if by_program {

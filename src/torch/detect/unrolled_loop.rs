@@ -12,7 +12,7 @@ use self::body::{body, is_alike};
 use crate::diag::known::UNROLLED_LOOP;
 use crate::diag::{Finding, Level, SourcePlace};
 use crate::torch::context::Context;
-use crate::torch::trace::{NodeId, Trace, User};
+use crate::torch::trace::{NodeId, Origin, Trace, User, ValueId};
 use crate::torch::types::Size;
 
 /// Fewer steps than this are not taken for a loop.
@@ -32,6 +32,8 @@ struct Loop {
     last: NodeId,
     /// What computes with the first element.
     used_by: Option<NodeId>,
+    /// A step takes more from the one before than a sum to which it adds.
+    recurrent: bool,
 }
 
 /// `for t in range(x.shape[1]): h = cell(x[:, t], h)` is recorded as one step for each index of the axis
@@ -67,7 +69,7 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
         let (steps, axis, base) = (first.steps, first.over.axis, context.describe(first.over.base));
         let user = first.used_by.and_then(|id| context.user_source(context.trace.node(id)));
         let is_meant =
-            loops.iter().all(|one| is_of_fixed_length(context, one) || is_filled(context.trace, one));
+            loops.iter().all(|one| is_of_fixed_length(context, one) || is_of_parts(context.trace, one));
         let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
         let mut finding = context
             .finding(rule, first.first, format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"))
@@ -106,15 +108,10 @@ fn is_of_fixed_length(context: &Context, found: &Loop) -> bool {
     by_interface || context.user_source(trace.node(found.first)).is_some_and(|at| is_counted(context, &at))
 }
 
-/// Whether the elements are only written to, along an axis that is not that of the batch: columns of a table that the
-/// author made, as many as there are.
-fn is_filled(trace: &Trace, found: &Loop) -> bool {
-    let is_written = |id: NodeId| {
-        let node = trace.node(id);
-        let of = trace.receiver(node).and_then(|value| trace.producer(value));
-        node.op.writes().is_some() && of == Some(found.first)
-    };
-    found.over.axis > 0 && found.used_by.is_some_and(is_written)
+/// Whether the steps go along another axis than that of the batch, and do not need one another: channels or coordinates,
+/// of which there are as many in every run, are treated so too.
+fn is_of_parts(trace: &Trace, found: &Loop) -> bool {
+    trace.origin == Origin::TorchScript && found.over.axis > 0 && !found.recurrent
 }
 
 /// Whether the line stands in a loop whose author wrote how often it runs.
@@ -164,9 +161,35 @@ fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop
     let alike = bodies.windows(2).skip(may_differ).all(|pair| is_alike(&pair[0], &pair[1]));
     // Three coordinates are combined with one another: `a * b`, `b * c`, `c * a`.
     let apart = steps > MIN_STEPS || !are_combined(trace, &elements);
+    let recurrent = needs_before(trace, elements.get(1)?, elements.get(2)?);
     let is_loop =
         steps >= MIN_STEPS && consecutive && whole && alike && apart && has_one_body(trace, &elements);
-    is_loop.then_some(Loop { over, steps, first, last, used_by })
+    is_loop.then_some(Loop { over, steps, first, last, used_by, recurrent })
+}
+
+/// Whether the step of one element takes something that was computed with the one before, but for a sum to which it adds.
+fn needs_before(trace: &Trace, before: &Element, element: &Element) -> bool {
+    let of_before = reached(trace, before.value);
+    let is_sum = |id: NodeId| matches!(&*trace.node(id).op.name, "add" | "add_" | "maximum" | "minimum");
+    reached(trace, element.value).intersection(&of_before).any(|&id| {
+        let read = trace.values_read(trace.node(id)).into_iter();
+        let mut makers =
+            read.filter_map(|value| trace.producer(value)).filter(|maker| of_before.contains(maker));
+        !is_sum(id) || makers.any(|maker| !is_sum(maker))
+    })
+}
+
+/// The nodes that are computed from a value, up to where results are put together; no more than a few.
+fn reached(trace: &Trace, value: ValueId) -> BTreeSet<NodeId> {
+    let (mut found, mut todo) = (BTreeSet::new(), vec![value]);
+    while let Some(value) = todo.pop().filter(|_| found.len() < MAX_STEP_NODES) {
+        for id in trace.value(value).users.iter().filter_map(computing) {
+            if !is_container(trace, id) && found.insert(id) {
+                todo.extend(trace.node(id).outputs.iter().copied());
+            }
+        }
+    }
+    found
 }
 
 /// Whether a node computes with two elements as they are; putting them together again does not count.

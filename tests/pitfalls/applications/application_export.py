@@ -6,7 +6,7 @@ import torch
 from export import CASES, export_case
 
 elsewhere = set(CASES)
-import detection, language, soundings  # noqa: E401, E402, F401
+import detection, language, leftovers, soundings  # noqa: E401, E402, F401
 
 if __name__ == "__main__":
     # each case is exported in a process of its own, which need not load the exporters anew

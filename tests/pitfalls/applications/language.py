@@ -393,34 +393,3 @@ class HotWithoutDepth(nn.Module):
 
     def forward(self, tokens):
         return self.hot(tokens).float().mean(1)
-
-
-@case(r(2, 5, 8), dynamic=BT, others=[(r(3, 7, 8),), (r(1, 2, 8),)])
-class DropsOnPurpose(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.p = 0.2
-        self.drop = nn.Dropout(0.2)
-
-    def forward(self, x):
-        y = F.dropout(x, p=self.p, training=True)  # PITFALL: training-mode
-        return self.drop(y).mean(1)
-
-
-@case(r(2, 5, 8), dynamic=BT, others=[(r(3, 7, 8),), (r(1, 2, 8),)])
-class BatchStatistics(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("mean", torch.zeros(8))
-        self.register_buffer("var", torch.ones(8))
-
-    def forward(self, x):
-        y = F.batch_norm(x.transpose(-1, -2), self.mean, self.var, training=True)  # PITFALL: training-mode
-        return y.transpose(-1, -2)
-
-
-@case(r(2, 5, 8), dynamic=BT, others=[(r(3, 7, 8),), (r(1, 2, 8),)])
-class LayerStatistics(nn.Module):
-    def forward(self, x):
-        y = F.layer_norm(x, x.shape[-1:])
-        return F.group_norm(y.transpose(-1, -2), 2).transpose(-1, -2)

@@ -9,7 +9,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 from cases import case
-from kit import layers
+
 
 r = torch.randn
 BT = {0: {0: "batch", 1: "time"}}
@@ -391,49 +391,3 @@ class RowThroughSelect(nn.Module):
         y = x.clone()
         y.select(1, 2).copy_(x[:, 0])
         return y
-
-
-@case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
-class ReshapedAndWritten(nn.Module):
-    """What is written through is what is read afterwards."""
-
-    def forward(self, x):
-        flat = x.clone().view(-1)
-        flat[::2] = 0
-        return flat.view_as(x)
-
-
-@case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
-class CountOnTheSide(nn.Module):
-    """An output that is no part of the input: it is the same in every run."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("version", torch.tensor([1, 2]))
-
-    def forward(self, x):
-        return x.sum(1), self.version + 1  # PITFALL: constant-output
-
-
-@case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
-class LengthInATensor(nn.Module):
-    def forward(self, x):
-        n = torch.tensor(len(x))  # PITFALL: baked-shape, in no graph
-        return x.sum(0) / n
-
-
-@case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
-class LengthFromMean(nn.Module):
-    def forward(self, x):
-        return x.sum(0) / x.shape[0] - x.mean(0) + x.numel() / 4
-
-
-@case(r(3, 4), dynamic=B, others=[(r(5, 4),), (r(2, 4),)])
-class RepeatedByLen(layers.Stateless):
-    def __init__(self):
-        super().__init__()
-        self.start = nn.Parameter(r(4))
-
-    def transform(self, x):
-        tokens = torch.stack([self.start] * x.shape[0])  # PITFALL: baked-shape, in no graph
-        return torch.cat([tokens, x], 1)

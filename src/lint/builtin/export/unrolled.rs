@@ -16,6 +16,7 @@ use crate::graph::dim::Dim;
 use crate::graph::{ElemType, Id, Node, NodeId, ValueId};
 use crate::infer::Fact;
 use crate::lint::LintContext;
+use crate::lint::exporter;
 use crate::lint::locate::Part;
 
 pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
@@ -96,6 +97,8 @@ fn free_length(cx: &LintContext, (value, axis, _): Series) -> Option<Dim> {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let is_static = FreeSizes::new(cx.model, cx.facts).is_empty();
+    // A program that goes along an axis step by step fixes its size: along one that is free, its author wrote the places.
+    let is_guarded = exporter::guarded_sizes(cx.model);
     let mut series: BTreeMap<(NodeId, Series), Vec<Tap>> = BTreeMap::new();
     let mut first_of: FxHashMap<Series, NodeId> = FxHashMap::default();
     for (id, node) in cx.nodes() {
@@ -109,7 +112,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for ((_, key), taps) in long.take(MAX_SERIES) {
         // A loop over several values has a series of taps for each of them; it is said of the first.
         let known = |tap: &Tap| is_in_loop[tap.node.index()] || leads_into(cx, tap.output, &is_in_loop);
-        if !taps.iter().all(known) {
+        if !taps.iter().all(known) && !(is_guarded && free_length(cx, key).is_some()) {
             sink.extend(find(cx, key, taps, &mut is_in_loop).map(|found| unrolled(cx, &found, is_static)));
         }
     }
