@@ -20,6 +20,18 @@ const MAX_DEPTH: u32 = 3;
 /// Calls into other files that are looked into for one file.
 const MAX_CALLS: usize = 64;
 
+/// Names of other files that are looked for, for one file.
+const MAX_DEFINITIONS: usize = 256;
+
+/// Where a function or class of another file stands.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    file: Arc<str>,
+    text: Arc<str>,
+    /// What it is called there.
+    name: String,
+}
+
 /// What an interpreter knows of the files beside its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Abroad<'s> {
@@ -67,7 +79,7 @@ impl<'t> Interpreter<'t> {
     /// Calls what stands at `path`: a function, or the method of a class.
     fn call_abroad(&mut self, path: &str, method: Option<&str>, call: &Call<'t>) -> Option<Value> {
         let abroad = self.abroad.filter(|abroad| abroad.depth < MAX_DEPTH)?;
-        let (file, text, name) = definition(abroad.sources, &self.file, path)?;
+        let Definition { file, text, name } = self.defined(path, abroad.sources)?;
         let arguments: Vec<Value> = call.values.iter().cloned().map(Value::anywhere).collect();
         let keywords: Vec<(String, Value)> =
             call.keywords.iter().map(|(key, value)| ((*key).to_owned(), value.clone().anywhere())).collect();
@@ -94,6 +106,19 @@ impl<'t> Interpreter<'t> {
         }
         // Identities of one file mean nothing in another.
         Some(self.afresh(visit.value))
+    }
+
+    /// What this file knows by `path`, looked for once.
+    fn defined(&mut self, path: &str, sources: &SourceFiles) -> Option<Definition> {
+        if let Some(known) = self.definitions.get(path) {
+            return known.clone();
+        }
+        if self.definitions.len() >= MAX_DEFINITIONS {
+            return None;
+        }
+        let found = definition(sources, &self.file, path);
+        self.definitions.insert(path.to_owned(), found.clone());
+        found
     }
 
     /// The finding at the line that calls the function it is in.
@@ -136,8 +161,8 @@ fn visit(
     Some(Visit { value, findings: interpreter.findings })
 }
 
-/// Where what `from` knows by `path` stands, through packages that only hand it on: its file, the text and its name there.
-fn definition(sources: &SourceFiles, from: &str, path: &str) -> Option<(Arc<str>, Arc<str>, String)> {
+/// Where what `from` knows by `path` stands, through packages that only hand it on.
+fn definition(sources: &SourceFiles, from: &str, path: &str) -> Option<Definition> {
     let (mut from, mut path) = (Arc::<str>::from(from), path.to_owned());
     for _ in 0..MAX_DEPTH {
         let (module, name) = path.rsplit_once('.')?;
@@ -146,7 +171,7 @@ fn definition(sources: &SourceFiles, from: &str, path: &str) -> Option<(Arc<str>
         let tree = syntax::parse(&text)?;
         let program = Program::of(tree.root_node(), &text);
         if program.globals.contains_key(name) {
-            return Some((file, text.clone(), name.to_owned()));
+            return Some(Definition { file, text: text.clone(), name: name.to_owned() });
         }
         let onward = program.imports.get(name)?.clone();
         (from, path) = (file, onward);

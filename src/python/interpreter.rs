@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 use crate::diag::Finding;
 
-use super::imports::{Abroad, Visit};
+use super::imports::{Abroad, Definition, Visit};
 use super::parameters::{Guess, Parameter, guess, parameters};
 use super::program::{Global, LAMBDA, Program};
 use super::syntax::{children, field};
@@ -76,6 +76,8 @@ pub struct Interpreter<'t> {
     /// The files beside this one, where they may be looked into, and what came of it.
     pub abroad: Option<Abroad<'t>>,
     pub visits: FxHashMap<String, Visit>,
+    /// What is known of names of other files, by path.
+    pub definitions: FxHashMap<String, Option<Definition>>,
 }
 
 impl<'t> Interpreter<'t> {
@@ -101,6 +103,7 @@ impl<'t> Interpreter<'t> {
             within: vec![],
             abroad: None,
             visits: FxHashMap::default(),
+            definitions: FxHashMap::default(),
         };
         interpreter.run_globals(root);
         interpreter
