@@ -112,7 +112,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for ((_, key), taps) in long.take(MAX_SERIES) {
         // A loop over several values has a series of taps for each of them; it is said of the first.
         let known = |tap: &Tap| is_in_loop[tap.node.index()] || leads_into(cx, tap.output, &is_in_loop);
-        if !taps.iter().all(known) && !(is_guarded && free_length(cx, key).is_some()) {
+        if !(taps.iter().all(known) || is_guarded && free_length(cx, key).is_some()) {
             sink.extend(find(cx, key, taps, &mut is_in_loop).map(|found| unrolled(cx, &found, is_static)));
         }
     }
