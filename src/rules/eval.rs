@@ -165,6 +165,11 @@ impl<'a, H: Host> Env<'a, H> {
             Func::Numel => Datum::from(fact.shape()?.numel()?),
             Func::IsStatic => Datum::Bool(fact.shape()?.is_static()),
             Func::IsConst => Datum::Bool(fact.is_const()),
+            // A form among equal ones has no maker, and what is constant is written as an initializer.
+            Func::IsStored => {
+                let maker = self.host.maker(value.old()?);
+                Datum::Bool(fact.is_const() && maker.is_none_or(|node| node.is("Constant")))
+            }
             Func::Const => self.constant(value)?,
             Func::Scalar => self.scalar(value)?,
             Func::Elements => dims(&fact.as_ints()?)?,

@@ -61,6 +61,9 @@ functions! {
     IsStatic "is_static" (Value) from host;
     /// Whether all its elements are known.
     IsConst "is_const" (Value) from host;
+    /// Whether all its elements stand in the file: an initializer, or what a `Constant` gives. What is constant and has
+    /// yet to be computed is not, though it would be once it is folded.
+    IsStored "is_stored" (Value) from host;
     /// Its elements in row-major order, where they are known and few.
     Const "const" (Value) from host;
     /// Its only element, where it is known and the value has just one.
@@ -200,7 +203,7 @@ impl Func {
     /// Whether it asks what an equal form of a value need not share: nothing is to depend on it that is chosen for
     /// being equal.
     pub fn asks_origin(self) -> bool {
-        matches!(self, Func::NodeName | Func::ModulePath)
+        matches!(self, Func::IsStored | Func::NodeName | Func::ModulePath)
     }
 
     /// The least and greatest number of arguments.

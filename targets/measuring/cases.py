@@ -12,7 +12,7 @@ import onnx
 
 from conformance import node_tests, opset, parallel, tools
 
-from . import features
+from . import features, variants
 
 FOLDER = tools.WORK / "target-cases"
 
@@ -50,20 +50,28 @@ class Case:
     def key(self):
         """Cases of one key differ in the opset alone."""
         versions = sorted({(node["op"], node["since"]) for node in self.nodes})
-        return self.test, self.name.endswith(".const"), tuple(versions)
+        return self.test, self.name.partition(f".{self.opset}")[2], tuple(versions)
 
 
 @functools.cache
 def _judges() -> frozenset:
-    """Half of the tests of each operator, by their names; of a single one, none."""
+    """Half of the tests of each operator, by their names; of a single one, none. What is a test written out, is with it."""
+    tests = node_tests.collect()
+    whole = {test.name: test.operator for test in tests}
     by_operator = {}
-    for test in node_tests.collect():
-        by_operator.setdefault(test.operator.removesuffix(" …"), set()).add(base(test.name))
+    for test in tests:
+        name = base(test.name)
+        by_operator.setdefault(whole.get(name, test.operator.removesuffix(" …")), set()).add(name)
     judges = set()
     for names in by_operator.values():
         ordered = sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
         judges.update(ordered[(len(ordered) + 1) // 2:])
     return frozenset(judges)
+
+
+def judges(test) -> bool:
+    """Whether a test is held against profiles."""
+    return base(test.name) in _judges()
 
 
 def base(name: str) -> str:
@@ -75,7 +83,8 @@ def collect(jobs: int) -> list[Case]:
     """All cases; they are made where they are not there yet."""
     listed = FOLDER / "cases.json"
     if not listed.exists():
-        made = of_tests(node_tests.collect(), jobs)
+        tests = node_tests.collect()
+        made = [*of_tests(tests, jobs), *varied(tests, jobs)]
         listed.write_text(json.dumps([vars(case) for case in made]))
     return [Case(**case) for case in json.loads(listed.read_text())]
 
@@ -88,12 +97,21 @@ def of_tests(tests, jobs: int) -> list[Case]:
     return [Case(**case) for cases in made for case in cases or []]
 
 
+def varied(tests, jobs: int) -> list[Case]:
+    """Variants of the tests that profiles are made from."""
+    tests = [test for test in tests if not judges(test) and test.deterministic and _is_plain(test)]
+    made = parallel.map_isolated(_varied, variants.chosen(tests), jobs)
+    return [Case(**case) for cases in made for case in cases or []]
+
+
 def _is_plain(test) -> bool:
-    """Tensors alone, of types that NumPy has, and one domain."""
+    """Tensors alone, of types that NumPy has, and one domain. None of them is empty: of few values in a real model it
+    is known beforehand whether they are, so that no line can tell."""
     values = [*test.feeds.values(), *test.outputs]
     return (opset.opset_of(test.model) is not None
-            and all(isinstance(value, np.ndarray) and value.dtype.kind in "fiubOSUc" and value.dtype.itemsize
-                    and value.dtype.isbuiltin in (0, 1) and value.dtype.type.__module__ == "numpy" for value in values))
+            and all(isinstance(value, np.ndarray) and value.dtype.kind in "fiubOSUc" and value.size
+                    and value.dtype.itemsize and value.dtype.isbuiltin in (0, 1)
+                    and value.dtype.type.__module__ == "numpy" for value in values))
 
 
 def _cases(fix, test) -> list[dict]:
@@ -107,9 +125,16 @@ def _cases(fix, test) -> list[dict]:
             if model is None:
                 continue
             for suffix, variant, feeds in _variants(model, test.feeds):
-                case = _written(test, f"{test.name}.{version}{suffix}", version, variant, feeds)
+                case = _written(test, f"{test.name}.{version}{suffix}", version, variant, feeds, test.outputs)
                 made += [case] if case else []
     return made
+
+
+def _varied(test) -> list[dict]:
+    own = opset.opset_of(test.model)
+    made = [_written(test, f"{test.name}.{own}.{name}", own, model, feeds, outputs)
+            for name, model, feeds, outputs in variants.of(test)]
+    return [case for case in made if case]
 
 
 def _variants(model, feeds):
@@ -128,7 +153,7 @@ def _variants(model, feeds):
     yield ".const", constant, {name: value for name, value in feeds.items() if name not in rest}
 
 
-def _written(test, name, version, model, feeds) -> dict | None:
+def _written(test, name, version, model, feeds, expected) -> dict | None:
     nodes = features.nodes(model, version)
     if nodes is None:
         return None
@@ -137,7 +162,7 @@ def _written(test, name, version, model, feeds) -> dict | None:
     outputs = [value.name for value in model.graph.output]
     onnx.save(model, FOLDER / f"{name}.onnx")
     arrays = {f"in:{key}": _text(value) for key, value in feeds.items()}
-    arrays |= {f"out:{key}": _text(value) for key, value in zip(outputs, test.outputs)}
+    arrays |= {f"out:{key}": _text(value) for key, value in zip(outputs, expected)}
     np.savez(FOLDER / f"{name}.npz", **arrays)
     return {"name": name, "test": base(test.name), "opset": version, "nodes": nodes, "outputs": outputs,
             "rtol": test.rtol, "atol": test.atol}

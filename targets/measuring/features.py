@@ -32,6 +32,8 @@ def nodes(model: onnx.ModelProto, opset: int) -> list[dict] | None:
         return None
     types = {value.name: value.type for value in (*graph.input, *graph.value_info, *graph.output)}
     constants = {tensor.name: tensor for tensor in graph.initializer}
+    constants |= {node.output[0]: attribute.t for node in graph.node if node.op_type == "Constant" and not node.domain
+                  for attribute in node.attribute if attribute.name == "value"}
     versions = {entry.domain: entry.version for entry in model.opset_import}
     return [_node(node, types, constants, versions, opset) for node in graph.node]
 
@@ -77,7 +79,7 @@ def _operand(formal, name, types, constants, *, is_input) -> dict:
     facts |= {f"dtype({formal.name})": kind} if kind else {}
     facts |= {f"rank({formal.name})": rank} if rank is not None else {}
     if is_input:
-        facts[f"is_const({formal.name})"] = name in constants
+        facts[f"is_stored({formal.name})"] = name in constants
     return facts
 
 
@@ -117,4 +119,6 @@ def _attribute(name, given, spec) -> dict:
         facts[f"@{name}"] = value
     elif isinstance(value, (list, tuple)) and all(isinstance(item, int) for item in value):
         facts[f"@{name}"] = list(value)
+        if value:
+            facts |= {f"{word}(@{name})": of(value) for word, of in (("min", min), ("max", max), ("len", len))}
     return facts

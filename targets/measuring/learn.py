@@ -1,132 +1,171 @@
 """From what ran and what did not to the lines of a target file.
 
-For each epoch of an operator: what the runtime has no kernel for is told apart from what ran by an element type, or by an
-opset, that no case that ran has. Kernels are chosen by those; what failed for another reason, and what cannot be told
-apart, is left unknown. What ran is taken for the element types that it ran with, and no others.
+For each epoch of an operator: an element type with which nothing ran is refused, and so is a condition, or two together,
+that cases of several tests fulfil that did not run, and none that ran. What one test alone tells apart is neither taken nor
+refused; all else is taken, in the element types that something ran with.
+
+Of a model of several nodes that did not run, one is to blame. Where each of them looks like one that ran, it is the operator
+and the fact that most such models share, and nothing that ran has.
 """
 
-import json
+import itertools
 from collections import defaultdict
 
+from .conditions import Literal, holds, is_type, literals, plausible, text
 
-# Of an operator where what ran cannot be told from what did not by what did not.
-MOST_LINES = 3
+# Of an operator: what is told apart by more than so many lines is noise.
+MOST_LINES = 6
+# Cases that ran and look as others that did not: where these are more than this share of them, only what looks
+# otherwise than they is taken.
+NOISE = 0.04
+# So many tests have to share what nothing that ran has, for it to be why they did not run.
+LEAST_BLAMED = 3
 
 
-def lines(examples) -> dict[str, list[tuple[bool, str]]]:
-    """`examples`: (test, node, whether it ran; None where it failed though there is a kernel). Gives for each operator
-    lines (whether it is taken, under which condition)."""
-    by_operator, tests = defaultdict(list), defaultdict(set)
-    for test, node, ran in examples:
-        by_operator[node["op"], node["epoch"]].append((node["facts"], ran))
-        tests[node["op"], node["epoch"]].add(test)
+def lines(models) -> dict[str, list[tuple[bool, str]]]:
+    """`models`: (test, nodes, whether it ran with equal results). Gives for each operator lines (whether it is taken,
+    under which condition)."""
+    by_operator, left = defaultdict(list), []
+    for test, nodes, ran in models:
+        if ran or len(nodes) == 1:
+            for node in nodes:
+                by_operator[_key(node)].append((test, node["facts"], ran))
+        else:
+            left.append((test, nodes))
+    for test, node in _to_blame(by_operator, left):
+        by_operator[_key(node)].append((test, node["facts"], False))
     found = {}
     for (op, epoch), known in sorted(by_operator.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
-        name = op if epoch is None else f"{op}@{epoch}"
-        # What one test tells, its details may be the reason of.
-        if len(tests[op, epoch]) > 1 or any(ran for _, ran in known):
-            found[name] = list(_of_operator(known))
+        optional = {name for _, facts, _ in known for name in facts if name.startswith("is_present(")}
+        said = [(taken, text(condition, optional)) for taken, condition in _of_operator(known)]
+        if said:
+            found[op if epoch is None else f"{op}@{epoch}"] = said
     return found
 
 
+def _key(node):
+    return node["op"], node["epoch"]
+
+
+def _to_blame(by_operator, left):
+    """(test, node) of the models that did not run, as far as they share what nothing that ran has."""
+    ran = {key: [facts for _, facts, is_run in known if is_run] for key, known in by_operator.items()}
+    refused = {key for key, known in by_operator.items() if not ran[key] and len({test for test, *_ in known}) > 1}
+    # What is refused by itself needs no other reason.
+    left = [(test, nodes) for test, nodes in left if not any(_key(node) in refused for node in nodes)]
+    while True:
+        shared, named = defaultdict(set), {}
+        for index, (_, nodes) in enumerate(left):
+            for node in nodes:
+                for literal in literals([node["facts"]]):
+                    if literal.op == "==":
+                        fact = _key(node), str(literal)
+                        shared[fact].add(index)
+                        named[fact] = _key(node), literal
+        best, many = None, 0
+        for fact, found in shared.items():
+            key, literal = named[fact]
+            tests = {left[index][0] for index in found}
+            if len(tests) > max(many, LEAST_BLAMED - 1) and not any(map(literal.holds, ran.get(key, []))):
+                best, many = (key, literal), len(tests)
+        if best is None:
+            return
+        key, literal = best
+        blamed = [(index, test, node) for index, (test, nodes) in enumerate(left) for node in nodes
+                  if _key(node) == key and literal.holds(node["facts"])]
+        yield from ((test, node) for _, test, node in blamed)
+        gone = {index for index, *_ in blamed}
+        left = [entry for index, entry in enumerate(left) if index not in gone]
+
+
 def _of_operator(known):
-    ran = [facts for facts, ran in known if ran]
-    refused = [facts for facts, ran in known if ran is False]
-    failed = [facts for facts, ran in known if ran is None]
+    """(Whether it is taken, under which literals); a list of them in the place of one: not where all hold."""
+    ran = [facts for _, facts, is_run in known if is_run]
+    left = [(test, facts) for test, facts, is_run in known if not is_run]
     if not ran:
-        if not failed:
-            yield False, ""
+        # What one test tells, its details may be the reason of.
+        if len({test for test, _ in left}) > 1:
+            yield False, []
         return
-    while refused:
-        best = max(_candidates(refused, ran), key=lambda found: found[0], default=None)
+    types = _types([facts for _, facts, _ in known])
+    for literal in _types_refused(types, ran, left):
+        yield False, [literal]
+        left = [(test, facts) for test, facts in left if not literal.holds(facts)]
+    doubtful = []
+    for _ in range(MOST_LINES):
+        best = _best(ran, left)
         if best is None:
             break
-        yield False, _text(*best[1])
-        refused = [facts for facts in refused if not _hold([best[1]], facts)]
-    mixed = refused + failed
-    for condition in _types(ran):
-        # What ran is not taken where what was refused looks the same.
-        if not any(_hold([condition], facts) for facts in mixed) or not mixed:
-            yield True, _text(*condition) if condition[0] else ""
-            continue
-        for narrower in _purely(ran, mixed, condition):
-            yield True, " and ".join(_text(*one) for one in narrower if one[0])
-
-
-def _candidates(refused, ran):
-    """Conditions that some of what was refused fulfils, and nothing that ran: (how good, condition)."""
-    decides = ("dtype(", "[dtype(", "opset()")
-    singles = sorted({(name, json.dumps(value)) for facts in refused for name, value in facts.items()
-                      if name.startswith(decides)})
-    for condition in ((name, json.loads(value)) for name, value in singles):
-        if not any(_hold([condition], facts) for facts in ran):
-            covered = sum(_hold([condition], facts) for facts in refused)
-            yield (covered, _plausible([condition]), str(condition)), condition
-
-
-def _plausible(conditions) -> int:
-    """Of conditions that say the same here, the one that more likely is the reason."""
-    def rank(name):
-        words = ("dtype", "opset", "@", "is_present", "rank", "is_const", "count")
-        return next((len(words) - index for index, word in enumerate(words) if word in name), 0)
-    return sum(rank(name) for name, _ in conditions)
-
-
-def _types(ran):
-    """The element types of the first operand, as one condition; all where it has none."""
-    names = [name for facts in ran for name in facts if name.startswith(("dtype(", "[dtype("))]
-    if not names:
-        yield "", None
+        if len({test for test, facts in left if holds(best, facts)}) > 1:
+            yield False, best
+        else:
+            doubtful.append(best)
+        left = [(test, facts) for test, facts in left if not holds(best, facts)]
+    taken = list(_types_taken(types, ran))
+    if len(left) > NOISE * len(ran):
+        yield from _purely(taken, ran, [facts for _, facts in left])
         return
-    first = names[0]
-    kinds = sorted({facts[first] for facts in ran if first in facts})
-    if kinds:
-        yield first, tuple(kinds)
+    yield True, [*taken, *doubtful]
 
 
-def _purely(ran, mixed, types):
-    """Conditions on attributes that only what ran fulfils."""
-    singles = sorted({(name, json.dumps(value)) for facts in ran for name, value in facts.items()
-                      if not name.startswith(("dtype(", "[dtype("))})
-    pure = [[types, (name, json.loads(value))] for name, value in singles]
-    pure = [narrower for narrower in pure if not any(_hold(narrower, facts) for facts in mixed)]
+def _types(many) -> list[str]:
+    """The facts on element types, the first operand's first, without those that are as one before."""
+    names = list(dict.fromkeys(name for facts in many for name in facts if is_type(name)))
+    told = []
+    for name in names:
+        same = (all(facts[name] == facts.get(other) for facts in many if name in facts) for other in told)
+        told += [] if any(same) else [name]
+    return told
+
+
+def _types_refused(types, ran, left):
+    """For each operand the element types that nothing ran with."""
+    for name in types:
+        good = {facts[name] for facts in ran if name in facts}
+        bad = {facts[name] for _, facts in left if name in facts} - good
+        if good and bad:
+            yield Literal(name, "in", tuple(sorted(bad)))
+
+
+def _types_taken(types, ran):
+    """For each operand the element types that something ran with."""
+    for name in types:
+        kinds = {facts[name] for facts in ran if name in facts}
+        if kinds:
+            yield Literal(name, "only", tuple(sorted(kinds)))
+
+
+def _best(ran, left):
+    """The condition, of one fact or two, that most of `left` fulfils and nothing that ran does."""
+    missing = [facts for _, facts in left]
+    masks = [(_mask(literal, missing), _mask(literal, ran), literal) for literal in literals(missing)]
+    found = [(bad, [literal]) for bad, good, literal in masks if not good]
+    partial = [entry for entry in masks if entry[1]]
+    found += [(a[0] & b[0], [a[2], b[2]]) for a, b in itertools.combinations(partial, 2)
+              if a[0] & b[0] and not a[1] & b[1]]
+
+    def merit(entry):
+        bad, condition = entry
+        tests = {test for index, (test, _) in enumerate(left) if bad >> index & 1}
+        count = bad.bit_count() * (2 if len(condition) == 1 else 1)
+        return len(tests) > 1, count, sum(map(plausible, condition)) / len(condition), str(condition)
+
+    return max(found, key=merit, default=(0, None))[1]
+
+
+def _mask(literal, many) -> int:
+    return sum(1 << index for index, facts in enumerate(many) if literal.holds(facts))
+
+
+def _purely(taken, ran, mixed):
+    """Conditions on attributes and the like that only what ran fulfils."""
+    pure = [literal for literal in literals(ran) if not is_type(literal.name)
+            and not any(holds([*taken, literal], facts) for facts in mixed)]
     left = ran
-    for _ in range(MOST_LINES):
-        covered = [(sum(_hold(narrower, facts) for facts in left), _plausible(narrower), narrower) for narrower in pure]
-        count, _, best = max(covered, key=lambda found: (found[0], found[1], str(found[2])), default=(0, 0, None))
+    for _ in range(MOST_LINES // 2):
+        covered = [(sum(map(literal.holds, left)), plausible(literal), str(literal), literal) for literal in pure]
+        count, *_, best = max(covered, default=(0, None))
         if not count:
             return
-        yield best
-        left = [facts for facts in left if not _hold(best, facts)]
-
-
-def _hold(conditions, facts) -> bool:
-    return all(_holds(name, value, facts) for name, value in conditions)
-
-
-def _holds(name, value, facts) -> bool:
-    if not name:
-        return True
-    found = facts.get(name)
-    return found in value if isinstance(value, tuple) else found == value and name in facts
-
-
-def _text(name, value) -> str:
-    """A condition as target files write it."""
-    if name.startswith("["):
-        values = value if isinstance(value, tuple) else (value,)
-        return _joined([f"all({name}, {_literal(name, one)})" for one in values])
-    if isinstance(value, tuple):
-        return f"{name} in [{', '.join(_literal(name, one) for one in value)}]" if len(value) > 1 \
-            else f"{name} == {_literal(name, value[0])}"
-    if isinstance(value, bool):
-        return name if value else f"not {name}"
-    return f"{name} == {_literal(name, value)}"
-
-
-def _joined(parts) -> str:
-    return parts[0] if len(parts) == 1 else f"({' or '.join(parts)})"
-
-
-def _literal(name, value) -> str:
-    return value if "dtype(" in name else json.dumps(value)
+        yield True, [*taken, best]
+        left = [facts for facts in left if not best.holds(facts)]

