@@ -2,6 +2,7 @@
 
 pub mod accepted;
 mod behind;
+mod forms;
 pub mod input;
 mod logged;
 mod program;
@@ -115,6 +116,7 @@ fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) 
     let (model, mut findings) = any::model(kind, bytes);
     let Some(model) = model else { return Linted::new(findings, false) };
     findings.extend(lint_model(&model, options));
+    forms::tell(&model, options, &mut findings);
     findings.extend(behind::lint(&model, &options.sources, &findings));
     let matched = logged::matched(log, &model, &options.sources, &findings);
     findings.extend(matched.findings);

@@ -10,6 +10,9 @@ from conformance import tools
 
 from . import cases, judge, learn, runtimes, written
 
+# What a runtime says where it has no kernel, rather than that it failed.
+REFUSED = {"onnxruntime": "NOT_IMPLEMENTED", "opencv": "refused", "openvino": "refused"}
+
 
 def main() -> int:
     known = runtimes.known()
@@ -35,7 +38,8 @@ def main() -> int:
 
 def write(runtime: runtimes.Runtime, made_from, ran):
     """The section of the version: what its half of the cases tells."""
-    examples = [(case.test, case.nodes, ran[case.name] == "equal") for case in made_from]
+    examples = [(case.test, case.nodes, ran[case.name] == "equal" or (False if REFUSED[runtime.name] in ran[case.name] else None))
+                for case in made_from]
     versions = f"opset ..={runtime.opset}" + (f"  ir ..={runtime.ir}" if runtime.ir else "")
     source = f"{written.SOURCE} of onnx 1.23.2 in {runtime.packages[0].replace('==', ' ')}"
     text = written.section(source, time.strftime("%Y-%m-%d"), versions, learn.lines(examples))

@@ -23,8 +23,8 @@ LEAST_BLAMED = 3
 
 
 def lines(models) -> dict[str, list[tuple[bool, str]]]:
-    """`models`: (test, nodes, whether it ran with equal results). Gives for each operator lines (whether it is taken,
-    under which condition)."""
+    """`models`: (test, nodes, whether it ran with equal results; None where it failed, but was not refused). Gives for each
+    operator lines (whether it is taken, under which condition)."""
     by_operator, left = defaultdict(list), []
     for test, nodes, ran in models:
         if ran or len(nodes) == 1:
@@ -81,31 +81,36 @@ def _to_blame(by_operator, left):
 def _of_operator(known):
     """(Whether it is taken, under which literals); a list of them in the place of one: not where all hold."""
     ran = [facts for _, facts, is_run in known if is_run]
-    left = [(test, facts) for test, facts, is_run in known if not is_run]
+    left = [(test, facts, is_run) for test, facts, is_run in known if not is_run]
     if not ran:
-        # What one test tells, its details may be the reason of.
-        if len({test for test, _ in left}) > 1:
+        if _is_refused(left):
             yield False, []
         return
     types = _types([facts for _, facts, _ in known])
     for literal in _types_refused(types, ran, left):
         yield False, [literal]
-        left = [(test, facts) for test, facts in left if not literal.holds(facts)]
+        left = [entry for entry in left if not literal.holds(entry[1])]
     doubtful = []
     for _ in range(MOST_LINES):
         best = _best(ran, left)
         if best is None:
             break
-        if len({test for test, facts in left if holds(best, facts)}) > 1:
+        if _is_refused([entry for entry in left if holds(best, entry[1])]):
             yield False, best
         else:
             doubtful.append(best)
-        left = [(test, facts) for test, facts in left if not holds(best, facts)]
+        left = [entry for entry in left if not holds(best, entry[1])]
     taken = list(_types_taken(types, ran))
     if len(left) > NOISE * len(ran):
-        yield from _purely(taken, ran, [facts for _, facts in left])
+        yield from _purely(taken, ran, [facts for _, facts, _ in left])
         return
     yield True, [*taken, *doubtful]
+
+
+def _is_refused(failed) -> bool:
+    """Whether it is no: it was refused, not only wrong, and in several tests. What one tells, its details may be the reason
+    of."""
+    return len({test for test, *_ in failed}) > 1 and all(is_run is False for *_, is_run in failed)
 
 
 def _types(many) -> list[str]:
@@ -122,7 +127,7 @@ def _types_refused(types, ran, left):
     """For each operand the element types that nothing ran with."""
     for name in types:
         good = {facts[name] for facts in ran if name in facts}
-        bad = {facts[name] for _, facts in left if name in facts} - good
+        bad = {facts[name] for _, facts, is_run in left if name in facts and is_run is False} - good
         if good and bad:
             yield Literal(name, "in", tuple(sorted(bad)))
 
@@ -137,7 +142,7 @@ def _types_taken(types, ran):
 
 def _best(ran, left):
     """The condition, of one fact or two, that most of `left` fulfils and nothing that ran does."""
-    missing = [facts for _, facts in left]
+    missing = [facts for _, facts, _ in left]
     masks = [(_mask(literal, missing), _mask(literal, ran), literal) for literal in literals(missing)]
     found = [(bad, [literal]) for bad, good, literal in masks if not good]
     partial = [entry for entry in masks if entry[1]]
@@ -146,7 +151,7 @@ def _best(ran, left):
 
     def merit(entry):
         bad, condition = entry
-        tests = {test for index, (test, _) in enumerate(left) if bad >> index & 1}
+        tests = {test for index, (test, *_) in enumerate(left) if bad >> index & 1}
         count = bad.bit_count() * (2 if len(condition) == 1 else 1)
         return len(tests) > 1, count, sum(map(plausible, condition)) / len(condition), str(condition)
 

@@ -65,6 +65,11 @@ def known() -> list[Runtime]:
             Runtime("openvino", "2026.4", 26, None, ("openvino==2026.4.1", numpy))]
 
 
+def newest() -> list[Runtime]:
+    """The newest version of each."""
+    return list({runtime.name: runtime for runtime in reversed(known())}.values())
+
+
 def outcomes(runtime: Runtime, chosen) -> dict[str, str]:
     """The outcome of each case, by its name."""
     return _told(_run(runtime, chosen, runtime.python()))

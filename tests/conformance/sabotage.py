@@ -31,6 +31,9 @@ SABOTAGES = (
     ("infer", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer, complete"),
     ("infer-models", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer-models, shaped"),
     ("aten", "onnx-fix", "drops_the_last_node", "WRONG:"),
+    # What finds nothing says yes to everything.
+    ("targets", "onnx-lint", "finds_nothing", "UNDER ITS FLOOR: targets, onnxruntime 1.31: yes that runs"),
+    ("targets", "onnx-fix", "drops_the_last_node", "LOST: onnxruntime 1.31"),
 )
 # So many of them, the cheapest that there are of their kinds, are tried whenever the tests run.
 QUICK = 8

@@ -22,7 +22,7 @@ def run(options) -> bool:
     passed = True
     judging = [test for test in node_tests.collect() if cases.judges(test)]
     made = cases.of_tests(judging[::EVERY if options.sample else 1], options.jobs)
-    for runtime in runtimes.known():
+    for runtime in runtimes.newest():
         if runtime.python() is None:
             options.floors.waive(runtime.label)
             print(f"{runtime.label} is not installed: targets/measure {runtime.name} {runtime.version}")

@@ -246,6 +246,9 @@ fn what_was_measured_is_obeyed() {
         let sandbox = sandbox(model);
         let said = lint(&sandbox, target).stdout;
         assert!(said.contains(refused), "{target}: {said}");
+        // The form that would be taken is named beneath.
+        assert!(said.contains("= help: `onnx-fix --target "), "{target}: {said}");
+        assert!(said.contains("` writes it as "), "{target}: {said}");
         let ran = fix(&sandbox, &["--target", target]);
         let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
         assert!(taken.iter().all(|taken| out.contains(taken)), "{target}: {ran:?} {out}");
@@ -265,6 +268,27 @@ fn what_was_measured_is_obeyed() {
     let sizes = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
         main (float[N,M] x) => (int64[1] y) {\n  y = Shape <start = 1> (x)\n}\n";
     check("opencv", sizes, "does not take this `Shape`: it is taken only as a whole", &["Shape (x)"]);
+}
+
+/// What stands in the file and what would once it is folded are two things to a runtime that folds nothing.
+#[test]
+fn what_has_yet_to_be_computed_is_not_stored() {
+    let target = "target toy {\n  title \"Toy\"\n  measured \"in the device\" on \"2026-11-23\" {\n    \
+        op Shape, Concat, Constant\n    op Reshape where { is_stored(shape) }\n    \
+        not op Reshape where { not is_stored(shape) }\n  }\n}\n";
+    let check = |reshape: &str, is_taken: bool| {
+        let model = format!(
+            "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+            main (float[2,3] x, float[3,2] z) => (float[3,2] y) {{\n  {reshape}\n  y = Reshape (x, s)\n}}\n"
+        );
+        let sandbox = Sandbox::new(&[("targets/toy.target", target), ("model.onnxtxt", &model)]);
+        let ran = lint(&sandbox, "toy");
+        assert_eq!(ran.status == 0, is_taken, "{reshape}: {ran:?}");
+        let ran = fix(&sandbox, &["--target", "toy"]);
+        assert_eq!(ran.status, 0, "{ran:?}");
+    };
+    check("s = Constant <value = int64[2] {3, 2}> ()", true);
+    check("s = Shape (z)", false);
 }
 
 /// Every operator that ONNX Runtime alone has is written in those of the standard by a rule, or its page says why not.

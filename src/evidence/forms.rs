@@ -1,0 +1,123 @@
+//! The form in which a target would take what it does not: `onnx-fix` is asked about each node by itself.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::diag::known::TARGET_UNSUPPORTED;
+use crate::diag::{Finding, Level};
+use crate::fix::{Options, fix};
+use crate::graph::uses::Uses;
+use crate::graph::{Def, Model, NodeId, Port, ValueId, ValueInfo};
+use crate::infer::{self, Facts};
+use crate::lint::LintOptions;
+use crate::lint::locate::{Locator, Part};
+use crate::rules::registry::RuleSet;
+use crate::targets::{Profile, judge};
+
+/// Of each target, so many nodes are asked about that differ in operator, attributes or types.
+const MOST_ASKED: usize = 32;
+
+/// Says of the nodes that a target does not take how `onnx-fix --target` writes each, or that it does not know.
+pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
+    let is_refused = |finding: &Finding| {
+        *finding.code == *TARGET_UNSUPPORTED.code && finding.level >= Level::Warning && finding.help.is_none()
+    };
+    if !findings.iter().any(is_refused) {
+        return;
+    }
+    let (facts, uses) = (infer::infer(model, infer::Options::default()), Uses::new(model));
+    let places = Locator::new(model, &uses, &options.sources);
+    let rules = RuleSet::patterns().overlaid(&options.rules);
+    for profile in &options.targets {
+        let begins = format!("{profile} does not take ");
+        let mut asked: FxHashMap<String, Option<String>> = FxHashMap::default();
+        for (node, _) in judge(model, &facts, &uses, profile).refused {
+            let place = places.node(node, Part::Op);
+            let is_it = |finding: &&mut Finding| {
+                is_refused(finding) && finding.place == place && finding.message.starts_with(&begins)
+            };
+            let Some(finding) = findings.iter_mut().find(is_it) else { continue };
+            let likeness = likeness(model, &facts, node);
+            if asked.len() < MOST_ASKED || asked.contains_key(&likeness) {
+                let help = asked.entry(likeness);
+                finding.help = help.or_insert_with(|| help_for(model, &facts, node, profile, &rules)).clone();
+            }
+        }
+    }
+}
+
+/// What nodes have in common that get one answer.
+fn likeness(model: &Model, facts: &Facts, node: NodeId) -> String {
+    let node = &model.nodes[node];
+    let types = node.inputs.iter().flatten().map(|&value| facts[value].value_type());
+    format!("{} {:?} {:?}", node.op_name(), node.attrs, types.collect::<Vec<_>>())
+}
+
+fn help_for(
+    model: &Model,
+    facts: &Facts,
+    node: NodeId,
+    profile: &Arc<Profile>,
+    rules: &RuleSet,
+) -> Option<String> {
+    let alone = alone(model, facts, node)?;
+    let command = format!("`onnx-fix --target {}`", profile.argument());
+    let options = Options { targets: vec![profile.clone()], optimize: false, ..Options::default() };
+    let outcome = fix(alone, &options, rules);
+    if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
+        return Some(format!(
+            "{command} finds no form of it that is taken, unless the nodes around it allow one"
+        ));
+    }
+    let made = &outcome.model;
+    let nodes = made.graphs[made.main].nodes.iter().map(|&node| &made.nodes[node]);
+    let ops: Vec<String> = nodes.filter(|node| !node.is("Constant")).map(|node| node.op_name()).collect();
+    let runs = ops.chunk_by(|one, next| one == next).map(|run| match run.len() {
+        1 => format!("`{}`", run[0]),
+        times => format!("{times} × `{}`", run[0]),
+    });
+    let form = runs.collect::<Vec<_>>().join(" + ");
+    (outcome.changed && !form.is_empty()).then(|| format!("{command} writes it as {form}"))
+}
+
+/// A model of one node of the main graph: what it reads is an input, or the constant that it is. `None` for what is more
+/// than a call, or of values of which too little is known.
+fn alone(model: &Model, facts: &Facts, id: NodeId) -> Option<Model> {
+    let node = &model.nodes[id];
+    if node.graph != model.main || node.graphs().next().is_some() || model.callee(id).is_some() {
+        return None;
+    }
+    let mut declarer = infer::Declarer::of(model, model.main, facts);
+    let mut port = |value: ValueId| {
+        let mut port = Port { value, info: ValueInfo::default() };
+        declarer.declare(&mut port);
+        port.info.ty.is_some().then_some(port)
+    };
+    let mut cut = model.clone();
+    let (mut nodes, mut inputs, mut initializers) = (Vec::new(), Vec::new(), Vec::new());
+    let mut seen = FxHashSet::default();
+    for value in node.inputs.iter().flatten().copied().filter(|&value| seen.insert(value)) {
+        match model.producer(value) {
+            Some((maker, _)) if model.nodes[maker].is("Constant") => nodes.push(maker),
+            _ if model.values[value].initial.is_some()
+                && matches!(model.values[value].def, Def::Initializer) =>
+            {
+                initializers.push(value);
+            }
+            _ => {
+                cut.values[value].def = Def::Input(u32::try_from(inputs.len()).ok()?);
+                cut.values[value].initial = None;
+                inputs.push(port(value)?);
+            }
+        }
+    }
+    nodes.push(id);
+    let outputs = node.outputs.iter().flatten().map(|&value| port(value)).collect::<Option<Vec<_>>>()?;
+    let graph = &mut cut.graphs[model.main];
+    graph.value_info.clear();
+    graph.quantization.clear();
+    graph.sparse_initializers.clear();
+    (graph.nodes, graph.inputs, graph.outputs, graph.initializers) = (nodes, inputs, outputs, initializers);
+    Some(cut)
+}
