@@ -27,9 +27,14 @@ fn narrowed(node: &Node, run: &Ran) -> &'static str {
         "ConvInteger" | "MatMulInteger" if is_mixed(node, run) => " of mixed signs",
         "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
         "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",
+        "Resize" if array.elem() == ElemType::Float16 && is_smoothed(node) => " of smoothed halves",
         "GroupNormalization" if is_nearly_one(array) => " of nearly equal numbers",
         _ => "",
     }
+}
+
+fn is_smoothed(node: &Node) -> bool {
+    node.attr("antialias").and_then(AttrValue::as_int) == Some(1)
 }
 
 /// Whether bytes with a sign meet bytes without one.

@@ -1,7 +1,6 @@
 //! `Resize` and `Upsample`.
 
 use super::kernel::{Interpolation, Weighted, normalized};
-use crate::graph::ElemType;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::layout::by_axis;
 use crate::infer::eval::shape::{Split, axes, to_size};
@@ -284,10 +283,6 @@ fn interpolated(
         _ => return bad("unknown mode"),
     };
     let (antialias, exclude) = (cx.flag("antialias", false)?, cx.flag("exclude_outside", false)?);
-    if antialias && x.elem() == ElemType::Float16 {
-        // ONNX Runtime has other numbers there than of floats, by more than rounding.
-        return Err(Refusal::Unsupported);
-    }
     let beyond = cx.float("extrapolation_value", 0.0);
     let (mut shape, mut data) = (x.shape().to_vec(), x.f64s()?);
     for (i, axis) in resized.iter().enumerate() {
