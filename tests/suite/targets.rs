@@ -270,6 +270,21 @@ fn what_was_measured_is_obeyed() {
     check("opencv", sizes, "does not take this `Shape`: it is taken only as a whole", &["Shape (x)"]);
 }
 
+/// An attribute that a version does not have yet is as it is by default in later ones.
+#[test]
+fn attributes_of_later_versions_are_no_reason() {
+    let check = |target: &str, opset: u32, node: &str| {
+        let text = format!(
+            "<ir_version: 5, opset_import: [\"\" : {opset}]>\n\
+             main (float[S,N,4] x, float[N,8,2,M] z, float[1,12,4] w, float[1,12,3] r) => (y) {{\n  {node}\n}}\n"
+        );
+        let ran = lint(&sandbox(&text), target);
+        assert!(!ran.stdout.contains("does not take"), "{target}: {ran:?}");
+    };
+    check("tensorrt", 13, "y = LSTM <hidden_size = 3> (x, w, r)");
+    check("coreml", 9, "y = DepthToSpace <blocksize = 2> (z)");
+}
+
 /// What stands in the file and what would once it is folded are two things to a runtime that folds nothing.
 #[test]
 fn what_has_yet_to_be_computed_is_not_stored() {
