@@ -7,42 +7,37 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::diag::known::TARGET_UNSUPPORTED;
 use crate::diag::{Finding, Level};
 use crate::fix::{Options, fix};
-use crate::graph::uses::Uses;
-use crate::graph::{Def, Model, NodeId, Port, ValueId, ValueInfo};
+use crate::graph::{Def, Id, Model, NodeId, Port, ValueId, ValueInfo};
 use crate::infer::{self, Facts};
 use crate::lint::LintOptions;
-use crate::lint::locate::{Locator, Part};
 use crate::rules::registry::RuleSet;
-use crate::targets::{Profile, judge};
+use crate::targets::Profile;
 
 /// Of each target, so many nodes are asked about that differ in operator, attributes or types.
 const MOST_ASKED: usize = 32;
 
 /// Says of the nodes that a target does not take how `onnx-fix --target` writes each, or that it does not know.
 pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
-    let is_refused = |finding: &Finding| {
+    let is_refused = |finding: &&mut Finding| {
         *finding.code == *TARGET_UNSUPPORTED.code && finding.level >= Level::Warning && finding.help.is_none()
     };
-    if !findings.iter().any(is_refused) {
+    let mut refused = findings.iter_mut().filter(is_refused).peekable();
+    if refused.peek().is_none() {
         return;
     }
-    let (facts, uses) = (infer::infer(model, infer::Options::default()), Uses::new(model));
-    let places = Locator::new(model, &uses, &options.sources);
+    let facts = infer::infer(model, infer::Options::default());
     let rules = RuleSet::patterns().overlaid(&options.rules);
-    for profile in &options.targets {
-        let begins = format!("{profile} does not take ");
-        let mut asked: FxHashMap<String, Option<String>> = FxHashMap::default();
-        for (node, _) in judge(model, &facts, &uses, profile).refused {
-            let place = places.node(node, Part::Op);
-            let is_it = |finding: &&mut Finding| {
-                is_refused(finding) && finding.place == place && finding.message.starts_with(&begins)
-            };
-            let Some(finding) = findings.iter_mut().find(is_it) else { continue };
-            let likeness = likeness(model, &facts, node);
-            if asked.len() < MOST_ASKED || asked.contains_key(&likeness) {
-                let help = asked.entry(likeness);
-                finding.help = help.or_insert_with(|| help_for(model, &facts, node, profile, &rules)).clone();
-            }
+    let profiles = options.targets.iter().map(|profile| (profile, format!("{profile} does not take ")));
+    let mut targets: Vec<_> =
+        profiles.map(|(profile, words)| (profile, words, FxHashMap::default())).collect();
+    for finding in refused {
+        let target = targets.iter_mut().find(|(_, words, _)| finding.message.starts_with(words));
+        let (Some((profile, _, asked)), Some(&number)) = (target, finding.nodes.first()) else { continue };
+        let node = NodeId::from_index(number as usize);
+        let likeness = likeness(model, &facts, node);
+        if asked.len() < MOST_ASKED || asked.contains_key(&likeness) {
+            let help = asked.entry(likeness);
+            finding.help = help.or_insert_with(|| help_for(model, &facts, node, profile, &rules)).clone();
         }
     }
 }
