@@ -188,7 +188,7 @@ impl<'t> Interpreter<'t> {
 
     /// Calls what a partial call was made of, where its arguments are not asked for as they are written.
     fn complete(&mut self, partial: &Partial, call: &Call<'t>) -> Value {
-        if matches!(partial.callee, Value::Name(_) | Value::Layer(_)) || call.arguments.spread {
+        if matches!(partial.callee, Value::Name(_) | Value::Layer(_)) || !call.arguments.spreads.is_empty() {
             return Value::Unknown;
         }
         let given = partial.keywords.iter().filter_map(|(name, value)| {

@@ -14,7 +14,7 @@ impl<'t> Interpreter<'t> {
         match name {
             "one_hot" => {
                 let inferred = match call.value(1, "num_classes") {
-                    None => !call.arguments.spread,
+                    None => call.arguments.spreads.is_empty(),
                     Some(Value::Number(Some(number))) => *number < 0.0,
                     Some(_) => false,
                 };

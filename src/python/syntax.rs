@@ -96,9 +96,7 @@ pub fn string<'s>(node: Node, source: &'s str) -> Option<&'s str> {
 pub struct Arguments<'t> {
     pub positional: Vec<Node<'t>>,
     pub keywords: Vec<(&'t str, Node<'t>)>,
-    /// Whether `*args` or `**kwargs` hides some.
-    pub spread: bool,
-    /// What those are.
+    /// `*args` and `**kwargs`: with any, positions and keywords may be more.
     pub spreads: Vec<Node<'t>>,
 }
 
@@ -115,10 +113,7 @@ impl<'t> Arguments<'t> {
                 ("keyword_argument", Some(name), Some(value)) => {
                     arguments.keywords.push((text(name, source), value));
                 }
-                ("list_splat" | "dictionary_splat", ..) => {
-                    arguments.spread = true;
-                    arguments.spreads.push(child);
-                }
+                ("list_splat" | "dictionary_splat", ..) => arguments.spreads.push(child),
                 _ => arguments.positional.push(child),
             }
         }

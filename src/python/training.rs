@@ -74,7 +74,7 @@ impl<'t> Interpreter<'t> {
         let why = match call.value(position, keyword) {
             _ if is_moot => return,
             Some(given) if given.truth() == Some(true) => format!("`{keyword}=True` says so"),
-            None if default && !call.arguments.spread => {
+            None if default && call.arguments.spreads.is_empty() => {
                 format!("`{keyword}` is True where it is not given")
             }
             _ => return,

@@ -57,9 +57,9 @@ fn lost_training(cx: &LintContext, node: NodeId) -> Finding {
 /// Whether the operator that a node was exported from is a normalisation that was told to train:
 /// `target=torch.ops.aten._native_batch_norm_legit_functional.default](args = (%x, %w, %b, %mean, %var, True, 0.1, 1e-05)`.
 fn trained_in_program(node: &Node) -> bool {
-    let made_from = node.metadata.iter().find(|(key, _)| &**key == FX_NODE).map(|(_, made_from)| made_from);
-    let arguments =
-        made_from.and_then(|text| text.split_once("_native_batch_norm_legit_functional.default](args = ("));
+    let arguments = node
+        .metadata(FX_NODE)
+        .and_then(|text| text.split_once("_native_batch_norm_legit_functional.default](args = ("));
     arguments.is_some_and(|(_, arguments)| arguments.split(", ").nth(5) == Some("True"))
 }
 
