@@ -25,9 +25,9 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes `text` to `file`, or to standard output where there is none.
+/// Writes `text` to `file`, or to standard output where there is none, or it is `-`.
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
-    match file {
+    match file.filter(|path| *path != Path::new("-")) {
         None => print(text),
         Some(path) => replace(path, |out| out.write_all(text.as_bytes()))
             .map_err(|error| Failure::unwritable(path, &error)),

@@ -223,6 +223,18 @@ fn several_models_go_to_a_folder() {
     assert_eq!(sandbox.files(), before);
 }
 
+#[test]
+fn a_report_goes_to_standard_output_too() {
+    let sandbox = sandbox();
+    let before = sandbox.files();
+    let ran = sandbox.fix(&["clumsy.onnxtxt", "--report", "-"]);
+    check(&ran, 0, "3 → 1 nodes");
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("a report is JSON");
+    assert_eq!(report["nodes"]["after"], 1);
+    check(&sandbox.fix(&["clumsy.onnxtxt", "-o", "-", "--report", "-"]), 2, "both write to standard output");
+    assert_eq!(sandbox.files(), before, "no file is called -");
+}
+
 /// Two ways to scale the rows of a product: before it, or after it.
 #[test]
 fn time_is_counted_at_the_sizes_that_are_guessed() {

@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub output_format: Format,
 
-    /// Write the result to a file, instead of standard output
+    /// Write the result to a file, instead of standard output (`-`)
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
 }

@@ -19,7 +19,7 @@ use crate::write::external::DEFAULT_THRESHOLD;
 /// Mends a model, simplifies it, and converts it to another opset; makes one of a program of `torch.export`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
-#[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite"]))]
+#[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite", "report"]))]
 pub struct Args {
     /// The model, or what `torch.export.save` wrote; `-` is standard input. Several are done one beside the other
     #[arg(value_name = "INPUT", required = true)]
@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long, value_name = "VALUE", help_heading = "Output")]
     pub explain_rewrite: Vec<String>,
 
-    /// Write what was done, rule by rule, as JSON
+    /// Write what was done, rule by rule, as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub report: Option<PathBuf>,
 

@@ -112,6 +112,10 @@ fn tasks(args: &Args) -> Result<Vec<Task<'_>>, Failure> {
     if args.in_place && args.inputs.iter().any(is_stdin) {
         return Err(Failure::new("--in-place: standard input cannot be replaced; write to a file with -o"));
     }
+    let to_stdout = |file: &Option<PathBuf>| file.as_deref() == Some(Path::new("-"));
+    if to_stdout(&args.output) && to_stdout(&args.report) {
+        return Err(Failure::new("-o - and --report - would both write to standard output"));
+    }
     if args.inputs.len() > 1 {
         if args.output.is_some() {
             return Err(Failure::new("-o takes one model; write several to a folder with --output-dir"));

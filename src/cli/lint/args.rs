@@ -105,7 +105,7 @@ pub struct Args {
     )]
     pub output_format: Format,
 
-    /// Write the findings to a file
+    /// Write the findings to a file; `-` is standard output
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output_file: Option<PathBuf>,
 

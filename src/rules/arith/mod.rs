@@ -62,9 +62,11 @@ pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
     }
 }
 
-/// Undefined only where symbolic sizes that differ in form are compared.
+/// Undefined where symbolic sizes that differ in form are compared, and where an attribute is absent that has no
+/// default: what its operator does then, only its specification says (`default(@a, item)` says it in a rule).
 fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     match (left, right) {
+        (Datum::Absent, _) | (_, Datum::Absent) => None,
         (Datum::List(a), Datum::List(b)) if a.len() == b.len() => {
             let answers: Vec<_> = a.iter().zip(b).map(|(a, b)| equal(a, b)).collect();
             if answers.contains(&Some(false)) {

@@ -108,6 +108,8 @@ fn equality_and_order() {
     check(CompareOp::Eq, Datum::from(Dim::symbol("N")), Datum::Int(1), None);
     check(CompareOp::Ge, Datum::Int(2), Datum::Float(1.5), Some(true));
     check(CompareOp::Lt, Datum::Float(f64::NAN), Datum::Int(1), None);
+    check(CompareOp::Eq, Datum::Absent, Datum::Int(1), None);
+    check(CompareOp::Ne, list(&[1]), Datum::Absent, None);
 }
 
 #[test]
