@@ -28,12 +28,19 @@ pub struct Trial<'r> {
     rule: &'r Rule,
     alone: RuleSet,
     others: &'r RuleSet,
+    targets: Option<&'r Targets>,
     runtime: Option<Runtime<'r>>,
 }
 
 impl<'r> Trial<'r> {
     pub fn new(rule: &'r Rule, others: &'r RuleSet) -> Self {
-        Trial { rule, alone: RuleSet::of(rule.clone()), others, runtime: None }
+        Trial { rule, alone: RuleSet::of(rule.clone()), others, targets: None, runtime: None }
+    }
+
+    /// With targets beside those that are built in: an example that is for one may name it.
+    #[must_use]
+    pub fn aiming_at(self, targets: &'r Targets) -> Self {
+        Trial { targets: Some(targets), ..self }
     }
 
     /// With a runtime, in which examples are run that are for a target.
@@ -138,8 +145,9 @@ impl<'r> Trial<'r> {
     /// What comes of a model where an example says that it is to go.
     fn fix(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<fix::Outcome, String> {
         let unsafe_fixes = self.rule.safety == Safety::Unsafe;
-        let named = example.profile.iter().map(|name| Targets::default().find(name));
-        let targets = named.collect::<Result<_, _>>()?;
+        let built_in = Targets::default();
+        let targets = self.targets.unwrap_or(&built_in);
+        let targets = example.profile.iter().map(|name| targets.find(name)).collect::<Result<_, _>>()?;
         let options = Options { opset: example.target, targets, unsafe_fixes, ..Options::default() };
         let outcome = fix::fix(model, &options, rules);
         if outcome.report.refused.contains(&*self.rule.code) {

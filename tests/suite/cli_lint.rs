@@ -352,3 +352,21 @@ fn rules_are_tried() {
         (2, "error: none: --test-rules: there is no .rule file in it\n")
     );
 }
+
+/// A rule for a device of one's own is tried on that device.
+#[test]
+fn rules_are_tried_at_targets_that_are_brought_along() {
+    let rule = "language 2\n\n## No Relu.\nrule ZZZ101 no-relu {\n  phase convert  safety exact\n  \
+                message \"`{x}` is kept above zero\"\n  match { y = Relu (x) }\n  \
+                where { dtype(x) == float }\n  rewrite { y = Clip (x, 0.0, \"\") }\n  \
+                example \"none\" at opset 17 for toy { g (float[A] x) => (float[A] y) { y = Relu (x) } } computes\n  \
+                but \"doubles\" with \"float[A]\" as \"double[A]\" unchanged\n}\n";
+    let toy = "target toy {\n  title \"Toy\"\n  version 1 { documented \"its manual\" on \"2026-11-22\" {\n    \
+               opset 7..=18  ir ..=9\n    op Clip, Identity\n    nothing else\n  } }\n}\n";
+    let sandbox = Sandbox::new(&[("own/my.rule", rule), ("devices/toy.target", toy)]);
+    let unknown = sandbox.lint(&["--test-rules", "own"]);
+    assert_eq!(unknown.status, 1, "{unknown:?}");
+    assert!(unknown.stdout.contains("toy"), "{unknown:?}");
+    let known = sandbox.lint(&["--test-rules", "own", "--targets", "devices"]);
+    assert_eq!(known.status, 0, "{known:?}");
+}

@@ -45,7 +45,8 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         None => {}
     }
     if !args.test_rules.is_empty() {
-        return test_rules::test_rules(&args.test_rules, output::look(&std::io::stdout(), args.color));
+        let look = output::look(&std::io::stdout(), args.color);
+        return test_rules::test_rules(&args.test_rules, &args.targets, look);
     }
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;

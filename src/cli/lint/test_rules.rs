@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::catalogue;
 use crate::cli::fix::verify::{self, arrays, library};
-use crate::cli::{Failure, Status, output};
+use crate::cli::{Failure, Status, output, targets};
 use crate::diag::render::{self, Look};
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::suggest::counted;
@@ -13,16 +13,17 @@ use crate::rules::rule::{Example, Expect, Rule};
 use crate::trial::Trial;
 
 /// Tries every example of the rules in `folders`: what it says, equal numbers in our evaluator, and in ONNX
-/// Runtime where that is found.
-pub fn test_rules(folders: &[PathBuf], look: Look) -> Result<Status, Failure> {
+/// Runtime where that is found. Those that are for a target may name one of the folders `aims`.
+pub fn test_rules(folders: &[PathBuf], aims: &[PathBuf], look: Look) -> Result<Status, Failure> {
     let own = catalogue::own(folders)?;
+    let targets = targets::load(aims)?;
     let all = RuleSet::embedded().0.overlaid(&own);
     let (mut rules, mut examples, mut failed) = (0, 0, Vec::new());
     let mut in_runtime = Some(0);
     let is_there = library::load().is_ok();
     for rule in own.iter() {
         rules += 1;
-        let trial = Trial::new(rule, &all);
+        let trial = Trial::new(rule, &all).aiming_at(&targets);
         let trial = if is_there { trial.running_in(&arrays::load) } else { trial };
         for example in &rule.examples {
             examples += 1;
