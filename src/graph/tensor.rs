@@ -102,59 +102,42 @@ impl Tensor {
         matches!(self.data, TensorData::External(_))
     }
 
+    /// The elements as `raw_data` has them, whatever field holds them; `None` for strings, for elements in another
+    /// file, and where the type is not known. Whether they are as many as `dims` says is not checked.
+    pub fn packed(&self) -> Option<Bytes> {
+        fn pack<T: Copy, const N: usize>(items: &[T], bytes: fn(T) -> [u8; N], width: usize) -> Bytes {
+            items.iter().flat_map(|&item| bytes(item).into_iter().take(width)).collect()
+        }
+        // An entry of `int32_data` holds one element of up to 32 bits, or one byte of packed ones; an entry of
+        // `uint64_data` may hold 32 bits.
+        let width = self.elem()?.bits()?.div_ceil(8);
+        Some(match &self.data {
+            TensorData::Absent => Bytes::new(),
+            TensorData::Raw(raw) => raw.clone(),
+            TensorData::Floats(items) => pack(items, f32::to_le_bytes, 4),
+            TensorData::Doubles(items) => pack(items, f64::to_le_bytes, 8),
+            TensorData::Int64s(items) => pack(items, i64::to_le_bytes, 8),
+            TensorData::Int32s(items) => pack(items, i32::to_le_bytes, width),
+            TensorData::Uint64s(items) => pack(items, u64::to_le_bytes, width),
+            TensorData::Strings(_) | TensorData::External(_) => return None,
+        })
+    }
+
     /// The elements of an integer or bool tensor, if it has at most `limit` of them, holds them in
     /// this file, and in the right number.
     pub fn small_ints(&self, limit: usize) -> Option<Vec<i64>> {
-        let (len, elem) = (self.len()?, self.elem()?);
-        if len > limit {
-            return None;
-        }
-        let ints: Vec<i64> = match &self.data {
-            TensorData::Raw(raw) => ints_from_raw(elem, raw)?,
-            TensorData::Int64s(ints) if elem == ElemType::Int64 => ints.clone(),
-            TensorData::Int32s(ints) => ints.iter().map(|&int| i64::from(int)).collect(),
-            TensorData::Uint64s(ints) => {
-                ints.iter().map(|&int| i64::try_from(int).ok()).collect::<Option<_>>()?
-            }
-            TensorData::Absent => Vec::new(),
-            _ => return None,
-        };
-        let whole = matches!(
-            elem,
-            ElemType::Int64
-                | ElemType::Int32
-                | ElemType::Int16
-                | ElemType::Int8
-                | ElemType::Uint8
-                | ElemType::Uint16
-                | ElemType::Uint32
-                | ElemType::Uint64
-                | ElemType::Bool
-        );
-        (whole && ints.len() == len).then_some(ints)
+        self.small(limit, ints)
     }
 
     /// The elements of a float, double, float16 or bfloat16 tensor under the same conditions as
     /// [`Tensor::small_ints`].
     pub fn small_floats(&self, limit: usize) -> Option<Vec<f64>> {
-        let (len, elem) = (self.len()?, self.elem()?);
-        if len > limit {
-            return None;
-        }
-        let floats: Vec<f64> = match (&self.data, elem) {
-            (TensorData::Raw(raw), _) => floats_from_raw(elem, raw)?,
-            (TensorData::Floats(floats), ElemType::Float) => floats.iter().map(|&x| f64::from(x)).collect(),
-            (TensorData::Doubles(floats), ElemType::Double) => floats.clone(),
-            (TensorData::Int32s(bits), ElemType::Float16) => {
-                bits.iter().map(|&bits| half::f16::from_bits(bits as u16).to_f64()).collect()
-            }
-            (TensorData::Int32s(bits), ElemType::Bfloat16) => {
-                bits.iter().map(|&bits| half::bf16::from_bits(bits as u16).to_f64()).collect()
-            }
-            (TensorData::Absent, _) if elem.is_float() => Vec::new(),
-            _ => return None,
-        };
-        (floats.len() == len).then_some(floats)
+        self.small(limit, floats)
+    }
+
+    fn small<T>(&self, limit: usize, read: fn(ElemType, &[u8]) -> Option<Vec<T>>) -> Option<Vec<T>> {
+        let len = self.len().filter(|&len| len <= limit)?;
+        read(self.elem()?, &self.packed()?).filter(|elements| elements.len() == len)
     }
 }
 
@@ -164,7 +147,7 @@ fn chunks<const N: usize>(raw: &[u8]) -> Option<impl Iterator<Item = [u8; N]>> {
     rest.is_empty().then(|| chunks.iter().copied())
 }
 
-fn ints_from_raw(elem: ElemType, raw: &[u8]) -> Option<Vec<i64>> {
+fn ints(elem: ElemType, raw: &[u8]) -> Option<Vec<i64>> {
     Some(match elem {
         ElemType::Int64 => chunks(raw)?.map(i64::from_le_bytes).collect(),
         ElemType::Int32 => chunks(raw)?.map(|bytes| i32::from_le_bytes(bytes).into()).collect(),
@@ -180,7 +163,7 @@ fn ints_from_raw(elem: ElemType, raw: &[u8]) -> Option<Vec<i64>> {
     })
 }
 
-fn floats_from_raw(elem: ElemType, raw: &[u8]) -> Option<Vec<f64>> {
+fn floats(elem: ElemType, raw: &[u8]) -> Option<Vec<f64>> {
     Some(match elem {
         ElemType::Float => chunks(raw)?.map(|bytes| f32::from_le_bytes(bytes).into()).collect(),
         ElemType::Double => chunks(raw)?.map(f64::from_le_bytes).collect(),
@@ -212,6 +195,12 @@ mod tests {
         assert_eq!(tensor.small_ints(2), None);
         let short = Tensor::from_raw(ElemType::Int64, vec![3], vec![0; 16]);
         assert_eq!(short.small_ints(9), None);
+        let code = Tensor::new(ElemType::Uint8, vec![2], TensorData::Int32s(vec![-1, 7]));
+        assert_eq!(code.small_ints(2), Some(vec![255, 7]));
+        let half = Tensor::new(ElemType::Float16, vec![1], TensorData::Int32s(vec![0x3c00]));
+        assert_eq!((half.small_floats(1), half.small_ints(1)), (Some(vec![1.0]), None));
+        let wide = Tensor::new(ElemType::Uint32, vec![1], TensorData::Uint64s(vec![u32::MAX.into()]));
+        assert_eq!(wide.small_ints(1), Some(vec![u32::MAX.into()]));
         let negative = Tensor::from_raw(ElemType::Int64, vec![-1], vec![]);
         assert_eq!((negative.len(), negative.small_ints(9)), (None, None));
     }

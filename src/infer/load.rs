@@ -3,7 +3,7 @@
 use super::eval::{Array, Attr};
 use super::fact::{Fact, Known, TensorFact};
 use super::shape::Shape;
-use crate::graph::{AttrValue, ElemType, Tensor, TensorData, TensorId};
+use crate::graph::{AttrValue, Tensor, TensorData, TensorId};
 
 /// Constants of more elements than this are only referred to.
 pub const MAX_ELEMENTS: usize = 1024;
@@ -26,13 +26,11 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
     let elem = tensor.elem()?;
     let dims: Vec<usize> = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<_>>()?;
     match &tensor.data {
-        TensorData::Raw(raw) => Array::from_raw(elem, dims, raw).ok(),
         TensorData::Strings(strings) => {
             Array::strings(dims, strings.iter().map(|string| string.to_vec()).collect()).ok()
         }
         TensorData::Absent => Array::zeros(elem, dims).ok().filter(Array::is_empty),
-        TensorData::External(_) => None,
-        data => Array::from_raw(elem, dims, &packed(elem, data)?).ok(),
+        _ => Array::from_raw(elem, dims, &tensor.packed()?).ok(),
     }
 }
 
@@ -58,20 +56,5 @@ pub fn attr(value: &AttrValue) -> Option<Attr<'_>> {
         AttrValue::Strings(strings) => Attr::Strs(strings.iter().map(|string| &**string).collect()),
         AttrValue::Ref { .. } => return None,
         _ => Attr::Other,
-    })
-}
-
-/// The bytes that `raw_data` would hold. An entry of `int32_data` holds one element of up to 32 bits, or
-/// one byte of packed ones; an entry of `uint64_data` may hold 32 bits.
-fn packed(elem: ElemType, data: &TensorData) -> Option<Vec<u8>> {
-    let width = elem.bits()?.div_ceil(8);
-    let low = |bytes: &[u8]| bytes[..width.min(bytes.len())].to_vec();
-    Some(match data {
-        TensorData::Floats(floats) => floats.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        TensorData::Doubles(floats) => floats.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        TensorData::Int64s(ints) => ints.iter().flat_map(|x| x.to_le_bytes()).collect(),
-        TensorData::Int32s(ints) => ints.iter().flat_map(|x| low(&x.to_le_bytes())).collect(),
-        TensorData::Uint64s(ints) => ints.iter().flat_map(|x| low(&x.to_le_bytes())).collect(),
-        _ => return None,
     })
 }

@@ -3,12 +3,10 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use indexmap::IndexSet;
 
 use crate::graph::scopes::nested;
-use crate::graph::{AttrValue, ElemType, Initial, Model, Tensor, TensorData, TensorId};
+use crate::graph::{AttrValue, Initial, Model, TensorData, TensorId};
 
 /// Tensors of fewer bytes stay in the model, unless `--size-threshold` says otherwise.
 pub const DEFAULT_THRESHOLD: usize = 1024;
@@ -35,7 +33,7 @@ pub fn externalize(
     let mut end = 0u64;
     for id in tensors(model) {
         let tensor = &mut model.tensors[id];
-        let packed = packed(tensor).filter(|bytes| bytes.len() >= threshold.max(1));
+        let packed = tensor.packed().filter(|bytes| bytes.len() >= threshold.max(1));
         let Some(bytes) = packed else { continue };
         let page = if bytes.len() >= LARGE { LARGE_PAGE } else { PAGE };
         let offset = end.next_multiple_of(page);
@@ -88,34 +86,10 @@ pub fn locations(model: &Model) -> Vec<Arc<str>> {
     found.into_iter().collect()
 }
 
-/// The elements of a tensor as `raw_data` has them; `None` for strings, and where there are none.
-fn packed(tensor: &Tensor) -> Option<Bytes> {
-    fn pack<T: Copy, const N: usize>(items: &[T], bytes: fn(T) -> [u8; N]) -> Bytes {
-        items.iter().flat_map(|&item| bytes(item)).collect()
-    }
-    Some(match &tensor.data {
-        TensorData::Raw(raw) => raw.clone(),
-        TensorData::Floats(items) => pack(items, f32::to_le_bytes),
-        TensorData::Doubles(items) => pack(items, f64::to_le_bytes),
-        TensorData::Int64s(items) => pack(items, i64::to_le_bytes),
-        TensorData::Uint64s(items) if tensor.elem()? == ElemType::Uint32 => {
-            pack(items, |item| (item as u32).to_le_bytes())
-        }
-        TensorData::Uint64s(items) => pack(items, u64::to_le_bytes),
-        // `int32_data` holds one element of 16 or fewer bits, or one byte of smaller ones, in each entry.
-        TensorData::Int32s(items) => match tensor.elem()?.bits()? {
-            32 => pack(items, i32::to_le_bytes),
-            16 => pack(items, |item| (item as u16).to_le_bytes()),
-            _ => pack(items, |item| [item as u8]),
-        },
-        TensorData::Absent | TensorData::Strings(_) | TensorData::External(_) => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Def, Value};
+    use crate::graph::{Def, ElemType, Tensor, Value};
     use crate::read::external::ExternalFiles;
 
     #[test]
