@@ -4,7 +4,7 @@ pub mod args;
 mod calibrate;
 mod explain;
 pub mod outline;
-mod program;
+pub mod program;
 mod said;
 pub mod save;
 pub mod verify;

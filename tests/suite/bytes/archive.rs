@@ -32,7 +32,11 @@ pub fn mutate(archive: &mut Vec<u8>, rng: &mut Rng) {
         return;
     }
     let at = rng.usize(..entries.len());
-    super::mutate::text(&mut entries[at].1, rng);
+    let content = &mut entries[at].1;
+    match std::str::from_utf8(content) {
+        Ok(_) => super::mutate::text(content, rng),
+        Err(_) => super::mutate::bytes(content, rng),
+    }
     *archive = of(&entries);
 }
 

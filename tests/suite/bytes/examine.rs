@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use clap::Parser;
 use onnx_lint::cli::catalogue::{Catalogue, Extent};
+use onnx_lint::cli::fix::program::imported;
 use onnx_lint::cli::lint::args::Args;
 use onnx_lint::cli::lint::baseline::Baseline;
 use onnx_lint::cli::lint::config::Config;
@@ -25,6 +26,7 @@ use onnx_lint::trial::Trial;
 use onnx_lint::write;
 
 use super::Reader;
+use super::seeds::{TRACED, whole};
 
 /// The file that external data are in.
 pub const WEIGHTS: &str = "weights.bin";
@@ -36,6 +38,8 @@ pub struct Tools {
     /// What rules, configurations and baselines are tried on.
     model: Model,
     findings: Vec<Finding>,
+    /// Graphs of TorchScript, which want weights.
+    traced: Vec<Vec<u8>>,
 }
 
 impl Tools {
@@ -45,7 +49,7 @@ impl Tools {
         let (model, _) = read::text::read(include_str!("seeds/control.onnxtxt"));
         let model = model.expect("a model");
         let findings = lint_model(&model, &LintOptions::default());
-        Tools { settings, catalogue, model, findings }
+        Tools { settings, catalogue, model, findings, traced: whole(TRACED, ".torchir.txt") }
     }
 
     /// Reads a file, and does with it what it is for; `number` decides how it is fixed.
@@ -53,8 +57,15 @@ impl Tools {
         let path = folder.join(file_name(reader));
         fs::write(&path, bytes).expect("the file can be written");
         match reader {
-            Reader::Evidence(Kind::Pt2 | Kind::TorchScript | Kind::Log | Kind::Python) => {
+            Reader::Evidence(Kind::Log | Kind::Python) => self.lint(&path, number),
+            Reader::Evidence(kind @ (Kind::Pt2 | Kind::TorchScript)) => {
                 self.lint(&path, number);
+                self.import(kind, bytes, None, number);
+            }
+            Reader::State => {
+                for graph in &self.traced {
+                    self.import(Kind::TorchScript, graph, Some(&path), number);
+                }
             }
             Reader::Evidence(_) => {
                 self.lint(&path, number);
@@ -94,11 +105,28 @@ impl Tools {
         render(run, format, Look::default());
     }
 
+    /// Makes a model of a program.
+    fn import(&self, kind: Kind, bytes: &[u8], weights: Option<&Path>, number: u64) {
+        let bytes = Bytes::copy_from_slice(bytes);
+        match imported("net", kind, bytes, weights, Path::new("."), self.catalogue.rules()) {
+            Ok(Ok(file)) => self.write(file.model, number),
+            Ok(Err(_)) => {}
+            // The guard of the tools turns a panic into these words.
+            Err(failure) => assert!(!failure.message().contains("please report"), "{failure:?}"),
+        }
+    }
+
     fn fix(&self, path: &Path, bytes: &[u8], number: u64) {
         let bytes = Bytes::copy_from_slice(bytes);
         let (model, findings) = read::any::model(sniff(&path.to_string_lossy(), &bytes), bytes);
         let is_sound = findings.iter().all(|finding| finding.level < Level::Error);
-        let Some(model) = model.filter(|_| is_sound) else { return };
+        if let Some(model) = model.filter(|_| is_sound) {
+            self.write(model, number);
+        }
+    }
+
+    /// Mends or converts a model, and writes it.
+    fn write(&self, model: Model, number: u64) {
         let options = match number % 4 {
             0 => Options::default(),
             1 => Options { opset: Some(13), ..Options::default() },
@@ -141,6 +169,7 @@ pub fn file_name(reader: Reader) -> &'static str {
         Reader::Evidence(Kind::Log) => "net.log",
         Reader::Evidence(Kind::Python) => "net.py",
         Reader::Evidence(_) | Reader::External => "net.onnx",
+        Reader::State => "weights",
         Reader::Rules => "net.rule",
         Reader::Config => "onnx-lint.toml",
         Reader::Baseline => "baseline.json",

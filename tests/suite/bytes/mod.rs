@@ -42,12 +42,14 @@ pub enum Reader {
     Evidence(Kind),
     /// A model whose weights lie in another file.
     External,
+    /// The weights of a graph of TorchScript that is whole.
+    State,
     Rules,
     Config,
     Baseline,
 }
 
-const READERS: [(&str, Reader); 12] = [
+const READERS: [(&str, Reader); 13] = [
     ("onnx", Reader::Evidence(Kind::Onnx)),
     ("text", Reader::Evidence(Kind::OnnxText)),
     ("textproto", Reader::Evidence(Kind::Textproto)),
@@ -57,6 +59,7 @@ const READERS: [(&str, Reader); 12] = [
     ("log", Reader::Evidence(Kind::Log)),
     ("python", Reader::Evidence(Kind::Python)),
     ("external", Reader::External),
+    ("state", Reader::State),
     ("rules", Reader::Rules),
     ("config", Reader::Config),
     ("baseline", Reader::Baseline),

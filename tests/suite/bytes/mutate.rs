@@ -17,6 +17,7 @@ pub fn mutate(reader: Reader, file: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
             (_, 1) => splice(file, other, rng),
             (Reader::Evidence(Kind::Onnx) | Reader::External, _) => protobuf::mutate(file, rng),
             (Reader::Evidence(Kind::Pt2), _) => archive::mutate(file, rng),
+            (Reader::State, _) if file.starts_with(b"PK") => archive::mutate(file, rng),
             _ => text(file, rng),
         }
     }

@@ -20,6 +20,12 @@ const EVERY: usize = 7;
 /// Nodes of a program that are kept of a `.pt2` archive.
 const NODES: usize = 12;
 
+/// Graphs of TorchScript that are whole, with their weights.
+pub const TRACED: &str = "tests/models/traced";
+
+/// What weights lie in.
+const STATES: [&str; 4] = [".npz", ".safetensors", ".pt", ".pth"];
+
 /// The files of each kind.
 pub struct Seeds {
     models: Vec<Vec<u8>>,
@@ -31,6 +37,7 @@ pub struct Seeds {
     logs: Vec<Vec<u8>>,
     pythons: Vec<Vec<u8>>,
     externals: Vec<Vec<u8>>,
+    states: Vec<Vec<u8>>,
     rules: Vec<Vec<u8>>,
     configs: Vec<Vec<u8>>,
     baselines: Vec<Vec<u8>>,
@@ -49,7 +56,9 @@ impl Seeds {
             textprotos: made(|model| to_textproto(model).expect("it can be written").into_bytes()),
             jsons: made(|model| to_json(model).expect("it can be written").into_bytes()),
             archives: programs(),
-            torchscripts: existing("tests/pitfalls", ".torchir.txt"),
+            states: STATES.iter().flat_map(|ending| whole(TRACED, ending)).collect(),
+            torchscripts: [existing("tests/pitfalls", ".torchir.txt"), whole(TRACED, ".torchir.txt")]
+                .concat(),
             logs: existing("tests/pitfalls", ".log"),
             pythons: classes(),
             rules: own("rule"),
@@ -62,6 +71,7 @@ impl Seeds {
     pub fn of(&self, reader: Reader) -> &[Vec<u8>] {
         match reader {
             Reader::External => &self.externals,
+            Reader::State => &self.states,
             Reader::Rules => &self.rules,
             Reader::Config => &self.configs,
             Reader::Baseline => &self.baselines,
@@ -91,7 +101,7 @@ fn content(path: &Path) -> Vec<u8> {
 
 /// The seeds that lie beside this file.
 fn own(ending: &str) -> Vec<Vec<u8>> {
-    files("tests/suite/bytes/seeds", ending).iter().map(|path| content(path)).collect()
+    whole("tests/suite/bytes/seeds", ending)
 }
 
 /// Some of the small files that other tests have.
@@ -99,6 +109,11 @@ fn existing(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     let files = files(folder, ending).into_iter();
     let small = files.filter(|path| path.metadata().is_ok_and(|data| (1..MAX_LENGTH).contains(&data.len())));
     small.step_by(EVERY).map(|path| content(&path)).collect()
+}
+
+/// All files of a kind.
+pub fn whole(folder: &str, ending: &str) -> Vec<Vec<u8>> {
+    files(folder, ending).iter().map(|path| content(path)).collect()
 }
 
 /// The modules of the pitfalls, each with what its file imports.
