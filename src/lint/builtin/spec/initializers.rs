@@ -1,12 +1,14 @@
 //! Initializers and the inputs of their graph.
 
 use super::Detector;
-use crate::diag::known::{INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
+use crate::diag::known::{DEFAULT_OF_ANOTHER_TYPE, INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
 use crate::diag::{Applicability, Finding, Place, Sink};
-use crate::graph::{Def, Model, Owner, ValueId};
+use crate::graph::{DeclaredDim, Def, Initial, Model, Owner, Port, Tensor, TypeKind, ValueId};
+use crate::infer::{Fact, Shape};
 use crate::lint::LintContext;
 
-pub const DETECTOR: Detector = Detector { rules: &[INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS], run };
+pub const DETECTOR: Detector =
+    Detector { rules: &[INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS, DEFAULT_OF_ANOTHER_TYPE], run };
 
 /// The first IR version in which an initializer need not be an input too.
 const FREE_INITIALIZERS: i64 = 4;
@@ -36,6 +38,15 @@ fn weights_as_inputs(names: &[&str], can_move: bool) -> Finding {
     }
 }
 
+fn another_type(cx: &LintContext, input: &Port, default: &Tensor) -> Finding {
+    let name = cx.name(input.value);
+    let is = Fact::tensor(default.elem(), Shape::known(&default.dims));
+    let message = format!("the default of the input `{name}` is {is}, and not what the input is declared as");
+    let mut finding = DEFAULT_OF_ANOTHER_TYPE.finding(message, cx.places.declaration(input.value));
+    finding.anchor.module = cx.model.values[input.value].name.clone();
+    finding.help("declare the input as what its default is, or leave its default out")
+}
+
 fn listed(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     match names.len() {
@@ -59,6 +70,10 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     if graph.owner != Owner::Model {
         return;
     }
+    for input in &graph.inputs {
+        let default = default(cx.model, input).filter(|default| !fits(input, default));
+        sink.extend(default.map(|default| another_type(cx, input, default)));
+    }
     let ir_version = cx.model.ir_version.unwrap_or(0);
     let is_input = |value: ValueId| matches!(cx.model.values[value].def, Def::Input(_));
     let own = graph.initializers.iter().copied();
@@ -70,6 +85,28 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         let can_move = !input_weights(cx.model).is_empty();
         sink.extend((!names.is_empty()).then(|| weights_as_inputs(&names, can_move)));
     }
+}
+
+fn default<'m>(model: &'m Model, input: &Port) -> Option<&'m Tensor> {
+    match model.values[input.value].initial.as_ref()? {
+        Initial::Dense(tensor) => Some(&model.tensors[*tensor]),
+        Initial::Sparse(_) => None,
+    }
+}
+
+/// Whether a default is of the type that its input is declared with, as far as that says one.
+fn fits(input: &Port, default: &Tensor) -> bool {
+    let Some(TypeKind::Tensor { elem, shape }) = input.info.ty.as_ref().map(|ty| &ty.kind) else {
+        return true;
+    };
+    let is_elem = elem.filter(|&elem| elem != 0).is_none_or(|elem| default.data_type == Some(elem));
+    let Some(shape) = shape else { return is_elem };
+    let same = |(declared, &dim): (&DeclaredDim, &i64)| match declared {
+        DeclaredDim::Value(size) => *size < 0 || *size == dim,
+        _ => true,
+    };
+    let declared = shape.iter().map(|dimension| &dimension.dim);
+    is_elem && shape.len() == default.dims.len() && declared.zip(&default.dims).all(same)
 }
 
 /// The inputs that have a default and could do without being inputs.
