@@ -30,9 +30,10 @@ type Done = fn(&Model, &RuleSet);
 type DoneToText = fn(&str);
 
 /// Shapes by which a model grows, with the smaller of their two sizes.
-const MODELS: [(&str, usize, Made); 14] = [
+const MODELS: [(&str, usize, Made); 15] = [
     ("Transposes in a row", 1000, transposes),
     ("elementwise operators in a row", 1000, chain),
+    ("forms to choose from in a row", 1000, choices),
     ("inputs of one Concat", 300, concat),
     ("uses of one value", 1000, fan),
     ("initializers", 1000, initializers),
@@ -73,6 +74,13 @@ fn chain(count: usize) -> String {
         format!("v{} = {call}v{at})\n", at + 1)
     });
     model(&format!("(float[n,4] v0, float[4] b) => (v{count})"), &nodes)
+}
+
+/// Each sum may be the bias of a Gemm, and nothing else needs what comes before it.
+fn choices(count: usize) -> String {
+    let nodes = each(count, |at| format!("p{at} = MatMul (v{at}, w)\nv{} = Add (p{at}, b)\n", at + 1));
+    let weights = "float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}";
+    model(&format!("(float[n,2] v0) => (v{count}) <{weights}>"), &nodes)
 }
 
 fn concat(count: usize) -> String {

@@ -1,6 +1,8 @@
 //! The local search that technology mapping calls *exact area*: class by class, each other form is tried, and its cost is
 //! that of just those classes which nothing else needs. It ends when a whole pass changes nothing.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashSet;
 
 use super::{Cheapest, Forms};
@@ -9,6 +11,10 @@ use crate::graph::order;
 
 /// Passes of the local search. Each makes the whole cheaper, so that few are ever needed.
 const PASSES: usize = 8;
+
+/// Of the classes that only one of them needs, so many are given up while its forms are compared, the nearest first: forms
+/// differ near to where they are taken, and a long chain would be given up and taken again for each class of it.
+const NEAR: usize = 256;
 
 /// A choice of a form for every class, and how many of the chosen forms use each.
 pub(super) struct Search<'a> {
@@ -84,17 +90,31 @@ impl<'a> Search<'a> {
 
     /// Uses a class once less; the cost of what is no longer needed.
     pub(super) fn drop(&mut self, class: usize) -> Cost {
+        self.drop_some([class].into(), usize::MAX).0
+    }
+
+    /// Uses classes once less, the nearest first; the cost of what is no longer needed, and the uses that were held back
+    /// when so many classes were given up. Those are there still, until they are [released](Search::release).
+    fn drop_some(&mut self, mut open: VecDeque<usize>, most: usize) -> (Cost, VecDeque<usize>) {
         let mut cost = Cost::default();
-        let mut open = vec![class];
-        while let Some(class) = open.pop() {
+        let mut count = 0;
+        while count < most
+            && let Some(class) = open.pop_front()
+        {
             self.users[class] -= 1;
             if self.users[class] == 0 {
                 let form = &self.forms.of[class][self.chosen[class]];
                 cost = cost.plus(form.cost);
                 open.extend(&form.inputs);
+                count += 1;
             }
         }
-        cost
+        (cost, open)
+    }
+
+    /// Gives up uses that were held back; the cost of what is no longer needed now.
+    fn release(&mut self, held: VecDeque<usize>) -> Cost {
+        self.drop_some(held, usize::MAX).0
     }
 
     /// Uses what the chosen constants are computed of.
@@ -118,9 +138,15 @@ impl<'a> Search<'a> {
     }
 
     fn drop_inputs(&mut self, class: usize) -> Cost {
+        self.drop_near(class, usize::MAX).0
+    }
+
+    /// As [`Search::drop_some`], of what the form of a class takes, its own cost counted.
+    fn drop_near(&mut self, class: usize, most: usize) -> (Cost, VecDeque<usize>) {
         let forms = self.forms;
         let form = &forms.of[class][self.chosen[class]];
-        form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(self.drop(input)))
+        let (cost, held) = self.drop_some(form.inputs.iter().copied().collect(), most);
+        (cost.plus(form.cost), held)
     }
 
     /// One pass over the classes that have a choice; whether anything changed.
@@ -142,7 +168,7 @@ impl<'a> Search<'a> {
         let before = self.chosen[class];
         let avoids =
             |form: usize| avoided.is_none_or(|avoided| !forms.of[class][form].inputs.contains(&avoided));
-        let saved = self.drop_inputs(class);
+        let (mut saved, held) = self.drop_near(class, NEAR);
         let mut best = avoids(before).then_some((saved, before));
         for form in (0..forms.of[class].len()).filter(|&form| form != before && avoids(form)) {
             if !self.is_usable(class, form) {
@@ -157,6 +183,7 @@ impl<'a> Search<'a> {
         }
         self.chosen[class] = best.map_or(before, |best| best.1);
         let paid = self.take_inputs(class);
+        saved = saved.plus(self.release(held));
         if self.chosen[class] != before {
             self.journal.push((class, before));
         }
@@ -166,9 +193,10 @@ impl<'a> Search<'a> {
     /// Takes back what is in the journal.
     pub(super) fn take_back(&mut self) {
         while let Some((class, before)) = self.journal.pop() {
-            self.drop_inputs(class);
+            let (_, held) = self.drop_near(class, NEAR);
             self.chosen[class] = before;
             self.take_inputs(class);
+            self.release(held);
         }
     }
 
