@@ -15,6 +15,9 @@ const UNSAID: i64 = 16;
 /// The elements of a tensor whose shape is not known.
 const UNKNOWN_ELEMENTS: u64 = 4096;
 
+/// Operators that read no more of their first input than they give.
+const PICKING: [&str; 4] = ["Gather", "GatherElements", "GatherND", "Slice"];
+
 /// What sizes are taken to be that differ from run to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guesses(FxHashMap<Arc<str>, i64>);
@@ -67,8 +70,13 @@ impl Guesses {
             facts.map(|fact| self.bytes(fact)).fold(0, u64::saturating_add)
         };
         let elements = given.first().map_or(0, |fact| self.elements(fact));
+        let written = bytes(&mut given.iter());
+        let read = match PICKING.contains(&&*egraph.analysis.tables.op(call.op).name) {
+            true => written.saturating_add(bytes(&mut inputs.iter().skip(1).copied())),
+            false => bytes(&mut inputs.iter().copied()),
+        };
         Amount {
-            bytes: bytes(&mut inputs.iter().copied()).saturating_add(bytes(&mut given.iter())),
+            bytes: read.saturating_add(written),
             elements,
             products: elements.saturating_mul(self.terms(egraph, call, &inputs)),
         }
