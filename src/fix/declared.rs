@@ -3,8 +3,9 @@
 use crate::diag::RuleId;
 use crate::diag::known::DECLARED_TYPE;
 use crate::edit::{Change, Editor, Known, Site};
-use crate::graph::{DeclaredDim, GraphId, TypeKind, ValueId};
+use crate::graph::{DeclaredDim, GraphId, Model, TypeKind, ValueId};
 use crate::infer;
+use crate::write::onnx::Encodable;
 
 /// Takes back what is declared of values and is not true of them any more: a mended graph has other types
 /// than it declared. The model's outputs get what is known of them now.
@@ -49,6 +50,19 @@ pub fn renew(editor: &mut Editor) {
     for graph in editor.model().graphs.ids().collect::<Vec<_>>() {
         outputs(editor, graph, &|_| true);
     }
+}
+
+/// Declares every type and shape that is inferred, where the file stays no larger than that of `source`: ONNX Runtime
+/// looks for those that it is not told each time it makes a session, which takes up to half of its time.
+pub fn tell(editor: &mut Editor, source: &Model) {
+    let facts = editor.know().facts.clone();
+    let mut told = editor.model().clone();
+    let is_news = infer::annotate(&mut told, &facts);
+    if !is_news || Encodable::new(&told).len() > Encodable::new(source).len() {
+        return;
+    }
+    let change = Change::new(DECLARED_TYPE, Site::Model, "what was inferred declared");
+    editor.declare(change, |model| infer::annotate(model, &facts));
 }
 
 /// Declares of some outputs of a graph what is known of them.

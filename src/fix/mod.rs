@@ -33,7 +33,7 @@ use self::rewrite::rewrite;
 use crate::diag::Finding;
 use crate::diag::known::{DECIDED_BRANCH, DECLARED_TYPE, RELABELLED_VERSION, UNSORTED_NODES};
 use crate::edit::{Change, Constants, Editor, Known, Site};
-use crate::extract::Target;
+use crate::extract::{Objective, Target};
 use crate::graph::{Id, Model, ValueId, scopes};
 use crate::infer;
 use crate::rules::registry::RuleSet;
@@ -74,6 +74,9 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let known = editor.know().facts.clone();
     let resolved = target::resolved(&source, options);
     let done = resolved.and_then(|options| passes(&mut editor, &options, rules, &mut report));
+    if done.is_ok() && options.optimize && options.pricing.objective == Objective::Latency {
+        declared::tell(&mut editor, &source);
+    }
     let looked_at = editor.looked_at();
     let refused =
         |report, findings| Outcome { model: source.clone(), report, findings, changed: false, looked_at };

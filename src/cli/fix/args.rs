@@ -131,7 +131,7 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
 
-    /// Write every inferred type and shape
+    /// Write every inferred type and shape; `--optimize-for latency` does where the file stays no larger than it came
     #[arg(long, help_heading = "Changes")]
     pub infer_shapes: bool,
 
