@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 
 use super::EGraph;
 use super::enode::{Call, ENode};
-use crate::graph::Node;
 use crate::graph::dim::Bounds;
-use crate::infer::Fact;
+use crate::graph::{Node, Tensor};
+use crate::infer::{Fact, Known};
 use crate::rules::datum::Datum;
 use crate::rules::host::Host;
 use crate::rules::rule::OpPat;
@@ -137,6 +137,13 @@ impl Host for ClassHost<'_, '_> {
 
     fn constant(&self, value: Id) -> Option<Datum> {
         Datum::from_array(self.fact(value).as_const()?)
+    }
+
+    fn weight(&self, value: Id) -> Option<&Tensor> {
+        match self.fact(value).as_tensor()?.value {
+            Known::Weight(id) => Some(self.egraph.analysis.tables.tensor(id)),
+            _ => None,
+        }
     }
 
     fn uses(&self, value: Id) -> usize {

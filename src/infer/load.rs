@@ -34,6 +34,16 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
     }
 }
 
+/// What every element of a tensor is, as a tensor without axes; `None` where they differ, or the file does not hold them.
+pub fn filling(tensor: &Tensor) -> Option<Array> {
+    let (elem, TensorData::Raw(raw)) = (tensor.elem()?, &tensor.data) else { return None };
+    let size = elem.bits()? / 8;
+    let (first, others) = raw.split_at_checked(size).filter(|_| size > 0)?;
+    let is_whole = tensor.len()?.checked_mul(size) == Some(raw.len());
+    let is_full = is_whole && others.chunks(size).all(|other| other == first);
+    is_full.then(|| Array::from_raw(elem, Vec::new(), first).ok())?
+}
+
 /// A tensor of these elements.
 pub fn tensor_of(array: &Array) -> Tensor {
     let dims = array.shape().iter().map(|&dim| dim as i64).collect();

@@ -45,7 +45,7 @@ pub use fact::{Fact, Known, TensorFact};
 pub use fault::{Expected, Fault};
 #[doc(hidden)]
 pub use load::attr;
-pub use load::{MAX_ELEMENTS, array, tensor_of};
+pub use load::{MAX_ELEMENTS, array, filling, tensor_of};
 pub use meet::Conflict;
 pub use shape::{Shape, Size};
 pub use weights::{is_at_hand, is_weight_arithmetic};

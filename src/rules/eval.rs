@@ -5,7 +5,7 @@
 
 use crate::graph::dim::Dim;
 use crate::graph::origin;
-use crate::infer::Fact;
+use crate::infer::{self, Fact};
 
 use super::arith;
 use super::compare::Comparison;
@@ -171,6 +171,7 @@ impl<'a, H: Host> Env<'a, H> {
                 Datum::Bool(fact.is_const() && maker.is_none_or(|node| node.is("Constant")))
             }
             Func::Const => self.constant(value)?,
+            Func::Filling => self.filling(value)?,
             Func::Scalar => self.scalar(value)?,
             Func::Elements => dims(&fact.as_ints()?)?,
             Func::AtLeast => {
@@ -260,6 +261,16 @@ impl<'a, H: Host> Env<'a, H> {
             Item::Old(value) => self.host.constant(value),
             Item::New(_) => Datum::from_array(self.fact(value).as_const()?),
         }
+    }
+
+    fn filling(&mut self, value: Item<H::Value>) -> Option<Datum> {
+        let known = match (self.constant(value), value) {
+            (None, Item::Old(old)) => Datum::from_array(&infer::filling(self.host.weight(old)?)?)?,
+            (known, _) => known?,
+        };
+        let Datum::List(items) = known else { return None };
+        let first = items.first()?;
+        items.iter().all(|item| item == first).then(|| first.clone())
     }
 
     fn scalar(&mut self, value: Item<H::Value>) -> Option<Datum> {

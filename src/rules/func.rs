@@ -66,6 +66,8 @@ functions! {
     IsStored "is_stored" (Value) from host;
     /// Its elements in row-major order, where they are known and few.
     Const "const" (Value) from host;
+    /// What every element is, where they are all the same: of weights of any size, too.
+    Filling "filling" (Value) from host;
     /// Its only element, where it is known and the value has just one.
     Scalar "scalar" (Value) from host;
     /// Its elements as integers that may be symbolic: of shape computations.

@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use crate::graph::Node;
 use crate::graph::dim::Bounds;
+use crate::graph::{Node, Tensor};
 use crate::infer::Fact;
 use crate::schema::Schema;
 
@@ -47,6 +47,9 @@ pub trait Host {
 
     /// The elements of a value that is constant and small.
     fn constant(&self, value: Self::Value) -> Option<Datum>;
+
+    /// The tensor that a value is which is constant and large.
+    fn weight(&self, value: Self::Value) -> Option<&Tensor>;
 
     /// How many inputs of nodes take it, plus one for each output of the graph that it is.
     fn uses(&self, value: Self::Value) -> usize;

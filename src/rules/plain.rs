@@ -7,8 +7,8 @@ use super::host::Host;
 use super::rule::OpPat;
 use crate::graph::dim::Bounds;
 use crate::graph::uses::Uses;
-use crate::graph::{Def, GraphId, Model, Node, NodeId, ValueId};
-use crate::infer::{self, Fact, Facts};
+use crate::graph::{Def, GraphId, Model, Node, NodeId, Tensor, ValueId};
+use crate::infer::{self, Fact, Facts, Known};
 use crate::schema::{self, Schema, aten};
 
 /// One graph of a model, with its nodes sorted by operator.
@@ -90,6 +90,13 @@ impl Host for PlainHost<'_> {
 
     fn constant(&self, value: ValueId) -> Option<Datum> {
         Datum::from_array(self.facts[value].as_const()?)
+    }
+
+    fn weight(&self, value: ValueId) -> Option<&Tensor> {
+        match self.facts[value].as_tensor()?.value {
+            Known::Weight(id) => Some(&self.model.tensors[id]),
+            _ => None,
+        }
     }
 
     fn uses(&self, value: ValueId) -> usize {

@@ -263,3 +263,50 @@ fn time_is_counted_at_the_sizes_that_are_guessed() {
     );
     assert!(is_first(&written(&["--optimize-for", "latency", "--guess", "N=100000"]), "MatMul"));
 }
+
+/// For time, what is inferred is declared, but no file grows by that.
+#[test]
+fn types_are_declared_for_time_where_the_file_does_not_grow() {
+    let text = |nodes: &str| {
+        format!(
+            "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[N,4] x) => (float[N,4] y) {{ {nodes} }}\n"
+        )
+    };
+    let longer = "a_long_name = Identity (x)  r = Relu (a_long_name)  s = Exp (r)  another_long_name = Identity (s)  \
+                  y = Tanh (another_long_name)";
+    let files = [("longer.onnxtxt", text(longer)), ("least.onnxtxt", text("r = Relu (x)  y = Exp (r)"))];
+    let sandbox = Sandbox::new(&files.each_ref().map(|(name, text)| (*name, text.as_str())));
+    let declares = |name: &str, more: &[&str]| {
+        let arguments = [&[name, "-o", "out.onnxtxt"], more].concat();
+        check(&sandbox.fix(&arguments), 0, "");
+        String::from_utf8_lossy(&sandbox.read("out.onnxtxt")).contains("float[N,4] r")
+    };
+    let latency = ["--optimize-for", "latency"];
+    assert!(declares("longer.onnxtxt", &latency));
+    assert!(!declares("longer.onnxtxt", &[]));
+    assert!(!declares("longer.onnxtxt", &["--optimize-for", "latency", "--no-optimize"]));
+    assert!(!declares("least.onnxtxt", &latency));
+}
+
+/// Zeros and ones are seen in weights that are too large for rules to look into.
+#[test]
+fn weights_that_are_all_zeros_or_ones_are_left_out() {
+    let weight = |first: &str, other: &str| format!("{{{first}{}}}", format!(", {other}").repeat(1599));
+    let text = |first: &str| {
+        let weights =
+            format!("float[40,40] a = {}, float[40,40] b = {}", weight(first, "0"), weight("1", "1"));
+        let nodes = "t = Add (x, a)  u = Mul (t, b)  y = Relu (u)";
+        format!(
+            "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[40,40] x) => (float[40,40] y) <{weights}> {{ {nodes} }}\n"
+        )
+    };
+    let sandbox = Sandbox::new(&[("all.onnxtxt", &text("0")), ("but-one.onnxtxt", &text("2"))]);
+    let left = |name: &str| {
+        check(&sandbox.fix(&[name, "-o", "out.onnxtxt"]), 0, "");
+        String::from_utf8_lossy(&sandbox.read("out.onnxtxt")).into_owned()
+    };
+    let all = left("all.onnxtxt");
+    assert!(!all.contains("Add") && !all.contains("Mul"), "{all}");
+    let but_one = left("but-one.onnxtxt");
+    assert!(but_one.contains("Add") && !but_one.contains("Mul"));
+}
