@@ -28,7 +28,7 @@ CHECKS = {
 }
 
 # Run only where they are named: they install or take much.
-ON_DEMAND = {"peers": "peers", "float16": "float16"}
+ON_DEMAND = {"peers": "peers", "peer-cases": "peer_cases", "latency": "latency", "float16": "float16"}
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,9 @@ class Options:
     verbose: bool
     jobs: int
     floors: Floors
-    # Of `peers` and `float16`: folders of further models, and further arguments of onnx-fix.
+    # Of the checks on demand: folders of further models, whether only those, and further arguments of onnx-fix.
     models: tuple[Path, ...] = ()
+    only_models: bool = False
     fix_arguments: tuple[str, ...] = ()
 
     def listed(self, lines: list[str], first: int = 10) -> str:
@@ -58,9 +59,10 @@ def main() -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="list every failure and refusal")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each core)")
     parser.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER",
-                        help="of peers and float16: a folder of further models; may be given more than once")
+                        help="of peers, latency and float16: a folder of further models; may be given more than once")
+    parser.add_argument("--only-models", action="store_true", help="of peers and latency: those of --models alone")
     parser.add_argument("--fix-argument", action="append", default=[], metavar="ARGUMENT",
-                        help="of peers and float16: an argument for onnx-fix, as in --fix-argument=--no-optimize")
+                        help="of peers, latency and float16: an argument for onnx-fix, as in --fix-argument=--no-optimize")
     arguments = parser.parse_args()
     modules = {**CHECKS, **ON_DEMAND}
     if unknown := set(arguments.checks) - set(modules):
@@ -72,7 +74,7 @@ def main() -> int:
         print(f"=== {name}", flush=True)
         floors = Floors(name, sample=arguments.sample)
         options = Options(arguments.sample, arguments.verbose, arguments.jobs, floors, tuple(arguments.models),
-                          tuple(arguments.fix_argument))
+                          arguments.only_models, tuple(arguments.fix_argument))
         try:
             passed = importlib.import_module(f"conformance.{modules[name]}").run(options) & floors.all_held()
         except tools.NotBuilt as missing:

@@ -84,6 +84,14 @@ def exports() -> list[RealModel]:
     return [_real(path) for path in sorted((tools.ROOT / "tests/models/torch-exports").glob("*.onnx"))]
 
 
+def chosen(options) -> list[RealModel]:
+    """Those that a check on demand is about: the real ones that run, and those of the folders that were named."""
+    found = [] if options.only_models else [model for model in collect() if model.runs]
+    for folder in options.models:
+        found += of_folder(folder)
+    return found
+
+
 def _real(path: Path) -> RealModel:
     name = _name(path)
     return RealModel(name, path, tuple(SHAPES.get(name, [{}])))

@@ -44,9 +44,7 @@ class Row:
 def run(options) -> bool:
     fix = tools.binary("onnx-fix")
     peer_tools.python()
-    chosen = [model for model in models.collect() if model.runs]
-    for folder in options.models:
-        chosen += models.of_folder(folder)
+    chosen = models.chosen(options)
     arguments = options.fix_arguments
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
         measured = [_measure(fix, arguments, model, Path(scratch) / f"{at}.onnx") for at, model in enumerate(chosen)]
@@ -73,27 +71,26 @@ def _judge(item) -> Row:
     sizes = {"original": model.path.stat().st_size}
     for tool, result in results.items():
         costs[tool] = (result.cpu_seconds, result.peak_bytes)
-        fault = result.failure or _kept(result.path, lambda path=result.path: _fault(model, original, path), tool == OURS)
-        if fault:
-            faults[tool] = fault
+        why = result.failure or fault(model, original, result.path, is_kept=tool != OURS)
+        if why:
+            faults[tool] = why
         else:
             left[tool] = operators(onnx.load(result.path))
             sizes[tool] = result.path.stat().st_size
     return Row(model.name, operators(original), left, faults, costs, sizes)
 
 
-def _kept(path: Path, judge, is_ours: bool) -> str:
+def fault(model, original: onnx.ModelProto, path: Path, *, is_kept: bool) -> str:
+    """Why a result does not count; nothing where it does. What is said of a result that is kept is kept beside it."""
+    if not is_kept:
+        return _fault(model, original, path)
     said = path.with_name("fault.txt")
-    if is_ours or not said.exists():
-        fault = judge()
-        if is_ours:
-            return fault
-        said.write_text(fault)
+    if not said.exists():
+        said.write_text(_fault(model, original, path))
     return said.read_text()
 
 
 def _fault(model, original: onnx.ModelProto, path: Path) -> str:
-    """Why a result does not count; nothing where it does."""
     result = onnx.load(path)
     foreign = {node.domain for node in nodes(result)} - {node.domain for node in nodes(original)} - {"", "ai.onnx"}
     if foreign:
@@ -155,8 +152,8 @@ def _verdict(rows, died, options) -> bool:
         counted = [row for row in rows if tool in row.left]
         summary.append((
             tool, f"{len(counted)} of {len(rows)}",
-            f"{_mean(row.left[tool].total() / max(1, row.original.total()) for row in counted):.3f}",
-            f"{_mean(row.bytes[tool] / row.bytes['original'] for row in counted):.3f}",
+            f"{mean(row.left[tool].total() / max(1, row.original.total()) for row in counted):.3f}",
+            f"{mean(row.bytes[tool] / row.bytes['original'] for row in counted):.3f}",
             f"{1000 * _median(row.costs[tool][0] for row in rows):.0f}",
             f"{_median(row.costs[tool][1] for row in rows) / 1e6:.0f}",
         ))
@@ -187,7 +184,8 @@ def _is_grown(row: Row) -> bool:
     return row.bytes[OURS] > 1.02 * row.bytes["original"] + 1024
 
 
-def _mean(shares) -> float:
+def mean(shares) -> float:
+    """The geometric mean."""
     shares = list(shares)
     return math.exp(sum(map(math.log, shares)) / len(shares)) if shares and all(shares) else math.nan
 
