@@ -34,7 +34,8 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
     }
 }
 
-/// What every element of a tensor is, as a tensor without axes; `None` where they differ, or the file does not hold them.
+/// What every element of a tensor is, as a tensor without axes; `None` where they differ, or the file does not hold
+/// them as bytes.
 pub fn filling(tensor: &Tensor) -> Option<Array> {
     let (elem, TensorData::Raw(raw)) = (tensor.elem()?, &tensor.data) else { return None };
     let size = elem.bits()? / 8;

@@ -287,26 +287,3 @@ fn types_are_declared_for_time_where_the_file_does_not_grow() {
     assert!(!declares("longer.onnxtxt", &["--optimize-for", "latency", "--no-optimize"]));
     assert!(!declares("least.onnxtxt", &latency));
 }
-
-/// Zeros and ones are seen in weights that are too large for rules to look into.
-#[test]
-fn weights_that_are_all_zeros_or_ones_are_left_out() {
-    let weight = |first: &str, other: &str| format!("{{{first}{}}}", format!(", {other}").repeat(1599));
-    let text = |first: &str| {
-        let weights =
-            format!("float[40,40] a = {}, float[40,40] b = {}", weight(first, "0"), weight("1", "1"));
-        let nodes = "t = Add (x, a)  u = Mul (t, b)  y = Relu (u)";
-        format!(
-            "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[40,40] x) => (float[40,40] y) <{weights}> {{ {nodes} }}\n"
-        )
-    };
-    let sandbox = Sandbox::new(&[("all.onnxtxt", &text("0")), ("but-one.onnxtxt", &text("2"))]);
-    let left = |name: &str| {
-        check(&sandbox.fix(&[name, "-o", "out.onnxtxt"]), 0, "");
-        String::from_utf8_lossy(&sandbox.read("out.onnxtxt")).into_owned()
-    };
-    let all = left("all.onnxtxt");
-    assert!(!all.contains("Add") && !all.contains("Mul"), "{all}");
-    let but_one = left("but-one.onnxtxt");
-    assert!(but_one.contains("Add") && !but_one.contains("Mul"));
-}
