@@ -145,3 +145,6 @@ impl<'a> Suspects<'a> {
 fn class_name(line: &str) -> Option<&str> {
     line.strip_prefix("class ")?.split(['(', ':', ' ']).next()
 }
+
+#[cfg(test)]
+mod tests;

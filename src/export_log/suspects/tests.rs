@@ -1,0 +1,106 @@
+//! Logs whose exceptions name no line of the model, beside the sources of the script that ran the export.
+
+use super::*;
+
+const SCRIPT: &str = "import torch\nfrom net.model import Net\n\ntorch.export.export(Net(), (x,))\n";
+const FIXES: &str = "        return x.reshape(4, 12)\n";
+const CALLS: &str = "        return torch.special.bessel_j0(x)\n";
+
+/// What torch.export says of a size that the code fixed, raised from line 4 of `run.py`.
+fn violated(called: &str) -> String {
+    let message = "Constraints violated (L['x'].size()[0])!\n  - You marked L['x'].size()[0] as dynamic but \
+                   your code specialized it to be a constant (4).";
+    raised(called, &format!("torch._dynamo.exc.UserError: {message}"))
+}
+
+fn unsupported(operator: &str) -> String {
+    let message = format!("Exporting the operator '{operator}' to ONNX opset version 17 is not supported");
+    raised(
+        "torch.export.export(Net(), (x,))",
+        &format!("torch.onnx.errors.UnsupportedOperatorError: {message}"),
+    )
+}
+
+fn raised(called: &str, error: &str) -> String {
+    format!(
+        "Traceback (most recent call last):\n  File \"/app/run.py\", line 4, in <module>\n    {called}\n  File \
+         \"/venv/lib/python3.11/site-packages/torch/export/__init__.py\", line 5, in export\n    raise e\n{error}\n"
+    )
+}
+
+fn module(class: &str, body: &str) -> String {
+    format!("class {class}(nn.Module):\n    def forward(self, x):\n{body}")
+}
+
+/// The `file:line` that is blamed in a log of this name, by the files of a folder that stands for `/app`.
+fn blamed(name: &str, log: &str, files: &[(&str, &str)]) -> Option<String> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (file, text) in files {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().expect("a file's folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    let map = vec![("/app".to_owned(), folder.path().to_str().expect("a UTF-8 path").to_owned())];
+    let found = super::super::remarks(log, name, &SourceFiles::new(map, vec![]));
+    let places = found.iter().map(|remark| remark.place.as_ref());
+    let place = places.last().expect("a remark")?;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(!found[0].certain, "a line that was looked for may be another");
+    assert!(place.code.is_some(), "the line is shown");
+    Some(format!("{}:{}", place.file, place.line))
+}
+
+const EXPORTED: &str = "torch.export.export(Net(), (x,))";
+
+#[test]
+fn a_line_in_a_file_that_the_script_imports() {
+    let model = module("Net", FIXES);
+    let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
+    assert_eq!(blamed("export.log", &violated(EXPORTED), &files).as_deref(), Some("/app/net/model.py:3"));
+}
+
+#[test]
+fn a_script_that_changed_since_is_not_read() {
+    let model = module("Net", FIXES);
+    let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
+    assert_eq!(blamed("export.log", &violated("torch.export.export(Other(), (x,))"), &files), None);
+    assert_eq!(blamed("export.log", &violated(EXPORTED), &files[1..]), None);
+}
+
+#[test]
+fn of_several_models_the_one_that_the_log_is_named_after() {
+    let other = module("Other", "        return x\n");
+    let model = format!("{other}{}", module("Net", FIXES));
+    let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
+    let log = violated(EXPORTED);
+    assert_eq!(blamed("logs/net.pt2.log", &log, &files).as_deref(), Some("/app/net/model.py:6"));
+    // Any of them may have been exported: that one of them fixes a size is no evidence.
+    assert_eq!(blamed("export.log", &log, &files), None);
+    // The one that was exported fixes nothing that is seen.
+    assert_eq!(blamed("other.log", &log, &files), None);
+}
+
+#[test]
+fn lines_that_are_as_likely_are_none() {
+    let model = module("Net", &format!("        a = x.view(4, 12)\n{FIXES}"));
+    let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
+    assert_eq!(blamed("export.log", &violated(EXPORTED), &files), None);
+    // The class is known; that its first line stands for both is all that is not.
+    assert_eq!(blamed("Net.log", &violated(EXPORTED), &files).as_deref(), Some("/app/net/model.py:3"));
+    let likelier = module("Net", &format!("        a = torch.ones(4, 12)\n{FIXES}"));
+    let files = [("run.py", SCRIPT), ("net/model.py", likelier.as_str())];
+    assert_eq!(blamed("export.log", &violated(EXPORTED), &files).as_deref(), Some("/app/net/model.py:4"));
+}
+
+#[test]
+fn an_operator_that_only_one_model_calls() {
+    let model = format!("{}{}", module("Other", "        return x\n"), module("Net", CALLS));
+    let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
+    let log = unsupported("aten::special_bessel_j0");
+    assert_eq!(blamed("export.log", &log, &files).as_deref(), Some("/app/net/model.py:6"));
+    let model = format!("{}{}", module("Other", CALLS), module("Net", CALLS));
+    let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
+    assert_eq!(blamed("export.log", &log, &files), None);
+    assert_eq!(blamed("net.log", &log, &files).as_deref(), Some("/app/net/model.py:6"));
+    assert_eq!(blamed("net.log", &unsupported("aten::relu"), &files), None);
+}
