@@ -204,8 +204,8 @@ class VoxelsCounted(nn.Module):
 
     def forward(self, points):
         cell = ((points[:, 0] + 2).clamp(0, 3.99)).long()
-        counts = torch.zeros(self.cells).index_add(0, cell, torch.ones_like(points[:, 0]))
-        sums = torch.zeros(self.cells, 3).index_add(0, cell, points)
+        counts = torch.zeros(self.cells).index_add(0, cell, torch.ones_like(points[:, 0]))  # PITFALL: lost-duplicates, in no source
+        sums = torch.zeros(self.cells, 3).index_add(0, cell, points)  # PITFALL: lost-duplicates, in no source
         return sums / counts.clamp(min=1)[:, None]
 
 
@@ -214,7 +214,7 @@ class VoxelsCounted(nn.Module):
 class SumsOfGroups(nn.Module):
     def forward(self, x, group):
         count = int(group.max()) + 1  # PITFALL: item-baked
-        return torch.zeros(count, 3).index_add(0, group, x)
+        return torch.zeros(count, 3).index_add(0, group, x)  # PITFALL: lost-duplicates, in no source
 
 
 @case(r(5, 3), torch.tensor([[0, 1, 2], [1, 2, 4]]), dynamic={0: {0: "nodes"}, 1: {1: "edges"}},
@@ -227,7 +227,7 @@ class MessagesPassed(nn.Module):
     def forward(self, x, edges):
         start, end = edges
         message = self.linear(torch.cat([x[start], x[end]], 1)).relu()
-        return torch.zeros_like(x).index_add(0, end, message) + x
+        return torch.zeros_like(x).index_add(0, end, message) + x  # PITFALL: lost-duplicates, in no source
 
 
 @case(r(5, 3), torch.tensor([[0, 1, 2], [1, 2, 4]]), dynamic={0: {0: "nodes"}, 1: {1: "edges"}},

@@ -4,7 +4,7 @@ mod alias;
 mod baked;
 mod conflict;
 mod demand;
-mod free;
+pub mod free;
 mod halves;
 mod one_hot;
 mod parts;

@@ -1,0 +1,153 @@
+//! IDX007: sums into places, of which the last addend is all that stays.
+//!
+//! PyTorch's tracing exporter says `index_add`, `scatter_add` below opset 16, and `index_put(accumulate=True)` as a
+//! write to zeros that is added: `x + scatter(zeros, index, values)`. Of values that go to one place, the write keeps
+//! one; PyTorch adds them all.
+
+use super::Detector;
+use super::super::export::free::FreeSizes;
+use crate::diag::known::LOST_DUPLICATES;
+use crate::diag::{Finding, Level, Sink};
+use crate::graph::dim::{Answer, Dim, Symbol};
+use crate::graph::{Node, NodeId, Tensor, ValueId};
+use crate::infer::{Fact, Size};
+use crate::lint::LintContext;
+use crate::lint::locate::Part;
+
+pub const DETECTOR: Detector = Detector { rules: &[LOST_DUPLICATES], run };
+
+/// What is written in Python where values that meet are added.
+const ADDS: [&str; 4] = ["index_add", "scatter_add", "accumulate=True", "accumulate = True"];
+
+/// Sizes that are tried for what is written, the least first, and one for the places where those are free, too.
+const MANY: [i64; 4] = [8, 100, 1_000, 65_536];
+const FEW: i64 = 3;
+
+/// Why two values may go to one place.
+enum Met {
+    /// A constant index says so.
+    Always,
+    /// More values than places, at sizes that the interface allows.
+    Crowded(String),
+}
+
+fn lost(cx: &LintContext, add: NodeId, scatter: NodeId, met: &Met) -> Finding {
+    let because = match met {
+        Met::Always => "its constant index names one place twice".to_owned(),
+        Met::Crowded(sizes) => format!("at {sizes} there are more of them than places"),
+    };
+    let message =
+        format!("of the values that `{}` writes to one place, one is kept and added", cx.node_name(scatter));
+    let finding = cx.at_node(LOST_DUPLICATES, scatter, Part::Input(1), message).label(because);
+    let finding = finding
+        .related(cx.places.node(add, Part::Whole), "added here, as PyTorch adds each of them")
+        .help("export with dynamo=True, or scatter_add at opset 16 or later, which become a sum over all that meet");
+    // A write that somebody wanted looks the same: only the line tells that all were to be added.
+    let code = finding.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");
+    let level = if ADDS.iter().any(|call| code.contains(call)) { finding.level } else { Level::Info };
+    Finding { level, ..finding }
+}
+
+fn run(cx: &LintContext, sink: &mut Sink) {
+    for (id, node) in cx.nodes().filter(|(_, node)| node.is("Add")) {
+        let scatter = node.inputs.iter().flatten().find_map(|&input| written(cx, input));
+        let met = scatter.and_then(|scatter| Some((scatter, met(cx, &cx.model.nodes[scatter])?)));
+        sink.extend(met.map(|(scatter, met)| lost(cx, id, scatter, &met)));
+    }
+}
+
+/// The node that writes `value` to zeros, where nothing else reads it.
+fn written(cx: &LintContext, value: ValueId) -> Option<NodeId> {
+    let (id, _) = cx.model.producer(value)?;
+    let node = &cx.model.nodes[id];
+    let is_write = node.is("ScatterElements") || node.is("ScatterND") || node.is("Scatter");
+    let replaces = node.attr("reduction").is_none();
+    let alone = cx.uses.of(value).len() == 1;
+    (is_write && replaces && alone && is_zeros(cx, node.input(0)?)).then_some(id)
+}
+
+fn is_zeros(cx: &LintContext, value: ValueId) -> bool {
+    let all_zero = |fact: &Fact| {
+        fact.as_const().and_then(|array| array.f64s().ok()).is_some_and(|all| all.iter().all(|one| *one == 0.0))
+    };
+    if all_zero(&cx.facts[value]) {
+        return true;
+    }
+    let maker = cx.model.producer(value).map(|(maker, _)| &cx.model.nodes[maker]);
+    maker.is_some_and(|node| {
+        let filled = node.attr("value").and_then(|value| value.as_tensor());
+        let is_zero = filled.is_none_or(|tensor| holds_zero(&cx.model.tensors[tensor]));
+        node.is("ConstantOfShape") && is_zero
+    })
+}
+
+fn holds_zero(tensor: &Tensor) -> bool {
+    tensor.small_floats(1).is_some_and(|all| all == [0.0]) || tensor.small_ints(1).is_some_and(|all| all == [0])
+}
+
+/// Whether two values of a write are sure to meet.
+fn met(cx: &LintContext, node: &Node) -> Option<Met> {
+    let (data, index) = (cx.input(node, 0)?.dims()?, cx.input(node, 1)?);
+    let sizes = index.dims()?;
+    let (values, places) = if node.is("ScatterND") {
+        let (depth, lead) = sizes.split_last()?;
+        let depth = usize::try_from(depth.as_ref()?.as_const()?).ok()?;
+        (product(lead)?, product(data.get(..depth)?)?)
+    } else {
+        let axis = node.attr("axis").and_then(|axis| axis.as_int()).unwrap_or(0);
+        let axis = if axis < 0 { axis + i64::try_from(data.len()).ok()? } else { axis };
+        let axis = usize::try_from(axis).ok()?;
+        let written = sizes.get(axis)?.clone().or_else(|| before_expand(cx, node, sizes.len(), axis));
+        (written?, data.get(axis)?.clone()?)
+    };
+    if let Some(repeats) = repeats(index, sizes.len()) {
+        return repeats.then_some(Met::Always);
+    }
+    if places.at_least(&values, &cx.facts.bounds) == Answer::Always {
+        return None;
+    }
+    crowded(cx, &values, &places).map(Met::Crowded)
+}
+
+/// The size of an axis of the index before it was expanded: that of the index itself, unless it is 1.
+fn before_expand(cx: &LintContext, scatter: &Node, rank: usize, axis: usize) -> Option<Dim> {
+    let (maker, _) = cx.model.producer(scatter.input(1)?)?;
+    let expand = Some(&cx.model.nodes[maker]).filter(|node| node.is("Expand"))?;
+    let sizes = cx.input(expand, 0)?.dims().filter(|sizes| sizes.len() == rank)?;
+    sizes[axis].clone().filter(|size| size.as_const().is_none())
+}
+
+fn product(sizes: &[Size]) -> Option<Dim> {
+    sizes.iter().try_fold(Dim::known(1), |all, size| all.mul(size.as_ref()?.clone()))
+}
+
+/// Whether a constant index of one axis names a place twice; `None` of what is not known.
+fn repeats(index: &Fact, rank: usize) -> Option<bool> {
+    let all: Option<Vec<i64>> =
+        index.as_ints()?.iter().map(|one| one.as_ref().and_then(Dim::as_const)).collect();
+    let mut all = all.filter(|_| rank == 1)?;
+    all.sort_unstable();
+    Some(all.windows(2).any(|pair| pair[0] == pair[1]))
+}
+
+/// Sizes of the inputs' axes at which there are more values than places.
+fn crowded(cx: &LintContext, values: &Dim, places: &Dim) -> Option<String> {
+    let free = FreeSizes::new(cx.model, cx.facts);
+    if !free.covers(values) || !free.covers(places) {
+        return None;
+    }
+    let symbols = || {
+        let others = places.symbols().filter(|symbol| !values.contains(symbol));
+        values.symbols().chain(others)
+    };
+    MANY.into_iter().find_map(|many| {
+        let size = |symbol: &Symbol| {
+            let size = if places.contains(symbol) { FEW } else { many };
+            cx.facts.bounds.of(symbol).contains(size).then_some(size)
+        };
+        let are_more = values.eval(&size)? > places.eval(&size)?;
+        let sizes: Option<Vec<String>> =
+            symbols().map(|symbol| Some(format!("{symbol} = {}", size(symbol)?))).collect();
+        sizes.filter(|sizes| are_more && !sizes.is_empty()).map(|sizes| sizes.join(", "))
+    })
+}
