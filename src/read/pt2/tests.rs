@@ -93,6 +93,36 @@ fn early_archives_have_another_layout() {
     assert_eq!((trace.map(|trace| trace.nodes.len()), findings), (Some(3), vec![]));
 }
 
+/// `{"offset": tensor([1.5])}`, as `torch.save` writes it.
+const DICTIONARY: &[u8] = b"\x80\x02}X\x06\x00\x00\x00offsetctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storage\
+    ctorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x01tQK\x00K\x01\x85K\x01\x85\x89ccollections\n\
+    OrderedDict\n)RtRs.";
+
+#[test]
+fn early_archives_have_dictionaries_of_tensors() {
+    let named = r#"{"buffer": {"arg": {"name": "b_offset"}, "buffer_name": "offset"}}"#;
+    let json = PROGRAM.replace(r#"{"buffer": {}}"#, named);
+    let saved = archive(&[("archive/data.pkl", DICTIONARY), ("archive/data/0", &1.5f32.to_le_bytes())]);
+    for entry in ["serialized_state_dict.pt", "serialized_constants.pt"] {
+        let whole = archive(&[("serialized_exported_program.json", json.as_bytes()), (entry, &saved)]);
+        let (program, findings) = exported(&whole.into(), Copies::LeftOut);
+        assert_eq!(findings, []);
+        let weights = program.expect("a program").weights;
+        assert_eq!(weights["b_offset"].small_floats(4), Some(vec![1.5]));
+    }
+    let cut = archive(&[
+        ("serialized_exported_program.json", json.as_bytes()),
+        ("serialized_state_dict.pt", b"PK"),
+    ]);
+    let (program, findings) = exported(&cut.into(), Copies::Made);
+    assert!(program.is_none());
+    assert!(
+        findings[0].message.contains("`serialized_state_dict.pt` cannot be read"),
+        "{}",
+        findings[0].message
+    );
+}
+
 fn check_unreadable(bytes: &[u8], reason: &str) {
     let (trace, findings) = read(bytes);
     assert!(trace.is_none());

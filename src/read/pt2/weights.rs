@@ -2,6 +2,8 @@
 //!
 //! Each is an entry of its own, its elements as they lay in memory. What is stored is a slice of the file; what is
 //! deflated is inflated to the length that its type and shape say, and no further.
+//!
+//! PyTorch up to 2.6 has two entries for all of them: what `torch.save` writes of a dictionary, an archive itself.
 
 use std::io::Cursor;
 
@@ -14,6 +16,7 @@ use super::Copies;
 use super::meta::elem;
 use super::schema::{Payload, Payloads, Signature, TensorMeta};
 use crate::graph::{Tensor, TensorData};
+use crate::read::state::{self, State};
 use crate::read::storage::{Layout, entry};
 use crate::read::zipped::{inflate, names, open};
 
@@ -23,6 +26,9 @@ const MAX_CONFIG: u64 = 64 << 20;
 /// A tensor of no more bytes is copied whoever asks: it may be a number that the graph depends on.
 const MAX_SMALL: usize = 4096;
 
+/// Dictionaries of tensors, as PyTorch up to 2.6 calls them.
+const DICTIONARIES: [&str; 2] = ["serialized_state_dict.pt", "serialized_constants.pt"];
+
 /// The tensors of an archive, by what the signature calls them.
 pub struct Weights {
     bytes: Bytes,
@@ -30,13 +36,20 @@ pub struct Weights {
     copies: Copies,
     /// With the folder that the entry is in.
     payloads: FxHashMap<String, (String, Payload)>,
+    /// Those of dictionaries.
+    saved: State,
 }
 
 impl Weights {
     pub fn of(bytes: &Bytes, copies: Copies) -> Result<Weights, String> {
         let mut archive = open(bytes.clone())?;
         let mut payloads = FxHashMap::default();
+        let mut saved = State::default();
         for name in names(&archive) {
+            if DICTIONARIES.iter().any(|dictionary| name.ends_with(dictionary)) {
+                let tensors = dictionary(bytes, &mut archive, &name);
+                saved.extend(tensors.map_err(|why| format!("`{name}` cannot be read: {why}"))?);
+            }
             let Some((folder, file)) = name.rsplit_once('/') else { continue };
             if file.ends_with("_config.json")
                 && (folder.ends_with("/weights") || folder.ends_with("/constants"))
@@ -55,7 +68,7 @@ impl Weights {
         {
             return Err("its tensors are big-endian".to_owned());
         }
-        Ok(Weights { bytes: bytes.clone(), archive, copies, payloads })
+        Ok(Weights { bytes: bytes.clone(), archive, copies, payloads, saved })
     }
 
     /// The tensors that were lifted into inputs, by the names of those.
@@ -81,7 +94,7 @@ impl Weights {
 
     fn tensor(&mut self, name: &str) -> Result<Tensor, String> {
         let Some((folder, payload)) = self.payloads.get(name) else {
-            return Err("is not in the archive".to_owned());
+            return self.saved.get(name).cloned().ok_or_else(|| "is not in the archive".to_owned());
         };
         let Some(meta) = payload.tensor_meta.as_ref().filter(|_| !payload.use_pickle) else {
             return Err("is pickled, which may run anything and is not read".to_owned());
@@ -102,6 +115,13 @@ impl Weights {
         let entry = entry.map_err(|error| format!("cannot be read from `{path}` ({error})"))?;
         Ok(entry.compression() != CompressionMethod::Stored || !layout.is_plain())
     }
+}
+
+/// The tensors of an entry that is an archive itself.
+fn dictionary(bytes: &Bytes, archive: &mut ZipArchive<Cursor<Bytes>>, name: &str) -> Result<State, String> {
+    let size = archive.by_name(name).map_err(|error| error.to_string())?.size();
+    let size = usize::try_from(size).map_err(|_| "it is too large".to_owned())?;
+    state::read(&entry(bytes, archive, name, size)?)
 }
 
 /// Where the elements of a tensor lie, as an archive says it.

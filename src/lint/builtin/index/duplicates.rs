@@ -4,8 +4,8 @@
 //! write to zeros that is added: `x + scatter(zeros, index, values)`. Of values that go to one place, the write keeps
 //! one; PyTorch adds them all.
 
-use super::Detector;
 use super::super::export::free::FreeSizes;
+use super::Detector;
 use crate::diag::known::LOST_DUPLICATES;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::{Answer, Dim, Symbol};
@@ -68,7 +68,9 @@ fn written(cx: &LintContext, value: ValueId) -> Option<NodeId> {
 
 fn is_zeros(cx: &LintContext, value: ValueId) -> bool {
     let all_zero = |fact: &Fact| {
-        fact.as_const().and_then(|array| array.f64s().ok()).is_some_and(|all| all.iter().all(|one| *one == 0.0))
+        fact.as_const()
+            .and_then(|array| array.f64s().ok())
+            .is_some_and(|all| all.iter().all(|one| *one == 0.0))
     };
     if all_zero(&cx.facts[value]) {
         return true;
@@ -82,7 +84,8 @@ fn is_zeros(cx: &LintContext, value: ValueId) -> bool {
 }
 
 fn holds_zero(tensor: &Tensor) -> bool {
-    tensor.small_floats(1).is_some_and(|all| all == [0.0]) || tensor.small_ints(1).is_some_and(|all| all == [0])
+    tensor.small_floats(1).is_some_and(|all| all == [0.0])
+        || tensor.small_ints(1).is_some_and(|all| all == [0])
 }
 
 /// Whether two values of a write are sure to meet.

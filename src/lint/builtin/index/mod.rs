@@ -8,4 +8,5 @@ mod range;
 
 use super::Detector;
 
-pub const DETECTORS: &[Detector] = &[linear::DETECTOR, range::DETECTOR, mask::DETECTOR, put::DETECTOR, duplicates::DETECTOR];
+pub const DETECTORS: &[Detector] =
+    &[linear::DETECTOR, range::DETECTOR, mask::DETECTOR, put::DETECTOR, duplicates::DETECTOR];
