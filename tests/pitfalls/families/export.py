@@ -1,6 +1,7 @@
 """Exports the modules of this folder in every way PyTorch offers, and proves what came out: python export.py OUT_DIR [CASE…]
 
-NAME.ts17.onnx, NAME.dynamo.onnx, NAME.pt2, NAME.torchir.txt and their logs are as those that `../export.py` makes.
+NAME.ts17.onnx, NAME.dynamo.onnx, NAME.pt2, NAME.torchir.txt and their logs are as those that `../export.py` makes. Of
+another PyTorch than that of the rest, the release stands in the name, NAME.torch113.ts17.onnx, and what it has not is left out.
 Beside that, PROVED (proved.tsv by default) gets a line for each model: on how many other inputs ONNX Runtime computes
 what PyTorch does (`right`), something else (`differs`, with the greatest difference), or fails.
 """
@@ -16,6 +17,13 @@ from cases import CASES
 import carried, loops, models, precision, shapes_baked, shapes_right, structure, values, vision, writes  # noqa: E401, F401
 
 torch.set_num_threads(1)
+CURRENT = "2.15"
+TORCH = torch.__version__.split("+")[0].rsplit(".", 1)[0]
+RELEASE = "" if TORCH == CURRENT else f".torch{TORCH.replace('.', '')}"
+HAS_EXPORT = hasattr(torch, "export")
+# what the exporter is told only where it knows it
+TRACING = {"dynamo": False} if HAS_EXPORT else {}
+OPSET = {} if RELEASE else {"opset_version": 18}
 
 
 def attempt(path, run):
@@ -65,8 +73,8 @@ def prove(model, path, inputs):
         try:
             with torch.no_grad():
                 wanted = flat(model(*[a.clone() if isinstance(a, torch.Tensor) else a for a in args]))
-        except RuntimeError:
-            # PyTorch itself takes only what was traced.
+        except (RuntimeError, AttributeError):
+            # PyTorch itself takes only what was traced, or has not what the module calls.
             fails += 1
             continue
         given = flat(list(args))
@@ -98,25 +106,27 @@ def export_case(name, out, proved):
     model = cls().eval()
     names = [f"in{i}" for i in range(len(args))]
     axes = {names[i]: dims for i, dims in (dynamic or {}).items()}
-    shapes = tuple({d: torch.export.Dim.DYNAMIC for d in dynamic[i]} if i in dynamic else None
-                   for i in range(len(args))) if dynamic else None
-    path = f"{out}/{name}"
+    path = f"{out}/{name}{RELEASE}"
     said = {}
     said["ts17"] = attempt(f"{path}.ts17", lambda: torch.onnx.export(
-        model, args, f"{path}.ts17.onnx", dynamo=False, opset_version=17, input_names=names if len(flat(list(args))) == len(args) else None,
+        model, args, f"{path}.ts17.onnx", **TRACING, opset_version=17, input_names=names if len(flat(list(args))) == len(args) else None,
         dynamic_axes=axes, verbose=True))
-    said["dynamo"] = attempt(f"{path}.dynamo", lambda: torch.onnx.export(
-        model, args, f"{path}.dynamo.onnx", dynamo=True, opset_version=18, dynamic_shapes=shapes,
-        external_data=False, verbose=False))
-    said["pt2"] = attempt(f"{path}.pt2", lambda: torch.export.save(
-        torch.export.export(model, args, dynamic_shapes=shapes, strict=False), f"{path}.pt2"))
+    if HAS_EXPORT:
+        free = getattr(torch.export.Dim, "DYNAMIC", torch.export.Dim.AUTO)
+        shapes = tuple({d: free for d in dynamic[i]} if i in dynamic else None
+                       for i in range(len(args))) if dynamic else None
+        said["dynamo"] = attempt(f"{path}.dynamo", lambda: torch.onnx.export(
+            model, args, f"{path}.dynamo.onnx", dynamo=True, **OPSET, dynamic_shapes=shapes,
+            external_data=False, verbose=False))
+        said["pt2"] = attempt(f"{path}.pt2", lambda: torch.export.save(
+            torch.export.export(model, args, dynamic_shapes=shapes, strict=False), f"{path}.pt2"))
     said["torchir"] = attempt(f"{path}.torchir", lambda: open(f"{path}.torchir.txt", "w").write(
         str(torch.jit.trace(model, args, strict=False, check_trace=False).inlined_graph)))
     for kind in ("ts17", "dynamo"):
         if not os.path.exists(f"{path}.{kind}.onnx"):
             continue
         r, d, most, f = prove(model, f"{path}.{kind}.onnx", [args, *others])
-        proved.write(f"{name}.{kind}.onnx\t{r}\t{d}\t{most:.3g}\t{f}\n")
+        proved.write(f"{name}{RELEASE}.{kind}.onnx\t{r}\t{d}\t{most:.3g}\t{f}\n")
         proved.flush()
         said[kind] += f" right {r} differs {d} fails {f}"
     return said

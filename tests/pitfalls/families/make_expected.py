@@ -39,6 +39,9 @@ IN_LOG = {"item-baked", "traced-branch", "numpy-constant", "training-mode", "one
 WITHOUT_WARNING = {"FarthestByNumber", "IfEqual", "NearestThird"}
 MISSED = set(open(f"{here}/missed.txt").read().split("\n")) if os.path.exists(f"{here}/missed.txt") else set()
 
+# which PyTorch an export is by, where it is not that of the rest: what stands before the kind, and in a file's name
+RELEASE = re.compile(r"(?:torch\d+\.(?=\w+\.|pt2))?")
+WITHIN = re.compile(r"\.torch\d+\.(?=\w+\.|pt2)")
 MARK = re.compile(r"  # PITFALL: (?P<rule>[\w-]+)(?: of (?P<case>\w+))?(?P<hidden>, in no (?:graph|source))?$")
 
 HIDDEN = set()  # what no graph tells, that of TorchScript neither
@@ -91,8 +94,11 @@ rows = []
 exported = sorted(os.listdir(f"{here}/exported"))
 for artifact in exported:
     case, kind = artifact.split(".", 1)
+    # of another PyTorch: `torch113.`
+    release = RELEASE.match(kind)[0]
+    kind, by = kind.removeprefix(release), f"{case}.{release}"
     rules = wanted(case)
-    traced, program = is_wrong(f"{case}.ts17.onnx"), is_wrong(f"{case}.dynamo.onnx")
+    traced = is_wrong(f"{by}ts17.onnx")
     always = [w for w in rules if w[0] in IN_GRAPH]
     if kind == "ts17.onnx":
         # a graph has its own line for what a size was made into a number for
@@ -103,7 +109,7 @@ for artifact in exported:
         rows += [(f"{artifact}+src", rule, a, b) for rule, a, b in rules if traced or rule in IN_GRAPH]
         if is_right(artifact) and not always:
             rows += [(artifact, "-", 0, 0), (f"{artifact}+src", "-", 0, 0)]
-            if f"{case}.ts17.log" in exported:
+            if f"{by}ts17.log" in exported:
                 rows.append((f"{artifact}+log", "-", 0, 0))
     elif kind == "dynamo.onnx":
         rows += [(artifact, *w) for w in always]
@@ -115,12 +121,12 @@ for artifact in exported:
     elif kind == "torchir.txt":
         rows += [(artifact, *at_user(w)) for w in rules
                  if w[0] in IN_GRAPH or traced and w[0] in IN_IR and case not in HIDDEN]
-        if not rules and is_right(f"{case}.ts17.onnx"):
+        if not rules and is_right(f"{by}ts17.onnx"):
             rows.append((artifact, "-", 0, 0))
     elif kind == "ts17.log":
         rows += [(artifact, *at_user(w)) for w in rules
                  if w[0] in IN_LOG and (traced or w[0] in IN_GRAPH) and case not in WITHOUT_WARNING]
-        if not rules and is_right(f"{case}.ts17.onnx"):
+        if not rules and is_right(f"{by}ts17.onnx"):
             rows.append((artifact, "-", 0, 0))
     elif kind == "pt2":
         rows += [(artifact, *w) for w in always]
@@ -139,6 +145,6 @@ for file, found in marks.items():
             rows.append((file, rule, number, number))
 with open(f"{here}/expected.tsv", "w") as out:
     out.write("artifact\trule\tfirst_line\tlast_line\n")
-    for row in sorted({(row[0], IN_OTHER_WORDS.get(row[:2], row[1]), *row[2:]) for row in rows}):
-        known = f"{row[0]} {row[1]}" + (f" {row[2]}" if row[0].endswith(".py") else "")
+    for row in sorted({(row[0], IN_OTHER_WORDS.get((re.sub(WITHIN, '.', row[0]), row[1]), row[1]), *row[2:]) for row in rows}):
+        known = f"{re.sub(WITHIN, '.', row[0])} {row[1]}" + (f" {row[2]}" if row[0].endswith(".py") else "")
         out.write("\t".join(map(str, (row[0], ("?" if known in MISSED else "") + row[1], *row[2:]))) + "\n")

@@ -12,6 +12,9 @@ VENV = re.compile(r"[^\s\"'()]*/lib/(python3\.\d+/)?site-packages")
 NOISE = re.compile(r"^[WI]\d{4} .*(is not installed|flop counting)|^\[torch\.onnx\]|DeprecationWarning: You are using|"
                    r"^  said\[|FutureWarning: .*deprecated|^  warnings\.warn|DeprecationWarning: `torch\.jit")
 
+# what stands before the kind of an export by another PyTorch
+RELEASE = re.compile(r"^torch\d+\.(?=\w+\.|pt2)")
+
 
 def graph_nodes(graph):
     for node in graph.node:
@@ -22,7 +25,7 @@ def graph_nodes(graph):
 
 
 for name in sorted(os.listdir(given)):
-    case, kind = name.split(".", 1)
+    kind = RELEASE.sub("", name.split(".", 1)[1])
     path = f"{given}/{name}"
     if os.path.getsize(path) == 0 or kind == "torchir.log":
         continue
