@@ -42,10 +42,9 @@ fn blamed(name: &str, log: &str, files: &[(&str, &str)]) -> Option<String> {
     }
     let map = vec![("/app".to_owned(), folder.path().to_str().expect("a UTF-8 path").to_owned())];
     let found = super::super::remarks(log, name, &SourceFiles::new(map, vec![]));
-    let places = found.iter().map(|remark| remark.place.as_ref());
-    let place = places.last().expect("a remark")?;
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(!found[0].certain, "a line that was looked for may be another");
+    let [remark] = &found[..] else { panic!("one remark: {found:?}") };
+    let place = remark.place.as_ref()?;
+    assert!(!remark.certain, "a line that was looked for may be another");
     assert!(place.code.is_some(), "the line is shown");
     Some(format!("{}:{}", place.file, place.line))
 }
