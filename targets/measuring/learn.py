@@ -37,6 +37,9 @@ def lines(models) -> dict[str, list[tuple[bool, str]]]:
     found = {}
     for (op, epoch), known in sorted(by_operator.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
         optional = {name for _, facts, _ in known for name in facts if name.startswith("is_present(")}
+        # What an attribute is that a later version brought is not decided of an older one.
+        attributes = {name for _, facts, _ in known for name in facts if name.startswith("@")}
+        optional |= {f"is_present({name})" for name in attributes if any(name not in facts for _, facts, _ in known)}
         said = [(taken, text(condition, optional)) for taken, condition in _of_operator(known)]
         if said:
             found[op if epoch is None else f"{op}@{epoch}"] = said

@@ -100,7 +100,7 @@ fn met(cx: &LintContext, node: &Node) -> Option<Met> {
         let axis = node.attr("axis").and_then(|axis| axis.as_int()).unwrap_or(0);
         let axis = if axis < 0 { axis + i64::try_from(data.len()).ok()? } else { axis };
         let axis = usize::try_from(axis).ok()?;
-        let written = sizes.get(axis)?.clone().or_else(|| before_expand(cx, node, sizes.len(), axis));
+        let written = before_expand(cx, node, sizes.len(), axis).or_else(|| sizes.get(axis)?.clone());
         (written?, data.get(axis)?.clone()?)
     };
     if let Some(repeats) = repeats(index, sizes.len()) {
@@ -112,7 +112,7 @@ fn met(cx: &LintContext, node: &Node) -> Option<Met> {
     crowded(cx, &values, &places).map(Met::Crowded)
 }
 
-/// The size of an axis of the index before it was expanded: that of the index itself, unless it is 1.
+/// The size of an axis of the index before it was expanded: as many values are written at least.
 fn before_expand(cx: &LintContext, scatter: &Node, rank: usize, axis: usize) -> Option<Dim> {
     let (maker, _) = cx.model.producer(scatter.input(1)?)?;
     let expand = Some(&cx.model.nodes[maker]).filter(|node| node.is("Expand"))?;
