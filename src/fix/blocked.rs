@@ -6,7 +6,7 @@ use crate::diag::known;
 use crate::diag::{Finding, Place};
 use crate::edit::{Editor, Known};
 use crate::extract::{Blocker, Target};
-use crate::graph::dim::Bounds;
+use crate::graph::dim::Dim;
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::{Facts, Shape};
@@ -94,14 +94,22 @@ pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
 /// The first version of `If` whose branches may give values of different shapes.
 const FREE_BRANCHES_SINCE: u16 = 11;
 
-/// The shapes of an output of an `If` that are never the same in both branches.
+/// The shapes of an output of an `If` that are not the same in both branches, as far as a runtime sees.
 fn unlike(model: &Model, facts: &Facts, id: NodeId) -> Option<(Shape, Shape)> {
     let branches: Vec<GraphId> = model.nodes[id].graphs().collect();
     let &[then, other] = &branches[..] else { return None };
     let outputs = model.graphs[then].outputs.iter().zip(&model.graphs[other].outputs);
     let mut shapes = outputs.filter_map(|(a, b)| Some((facts[a.value].shape()?, facts[b.value].shape()?)));
-    let (a, b) = shapes.find(|(a, b)| a.meet(b, &Bounds::default()).is_err())?;
+    let (a, b) = shapes.find(|(a, b)| !are_alike(a, b))?;
     Some((a.clone(), b.clone()))
+}
+
+/// Whether a runtime that takes one shape for the other is not led to a size that is not there: a number is the same
+/// number in both, and what is unknown of one is unknown of the other.
+fn are_alike(a: &Shape, b: &Shape) -> bool {
+    let (Some(a), Some(b)) = (a.dims(), b.dims()) else { return a.rank() == b.rank() };
+    let number = |size: &Option<Dim>| size.as_ref().and_then(Dim::as_const);
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| number(a) == number(b))
 }
 
 /// Whether a graph is in a branch of an `If` of before 11 that gives another shape than the other branch: a runtime
@@ -130,7 +138,7 @@ pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
     let unlike = nodes.filter_map(|node| Some((node, unlike(model, facts, node)?)));
     unlike
         .map(|(node, (a, b))| {
-            let why = format!("its branches give shapes that differ, {a} and {b}");
+            let why = format!("its branches need not give the same shape: {a} and {b}");
             finding(model, &places, opset, node, &why, Some(FREE_BRANCHES_SINCE))
         })
         .collect()

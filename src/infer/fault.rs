@@ -100,6 +100,8 @@ pub enum Expected {
     Exactly(usize),
     /// This many or more.
     AtLeast(usize),
+    /// This many or fewer.
+    AtMost(usize),
 }
 
 impl fmt::Display for Expected {
@@ -107,6 +109,7 @@ impl fmt::Display for Expected {
         match self {
             Expected::Exactly(rank) => write!(f, "{rank}"),
             Expected::AtLeast(rank) => write!(f, "at least {rank}"),
+            Expected::AtMost(rank) => write!(f, "at most {rank}"),
         }
     }
 }

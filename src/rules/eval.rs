@@ -301,7 +301,9 @@ impl<'a, H: Host> Env<'a, H> {
         let mut kept = elements.map(|(axis, element)| {
             let element = element?;
             let copied = sizes.and_then(|sizes| sizes.get(axis).cloned().flatten());
-            if copied.as_ref() == Some(&element) {
+            // A multiple of it is 0 only where it is.
+            let times = copied.as_ref().and_then(|copied| element.div_exact(copied)?.as_const());
+            if copied.as_ref() == Some(&element) || times.is_some_and(|times| times != 0) {
                 return Some(true);
             }
             self.comparison().compare(CompareOp::Ne, &Datum::from(element), &zero)

@@ -95,7 +95,7 @@ functions! {
     /// The version of ai.onnx, or of the domain named, in force for the match.
     Opset "opset" (Expr) optional 1 from host;
     /// `keeps_zeros(s, x)`: whether a Reshape of `x` to `s` means the same whether a 0 in `s` is a size or
-    /// copies the size of `x`: no element can be 0, unless it is the size that would be copied.
+    /// copies the size of `x`: no element can be 0, unless it is the size that would be copied, or a multiple of it.
     KeepsZeros "keeps_zeros" (Value, Value) from host;
     /// Whether two values have equal shapes.
     SameShape "same_shape" (Value, Value) from host;

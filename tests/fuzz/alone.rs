@@ -24,7 +24,7 @@ pub fn is_a_last_digit(
     part(&on_its, its.get(&output)) == Some(false)
         || [1.0, -1.0].into_iter().any(|way| {
             let nudge = |id, ours: &Val| match is_rounded(model, id, ours) {
-                true => nudged(ours, way, false),
+                true => nudged(ours, way, model.producer(id).is_some_and(|(maker, _)| is_sum(&model.nodes[maker]))),
                 false => ours.clone(),
             };
             let on_next = with(model, node, output, run, nudge);
@@ -69,10 +69,16 @@ fn is_rounded(model: &Model, id: ValueId, val: &Val) -> bool {
 /// Whether what a node makes are sums, whose last digits are those of their parts.
 fn is_sum(node: &Node) -> bool {
     let known = operator(node.domain(), &node.op_type);
-    known.is_some_and(|known| matches!(known.work, Work::Product | Work::Reduction))
+    let is_window = matches!(&*node.op_type, "BlackmanWindow" | "HammingWindow" | "HannWindow");
+    is_window || known.is_some_and(|known| matches!(known.work, Work::Product | Work::Reduction))
 }
 
-/// Each number with another last digit: one up, the next one down, or the other way round; of sums, the last digit of
+/// By no pattern that strides of an axis have: the highest bit of the position by the golden ratio.
+fn is_up(at: usize) -> bool {
+    (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 0
+}
+
+/// Each number with another last digit: some up, the others down, or the other way round; of sums, the last digit of
 /// the greatest.
 fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
     let Val::Tensor(array) = val else { return val.clone() };
@@ -90,7 +96,7 @@ fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
         // Halves become 0 where there is still much left of floats.
         let is_nothing = x == 0.0 && array.elem() != ElemType::Float16 && !is_sum;
         let step = if is_nothing { 0.0 } else { way * (x.abs() * digit).max(least) };
-        x + if at % 2 == 0 { step } else { -step }
+        x + if is_up(at) { step } else { -step }
     };
     let all = all.into_iter().enumerate().map(moved).collect();
     let array = Array::from_f64s(array.elem(), array.shape().to_vec(), all);

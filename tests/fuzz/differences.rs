@@ -24,6 +24,9 @@ fn narrowed(node: &Node, run: &Ran) -> &'static str {
     let Some(Val::Tensor(array)) = first else { return "" };
     match &*node.op_type {
         _ if array.elem() == ElemType::String => " of strings",
+        "Attention" if node.attr("softcap").and_then(AttrValue::as_float).is_some_and(|cap| cap < 0.0) => {
+            " with a cap below 0"
+        }
         "ConvInteger" | "MatMulInteger" if is_mixed(node, run) => " of mixed signs",
         "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
         "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",

@@ -20,7 +20,8 @@ pub fn is_open<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v 
     let arrays: Vec<Option<&Array>> = arrays.collect();
     let tensors = || arrays.iter().flatten().copied();
     if domain == "ai.onnx.ml" {
-        return op == "Normalizer" && tensors().any(|array| beyond(array, sum));
+        let is_finite = |array: &Array| array.f64s().is_ok_and(|all| all.iter().all(|x| x.is_finite()));
+        return op == "Normalizer" && tensors().any(|array| beyond(array, sum) || !is_finite(array));
     }
     let Some(known) = operator(domain, op) else { return false };
     tensors().any(|array| array.elem().is_float() && !is_told(array, op, known))
@@ -33,7 +34,7 @@ pub fn is_open<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v 
 fn is_told(array: &Array, op: &str, known: Operator) -> bool {
     let holds = |holds: &dyn Fn(&f64) -> bool| array.f64s().is_ok_and(|all| all.iter().all(holds));
     match (known.work, op) {
-        (_, "DynamicQuantizeLinear") => holds(&|x| x.is_finite()),
+        (_, "DynamicQuantizeLinear" | "Det") => holds(&|x| x.is_finite()),
         // Where it smooths halves, ONNX Runtime has other numbers than of floats, by more than rounding.
         (_, "Resize") if array.elem() == ElemType::Float16 => false,
         (_, "Sign" | "ScatterElements" | "ScatterND") => holds(&|x| !x.is_nan()),

@@ -66,6 +66,11 @@ pub fn linear_attention(cx: &mut Cx) -> Option<()> {
     let of_head = |input: usize| cx.dim(input, 2)?.floor_div(heads);
     let (key_size, value_size) = (of_head(1), of_head(2));
     let batch = cx.dim(0, 0);
+    for gate in [4, 5] {
+        if cx.rank(gate) == Some(3) {
+            [0, 1].map(|axis| cx.same_size((0, axis), (gate, axis)));
+        }
+    }
     cx.set_dims(0, vec![batch.clone(), cx.dim(0, 1), mul(&queries, &value_size)]);
     cx.set_dims(1, vec![batch, known(heads), key_size, value_size]);
     if !cx.has(3) {

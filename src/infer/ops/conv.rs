@@ -88,13 +88,20 @@ fn spatial_axes(cx: &Cx, x: usize, weights: Option<usize>) -> Option<usize> {
     cx.rank(x).or_else(by_weights).or_else(by_kernel)?.checked_sub(2)
 }
 
-/// `Conv`, `ConvInteger`, `DeformConv`, …: data first, then weights.
+/// `Conv`, `DeformConv`, …: data first, then weights.
 pub fn conv(cx: &mut Cx) -> Option<()> {
     convolve(cx, 0, 1)
 }
 
-/// `QLinearConv`: scale and zero point follow each operand.
+/// `ConvInteger`: the zero points of both are scalars, or vectors.
+pub fn integer(cx: &mut Cx) -> Option<()> {
+    [2, 3].into_iter().for_each(|input| cx.expect_rank_at_most(input, 1));
+    convolve(cx, 0, 1)
+}
+
+/// `QLinearConv`: scale and zero point follow each operand, scalars or vectors.
 pub fn qlinear(cx: &mut Cx) -> Option<()> {
+    [1, 2, 4, 5, 6, 7].into_iter().for_each(|input| cx.expect_rank_at_most(input, 1));
     convolve(cx, 0, 3)
 }
 

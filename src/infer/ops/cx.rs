@@ -269,6 +269,13 @@ impl Cx<'_> {
         (found >= rank).then_some(())
     }
 
+    pub fn expect_rank_at_most(&mut self, input: usize, rank: usize) {
+        let found = self.rank(input).filter(|&found| found > rank);
+        if let Some(found) = found {
+            self.fault(Fault::Rank { input, rank: found, expected: Expected::AtMost(rank) });
+        }
+    }
+
     /// Two axes that must have one size: what is known of it from both. Says so where they differ.
     pub fn same_size(&mut self, a: (usize, usize), b: (usize, usize)) -> Size {
         let (x, y) = (self.dim(a.0, a.1), self.dim(b.0, b.1));

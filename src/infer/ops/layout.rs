@@ -8,11 +8,12 @@ use crate::infer::fault::Fault;
 use crate::infer::shape::{Shape, Size, add, known, mul, number};
 
 /// The integers of an attribute, or else the elements of an input; what is not known of them is `None`.
-pub fn list(cx: &Cx, attr: &str, input: usize) -> Option<Vec<Size>> {
-    match cx.ints_attr(attr) {
-        Some(ints) => Some(ints.iter().map(|&int| known(int)).collect()),
-        None => cx.ints(input).or_else(|| Some(vec![None; cx.length(input)?])),
+pub fn list(cx: &mut Cx, attr: &str, input: usize) -> Option<Vec<Size>> {
+    if let Some(ints) = cx.ints_attr(attr) {
+        return Some(ints.iter().map(|&int| known(int)).collect());
     }
+    cx.expect_rank_at_most(input, 1);
+    cx.ints(input).or_else(|| Some(vec![None; cx.length(input)?]))
 }
 
 /// `Transpose`: reversed, or as `perm` says.

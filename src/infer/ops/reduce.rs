@@ -31,7 +31,8 @@ pub fn reduce(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-fn axes(cx: &Cx) -> Axes {
+fn axes(cx: &mut Cx) -> Axes {
+    cx.expect_rank_at_most(1, 1);
     let given = match cx.ints_attr("axes") {
         Some(axes) => Some(axes.to_vec()),
         None if cx.has(1) => cx.const_ints(1),

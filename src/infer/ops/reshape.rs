@@ -7,7 +7,7 @@ use crate::infer::fault::Fault;
 use crate::infer::shape::{Shape, Size, is, known, number, product};
 
 /// Axes of an attribute or an input, if all are known.
-fn axes(cx: &Cx, input: usize) -> Option<Vec<i64>> {
+fn axes(cx: &mut Cx, input: usize) -> Option<Vec<i64>> {
     list(cx, "axes", input)?.iter().map(number).collect()
 }
 
@@ -196,9 +196,12 @@ mod tests {
         check_call("float[n, 1, 3] x", "Squeeze(x)", "float[...]");
         check_call("float[2, 1, 3] x", "Squeeze(x)", "float[2, 3]");
         check_call("float[n, 1, 3] x, int64[1] axes", "Squeeze(x, axes)", "float[y0_dim_0, y0_dim_1]");
-        // What is no list does not say how many there are.
-        check_call("float[n] x, int64[1, 0] axes", "Unsqueeze(x, axes)", "float[...]");
-        check_call("float[n, 2] x, int64[1, 1] axes", "ReduceMax <keepdims = 0> (x, axes)", "float[...]");
+        for (axes, call) in [("int64[1, 0]", "Unsqueeze (x, axes)"), ("int64[1, 1]", "ReduceMax (x, axes)")] {
+            check_faults(
+                &at(18, &format!("g (float[n, 2] x, {axes} axes) => (y) {{ y = {call} }}")),
+                &["input 1 has rank 2, which must be at most 1"],
+            );
+        }
         check(&at(11, "g (float[n, 1, 3] x) => (y) { y = Squeeze <axes = [-2]> (x) }"), &["y: float[n, 3]"]);
         check(
             &at(11, "g (float[n, 3] x) => (y) { y = Unsqueeze <axes = [0, -1]> (x) }"),

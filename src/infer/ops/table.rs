@@ -45,7 +45,7 @@ pub const ONNX: &[(&str, Rule)] = &[
     ("Constant", make::constant),
     ("ConstantOfShape", make::constant_of_shape),
     ("Conv", conv::conv),
-    ("ConvInteger", conv::conv),
+    ("ConvInteger", conv::integer),
     ("ConvTranspose", conv::conv_transpose),
     ("Cos", elementwise::same),
     ("Cosh", elementwise::same),

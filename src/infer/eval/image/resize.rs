@@ -107,11 +107,13 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
         .collect::<Result<Vec<Axis>>>()?;
     cx.room(&resized.iter().map(|axis| axis.resized).collect::<Vec<_>>())?;
     is_no_copy(&resized)?;
+    let is_nearest = cx.text("mode", "nearest") == "nearest";
+    let round_to = if is_nearest { single } else { |x| x };
     let coordinates: Vec<Vec<f64>> = resized
         .iter()
-        .map(|axis| (0..axis.resized).map(|at| single(at as f64 / axis.scale)).collect())
+        .map(|axis| (0..axis.resized).map(|at| round_to(at as f64 / axis.scale)).collect())
         .collect();
-    if cx.text("mode", "nearest") != "nearest" {
+    if !is_nearest {
         return interpolated(cx, x, &resized, &coordinates, false);
     }
     // The specification leaves the rounding open; this is what ONNX Runtime does.

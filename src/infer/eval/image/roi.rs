@@ -6,7 +6,7 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 
 const OUT_OF_RANGE: Refusal = Refusal::BadInput("a batch index is out of range");
 
-/// The four elements around a point and their weights; none beyond one element outside.
+/// The four elements around a point and their weights; beyond one element outside, one that has no weight.
 fn corners(y: f64, x: f64, height: usize, width: usize) -> Result<Vec<(usize, f64)>> {
     // Whether what is on the edge is within is a question of rounding.
     let is_near = |at: f64, edge: f64| at != edge && (at - edge).abs() < 1e-5;
@@ -15,7 +15,7 @@ fn corners(y: f64, x: f64, height: usize, width: usize) -> Result<Vec<(usize, f6
         return Err(Refusal::Unsupported);
     }
     if y < -1.0 || y > height as f64 || x < -1.0 || x > width as f64 {
-        return Ok(vec![]);
+        return Ok(vec![(0, 0.0)]);
     }
     let place = |at: f64, length: usize| {
         let at = at.max(0.0);

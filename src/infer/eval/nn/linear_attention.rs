@@ -98,8 +98,8 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
             return Ok(None);
         }
         let array = cx.maybe(i)?.ok_or(Refusal::BadInput("the update rule needs a gate that is absent"))?;
-        if array.is_empty() || !count.is_multiple_of(array.len()) || array.len() < sizes.batch * sizes.length
-        {
+        let is_of_tokens = array.shape().get(..2) == Some(&[sizes.batch, sizes.length]);
+        if !is_of_tokens || array.is_empty() || !count.is_multiple_of(array.len()) {
             return Err(MISFIT);
         }
         let (values, repeat) = (array.f64s()?, count / array.len());

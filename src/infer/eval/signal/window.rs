@@ -44,6 +44,11 @@ fn to_hertz(mel: f64) -> f64 {
     700.0 * (10f64.powf(mel / 2595.0) - 1.0)
 }
 
+/// Whether a number is a whole one but for rounding, other than 0 itself.
+fn is_nearly_whole(x: f64) -> bool {
+    x != 0.0 && (x - x.round()).abs() <= 1e-9 * x.abs()
+}
+
 /// Triangular filters, evenly spaced in mel: one column for each band.
 pub(super) fn mel_weight_matrix(cx: &Cx) -> Result<Array> {
     let integer = |i| to_size(cx.scalar_int(i)?.ok_or(ABSENT)?);
@@ -55,9 +60,12 @@ pub(super) fn mel_weight_matrix(cx: &Cx) -> Result<Array> {
         return bad("the sample rate is zero");
     }
     let step = (high - low) / (bands + 2) as f64;
-    let edges: Vec<f64> = (0..bands + 2)
-        .map(|i| ((length + 1) as f64 * to_hertz(low + i as f64 * step) / rate as f64).floor())
-        .collect();
+    let edge = |i| (length + 1) as f64 * to_hertz(low + i as f64 * step) / rate as f64;
+    if (0..bands + 2).map(edge).any(is_nearly_whole) {
+        // On which side of a bin it falls is a question of rounding.
+        return Err(Refusal::Unsupported);
+    }
+    let edges: Vec<f64> = (0..bands + 2).map(|i| edge(i).floor()).collect();
     if !edges.iter().all(|&edge| (0.0..=(length / 2) as f64).contains(&edge)) {
         return bad("a frequency is beyond the spectrum");
     }
