@@ -97,7 +97,7 @@ impl Target {
     /// That it does not take this one.
     pub fn legal_identity(&self, egraph: &EGraph, class: Id) -> Result<(), Illegal> {
         let opset = self.opset("").and_then(|opset| u16::try_from(opset).ok());
-        let Some(opset) = opset.filter(|_| !self.is_source) else { return Ok(()) };
+        let Some(opset) = opset else { return Ok(()) };
         let value = Operand::Present { ty: egraph[class].data.fact().value_type(), negative: false };
         let (inputs, outputs) = ([value], [value]);
         let op = OpUse {

@@ -94,6 +94,10 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     let planned = plan(model, graph, &chosen);
     for &class in &planned.renamed {
         if let Err(illegal) = task.target.legal_identity(&egraph, class) {
+            // As it came, it is legal: of some types, no node can hand on what another one makes.
+            if task.target.is_source {
+                return Done::Unchanged;
+            }
             let node = egraph[class].data.origin.last().copied();
             return Done::Blocked(node.map(|node| Blocker { node, illegal }).into_iter().collect());
         }

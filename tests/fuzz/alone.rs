@@ -24,7 +24,11 @@ pub fn is_a_last_digit(
     part(&on_its, its.get(&output)) == Some(false)
         || [1.0, -1.0].into_iter().any(|way| {
             let nudge = |id, ours: &Val| match is_rounded(model, id, ours) {
-                true => nudged(ours, way, model.producer(id).is_some_and(|(maker, _)| is_sum(&model.nodes[maker]))),
+                true => nudged(
+                    ours,
+                    way,
+                    model.producer(id).is_some_and(|(maker, _)| is_sum(&model.nodes[maker])),
+                ),
                 false => ours.clone(),
             };
             let on_next = with(model, node, output, run, nudge);
@@ -66,11 +70,12 @@ fn is_rounded(model: &Model, id: ValueId, val: &Val) -> bool {
     array.elem() == ElemType::Float16 || array.elem().is_float() && model.producer(id).is_some()
 }
 
-/// Whether what a node makes are sums, whose last digits are those of their parts.
+/// Whether what a node makes are sums, or steps that end near others, whose last digits are those of their parts.
 fn is_sum(node: &Node) -> bool {
+    const OF_PARTS: [&str; 6] = ["BlackmanWindow", "GRU", "HammingWindow", "HannWindow", "LSTM", "RNN"];
     let known = operator(node.domain(), &node.op_type);
-    let is_window = matches!(&*node.op_type, "BlackmanWindow" | "HammingWindow" | "HannWindow");
-    is_window || known.is_some_and(|known| matches!(known.work, Work::Product | Work::Reduction))
+    OF_PARTS.contains(&&*node.op_type)
+        || known.is_some_and(|known| matches!(known.work, Work::Product | Work::Reduction))
 }
 
 /// By no pattern that strides of an axis have: the highest bit of the position by the golden ratio.
@@ -82,7 +87,7 @@ fn is_up(at: usize) -> bool {
 /// the greatest.
 fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
     let Val::Tensor(array) = val else { return val.clone() };
-    // As a part of the number, and the least there is: of the smallest, a last digit is all.
+    // As a part of the number, and the least there is: of the smallest, a last digit is all. Terms of sums are about 1.
     let (digit, least) = match array.elem() {
         ElemType::Float16 => (1e-3, 6e-8),
         ElemType::Bfloat16 => (8e-3, 1e-40),
@@ -90,8 +95,8 @@ fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
         _ => (2.3e-16, 5e-324),
     };
     let all = array.f64s().unwrap_or_default();
-    let finite = all.iter().filter(|x| is_sum && x.is_finite());
-    let least = finite.fold(least, |least: f64, x| least.max(x.abs() * digit));
+    let terms = all.iter().chain(&[1.0]).filter(|x| is_sum && x.is_finite());
+    let least = terms.fold(least, |least: f64, x| least.max(x.abs() * digit));
     let moved = |(at, x): (usize, f64)| {
         // Halves become 0 where there is still much left of floats.
         let is_nothing = x == 0.0 && array.elem() != ElemType::Float16 && !is_sum;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use onnx_lint::diag::{Level, Selection};
 use onnx_lint::fix::{self, Options};
-use onnx_lint::graph::Model;
+use onnx_lint::graph::{Model, Port};
 use onnx_lint::infer;
 use onnx_lint::infer::eval::{Refusal, Val};
 use onnx_lint::lint::{LintOptions, lint_model};
@@ -155,6 +155,22 @@ pub fn errors(model: &Model) -> Vec<String> {
         .collect()
 }
 
+/// What is wrong with the defaults of inputs that callers of `after` cannot replace any more: an unsafe fix takes them.
+fn errors_of_defaults(model: &Model, after: &Model) -> Vec<String> {
+    let inputs = &after.graphs[after.main].inputs;
+    let defaults = &model.graphs[model.main].initializers;
+    let is_left = |port: &Port| {
+        let name = &model.values[port.value].name;
+        !defaults.contains(&port.value) || inputs.iter().any(|left| after.values[left.value].name == *name)
+    };
+    let mut fixed = model.clone();
+    fixed.graphs[model.main].inputs.retain(is_left);
+    if fixed.graphs[model.main].inputs.len() == model.graphs[model.main].inputs.len() {
+        return Vec::new();
+    }
+    errors(&fixed)
+}
+
 /// As a file brings it back.
 pub fn reread(model: &Model) -> Option<Model> {
     read::onnx::read(Encodable::new(model).encode().into()).0
@@ -237,7 +253,10 @@ pub fn check(
         return Err(fault(Kind::Invalid, "what is written cannot be read"));
     };
     // What an export did wrong may show only where a node is written out, or once it is known what a value is.
-    let is_new = |error: &String| !["EXP", "IDX", "QDQ"].iter().any(|family| error.starts_with(family));
+    let left = errors_of_defaults(model, &after);
+    let is_new = |error: &String| {
+        !["EXP", "IDX", "QDQ"].iter().any(|family| error.starts_with(family)) && !left.contains(error)
+    };
     if let Some(error) = errors(&after).into_iter().find(is_new) {
         return Err(fault(Kind::Invalid, error));
     }

@@ -31,7 +31,11 @@ fn narrowed(node: &Node, run: &Ran) -> &'static str {
         "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
         "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",
         "Resize" if array.elem() == ElemType::Float16 && is_smoothed(node) => " of smoothed halves",
-        "GroupNormalization" if is_nearly_one(array) => " of nearly equal numbers",
+        "GroupNormalization" | "InstanceNormalization" | "MeanVarianceNormalization"
+            if is_nearly_one(array) =>
+        {
+            " of nearly equal numbers"
+        }
         _ => "",
     }
 }

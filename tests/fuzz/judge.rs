@@ -69,7 +69,12 @@ pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
         })?;
         let its: FxHashMap<ValueId, Val> =
             values.iter().copied().zip(found).filter_map(|(value, its)| Some((value, its?))).collect();
-        let open = || is_node_open(model, &mut strict(model, &before.ran), id);
+        let open = || {
+            let mut executor = strict(model, &before.ran);
+            let nodes = &model.graphs[model.main].nodes;
+            let behind = nodes.iter().position(|&node| node == id).unwrap_or_default();
+            nodes[..=behind].iter().any(|&node| is_node_open(model, &mut executor, node))
+        };
         (!alone::is_a_last_digit(model, id, output, &before.ran, &its) && !open())
             .then(|| fault(Kind::Differs, format!("{}: {what}", differences::about(model, id, &before.ran))))
     })

@@ -68,7 +68,9 @@ pub fn linear_attention(cx: &mut Cx) -> Option<()> {
     let batch = cx.dim(0, 0);
     for gate in [4, 5] {
         if cx.rank(gate) == Some(3) {
-            [0, 1].map(|axis| cx.same_size((0, axis), (gate, axis)));
+            for axis in [0, 1] {
+                cx.same_size((0, axis), (gate, axis));
+            }
         }
     }
     cx.set_dims(0, vec![batch.clone(), cx.dim(0, 1), mul(&queries, &value_size)]);

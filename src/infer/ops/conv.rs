@@ -243,6 +243,16 @@ mod tests {
     use crate::infer::testing::{check, check_call, check_faults};
 
     #[test]
+    fn zero_points_are_scalars_or_vectors() {
+        check_faults(
+            "g (uint8[n, 2, 4, 4] x, uint8[3, 2, 2, 2] w, uint8 zx, uint8[1, 3] zw) => (y) {
+                y = ConvInteger (x, w, zx, zw)
+            }",
+            &["input 3 has rank 2, which must be at most 1"],
+        );
+    }
+
+    #[test]
     fn convolutions() {
         let inputs = "float[n, 3, h, w] x, float[8, 3, 3, 3] k";
         check_call(inputs, "Conv(x, k)", "float[n, 8, h - 2, w - 2]");

@@ -4,7 +4,7 @@ use crate::graph::element::ElemType;
 use crate::infer::eval::cx::{Cx, only_int};
 use crate::infer::eval::math::elem_attr;
 use crate::infer::eval::shape::{Split, axis, index, to_sizes};
-use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, Val, bad};
+use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, Val, bad, int_range};
 
 pub(super) fn constant(cx: &Cx) -> Result<Vec<Val>> {
     let names =
@@ -43,6 +43,11 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
         let (start_at, limit, delta) = (start_at?, limit?, delta?);
         if delta == 0 {
             return bad("the step is zero");
+        }
+        let (least, most) = int_range(start.elem());
+        if !(least..=most).contains(&(limit - start_at)) {
+            // Runtimes count the steps in this type, where the distance wraps.
+            return Err(Refusal::Unsupported);
         }
         let count = usize::try_from((limit - start_at + delta - delta.signum()) / delta).unwrap_or(0);
         cx.room(&[count])?;

@@ -156,6 +156,23 @@ fn what_means_nothing_is_refused() {
     boxes(0.333_333_3).refused();
 }
 
+/// What a last digit decides, or the width of a type: where a band of frequencies begins, and how many steps there are.
+#[test]
+fn what_rounding_decides_is_refused() {
+    let bands = |rate: i64| {
+        let sizes = call("MelWeightMatrix").of(ints(&[], &[2])).of(ints(&[], &[15])).of(ints(&[], &[rate]));
+        sizes.of(reals(&[], &[100.0])).of(reals(&[], &[400.0]))
+    };
+    assert!(bands(1601).run().is_ok());
+    bands(1600).refused();
+    let steps = |limit: i128| {
+        let int = |n: i128| Array::from_ints(Int32, vec![], vec![n]).expect("32 bits");
+        call("Range").of(int(i128::from(i32::MAX))).of(int(limit)).of(int(1 << 30))
+    };
+    assert!(steps(0).run().is_ok());
+    steps(-2).refused();
+}
+
 #[test]
 fn what_comes_of_nan_is_open_where_it_is_compared() {
     for (op, x, is_open) in [
@@ -176,9 +193,12 @@ fn what_comes_of_nan_is_open_where_it_is_compared() {
         ("Sign", f64::INFINITY, false),
         ("DynamicQuantizeLinear", f64::NEG_INFINITY, true),
         ("DynamicQuantizeLinear", 2.0, false),
+        ("Det", f64::INFINITY, true),
     ] {
         is("", op, &[reals(&[2], &[1.0, x])], is_open);
     }
+    is("ai.onnx.ml", "Normalizer", &[reals(&[2], &[1.0, f64::INFINITY])], true);
+    is("ai.onnx.ml", "Normalizer", &[reals(&[2], &[1.0, 2.0])], false);
 }
 
 #[track_caller]

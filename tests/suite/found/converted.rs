@@ -1,0 +1,56 @@
+//! What was lost on the way to another opset.
+
+use onnx_lint::fix::Options;
+use onnx_lint::infer::eval::Array;
+
+use super::{check_text, fixed, floats, model, outputs, shaped};
+
+/// Of nothing, no size can be found by -1.
+#[test]
+fn heads_of_nothing_are_heads() {
+    let attention = "g (float[B,3,32] q, float[B,5,16] k, float[B,5,16] v) => (float[B,3,32] y) {
+        y = Attention <kv_num_heads = 2, q_num_heads = 4> (q, k, v)
+    }";
+    let rotary = "g (float[B,3,24] q, float[B,3,2] k, float[B,3,2] v) => (float[B,3,24] y) {
+        y = RotaryEmbedding <num_heads = 3, rotary_embedding_dim = 4> (q, k, v)
+    }";
+    let none = |rows, columns| shaped(vec![0, rows, columns], &[]);
+    for (graph, q, k) in [(attention, none(3, 32), none(5, 16)), (rotary, none(3, 24), none(3, 2))] {
+        let after = fixed(model(23, graph), &Options { opset: Some(17), ..Options::default() });
+        let feeds = [("q", q.clone()), ("k", k.clone()), ("v", k)];
+        assert_eq!(outputs(&after, &feeds), [q]);
+    }
+}
+
+/// Before opset 9, what a body holds is the main graph's: what it hands out of that, a node of its own makes.
+#[test]
+fn bodies_hand_out_what_they_make() {
+    let graph = "g (bool c, float[2] x) => (bool[2] y) {
+        y = If (c) <then_branch = a () => (bool[2] p) { p = IsNaN (x) },
+                    else_branch = b () => (bool[2] q) <bool[2] q = {1,0}> { r = Neg (x) }>
+    }";
+    let options = Options { opset: Some(8), ..Options::default() };
+    check_text(9, graph, &options, &["q = Identity (q__1)"], &[]);
+}
+
+/// Of nothing, a slice that is chosen by two indices, and a sum up to each place of an axis that a run tells.
+#[test]
+fn nothing_of_an_axis_is_converted() {
+    let gathered = "g (float[1,A,B] x, int64[0,2] i) => (float[0,B] y) { y = GatherND (x, i) }";
+    let after = fixed(model(13, gathered), &Options { opset: Some(10), ..Options::default() });
+    let none = Array::i64s(vec![0, 2], vec![]).expect("it fits");
+    let feeds = [("x", shaped(vec![1, 2, 0], &[])), ("i", none)];
+    assert_eq!(outputs(&after, &feeds), [shaped(vec![0, 0], &[])]);
+}
+
+/// As of two of these, a scale of a Resize is what it was of an Upsample.
+#[test]
+fn an_upsample_is_a_resize_to_the_bit() {
+    let graph =
+        "g (float[1,1,2,3] x, float[4] s) => (float[1,A,B,C] y) { y = Upsample <mode = \"linear\"> (x, s) }";
+    let x = shaped(vec![1, 1, 2, 3], &[1.0, 1.25, 2.875, 2.625, 0.5, 1.375]);
+    let feeds = [("x", x), ("s", floats([1.0, 1.0, 1.375, 2.75]))];
+    let before = model(9, graph);
+    let after = fixed(before.clone(), &Options { opset: Some(19), ..Options::default() });
+    assert_eq!(outputs(&before, &feeds), outputs(&after, &feeds));
+}
