@@ -67,12 +67,14 @@ fn takes_constant(opset: u16, elem: ElemType) -> bool {
 }
 
 /// Turns what a `Constant` node made into an initializer of the main graph. Where its graph is a body that
-/// hands it out, an `Identity` does so now.
+/// hands it out, or it would be an input and an output, an `Identity` does so now.
 fn lift(model: &mut Model, node: NodeId, tensor: TensorId, names: &mut Names) {
     let Some(value) = model.nodes[node].output(0) else { return };
     let body = model.values[value].graph;
     let main = model.main;
-    if body != main && model.graphs[body].outputs.iter().any(|port| port.value == value) {
+    if (body != main || are_inputs(model))
+        && model.graphs[body].outputs.iter().any(|port| port.value == value)
+    {
         let lifted = Value {
             name: names.fresh(&model.values[value].name.clone(), None),
             graph: main,
@@ -102,10 +104,14 @@ fn pass_on(model: &mut Model, node: NodeId, from: ValueId) {
     model.graphs[graph].nodes.insert(0, node);
 }
 
+/// Whether each initializer has to be an input: before IR version 4.
+fn are_inputs(model: &Model) -> bool {
+    model.ir_version.is_some_and(|version| version < 4)
+}
+
 /// Before IR version 4, every initializer is an input of the main graph too.
 pub fn declare_initializers(editor: &mut Editor) {
-    const FREE_SINCE: i64 = 4;
-    if editor.model().ir_version.is_none_or(|version| version >= FREE_SINCE) {
+    if !are_inputs(editor.model()) {
         return;
     }
     let lifted = Change::new(MOVED_CONSTANT, Site::Model, "initializers of bodies moved to the main graph");

@@ -166,6 +166,8 @@ fn passes(
             break;
         }
     }
+    // Once they are inputs, a caller may replace them: nothing is computed of them any more.
+    constants::declare_initializers(editor);
     if corrects {
         // More may be known by now of what was declared then.
         declared::correct(editor);
@@ -248,7 +250,6 @@ fn relabel(editor: &mut Editor, target: &Target, options: &Options) {
         std::mem::replace(&mut model.ir_version, ir_version) != ir_version
     });
     constants::lift_constants(editor, target);
-    constants::declare_initializers(editor);
     editor.change(relabelled("imports of its functions"), |model, _| {
         let mut is_changed = false;
         for function in &mut model.functions {

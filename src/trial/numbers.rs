@@ -63,7 +63,7 @@ fn holds(what: Assumption, array: &Array) -> Option<bool> {
         Assumption::Moderate => all(&|x| x.abs() < 1e3),
         Assumption::Nonempty => Some(!array.is_empty()),
         Assumption::WholeElsewhere => array.f64s().ok().map(|region| is_whole_elsewhere(&region)),
-        Assumption::InRange | Assumption::Distinct | Assumption::Untied => None,
+        Assumption::InRange | Assumption::Untied => None,
     }
 }
 

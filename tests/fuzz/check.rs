@@ -207,6 +207,10 @@ pub fn applied(model: &Model, way: &Way, rules: &RuleSet) -> Vec<String> {
 pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) -> Option<Claim> {
     let ran = &before.ran;
     let applied = || report.rules.keys().filter_map(|code| rules.get(code));
+    // What reads or writes another place than is meant gives something else once it is mended.
+    if applied().any(|rule| rule.mends.as_ref().is_some_and(|code| code.starts_with("IDX"))) {
+        return None;
+    }
     // Of a chain of rules, the last one is named: what was optimised may owe something to any of them.
     let is_named = !matches!(way, Way::Convert { optimise: true, .. });
     let is_exact = is_named && applied().all(|rule| rule.safety == Safety::Exact);

@@ -82,6 +82,14 @@ pub fn linear_attention(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
+/// `TensorScatter`: as the cache was; where to write it is said for each row of the batch.
+pub fn tensor_scatter(cx: &mut Cx) -> Option<()> {
+    if cx.rank(2).is_some() {
+        cx.expect_rank(2, 1)?;
+    }
+    same(cx)
+}
+
 /// `CausalConvWithState`: the result, and the last `k - 1` of the input.
 pub fn causal_conv(cx: &mut Cx) -> Option<()> {
     let kept = (|| cx.dim(1, 2)?.sub(1))();

@@ -199,7 +199,7 @@ pub const ONNX: &[(&str, Rule)] = &[
     ("Swish", elementwise::same),
     ("Tan", elementwise::same),
     ("Tanh", elementwise::same),
-    ("TensorScatter", elementwise::same),
+    ("TensorScatter", attention::tensor_scatter),
     ("TfIdfVectorizer", text::tf_idf),
     ("ThresholdedRelu", elementwise::same),
     ("Tile", layout::tile),

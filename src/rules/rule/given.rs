@@ -25,8 +25,6 @@ pub enum Assumption {
     Positive,
     /// Each element, as an index, names a place that is there.
     InRange,
-    /// No place is named twice by its elements, as indices.
-    Distinct,
     /// No element leads just to the middle between two results, where rounding decides.
     Untied,
     /// As a region, it is all of every axis but the last two.
@@ -34,14 +32,13 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    pub const ALL: [Assumption; 9] = [
+    pub const ALL: [Assumption; 8] = [
         Assumption::Finite,
         Assumption::NotNan,
         Assumption::Nonempty,
         Assumption::Moderate,
         Assumption::Positive,
         Assumption::InRange,
-        Assumption::Distinct,
         Assumption::Untied,
         Assumption::WholeElsewhere,
     ];
@@ -55,7 +52,6 @@ impl Assumption {
             Assumption::Moderate => "moderate",
             Assumption::Positive => "positive",
             Assumption::InRange => "in_range",
-            Assumption::Distinct => "distinct",
             Assumption::Untied => "untied",
             Assumption::WholeElsewhere => "whole_elsewhere",
         }
@@ -70,7 +66,6 @@ impl Assumption {
             Assumption::Moderate => "has no elements so great that a step in between overflows",
             Assumption::Positive => "has only elements above 0",
             Assumption::InRange => "has only indices of places that are there",
-            Assumption::Distinct => "names no place twice",
             Assumption::Untied => "leads to no tie: nowhere to just the middle between two results",
             Assumption::WholeElsewhere => "is a region of the last two axes, and of all others in full",
         }

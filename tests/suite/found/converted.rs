@@ -33,6 +33,17 @@ fn bodies_hand_out_what_they_make() {
     check_text(9, graph, &options, &["q = Identity (q__1)"], &[]);
 }
 
+/// Before IR version 4, initializers are inputs: with what they are where nobody says otherwise.
+#[test]
+fn inputs_that_were_initializers_have_defaults() {
+    let graph = "g (bool c) => (bool y) <bool yes = {1}, int64 n = {3}> {
+        go = Or (c, yes)
+        y = Loop (n, \"\", go) <body = b (int64 i, bool more, bool last) => (more, more) { }>
+    }";
+    let options = Options { opset: Some(7), ..Options::default() };
+    check_text(18, graph, &options, &["= Identity (", " =  {1}>"], &["int64 n"]);
+}
+
 /// Of nothing, a slice that is chosen by two indices, and a sum up to each place of an axis that a run tells.
 #[test]
 fn nothing_of_an_axis_is_converted() {
