@@ -16,7 +16,8 @@ pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
     };
     let mut made: Vec<Fact> = plan.values.iter().map(constant).collect();
     for (number, node) in plan.nodes.iter().enumerate() {
-        let inputs: Vec<_> = node.inputs.iter().map(|input| input.map(|item| fact(host, &made, item))).collect();
+        let inputs: Vec<_> =
+            node.inputs.iter().map(|input| input.map(|item| fact(host, &made, item))).collect();
         let call = Call {
             domain: node.schema.domain,
             op: node.schema.name,
