@@ -17,7 +17,7 @@ fn converted(name: &str) -> (i32, String, Option<Model>) {
 
 #[test]
 fn what_cannot_be_written_is_refused_with_a_reason() {
-    for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write"] {
+    for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write", "whole_conv"] {
         let (status, said, model) = converted(&format!("{name}.pt2"));
         assert_eq!((status, model.is_some()), (1, false), "{name}: {said}");
         snapshot("programs", name, &said);
@@ -102,7 +102,7 @@ fn refusals(said: &str) -> Vec<&str> {
 
 #[test]
 fn lint_says_beforehand_what_fix_refuses() {
-    for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write"] {
+    for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write", "whole_conv"] {
         let name = format!("{name}.pt2");
         let sandbox = Sandbox::new(&[]);
         sandbox.bring(&format!("tests/models/programs/{name}"), &name);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::draft::Slot;
+use super::run::opset_for;
 use super::{Item, Made, NewId, PlannedNode, literal, schema_of};
 use crate::graph::{AttrKind, AttrValue, Attribute, ElemType, Id, Tensor, TensorId};
 use crate::infer::{Attrs, Call, Fact, NoSymbols, transfer};
@@ -45,24 +46,13 @@ impl<'a, H: Host> Env<'a, H> {
         let call = Call {
             domain: schema.domain,
             op: schema.name,
-            opset: self.opset_for(schema),
+            opset: opset_for(self.host, schema),
             attrs: &NewAttrs { attrs, tensors: &self.draft.tensors },
             inputs: &facts,
             outputs: outputs.len(),
             bounds: self.host.bounds(),
         };
         transfer(&call, &mut NoSymbols).0
-    }
-
-    /// The opset in which a new node is understood: that of the graph, or, for an epoch that is not in force
-    /// there, or a version of it that is newer, the first in which it is.
-    fn opset_for(&self, schema: &Schema) -> i64 {
-        let own = self.host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());
-        let in_force = own.and_then(|own| schema::lookup(schema.domain, schema.name, own));
-        match (own, in_force) {
-            (Some(own), Some(in_force)) if in_force.epoch == schema.epoch => i64::from(own.max(schema.since)),
-            _ => i64::from(schema.since),
-        }
     }
 
     /// What `let` says, in a rewrite.
@@ -293,9 +283,9 @@ fn slot_of<V: Copy>(binding: &Binding<V>) -> Slot<V> {
 }
 
 /// The attributes of a new node, as inference asks for them.
-struct NewAttrs<'p> {
-    attrs: &'p [Attribute],
-    tensors: &'p [Tensor],
+pub(super) struct NewAttrs<'p> {
+    pub(super) attrs: &'p [Attribute],
+    pub(super) tensors: &'p [Tensor],
 }
 
 impl Attrs for NewAttrs<'_> {

@@ -4,6 +4,7 @@ pub mod draft;
 mod literal;
 mod make;
 mod patch;
+mod run;
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::run::can_run;
 use super::{Item, Made, Plan, plan};
 use crate::edit::{At, Change, Form, NewId, Patch, PatchNode, Site};
 use crate::graph::{AttrValue, Attribute, GraphId, Id as _, Model, NodeId, Tensor, TensorId, ValueId};
@@ -18,7 +19,12 @@ pub fn patch(
     direction: &Direction,
     found: Match<ValueId, NodeId>,
 ) -> Option<Patch> {
-    let patch = into_patch(plan(host, direction, found).ok()?, host.model, host.graph, rule)?;
+    let plan = plan(host, direction, found).ok()?;
+    // What is to be lowered is of many types, and no rule can name all of those that it is not for.
+    if rule.phase == Phase::Lower && !can_run(host, &plan) {
+        return None;
+    }
+    let patch = into_patch(plan, host.model, host.graph, rule)?;
     patch.check(host.model).is_ok().then_some(patch)
 }
 
