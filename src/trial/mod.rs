@@ -105,6 +105,23 @@ impl<'r> Trial<'r> {
         }
     }
 
+    /// What the runtime says of an example that computes something; `None` without a runtime, or of any other example.
+    ///
+    /// # Errors
+    /// Why it does not load what comes of the example.
+    pub fn judged(&self, example: &Example) -> Result<Option<Outcome>, String> {
+        let (Some(runtime), Expect::Computes | Expect::Becomes(_)) = (self.runtime, &example.expect) else {
+            return Ok(None);
+        };
+        let Ok((fix::Outcome { model: result, .. }, safety)) = self.outcome(example) else { return Ok(None) };
+        let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
+        match example.profile {
+            // What a target is for has operators that only a runtime runs: it alone knows what they give.
+            Some(_) => Ok(Some(numbers::compare_in(runtime, &example.model, &result, &claim))),
+            None => numbers::judge(runtime, &example.model, &result, &claim).map(Some),
+        }
+    }
+
     /// What comes of an example, and what is kept of it: by the rule alone, or, where that does not reach the
     /// target, with the others, which then must need it.
     ///

@@ -99,6 +99,34 @@ pub fn compare_in(runtime: Runtime, before: &Model, after: &Model, claim: &Claim
     compare_runs(before, claim, &mut first, &mut second)
 }
 
+/// As [`compare_in`] does, as far as the runtime is a judge: on inputs of which it makes what our evaluator makes of the
+/// model before, up to rounding. Elsewhere it goes its own way, or ends the process on what no model should be given.
+///
+/// # Errors
+/// Why it does not load the model after.
+pub fn judge(runtime: Runtime, before: &Model, after: &Model, claim: &Claim) -> Result<Outcome, String> {
+    let mut first = match runtime(before) {
+        Ok(loaded) => loaded,
+        Err(why) => return Ok(Outcome::NeverRan(why)),
+    };
+    let mut second = runtime(after)?;
+    // Kernels round as they like, which says nothing of a rule.
+    let claim = Claim { safety: claim.safety.max(Safety::Rounding), ..*claim };
+    let mut first = |inputs: &Inputs| {
+        let ours = run(before, inputs)?;
+        let theirs = first(inputs).map_err(Failure::BadInput)?;
+        let differs = |a, b| difference(a, b, &claim, Numbers::Small).is_some();
+        // Either way: what is infinite in the first of two is not held against the second.
+        let differs = |(ours, theirs)| differs(ours, theirs) || differs(theirs, ours);
+        match ours.iter().zip(&theirs).any(differs) {
+            true => Err(Failure::BadInput("it comes to something else of the model before".to_owned())),
+            false => Ok(theirs),
+        }
+    };
+    let mut second = |inputs: &Inputs| second(inputs).map_err(Failure::BadInput);
+    Ok(compare_runs(before, &claim, &mut first, &mut second))
+}
+
 fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outcome {
     let sets = match inputs::sets(before) {
         Ok(sets) => sets,

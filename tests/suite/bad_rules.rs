@@ -205,6 +205,9 @@ fn operators_of_pytorch() {
     };
     snapshot("aten-inputs", &rule("y = aten.relu (x, z, w)"));
     snapshot("aten-misspelt", &rule("y = aten.rellu (x)"));
+    snapshot("lower-onnx", &rule("y = Identity (x)"));
+    snapshot("lower-both", &rule("y = aten.relu (x)").replace("rewrite {", "rewrite both {"));
+    assert!(!said(&file(&rule("y = mylib.op (x)"))).contains("phase lower"), "a library's own");
     snapshot("aten-attribute", &rule("y = aten.leaky_relu <negativ_slope = 0.0> (x)"));
 }
 

@@ -353,6 +353,18 @@ fn rules_are_tried() {
     );
 }
 
+/// Where ONNX Runtime computes an example otherwise than the specification says (Attention of doubles, infinities of a
+/// mask), or ends its process on what is no input (a Fourier transform of no length), it is no judge of the rule.
+#[test]
+fn rules_are_tried_where_the_runtime_differs() {
+    let sandbox = Sandbox::new(&[]);
+    for name in ["attention.rule", "fourier.rule"] {
+        sandbox.bring(&format!("rules/decompose/{name}"), &format!("own/{name}"));
+    }
+    let ran = sandbox.lint(&["--test-rules", "own"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""), "{ran:?}");
+}
+
 /// A rule for a device of one's own is tried on that device.
 #[test]
 fn rules_are_tried_at_targets_that_are_brought_along() {

@@ -26,12 +26,13 @@ use scope::Scope;
 pub use single::{NodeTest, node_tests};
 
 use super::builtin;
-use super::rule::{Body, Direction, Phase, Rewrite, Rule, RuleSource, Safety, Step, Template};
+use super::rule::{Body, Direction, OpPat, Phase, Rewrite, Rule, RuleSource, Safety, Step, Template};
 use super::syntax::ast::{Entry, EntryKind, FileAst, RuleAst, Statement};
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::suggest::with_suggestion;
+use crate::schema;
 
 fn unknown_builtin(faults: &Faults, name: &Name) -> Finding {
     let message = format!("there is no builtin analysis `{}`", name.text);
@@ -46,10 +47,17 @@ fn let_in_both(faults: &Faults, var: &Name, both: Span) -> Finding {
         .help("write two rules, one for each direction")
 }
 
-fn directed_phase(faults: &Faults, both: Span) -> Finding {
+fn directed_phase(faults: &Faults, both: Span, phase: &str) -> Finding {
     faults
-        .at(both, "`rewrite both` does not go with `phase simplify`, which has one direction")
+        .at(both, format!("`rewrite both` does not go with `phase {phase}`, which has one direction"))
         .help("what may go either way belongs in `phase explore`")
+}
+
+/// Of a rule that would never run: a program has operators of PyTorch, and of libraries of its own.
+fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
+    faults
+        .at(op.span, format!("`phase lower` is about operators of PyTorch, and `{}` is one of ONNX", op.name))
+        .help("name one of `aten`, or of a library's own domain; what rewrites ONNX is of another phase")
 }
 
 /// The rules of a file that have no error.
@@ -134,6 +142,12 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Che
         let mut checked = |text: &_| template::checked(text, &mut scope, faults);
         message = entries.message.as_ref().map(&mut checked);
         help = entries.help.as_ref().map(&mut checked);
+        if let (Some(Phase::Lower), Some(Some(direction))) = (entries.phase, forward.last())
+            && let Some(root) = direction.pattern.nodes.last()
+            && schema::domain(&root.op.domain).is_some()
+        {
+            faults.push(lowers_onnx(faults, &root.op));
+        }
         // Where something is wrong, what uses a name may be what could not be read.
         if faults.errors() == errors_before {
             scope.report_unused(faults);
@@ -160,8 +174,10 @@ fn backward(
     both: Span,
     faults: &mut Faults,
 ) -> Option<Direction> {
-    if entries.phase == Some(Phase::Simplify) {
-        faults.push(directed_phase(faults, both));
+    match entries.phase {
+        Some(Phase::Simplify) => faults.push(directed_phase(faults, both, "simplify")),
+        Some(Phase::Lower) => faults.push(directed_phase(faults, both, "lower")),
+        _ => {}
     }
     for step in &entries.steps {
         if let EntryKind::Let { var, .. } = step {
