@@ -42,7 +42,7 @@ pub fn lift_constants(editor: &mut Editor, target: &Target) {
         for (_, graph) in model.graphs.iter_mut() {
             graph.nodes.retain(|node| !lifted.contains_key(node));
         }
-        sorted.into_iter().for_each(|(node, tensor)| lift(model, node, tensor, names));
+        sorted.into_iter().for_each(|(node, tensor)| lift(model, node, tensor, opset, names));
         true
     });
 }
@@ -66,13 +66,21 @@ fn takes_constant(opset: u16, elem: ElemType) -> bool {
     schema::legal(&op, opset).is_ok()
 }
 
+/// Whether `Identity` hands on tensors of an element type at an opset.
+fn takes_identity(opset: u16, elem: ElemType) -> bool {
+    let value = [Operand::Present { ty: Some(ValueType::Tensor(elem)), negative: false }];
+    let op = OpUse { domain: "", name: "Identity", epoch: None, attrs: &[], inputs: &value, outputs: &value };
+    schema::legal(&op, opset).is_ok()
+}
+
 /// Turns what a `Constant` node made into an initializer of the main graph. Where its graph is a body that
 /// hands it out, or it would be an input and an output, an `Identity` does so now.
-fn lift(model: &mut Model, node: NodeId, tensor: TensorId, names: &mut Names) {
+fn lift(model: &mut Model, node: NodeId, tensor: TensorId, opset: u16, names: &mut Names) {
     let Some(value) = model.nodes[node].output(0) else { return };
+    let is_passed = || model.tensors[tensor].elem().is_some_and(|elem| takes_identity(opset, elem));
     let body = model.values[value].graph;
     let main = model.main;
-    if (body != main || are_inputs(model))
+    if (body != main || are_inputs(model) && is_passed())
         && model.graphs[body].outputs.iter().any(|port| port.value == value)
     {
         let lifted = Value {

@@ -167,6 +167,7 @@ fn passes(
         }
     }
     // Once they are inputs, a caller may replace them: nothing is computed of them any more.
+    constants::lift_constants(editor, &main_target);
     constants::declare_initializers(editor);
     if corrects {
         // More may be known by now of what was declared then.

@@ -111,10 +111,13 @@ impl Dim {
         }
     }
 
-    /// `None` if the polynomial weighs more than [`MAX_WEIGHT`].
+    /// `None` if the polynomial weighs more than [`MAX_WEIGHT`], or what is added may take it beyond 64 bits.
     fn from_poly(poly: Poly) -> Option<Self> {
         if let Some(n) = poly.as_const() {
             return Some(Dim::known(n));
+        }
+        if poly.constant_part().unsigned_abs() > poly::MAX_CONSTANT {
+            return None;
         }
         let weight = poly.weight();
         (weight <= MAX_WEIGHT).then(|| Dim(Repr::Expr(Arc::new(Expr { poly, weight }))))

@@ -9,6 +9,9 @@ use super::{Dim, Symbol};
 /// stay below 40; what grows beyond this limit became no `Dim`, and is unknown.
 pub const MAX_WEIGHT: usize = 256;
 
+/// The greatest number that is added to sizes. No size comes near it; beyond it, a sum might wrap.
+pub const MAX_CONSTANT: u64 = 1 << 62;
+
 /// What a polynomial treats as an indeterminate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Atom {

@@ -97,6 +97,9 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     if scales.len() != x.rank() || !scales.iter().all(|&scale| scale > 0.0) {
         return bad("one positive scale is needed for each axis");
     }
+    if cx.call.op == "Upsample" && scales.iter().any(|&scale| scale < 1.0) {
+        return bad("no axis gets shorter by this");
+    }
     let resized = x
         .shape()
         .iter()
