@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use super::Failure;
+use crate::diag::reason;
 use crate::diag::render::Look;
 use crate::write::file::replace;
 
@@ -19,7 +20,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::new(format!("standard output: {error}")))
+            Err(Failure::new(format!("standard output: cannot be written: {}", reason(&error))))
         }
         _ => Ok(()),
     }

@@ -365,6 +365,20 @@ fn rules_are_tried_where_the_runtime_differs() {
     assert_eq!((ran.status, &*ran.stderr), (0, ""), "{ran:?}");
 }
 
+/// Standard output may be a file, whose disk may be full: it is said as it is of any other file.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_of_standard_output_too() {
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_onnx-lint"));
+    let ran = command.arg("--list-rules").stdout(full).output().expect("it runs");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(
+        (ran.status.code(), &*said),
+        (Some(2), "error: standard output: cannot be written: the disk is full\n")
+    );
+}
+
 /// A rule for a device of one's own is tried on that device.
 #[test]
 fn rules_are_tried_at_targets_that_are_brought_along() {

@@ -1,0 +1,87 @@
+"""Pages of findings in a headless Chromium: see tests/pages."""
+
+import html
+import json
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+CHROMIUM = [os.environ.get("CHROMIUM", "chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
+            "--enable-logging=stderr"]
+
+# What a reader would notice, put into the title, which `--dump-dom` prints. Whatever can be worked with has to take the
+# focus and to be seen; what scrolls has to be reached by keyboard, too.
+LOOK = """<script>
+const errors = [];
+addEventListener("error", (event) => errors.push(event.message));
+addEventListener("load", () => {
+  const page = document.documentElement;
+  const unreachable = [...document.querySelectorAll("a[href], summary, input, .graph")].filter((element) => {
+    element.focus();
+    return document.activeElement !== element;
+  });
+  const scrolling = [...document.querySelectorAll("pre, .graph")].filter(
+    (element) => element.scrollWidth > element.clientWidth && element.tabIndex < 0);
+  document.title = JSON.stringify({
+    errors, wide: page.scrollWidth > innerWidth, articles: document.querySelectorAll("article").length,
+    unreachable: unreachable.map((element) => element.outerHTML.slice(0, 80)),
+    scrolling: scrolling.map((element) => element.outerHTML.slice(0, 80)),
+  });
+});
+</script>"""
+
+
+def network(nodes: int) -> str:
+    """A chain with a fault in every fortieth node, and another in every twentieth."""
+    def node(at: int) -> str:
+        if at % 40 == 0:
+            return f"x{at + 1} = Relu <oops = 1> (x{at})"
+        if at % 20 == 0:
+            return f"x{at + 1} = Transpose <perm = [0, 1, 2]> (x{at})"
+        return f"x{at + 1} = Relu (x{at})"
+
+    body = "\n".join(f"  {node(at)}" for at in range(nodes))
+    return (f'<ir_version: 8, opset_import: ["" : 17]>\nmain (float[A,12] x0) => (float[A,12] x{nodes}) {{\n'
+            f"{body}\n}}\n")
+
+
+def chromium(folder: Path, page: Path, *options: str) -> str:
+    command = [*CHROMIUM, f"--user-data-dir={folder}/profile", *options, page.as_uri()]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    said = [line for line in ran.stderr.splitlines() if ":CONSOLE" in line]
+    assert not said, said
+    return ran.stdout
+
+
+def pictures(folder: Path, page: Path, into: Path) -> None:
+    into.mkdir(parents=True, exist_ok=True)
+    looks = {"light": ["--window-size=1280,1600"], "narrow": ["--window-size=500,1600"],
+             "dark": ["--window-size=1280,1600", "--blink-settings=preferredColorScheme=0"]}
+    for name, options in looks.items():
+        chromium(folder, page, *options, f"--screenshot={into.resolve()}/{page.stem}-{name}.png")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for nodes in (1_000, 10_000):
+            model, page = folder / f"net{nodes}.onnxtxt", folder / f"net{nodes}.html"
+            model.write_text(network(nodes))
+            command = [os.environ["ONNX_LINT"], model, "--severity", "hint", "--output-format", "html", "-o", page]
+            assert subprocess.run(command, cwd=folder).returncode == 1
+            looked = folder / "looked.html"
+            looked.write_text(page.read_text() + LOOK)
+            for width in (1280, 500):
+                dom = chromium(folder, looked, f"--window-size={width},1000", "--virtual-time-budget=60000", "--dump-dom")
+                seen = json.loads(html.unescape(re.search("<title>(.*?)</title>", dom, re.DOTALL)[1]))
+                assert seen.pop("articles") >= 3, seen
+                assert not any(seen.values()), f"{nodes} nodes at width {width}: {seen}"
+                print(f"{nodes:6} nodes at width {width:4}: {page.stat().st_size} bytes")
+            if "PICTURES" in os.environ:
+                pictures(folder, page, Path(os.environ["PICTURES"]))
+
+
+main()
