@@ -1,7 +1,7 @@
 //! Whether what a plan makes can run, and is what the values are that it takes the place of.
 
 use super::{Item, Made, Plan};
-use crate::infer::{Call, Fact, NoSymbols, TensorFact, transfer};
+use crate::infer::{Call, Fact, NoSymbols, Shape, TensorFact, transfer};
 use crate::rules::host::Host;
 use crate::schema::{self, Schema};
 
@@ -39,8 +39,10 @@ pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
             }
         }
     }
-    // What nobody asked for, PyTorch gives without elements, whatever its shape would be.
-    let mut needed = plan.outputs.iter().filter(|(old, _)| host.uses(*old) > 0);
+    // What nobody asked for, PyTorch gives without elements, whatever its shape would be; and of sizes that depend on
+    // data, the program may say what is not so (the rank of `unique_consecutive` along an axis).
+    let is_told = |old| host.fact(old).shape().is_some_and(Shape::is_static);
+    let mut needed = plan.outputs.iter().filter(|&&(old, _)| host.uses(old) > 0 && is_told(old));
     needed.all(|&(old, new)| fact(host, &made, new).meet(host.fact(old), host.bounds()).is_ok())
 }
 
