@@ -171,7 +171,8 @@ fn replaced(
     needs: &FxHashMap<ValueId, Need>,
     limit: usize,
 ) -> Result<Vec<(ValueId, Arc<Array>)>, Need> {
-    if !computed.nodes.contains(&id) {
+    // Nothing is computed by handing on what is there: where nothing takes its place, it is how a graph gives that.
+    if !computed.nodes.contains(&id) || model.nodes[id].is("Identity") {
         return Err(Need::Node);
     }
     let needed = model.nodes[id].outputs.iter().flatten();

@@ -42,6 +42,8 @@ fn inputs_that_were_initializers_have_defaults() {
     }";
     let options = Options { opset: Some(7), ..Options::default() };
     check_text(18, graph, &options, &["= Identity (", " =  {1}>"], &["int64 n"]);
+    let text = "g () => (string[2] y) { y = Constant <value = string[2] {\"a\", \"b\"}> () }";
+    check_text(18, text, &options, &["y = Identity (y__"], &["Constant"]);
 }
 
 /// Of nothing, a slice that is chosen by two indices, and a sum up to each place of an axis that a run tells.
