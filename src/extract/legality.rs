@@ -98,17 +98,7 @@ impl Target {
     pub fn legal_identity(&self, egraph: &EGraph, class: Id) -> Result<(), Illegal> {
         let opset = self.opset("").and_then(|opset| u16::try_from(opset).ok());
         let Some(opset) = opset else { return Ok(()) };
-        let value = Operand::Present { ty: egraph[class].data.fact().value_type(), negative: false };
-        let (inputs, outputs) = ([value], [value]);
-        let op = OpUse {
-            domain: "",
-            name: "Identity",
-            epoch: None,
-            attrs: &[],
-            inputs: &inputs,
-            outputs: &outputs,
-        };
-        schema::legal(&op, opset).map(|_| ())
+        schema::legal_identity(egraph[class].data.fact().value_type(), opset)
     }
 
     /// The epoch of a call's operator that is in force at the target.

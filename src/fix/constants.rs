@@ -12,10 +12,10 @@ use crate::edit::{Change, Editor, Names, Site, initialize};
 use crate::extract::Target;
 use crate::graph::syntax::suggest::counted;
 use crate::graph::{
-    AttrKind, DeclaredDim, Def, Dimension, ElemType, Metadata, Model, Node, NodeId, Port, Tensor, TensorId,
-    TypeKind, Value, ValueId, ValueInfo, scopes,
+    DeclaredDim, Def, Dimension, Metadata, Model, Node, NodeId, Port, Tensor, TensorId, TypeKind, Value,
+    ValueId, ValueInfo, scopes,
 };
-use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
+use crate::schema::{self, ValueType};
 
 /// Makes initializers of the main graph of the `Constant` nodes, in whatever graph, that the target does not
 /// take for their element type.
@@ -29,7 +29,7 @@ pub fn lift_constants(editor: &mut Editor, target: &Target) {
     let lifted = nodes.filter_map(|node| {
         let tensor = constant_tensor(model, node)?;
         let elem = model.tensors[tensor].elem()?;
-        (!takes_constant(opset, elem)).then_some((node, tensor))
+        (!schema::makes_constants(elem, opset)).then_some((node, tensor))
     });
     let lifted: FxHashMap<NodeId, TensorId> = lifted.collect();
     if lifted.is_empty() {
@@ -53,34 +53,18 @@ fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
     node.attr("value").filter(|_| is_constant)?.as_tensor()
 }
 
-/// Whether `Constant` makes tensors of an element type at an opset.
-fn takes_constant(opset: u16, elem: ElemType) -> bool {
-    let op = OpUse {
-        domain: "",
-        name: "Constant",
-        epoch: None,
-        attrs: &[AttrUse { name: "value", value: AttrView::Other(Some(AttrKind::Tensor)) }],
-        inputs: &[],
-        outputs: &[Operand::Present { ty: Some(ValueType::Tensor(elem)), negative: false }],
-    };
-    schema::legal(&op, opset).is_ok()
-}
-
-/// Whether `Identity` hands on tensors of an element type at an opset.
-fn takes_identity(opset: u16, elem: ElemType) -> bool {
-    let value = [Operand::Present { ty: Some(ValueType::Tensor(elem)), negative: false }];
-    let op = OpUse { domain: "", name: "Identity", epoch: None, attrs: &[], inputs: &value, outputs: &value };
-    schema::legal(&op, opset).is_ok()
-}
-
 /// Turns what a `Constant` node made into an initializer of the main graph. Where its graph is a body that
 /// hands it out, or it would be an input and an output, an `Identity` does so now.
 fn lift(model: &mut Model, node: NodeId, tensor: TensorId, opset: u16, names: &mut Names) {
     let Some(value) = model.nodes[node].output(0) else { return };
-    let is_passed = || model.tensors[tensor].elem().is_some_and(|elem| takes_identity(opset, elem));
+    let is_passed = || {
+        model.tensors[tensor]
+            .elem()
+            .is_some_and(|elem| schema::legal_identity(Some(ValueType::Tensor(elem)), opset).is_ok())
+    };
     let body = model.values[value].graph;
     let main = model.main;
-    if (body != main || are_inputs(model) && is_passed())
+    if (body != main || are_inputs(model.ir_version) && is_passed())
         && model.graphs[body].outputs.iter().any(|port| port.value == value)
     {
         let lifted = Value {
@@ -113,13 +97,13 @@ fn pass_on(model: &mut Model, node: NodeId, from: ValueId) {
 }
 
 /// Whether each initializer has to be an input: before IR version 4.
-fn are_inputs(model: &Model) -> bool {
-    model.ir_version.is_some_and(|version| version < 4)
+pub fn are_inputs(ir_version: Option<i64>) -> bool {
+    ir_version.is_some_and(|version| version < 4)
 }
 
 /// Before IR version 4, every initializer is an input of the main graph too.
 pub fn declare_initializers(editor: &mut Editor) {
-    if !are_inputs(editor.model()) {
+    if !are_inputs(editor.model().ir_version) {
         return;
     }
     let lifted = Change::new(MOVED_CONSTANT, Site::Model, "initializers of bodies moved to the main graph");

@@ -62,7 +62,10 @@ pub fn tell(editor: &mut Editor, source: &Model) {
         return;
     }
     let change = Change::new(DECLARED_TYPE, Site::Model, "what was inferred declared");
-    editor.declare(change, |model| infer::annotate(model, &facts));
+    editor.declare(change, |model| {
+        *model = told;
+        true
+    });
 }
 
 /// Declares of some outputs of a graph what is known of them.

@@ -7,16 +7,14 @@ use rustc_hash::FxHashSet;
 
 use crate::diag::known::LIFTED_CONSTANT;
 use crate::edit::{Change, Editor, Site, initialize};
+use crate::fix::constants::are_inputs;
 use crate::graph::{AttrValue, ElemType, Model, NodeId, Tensor, TensorData, ValueId, scopes};
 use crate::infer::{self, eval::Array};
-
-/// The IR version from which on initializers need not be inputs.
-const FREE_SINCE: i64 = 4;
 
 /// An initializer in the place of each.
 pub fn lift(editor: &mut Editor) {
     let model = editor.model();
-    if model.ir_version.is_none_or(|version| version < FREE_SINCE) {
+    if model.ir_version.is_none() || are_inputs(model.ir_version) {
         return;
     }
     let mut lifted: Vec<(NodeId, ValueId, Tensor)> = Vec::new();

@@ -236,8 +236,8 @@ fn node_count(model: &Model) -> usize {
 
 /// Where new constants go: before IR version 4, an initializer would have to be an input too.
 fn constants_at(model: &Model, target: &Target, options: &Options) -> Constants {
-    let is_old = target::ir_version(model, target, options).is_some_and(|version| version < 4);
-    if is_old { Constants::Nodes } else { Constants::Initializers }
+    let are_inputs = constants::are_inputs(target::ir_version(model, target, options));
+    if are_inputs { Constants::Nodes } else { Constants::Initializers }
 }
 
 /// Sets the opsets and the IR version.
@@ -282,10 +282,14 @@ mod tests {
         let live = scopes::live(model);
         let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes);
         let values = nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
+        let are_elements = |a: &Fact, b: &Fact| match (a.as_const(), b.as_const()) {
+            (Some(a), Some(b)) => infer::same_bits(a, b),
+            (a, b) => a.is_none() == b.is_none(),
+        };
         let same = |a: &Fact, b: &Fact| {
             a.elem() == b.elem()
                 && a.rank() == b.rank()
-                && a.as_const() == b.as_const()
+                && are_elements(a, b)
                 && a.meet(b, &found.bounds).is_ok()
         };
         let wrong = values.filter(|&value| {

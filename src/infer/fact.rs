@@ -78,7 +78,7 @@ impl PartialEq for Known {
 }
 
 /// Whether two constants are the same, to the bit.
-pub(super) fn same_bits(a: &Array, b: &Array) -> bool {
+pub(crate) fn same_bits(a: &Array, b: &Array) -> bool {
     if a.elem() != b.elem() || a.shape() != b.shape() {
         return false;
     }

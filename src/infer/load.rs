@@ -35,9 +35,9 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
 }
 
 /// What every element of a tensor is, as a tensor without axes; `None` where they differ, or the file does not hold
-/// them as bytes.
+/// them.
 pub fn filling(tensor: &Tensor) -> Option<Array> {
-    let (elem, TensorData::Raw(raw)) = (tensor.elem()?, &tensor.data) else { return None };
+    let (elem, raw) = (tensor.elem()?, tensor.packed()?);
     let size = elem.bits()? / 8;
     let (first, others) = raw.split_at_checked(size).filter(|_| size > 0)?;
     let is_whole = tensor.len()?.checked_mul(size) == Some(raw.len());

@@ -1,6 +1,6 @@
 //! Whether a node may be written at some opset, and from which opset on it may.
 
-use crate::graph::ElemType;
+use crate::graph::{AttrKind, ElemType};
 
 use super::find::{lookup, versions};
 use super::model::{Arity, AttrView, Formal, Schema, Ty, Values};
@@ -63,6 +63,25 @@ pub fn legal(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
     let gone = |later: &'static Schema| !obstacles(op, later).iter().any(|o| o.is_at_place_of(&obstacle));
     let since = epoch_after(schema).find(|later| gone(later)).map(|later| later.since);
     Err(Illegal { obstacle, since })
+}
+
+/// Whether an `Identity` may hand on a value of a type: not every version takes every one.
+///
+/// # Errors
+/// That it does not take this one.
+pub fn legal_identity(ty: Option<ValueType>, opset: u16) -> Result<(), Illegal> {
+    let value = [Operand::Present { ty, negative: false }];
+    let op = OpUse { domain: "", name: "Identity", epoch: None, attrs: &[], inputs: &value, outputs: &value };
+    legal(&op, opset).map(|_| ())
+}
+
+/// Whether `Constant` makes tensors of an element type at an opset: below 9, floats only.
+pub fn makes_constants(elem: ElemType, opset: u16) -> bool {
+    let attrs = [AttrUse { name: "value", value: AttrView::Other(Some(AttrKind::Tensor)) }];
+    let outputs = [Operand::Present { ty: Some(ValueType::Tensor(elem)), negative: false }];
+    let op =
+        OpUse { domain: "", name: "Constant", epoch: None, attrs: &attrs, inputs: &[], outputs: &outputs };
+    legal(&op, opset).is_ok()
 }
 
 fn in_force(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {

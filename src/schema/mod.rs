@@ -25,7 +25,7 @@ pub use find::{
     Domain, domain, domains_of, epochs, latest, lookup, meant_plainly, nearest, ops, schema_of_epoch,
     schemas, versions, with_attributes,
 };
-pub use legal::{AttrUse, OpUse, Operand, legal, obstacles};
+pub use legal::{AttrUse, OpUse, Operand, legal, legal_identity, makes_constants, obstacles};
 pub use model::{Arity, AttrDefault, AttrSpec, AttrView, Determinism, Formal, Schema, Ty, TypeParam, Values};
 pub use obstacle::{Illegal, Obstacle, Slot};
 pub use operator::operator;

@@ -46,10 +46,9 @@ fn headline(report: &Report) -> String {
         parts.push(format!("opset {} → {}", version(report.opset.from), version(report.opset.to)));
     }
     let declares = |code: &str| [REQUESTED_SHAPE, DECLARED_TYPE].iter().any(|pass| pass.code == code);
-    let applied = report.changes.iter().filter(|change| !declares(&change.code)).count();
-    let rules = report.rules.keys().filter(|code| !declares(code)).count();
-    if applied > 0 {
-        parts.push(format!("{} by {}", counted(applied, "change"), counted(rules, "rule")));
+    if report.changes.iter().any(|change| !declares(&change.code)) {
+        let (changes, rules) = (report.changes.len(), report.rules.len());
+        parts.push(format!("{} by {}", counted(changes, "change"), counted(rules, "rule")));
     }
     if report.nodes.before != report.nodes.after {
         parts.push(format!("{} → {} nodes", report.nodes.before, report.nodes.after));

@@ -40,12 +40,12 @@ impl Search<'_> {
                 balance.add(self.improve_class(taker, None).unwrap_or_default());
             }
         }
-        balance.saved = balance.saved.plus(self.drop(class));
+        balance.saved = balance.saved.plus(self.drop([class]));
         if !balance.is_gain() {
             // It may be the gift alone that needs what changed.
             self.take(class);
             self.take_back();
-            self.drop(class);
+            self.drop([class]);
         }
         self.journal.clear();
         balance.is_gain()

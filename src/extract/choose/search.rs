@@ -88,13 +88,13 @@ impl<'a> Search<'a> {
         cost
     }
 
-    /// Uses a class once less; the cost of what is no longer needed.
-    pub(super) fn drop(&mut self, class: usize) -> Cost {
-        self.drop_some([class].into(), usize::MAX).0
+    /// Uses classes once less; the cost of what is no longer needed.
+    pub(super) fn drop(&mut self, classes: impl Into<VecDeque<usize>>) -> Cost {
+        self.drop_some(classes.into(), usize::MAX).0
     }
 
     /// Uses classes once less, the nearest first; the cost of what is no longer needed, and the uses that were held back
-    /// when so many classes were given up. Those are there still, until they are [released](Search::release).
+    /// when so many classes were given up. Those are there still, until they are [dropped](Search::drop) too.
     fn drop_some(&mut self, mut open: VecDeque<usize>, most: usize) -> (Cost, VecDeque<usize>) {
         let mut cost = Cost::default();
         let mut count = 0;
@@ -110,11 +110,6 @@ impl<'a> Search<'a> {
             }
         }
         (cost, open)
-    }
-
-    /// Gives up uses that were held back; the cost of what is no longer needed now.
-    fn release(&mut self, held: VecDeque<usize>) -> Cost {
-        self.drop_some(held, usize::MAX).0
     }
 
     /// Uses what the chosen constants are computed of.
@@ -183,7 +178,7 @@ impl<'a> Search<'a> {
         }
         self.chosen[class] = best.map_or(before, |best| best.1);
         let paid = self.take_inputs(class);
-        saved = saved.plus(self.release(held));
+        saved = saved.plus(self.drop(held));
         if self.chosen[class] != before {
             self.journal.push((class, before));
         }
@@ -196,7 +191,7 @@ impl<'a> Search<'a> {
             let (_, held) = self.drop_near(class, NEAR);
             self.chosen[class] = before;
             self.take_inputs(class);
-            self.release(held);
+            self.drop(held);
         }
     }
 

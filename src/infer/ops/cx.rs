@@ -261,6 +261,11 @@ impl Cx<'_> {
         (found == rank).then_some(())
     }
 
+    /// Goes on where the rank is the one expected, or not known.
+    pub fn allow_rank(&mut self, input: usize, rank: usize) -> Option<()> {
+        if self.rank(input).is_none() { Some(()) } else { self.expect_rank(input, rank) }
+    }
+
     pub fn expect_rank_at_least(&mut self, input: usize, rank: usize) -> Option<()> {
         let found = self.rank(input)?;
         if found < rank {

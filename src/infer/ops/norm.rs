@@ -44,9 +44,7 @@ pub fn first_same(cx: &mut Cx) -> Option<()> {
 
 /// `RNN`, `GRU` and `LSTM`: all hidden states, and the last one (of `LSTM`, with its cell state).
 pub fn recurrent(cx: &mut Cx) -> Option<()> {
-    if cx.rank(0).is_some() {
-        cx.expect_rank(0, 3)?;
-    }
+    cx.allow_rank(0, 3)?;
     let batch_first = cx.flag("layout");
     let (batch, steps) =
         if batch_first { (cx.dim(0, 0), cx.dim(0, 1)) } else { (cx.dim(0, 1), cx.dim(0, 0)) };

@@ -67,9 +67,7 @@ pub fn reduced(cx: &mut Cx, dims: &[Size], axes: &[i64], keep: bool) -> Option<S
 
 /// `TopK`: `k` along one axis, from an attribute or (opset 10) an input.
 pub fn top_k(cx: &mut Cx) -> Option<()> {
-    if cx.rank(1).is_some() {
-        cx.expect_rank(1, 1)?;
-    }
+    cx.allow_rank(1, 1)?;
     let mut dims = cx.dims(0)?.to_vec();
     let axis = cx.axis_attr(-1, dims.len())?;
     let k = match cx.int("k") {

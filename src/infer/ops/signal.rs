@@ -31,9 +31,7 @@ fn one_sided(length: &Size) -> Size {
 pub fn dft(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     for scalar in [1, 2] {
-        if cx.rank(scalar).is_some() {
-            cx.expect_rank(scalar, 0)?;
-        }
+        cx.allow_rank(scalar, 0)?;
     }
     let axis = match cx.since() {
         ..20 => Some(cx.int_or("axis", 1)),

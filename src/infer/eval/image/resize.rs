@@ -28,8 +28,7 @@ pub(super) fn resize(cx: &Cx) -> Result<Array> {
     is_no_copy(&resized)?;
     let crops = transformation == "tf_crop_and_resize";
     let is_nearest = cx.text("mode", "nearest") == "nearest";
-    // Which element is the nearest is decided in `float`, as runtimes do.
-    let round_to = if is_nearest { single } else { |x| x };
+    let round_to = precision(is_nearest);
     let coordinates = resized
         .iter()
         .map(|axis| {
@@ -111,7 +110,7 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     cx.room(&resized.iter().map(|axis| axis.resized).collect::<Vec<_>>())?;
     is_no_copy(&resized)?;
     let is_nearest = cx.text("mode", "nearest") == "nearest";
-    let round_to = if is_nearest { single } else { |x| x };
+    let round_to = precision(is_nearest);
     let coordinates: Vec<Vec<f64>> = resized
         .iter()
         .map(|axis| (0..axis.resized).map(|at| round_to(at as f64 / axis.scale)).collect())
@@ -268,6 +267,11 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> 
         }
         _ => return bad("unknown coordinate transformation"),
     })
+}
+
+/// What coordinates are rounded to: which element is the nearest is decided in `float`, as runtimes do.
+fn precision(is_nearest: bool) -> fn(f64) -> f64 {
+    if is_nearest { single } else { |x| x }
 }
 
 /// Interpolates along one axis after the other.
