@@ -129,6 +129,16 @@ fn large_tensors_go_beside_the_model_and_stay_with_it() {
 }
 
 #[test]
+fn a_quiet_run_says_what_is_wrong_alone() {
+    let sandbox = sandbox();
+    let ran = sandbox.fix(&["clumsy.onnxtxt", "-q", "-o", "x.onnxtxt"]);
+    assert_eq!((ran.status, &*ran.stderr, &*ran.stdout), (0, "", ""), "{ran:?}");
+    assert!(sandbox.path("x.onnxtxt").exists());
+    check(&sandbox.fix(&["clumsy.onnxtxt", "-q", "--check"]), 1, "");
+    check(&sandbox.fix(&["missing.onnx", "-q", "--check"]), 2, "missing.onnx: cannot be read");
+}
+
+#[test]
 fn summaries_say_what_happened() {
     let sandbox = sandbox();
     check(&sandbox.fix(&["clumsy.onnxtxt", "--check"]), 1, "  fewer: 2 Transpose\n");

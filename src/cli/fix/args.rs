@@ -58,6 +58,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
+    /// Say what is wrong alone, not what was changed
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
+
     /// Run input and result in ONNX Runtime, and write nothing if they differ
     #[arg(long, help_heading = "Output")]
     pub verify: bool,

@@ -250,7 +250,9 @@ impl Task<'_> {
             output::write(&(text + "\n"), Some(path))?;
         }
         done.printed += &explained;
-        done.said += &said::told(&source.name, &source.model, outcome);
+        if !args.quiet {
+            done.said += &said::told(&source.name, &source.model, outcome);
+        }
         if args.check {
             return Ok(if outcome.changed { Status::Found } else { Status::Clean });
         }

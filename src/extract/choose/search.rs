@@ -166,13 +166,14 @@ impl<'a> Search<'a> {
         let (mut saved, held) = self.drop_near(class, NEAR);
         let mut best = avoids(before).then_some((saved, before));
         for form in (0..forms.of[class].len()).filter(|&form| form != before && avoids(form)) {
-            if !self.is_usable(class, form) {
+            if !self.is_possible(class, form) {
                 continue;
             }
             self.chosen[class] = form;
             let cost = self.take_inputs(class);
             self.drop_inputs(class);
-            if best.is_none_or(|best| cost < best.0) {
+            // Last what may look at all that is chosen: of many forms that are as good, at none.
+            if best.is_none_or(|best| cost < best.0) && !self.leads_to(&forms.of[class][form].inputs, class) {
                 best = Some((cost, form));
             }
         }
@@ -195,10 +196,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether every input of a form can be had, and none of them is made from `class` itself.
-    fn is_usable(&self, class: usize, form: usize) -> bool {
-        let inputs = &self.forms.of[class][form].inputs;
-        inputs.iter().all(|&input| self.possible.costs[input].is_finite()) && !self.leads_to(inputs, class)
+    /// Whether every input of a form can be had.
+    fn is_possible(&self, class: usize, form: usize) -> bool {
+        self.forms.of[class][form].inputs.iter().all(|&input| self.possible.costs[input].is_finite())
     }
 
     /// Whether the chosen forms lead from one of `from` to `class`. Only classes of the same component

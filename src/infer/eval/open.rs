@@ -19,14 +19,20 @@ pub fn is_open<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v 
     });
     let arrays: Vec<Option<&Array>> = arrays.collect();
     let tensors = || arrays.iter().flatten().copied();
+    let is_finite = |array: &Array| array.f64s().is_ok_and(|all| all.iter().all(|x| x.is_finite()));
     if domain == "ai.onnx.ml" {
-        let is_finite = |array: &Array| array.f64s().is_ok_and(|all| all.iter().all(|x| x.is_finite()));
         return op == "Normalizer" && tensors().any(|array| beyond(array, sum) || !is_finite(array));
     }
     let Some(known) = operator(domain, op) else { return false };
     tensors().any(|array| array.elem().is_float() && !is_told(array, op, known))
         || is_of_nothing(&arrays, known)
         || is_beyond_integers(op, &tensors().collect::<Vec<_>>())
+        || op == "OneHot"
+            && arrays
+                .first()
+                .copied()
+                .flatten()
+                .is_some_and(|places| places.elem().is_float() && !is_finite(places))
 }
 
 /// Where elements are compared, summed or interpolated, what comes of infinities and NaN is open, and of what cannot

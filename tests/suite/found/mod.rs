@@ -363,3 +363,13 @@ fn an_output_that_a_body_reads_stays() {
     let feeds = [("c", Array::bools(vec![], vec![true]).expect("it fits")), ("x", ints([2]))];
     check(17, graph, &feeds, &[ints([5]), ints([7]), ints([5])]);
 }
+
+/// Which place is not a number is for the runtime to say.
+#[test]
+fn a_place_that_is_no_number_is_not_looked_up() {
+    let graph = "g () => (float[1,2] y) <float[1] zero = {0}, int64 depth = {2}, float[2] values = {0, 1}> {
+        place = Div (zero, zero)
+        y = OneHot (place, depth, values)
+    }";
+    check_text(13, graph, &Options::default(), &["OneHot ("], &[]);
+}
