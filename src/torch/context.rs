@@ -25,7 +25,9 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub fn new(trace: &'a Trace, sources: &'a SourceFiles) -> Self {
-        Context { trace, sources, views: Views::of(trace), varies: varying_values(trace) }
+        let views = Views::of(trace);
+        let varies = varying_values(trace, &views);
+        Context { trace, sources, views, varies }
     }
 
     /// Whether a value depends on an input of the graph, be it only on its shape.
@@ -174,29 +176,36 @@ impl<'a> Context<'a> {
 }
 
 /// Marks the values that depend on an input of the graph, or on anything unknown.
-fn varying_values(trace: &Trace) -> Vec<bool> {
+fn varying_values(trace: &Trace, views: &Views) -> Vec<bool> {
     let mut varies: Vec<bool> =
         trace.values.iter().map(|value| value.definition == Definition::Missing).collect();
     for input in trace.inputs() {
         varies[input.index()] = true;
     }
+    // By the root of the memory: what a view of it was written with is seen through every other one.
+    let mut written = vec![false; trace.values.len()];
     for node in &trace.nodes {
         let read = trace.values_read(node);
+        let is_varying = |value: &ValueId| varies[value.index()] || written[views.root(*value).index()];
         // What a loop or a branch computes may depend on whatever its body sees.
-        if !node.blocks.is_empty() || read.iter().any(|value| varies[value.index()]) {
-            let inner = node.blocks.iter().flat_map(|&block| &trace.block(block).inputs);
-            for value in node.outputs.iter().chain(inner) {
-                varies[value.index()] = true;
-            }
-            // What is written in place depends on what was written, and so does a list on what is put into it.
-            if node.op.changes_first()
-                && let Some(receiver) = trace.receiver(node)
-            {
-                varies[receiver.index()] = true;
-            }
+        if node.blocks.is_empty() && !read.iter().any(is_varying) {
+            continue;
+        }
+        let inner = node.blocks.iter().flat_map(|&block| &trace.block(block).inputs);
+        for value in node.outputs.iter().chain(inner) {
+            varies[value.index()] = true;
+        }
+        // What is written in place depends on what was written, and so does a list on what is put into it.
+        let is_anywhere = node.is_opaque().is_some() && !node.is_check();
+        let changed = read.iter().filter(|_| is_anywhere).copied();
+        for value in changed.chain(trace.receiver(node).filter(|_| node.op.changes_first())) {
+            varies[value.index()] = true;
+            written[views.root(value).index()] = true;
         }
     }
-    varies
+    let through_views =
+        |(value, varies): (usize, bool)| varies || written[views.root(ValueId(value as u32)).index()];
+    varies.into_iter().enumerate().map(through_views).collect()
 }
 
 /// Whether a type is a tensor, or a list or tuple that holds one.

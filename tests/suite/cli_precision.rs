@@ -62,7 +62,7 @@ fn results_are_verified_as_near_as_the_type() {
 }
 
 /// An archive of one array of float32, as NumPy writes it.
-fn npz(name: &str, shape: &str, numbers: &[f32]) -> Vec<u8> {
+pub fn npz(name: &str, shape: &str, numbers: &[f32]) -> Vec<u8> {
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}\n");
     let length = u16::try_from(header.len()).expect("it is short").to_le_bytes();
     let data: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::tool::{Sandbox, run};
+use crate::cli_precision::npz;
+use crate::tool::{Ran, SOUND, Sandbox, run};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -50,6 +51,49 @@ fn commands(text: &str) -> Vec<(&str, String)> {
     commands
 }
 
+/// Runs a command in a folder; what its comment says.
+fn called<'c>(sandbox: &Sandbox, command: &'c str) -> (Ran, &'c str) {
+    let (call, comment) = command.split_once(" # ").unwrap_or((command, ""));
+    let has_runtime = std::env::var_os("ORT_DYLIB_PATH").is_some();
+    let words = call.split_whitespace().filter(|word| has_runtime || *word != "--verify");
+    let words: Vec<&str> = words.collect();
+    let ran = match words[0] {
+        "onnx-lint" => sandbox.lint(&words[1..]),
+        "onnx-fix" => sandbox.fix(&words[1..]),
+        "onnx-diff" => sandbox.diff(&words[1..]),
+        other => panic!("{other}: {command}"),
+    };
+    (ran, comment)
+}
+
+/// Something to compute in 16 bits, and to make simpler.
+const NET: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+    main (float[batch,4] x) => (float[batch,4] y) <float half = {0.5}> {\n  t = Transpose <perm = [1, 0]> (x)\n  \
+    u = Transpose <perm = [1, 0]> (t)\n  s = Mul (u, half)\n  y = Relu (s)\n}\n";
+
+/// What stands under "In use", one after the other, in a folder with the files that it names.
+#[test]
+fn commands_in_use_run() {
+    let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).expect("it is there");
+    let sandbox = Sandbox::new(&[("net.onnxtxt", NET), ("models/sound.onnxtxt", SOUND), ("export.log", "")]);
+    for name in ["model.onnx", "a.onnx", "b.onnx"] {
+        assert_eq!(sandbox.fix(&["net.onnxtxt", "--no-optimize", "-o", name]).status, 0);
+    }
+    sandbox.bring("tests/models/programs/buffers.pt2", "program.pt2");
+    sandbox.bring("tests/models/traced/conv.torchir.txt", "traced.torchir.txt");
+    sandbox.bring("tests/models/traced/conv.pth", "net.pth");
+    sandbox.write("data.npz", npz("x", "1, 4", &[1.0, -3.0, 0.5, 2.0]));
+    let is_used = |(command, _): &(&str, String)| {
+        command.starts_with("onnx-") && !command.starts_with("onnx-lint server")
+    };
+    let commands: Vec<_> = commands(&readme).into_iter().filter(is_used).collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    for (command, _) in commands {
+        let (ran, _) = called(&sandbox, command);
+        assert_eq!(ran.status, 0, "{command}: {ran:?}");
+    }
+}
+
 /// Each document in a folder of its own, with what the recipes bring.
 #[test]
 fn commands_of_the_documents_do_what_is_said() {
@@ -59,7 +103,6 @@ fn commands_of_the_documents_do_what_is_said() {
         recipes.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
     let is_document = |name: &&String| name.ends_with(".md");
     documents.extend(recipes.iter().filter(is_document).map(|name| format!("docs/recipes/{name}")));
-    let has_runtime = std::env::var_os("ORT_DYLIB_PATH").is_some();
     let mut count = 0;
     for document in documents {
         let text = std::fs::read_to_string(format!("{ROOT}/{document}")).expect("it is there");
@@ -68,16 +111,7 @@ fn commands_of_the_documents_do_what_is_said() {
             sandbox.bring(&format!("docs/recipes/{name}"), name);
         }
         for (command, output) in commands(&text) {
-            let (call, comment) = command.split_once(" # ").unwrap_or((command, ""));
-            let words: Vec<&str> = call.split_whitespace().collect();
-            let words: Vec<&str> =
-                words.into_iter().filter(|word| has_runtime || *word != "--verify").collect();
-            let ran = match words[0] {
-                "onnx-lint" => sandbox.lint(&words[1..]),
-                "onnx-fix" => sandbox.fix(&words[1..]),
-                "onnx-diff" => sandbox.diff(&words[1..]),
-                other => panic!("{document}: {other}"),
-            };
+            let (ran, comment) = called(&sandbox, command);
             let fails =
                 comment.starts_with(REFUSES) || output.contains("error[") || output.contains("warning[");
             assert_eq!(ran.status, i32::from(fails), "{document}: {command}: {ran:?}");

@@ -76,3 +76,25 @@ fn writes_that_the_exporter_follows() {
         %d : Float(2, 3) = aten::mul(%c, %b)";
     check(X, halves, "%d", &[]);
 }
+
+/// What is written through a view is in what it shows.
+#[test]
+fn what_a_buffer_is_written_with() {
+    let written = "%zero : int = prim::Constant[value=0]()
+        %one : int = prim::Constant[value=1]()
+        %b : bool = prim::Constant[value=0]()
+        %n : int[] = prim::Constant[value=[2, 6]]()
+        %cache : Float(2, 6, strides=[6, 1]) = aten::zeros(%n)
+        %30 : Float(6, strides=[1]) = aten::select(%cache, %zero, %zero)
+        %31 : Float(6, strides=[1]) = aten::select(%x, %zero, %zero)
+        %c : Float(6, strides=[1]) = aten::copy_(%30, %31, %b)
+        %y : Float(2, 6) = aten::mul(%cache, %one)";
+    check(X, written, "%y", &[]);
+    // Before, it is a constant.
+    let read_before = written.replace("%cache, %one", "%before, %one").replace(
+        "%30 :",
+        "%before : Float(2, 6) = aten::mul(%cache, %one)
+        %30 :",
+    );
+    check(X, &read_before, "%y", &["constant-output@19"]);
+}
