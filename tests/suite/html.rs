@@ -117,6 +117,8 @@ fn standard_input_is_drawn_too() {
         clumsy.lint_stdin(&["-", "--severity", "hint", "--output-format", "html"], crate::tool::CLUMSY);
     let elements = check(&page.stdout);
     assert!(elements.iter().any(|element| element.name == "svg"), "{}", page.stdout);
+    // What is safe is done unasked.
+    assert!(page.stdout.contains("<code>onnx-fix --select OPT101</code>"), "{}", page.stdout);
 }
 
 /// As many findings as there may be: the page stays in its bounds, and hangs together.

@@ -6,7 +6,7 @@ use diffy::{DiffOptions, Line};
 use rustc_hash::FxHashMap;
 
 use crate::cli::fix::outline::outline;
-use crate::diag::{Finding, Selection};
+use crate::diag::{Applicability, Finding, Selection};
 use crate::evidence::Input;
 use crate::fix::{Options, fix};
 use crate::graph::uses::Uses;
@@ -42,7 +42,7 @@ pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) {
         let nodes: Vec<NodeId> = nodes.filter(|node| node.index() < model.nodes.len()).collect();
         if let Some(mut picture) = painter.around(&nodes) {
             picture.change = changes.of(finding);
-            picture.command = changes.command(&finding.code);
+            picture.command = changes.command(finding);
             finding.picture = Some(Box::new(picture));
         }
     }
@@ -73,9 +73,13 @@ impl Changes<'_> {
         self.rules.get(code).is_some_and(|rule| rule.phase == Phase::Simplify)
     }
 
-    fn command(&self, code: &str) -> String {
+    /// What does just that.
+    fn command(&self, finding: &Finding) -> String {
+        let code = &finding.code;
+        let is_unsafe = finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Unsafe);
+        let consent = if is_unsafe { " --unsafe-fixes" } else { "" };
         let only = if self.simplifies(code) { "" } else { " --no-optimize" };
-        format!("onnx-fix --select {code} --unsafe-fixes{only}")
+        format!("onnx-fix --select {code}{consent}{only}")
     }
 
     fn changed(&self, code: &str) -> FxHashMap<String, Vec<String>> {
