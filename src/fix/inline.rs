@@ -6,7 +6,10 @@ use crate::diag::known::INLINED_FUNCTION;
 use crate::edit::{Change, Editor, Site};
 use crate::graph::{Graph, GraphId, Model, NodeId, OpsetImport, Owner, normal_domain, scopes};
 
-/// Calls within calls can multiply without end; a model of more nodes than this is refused.
+/// Calls within calls can multiply without end. For each node of the file, so many may be written; of a small one, so
+/// many in all; and never more than the most.
+const NODES_PER_NODE: usize = 64;
+const FEW_NODES: usize = 1 << 16;
 const MAX_NODES: usize = 1 << 20;
 
 /// Puts the body of each local function in the place of its calls, at whatever depth, and leaves the model
@@ -16,14 +19,15 @@ const MAX_NODES: usize = 1 << 20;
 /// A function calls itself, means another opset than the model, or the result would be enormous.
 pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     let imports = united_imports(editor.model())?;
-    if written_out(editor.model())? > MAX_NODES {
-        return Err(Hindrance::Size);
+    let most = (editor.model().nodes.len() * NODES_PER_NODE).clamp(FEW_NODES, MAX_NODES);
+    if written_out(editor.model())? > most {
+        return Err(Hindrance::Size(most));
     }
     let imported = Change::new(INLINED_FUNCTION, Site::Model, "what functions import imported");
     editor.change(imported, |model, _| std::mem::replace(&mut model.opsets, imports) != model.opsets);
     // Without recursion, no chain of calls is longer than there are functions.
     for _ in 0..=editor.model().functions.len() {
-        if !round(editor)? {
+        if !round(editor) {
             let dropped =
                 Change::new(INLINED_FUNCTION, Site::Model, "functions left out: nothing calls them");
             editor.change(dropped, |model, _| drop_functions(model));
@@ -33,14 +37,14 @@ pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     Err(Hindrance::Recursion)
 }
 
-/// How many nodes the model has when every call is written out, found without doing so.
+/// How many nodes it takes to write out every call, those that call others too, found without doing so.
 fn written_out(model: &Model) -> Result<usize, Hindrance> {
     let contents = |root: GraphId| {
         let graphs = scopes::nested(model, root);
         let nodes = graphs.iter().flat_map(|&graph| &model.graphs[graph].nodes);
         let (calls, plain): (Vec<_>, Vec<_>) =
             nodes.map(|&node| model.callee(node)).partition(Option::is_some);
-        (plain.len(), calls.into_iter().flatten().collect::<Vec<usize>>())
+        (plain.len() + calls.len(), calls.into_iter().flatten().collect::<Vec<usize>>())
     };
     let functions: Vec<(usize, Vec<usize>)> =
         model.functions.iter().map(|function| contents(function.body)).collect();
@@ -92,7 +96,8 @@ fn drop_functions(model: &mut Model) -> bool {
 pub enum Hindrance {
     Recursion,
     OtherOpset,
-    Size,
+    /// They would make more than so many nodes.
+    Size(usize),
 }
 
 impl fmt::Display for Hindrance {
@@ -100,7 +105,7 @@ impl fmt::Display for Hindrance {
         f.write_str(match self {
             Hindrance::Recursion => "one calls itself",
             Hindrance::OtherOpset => "one is written for another opset than the model",
-            Hindrance::Size => "written out, they make more than a million nodes",
+            Hindrance::Size(most) => return write!(f, "written out, they make more than {most} nodes"),
         })
     }
 }
@@ -122,7 +127,7 @@ fn united_imports(model: &Model) -> Result<Vec<OpsetImport>, Hindrance> {
 }
 
 /// Writes out every call that stands in the main graph and its bodies now; whether there was one.
-fn round(editor: &mut Editor) -> Result<bool, Hindrance> {
+fn round(editor: &mut Editor) -> bool {
     let model = editor.model();
     let graphs = scopes::nested(model, model.main).into_iter();
     let nodes = graphs.flat_map(|graph| &model.graphs[graph].nodes).copied();
@@ -132,10 +137,7 @@ fn round(editor: &mut Editor) -> Result<bool, Hindrance> {
         let name = editor.model().nodes[node].op_name();
         let change = Change::new(INLINED_FUNCTION, Site::Node(node), format!("call of `{name}` written out"));
         patches.push(editor.written_out(node, function, change));
-        if editor.model().nodes.len() > MAX_NODES {
-            return Err(Hindrance::Size);
-        }
     }
     editor.apply(patches);
-    Ok(!calls.is_empty())
+    !calls.is_empty()
 }

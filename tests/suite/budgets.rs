@@ -61,7 +61,7 @@ fn functions_that_call_functions() {
     assert!(fixed(&twice, None).findings.is_empty());
     let refused = fixed(&twice, Some(13));
     assert!(
-        refused.findings[0].message.ends_with("they make more than a million nodes"),
+        refused.findings[0].message.ends_with("they make more than 65536 nodes"),
         "{:?}",
         refused.findings
     );
