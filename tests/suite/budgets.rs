@@ -89,6 +89,22 @@ fn scans_over_many_rows() {
     assert!(!onnx_lint::write::text::write(&fixed(&scan(1), None).model).contains("Scan"));
 }
 
+/// Each Scan finds the shape of its state out of its body: twice as often for each one around it, that is for ever.
+#[test]
+fn scans_in_each_other() {
+    let nested = (1..=30).fold("k0 = Abs (OUTER)".to_owned(), |inner, level| {
+        let inner = inner.replace("OUTER", &format!("r{level}"));
+        format!(
+            "k{level}, l{level} = Scan <num_scan_inputs = 1, body = b{level} (float[n,4] s{level}, float[4] p{level}) =>
+            (k{}, o{level}) {{ r{level} = Add (s{level}, p{level}) o{level} = Neg (p{level}) {inner} }}> (OUTER, x)",
+            level - 1
+        )
+    });
+    let graph = format!("g (float[n,4] x) => (k30) {{ {} }}", nested.replace("OUTER", "x"));
+    let outcome = fixed(&format!("<ir_version: 8, opset_import: [\"\" : 17]> {graph}"), None);
+    assert!(outcome.looked_at < 2_000, "{} nodes were looked at", outcome.looked_at);
+}
+
 #[test]
 fn chains_of_which_every_part_is_a_form() {
     // Axes in an order that comes back to itself late, so that no two parts of the chain are the same.

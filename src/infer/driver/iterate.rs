@@ -170,7 +170,8 @@ impl<'m> Driver<'m> {
                 settled &= next == *state;
                 *state = next;
             }
-            if settled {
+            // What a Scan finds out of its state only adds to it: deep within others, it is not looked at with that again.
+            if settled || carry.keeps_shapes && !shapes {
                 break;
             }
             if look + 1 == LOOKS && !carry.keeps_shapes {
