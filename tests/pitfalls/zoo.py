@@ -245,4 +245,5 @@ def main():
         print(name, kind, {0: "ok"}.get(status, f"failed ({status})"), f"{time.time() - began:.0f} s", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
