@@ -245,5 +245,4 @@ def main():
         print(name, kind, {0: "ok"}.get(status, f"failed ({status})"), f"{time.time() - began:.0f} s", flush=True)
 
 
-if __name__ == "__main__":
-    main()
+main()
