@@ -29,7 +29,7 @@ def fixed(fix, model, out):
 
 
 def exported(program, out):
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with torch.no_grad(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         torch.onnx.export(torch.export.load(program), (), out, dynamo=True, opset_version=OPSET)
     return out
 
