@@ -1,7 +1,7 @@
 """How many nodes `onnx-fix` makes of programs of torch.export, beside PyTorch: python nodes.py PATH/TO/onnx-fix PROGRAM.pt2…
 
-Each program is converted to opset 18 by `onnx-fix` and by torch.onnx.export(dynamo=True), and both models go through `onnx-
-fix --optimize-for nodes`. Prints a table: the nodes of either, those in bodies too, and where ours are more, of which
+Each program is converted to opset 18 by `onnx-fix` and by torch.onnx.export(dynamo=True), and both models go through
+`onnx-fix --optimize-for nodes`. Prints a table: the nodes of either, those in bodies too, and where ours are more, of which
 operators. Ends with 1 if they are more anywhere. Needs torch, onnx and onnxscript; `zoo.py OUT_DIR pt2` makes some programs,
 and `programs.py` holds what is computed.
 """
