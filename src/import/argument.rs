@@ -129,7 +129,12 @@ fn input(
                 return Err(format!("a tensor of `{}` is missing", param.name));
             }
         }
-        (Argument::List(members), true) => {
+        (Argument::List(mut members), true) => {
+            // -1 leaves a size as it is, and so does 1, which Expand knows.
+            if is_expand(&call.op) {
+                let kept = members.iter_mut().filter(|member| builder.trace.int(member) == Some(-1));
+                kept.for_each(|member| *member = Argument::Int(1));
+            }
             let value = numbers(builder, &members)?;
             call.inputs.push(Some(value));
         }
@@ -145,6 +150,11 @@ fn input(
         (_, true) => return Err(format!("its argument `{}` is no list", param.name)),
     }
     Ok(())
+}
+
+/// Whether it gives sizes to axes of one element.
+fn is_expand(op: &str) -> bool {
+    matches!(op, "expand" | "expand_copy" | "broadcast_to")
 }
 
 /// An operand that may be complex, by the part of it that is asked for.
@@ -196,14 +206,19 @@ fn numbers(builder: &mut Builder, members: &[Argument]) -> Result<ValueId, Strin
     if let Some(known) = known {
         return Ok(builder.constant(Tensor::int64s(vec![known.len() as i64], &known)));
     }
-    let one = builder.constant(Tensor::int64s(vec![1], &[1]));
+    let [zero, one] = [0, 1].map(|int| builder.constant(Tensor::int64s(vec![1], &[int])));
     let mut parts = Vec::new();
     for member in members {
         let part = match (builder.trace.int(member), member) {
             (Some(int), _) => builder.constant(Tensor::int64s(vec![1], &[int])),
             (None, Argument::Value(value)) => {
                 let value = builder.value_of(*value)?;
-                builder.onnx("Reshape", vec![Some(value), Some(one)], Vec::new())
+                // A size that is a tensor may have an axis of one element.
+                let (op, to) = match builder.known(value) {
+                    (_, Some(0)) => ("Unsqueeze", zero),
+                    _ => ("Reshape", one),
+                };
+                builder.onnx(op, vec![Some(value), Some(to)], Vec::new())
             }
             _ => return Err("a size of it is no number".to_owned()),
         };

@@ -25,16 +25,17 @@ pub enum Part {
 /// Operators that do to the whole what they do to each part.
 const BY_PARTS: &str = "
     _neg_view _reshape_alias _to_copy _unsafe_index _unsafe_view alias as_strided atleast_1d atleast_2d atleast_3d block_diag
-    broadcast_tensors broadcast_to cat chunk clone column_stack concat concatenate constant_pad_nd contiguous copy cumsum detach
-    diag diag_embed diagonal diagonal_copy diagonal_scatter diff dsplit dstack empty empty_like expand expand_as expand_copy
-    fft_fftshift fft_ifftshift fill flatten flip fliplr flipud full full_like gather hsplit hstack index index_add index_copy
-    index_fill index_put index_select lift_fresh lift_fresh_copy mT masked_fill masked_scatter masked_select mean
-    moveaxis movedim narrow narrow_copy neg negative new_empty new_full new_zeros numpy_T permute permute_copy positive put ravel
-    repeat repeat_interleave reshape reshape_as resolve_conj resolve_neg roll rot90 scatter scatter_add select select_copy
-    select_scatter slice slice_copy slice_scatter split split_copy split_with_sizes squeeze squeeze_copy stack sum
-    sum_to_size swapaxes swapdims t t_copy take take_along_dim tensor_split tile to trace transpose transpose_copy tril triu
-    type_as unbind unbind_copy unflatten unfold unfold_copy unsafe_chunk unsafe_split unsqueeze unsqueeze_copy view view_as
-    view_copy vsplit vstack where zero zeros zeros_like";
+    broadcast_tensors broadcast_to cat chunk clone column_stack concat concatenate constant_pad_nd contiguous copy cumsum
+    detach diag diag_embed diagonal diagonal_copy diagonal_scatter diff dsplit dstack empty empty_like expand expand_as
+    expand_copy fft_fftshift fft_ifftshift fill flatten flip fliplr flipud full full_like gather hsplit hstack index
+    index_add index_copy index_fill index_put index_select lift_fresh lift_fresh_copy linalg_diagonal mT masked_fill
+    masked_scatter masked_select mean meshgrid moveaxis movedim narrow narrow_copy neg negative new_empty new_full new_zeros
+    numpy_T permute permute_copy positive put ravel repeat repeat_interleave reshape reshape_as resolve_conj resolve_neg roll
+    rot90 scatter scatter_add select select_copy select_scatter slice slice_copy slice_scatter split split_copy
+    split_with_sizes split_with_sizes_copy squeeze squeeze_copy stack sum sum_to_size swapaxes swapdims t t_copy take
+    take_along_dim tensor_split tile to trace transpose transpose_copy tril triu type_as unbind unbind_copy unflatten unfold
+    unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy view view_as view_copy vsplit
+    vstack where zero zeros zeros_like";
 
 pub fn is_complex(elem: ElemType) -> bool {
     matches!(elem, ElemType::Complex64 | ElemType::Complex128)

@@ -24,6 +24,8 @@ type Result<T> = std::result::Result<T, Refusal>;
 
 /// An initializer of more bytes is read again where it is used again: all of a model's at once may not fit in memory.
 const MAX_KEPT: usize = 1 << 20;
+/// And so is every one after smaller ones of so many bytes.
+const MAX_KEPT_IN_ALL: usize = 64 << 20;
 
 /// What running may cost.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,8 @@ pub struct Executor<'m> {
     model: &'m Model,
     limits: Limits,
     values: FxHashMap<ValueId, Val>,
+    /// The bytes of the initializers among them.
+    kept: usize,
     /// How deep in bodies we are.
     nesting: usize,
     /// The calls of local functions that we are in, the innermost last.
@@ -49,7 +53,15 @@ pub struct Executor<'m> {
 
 impl<'m> Executor<'m> {
     pub fn new(model: &'m Model, limits: Limits) -> Self {
-        Executor { model, limits, values: FxHashMap::default(), nesting: 0, calls: Vec::new(), is_free: true }
+        Executor {
+            model,
+            limits,
+            values: FxHashMap::default(),
+            kept: 0,
+            nesting: 0,
+            calls: Vec::new(),
+            is_free: true,
+        }
     }
 
     /// One that computes nothing that the specification leaves open: what is computed takes the place of what a
@@ -74,9 +86,10 @@ impl<'m> Executor<'m> {
             return Some(known.clone());
         }
         let array = array(self.initializer(value)?, self.limits.bytes)?;
-        let is_kept = bytes_of(&array) <= MAX_KEPT;
+        let bytes = bytes_of(&array);
         let array = Val::from(array);
-        if is_kept {
+        if bytes <= MAX_KEPT && self.kept + bytes <= MAX_KEPT_IN_ALL {
+            self.kept += bytes;
             self.values.insert(value, array.clone());
         }
         Some(array)
