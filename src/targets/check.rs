@@ -170,7 +170,9 @@ fn said(test: &NodeTest, is_taken: bool, evidence: &Arc<Evidence>, because: Opti
 /// Adds a line about the last node of a test. `text`: the conditions as they are written, where it has any.
 fn add_test(profile: &mut Profile, test: NodeTest, text: Option<Arc<str>>, mut line: Line) {
     let NodeTest { direction, conditions, .. } = test;
-    let Some(OpPat { domain, name, .. }) = direction.pattern.nodes.last().map(|node| node.op.clone()) else { return };
+    let Some(OpPat { domain, name, .. }) = direction.pattern.nodes.last().map(|node| node.op.clone()) else {
+        return;
+    };
     line.test = text.map(|text| Arc::new(Test { direction, conditions, text }));
     profile.lines.entry(domain).or_default().entry(name).or_default().push(line);
 }

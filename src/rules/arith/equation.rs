@@ -34,7 +34,8 @@ fn contraction(equation: &str) -> Option<Datum> {
     let made = format!("{batch}{own_first}{own_second}");
     let axes = |letters: &str, term: &str| -> Option<Datum> {
         let axes = letters.chars().map(|letter| term.find(letter));
-        let axes: Option<Vec<Datum>> = axes.map(|axis| Some(Datum::Int(i64::try_from(axis?).ok()?))).collect();
+        let axes: Option<Vec<Datum>> =
+            axes.map(|axis| Some(Datum::Int(i64::try_from(axis?).ok()?))).collect();
         axes.map(Datum::List)
     };
     // A letter that one value alone has, and the result has not, is summed up there, which is no product.

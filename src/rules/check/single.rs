@@ -85,7 +85,8 @@ pub fn pattern_tests(
         let mut nodes = nodes.clone();
         nodes.iter_mut().last().into_iter().for_each(|node| node.op.epoch = epoch);
         let pattern = Pattern { nodes, values: scope.values().to_vec() };
-        let direction = Direction { pattern, attr_vars: scope.attr_vars(), steps: steps.clone(), rewrite: None };
+        let direction =
+            Direction { pattern, attr_vars: scope.attr_vars(), steps: steps.clone(), rewrite: None };
         NodeTest { epoch, direction, conditions: conditions.clone() }
     };
     epochs.into_iter().map(test).collect()
