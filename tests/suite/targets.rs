@@ -138,7 +138,8 @@ fn what_a_target_does_not_take_is_said_node_by_node() {
 
 #[test]
 fn nodes_that_are_not_taken_together_are_written_in_another_order() {
-    let line = "not match { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) } where { is_const(c) } because \"is too deep\"";
+    let line =
+        "not match { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) } where { is_const(c) } because \"is too deep\"";
     let target = TOY.replace("op Relu, Sigmoid@6", &format!("op Relu, Sigmoid@6\n{line}"));
     let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
         main (float[2] x, float[2] a) => (float[2] y, float[2] z) <float c = {0.5}> {\n  s = Sigmoid (a)\n  \
@@ -148,10 +149,10 @@ fn nodes_that_are_not_taken_together_are_written_in_another_order() {
     assert_eq!(ran.stdout.matches("does not take this `Mul`: it is too deep").count(), 1, "{}", ran.stdout);
     let ran = fix(&sandbox, &["--target", "toy"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    sandbox.write("model.onnxtxt", &String::from_utf8(sandbox.read("out.onnxtxt")).expect("text"));
+    sandbox.write("model.onnxtxt", sandbox.read("out.onnxtxt"));
     assert_eq!(lint(&sandbox, "toy").status, 0);
     // Without a reason, the nodes are the reason.
-    sandbox.write("targets/toy.target", &target.replace(" because \"is too deep\"", ""));
+    sandbox.write("targets/toy.target", target.replace(" because \"is too deep\"", ""));
     sandbox.write("model.onnxtxt", model);
     let said = "it is not taken at the end of { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) }";
     assert!(lint(&sandbox, "toy").stdout.contains(said));
