@@ -189,6 +189,11 @@ functions! {
     /// An equation of Einsum without spaces, with its result, and with letters in the order in which they first stand:
     /// `equation("ij, jk")` is `"ab,bc->ac"`.
     Equation "equation" (Expr);
+    /// What an equation of Einsum says of a product of two values, as lists of axes: `[batch of the first, its own, those
+    /// summed up, batch of the second, its own, those summed up, where each axis of the result is among batch, own of the
+    /// first, own of the second]`. Undefined for other equations: with an ellipsis, with a letter twice in one value,
+    /// or summed up in one value alone.
+    Contraction "contraction" (Expr);
 }
 
 impl Func {

@@ -80,6 +80,15 @@ impl Profile {
     }
 }
 
+/// Whether all are true; `None` where that cannot be decided.
+fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let answers: Vec<Option<bool>> = answers.collect();
+    match answers.contains(&Some(false)) {
+        true => Some(false),
+        false => (!answers.contains(&None)).then_some(true),
+    }
+}
+
 /// Why a node is refused that no line of those about its operator takes.
 fn otherwise<'l>(lines: impl Iterator<Item = &'l Line>, closed: &Closed) -> String {
     let taken = lines.filter(|line| line.is_taken);
@@ -97,13 +106,16 @@ impl Line {
     fn holds<H: Host>(&self, asked: &Asked<H>) -> Option<bool> {
         let Some(test) = &self.test else { return Some(true) };
         let found = matcher::find_at(asked.host, &test.direction, asked.node);
-        let found = found.first()?;
-        let mut env = Env::new(asked.host, found);
-        let answers: Vec<Option<bool>> = test.conditions.iter().map(|one| env.truth(one)).collect();
-        match answers.contains(&Some(false)) {
-            true => Some(false),
-            false => (!answers.contains(&None)).then_some(true),
+        let answer = |found| {
+            let mut env = Env::new(asked.host, found);
+            all(test.conditions.iter().map(|one| env.truth(one)))
+        };
+        if test.direction.pattern.nodes.len() == 1 {
+            // Operands have their names in the order of the specification, which the first match has.
+            return answer(found.first()?);
         }
+        let misses = found.iter().map(|found| answer(found).map(|is_so| !is_so));
+        all(misses).map(|is_missed| !is_missed)
     }
 
     fn refusal(&self) -> Refusal {

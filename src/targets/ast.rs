@@ -2,7 +2,7 @@
 
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Op};
-use crate::rules::syntax::ast::ExprAst;
+use crate::rules::syntax::ast::{ExprAst, Statement};
 
 /// `target onnxruntime { … }`.
 #[derive(Clone, Debug)]
@@ -49,6 +49,8 @@ pub enum FactAst {
     NothingElse { because: Option<Name> },
     /// `op Conv@1, Gemm where { … } because "…"`.
     Op(LineAst),
+    /// `not match { y = Mul (x, Erf (x)) } where { … } because "…"`.
+    Match(PatternAst),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,4 +67,13 @@ pub struct LineAst {
     pub ops: Vec<Op>,
     pub conditions: Vec<ExprAst>,
     pub because: Option<Name>,
+}
+
+/// Several nodes that are not taken together.
+#[derive(Clone, Debug)]
+pub struct PatternAst {
+    pub nodes: Vec<Statement>,
+    pub conditions: Vec<ExprAst>,
+    pub because: Option<Name>,
+    pub span: Span,
 }

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::ast::{FactAst, LineAst, RangeAst, SectionAst, TargetAst, VersionAst};
+use super::ast::{FactAst, LineAst, PatternAst, RangeAst, SectionAst, TargetAst, VersionAst};
 use super::profile::{Closed, Evidence, Known, Line, Profile, Range, Test};
 use crate::diag::Finding;
 use crate::graph::normal_domain;
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::{Source, Span};
-use crate::rules::check::{Faults, node_tests};
+use crate::rules::check::{Faults, NodeTest, node_tests, pattern_tests};
+use crate::rules::rule::OpPat;
+use crate::rules::syntax::ast::ExprAst;
 
 /// A target with what is known of each of its versions.
 #[derive(Clone, Debug)]
@@ -123,6 +125,7 @@ fn add(profile: &mut Profile, section: &SectionAst, faults: &mut Faults) {
                 profile.closed.push(Closed { evidence: evidence.clone(), because });
             }
             FactAst::Op(line) => add_line(profile, line, &evidence, faults),
+            FactAst::Match(pattern) => add_pattern(profile, pattern, &evidence, faults),
         }
     }
 }
@@ -137,29 +140,52 @@ fn checked(range: &RangeAst, faults: &mut Faults) -> Range {
 }
 
 fn add_line(profile: &mut Profile, line: &LineAst, evidence: &Arc<Evidence>, faults: &mut Faults) {
-    let text = one_line(line, faults.source());
+    let text = one_line(&line.conditions, faults.source());
     let because = line.because.as_ref().map(|name| name.text.clone());
     for op in &line.ops {
-        let Some(tests) = node_tests(op, &line.conditions, faults) else { continue };
-        for test in tests {
-            let (epoch, text, direction) = (test.epoch, text.clone(), test.direction);
-            let op = &direction.pattern.nodes[0].op;
-            let (domain, name) = (op.domain.clone(), op.name.clone());
+        for test in node_tests(op, &line.conditions, faults).unwrap_or_default() {
+            let said = said(&test, line.is_taken, evidence, because.clone());
             let has_conditions = !test.conditions.is_empty();
-            let test = Arc::new(Test { direction, conditions: test.conditions, text });
-            let test = has_conditions.then_some(test);
-            let (evidence, because) = (evidence.clone(), because.clone());
-            let said = Line { is_taken: line.is_taken, evidence, epoch, test, because };
-            profile.lines.entry(domain).or_default().entry(name).or_default().push(said);
+            add_test(profile, test, has_conditions.then(|| text.clone()), said);
         }
     }
 }
 
+fn add_pattern(profile: &mut Profile, pattern: &PatternAst, evidence: &Arc<Evidence>, faults: &mut Faults) {
+    let nodes = words(faults.source().slice(pattern.span));
+    let because = pattern.because.as_ref().map(|name| name.text.clone());
+    let because = because.unwrap_or_else(|| format!("is not taken at the end of {nodes}").into());
+    let text = one_line(&pattern.conditions, faults.source());
+    for test in pattern_tests(&pattern.nodes, pattern.span, &pattern.conditions, faults) {
+        let said = said(&test, false, evidence, Some(because.clone()));
+        add_test(profile, test, Some(text.clone()), said);
+    }
+}
+
+/// A line without its test.
+fn said(test: &NodeTest, is_taken: bool, evidence: &Arc<Evidence>, because: Option<Arc<str>>) -> Line {
+    Line { is_taken, evidence: evidence.clone(), epoch: test.epoch, test: None, because }
+}
+
+/// Adds a line about the last node of a test. `text`: the conditions as they are written, where it has any.
+fn add_test(profile: &mut Profile, test: NodeTest, text: Option<Arc<str>>, mut line: Line) {
+    let NodeTest { direction, conditions, .. } = test;
+    let Some(OpPat { domain, name, .. }) = direction.pattern.nodes.last().map(|node| node.op.clone()) else {
+        return;
+    };
+    line.test = text.map(|text| Arc::new(Test { direction, conditions, text }));
+    profile.lines.entry(domain).or_default().entry(name).or_default().push(line);
+}
+
 /// Conditions as a message says them.
-fn one_line(line: &LineAst, source: &Source) -> Arc<str> {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let conditions = line.conditions.iter().map(|condition| words(source.slice(condition.span)));
+fn one_line(conditions: &[ExprAst], source: &Source) -> Arc<str> {
+    let conditions = conditions.iter().map(|condition| words(source.slice(condition.span)));
     conditions.collect::<Vec<_>>().join(" and ").into()
+}
+
+/// A text with one space between each two words.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// `2026-01-31`.

@@ -95,7 +95,8 @@ pub(super) struct Closed {
 /// The conditions of a line.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// Its pattern is one node, whose operands have the names of the specification.
+    /// Its pattern is one node, whose operands have the names of the specification, or several, the last of which is
+    /// the one that is asked about.
     pub direction: Direction,
     pub conditions: Vec<Expr>,
     /// As written.

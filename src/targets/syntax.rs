@@ -1,13 +1,13 @@
 //! The grammar of target files. Reading goes on after a fault.
 
-use super::ast::{FactAst, LineAst, RangeAst, SectionAst, TargetAst, VersionAst};
+use super::ast::{FactAst, LineAst, PatternAst, RangeAst, SectionAst, TargetAst, VersionAst};
 use crate::diag::{Finding, known};
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::cursor::{Cursor, Language, Parsed, Reported};
 use crate::graph::syntax::lexer::{Strings, TokenKind};
 use crate::graph::syntax::suggest::with_suggestion;
 use crate::graph::syntax::{Source, node, number};
-use crate::rules::syntax::{RuleNodes, conditions};
+use crate::rules::syntax::{RuleNodes, conditions, pattern};
 
 /// Faults of target files.
 pub const TARGETS: Language = Language { rule: known::BAD_TARGET, strings: Strings::OneLine };
@@ -123,7 +123,8 @@ fn fact(cursor: &mut Cursor, word: &Name) -> Parsed<FactAst> {
         "domain" => domains(cursor)?,
         "op" => FactAst::Op(line(cursor, true)?),
         "not" if cursor.eat_word("op") => FactAst::Op(line(cursor, false)?),
-        "not" => return Err(cursor.expected("`op`: what is not taken")),
+        "not" if cursor.eat_word("match") => FactAst::Match(together(cursor)?),
+        "not" => return Err(cursor.expected("`op` or `match`: what is not taken")),
         "nothing" if cursor.eat_word("else") => FactAst::NothingElse { because: because(cursor)? },
         "nothing" => return Err(cursor.expected("`else`")),
         _ => return Err(unknown_word(cursor, word, "fact of a target", &FACTS)),
@@ -162,12 +163,17 @@ fn line(cursor: &mut Cursor, is_taken: bool) -> Parsed<LineAst> {
     while cursor.eat(",") {
         ops.push(node::op::<RuleNodes>(cursor)?);
     }
-    let mut line = LineAst { is_taken, ops, conditions: Vec::new(), because: None };
-    if cursor.eat_word("where") {
-        line.conditions = conditions(cursor)?;
-    }
-    line.because = because(cursor)?;
-    Ok(line)
+    let conditions = if cursor.eat_word("where") { conditions(cursor)? } else { Vec::new() };
+    Ok(LineAst { is_taken, ops, conditions, because: because(cursor)? })
+}
+
+/// What follows `not match`.
+fn together(cursor: &mut Cursor) -> Parsed<PatternAst> {
+    let start = cursor.peek().span;
+    let nodes = pattern(cursor)?;
+    let span = cursor.since(start);
+    let conditions = if cursor.eat_word("where") { conditions(cursor)? } else { Vec::new() };
+    Ok(PatternAst { nodes, conditions, because: because(cursor)?, span })
 }
 
 /// `because "…"`, where it is there.

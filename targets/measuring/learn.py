@@ -9,6 +9,7 @@ and the fact that most such models share, and nothing that ran has.
 """
 
 import itertools
+import json
 from collections import defaultdict
 
 from .conditions import Literal, holds, is_type, literals, plausible, text
@@ -61,7 +62,8 @@ def _to_blame(by_operator, left):
         for index, (_, nodes) in enumerate(left):
             for node in nodes:
                 for literal in literals([node["facts"]]):
-                    if literal.op == "==":
+                    # That several have the same list of numbers in common is chance.
+                    if literal.op == "==" and not isinstance(literal.value, list):
                         fact = _key(node), str(literal)
                         shared[fact].add(index)
                         named[fact] = _key(node), literal
@@ -127,12 +129,19 @@ def _types(many) -> list[str]:
 
 
 def _types_refused(types, ran, left):
-    """For each operand the element types that nothing ran with."""
+    """For each operand the element types that nothing ran with, where the same ran in other types: else something else may
+    be why it did not."""
+    alike = {_without_types(facts) for facts in ran}
     for name in types:
         good = {facts[name] for facts in ran if name in facts}
-        bad = {facts[name] for _, facts, is_run in left if name in facts and is_run is False} - good
+        bad = {facts[name] for _, facts, is_run in left
+               if name in facts and is_run is False and _without_types(facts) in alike} - good
         if good and bad:
             yield Literal(name, "in", tuple(sorted(bad)))
+
+
+def _without_types(facts) -> str:
+    return json.dumps({name: value for name, value in facts.items() if not is_type(name)}, sort_keys=True)
 
 
 def _types_taken(types, ran):

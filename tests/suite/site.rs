@@ -98,7 +98,7 @@ fn own_rules_have_pages() {
     sandbox.bring("docs/recipes/rknn.rule", "own/rknn.rule");
     assert_eq!(sandbox.lint(&["site", "pages", "--rules", "own"]).status, 0);
     let page = String::from_utf8(sandbox.read("pages/rules/RKN001.html")).expect("UTF-8");
-    assert!(page.contains("<h1>RKN001 neg-on-rknn</h1>"), "{page}");
+    assert!(page.contains("<h1>RKN001 ceil-on-rknn</h1>"), "{page}");
     let index = String::from_utf8(sandbox.read("pages/rules/index.html")).expect("UTF-8");
     assert!(index.contains("<a href=\"RKN001.html\">"), "{index}");
     let ran = sandbox.lint(&["site", "own/rknn.rule"]);

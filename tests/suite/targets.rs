@@ -137,6 +137,40 @@ fn what_a_target_does_not_take_is_said_node_by_node() {
 }
 
 #[test]
+fn nodes_that_are_not_taken_together_are_written_in_another_order() {
+    let line =
+        "not match { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) } where { is_const(c) } because \"is too deep\"";
+    let target = TOY.replace("op Relu, Sigmoid@6", &format!("op Relu, Sigmoid@6\n{line}"));
+    let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
+        main (float[2] x, float[2] a) => (float[2] y, float[2] z) <float c = {0.5}> {\n  s = Sigmoid (a)\n  \
+        h = Mul (s, c)\n  y = Mul (h, x)\n  z = Mul (s, x)\n}\n";
+    let sandbox = Sandbox::new(&[("targets/toy.target", &target), ("model.onnxtxt", model)]);
+    let ran = lint(&sandbox, "toy");
+    assert_eq!(ran.stdout.matches("does not take this `Mul`: it is too deep").count(), 1, "{}", ran.stdout);
+    let ran = fix(&sandbox, &["--target", "toy"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    sandbox.write("model.onnxtxt", sandbox.read("out.onnxtxt"));
+    assert_eq!(lint(&sandbox, "toy").status, 0);
+    // Without a reason, the nodes are the reason.
+    sandbox.write("targets/toy.target", target.replace(" because \"is too deep\"", ""));
+    sandbox.write("model.onnxtxt", model);
+    let said = "it is not taken at the end of { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) }";
+    assert!(lint(&sandbox, "toy").stdout.contains(said));
+}
+
+#[test]
+fn faults_of_patterns_are_said_at_their_places() {
+    let line = "not match { y = Mul@7 (x, Erf@9 (x)) } where { rank(x) == 2 }";
+    let check = |name: &str, right: &str, wrong: &str| {
+        let text = TOY.replace("op Relu, Sigmoid@6", &line.replacen(right, wrong, 1));
+        snapshot("bad_targets", name, &said(&text));
+    };
+    check("pattern-operator", "Erf@9", "Erv");
+    check("pattern-condition", "rank(x)", "rank(X)");
+    check("pattern-empty", "y = Mul@7 (x, Erf@9 (x))", "");
+}
+
+#[test]
 fn conditions_that_cannot_be_decided_answer_nothing() {
     let model = MIXED.replace("float[N,3,8,M] x", "float x").replace("[N,8,8,M] y", " y");
     let ran = lint(&sandbox(&model), "toy");

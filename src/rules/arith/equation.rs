@@ -8,8 +8,47 @@ use crate::rules::func::Func;
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Equation, [Datum::Str(text)]) => canonical(text).map(|text| Datum::Str(Arc::from(text))),
+        (Func::Contraction, [Datum::Str(text)]) => contraction(&canonical(text)?),
         _ => None,
     }
+}
+
+/// The axes of a product of two values, by what becomes of them; see [`Func::Contraction`].
+fn contraction(equation: &str) -> Option<Datum> {
+    let (inputs, result) = equation.split_once("->")?;
+    let (first, second) = inputs.split_once(',')?;
+    let is_plain = |term: &str| {
+        let mut letters = term.char_indices();
+        letters.all(|(at, letter)| letter.is_ascii_lowercase() && !term[..at].contains(letter))
+    };
+    if ![first, second, result].into_iter().all(is_plain) {
+        return None;
+    }
+    let chosen = |term: &str, is_chosen: &dyn Fn(char) -> bool| -> String {
+        term.chars().filter(|&letter| is_chosen(letter)).collect()
+    };
+    let batch = chosen(result, &|letter| first.contains(letter) && second.contains(letter));
+    let summed = chosen(first, &|letter| second.contains(letter) && !result.contains(letter));
+    let own = |term: &str, other: &str| chosen(term, &|letter| !other.contains(letter));
+    let (own_first, own_second) = (own(first, second), own(second, first));
+    let made = format!("{batch}{own_first}{own_second}");
+    let axes = |letters: &str, term: &str| -> Option<Datum> {
+        let axes = letters.chars().map(|letter| term.find(letter));
+        let axes: Option<Vec<Datum>> =
+            axes.map(|axis| Some(Datum::Int(i64::try_from(axis?).ok()?))).collect();
+        axes.map(Datum::List)
+    };
+    // A letter that one value alone has, and the result has not, is summed up there, which is no product.
+    let order = axes(result, &made).filter(|_| made.len() == result.len())?;
+    Some(Datum::List(vec![
+        axes(&batch, first)?,
+        axes(&own_first, first)?,
+        axes(&summed, first)?,
+        axes(&batch, second)?,
+        axes(&own_second, second)?,
+        axes(&summed, second)?,
+        order,
+    ]))
 }
 
 /// Without spaces, with a result, and with letters in the order in which they first stand: `ij, jk` is `ab,bc->ac`.

@@ -39,6 +39,23 @@ fn equations() {
 }
 
 #[test]
+fn contractions() {
+    let text = |text: &str| Datum::Str(text.into());
+    let product = |equation, expected: Option<[&[i64]; 7]>| {
+        let expected = expected.map(|lists| Datum::List(lists.into_iter().map(list).collect()));
+        check(Func::Contraction, &[text(equation)], expected);
+    };
+    product("bhqk,bkhd->bqhd", Some([&[0, 1], &[2], &[3], &[0, 2], &[3], &[1], &[0, 2, 1, 3]]));
+    product("ab,b->a", Some([&[], &[0], &[1], &[], &[], &[0], &[0]]));
+    product("i,j->ji", Some([&[], &[0], &[], &[], &[0], &[], &[1, 0]]));
+    product("ab,cd->ac", None);
+    product("aa,ab->b", None);
+    product("...a,ab->...b", None);
+    product("ab->ba", None);
+    product("ab,bc,cd->ad", None);
+}
+
+#[test]
 fn lists() {
     let three = list(&[5, 6, 7]);
     check(Func::Slice, &[three.clone(), Datum::Int(-2)], Some(list(&[6, 7])));

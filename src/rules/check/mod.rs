@@ -23,7 +23,7 @@ pub use faults::Faults;
 use library::Library;
 use operators::Choice;
 use scope::Scope;
-pub use single::{NodeTest, node_tests};
+pub use single::{NodeTest, node_tests, pattern_tests};
 
 use super::builtin;
 use super::rule::{Body, Direction, OpPat, Phase, Rewrite, Rule, RuleSource, Safety, Step, Template};

@@ -1,22 +1,25 @@
-//! Conditions on one node, whose operands and attributes have the names of the specification: of target files.
+//! What target files ask of a node: conditions, in which its operands and attributes have the names of the
+//! specification, or a pattern that ends with it.
 
+use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Op};
 use crate::rules::expr::Expr;
 use crate::rules::rule::{
     AttrPat, AttrPatKind, Count, Direction, OpPat, OperandPat, PatNode, Pattern, Rest, VarId,
 };
-use crate::rules::syntax::ast::ExprAst;
-use crate::schema::{Arity, Formal, Schema};
+use crate::rules::syntax::ast::{ExprAst, Statement};
+use crate::schema::{self, Arity, Formal, Schema};
 
 use super::scope::Scope;
-use super::{Faults, expr, op};
+use super::{Faults, expr, op, pattern};
 
 /// What is asked of a node of one epoch of an operator.
 #[derive(Debug)]
 pub struct NodeTest {
     /// The first version of the epoch; `None` for an operator without a schema.
     pub epoch: Option<u16>,
-    /// One node, and no conditions: those are asked one by one, as one that is undefined is not one that fails.
+    /// The nodes, and what the constants of a pattern are. Conditions are asked one by one, as one that is undefined is
+    /// not one that fails.
     pub direction: Direction,
     pub conditions: Vec<Expr>,
 }
@@ -52,6 +55,41 @@ pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Optio
         return None;
     }
     Some(tests)
+}
+
+/// A pattern, the last node of which is the one that is asked about, and the conditions on it: once for each epoch of
+/// that node, where it names none. Nothing where something is wrong, which has been reported.
+pub fn pattern_tests(
+    statements: &[Statement],
+    span: Span,
+    conditions: &[ExprAst],
+    faults: &mut Faults,
+) -> Vec<NodeTest> {
+    let errors_before = faults.errors();
+    let mut scope = Scope::new(&[]);
+    let pattern::Nodes { nodes, conditions: steps } = pattern::nodes(statements, span, &mut scope, faults);
+    let conditions: Vec<Expr> =
+        conditions.iter().filter_map(|ast| expr::condition(ast, &mut scope, faults)).collect();
+    if faults.errors() > errors_before {
+        return Vec::new();
+    }
+    scope.report_unused(faults);
+    let Some(root) = nodes.last().map(|node| node.op.clone()) else { return Vec::new() };
+    let epochs: Vec<Option<u16>> = match root.epoch {
+        None if schema::domain(&root.domain).is_some() => {
+            schema::epochs(&root.domain, &root.name).map(Some).collect()
+        }
+        epoch => vec![epoch],
+    };
+    let test = |epoch: Option<u16>| {
+        let mut nodes = nodes.clone();
+        nodes.iter_mut().last().into_iter().for_each(|node| node.op.epoch = epoch);
+        let pattern = Pattern { nodes, values: scope.values().to_vec() };
+        let direction =
+            Direction { pattern, attr_vars: scope.attr_vars(), steps: steps.clone(), rewrite: None };
+        NodeTest { epoch, direction, conditions: conditions.clone() }
+    };
+    epochs.into_iter().map(test).collect()
 }
 
 fn node_test(

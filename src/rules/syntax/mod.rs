@@ -140,6 +140,11 @@ fn given(cursor: &mut Cursor) -> Parsed<Vec<GivenAst>> {
     }
 }
 
+/// The nodes of `match { … }`.
+pub fn pattern(cursor: &mut Cursor) -> Parsed<Vec<ast::Statement>> {
+    block(cursor, value::statement)
+}
+
 /// The conditions of `where { … }`.
 pub fn conditions(cursor: &mut Cursor) -> Parsed<Vec<ast::ExprAst>> {
     block(cursor, expr)
