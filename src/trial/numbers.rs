@@ -223,8 +223,9 @@ fn tolerance(elem: ElemType) -> f64 {
         ElemType::Float => 1e-4,
         ElemType::Float16 => 1e-2,
         ElemType::Bfloat16 => 6e-2,
-        // The number that is rounded to an integer may lie on the other side of the middle.
-        elem if elem.is_integer() => 1.0,
+        // The number that is rounded to a quantised one may lie on the other side of the middle.
+        elem if elem.is_integer() && elem.bits().is_some_and(|bits| bits <= 8) => 1.0,
+        elem if elem.is_integer() => 0.0,
         _ => 0.25,
     }
 }
