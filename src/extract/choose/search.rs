@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
-use super::{Cheapest, Forms};
+use super::{Cheapest, Form, Forms};
 use crate::extract::cost::Cost;
 use crate::graph::order;
 
@@ -132,15 +132,11 @@ impl<'a> Search<'a> {
         form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(self.take(input)))
     }
 
-    fn drop_inputs(&mut self, class: usize) -> Cost {
-        self.drop_near(class, usize::MAX).0
-    }
-
-    /// As [`Search::drop_some`], of what the form of a class takes, its own cost counted.
-    fn drop_near(&mut self, class: usize, most: usize) -> (Cost, VecDeque<usize>) {
+    /// As [`Search::drop_some`], of the [nearest](NEAR) that the form of a class takes, its own cost counted.
+    fn drop_near(&mut self, class: usize) -> (Cost, VecDeque<usize>) {
         let forms = self.forms;
         let form = &forms.of[class][self.chosen[class]];
-        let (cost, held) = self.drop_some(form.inputs.iter().copied().collect(), most);
+        let (cost, held) = self.drop_some(form.inputs.iter().copied().collect(), NEAR);
         (cost.plus(form.cost), held)
     }
 
@@ -163,18 +159,16 @@ impl<'a> Search<'a> {
         let before = self.chosen[class];
         let avoids =
             |form: usize| avoided.is_none_or(|avoided| !forms.of[class][form].inputs.contains(&avoided));
-        let (mut saved, held) = self.drop_near(class, NEAR);
+        let (mut saved, held) = self.drop_near(class);
         let mut best = avoids(before).then_some((saved, before));
-        for form in (0..forms.of[class].len()).filter(|&form| form != before && avoids(form)) {
-            if !self.is_possible(class, form) {
+        for (at, form) in forms.of[class].iter().enumerate().filter(|&(at, _)| at != before && avoids(at)) {
+            if !self.is_possible(form) {
                 continue;
             }
-            self.chosen[class] = form;
-            let cost = self.take_inputs(class);
-            self.drop_inputs(class);
+            let cost = self.below(form, best.map_or(Cost::MAX, |best| best.0));
             // Last what may look at all that is chosen: of many forms that are as good, at none.
-            if best.is_none_or(|best| cost < best.0) && !self.leads_to(&forms.of[class][form].inputs, class) {
-                best = Some((cost, form));
+            if let Some(cost) = cost.filter(|_| !self.leads_to(&form.inputs, class)) {
+                best = Some((cost, at));
             }
         }
         self.chosen[class] = best.map_or(before, |best| best.1);
@@ -189,16 +183,36 @@ impl<'a> Search<'a> {
     /// Takes back what is in the journal.
     pub(super) fn take_back(&mut self) {
         while let Some((class, before)) = self.journal.pop() {
-            let (_, held) = self.drop_near(class, NEAR);
+            let (_, held) = self.drop_near(class);
             self.chosen[class] = before;
             self.take_inputs(class);
             self.drop(held);
         }
     }
 
+    /// What a form would cost, as all others stand, if that is below a bound: what costs more is not followed to its end.
+    fn below(&mut self, form: &Form, bound: Cost) -> Option<Cost> {
+        let mut cost = form.cost;
+        let mut open = form.inputs.clone();
+        let mut taken = Vec::new();
+        while cost < bound
+            && let Some(class) = open.pop()
+        {
+            self.users[class] += 1;
+            taken.push(class);
+            if self.users[class] == 1 {
+                let form = &self.forms.of[class][self.chosen[class]];
+                cost = cost.plus(form.cost);
+                open.extend(&form.inputs);
+            }
+        }
+        taken.into_iter().for_each(|class| self.users[class] -= 1);
+        (cost < bound).then_some(cost)
+    }
+
     /// Whether every input of a form can be had.
-    fn is_possible(&self, class: usize, form: usize) -> bool {
-        self.forms.of[class][form].inputs.iter().all(|&input| self.possible.costs[input].is_finite())
+    fn is_possible(&self, form: &Form) -> bool {
+        form.inputs.iter().all(|&input| self.possible.costs[input].is_finite())
     }
 
     /// Whether the chosen forms lead from one of `from` to `class`. Only classes of the same component
