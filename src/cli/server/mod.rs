@@ -17,10 +17,11 @@ use lsp_types::notification::{
     DidSaveTextDocument, Notification as _, PublishDiagnostics, ShowMessage,
 };
 use lsp_types::{
-    CodeActionKind, CodeActionOptions, HoverProviderCapability, InitializeParams, MessageType, OneOf,
-    PublishDiagnosticsParams, SaveOptions, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Uri,
+    CodeActionKind, CodeActionOptions, HoverProviderCapability, MessageType, OneOf, PublishDiagnosticsParams,
+    SaveOptions, ServerCapabilities, ShowMessageParams, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, Uri, WorkspaceFolder,
 };
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use self::document::Document;
@@ -36,9 +37,8 @@ pub fn run() -> Result<Status, Failure> {
     let (connection, threads) = Connection::stdio();
     let capabilities = serde_json::to_value(capabilities()).map_err(|error| failed(&error.to_string()))?;
     let params = connection.initialize(capabilities).map_err(|error| failed(&error.to_string()))?;
-    let params: InitializeParams =
-        serde_json::from_value(params).map_err(|error| failed(&error.to_string()))?;
-    let mut server = Server { workspace: Workspace::new(roots(&params))?, connection };
+    let editor: Editor = serde_json::from_value(params).map_err(|error| failed(&error.to_string()))?;
+    let mut server = Server { workspace: Workspace::new(editor.roots())?, connection };
     server.lint_models();
     let ended = server.serve();
     // The threads end when nobody can send to them any more.
@@ -70,10 +70,20 @@ fn capabilities() -> ServerCapabilities {
     }
 }
 
-/// The folders that the editor has open.
-fn roots(params: &InitializeParams) -> Vec<PathBuf> {
-    let folders = params.workspace_folders.iter().flatten();
-    folders.filter_map(|folder| uri::path(&folder.uri)).collect()
+/// What is of use here of all that an editor says of itself. To read the whole of it, as `InitializeParams` does, is a
+/// twentieth of the code of this crate.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Editor {
+    workspace_folders: Option<Vec<WorkspaceFolder>>,
+}
+
+impl Editor {
+    /// The folders that are open in it.
+    fn roots(&self) -> Vec<PathBuf> {
+        let folders = self.workspace_folders.iter().flatten();
+        folders.filter_map(|folder| uri::path(&folder.uri)).collect()
+    }
 }
 
 struct Server {
