@@ -8,8 +8,8 @@ use crate::rules::arith;
 use crate::rules::datum::Datum;
 use crate::schema::{Schema, Ty};
 
-/// The type of a constant at this input: that of the other inputs of its type variable, of which a tensor says its own,
-/// or, where it has none, int64 for whole numbers and float for others, if the operator takes them.
+/// The type of a constant at this input: that of the other inputs of its type variable or, where it has none, int64 for
+/// whole numbers and float for others, if the operator takes them.
 pub fn elem<V>(
     schema: &'static Schema,
     position: usize,
@@ -20,7 +20,7 @@ pub fn elem<V>(
     let formal = schema.input(position)?;
     if let Ty::Param(param) = formal.ty {
         let shares = |other: usize| matches!(schema.input(other).map(|formal| formal.ty), Some(Ty::Param(p)) if p == param);
-        let is_typed = |at: usize| matches!(slots[at], Slot::Value(_) | Slot::Literal(Datum::Tensor(_)));
+        let is_typed = |at: usize| matches!(slots[at], Slot::Value(_));
         let others = || (0..slots.len()).filter(|&at| is_typed(at) && shares(at));
         if others().next().is_some() {
             return others().find_map(|at| elems[at]);

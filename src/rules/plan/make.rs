@@ -105,6 +105,7 @@ impl<'a, H: Host> Env<'a, H> {
             Term::Var(var) => return self.named(*var),
             Term::Literal(expr) => match self.eval(expr)? {
                 Datum::Absent => Slot::Absent,
+                datum @ Datum::Tensor(_) => Slot::Value(self.constant_of(&datum, None)?),
                 datum => Slot::Literal(datum),
             },
             Term::Output { node, index } => {
@@ -189,7 +190,6 @@ impl<'a, H: Host> Env<'a, H> {
             .iter()
             .map(|slot| match slot {
                 Slot::Value(item) => self.fact(*item).elem(),
-                Slot::Literal(Datum::Tensor(tensor)) => tensor.elem(),
                 _ => None,
             })
             .collect();
