@@ -27,7 +27,8 @@ fn narrowed(node: &Node, run: &Ran) -> &'static str {
         "Attention" if node.attr("softcap").and_then(AttrValue::as_float).is_some_and(|cap| cap < 0.0) => {
             " with a cap below 0"
         }
-        "ConvInteger" | "MatMulInteger" if is_mixed(node, run) => " of mixed signs",
+        "ConvInteger" | "MatMulInteger" if is_mixed(node, run, [0, 1]) => " of mixed signs",
+        "QLinearConv" | "QLinearMatMul" if is_mixed(node, run, [0, 3]) => " of mixed signs",
         "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
         "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",
         "Resize" if array.elem() == ElemType::Float16 && is_smoothed(node) => " of smoothed halves",
@@ -44,9 +45,9 @@ fn is_smoothed(node: &Node) -> bool {
     node.attr("antialias").and_then(AttrValue::as_int) == Some(1)
 }
 
-/// Whether bytes with a sign meet bytes without one.
-fn is_mixed(node: &Node, run: &Ran) -> bool {
-    let given = node.inputs.iter().take(2).flatten().filter_map(|input| run.values.get(input));
+/// Whether bytes with a sign meet bytes without one in these inputs.
+fn is_mixed(node: &Node, run: &Ran, factors: [usize; 2]) -> bool {
+    let given = factors.into_iter().filter_map(|at| run.values.get(&node.input(at)?));
     let signs = given.filter_map(|val| match val {
         Val::Tensor(array) => Some(array.elem().is_signed_integer()),
         _ => None,
