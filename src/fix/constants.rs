@@ -42,7 +42,14 @@ pub fn lift_constants(editor: &mut Editor, target: &Target) {
         for (_, graph) in model.graphs.iter_mut() {
             graph.nodes.retain(|node| !lifted.contains_key(node));
         }
-        sorted.into_iter().for_each(|(node, tensor)| lift(model, node, tensor, opset, names));
+        let passed: FxHashMap<ValueId, ValueId> =
+            sorted.into_iter().filter_map(|(node, tensor)| lift(model, node, tensor, opset, names)).collect();
+        // Only the output is what an `Identity` makes.
+        for node in scopes::live(model).into_iter().flat_map(|graph| model.graphs[graph].nodes.clone()) {
+            for input in model.nodes[node].inputs.iter_mut().flatten() {
+                *input = passed.get(input).copied().unwrap_or(*input);
+            }
+        }
         true
     });
 }
@@ -54,9 +61,16 @@ fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
 }
 
 /// Turns what a `Constant` node made into an initializer of the main graph. Where its graph is a body that
-/// hands it out, or it would be an input and an output, an `Identity` does so now.
-fn lift(model: &mut Model, node: NodeId, tensor: TensorId, opset: u16, names: &mut Names) {
-    let Some(value) = model.nodes[node].output(0) else { return };
+/// hands it out, or it would be an input and an output, an `Identity` does so now: of the initializer, which is given
+/// beside what the node made.
+fn lift(
+    model: &mut Model,
+    node: NodeId,
+    tensor: TensorId,
+    opset: u16,
+    names: &mut Names,
+) -> Option<(ValueId, ValueId)> {
+    let value = model.nodes[node].output(0)?;
     let is_passed = || {
         model.tensors[tensor]
             .elem()
@@ -76,9 +90,11 @@ fn lift(model: &mut Model, node: NodeId, tensor: TensorId, opset: u16, names: &m
         let lifted = model.values.push(lifted);
         pass_on(model, node, lifted);
         initialize(model, main, lifted, model.tensors[tensor].clone());
+        Some((value, lifted))
     } else {
         names.move_value(model, value, main);
         initialize(model, main, value, model.tensors[tensor].clone());
+        None
     }
 }
 

@@ -27,13 +27,12 @@ fn narrowed(node: &Node, run: &Ran) -> &'static str {
         "Attention" if node.attr("softcap").and_then(AttrValue::as_float).is_some_and(|cap| cap < 0.0) => {
             " with a cap below 0"
         }
-        "ConvInteger" | "MatMulInteger" if is_mixed(node, run, [0, 1]) => " of mixed signs",
-        "QLinearConv" | "QLinearMatMul" if is_mixed(node, run, [0, 3]) => " of mixed signs",
+        op if factors(op).is_some_and(|factors| is_mixed(node, run, factors)) => MIXED,
         "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
         "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",
         "Resize" if array.elem() == ElemType::Float16 && is_smoothed(node) => " of smoothed halves",
         "GroupNormalization" | "InstanceNormalization" | "MeanVarianceNormalization"
-            if is_nearly_one(array) =>
+            if is_nearly_one(node, array) =>
         {
             " of nearly equal numbers"
         }
@@ -43,6 +42,18 @@ fn narrowed(node: &Node, run: &Ran) -> &'static str {
 
 fn is_smoothed(node: &Node) -> bool {
     node.attr("antialias").and_then(AttrValue::as_int) == Some(1)
+}
+
+/// What a row is about of an operator whose [factors] are of mixed signs.
+const MIXED: &str = " of mixed signs";
+
+/// The inputs whose elements an operator multiplies as bytes.
+fn factors(op: &str) -> Option<[usize; 2]> {
+    match op {
+        "ConvInteger" | "MatMulInteger" => Some([0, 1]),
+        "QLinearConv" | "QLinearMatMul" => Some([0, 3]),
+        _ => None,
+    }
 }
 
 /// Whether bytes with a sign meet bytes without one in these inputs.
@@ -56,16 +67,21 @@ fn is_mixed(node: &Node, run: &Ran, factors: [usize; 2]) -> bool {
     signs.contains(&true) && signs.contains(&false)
 }
 
-/// Whether the numbers of some sample differ by much less than what they are.
-fn is_nearly_one(array: &Array) -> bool {
+/// Whether the numbers that are normalised together somewhere differ by much less than what they are.
+fn is_nearly_one(node: &Node, array: &Array) -> bool {
     let all = array.f64s().unwrap_or_default();
-    let samples = array.shape().first().copied().unwrap_or(1).max(1);
+    let size = |axis: usize| array.shape().get(axis).copied().unwrap_or(1).max(1);
+    let groups = match node.attr("num_groups").and_then(AttrValue::as_int) {
+        Some(groups) => usize::try_from(groups).unwrap_or(1).max(1),
+        None if node.is("InstanceNormalization") => size(1),
+        None => 1,
+    };
     let are_near = |sample: &[f64]| {
         let mean = |of: &dyn Fn(f64) -> f64| sample.iter().map(|&x| of(x)).sum::<f64>() / sample.len() as f64;
         let middle = mean(&|x| x);
-        mean(&|x| (x - middle).powi(2)) < middle.powi(2) / 1e3
+        mean(&|x| (x - middle).powi(2)) < middle.powi(2) / 1e2
     };
-    all.chunks((all.len() / samples).max(1)).any(are_near)
+    all.chunks((all.len() / (size(0) * groups)).max(1)).any(are_near)
 }
 
 fn within(model: &Model, id: NodeId) -> Option<String> {
@@ -73,7 +89,9 @@ fn within(model: &Model, id: NodeId) -> Option<String> {
     let bodies: Vec<GraphId> = model.nodes[id].graphs().chain(called).collect();
     let mut nodes = bodies.iter().flat_map(|&graph| &model.graphs[graph].nodes);
     nodes.find_map(|&inner| {
-        let op = model.nodes[inner].op_name();
+        let node = &model.nodes[inner];
+        // What a body multiplies is not known.
+        let op = node.op_name() + if factors(&node.op_type).is_some() { MIXED } else { "" };
         if is_known(&op) { Some(op) } else { within(model, inner) }
     })
 }

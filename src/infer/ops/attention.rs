@@ -26,6 +26,8 @@ fn heads(cx: &Cx, input: usize, attr: &str) -> Option<Heads> {
 /// `Attention` of ai.onnx: the output, the keys and values with those of the past before them, and the
 /// scores.
 pub fn attention(cx: &mut Cx) -> Option<()> {
+    // How many keys count is said for each row of the batch.
+    cx.allow_rank(6, 1)?;
     let queries = heads(cx, 0, "q_num_heads");
     let keys = heads(cx, 1, "kv_num_heads");
     let values = heads(cx, 2, "kv_num_heads");

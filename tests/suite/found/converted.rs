@@ -33,6 +33,17 @@ fn bodies_hand_out_what_they_make() {
     check_text(9, graph, &options, &["q = Identity (q__1)"], &[]);
 }
 
+/// Of a constant that is an output too, an Identity makes the output; all else reads the initializer.
+#[test]
+fn what_is_handed_out_is_read_where_it_stands() {
+    let graph = "g (float[A] x) => (float[?] y, int64 n) {
+        n = Constant <value = int64 {2}> ()
+        y = Loop (n, \"\", x) <body = b (int64 i, bool go, float[?] a) => (go, a) { }>
+    }";
+    let options = Options { opset: Some(8), ..Options::default() };
+    check_text(13, graph, &options, &["n = Identity (n__1)", "y = Loop (n__1, "], &[]);
+}
+
 /// Before IR version 4, initializers are inputs: with what they are where nobody says otherwise.
 #[test]
 fn inputs_that_were_initializers_have_defaults() {
