@@ -2,6 +2,7 @@
 
 use crate::diag::Level;
 use crate::diag::known;
+use crate::python::on_one_line;
 
 use super::finding::{Words, shown};
 use super::remark::{Input, Kind, Remark};
@@ -99,8 +100,13 @@ fn zero_one(input: &Input, axis: Option<u32>, size: i64) -> Words {
     }
 }
 
+/// What was asked; the number of boxes that a detector keeps is a sum over all its classes, so that it is cut.
+fn in_brackets(expression: &str) -> String {
+    if expression.is_empty() { String::new() } else { format!(" (`{}`)", on_one_line(expression)) }
+}
+
 fn branch(expression: &str, code: &str) -> Words {
-    let on = if expression.is_empty() { String::new() } else { format!(" (`{expression}`)") };
+    let on = in_brackets(expression);
     let loops = code.starts_with("for ") || code.starts_with("while ");
     Words {
         rule: known::TRACED_BRANCH,
@@ -129,7 +135,7 @@ fn makes_number(code: &str) -> bool {
 }
 
 fn value(expression: &str, code: &str) -> Words {
-    let of = if expression.is_empty() { String::new() } else { format!(" (`{expression}`)") };
+    let of = in_brackets(expression);
     Words {
         rule: known::ITEM_BAKED,
         level: Level::Error,

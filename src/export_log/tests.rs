@@ -193,6 +193,21 @@ fn a_fixed_size_is_placed_by_the_guard_that_the_log_shows() {
 }
 
 #[test]
+fn a_guard_over_many_symbols_is_cut() {
+    let sum: Vec<String> = (0..90).map(|class| format!("4*Min(300, u{class})")).collect();
+    let log = format!(
+        "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode: Could not guard on data-dependent \
+         expression {} > 4000 (unhinted: 4 > 4000).  (Size-like symbols: u1)\n\n\
+         Caused by: (torchvision/ops/boxes.py:86 in batched_nms)\n",
+        sum.join(" + ")
+    );
+    let findings = read(&log, "export.log", &SourceFiles::default());
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].message.contains("(`4*Min(300, u0) + "), "{}", findings[0].message);
+    assert!(findings[0].message.chars().count() < 200, "{}", findings[0].message);
+}
+
+#[test]
 fn the_tracers_own_checks() {
     check(
         "u.py:1: TracerWarning: Trace had nondeterministic nodes. Did you forget call .eval() on your model?\n\

@@ -10,8 +10,9 @@ use crate::source::SourceFiles;
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
+use super::library::Library;
 use super::program::{Global, Program};
-use super::syntax::{self, field, one_line, text};
+use super::syntax::{field, one_line, text};
 use super::value::Value;
 
 /// Files that are followed from one to the next.
@@ -36,6 +37,8 @@ pub struct Definition {
 #[derive(Clone, Copy, Debug)]
 pub struct Abroad<'s> {
     pub sources: &'s SourceFiles,
+    /// What was read of them.
+    pub library: &'s Library,
     /// How many files were entered to come to this one.
     pub depth: u32,
     /// Whether a fault stands at its own line, as it does for a graph, rather than at the call that leads to it.
@@ -79,7 +82,7 @@ impl<'t> Interpreter<'t> {
     /// Calls what stands at `path`: a function, or the method of a class.
     fn call_abroad(&mut self, path: &str, method: Option<&str>, call: &Call<'t>) -> Option<Value> {
         let abroad = self.abroad.filter(|abroad| abroad.depth < MAX_DEPTH)?;
-        let Definition { file, text, name } = self.defined(path, abroad.sources)?;
+        let Definition { file, text, name } = self.defined(path, abroad)?;
         let arguments: Vec<Value> = call.values.iter().cloned().map(Value::anywhere).collect();
         let keywords: Vec<(String, Value)> =
             call.keywords.iter().map(|(key, value)| ((*key).to_owned(), value.clone().anywhere())).collect();
@@ -109,14 +112,14 @@ impl<'t> Interpreter<'t> {
     }
 
     /// What this file knows by `path`, looked for once.
-    fn defined(&mut self, path: &str, sources: &SourceFiles) -> Option<Definition> {
+    fn defined(&mut self, path: &str, abroad: Abroad) -> Option<Definition> {
         if let Some(known) = self.definitions.get(path) {
             return known.clone();
         }
         if self.definitions.len() >= MAX_DEFINITIONS {
             return None;
         }
-        let found = definition(sources, &self.file, path);
+        let found = definition(abroad, &self.file, path);
         self.definitions.insert(path.to_owned(), found.clone());
         found
     }
@@ -141,8 +144,8 @@ fn visit(
     keywords: &[(String, Value)],
     abroad: Abroad,
 ) -> Option<Visit> {
-    let tree = syntax::parse(text)?;
-    let root = tree.root_node();
+    let volume = abroad.library.volume(file, text)?;
+    let root = volume.tree.root_node();
     let program = Program::of(root, text);
     let (index, class) = match (program.globals.get(name).copied()?, method) {
         (Global::Function(index), None) => (index, None),
@@ -162,18 +165,17 @@ fn visit(
 }
 
 /// Where what `from` knows by `path` stands, through packages that only hand it on.
-fn definition(sources: &SourceFiles, from: &str, path: &str) -> Option<Definition> {
+fn definition(abroad: Abroad, from: &str, path: &str) -> Option<Definition> {
     let (mut from, mut path) = (Arc::<str>::from(from), path.to_owned());
     for _ in 0..MAX_DEPTH {
         let (module, name) = path.rsplit_once('.')?;
         let module = if module.is_empty() { "." } else { module };
-        let (file, text) = module_file(sources, &from, module)?;
-        let tree = syntax::parse(&text)?;
-        let program = Program::of(tree.root_node(), &text);
-        if program.globals.contains_key(name) {
-            return Some(Definition { file, text: text.clone(), name: name.to_owned() });
+        let (file, text) = module_file(abroad.sources, &from, module)?;
+        let volume = abroad.library.volume(&file, &text)?;
+        if volume.defines(name) {
+            return Some(Definition { file, text, name: name.to_owned() });
         }
-        let onward = program.imports.get(name)?.clone();
+        let onward = volume.import(name)?.clone();
         (from, path) = (file, onward);
     }
     None

@@ -18,6 +18,7 @@ mod imports;
 mod indexing;
 mod interpreter;
 mod known;
+mod library;
 mod numpy;
 mod operators;
 mod parameters;
@@ -42,9 +43,11 @@ use crate::source::SourceFiles;
 
 use imports::Abroad;
 use interpreter::{Interpreter, Reached};
+use library::Library;
 use program::{ClassKind, LAMBDA, Program};
 
 pub use report::{is_size_branch, is_size_fraction};
+pub use syntax::on_one_line;
 
 /// Lints the `forward` methods of a file's modules, and what they call in the file. `file` is what the
 /// places of the findings name. Faulty Python is read as far as it goes. Functions of other files are followed
@@ -64,11 +67,12 @@ pub fn lint_functions(text: &str, file: &str, lines: &[u32], sources: &SourceFil
 }
 
 fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Finding> {
+    let library = Library::default();
     let Some(tree) = syntax::parse(text) else { return vec![] };
     let root = tree.root_node();
     let program = Program::of(root, text);
     let mut interpreter = Interpreter::new(text, Arc::from(file), &program, root);
-    interpreter.abroad = Some(Abroad { sources, depth: 0, in_place: !lines.is_empty() });
+    interpreter.abroad = Some(Abroad { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(&program, lines);
     let is_wanted = |function: usize| wanted.contains(&function);
     // What the wanted ones reach is said of them, so they come first.
