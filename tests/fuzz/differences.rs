@@ -27,6 +27,8 @@ fn narrowed(node: &Node, run: &Ran) -> &'static str {
         "Attention" if node.attr("softcap").and_then(AttrValue::as_float).is_some_and(|cap| cap < 0.0) => {
             " with a cap below 0"
         }
+        "Attention" if array.shape().len() == 4 && node.attr("q_num_heads").is_some() => " of four axes",
+        "ArgMax" | "ArgMin" if array.elem() == ElemType::Float16 => " of halves",
         op if factors(op).is_some_and(|factors| is_mixed(node, run, factors)) => MIXED,
         "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
         "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",
