@@ -5,7 +5,7 @@ or, with `output=`, the path that was written to. `onnx` is imported where that 
 """
 
 from ._errors import OnnxLintError
-from ._findings import Finding, Fix, Location, Related, Source
+from ._findings import Finding, Fix, Location, Related, Rewrite, Source
 from ._fix import convert_version, fix, infer_shapes
 from ._lint import lint
 from ._simplify import simplify, slim
@@ -17,6 +17,7 @@ __all__ = [
     "Location",
     "OnnxLintError",
     "Related",
+    "Rewrite",
     "Source",
     "assert_onnx_clean",
     "convert_version",

@@ -60,6 +60,19 @@ class Fix:
 
 
 @dataclass(frozen=True)
+class Rewrite:
+    """What to write in the file of `source` instead of a piece of it; `applicability` is "safe" where Python computes the
+    same then, else "unsafe". Lines and columns count from 1; the end is the column behind the last."""
+
+    applicability: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something that is wrong, or could be better. `str` of it is what `onnx-lint` shows."""
 
@@ -76,6 +89,7 @@ class Finding:
     source: Source | None
     related: list[Related]
     fix: Fix | None
+    rewrite: Rewrite | None
     fingerprint: str
     rendered: str
 
@@ -96,6 +110,7 @@ def read(found: Found) -> list[Finding]:
 def _finding(item: dict[str, Any], rendered: str) -> Finding:
     item["related"] = [_placed(Related, related) for related in item["related"]]
     item["fix"] = _part(Fix, item["fix"])
+    item["rewrite"] = _part(Rewrite, item["rewrite"])
     return _placed(Finding, {**item, "rendered": rendered})
 
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::picture::Picture;
 use super::place::{Place, SourcePlace};
+use super::rewrite::Rewrite;
 
 /// How bad a finding is. An `Error` must be provable from the evidence at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,6 +105,8 @@ pub struct Finding {
     pub related: Vec<Related>,
     /// What `onnx-fix` would do about it; `None` where it would do nothing.
     pub fix: Option<Fix>,
+    /// What to write in the Python instead; `None` where that is not a matter of one piece.
+    pub rewrite: Option<Rewrite>,
     /// The nodes that it is about, by their number in the model that was linted; the one at `place` first.
     pub nodes: Vec<u32>,
     /// The graph around them and what a fix changes, where a format shows it.
@@ -153,6 +156,7 @@ impl Finding {
             help: None,
             related: Vec::new(),
             fix: None,
+            rewrite: None,
             nodes: Vec::new(),
             picture: None,
             anchor: Anchor::default(),

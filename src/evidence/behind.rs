@@ -16,35 +16,41 @@ use crate::torch::trace::Trace;
 
 /// What is wrong in the functions that `model` was exported from, as far as their sources are here.
 ///
-/// What is `said` already of the same line is left out: it has more evidence, the graph itself.
-pub fn lint(model: &Model, sources: &SourceFiles, said: &[Finding]) -> Vec<Finding> {
+/// What is `said` already of the same line stays as it is, but for how to write it: it has more evidence, the graph
+/// itself.
+pub fn lint(model: &Model, sources: &SourceFiles, said: &mut Vec<Finding>) {
     let by_program = exporter::is_torch_export(model);
-    lint_lines(lines(model, sources), by_program, sources, said)
+    lint_lines(lines(model, sources), by_program, sources, said);
 }
 
 /// The same of a program that `torch.export` saved.
-pub fn lint_program(program: &Trace, sources: &SourceFiles, said: &[Finding]) -> Vec<Finding> {
+pub fn lint_program(program: &Trace, sources: &SourceFiles, said: &mut Vec<Finding>) {
     let made_by = program.nodes.iter().filter_map(|node| node.source.as_ref());
     let mut lines: BTreeMap<Arc<str>, BTreeSet<u32>> = BTreeMap::new();
     for source in made_by.filter(|source| !is_library(&source.file)) {
         lines.entry(source.file.clone()).or_default().insert(source.line);
     }
-    lint_lines(lines, true, sources, said)
+    lint_lines(lines, true, sources, said);
 }
 
 fn lint_lines(
     lines: BTreeMap<Arc<str>, BTreeSet<u32>>,
     by_program: bool,
     sources: &SourceFiles,
-    said: &[Finding],
-) -> Vec<Finding> {
+    said: &mut Vec<Finding>,
+) {
     let mut findings = Vec::new();
     for (file, lines) in lines {
         let Some(text) = sources.text(&file) else { continue };
         let lines: Vec<u32> = lines.into_iter().collect();
         findings.extend(python::lint_functions(&text, &file, &lines, sources));
     }
-    findings.retain(|finding| !said.iter().any(|said| is_same(said, finding)));
+    findings.retain(|finding| {
+        let mut same = said.iter_mut().filter(|said| is_same(said, finding)).peekable();
+        let is_new = same.peek().is_none();
+        same.for_each(|said| said.rewrite.clone_from(&finding.rewrite));
+        is_new
+    });
     // A loop along an axis that the interface fixes is right for every input, and the graph shows which axis it is. A
     // program has no other loops: it fixes the size that they count.
     let is_loop = |finding: &Finding| *finding.code == *known::UNROLLED_LOOP.code;
@@ -57,7 +63,7 @@ fn lint_lines(
         let holds = |finding: &Finding| python::is_size_branch(finding) || python::is_size_fraction(finding);
         findings.retain(|finding| !is_right(finding) || holds(finding));
     }
-    findings
+    said.extend(findings);
 }
 
 /// What the tracing exporter gets wrong, and the one based on `torch.export` right, or refuses; but for decisions on

@@ -117,7 +117,7 @@ fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) 
     let Some(model) = model else { return Linted::new(findings, false) };
     findings.extend(lint_model(&model, options));
     forms::tell(&model, options, &mut findings);
-    findings.extend(behind::lint(&model, &options.sources, &findings));
+    behind::lint(&model, &options.sources, &mut findings);
     let matched = logged::matched(log, &model, &options.sources, &findings);
     findings.extend(matched.findings);
     let readable =

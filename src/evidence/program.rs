@@ -28,7 +28,7 @@ pub fn lint(input: &Input, bytes: &Bytes, options: &LintOptions) -> Linted {
 /// What is wrong with its graph, and with the Python behind it.
 fn graph(input: &Input, trace: &Trace, options: &LintOptions) -> Vec<Finding> {
     let mut findings = torch::lint(trace, &options.sources, input.path.as_deref());
-    findings.extend(behind::lint_program(trace, &options.sources, &findings));
+    behind::lint_program(trace, &options.sources, &mut findings);
     findings
 }
 

@@ -32,7 +32,7 @@ impl<'t> Interpreter<'t> {
         let by = self.evaluate(right);
         let after = match &before {
             Value::Size(size) => {
-                self.change_size(*size, left, right, operator, node);
+                self.change_size(*size, left, node);
                 before.clone()
             }
             Value::Tensor(tensor) => {
@@ -62,14 +62,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// A size is changed in place: says so where another name for the same object is read later.
-    fn change_size(
-        &mut self,
-        size: Identity,
-        left: Node<'t>,
-        right: Node<'t>,
-        operator: &str,
-        node: Node<'t>,
-    ) {
+    fn change_size(&mut self, size: Identity, left: Node<'t>, node: Node<'t>) {
         let shape = self.shape_of(size);
         let same = |value: &Value| {
             holds(value, &|v| match v {
@@ -79,8 +72,7 @@ impl<'t> Interpreter<'t> {
             })
         };
         if let Some((name, read)) = self.read_later(text(left, self.source), node, &same) {
-            let (left, right) = (text(left, self.source), text(right, self.source));
-            let words = report::shape_alias(left, operator, right, name, line(read));
+            let words = report::shape_alias(node, name, line(read), self.source);
             self.say(node, words);
         }
     }

@@ -2,9 +2,10 @@
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
-use super::report::{self, Decision, Steps};
+use super::report::{self, Decision, Piece, Steps};
 use super::syntax::{Arguments, field, text};
 use super::value::{Origin, Tensor, Value};
+use crate::diag::Applicability;
 
 impl<'t> Interpreter<'t> {
     /// Python's own functions.
@@ -82,19 +83,31 @@ impl<'t> Interpreter<'t> {
             }
             Value::Taken => Value::Taken,
             Value::Size(_) => {
-                let code = text(call.node, self.source);
-                let is_whole = !self.has_fraction(value) || !code.starts_with("int");
-                let words = if is_whole {
-                    report::size_made_number(code, written)
-                } else {
-                    report::fraction_made_number(code)
-                };
-                self.say(call.node, words);
+                self.say_size_made_number(value, written, call);
                 Value::Number(None)
             }
             Value::Number(number) => Value::Number(*number),
             _ => Value::Number(None),
         }
+    }
+
+    fn say_size_made_number(&mut self, size: &Value, written: &str, call: &Call<'t>) {
+        let code = text(call.node, self.source);
+        let words = if self.has_fraction(size) && code.starts_with("int") {
+            let piece = Piece::quotient(call.node, self.source);
+            let of_whole = piece.filter(|(_, divided)| {
+                let divided = self.look_at(*divided);
+                self.is_of_shape(&divided)
+            });
+            report::fraction_made_number(code, of_whole.map(|(piece, _)| piece))
+        } else {
+            let function = field(call.node, "function").map_or("", |function| text(function, self.source));
+            let to_integer = matches!(function, "int" | "operator.index") || function.ends_with(".__int__");
+            let piece = Piece::instead(call.node, written, Applicability::Safe, self.source);
+            let is_same = to_integer && self.is_of_shape(size);
+            report::size_made_number(code, written, piece.filter(|_| is_same))
+        };
+        self.say(call.node, words);
     }
 
     fn as_bool(&mut self, value: &Value, call: &Call<'t>) -> Value {
@@ -112,10 +125,11 @@ impl<'t> Interpreter<'t> {
         let counted =
             call.node.parent().and_then(|list| list.parent()).and_then(|outer| field(outer, "function"));
         if counted.is_none_or(|function| text(function, self.source) != "range") {
-            let written =
-                call.arguments.positional.first().map_or("", |argument| text(*argument, self.source));
-            let size = format!("{written}.shape[0]");
-            self.say(call.node, report::size_made_number(text(call.node, self.source), &size));
+            let code = text(call.node, self.source);
+            let size = call.arguments.positional.first();
+            let piece = size.and_then(|of| Piece::first_size(call.node, *of, self.source));
+            let written = piece.as_ref().map_or("x.shape[0]", Piece::text).to_owned();
+            self.say(call.node, report::size_made_number(code, &written, piece));
         }
         Value::Size(self.identity())
     }
@@ -192,7 +206,7 @@ impl<'t> Interpreter<'t> {
         let of = call.arguments.positional.first().map_or("", |of| text(*of, self.source));
         if name != "prod" && !of.ends_with("(-1)") && !of.ends_with("[-1]") {
             let code = text(call.node, self.source);
-            self.say(call.node, report::size_made_number(code, &format!("the sizes of `{code}`")));
+            self.say(call.node, report::size_made_number(code, &format!("the sizes of `{code}`"), None));
         }
         Value::Size(self.identity())
     }
@@ -205,7 +219,7 @@ impl<'t> Interpreter<'t> {
         let to_number = matches!(function, Value::Name(name) if matches!(&**name, "int" | "float"));
         if to_number && of.is_size() {
             let written = call.arguments.positional.get(1).map_or("", |of| text(*of, self.source));
-            self.say(call.node, report::size_made_number(text(call.node, self.source), written));
+            self.say(call.node, report::size_made_number(text(call.node, self.source), written, None));
         }
         let (function, of) = (function.clone(), of.clone());
         let element = self.each_step(1, &of, call);

@@ -220,7 +220,10 @@ impl<'t> Interpreter<'t> {
                 if *fresh_training {
                     let name =
                         field(call.node, "function").map_or("", |function| text(function, self.source));
-                    self.say(call.node, report::training(name, "a layer made here is in training mode"));
+                    self.say(
+                        call.node,
+                        report::training(name, "a layer made here is in training mode", None),
+                    );
                 }
                 Value::Tensor(result)
             }

@@ -209,8 +209,7 @@ impl<'t> Interpreter<'t> {
             "ndim" => Value::Number(None),
             "data" => {
                 if tensor.varies() {
-                    let object = field(node, "object").map_or("", |object| text(object, self.source));
-                    self.say(node, report::tensor_data(object));
+                    self.say(node, report::tensor_data(node, self.source));
                 }
                 // What is written to it is lost, which is said here already.
                 Value::Tensor(Tensor { memory: self.identity(), ..tensor.clone() })

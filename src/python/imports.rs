@@ -131,7 +131,9 @@ impl<'t> Interpreter<'t> {
         let name = Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file);
         let message =
             format!("in `{}`, {name}:{there}: {}", one_line(call.node, self.source), finding.message);
-        Finding { message, place: Place::Source(place.clone()), source: Some(place), ..finding }
+        let source = Some(place.clone());
+        // What could be written otherwise stands in the other file.
+        Finding { message, place: Place::Source(place), source, rewrite: None, ..finding }
     }
 }
 

@@ -67,9 +67,7 @@ impl<'t> Interpreter<'t> {
         if !is_list || matches!(key.kind(), "slice" | "ellipsis") {
             return;
         }
-        self.quiet += 1;
-        let index = self.evaluate(*key);
-        self.quiet -= 1;
+        let index = self.look_at(*key);
         let Some(tensor) = index.tensor().filter(|tensor| tensor.origin > Origin::Constant) else { return };
         let words = report::item(self.here(*key), *key, text(*key, self.source), tensor.origin, self.source);
         self.say(*key, if tensor.sure { words } else { words.remark() });

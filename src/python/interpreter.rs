@@ -300,6 +300,19 @@ impl<'t> Interpreter<'t> {
         self.shapes.get(&size).copied()
     }
 
+    /// Whether a value is a size as a tensor has it, not one that is computed: a whole number, and not negative.
+    pub fn is_of_shape(&self, value: &Value) -> bool {
+        matches!(value, Value::Size(size) if self.shapes.contains_key(size))
+    }
+
+    /// The value of an expression of which nothing is said here.
+    pub fn look_at(&mut self, node: Node<'t>) -> Value {
+        self.quiet += 1;
+        let value = self.evaluate(node);
+        self.quiet -= 1;
+        value
+    }
+
     /// What a name means here.
     pub fn lookup(&self, name: &'t str) -> Value {
         let local =

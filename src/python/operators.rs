@@ -77,7 +77,7 @@ impl<'t> Interpreter<'t> {
             (Value::Items(_) | Value::Each(_), Value::Number(_) | Value::Size(_)) if operator == "*" => {
                 if let (Value::Size(_), Some(size)) = (right, field(node, "right")) {
                     let words =
-                        report::size_made_number(&one_line(node, self.source), text(size, self.source));
+                        report::size_made_number(&one_line(node, self.source), text(size, self.source), None);
                     self.say(node, words);
                 }
                 Value::Each(Box::new(left.element()))

@@ -27,7 +27,10 @@ impl<'t> Interpreter<'t> {
             }
             "size" => {
                 return match call.value(0, "dim") {
-                    Some(Value::Number(_)) => Value::Size(self.identity()),
+                    Some(Value::Number(_)) => {
+                        let shape = self.identity();
+                        self.size_of(shape, 0)
+                    }
                     Some(_) => Value::Unknown,
                     None => Value::Shape(self.identity()),
                 };

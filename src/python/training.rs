@@ -6,7 +6,7 @@ use super::calls::Call;
 use super::interpreter::Interpreter;
 use super::known;
 use super::program::ClassKind;
-use super::report;
+use super::report::{self, Piece};
 use super::syntax::{field, text};
 use super::value::{Layer, Value};
 
@@ -59,7 +59,10 @@ impl<'t> Interpreter<'t> {
         let path = field(call.node, "function").map_or("", |function| text(function, self.source));
         if name == "scaled_dot_product_attention" {
             if matches!(call.value(4, "dropout_p"), Some(Value::Real(rate)) if *rate > 0.0) {
-                self.say(call.node, report::training(path, "a `dropout_p` above 0 always drops"));
+                let rate = call.arguments.get(4, "dropout_p").map_or("", |rate| text(rate, self.source));
+                let piece =
+                    self.by_training(call, 4, "dropout_p", &format!("{rate} if self.training else 0.0"));
+                self.say(call.node, report::training(path, "a `dropout_p` above 0 always drops", piece));
             }
             return;
         }
@@ -79,7 +82,14 @@ impl<'t> Interpreter<'t> {
             }
             _ => return,
         };
-        self.say(call.node, report::training(path, &why));
+        let piece = self.by_training(call, position, keyword, "self.training");
+        self.say(call.node, report::training(path, &why, piece));
+    }
+
+    /// An argument as a `value` that asks `self.training`, in the method of a module.
+    fn by_training(&self, call: &Call<'t>, position: usize, name: &str, value: &str) -> Option<Piece> {
+        let piece = Piece::argument(call.node, position, name, value, self.source);
+        piece.filter(|_| self.is_module(&self.lookup("self")))
     }
 
     /// `self.train()` and `self.norm.train(True)`, which take back what `model.eval()` did. Gives the module, as
@@ -89,7 +99,7 @@ impl<'t> Interpreter<'t> {
             return None;
         }
         if call.value(0, "mode").is_none_or(|mode| mode.truth() == Some(true)) {
-            self.say(call.node, report::training(text(object, self.source), "`train()` puts it there"));
+            self.say(call.node, report::training(text(object, self.source), "`train()` puts it there", None));
         }
         Some(value.clone())
     }
@@ -102,7 +112,7 @@ impl<'t> Interpreter<'t> {
             && let Some(target) = object.parent()
         {
             let why = format!("`{}` is set", text(target, self.source));
-            self.say(target, report::training(text(object, self.source), &why));
+            self.say(target, report::training(text(object, self.source), &why, None));
         }
     }
 

@@ -222,7 +222,11 @@ fn python_as_it_is_typed() {
         "context": { "diagnostics": [diagnostic] },
     });
     let actions = editor.ask("textDocument/codeAction", params).expect("actions");
-    let edit = &actions[0]["edit"]["changes"][editor.uri("net.py")][0];
+    assert_eq!(actions[0]["title"], "write `x.max()` (results may differ)");
+    let written = &actions[0]["edit"]["changes"][editor.uri("net.py")][0];
+    let columns = ["start", "end"].map(|end| written["range"][end]["character"].as_u64());
+    assert_eq!((&written["newText"], columns), (&json!("x.max()"), [Some(43), Some(57)]));
+    let edit = &actions[1]["edit"]["changes"][editor.uri("net.py")][0];
     assert_eq!(edit["newText"], "  # onnx-lint: ignore[EXP002]");
     let at = edit["range"]["start"]["character"].as_u64().expect("a column") as u32;
     assert_eq!(editor.change("net.py", [5, at, 5, at], "  # onnx-lint: ignore[EXP002]: one value"), [""; 0]);

@@ -7,9 +7,10 @@ use lsp_types::{
 
 use super::document::{Document, units};
 use super::names::Names;
-use crate::diag::Selection;
+use crate::diag::{Applicability, Finding, Rewrite, Selection};
 use crate::fix::{Options, fix};
 use crate::graph::syntax::{Source, Span, parse, printer};
+use crate::python::on_one_line;
 use crate::rules::registry::RuleSet;
 use crate::source::without_comment;
 use crate::write::text::write;
@@ -56,6 +57,21 @@ pub fn mend(
         let edit = TextEdit { range: document.whole(), new_text: write(&outcome.model) };
         (format!("onnx-fix: mend {code}"), vec![edit])
     })
+}
+
+/// What to write in the Python instead; `None` where that takes more than a piece.
+pub fn rewrite(document: &Document, finding: &Finding) -> Option<(String, Vec<TextEdit>)> {
+    let Rewrite { applicability, start, end, text } = finding.rewrite.as_ref()?;
+    let position = |at: &crate::diag::Position| {
+        let line = at.line.checked_sub(1)?;
+        Some(Position::new(line, units(document.line(line)?, at.column.checked_sub(1)? as usize)))
+    };
+    let range = Range::new(position(start)?, position(end)?);
+    let is_inserted = range.start == range.end;
+    let shown = on_one_line(text.trim_start_matches(", "));
+    let doubt = if *applicability == Applicability::Safe { "" } else { " (results may differ)" };
+    let title = format!("{} `{shown}`{doubt}", if is_inserted { "add" } else { "write" });
+    Some((title, vec![TextEdit { range, new_text: text.clone() }]))
 }
 
 /// The comment that accepts a finding on its line of Python.

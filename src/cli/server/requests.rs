@@ -6,7 +6,7 @@ use lsp_types::request::{
 };
 use lsp_types::{
     CodeActionOrCommand, CodeActionParams, GotoDefinitionResponse, Hover, HoverContents, Location,
-    MarkupContent, MarkupKind, NumberOrString, Position, TextDocumentPositionParams, Uri,
+    MarkupContent, MarkupKind, NumberOrString, Position, Range, TextDocumentPositionParams, TextEdit, Uri,
 };
 use serde_json::Value;
 
@@ -16,6 +16,7 @@ use super::hover;
 use super::names::Names;
 use super::workspace::Workspace;
 use crate::cli::lint::rules::page;
+use crate::diag::Finding;
 use crate::graph::syntax::Source;
 
 /// The answer to a request.
@@ -98,7 +99,7 @@ fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hov
     Some(shown(page(code, &workspace.catalogue)?, Some(found.range)))
 }
 
-fn contains(range: lsp_types::Range, position: Position) -> bool {
+fn contains(range: Range, position: Position) -> bool {
     range.start <= position && position <= range.end
 }
 
@@ -112,20 +113,29 @@ fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definitio
     spans.iter().map(|span| Location { uri: uri.clone(), range: document.range(span.range()) }).collect()
 }
 
-/// What can be done about the findings at a place: models are mended, and what Python is said to do is accepted.
+/// What can be done about the findings at a place: models are mended; Python is written otherwise, or what it does
+/// accepted.
 fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
     let uri = &params.text_document.uri;
     let Some(document) = workspace.documents.get(uri) else { return Vec::new() };
     let text = text_of(workspace, uri);
+    let is_python = uri.as_str().ends_with(".py");
+    let in_python = if is_python { workspace.of_python(uri) } else { Vec::new() };
     let mut offered = Vec::new();
     for found in &params.context.diagnostics {
         let Some(NumberOrString::String(code)) = &found.code else { continue };
-        let change = match &text {
-            Some((_, source)) => edits::mend(source, document, code, workspace.catalogue.rules()),
-            None if uri.as_str().ends_with(".py") => edits::accept(document, code, found),
-            None => None,
+        let is_found = |(finding, range): &&(Finding, Range)| {
+            *finding.code == **code && range.start.line == found.range.start.line
         };
-        offered.extend(change.map(|change| edits::action(uri, found, change)));
+        let rewritten =
+            in_python.iter().filter(is_found).filter_map(|(one, _)| edits::rewrite(document, one));
+        let mut changes: Vec<(String, Vec<TextEdit>)> = rewritten.collect();
+        changes.extend(match &text {
+            Some((_, source)) => edits::mend(source, document, code, workspace.catalogue.rules()),
+            None if is_python => edits::accept(document, code, found),
+            None => None,
+        });
+        offered.extend(changes.into_iter().map(|change| edits::action(uri, found, change)));
     }
     offered
 }

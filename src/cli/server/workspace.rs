@@ -142,6 +142,17 @@ impl Workspace {
         Ok(said.iter().map(|(finding, range)| diagnostic(finding, *range, &settings.sources)).collect())
     }
 
+    /// What an open file of Python itself is found to have, as it is in the editor.
+    pub fn of_python(&self, uri: &Uri) -> Vec<(Finding, Range)> {
+        let read = || {
+            let (path, document) = (uri::path(uri)?, self.documents.get(uri)?);
+            let input = Input::new(&path, false);
+            let settings = self.settings(input.folder()).ok()?;
+            Some(self.of_document(&input, &settings, document))
+        };
+        read().unwrap_or_default()
+    }
+
     fn of_models(&self, path: &Path) -> Vec<(Finding, Range)> {
         let here = |finding: &&Finding| {
             finding.source.as_ref().is_some_and(|source| Path::new(&*source.file) == path)

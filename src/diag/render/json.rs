@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Run;
-use crate::diag::{Applicability, Finding, Place, SourcePlace};
+use crate::diag::{Applicability, Finding, Place, Rewrite, SourcePlace};
 
 /// One array of all findings.
 pub fn array(run: Run) -> String {
@@ -40,7 +40,20 @@ fn object(finding: &Finding) -> Value {
             "applicability": applicability(fix.applicability),
             "summary": fix.summary,
         })),
+        "rewrite": finding.rewrite.as_ref().map(rewrite),
         "fingerprint": finding.fingerprint(),
+    })
+}
+
+/// Of the file that `source` names.
+fn rewrite(rewrite: &Rewrite) -> Value {
+    json!({
+        "applicability": applicability(rewrite.applicability),
+        "line": rewrite.start.line,
+        "column": rewrite.start.column,
+        "end_line": rewrite.end.line,
+        "end_column": rewrite.end.column,
+        "text": rewrite.text,
     })
 }
 

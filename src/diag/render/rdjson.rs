@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::Run;
-use super::spot::{Spot, message_at_node, spot};
-use crate::diag::{Finding, Level};
+use super::spot::{Spot, message_at_node, rewrite_here, spot};
+use crate::diag::{Finding, Level, Position};
 
 pub fn render(run: Run) -> String {
     super::pretty(&json!({
@@ -25,7 +25,7 @@ fn diagnostic(finding: &Finding) -> Value {
             }
         }
     }
-    json!({
+    let mut diagnostic = json!({
         "message": message_at_node(finding),
         "location": location,
         "severity": match finding.level {
@@ -34,7 +34,20 @@ fn diagnostic(finding: &Finding) -> Value {
             Level::Info | Level::Hint => "INFO",
         },
         "code": { "value": finding.code },
-    })
+    });
+    if let Some(suggestion) = suggestion(finding, spot) {
+        diagnostic["suggestions"] = json!([suggestion]);
+    }
+    diagnostic
+}
+
+/// What to write, where that is a piece of the line that is shown: of others, bytes cannot be counted.
+fn suggestion(finding: &Finding, spot: Spot) -> Option<Value> {
+    let (rewrite, _) = rewrite_here(finding)?;
+    let column = |at: Position| in_bytes(spot, at.column).filter(|_| at.line == spot.line);
+    let position = |at: Position| Some(json!({ "line": at.line, "column": column(at)? }));
+    let range = json!({ "start": position(rewrite.start)?, "end": position(rewrite.end)? });
+    Some(json!({ "range": range, "text": rewrite.text }))
 }
 
 /// A column counted in bytes, as this format has it; `None` where that is not known.

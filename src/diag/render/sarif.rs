@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::json::applicability;
-use super::spot::{Spot, message_and_help, node_path, place_spot, spot, uri};
+use super::spot::{Spot, described, message_and_help, node_path, place_spot, rewrite_here, spot, uri};
 use super::{Page, Run};
-use crate::diag::{Finding, Level, Place};
+use crate::diag::{Finding, Level, Place, Rewrite};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -92,6 +92,9 @@ fn result(finding: &Finding, rules: &IndexMap<&str, &str>) -> Value {
         });
         result["relatedLocations"] = related.collect();
     }
+    if let Some((rewrite, file)) = rewrite_here(finding) {
+        result["fixes"] = json!([fix(rewrite, file)]);
+    }
     if let Some(fix) = &finding.fix {
         result["properties"]["fix"] = json!({
             "applicability": applicability(fix.applicability),
@@ -99,6 +102,22 @@ fn result(finding: &Finding, rules: &IndexMap<&str, &str>) -> Value {
         });
     }
     result
+}
+
+/// What to write in a file of Python; SARIF has no word for what may change a result, so that the text says it.
+fn fix(rewrite: &Rewrite, file: &str) -> Value {
+    let Rewrite { applicability, start, end, text } = rewrite;
+    let region = json!({
+        "startLine": start.line,
+        "startColumn": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+    });
+    let replacement = json!({ "deletedRegion": region, "insertedContent": { "text": text } });
+    json!({
+        "description": { "text": described(*applicability) },
+        "artifactChanges": [{ "artifactLocation": { "uri": uri(file) }, "replacements": [replacement] }],
+    })
 }
 
 fn location(spot: Spot, place: &Place, message: &str) -> Value {

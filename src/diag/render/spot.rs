@@ -1,6 +1,6 @@
 //! Where a finding is shown by a tool that knows files and lines, but no graphs.
 
-use crate::diag::{Finding, GraphPlace, Place, SourcePlace};
+use crate::diag::{Applicability, Finding, GraphPlace, Place, Rewrite, SourcePlace};
 
 /// A place in a text file. 0 stands for what is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,22 @@ pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a
         }
         Place::Text(text) => {
             Spot { file, line: text.line, column: text.column, width: text.width, code: Some(&text.text) }
+        }
+    }
+}
+
+/// What to write in the Python behind a finding, and in which file; `None` where that file is not here.
+pub fn rewrite_here(finding: &Finding) -> Option<(&Rewrite, &str)> {
+    let source = finding.source.as_ref().filter(|_| finding.is_here)?;
+    Some((finding.rewrite.as_ref()?, &source.file))
+}
+
+/// What a rewrite keeps.
+pub fn described(applicability: Applicability) -> &'static str {
+    match applicability {
+        Applicability::Safe => "write it so that it is exported as it is meant; Python computes the same",
+        Applicability::Unsafe => {
+            "write it so that it is exported as it is meant; types or values may be others"
         }
     }
 }

@@ -3,10 +3,11 @@
 use tree_sitter::Node;
 
 use crate::diag::known;
-use crate::diag::{Finding, Level};
+use crate::diag::{Applicability, Finding, Level};
 
-use super::super::syntax::{children, field, one_line, text};
+use super::super::syntax::{bare, children, field, on_one_line, one_line, text};
 use super::super::value::Origin;
+use super::rewrite::{Help, Piece};
 use super::{Decision, Steps, Words, by_origin};
 
 pub fn traced_branch(
@@ -17,21 +18,21 @@ pub fn traced_branch(
     source: &str,
 ) -> Words {
     let shown = one_line(condition, source);
-    let (message, level, help) = match decision {
+    let (message, level, help): (String, Level, Help) = match decision {
         Decision::Assert => (
             format!("`assert {shown}` is checked for the example input alone"),
             Level::Info,
-            "the graph does not check it; `torch._assert(condition, message)` is recorded by torch.export".to_owned(),
+            "the graph does not check it; `torch._assert(condition, message)` is recorded by torch.export".into(),
         ),
         Decision::Guard => (
             format!("`{shown}` is checked for the example input alone"),
             Level::Info,
-            "the graph does not check it; validate inputs outside of `forward`".to_owned(),
+            "the graph does not check it; validate inputs outside of `forward`".into(),
         ),
         Decision::While => (
             format!("`while {shown}` runs as often as for the example input"),
             Level::Warning,
-            "write it for the whole tensor at once, or with `torch.while_loop` and `dynamo=True`".to_owned(),
+            "write it for the whole tensor at once, or with `torch.while_loop` and `dynamo=True`".into(),
         ),
         Decision::If => (
             format!("`{shown}` is decided while tracing: only the way the example input takes is exported"),
@@ -39,19 +40,20 @@ pub fn traced_branch(
             format!(
                 "compute both ways and choose: `torch.where({shown}, a, b)`; or `torch.cond({shown}, true_fn, \
                  false_fn, operands)` with `dynamo=True`"
-            ),
+            )
+            .into(),
         ),
         Decision::Conditional => (
             format!("`{shown}` is decided while tracing: only the way the example input takes is exported"),
             Level::Warning,
-            conditional_help(statement, &shown, source),
+            conditional_help(statement, condition, source),
         ),
         Decision::Operator => (
             format!("`{shown}` asks a tensor for its truth: the answer is that of the example input"),
             Level::Warning,
             "keep it a tensor: `torch.logical_and`, `torch.logical_or`, `torch.logical_not`, `torch.maximum`, \
              `torch.isin`"
-                .to_owned(),
+                .into(),
         ),
     };
     Words {
@@ -92,12 +94,15 @@ pub fn size_branch(condition: Node, source: &str) -> Words {
 }
 
 /// `a if c else b` → `torch.where(c, a, b)`
-fn conditional_help(node: Node, condition: &str, source: &str) -> String {
+fn conditional_help(node: Node, condition: Node, source: &str) -> Help {
+    let whole = |node| text(node, source);
     match children(node)[..] {
-        [then, _, other] if node.kind() == "conditional_expression" => {
-            format!("write `torch.where({condition}, {}, {})`", text(then, source), text(other, source))
+        [then, asked, other] if node.kind() == "conditional_expression" && bare(asked) == bare(condition) => {
+            let by = format!("torch.where({}, {}, {})", whole(bare(asked)), whole(then), whole(other));
+            let piece = Piece::instead(node, &by, Applicability::Unsafe, source);
+            Help::new(format!("write `{}`", on_one_line(&by)), piece)
         }
-        _ => format!("choose by a mask: `torch.where({condition}, a, b)`"),
+        _ => format!("choose by a mask: `torch.where({}, a, b)`", one_line(condition, source)).into(),
     }
 }
 
@@ -132,20 +137,23 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
         help: format!(
             "`{shown}` counts {counted}: do it for the whole axis at once, or by a layer that exports as one operator \
              (`nn.GRU`, `torch.cumsum`), or by `torch.scan` with `dynamo=True`"
-        ),
+        ).into(),
     }
 }
 
-pub fn shape_alias(left: &str, operator: &str, right: &str, other: &str, read: u32) -> Words {
+/// `n += 2`, which changes `other`, too; that is read in line `read`.
+pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Words {
+    let code = one_line(statement, source);
     Words {
         rule: known::IN_PLACE_SHAPE_ALIAS,
         level: Level::Error,
-        message: format!(
-            "`{left} {operator}= {right}` changes `{other}` too while tracing; it is read in line {read}"
-        ),
+        message: format!("`{code}` changes `{other}` too while tracing; it is read in line {read}"),
         note: "the tracer makes sizes tensors, which an augmented assignment changes in place; in plain Python, and \
                with torch.export, integers are not shared",
-        help: format!("write `{left} = {left} {operator} {right}`"),
+        help: match Piece::apart(statement, source) {
+            Some(piece) => Help::new(format!("write `{}`", on_one_line(piece.text())), Some(piece)),
+            None => "make a new value of it: `m = n + 2` instead of `n += 2`".into(),
+        },
     }
 }
 
@@ -165,6 +173,7 @@ pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bo
                 Some(name) if !name.is_empty() => format!("`.{name}(…)` for `.{operator}(…)`"),
                 _ => "`torch.where`, `torch.cat`, or an index on the whole tensor".to_owned(),
             }
-        ),
+        )
+        .into(),
     }
 }

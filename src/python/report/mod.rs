@@ -2,6 +2,7 @@
 
 mod control;
 mod indices;
+mod rewrite;
 mod values;
 
 use std::collections::BTreeSet;
@@ -14,6 +15,9 @@ use crate::source::without_comment;
 use super::interpreter::{Interpreter, Reached};
 use super::syntax::line;
 use super::value::Origin;
+use rewrite::Help;
+
+pub use rewrite::Piece;
 
 pub use control::{
     is_size_branch, lesser_size, shape_alias, size_branch, traced_branch, unrolled, view_lost,
@@ -34,7 +38,7 @@ pub struct Words {
     level: Level,
     message: String,
     note: &'static str,
-    help: String,
+    help: Help,
 }
 
 impl Words {
@@ -81,8 +85,10 @@ impl<'t> Interpreter<'t> {
             return;
         }
         let place = self.place(node);
-        let finding = words.rule.at(words.level).finding(words.message.clone(), Place::Source(place));
-        self.tell(finding.note(words.note).help(words.help.clone()));
+        let finding = words.rule.at(words.level).finding(words.message, Place::Source(place));
+        let Help { text, piece } = words.help;
+        let rewrite = piece.map(|piece| piece.in_lines(self.source));
+        self.tell(Finding { rewrite, ..finding.note(words.note).help(text) });
     }
 
     /// Adds a finding, or brings the one that is there to its level.

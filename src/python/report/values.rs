@@ -3,11 +3,12 @@
 use tree_sitter::Node;
 
 use crate::diag::known;
-use crate::diag::{Finding, Level};
+use crate::diag::{Applicability, Finding, Level};
 
 use super::super::numpy::torch_name;
 use super::super::syntax::{Arguments, field, on_one_line, one_line, text};
 use super::super::value::Origin;
+use super::rewrite::{Help, Piece};
 use super::{Words, by_origin};
 
 pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
@@ -26,7 +27,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
         message,
         note: "the tracing exporter follows tensors, not Python numbers: for any other input the result is that of the \
                example; the one based on torch.export makes a symbol of it, or refuses it",
-        help: format!("keep it a tensor: `{}`", rewritten(statement, node, write, source)),
+        help: kept("it a tensor", statement, node, write, source),
     }
 }
 
@@ -38,7 +39,7 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
         level: by_origin(origin, Level::Warning),
         message: format!("`{call}` is stored in the graph as it was for the example input"),
         note: "a new tensor is made of the numbers that the tensors in it hold while tracing",
-        help: format!("keep them tensors: `{}`", rewritten(statement, node, write, source)),
+        help: kept("them tensors", statement, node, write, source),
     }
 }
 
@@ -56,14 +57,18 @@ pub fn sizes_copied(node: Node, source: &str) -> Words {
     }
 }
 
-pub fn size_made_number(call: &str, write: &str) -> Words {
+/// `written`: the size itself; `piece`: the same in the place of the call, where it is one.
+pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Words {
     Words {
         rule: known::BAKED_SHAPE,
         level: Level::Info,
         message: format!("`{call}` makes a Python number of a size, which a trace does not follow"),
         note: "sizes are tensors while tracing; made plain numbers they stay as they were for the example input; \
                torch.export keeps them symbols, or refuses",
-        help: format!("use `{write}` itself, with integer arithmetic (`//`) where it is needed"),
+        help: Help::new(
+            format!("use `{written}` itself, with integer arithmetic (`//`) where it is needed"),
+            piece,
+        ),
     }
 }
 
@@ -72,11 +77,14 @@ const OF_FRACTION: &str = "sizes are followed while they are whole: the integer 
                            example input, with torch.export too";
 
 /// `int(x.shape[1] / 2)`, which torch.export does not refuse either.
-pub fn fraction_made_number(call: &str) -> Words {
+pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     Words {
         note: OF_FRACTION,
-        help: "divide whole numbers: `x.shape[1] // 2`, and `n * 3 // 2` for `int(1.5 * n)`".into(),
-        ..size_made_number(call, "")
+        help: match piece {
+            Some(piece) => Help::new(format!("divide whole numbers: `{}`", piece.text()), Some(piece)),
+            None => "divide whole numbers: `x.shape[1] // 2`, and `n * 3 // 2` for `int(1.5 * n)`".into(),
+        },
+        ..size_made_number(call, "", None)
     }
 }
 
@@ -111,7 +119,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
         ),
         note: "the exporter records what PyTorch does, not what NumPy does",
         help: match torch_name(name) {
-            Some(torch) if of_tensor => format!("write `torch.{torch}{inside}`"),
+            Some(torch) if of_tensor => format!("write `torch.{torch}{inside}`").into(),
             _ if of_tensor => "compute it by functions of `torch`".into(),
             _ => "compute with the sizes themselves: `math.prod(x.shape[1:])`, `x.flatten(1)`, `//`".into(),
         },
@@ -141,21 +149,25 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
                the example",
         help: match torch {
             Some(torch) => {
-                format!("make it by `torch.{torch}` with sizes taken from the input (`x.shape[0]`)")
+                format!("make it by `torch.{torch}` with sizes taken from the input (`x.shape[0]`)").into()
             }
             None => "make it by functions of `torch`, or once in `__init__` as a buffer".into(),
         },
     }
 }
 
-pub fn tensor_data(object: &str) -> Words {
+pub fn tensor_data(attribute: Node, source: &str) -> Words {
+    let object = field(attribute, "object").map_or("", |object| text(object, source));
     Words {
         rule: known::TENSOR_DATA,
         level: Level::Warning,
         message: format!("`{object}.data` hides `{object}` from the trace"),
         note: "`.data` is the tensor without its history: what is written to it is not seen through the other name, \
                and torch.export may refuse it",
-        help: format!("write `{object}.detach()` to stop gradients, `{object}.clone()` for a copy to change"),
+        help: Help::new(
+            format!("write `{object}.detach()` to stop gradients, `{object}.clone()` for a copy to change"),
+            Piece::detached(attribute, source),
+        ),
     }
 }
 
@@ -212,7 +224,7 @@ pub fn one_hot(node: Node, source: &str) -> Words {
         level: Level::Error,
         message: format!("`{}` takes the number of classes from the data", text(node, source)),
         note: "the tracing exporter writes OneHot with depth -1, which no runtime accepts; torch.export refuses it",
-        help: format!("write `{function}({labels}, num_classes=N)`"),
+        help: format!("write `{function}({labels}, num_classes=N)`").into(),
     }
 }
 
@@ -223,18 +235,28 @@ pub fn python_operator(class: &str) -> Words {
         message: format!("`{class}.apply` calls a Python function without a `symbolic` form"),
         note: "exporters that do not look into a `torch.autograd.Function` (PyTorch before 2.0, or \
                `autograd_inlining=False`) stop here, or write an operator that no runtime has",
-        help: format!("give `{class}` a static method `symbolic(g, x)`, or call its computation directly"),
+        help: format!("give `{class}` a static method `symbolic(g, x)`, or call its computation directly")
+            .into(),
     }
 }
 
-pub fn training(what: &str, why: &str) -> Words {
+pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
     Words {
         rule: known::TRAINING_MODE,
         level: Level::Error,
         message: format!("`{what}` acts as in training when it is exported: {why}"),
         note: "`model.eval()` does not reach it; the graph then drops at random, or uses the statistics of each batch",
-        help: "pass `training=self.training`, or make the layer in `__init__`".into(),
+        help: Help::new("pass `training=self.training`, or make the layer in `__init__`", piece),
     }
+}
+
+/// Keep `what`: `statement` with `by` in the place of `node`.
+fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
+    // In a condition, what Python decides by a number it would decide by a tensor; and an integer is cut off.
+    let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
+    let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
+    let piece = Piece::instead(node, by, Applicability::Unsafe, source).filter(|_| is_simple && !is_cut);
+    Help::new(format!("keep {what}: `{}`", rewritten(statement, node, by, source)), piece)
 }
 
 /// `whole`, a statement, on one line and without its body, with `by` in the place of `node`.

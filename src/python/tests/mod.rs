@@ -7,10 +7,11 @@ mod branches;
 mod imports;
 mod indices;
 mod memory;
+mod rewrites;
 mod values;
 
 use super::*;
-use crate::diag::Level;
+use crate::diag::{Level, Rewrite};
 
 /// What every snippet begins with.
 const PRELUDE: &str = "import math\nimport numpy as np\nimport torch\nimport torch.nn.functional as F\n\
