@@ -25,12 +25,33 @@ class Source:
         return (line, end) in ends or (any(last > line for last, _ in ends) and end == len(text.rstrip()))
 
 
+def holds_what_is_written(lines: list[str], result: dict, diagnostic: dict) -> bool:
+    """Whether a result has a fix: one that leaves Python, other than it was, and is the suggestion of rdjson as well."""
+    if "fixes" not in result:
+        assert "suggestions" not in diagnostic
+        return False
+    [change] = result["fixes"][0]["artifactChanges"]
+    assert change["artifactLocation"] == result["locations"][0]["physicalLocation"]["artifactLocation"]
+    [replacement] = change["replacements"]
+    region, text = replacement["deletedRegion"], replacement["insertedContent"]["text"]
+    first, last = lines[region["startLine"] - 1], lines[region["endLine"] - 1]
+    before, after = first[:region["startColumn"] - 1], last[region["endColumn"] - 1:]
+    changed = [*lines[:region["startLine"] - 1], before + text + after, *lines[region["endLine"]:]]
+    assert ast.dump(ast.parse("\n".join(changed))) != ast.dump(ast.parse("\n".join(lines)))
+    for suggestion in diagnostic.get("suggestions", []):
+        span = suggestion["range"]
+        assert suggestion["text"] == text
+        ends = (len(before.encode()) + 1, len(last[:region["endColumn"] - 1].encode()) + 1)
+        assert (span["start"]["column"], span["end"]["column"]) == ends
+    return True
+
+
 def test_all_places_exist_and_cover_an_expression(checkout):
     """On all findings of the pitfalls, by SARIF, which counts characters, and by rdjson, which counts bytes."""
     sources = {}
     results = json.loads(checkout.lint("sarif"))["runs"][0]["results"]
     diagnostics = json.loads(checkout.lint("rdjson"))["diagnostics"]
-    in_python = 0
+    in_python = rewritten = 0
     for result, diagnostic in zip(results, diagnostics, strict=True):
         place = result["locations"][0]["physicalLocation"]
         uri = place["artifactLocation"]["uri"].replace("%C3%B6", "ö").replace("%C3%9F", "ß")
@@ -41,9 +62,10 @@ def test_all_places_exist_and_cover_an_expression(checkout):
         in_python += 1
         source = sources.setdefault(uri, Source(checkout.lines(uri)))
         region = place["region"]
+        rewritten += holds_what_is_written(source.lines, result, diagnostic)
         text = source.lines[region["startLine"] - 1]
         start, end = (len(text[:region[key] - 1].encode()) for key in ("startColumn", "endColumn"))
         assert source.covers(region["startLine"], start, end), (uri, region)
         span = diagnostic["location"]["range"]
         assert (span["start"]["column"], span["end"]["column"]) == (start + 1, end + 1), diagnostic
-    assert in_python > 100 and "src/größe.py" in sources
+    assert in_python > 100 and rewritten >= 10 and "src/größe.py" in sources
