@@ -45,7 +45,8 @@ impl Piece {
     /// The expression `by` instead of the one at `node`, in parentheses where they are needed. `None` where it is none,
     /// or the same.
     pub fn instead(node: Node, by: &str, applicability: Applicability, source: &str) -> Option<Piece> {
-        let operand = operand(by)?;
+        // A call of `torch` where the file knows it by that name.
+        let operand = operand(by).filter(|_| !by.contains("torch.") || imports_torch(source))?;
         let is_apart = node.parent().is_some_and(|parent| SEPARATE.contains(&parent.kind()));
         let text = if is_apart && !by.contains('\n') { by.to_owned() } else { operand };
         (text != syntax::text(node, source)).then_some(Piece { place: node.range(), text, applicability })
@@ -140,6 +141,13 @@ impl Piece {
     }
 }
 
+/// Whether a file has `import torch`, under that name.
+fn imports_torch(source: &str) -> bool {
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with(['.', ',', ' ']);
+    let mut imported = source.lines().filter_map(|line| line.trim().strip_prefix("import torch"));
+    imported.any(|rest| ends(rest) && !rest.contains(" as "))
+}
+
 /// What separates the expressions in it from what is around them.
 const SEPARATE: [&str; 9] = [
     "argument_list",
@@ -186,6 +194,26 @@ fn operand(code: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn torch_is_known_by_its_name() {
+        for source in [
+            "import torch\n",
+            "import torch.nn\n",
+            "import torch, math\n",
+            "try:\n    import torch  # here\n",
+        ] {
+            assert!(imports_torch(source), "{source}");
+        }
+        for source in [
+            "import torch as t\n",
+            "import torch.nn as nn\n",
+            "import torchvision\n",
+            "from torch import nn\n",
+        ] {
+            assert!(!imports_torch(source), "{source}");
+        }
+    }
 
     #[test]
     fn operands_keep_together() {
