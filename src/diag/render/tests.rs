@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{Format, Look, Run, render};
 use crate::diag::finding::Anchor;
-use crate::diag::{Applicability, Finding, GraphPlace, Level, Place, SourcePlace, TextPlace};
+use crate::diag::{
+    Applicability, Finding, GraphPlace, Level, Place, Position, Rewrite, SourcePlace, TextPlace,
+};
 
 fn graph(node: &str, position: (u32, u32), text: &str, meant: &str) -> GraphPlace {
     let start = text.find(meant).expect("what is meant stands in the text");
@@ -34,7 +36,13 @@ fn baked() -> Finding {
         .help("write x.reshape(x.shape[0], 12), or x.flatten(1)")
         .fix(Applicability::Safe, "replaces {2,12} by {0,12}");
     let anchor = Anchor { module: Arc::from(""), op: Arc::from("Reshape") };
-    Finding { anchor, is_here: true, ..finding }
+    let rewrite = Rewrite {
+        applicability: Applicability::Safe,
+        start: Position { line: 60, column: 26 },
+        end: Position { line: 60, column: 27 },
+        text: "x.shape[0]".to_owned(),
+    };
+    Finding { anchor, is_here: true, rewrite: Some(rewrite), ..finding }
 }
 
 fn nested() -> Finding {
