@@ -5,8 +5,8 @@ use lsp_types::request::{
     CodeActionRequest, Formatting, GotoDefinition, HoverRequest, References, Rename, Request as _,
 };
 use lsp_types::{
-    CodeActionOrCommand, CodeActionParams, GotoDefinitionResponse, Hover, HoverContents, Location,
-    MarkupContent, MarkupKind, NumberOrString, Position, Range, TextDocumentPositionParams, TextEdit, Uri,
+    CodeActionOrCommand, CodeActionParams, Diagnostic, GotoDefinitionResponse, Hover, HoverContents,
+    Location, MarkupContent, MarkupKind, NumberOrString, Position, Range, TextDocumentPositionParams, Uri,
 };
 use serde_json::Value;
 
@@ -124,12 +124,8 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
     let mut offered = Vec::new();
     for found in &params.context.diagnostics {
         let Some(NumberOrString::String(code)) = &found.code else { continue };
-        let is_found = |(finding, range): &&(Finding, Range)| {
-            *finding.code == **code && range.start.line == found.range.start.line
-        };
-        let rewritten =
-            in_python.iter().filter(is_found).filter_map(|(one, _)| edits::rewrite(document, one));
-        let mut changes: Vec<(String, Vec<TextEdit>)> = rewritten.collect();
+        let shown = shown(found, code, &in_python).into_iter();
+        let mut changes: Vec<_> = shown.filter_map(|finding| edits::rewrite(document, finding)).collect();
         changes.extend(match &text {
             Some((_, source)) => edits::mend(source, document, code, workspace.catalogue.rules()),
             None if is_python => edits::accept(document, code, found),
@@ -138,4 +134,13 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
         offered.extend(changes.into_iter().map(|change| edits::action(uri, found, change)));
     }
     offered
+}
+
+/// The findings that a diagnostic shows: those of its range. Of what a model says, only the line may be known.
+fn shown<'f>(diagnostic: &Diagnostic, code: &str, among: &'f [(Finding, Range)]) -> Vec<&'f Finding> {
+    let at = diagnostic.range;
+    let on_line = among.iter().filter(|(one, range)| *one.code == *code && range.start.line == at.start.line);
+    let (there, near): (Vec<_>, Vec<_>) = on_line.partition(|(_, range)| *range == at);
+    let chosen = if there.is_empty() { near } else { there };
+    chosen.into_iter().map(|(finding, _)| finding).collect()
 }

@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use super::json::applicability;
-use super::spot::{Spot, described, message_and_help, node_path, place_spot, rewrite_here, spot, uri};
+use super::spot::{Spot, message_and_help, node_path, place_spot, rewrite_here, spot, uri};
 use super::{Page, Run};
-use crate::diag::{Finding, Level, Place, Rewrite};
+use crate::diag::{Applicability, Finding, Level, Place, Rewrite};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -118,6 +118,16 @@ fn fix(rewrite: &Rewrite, file: &str) -> Value {
         "description": { "text": described(*applicability) },
         "artifactChanges": [{ "artifactLocation": { "uri": uri(file) }, "replacements": [replacement] }],
     })
+}
+
+/// What a rewrite keeps.
+fn described(applicability: Applicability) -> &'static str {
+    match applicability {
+        Applicability::Safe => "write it so that it is exported as it is meant; Python computes the same",
+        Applicability::Unsafe => {
+            "write it so that it is exported as it is meant; types or values may be others"
+        }
+    }
 }
 
 fn location(spot: Spot, place: &Place, message: &str) -> Value {

@@ -1,6 +1,6 @@
 //! Where a finding is shown by a tool that knows files and lines, but no graphs.
 
-use crate::diag::{Applicability, Finding, GraphPlace, Place, Rewrite, SourcePlace};
+use crate::diag::{Finding, GraphPlace, Place, Rewrite, SourcePlace};
 
 /// A place in a text file. 0 stands for what is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +57,6 @@ pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a
 pub fn rewrite_here(finding: &Finding) -> Option<(&Rewrite, &str)> {
     let source = finding.source.as_ref().filter(|_| finding.is_here)?;
     Some((finding.rewrite.as_ref()?, &source.file))
-}
-
-/// What a rewrite keeps.
-pub fn described(applicability: Applicability) -> &'static str {
-    match applicability {
-        Applicability::Safe => "write it so that it is exported as it is meant; Python computes the same",
-        Applicability::Unsafe => {
-            "write it so that it is exported as it is meant; types or values may be others"
-        }
-    }
 }
 
 /// The node with the graph it is in: `main/If_3.then_branch: Add_1`, and for the main graph `Add_1`.
