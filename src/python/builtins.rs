@@ -103,9 +103,9 @@ impl<'t> Interpreter<'t> {
         } else {
             let function = field(call.node, "function").map_or("", |function| text(function, self.source));
             let to_integer = matches!(function, "int" | "operator.index") || function.ends_with(".__int__");
-            let piece = Piece::instead(call.node, written, Applicability::Safe, self.source);
             let is_same = to_integer && self.is_of_shape(size);
-            report::size_made_number(code, written, piece.filter(|_| is_same))
+            let piece = || Piece::instead(call.node, written, Applicability::Safe, self.source);
+            report::size_made_number(code, written, is_same.then(piece).flatten())
         };
         self.say(call.node, words);
     }

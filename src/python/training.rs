@@ -88,8 +88,8 @@ impl<'t> Interpreter<'t> {
 
     /// An argument as a `value` that asks `self.training`, in the method of a module.
     fn by_training(&self, call: &Call<'t>, position: usize, name: &str, value: &str) -> Option<Piece> {
-        let piece = Piece::argument(call.node, position, name, value, self.source);
-        piece.filter(|_| self.is_module(&self.lookup("self")))
+        let piece = || Piece::argument(call.node, position, name, value, self.source);
+        self.is_module(&self.lookup("self")).then(piece).flatten()
     }
 
     /// `self.train()` and `self.norm.train(True)`, which take back what `model.eval()` did. Gives the module, as

@@ -80,9 +80,12 @@ pub fn of_text(place: &TextPlace) -> Range {
 
 /// A range of a line: line and column 1-based, counted in characters.
 fn in_line(line: u32, column: u32, width: u32, text: &str) -> Range {
-    let start = column.saturating_sub(1) as usize;
-    let at = |chars: usize| Position::new(line.saturating_sub(1), units(text, chars));
-    Range::new(at(start), at(start + width as usize))
+    Range::new(position(line, column, text), position(line, column.max(1) + width, text))
+}
+
+/// A position in a line, `text`: line and column 1-based, counted in characters.
+pub fn position(line: u32, column: u32, text: &str) -> Position {
+    Position::new(line.saturating_sub(1), units(text, column.saturating_sub(1) as usize))
 }
 
 /// The first line of a document: where what is said of the whole file is shown.

@@ -5,6 +5,7 @@ use lsp_types::{
     WorkspaceEdit,
 };
 
+use super::convert::position;
 use super::document::{Document, units};
 use super::names::Names;
 use crate::diag::{Applicability, Finding, Rewrite, Selection};
@@ -62,11 +63,8 @@ pub fn mend(
 /// What to write in the Python instead; `None` where that takes more than a piece.
 pub fn rewrite(document: &Document, finding: &Finding) -> Option<(String, Vec<TextEdit>)> {
     let Rewrite { applicability, start, end, text } = finding.rewrite.as_ref()?;
-    let position = |at: &crate::diag::Position| {
-        let line = at.line.checked_sub(1)?;
-        Some(Position::new(line, units(document.line(line)?, at.column.checked_sub(1)? as usize)))
-    };
-    let range = Range::new(position(start)?, position(end)?);
+    let at = |line: u32, column| Some(position(line, column, document.line(line.checked_sub(1)?)?));
+    let range = Range::new(at(start.line, start.column)?, at(end.line, end.column)?);
     let is_inserted = range.start == range.end;
     let shown = on_one_line(text.trim_start_matches(", "));
     let doubt = if *applicability == Applicability::Safe { "" } else { " (results may differ)" };

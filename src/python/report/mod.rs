@@ -13,7 +13,6 @@ use crate::diag::{Finding, Level, Place, RuleId, SourcePlace};
 use crate::source::without_comment;
 
 use super::interpreter::{Interpreter, Reached};
-use super::syntax::line;
 use super::value::Origin;
 use rewrite::Help;
 
@@ -124,6 +123,7 @@ impl<'t> Interpreter<'t> {
 
     pub fn place(&self, node: Node<'t>) -> SourcePlace {
         let start = node.start_byte();
+        let at = rewrite::position(start, node.start_position(), self.source);
         let line_start = self.source[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = self.source[start..].find('\n').map_or(self.source.len(), |at| start + at);
         let whole = self.source[line_start..line_end].trim_end();
@@ -133,8 +133,8 @@ impl<'t> Interpreter<'t> {
         let function = self.frames.last().and_then(|frame| frame.function);
         SourcePlace {
             file: self.file.clone(),
-            line: line(node),
-            column: count(&self.source[line_start..start]) + 1,
+            line: at.line,
+            column: at.column,
             width: count(&self.source[start..shown]),
             code: Some(whole.into()),
             function: function.map(|index| self.program.functions[index].name.into()),

@@ -76,9 +76,11 @@ impl Piece {
         let by = text(part("right")?, source);
         let is_positive = by.parse::<u32>().is_ok_and(|by| by > 0);
         let is_quotient = is(field(call, "function")?, "int") && is(part("operator")?, "/") && is_positive;
+        if !is_quotient {
+            return None;
+        }
         let whole = format!("{} // {by}", operand(text(divided, source))?);
-        let piece = Piece::instead(call, &whole, Applicability::Safe, source).filter(|_| is_quotient)?;
-        Some((piece, divided))
+        Some((Piece::instead(call, &whole, Applicability::Safe, source)?, divided))
     }
 
     /// The first size of the argument of `len(x)`.
@@ -129,16 +131,18 @@ impl Piece {
 
     /// The same with lines and columns.
     pub fn in_lines(self, source: &str) -> Rewrite {
-        let position = |byte: usize, point: Point| {
-            let before = source.get(byte - point.column..byte).unwrap_or("");
-            let number = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
-            Position { line: number(point.row), column: number(before.chars().count()) }
-        };
         let Piece { place, text, applicability } = self;
-        let start = position(place.start_byte, place.start_point);
-        let end = position(place.end_byte, place.end_point);
+        let start = position(place.start_byte, place.start_point, source);
+        let end = position(place.end_byte, place.end_point, source);
         Rewrite { applicability, start, end, text }
     }
+}
+
+/// The line and the column of a byte, `point` being its row and the bytes before it in that.
+pub fn position(byte: usize, point: Point, source: &str) -> Position {
+    let before = source.get(byte - point.column..byte).unwrap_or("");
+    let number = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
+    Position { line: number(point.row), column: number(before.chars().count()) }
 }
 
 /// Whether a file has `import torch`, under that name.

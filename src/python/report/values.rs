@@ -255,8 +255,9 @@ fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help
     // In a condition, what Python decides by a number it would decide by a tensor; and an integer is cut off.
     let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
     let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
-    let piece = Piece::instead(node, by, Applicability::Unsafe, source).filter(|_| is_simple && !is_cut);
-    Help::new(format!("keep {what}: `{}`", rewritten(statement, node, by, source)), piece)
+    let piece = || Piece::instead(node, by, Applicability::Unsafe, source);
+    let text = format!("keep {what}: `{}`", rewritten(statement, node, by, source));
+    Help::new(text, (is_simple && !is_cut).then(piece).flatten())
 }
 
 /// `whole`, a statement, on one line and without its body, with `by` in the place of `node`.
