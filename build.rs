@@ -1,5 +1,5 @@
 //! Compiles `proto/onnx.proto` with `protox`; tensor bytes stay slices of the file they were read from.
-//! Collects the rules below `rules/`.
+//! Embeds the rules and targets in release builds.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,13 @@ use std::{env, fs, io};
 
 use prost::Message;
 
+#[path = "src/rules/index.rs"]
+mod index;
+#[allow(dead_code)] // The parser of the rule language uses the rest.
 #[path = "src/rules/outline.rs"]
 mod outline;
 
-use outline::{EXAMPLES, Outline, Outlined, called, outline};
+use index::{Index, Indexed};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -28,28 +31,51 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes, as Rust, what is to be known of the rule files without reading them: `rules.rs` has the paths and
-/// texts of all files, sorted, and rule by rule the texts without examples, which take most of the time to
-/// read and which only tests and `--explain` need; `known.rs` has the identity of every rule that code finds.
+/// Writes `rules.rs`: the rule files and their index as Rust statics. Debug builds read both from the folder `rules/`
+/// at run time instead, so that editing a rule compiles nothing.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
-    println!("cargo:rerun-if-changed=rules");
-    println!("cargo:rerun-if-changed=src/rules/outline.rs");
-    let mut embedded = Embedded::default();
-    for (path, full) in files("rules", "rule")? {
-        embedded.files += &format!("    ({path:?}, include_str!({:?})),\n", full.to_string_lossy());
-        embedded.add(&path, &fs::read_to_string(&full)?).map_err(|why| format!("{path}: {why}"))?;
+    println!("cargo:rustc-check-cfg=cfg(embedded_rules)");
+    if env::var("PROFILE")? == "debug" {
+        return Ok(());
     }
-    let Embedded { files, briefs, shared, constants, ids } = embedded;
-    let shared: String = shared.iter().map(|text| format!("    {text:?},\n")).collect();
+    println!("cargo:rustc-cfg=embedded_rules");
+    println!("cargo:rerun-if-changed=rules");
+    let mut texts = Vec::new();
+    for (path, full) in files("rules", "rule")? {
+        let text = fs::read_to_string(&full)?;
+        texts.push((path, full, text));
+    }
+    let mut index = Index::default();
+    for (path, _, text) in &texts {
+        index.add(path, text).map_err(|why| format!("{path}: {why}"))?;
+    }
+    let files: String = texts
+        .iter()
+        .map(|(path, full, _)| format!("    ({path:?}, include_str!({:?})),\n", full.to_string_lossy()))
+        .collect();
+    let briefs: String = index.rules.iter().map(brief).collect();
+    let shared: String = index.shared.iter().map(|text| format!("    {text:?},\n")).collect();
     let tables = [
-        format!("pub static FILES: &[(&str, &str)] = &[\n{files}];\n"),
-        format!("pub static BRIEF: &[Brief] = &[\n{briefs}];\n"),
-        format!("/// Defaults of files, and functions.\nstatic SHARED: &[&str] = &[\n{shared}];\n"),
+        format!("static FILES: &[(&str, &str)] = &[\n{files}];\n"),
+        format!("static BRIEFS: &[Brief] = &[\n{briefs}];\n"),
+        format!("static SHARED: &[&str] = &[\n{shared}];\n"),
     ];
     fs::write(out.join("rules.rs"), tables.concat())?;
-    let all = format!("/// All of them.\npub(crate) const ALL: &[RuleId] = &[\n{ids}];\n");
-    fs::write(out.join("known.rs"), constants + &all)?;
     Ok(())
+}
+
+/// One entry of the index, as Rust.
+fn brief(rule: &Indexed) -> String {
+    let Indexed { path, code, name, summary, mends, shared, text, .. } = rule;
+    let needs: Vec<String> = rule.needs.iter().map(|ops| format!("&{ops:?}")).collect();
+    let phase = rule.phase.map_or("None".to_owned(), |phase| format!("Some(Phase::{})", capitalized(phase)));
+    format!(
+        "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
+         severity: Level::{}, mends: {mends:?}, needs: &[{}], phase: {phase}, shared: &{shared:?}, \
+         text: {text:?} }},\n",
+        capitalized(rule.severity),
+        needs.join(", "),
+    )
 }
 
 /// Writes `targets.rs`: the names of the target files, by which they are asked for, and their texts.
@@ -83,94 +109,6 @@ fn files(folder: &str, ending: &str) -> Result<Vec<(String, PathBuf)>, Box<dyn E
         Ok((path, full))
     };
     paths.into_iter().map(named).collect()
-}
-
-/// The tables that are written, entry by entry as Rust.
-#[derive(Default)]
-struct Embedded {
-    files: String,
-    briefs: String,
-    shared: Vec<String>,
-    constants: String,
-    ids: String,
-}
-
-impl Embedded {
-    fn add(&mut self, path: &str, text: &str) -> Result<(), String> {
-        let file = outline(text);
-        let names: Vec<&str> = file.functions.iter().map(|(name, _)| *name).collect();
-        let first = self.shared.len();
-        let defaults = file.defaults.iter().map(|text| format!("{text}\n"));
-        self.shared.extend(defaults.chain(file.functions.iter().map(|(_, text)| format!("{text}\n"))));
-        for rule in &file.rules {
-            let functions = needed(rule, &file.functions, &names);
-            let shared: Vec<usize> = (0..file.defaults.len())
-                .chain(functions.into_iter().map(|at| file.defaults.len() + at))
-                .map(|at| first + at)
-                .collect();
-            self.rule(path, rule, &file, &shared)?;
-        }
-        Ok(())
-    }
-
-    fn rule(&mut self, path: &str, rule: &Outlined, file: &Outline, shared: &[usize]) -> Result<(), String> {
-        let Outlined { code, name, .. } = rule;
-        let own = |keyword: &str| rule.entry(keyword).and_then(|text| text.split_whitespace().next());
-        let default = |keyword: &str| {
-            let words: Vec<&str> = file.defaults.iter().flat_map(|text| text.split_whitespace()).collect();
-            words.iter().position(|word| *word == keyword).and_then(|at| words.get(at + 1).copied())
-        };
-        let says = |keyword: &str| own(keyword).or_else(|| default(keyword));
-        let phase = match (rule.entry("detect"), rule.entry("rewrite")) {
-            (Some(_), _) => None,
-            (None, Some(_)) => Some(says("phase").ok_or(format!("{code} has no phase"))?),
-            (None, None) => Some("fix"),
-        };
-        let severity =
-            says("severity").or(phase.filter(|phase| ["convert", "lower"].contains(phase)).map(|_| "hint"));
-        let severity = capitalized(severity.ok_or(format!("{code} has no severity"))?);
-        let phase = phase.map(|phase| format!("Phase::{}", capitalized(phase)));
-        let summary = rule.docs.first().ok_or(format!("{code} has no docs"))?;
-        let needs: Vec<String> = rule.operators().iter().map(|ops| format!("&{ops:?}")).collect();
-        let kept = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword));
-        let entries: String = kept.map(|(_, text)| format!("  {text}\n")).collect();
-        let docs: String = rule.docs.iter().map(|line| format!("## {line}\n")).collect();
-        let text = format!("{docs}{}\n{entries}}}\n", rule.header);
-        self.briefs += &format!(
-            "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
-             severity: Level::{severity}, mends: {:?}, needs: &[{}], phase: {}, shared: &{shared:?}, \
-             text: {text:?} }},\n",
-            own("mends"),
-            needs.join(", "),
-            phase.as_ref().map_or("None".to_owned(), |phase| format!("Some({phase})")),
-        );
-        if phase.is_none() {
-            let id = format!("RuleId {{ code: {code:?}, name: {name:?}, level: Level::{severity} }}");
-            let constant = name.to_uppercase().replace('-', "_");
-            self.constants +=
-                &format!("/// {code}: {summary}\npub(crate) const {constant}: RuleId = {id};\n");
-            self.ids += &format!("    {id},\n");
-        }
-        Ok(())
-    }
-}
-
-/// The functions that a rule calls, and those that they call, by their places in the file.
-fn needed(rule: &Outlined, functions: &[(&str, &str)], names: &[&str]) -> Vec<usize> {
-    let texts = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword)).map(|(_, text)| *text);
-    let mut open: Vec<&str> = texts.collect();
-    let mut found = Vec::new();
-    while let Some(text) = open.pop() {
-        for name in called(text, names) {
-            let at = names.iter().position(|other| *other == name).unwrap_or_default();
-            if !found.contains(&at) {
-                found.push(at);
-                open.push(functions[at].1);
-            }
-        }
-    }
-    found.sort_unstable();
-    found
 }
 
 fn capitalized(word: &str) -> String {

@@ -45,6 +45,7 @@ pub enum Extent {
 impl Catalogue {
     /// The rules that are built in, and those in `folders`. Faults of those are said on standard error.
     pub fn load(folders: &[PathBuf], extent: Extent) -> Result<Self, Failure> {
+        RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
             Extent::Pages => RuleSet::embedded(),
             Extent::Linting => (RuleSet::for_linting(), Vec::new()),
@@ -88,6 +89,7 @@ impl Catalogue {
 
 /// Rules that somebody wrote, alone. Their faults are said on standard error.
 pub fn own(folders: &[PathBuf]) -> Result<RuleSet, Failure> {
+    RuleSet::load().map_err(Failure::new)?;
     let mut rules = RuleSet::default();
     add_folders("--test-rules", folders, &mut rules, &mut Vec::new())?;
     Ok(rules)

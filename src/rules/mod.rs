@@ -3,6 +3,7 @@
 #[doc(hidden)]
 pub mod arith;
 mod attr;
+mod built_in;
 #[doc(hidden)]
 pub mod builtin;
 #[doc(hidden)]
@@ -10,7 +11,6 @@ pub mod check;
 mod compare;
 #[doc(hidden)]
 pub mod datum;
-mod embedded;
 #[doc(hidden)]
 pub mod eval;
 #[doc(hidden)]
@@ -21,12 +21,13 @@ pub mod expr;
 pub mod func;
 #[doc(hidden)]
 pub mod host;
+mod index;
 #[doc(hidden)]
 pub mod matcher;
 #[doc(hidden)]
 pub mod message;
-#[allow(dead_code)] // Most of it serves `build.rs`, which includes it.
-mod outline;
+#[doc(hidden)]
+pub mod outline;
 #[doc(hidden)]
 pub mod plain;
 #[doc(hidden)]

@@ -7,15 +7,15 @@ use std::sync::{Arc, OnceLock};
 use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
 
+use super::built_in::{self, built_in};
 use super::check::{Faults, check_file};
-use super::embedded;
 use super::rule::{Phase, Rule};
 use super::syntax::{RULES, parse};
 use crate::diag::Finding;
 use crate::graph::syntax::Source;
 use crate::graph::syntax::suggest::closest;
 
-pub use super::embedded::Brief;
+pub use super::built_in::Brief;
 
 /// The ending of the name of a rule file.
 pub const EXTENSION: &str = "rule";
@@ -36,8 +36,8 @@ fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
 #[derive(Clone, Debug)]
 enum Entry {
     Read(Arc<Rule>),
-    /// `None` in the cell: a fault of the text, of which a test holds that there is none.
-    BuiltIn(&'static Brief, OnceLock<Option<Box<Rule>>>),
+    /// The cell holds `None` if the text has a fault; a test holds that no built-in rule has one.
+    BuiltIn(&'static Brief, Arc<OnceLock<Option<Rule>>>),
 }
 
 impl Entry {
@@ -86,7 +86,7 @@ impl Entry {
     fn rule(&self) -> Option<&Rule> {
         match self {
             Entry::Read(rule) => Some(rule),
-            Entry::BuiltIn(brief, rule) => rule.get_or_init(|| brief.read().map(Box::new)).as_deref(),
+            Entry::BuiltIn(brief, rule) => rule.get_or_init(|| brief.read()).as_ref(),
         }
     }
 }
@@ -98,10 +98,24 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
+    /// Loads the built-in rules; without this call, they are loaded when they are first needed.
+    ///
+    /// # Errors
+    /// They come from a folder (see `rules/README.md`) and it cannot be read; the sentence says why.
+    pub fn load() -> Result<(), &'static str> {
+        built_in::load().map(|_| ())
+    }
+
+    /// Path and text of each file of the built-in rules.
+    #[doc(hidden)]
+    pub fn files() -> &'static [(&'static str, &'static str)] {
+        built_in().files
+    }
+
     /// The rules that are built in, with the faults in them: a test holds that there are none.
     pub fn embedded() -> (RuleSet, Vec<Finding>) {
         let mut rules = RuleSet::default();
-        let findings = rules.add(embedded::FILES.iter().map(|(path, text)| Source::new(path, text)));
+        let findings = rules.add(RuleSet::files().iter().map(|(path, text)| Source::new(path, text)));
         (rules, findings)
     }
 
@@ -117,15 +131,15 @@ impl RuleSet {
     }
 
     fn brief(wanted: impl Fn(&Brief) -> bool) -> RuleSet {
-        let briefs = embedded::BRIEF.iter().filter(|brief| wanted(brief));
-        let mut entries: Vec<Entry> = briefs.map(|brief| Entry::BuiltIn(brief, OnceLock::new())).collect();
+        let briefs = built_in().briefs.iter().filter(|brief| wanted(brief));
+        let mut entries: Vec<Entry> = briefs.map(|brief| Entry::BuiltIn(brief, Arc::default())).collect();
         entries.sort_by(|a, b| a.code().cmp(b.code()));
         RuleSet { entries }
     }
 
     /// What is known of every rule that is built in without reading it.
     pub fn headers() -> &'static [Brief] {
-        embedded::BRIEF
+        built_in().briefs
     }
 
     /// The rules that can match in a model with these operators.
@@ -257,6 +271,12 @@ impl RuleSet {
         RuleSet { entries: rule.map(|rule| Entry::Read(Arc::new(rule))).into_iter().collect() }
     }
 
+    /// All rules but the one of this code. Parses none.
+    #[doc(hidden)]
+    pub fn without(&self, code: &str) -> RuleSet {
+        RuleSet { entries: self.entries.iter().filter(|entry| entry.code() != code).cloned().collect() }
+    }
+
     /// Those of them that are wanted.
     pub fn filtered(&self, wanted: impl Fn(&Rule) -> bool) -> RuleSet {
         let is_wanted = |entry: &&Entry| entry.rule().is_some_and(&wanted);
@@ -331,16 +351,18 @@ mod tests {
         ops
     }
 
+    /// `diag::known` is the table that code uses; the pages are what users read.
     #[test]
-    fn what_code_finds_has_the_name_of_its_analysis() {
+    fn rule_ids_match_their_pages() {
         let (rules, _) = RuleSet::embedded();
-        let mut pages = 0;
+        let mut pages = Vec::new();
         for rule in rules.iter() {
             if let Body::Builtin(analysis) = &rule.body {
                 assert_eq!(**analysis, rule.name.replace('-', "_"), "{}", rule.code);
-                pages += 1;
+                pages.push((rule.code.to_string(), rule.name.to_string(), rule.severity));
             }
         }
-        assert_eq!(pages, known::ALL.len());
+        let ids = known::ALL.iter().map(|id| (id.code.to_owned(), id.name.to_owned(), id.level));
+        assert_eq!(ids.collect::<Vec<_>>(), pages);
     }
 }

@@ -133,7 +133,7 @@ impl<'r> Trial<'r> {
             Ok(outcome) => Ok((outcome, self.rule.safety)),
             Err(by_itself) => {
                 let outcome = with(self.others)?;
-                let without = with(&self.others.filtered(|rule| rule.code != self.rule.code));
+                let without = with(&self.others.without(&self.rule.code));
                 let text = |outcome: &fix::Outcome| canonical::text(&outcome.model);
                 match without.is_ok_and(|without| text(&without) == text(&outcome)) {
                     true => Err(format!("the other rules do the same without it; by itself: {by_itself}")),

@@ -323,48 +323,6 @@ fn failures_are_said_in_words() {
     );
 }
 
-/// Rules of somebody's own, tried on their examples.
-#[test]
-fn rules_are_tried() {
-    let rule = |second: &str| {
-        format!(
-            "language 2\ndefaults {{ severity hint  phase simplify  safety exact }}\n\n## Negated twice.\n\
-             rule ZZZ100 negated-twice {{\n  message \"`{{x}}` is negated twice\"\n  match {{ y = Neg (Neg (x)) }}\n  \
-             rewrite {{ y = {second} }}\n  \
-             example \"twice\" {{ g (float[A] x) => (float[A] y) {{ t = Neg (x)  y = Neg (t) }} }} computes\n  \
-             example \"once\" {{ g (float[A] x) => (float[A] y) {{ t = Abs (x)  y = Neg (t) }} }} unchanged\n}}\n"
-        )
-    };
-    let sandbox = sandbox();
-    sandbox.write("right/my.rule", rule("x"));
-    sandbox.write("wrong/my.rule", rule("Abs (x)"));
-    sandbox.write("none/readme.txt", "no rules");
-    let right = sandbox.lint(&["--test-rules", "right"]);
-    assert_eq!(right.status, 0, "{right:?}");
-    assert!(right.stdout.starts_with("2 of 2 examples of 1 rule hold ("), "{right:?}");
-    let wrong = sandbox.lint(&["--test-rules", "wrong"]);
-    assert_eq!(wrong.status, 1, "{wrong:?}");
-    assert!(wrong.stdout.contains("the example \"twice\" does not hold: element 0 is "), "{wrong:?}");
-    assert!(wrong.stdout.contains("wrong/my.rule:9"), "{wrong:?}");
-    let none = sandbox.lint(&["--test-rules", "none"]);
-    assert_eq!(
-        (none.status, &*none.stderr),
-        (2, "error: none: --test-rules: there is no .rule file in it\n")
-    );
-}
-
-/// Where ONNX Runtime computes an example otherwise than the specification says (Attention of doubles, infinities of a
-/// mask), or ends its process on what is no input (a Fourier transform of no length), it is no judge of the rule.
-#[test]
-fn rules_are_tried_where_the_runtime_differs() {
-    let sandbox = Sandbox::new(&[]);
-    for name in ["attention.rule", "fourier.rule"] {
-        sandbox.bring(&format!("rules/decompose/{name}"), &format!("own/{name}"));
-    }
-    let ran = sandbox.lint(&["--test-rules", "own"]);
-    assert_eq!((ran.status, &*ran.stderr), (0, ""), "{ran:?}");
-}
-
 /// Standard output may be a file, whose disk may be full: it is said as it is of any other file.
 #[cfg(target_os = "linux")]
 #[test]
@@ -377,22 +335,4 @@ fn a_full_disk_is_said_of_standard_output_too() {
         (ran.status.code(), &*said),
         (Some(2), "error: standard output: cannot be written: the disk is full\n")
     );
-}
-
-/// A rule for a device of one's own is tried on that device.
-#[test]
-fn rules_are_tried_at_targets_that_are_brought_along() {
-    let rule = "language 2\n\n## No Relu.\nrule ZZZ101 no-relu {\n  phase convert  safety exact\n  \
-                message \"`{x}` is kept above zero\"\n  match { y = Relu (x) }\n  \
-                where { dtype(x) == float }\n  rewrite { y = Clip (x, 0.0, \"\") }\n  \
-                example \"none\" at opset 17 for toy { g (float[A] x) => (float[A] y) { y = Relu (x) } } computes\n  \
-                but \"doubles\" with \"float[A]\" as \"double[A]\" unchanged\n}\n";
-    let toy = "target toy {\n  title \"Toy\"\n  version 1 { documented \"its manual\" on \"2026-11-22\" {\n    \
-               opset 7..=18  ir ..=9\n    op Clip, Identity\n    nothing else\n  } }\n}\n";
-    let sandbox = Sandbox::new(&[("own/my.rule", rule), ("devices/toy.target", toy)]);
-    let unknown = sandbox.lint(&["--test-rules", "own"]);
-    assert_eq!(unknown.status, 1, "{unknown:?}");
-    assert!(unknown.stdout.contains("toy"), "{unknown:?}");
-    let known = sandbox.lint(&["--test-rules", "own", "--targets", "devices"]);
-    assert_eq!(known.status, 0, "{known:?}");
 }

@@ -11,6 +11,7 @@ mod cli_fix;
 mod cli_lint;
 mod cli_places;
 mod cli_precision;
+mod cli_rules;
 mod cli_suppress;
 mod config_schema;
 mod convert;

@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", help_heading = "Rules")]
     pub rules: Vec<PathBuf>,
 
-    /// Run the examples of the rules in a folder, at targets of `--targets` too; may be given more than once
+    /// Test the examples of the rules in a folder, or of those that `--select` names; may be given more than once
     #[arg(long, value_name = "DIR", help_heading = "Rules")]
     pub test_rules: Vec<PathBuf>,
 

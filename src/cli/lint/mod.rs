@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     }
     if !args.test_rules.is_empty() {
         let look = output::look(&std::io::stdout(), args.color);
-        return test_rules::test_rules(&args.test_rules, &args.targets, look);
+        return test_rules::test_rules(args, look);
     }
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;

@@ -1,28 +1,32 @@
 //! `--test-rules DIR`: runs the examples of rules that somebody writes, as the suite runs those of ours.
 
-use std::path::PathBuf;
-
+use super::args::Args;
 use crate::cli::catalogue;
 use crate::cli::fix::verify::{arrays, library};
 use crate::cli::{Failure, Status, output, targets};
 use crate::diag::render::{self, Look};
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::suggest::counted;
-use crate::rules::registry::RuleSet;
+use crate::rules::registry::{RuleSet, is_meant};
 use crate::rules::rule::{Example, Rule};
 use crate::trial::Trial;
 use crate::trial::numbers::Outcome;
 
-/// Tries every example of the rules in `folders`: what it says, equal numbers in our evaluator, and in ONNX
-/// Runtime where that is found. Those that are for a target may name one of the folders `aims`.
-pub fn test_rules(folders: &[PathBuf], aims: &[PathBuf], look: Look) -> Result<Status, Failure> {
-    let own = catalogue::own(folders)?;
-    let targets = targets::load(aims)?;
+/// Tests the examples of the rules in the folders of `--test-rules`: the expectation of each, and equal numbers in our
+/// evaluator and, if it is found, in ONNX Runtime. `--select` and `--ignore` choose rules; `--targets` adds targets
+/// that examples may name.
+pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
+    let own = catalogue::own(&args.test_rules)?;
+    let targets = targets::load(&args.targets)?;
+    let is_any = |selectors: &[String], rule: &Rule| selectors.iter().any(|word| is_meant(rule, word));
+    let is_selected = |rule: &&Rule| {
+        args.select.as_ref().is_none_or(|select| is_any(select, rule)) && !is_any(&args.ignore, rule)
+    };
     let all = RuleSet::embedded().0.overlaid(&own);
     let (mut rules, mut examples, mut failed, mut in_runtime) = (0, 0, 0, 0);
     let mut findings = Vec::new();
     let is_there = library::load().is_ok();
-    for rule in own.iter() {
+    for rule in own.iter().filter(is_selected) {
         rules += 1;
         let trial = Trial::new(rule, &all).aiming_at(&targets);
         let trial = if is_there { trial.running_in(&arrays::load) } else { trial };

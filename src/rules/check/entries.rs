@@ -69,14 +69,6 @@ fn only_with_rewrite(faults: &Faults, entry: &Entry) -> Finding {
     )
 }
 
-const PHASES: [(&str, Phase); 5] = [
-    ("simplify", Phase::Simplify),
-    ("explore", Phase::Explore),
-    ("convert", Phase::Convert),
-    ("fix", Phase::Fix),
-    ("lower", Phase::Lower),
-];
-
 const SAFETIES: [(&str, Safety); 3] =
     [("exact", Safety::Exact), ("rounding", Safety::Rounding), ("unsafe", Safety::Unsafe)];
 
@@ -148,7 +140,7 @@ impl Entries {
         for Entry { kind, span, .. } in entries {
             match kind {
                 EntryKind::Severity(word) => collected.severity = severity(&word, faults),
-                EntryKind::Phase(word) => collected.phase = one_of("phase", &word, &PHASES, faults),
+                EntryKind::Phase(word) => collected.phase = one_of("phase", &word, &Phase::WORDS, faults),
                 EntryKind::Safety(word) => collected.safety = one_of("safety", &word, &SAFETIES, faults),
                 EntryKind::At(opset, span) => collected.at = known_opset(opset, span, faults),
                 EntryKind::Given(all) => {

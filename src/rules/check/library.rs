@@ -7,7 +7,7 @@ use crate::diag::Finding;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Many, Name, Operand};
 use crate::graph::syntax::suggest::{counted, with_suggestion};
-use crate::rules::embedded;
+use crate::rules::built_in;
 use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::func::Func;
 use crate::rules::rule::{Count, Term};
@@ -76,11 +76,11 @@ impl<'a> Library<'a> {
 
     fn find(self, name: &str) -> Option<&'a FnAst> {
         let own = self.own.iter().find(|function| &*function.name.text == name);
-        own.or_else(|| embedded::library().iter().find(|function| &*function.name.text == name))
+        own.or_else(|| built_in::library().iter().find(|function| &*function.name.text == name))
     }
 
     fn names(self) -> impl Iterator<Item = &'a str> {
-        self.own.iter().chain(embedded::library()).map(|function| &*function.name.text)
+        self.own.iter().chain(built_in::library()).map(|function| &*function.name.text)
     }
 
     /// Checks the functions of the file where they stand, with nothing known of what they are called with.

@@ -36,6 +36,22 @@ pub enum Phase {
     Lower,
 }
 
+impl Phase {
+    /// Each phase with its keyword in rule files.
+    pub const WORDS: [(&str, Phase); 5] = [
+        ("simplify", Phase::Simplify),
+        ("explore", Phase::Explore),
+        ("convert", Phase::Convert),
+        ("fix", Phase::Fix),
+        ("lower", Phase::Lower),
+    ];
+
+    /// The phase of a keyword.
+    pub fn of_word(word: &str) -> Option<Phase> {
+        Phase::WORDS.into_iter().find(|(known, _)| *known == word).map(|(_, phase)| phase)
+    }
+}
+
 /// One rule of a `.rule` file.
 #[derive(Clone, Debug)]
 pub struct Rule {

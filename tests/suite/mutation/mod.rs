@@ -3,9 +3,11 @@
 //! that call it.
 //!
 //! `tests/mutation` runs it. `ONNX_LINT_MUTATE=DEC1` is for the rules whose codes begin so;
-//! `ONNX_LINT_RULES=rules` reads them from there, so that nothing is built anew.
+//! `ONNX_LINT_RULES=rules` reads the rules from there, so that a release build need not be made anew.
 
 mod sites;
+#[path = "../../rules/trial.rs"]
+mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +17,7 @@ use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Example, Expect, Phase, Rule};
 use rayon::prelude::*;
 
-use crate::rules::{rules_at_hand, trial};
+use self::trial::trial;
 use sites::{Fault, FaultKind, faults, with_fault};
 
 /// Mutants that may live, by home and fault, each with the reason why no example can tell.
@@ -129,7 +131,7 @@ const SHARE: f64 = 0.95;
 #[test]
 #[ignore = "takes minutes: tests/mutation runs it"]
 fn every_condition_and_constant_is_needed() {
-    let (rules, _) = rules_at_hand();
+    let (rules, _) = RuleSet::embedded();
     let prefix = std::env::var("ONNX_LINT_MUTATE").unwrap_or_default();
     let mutants = mutants(&rules, &prefix);
     let survivors: Vec<&Mutant> = mutants.par_iter().filter(|mutant| survives(mutant, &rules)).collect();

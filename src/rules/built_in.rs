@@ -1,0 +1,159 @@
+//! The built-in rules: their files and the index of them.
+//!
+//! Release builds embed both. Debug builds read the folder `rules/` of the checkout at run time, so that editing a
+//! rule compiles nothing. In every build, the environment variable `ONNX_LINT_RULES` names a folder to read instead.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{env, fs, io};
+
+use walkdir::WalkDir;
+
+use super::check::{Faults, check_file};
+use super::index::{Index, Indexed};
+use super::registry::EXTENSION;
+use super::rule::{Phase, Rule};
+use super::syntax::ast::FnAst;
+use super::syntax::parse;
+use crate::diag::Level;
+use crate::graph::syntax::Source;
+
+#[cfg(embedded_rules)]
+mod embedded {
+    use super::{Brief, Level, Phase};
+
+    include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+
+    pub static RULES: super::BuiltIn = super::BuiltIn { files: FILES, briefs: BRIEFS, shared: SHARED };
+}
+
+/// The environment variable that names the folder of the built-in rules.
+pub const VARIABLE: &str = "ONNX_LINT_RULES";
+
+/// The rule files and their index.
+#[derive(Debug, Default)]
+pub struct BuiltIn {
+    /// Path and text of each file, sorted by path; a path begins with `rules/`.
+    pub files: &'static [(&'static str, &'static str)],
+    pub briefs: &'static [Brief],
+    /// Texts that rules share: the defaults and functions of their files.
+    shared: &'static [&'static str],
+}
+
+/// The index entry of a rule, with its text without examples.
+#[derive(Debug)]
+pub struct Brief {
+    /// `OPT101`.
+    pub code: &'static str,
+    /// `double-transpose`.
+    pub name: &'static str,
+    /// The level of its findings; the highest one if they differ.
+    pub severity: Level,
+    /// The first line of its docs.
+    pub summary: &'static str,
+    /// The code of the rule whose findings it repairs, if it reports none itself.
+    pub mends: Option<&'static str>,
+    /// For each node of its pattern, the operators that it may be.
+    pub needs: &'static [&'static [&'static str]],
+    /// `None` for a page about an analysis in code: it has no pattern.
+    pub(super) phase: Option<Phase>,
+    pub(super) path: &'static str,
+    /// Indices into [`BuiltIn::shared`]: the defaults of its file, and the functions that it calls.
+    shared: &'static [usize],
+    text: &'static str,
+}
+
+impl Brief {
+    /// Parses the rule, without examples. `None` if it has a fault.
+    pub(super) fn read(&self) -> Option<Rule> {
+        let mut text = String::new();
+        for &index in self.shared {
+            text.push_str(built_in().shared[index]);
+            text.push('\n');
+        }
+        text.push_str(self.text);
+        let source = Source::new(self.path, &text);
+        let (file, _) = parse(&source);
+        check_file(file, &mut Faults::ignored(&source)).pop()
+    }
+}
+
+/// The built-in rules; none if their folder cannot be read, which [`load`] reports.
+pub fn built_in() -> &'static BuiltIn {
+    static NONE: BuiltIn = BuiltIn { files: &[], briefs: &[], shared: &[] };
+    load().unwrap_or(&NONE)
+}
+
+/// Loads the built-in rules once.
+///
+/// # Errors
+/// The folder or one of its files cannot be read, or a rule lacks an entry that the index needs; the sentence says which.
+pub fn load() -> Result<&'static BuiltIn, &'static str> {
+    static LOADED: OnceLock<Result<BuiltIn, String>> = OnceLock::new();
+    let folder = env::var_os(VARIABLE);
+    #[cfg(embedded_rules)]
+    if folder.is_none() {
+        return Ok(&embedded::RULES);
+    }
+    LOADED.get_or_init(|| read_folder(folder)).as_ref().map_err(String::as_str)
+}
+
+fn read_folder(named: Option<OsString>) -> Result<BuiltIn, String> {
+    let is_named = named.is_some();
+    let folder = named.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("rules"), PathBuf::from);
+    let files = rule_files(&folder).map_err(|error| match is_named {
+        true => format!("{VARIABLE}: {}: {error}", folder.display()),
+        false => format!("{}: {error}; {VARIABLE} names another folder of rules", folder.display()),
+    })?;
+    let mut index = Index::default();
+    for (path, text) in files {
+        index.add(path, text).map_err(|why| format!("{path}: {why}"))?;
+    }
+    let briefs = index.rules.into_iter().map(brief).collect::<Result<Vec<_>, _>>()?;
+    Ok(BuiltIn { files, briefs: briefs.leak(), shared: index.shared.leak() })
+}
+
+/// The rule files below a folder, by path. They are leaked: they live as long as the process, as embedded ones do.
+fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str)]> {
+    let mut files: Vec<(&str, &str)> = Vec::new();
+    for entry in WalkDir::new(folder) {
+        let path = entry?.into_path();
+        if path.extension().is_some_and(|extension| extension == EXTENSION) {
+            let inside = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+            files.push((format!("rules/{inside}").leak(), fs::read_to_string(&path)?.leak()));
+        }
+    }
+    files.sort_unstable();
+    Ok(files.leak())
+}
+
+fn brief(rule: Indexed<'static>) -> Result<Brief, String> {
+    let Indexed { path, code, name, summary, mends, .. } = rule;
+    let phase = match rule.phase {
+        Some(word) => Some(Phase::of_word(word).ok_or_else(|| format!("{path}: {code}: no phase `{word}`"))?),
+        None => None,
+    };
+    let needs: Vec<&[&str]> = rule.needs.into_iter().map(|ops| &*ops.leak()).collect();
+    Ok(Brief {
+        severity: rule.severity.parse().map_err(|why| format!("{path}: {code}: {why}"))?,
+        needs: needs.leak(),
+        shared: rule.shared.leak(),
+        text: rule.text.leak(),
+        code,
+        name,
+        summary,
+        mends,
+        phase,
+        path,
+    })
+}
+
+/// The functions of `rules/lib`, which every rule can call.
+pub fn library() -> &'static [FnAst] {
+    static LIBRARY: OnceLock<Vec<FnAst>> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let files = built_in().files.iter().filter(|(path, _)| path.starts_with("rules/lib/"));
+        files.flat_map(|(path, text)| parse(&Source::new(path, text)).0.functions).collect()
+    })
+}

@@ -1,0 +1,111 @@
+//! The index of the rule files: the facts about each rule that the tools need before they parse it.
+//!
+//! `build.rs` includes this file, to embed the index in release builds; other builds compute it from the files at
+//! run time. It uses nothing of the crate but [`outline`](super::outline).
+
+use super::outline::{EXAMPLES, Outline, Outlined, called, outline};
+
+/// The index of a set of rule files. `'t` is the lifetime of their texts.
+#[derive(Debug, Default)]
+pub struct Index<'t> {
+    pub rules: Vec<Indexed<'t>>,
+    /// Texts that rules share: the defaults and functions of their files.
+    pub shared: Vec<&'t str>,
+}
+
+/// The facts about one rule.
+#[derive(Debug)]
+pub struct Indexed<'t> {
+    pub path: &'t str,
+    pub code: &'t str,
+    pub name: &'t str,
+    pub summary: &'t str,
+    /// The word for a level: `hint`.
+    pub severity: &'t str,
+    /// The code of the rule whose findings it repairs, if it reports none itself.
+    pub mends: Option<&'t str>,
+    /// For each node of the pattern, the operators that it may be.
+    pub needs: Vec<Vec<&'t str>>,
+    /// The word for a phase; `None` for a page about an analysis in code.
+    pub phase: Option<&'t str>,
+    /// Indices into [`Index::shared`]: the defaults of the file, and the functions that the rule calls.
+    pub shared: Vec<usize>,
+    /// The rule without its examples.
+    pub text: String,
+}
+
+impl<'t> Index<'t> {
+    /// Adds the rules of one file.
+    ///
+    /// # Errors
+    /// A rule without a phase, a severity or docs; a sentence with the rule's code.
+    pub fn add(&mut self, path: &'t str, text: &'t str) -> Result<(), String> {
+        let file = outline(text);
+        let names: Vec<&str> = file.functions.iter().map(|(name, _)| *name).collect();
+        let first = self.shared.len();
+        self.shared.extend(&file.defaults);
+        self.shared.extend(file.functions.iter().map(|(_, text)| *text));
+        for rule in &file.rules {
+            let functions = needed_functions(rule, &file.functions, &names);
+            let functions = functions.into_iter().map(|at| file.defaults.len() + at);
+            let shared = (0..file.defaults.len()).chain(functions).map(|at| first + at).collect();
+            self.rules.push(index_rule(path, rule, &file, shared)?);
+        }
+        Ok(())
+    }
+}
+
+fn index_rule<'t>(
+    path: &'t str,
+    rule: &Outlined<'t>,
+    file: &Outline<'t>,
+    shared: Vec<usize>,
+) -> Result<Indexed<'t>, String> {
+    let Outlined { code, name, .. } = *rule;
+    let own = |keyword: &str| rule.entry(keyword).and_then(|text| text.split_whitespace().next());
+    let default = |keyword: &str| {
+        let mut words = file.defaults.iter().flat_map(|text| text.split_whitespace());
+        words.find(|word| *word == keyword).and_then(|_| words.next())
+    };
+    let setting = |keyword: &str| own(keyword).or_else(|| default(keyword));
+    let phase = match (rule.entry("detect"), rule.entry("rewrite")) {
+        (Some(_), _) => None,
+        (None, Some(_)) => Some(setting("phase").ok_or(format!("{code} has no phase"))?),
+        (None, None) => Some("fix"),
+    };
+    let is_quiet = phase.is_some_and(|phase| ["convert", "lower"].contains(&phase));
+    let severity = setting("severity").or(is_quiet.then_some("hint"));
+    let kept = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword));
+    let entries: String = kept.map(|(_, text)| format!("  {text}\n")).collect();
+    let docs: String = rule.docs.iter().map(|line| format!("## {line}\n")).collect();
+    Ok(Indexed {
+        path,
+        code,
+        name,
+        summary: rule.docs.first().ok_or(format!("{code} has no docs"))?,
+        severity: severity.ok_or(format!("{code} has no severity"))?,
+        mends: own("mends"),
+        needs: rule.operators(),
+        phase,
+        shared,
+        text: format!("{docs}{}\n{entries}}}\n", rule.header),
+    })
+}
+
+/// Indices of the functions that a rule calls, directly or through other functions.
+fn needed_functions(rule: &Outlined, functions: &[(&str, &str)], names: &[&str]) -> Vec<usize> {
+    let texts = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword)).map(|(_, text)| *text);
+    let mut open: Vec<&str> = texts.collect();
+    let mut found = Vec::new();
+    while let Some(text) = open.pop() {
+        for name in called(text, names) {
+            let at = names.iter().position(|other| *other == name).unwrap_or_default();
+            if !found.contains(&at) {
+                found.push(at);
+                open.push(functions[at].1);
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}

@@ -1,0 +1,80 @@
+//! Rules of users: `--test-rules` and `ONNX_LINT_RULES`.
+
+use std::ffi::OsStr;
+
+use crate::tool::Sandbox;
+
+#[test]
+fn test_rules_tests_the_examples_of_the_selected_rules() {
+    let rule = |second: &str| {
+        format!(
+            "language 2\ndefaults {{ severity hint  phase simplify  safety exact }}\n\n## Negated twice.\n\
+             rule ZZZ100 negated-twice {{\n  message \"`{{x}}` is negated twice\"\n  match {{ y = Neg (Neg (x)) }}\n  \
+             rewrite {{ y = {second} }}\n  \
+             example \"twice\" {{ g (float[A] x) => (float[A] y) {{ t = Neg (x)  y = Neg (t) }} }} computes\n  \
+             example \"once\" {{ g (float[A] x) => (float[A] y) {{ t = Abs (x)  y = Neg (t) }} }} unchanged\n}}\n"
+        )
+    };
+    let sandbox = Sandbox::new(&[]);
+    sandbox.write("right/my.rule", rule("x"));
+    sandbox.write("wrong/my.rule", rule("Abs (x)"));
+    sandbox.write("none/readme.txt", "no rules");
+    let right = sandbox.lint(&["--test-rules", "right"]);
+    assert_eq!(right.status, 0, "{right:?}");
+    assert!(right.stdout.starts_with("2 of 2 examples of 1 rule hold ("), "{right:?}");
+    let wrong = sandbox.lint(&["--test-rules", "wrong"]);
+    assert_eq!(wrong.status, 1, "{wrong:?}");
+    assert!(wrong.stdout.contains("the example \"twice\" does not hold: element 0 is "), "{wrong:?}");
+    assert!(wrong.stdout.contains("wrong/my.rule:9"), "{wrong:?}");
+    let ignored = sandbox.lint(&["--test-rules", "right", "--ignore", "negated-twice"]);
+    assert_eq!((ignored.status, &*ignored.stderr), (2, "error: --test-rules: there is no example to run\n"));
+    let selected = sandbox.lint(&["--test-rules", "right", "--select", "ZZZ1"]);
+    assert!(selected.stdout.starts_with("2 of 2 examples of 1 rule hold ("), "{selected:?}");
+    let none = sandbox.lint(&["--test-rules", "none"]);
+    assert_eq!(
+        (none.status, &*none.stderr),
+        (2, "error: none: --test-rules: there is no .rule file in it\n")
+    );
+}
+
+#[test]
+fn onnx_lint_rules_names_the_folder_of_the_built_in_rules() {
+    let sandbox = Sandbox::new(&[]);
+    let list = |folder: &str| {
+        sandbox.lint_with(&["--isolated", "--list-rules"], &[("ONNX_LINT_RULES", OsStr::new(folder))])
+    };
+    let listed = list(concat!(env!("CARGO_MANIFEST_DIR"), "/rules"));
+    assert!(listed.status == 0 && listed.stdout.contains("double-transpose"), "{listed:?}");
+    let refused = list("missing");
+    assert_eq!(refused.status, 2, "{refused:?}");
+    assert!(refused.stderr.starts_with("error: ONNX_LINT_RULES: missing: "), "{refused:?}");
+}
+
+/// ONNX Runtime deviates from the specification in some examples (Attention of doubles, infinities in a mask) and
+/// aborts on invalid input (a Fourier transform of length 0): that is no fault of the rule.
+#[test]
+fn deviations_of_the_runtime_are_no_fault_of_a_rule() {
+    let sandbox = Sandbox::new(&[]);
+    for name in ["attention.rule", "fourier.rule"] {
+        sandbox.bring(&format!("rules/decompose/{name}"), &format!("own/{name}"));
+    }
+    let ran = sandbox.lint(&["--test-rules", "own"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""), "{ran:?}");
+}
+
+#[test]
+fn examples_may_name_targets_of_the_user() {
+    let rule = "language 2\n\n## No Relu.\nrule ZZZ101 no-relu {\n  phase convert  safety exact\n  \
+                message \"`{x}` is kept above zero\"\n  match { y = Relu (x) }\n  \
+                where { dtype(x) == float }\n  rewrite { y = Clip (x, 0.0, \"\") }\n  \
+                example \"none\" at opset 17 for toy { g (float[A] x) => (float[A] y) { y = Relu (x) } } computes\n  \
+                but \"doubles\" with \"float[A]\" as \"double[A]\" unchanged\n}\n";
+    let toy = "target toy {\n  title \"Toy\"\n  version 1 { documented \"its manual\" on \"2026-11-22\" {\n    \
+               opset 7..=18  ir ..=9\n    op Clip, Identity\n    nothing else\n  } }\n}\n";
+    let sandbox = Sandbox::new(&[("own/my.rule", rule), ("devices/toy.target", toy)]);
+    let unknown = sandbox.lint(&["--test-rules", "own"]);
+    assert_eq!(unknown.status, 1, "{unknown:?}");
+    assert!(unknown.stdout.contains("toy"), "{unknown:?}");
+    let known = sandbox.lint(&["--test-rules", "own", "--targets", "devices"]);
+    assert_eq!(known.status, 0, "{known:?}");
+}
