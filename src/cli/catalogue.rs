@@ -1,4 +1,4 @@
-//! All rules that there are, built in or brought along.
+//! The rules of a run, built in and loaded from folders, as the command line lists and selects them.
 
 use std::collections::BTreeMap;
 use std::io::stderr;
@@ -14,36 +14,36 @@ use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::suggest::{closest, counted};
 use crate::rules::registry::{EXTENSION, RuleSet};
 
-/// A rule, as far as the command line has to know it.
+/// The facts about a rule that the command line needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     pub name: String,
     pub level: Level,
-    /// "safe" or "unsafe", where onnx-fix does something about it.
+    /// "safe" or "unsafe" if onnx-fix can fix its findings.
     pub fix: Option<&'static str>,
     pub summary: String,
 }
 
-/// Every rule, by its code.
+/// Every rule, by code.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     known: BTreeMap<String, Known>,
     rules: Arc<RuleSet>,
 }
 
-/// How much of the rules that are built in is read; their codes and names are known in any case.
+/// How much of the built-in rules is parsed. Codes and names are available in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Those that say something of a model.
+    /// Rules that report something about a model.
     Linting,
-    /// All, without examples, and without their places in their files.
+    /// All rules, without examples and source spans.
     Fixing,
-    /// All, with their examples.
+    /// All rules, with their examples.
     Pages,
 }
 
 impl Catalogue {
-    /// The rules that are built in, and those in `folders`. Faults of those are said on standard error.
+    /// Loads the built-in rules and those in `folders`; prints faults of the latter to standard error.
     pub fn load(folders: &[PathBuf], extent: Extent) -> Result<Self, Failure> {
         RuleSet::load().map_err(Failure::new)?;
         let (mut rules, mut faults) = match extent {
@@ -55,17 +55,17 @@ impl Catalogue {
         Ok(Catalogue { known: known(&rules), rules: Arc::new(rules) })
     }
 
-    /// The rules of rule files.
+    /// The rules with patterns.
     pub fn rules(&self) -> &Arc<RuleSet> {
         &self.rules
     }
 
-    /// In the order of their codes.
+    /// Iterates over all rules in the order of their codes.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Known)> {
         self.known.iter().map(|(code, known)| (code.as_str(), known))
     }
 
-    /// The codes of the rules of this code or name: what one rule finds, another may mend under its name.
+    /// Returns the codes of the rules with this code or name. A rule that fixes another's findings shares its name.
     pub fn codes(&self, code_or_name: &str) -> Vec<&str> {
         let meant = |(code, known): &(&str, &Known)| {
             code.eq_ignore_ascii_case(code_or_name) || known.name == code_or_name
@@ -73,12 +73,12 @@ impl Catalogue {
         self.iter().filter(meant).map(|(code, _)| code).collect()
     }
 
-    /// Whether some code begins with `prefix`.
+    /// Returns true if a code begins with `prefix`.
     pub fn has_prefix(&self, prefix: &str) -> bool {
         self.known.range(prefix.to_owned()..).next().is_some_and(|(code, _)| code.starts_with(prefix))
     }
 
-    /// The code, family or name closest to `word`, if any is close.
+    /// Returns the code, family or name closest to `word`, if any is close.
     pub fn suggest(&self, word: &str) -> Option<&str> {
         let family = |code: &'_ str| code.find(|char: char| char.is_ascii_digit()).unwrap_or(code.len());
         let words = self.iter().flat_map(|(code, known)| [code, known.name.as_str()]);
@@ -87,7 +87,7 @@ impl Catalogue {
     }
 }
 
-/// Rules that somebody wrote, alone. Their faults are said on standard error.
+/// Loads the rules in `folders` alone; prints their faults to standard error.
 pub fn own(folders: &[PathBuf]) -> Result<RuleSet, Failure> {
     RuleSet::load().map_err(Failure::new)?;
     let mut rules = RuleSet::default();
@@ -95,7 +95,7 @@ pub fn own(folders: &[PathBuf]) -> Result<RuleSet, Failure> {
     Ok(rules)
 }
 
-/// `flag`: what named the folders.
+/// Adds the rules in `folders`, which the option `flag` named.
 fn add_folders(
     flag: &str,
     folders: &[PathBuf],
@@ -116,7 +116,7 @@ fn add_folders(
     }
 }
 
-/// Whether a folder holds a file of this ending, at any depth.
+/// Returns true if a folder contains a file with this extension, at any depth.
 pub fn has_files(folder: &Path, ending: &str) -> bool {
     let mut files = WalkDir::new(folder).into_iter().filter_map(Result::ok);
     files.any(|entry| entry.path().is_file() && entry.path().extension().is_some_and(|end| end == ending))
@@ -127,13 +127,13 @@ fn known(rules: &RuleSet) -> BTreeMap<String, Known> {
         let (name, summary) = (brief.name.to_owned(), brief.summary.to_owned());
         (brief.code.to_owned(), Known { name, level: brief.severity, fix: None, summary })
     });
-    // What was read goes before: it is later.
+    // Parsed rules override the index.
     let written = rules.with_texts().map(|rule| {
         let (name, summary) = (rule.name.to_string(), rule.summary().to_owned());
         (rule.code.to_string(), Known { name, level: rule.severity, fix: rule.listed().fix, summary })
     });
     let mut known: BTreeMap<String, Known> = headers.chain(written).collect();
-    // What code finds, a rule may mend; where one does so safely, that counts.
+    // A rule may fix the findings of an analysis in code; a safe fix takes precedence.
     for rule in rules.with_texts() {
         let found = rule.mends.as_deref().and_then(|code| known.get_mut(code));
         if let Some(found) = found.filter(|found| found.fix != Some("safe")) {

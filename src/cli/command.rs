@@ -1,7 +1,7 @@
-//! The commands, for programs that bring them along: called as from a shell, or as functions.
+//! The commands for programs that embed them, run as from a shell or as functions.
 //!
-//! Arguments are those of the command line, the name of the program first. Of the functions, `-` is not standard input
-//! and output, but memory:
+//! Arguments are those of the command line, beginning with the program name. In the functions, `-` means memory instead
+//! of standard input and output:
 //!
 //! ```
 //! use bytes::Bytes;
@@ -18,8 +18,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing that a file can hold makes them panic. Should it happen all the same, that is an error, or a finding, too; so
-//! that it can say what happened, they keep what the panic hook is told, instead of printing it.
+//! No content of a file makes them panic. If they panic all the same, that becomes an error or a finding: a panic hook
+//! captures the panic message instead of printing it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -32,41 +32,40 @@ use crate::diag::render::{self, Look};
 use crate::diag::{Finding, Level};
 use crate::fix::Report;
 
-/// Runs `onnx-lint`; its exit status.
+/// Runs `onnx-lint` and returns its exit status.
 pub fn onnx_lint(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     run("onnx-lint", args, lint::run)
 }
 
-/// Runs `onnx-fix`; its exit status.
+/// Runs `onnx-fix` and returns its exit status.
 pub fn onnx_fix(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     run("onnx-fix", args, fix::run)
 }
 
-/// Runs `onnx-diff`; its exit status.
+/// Runs `onnx-diff` and returns its exit status.
 pub fn onnx_diff(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     run("onnx-diff", args, diff::run)
 }
 
-/// What became of a model.
+/// The result of [`fix`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Fixed {
-    /// The result, in pieces that follow one another; none where it was written to a file.
+    /// The encoded model in consecutive chunks; empty if it was written to a file.
     pub output: Vec<Bytes>,
-    /// What was done.
+    /// The changes.
     pub report: Report,
-    /// What else there is to say, none of it at level error.
+    /// Findings about the result, none of them at level error.
     pub findings: Vec<Finding>,
 }
 
-/// Why there is no result, in words for people.
+/// The reason for which there is no result, as text for users.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// What is wrong with the arguments, the configuration, or what the operating system refuses; empty where the
-    /// findings say it.
+    /// The error in the arguments, the configuration or the file system; empty if the findings explain the failure.
     pub message: String,
-    /// What is wrong with the model.
+    /// The faults of the model.
     pub findings: Vec<Finding>,
 }
 
@@ -85,10 +84,10 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// What `onnx-lint` finds, but for what a baseline knows. `content` is what `-` stands for.
+/// Returns the findings of `onnx-lint` that are not in the baseline. The path `-` refers to `content`.
 ///
 /// # Errors
-/// The run could not be carried out, or a file is no model.
+/// Invalid arguments or configuration, or a file that cannot be read as a model.
 pub fn lint(
     args: impl IntoIterator<Item = impl Into<OsString>>,
     content: Option<Bytes>,
@@ -98,10 +97,10 @@ pub fn lint(
     if readable { Ok(findings) } else { Err(Refusal { message: String::new(), findings }) }
 }
 
-/// What `onnx-fix` does to one model. `content` is what `-` stands for; with `-o -` the result stays in memory.
+/// Runs `onnx-fix` on one model. The path `-` refers to `content`; `-o -` returns the result in memory.
 ///
 /// # Errors
-/// The run could not be carried out, or what was asked cannot be done: nothing was written then.
+/// Invalid arguments or configuration, or a request that the model does not allow. Nothing is written then.
 pub fn fix(
     args: impl IntoIterator<Item = impl Into<OsString>>,
     content: Option<Bytes>,
@@ -117,7 +116,7 @@ pub fn fix(
     Ok(Fixed { output, report: report.unwrap_or_default(), findings })
 }
 
-/// Runs a tool as its process does.
+/// Runs a tool and returns the exit status of its process.
 fn run<A: Parser>(
     tool: &str,
     args: impl IntoIterator<Item = impl Into<OsString>>,
@@ -129,7 +128,7 @@ fn run<A: Parser>(
     match parsed {
         Ok(Ok(args)) => failure::code(guarded(tool, || work(&args)).and_then(|ended| ended)),
         Ok(Err(made)) => failure::code(output::print_bytes(&made).map(|()| Status::Clean)),
-        // Help, the version, or what is wrong with the arguments. Where nobody reads it, there is nobody to tell.
+        // Help, the version, or an error in the arguments. A failure to print it cannot be reported anywhere.
         Err(said) => {
             drop(said.print());
             u8::from(said.use_stderr()) * u8::from(Status::Failed)
@@ -137,13 +136,13 @@ fn run<A: Parser>(
     }
 }
 
-/// Does `work`; what panics is said as a failure.
+/// Runs `work` and turns a panic into a failure.
 fn guarded<T>(tool: &str, work: impl FnOnce() -> T) -> Result<T, Failure> {
     crash::install_hook();
     crash::guard(work).map_err(|what| Failure::new(format!("{tool} failed: {what}; please report this")))
 }
 
-/// The arguments, or what is wrong with them, without the usage of the command.
+/// Parses the arguments. Errors omit the usage line of the command.
 fn parsed<A: Parser>(args: impl IntoIterator<Item = impl Into<OsString>>) -> Result<A, Failure> {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     A::try_parse_from(&args).map_err(|error| {

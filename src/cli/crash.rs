@@ -1,15 +1,15 @@
-//! The last resort against faults of our own: a panic over one file does not end the run.
+//! Panic isolation: a panic while one file is processed does not end the run.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 thread_local! {
-    /// What the panic hook was last told on this thread.
+    /// The last panic message on this thread.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps what a panic says, instead of printing it.
+/// Installs a panic hook that stores the message instead of printing it.
 pub fn install_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -21,8 +21,8 @@ pub fn install_hook() {
     });
 }
 
-/// Runs `work`; what its panic said, should there be one.
+/// Runs `work` and returns the message of its panic as the error.
 pub fn guard<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // What `work` had in its hands is dropped, so nobody sees it half done.
+    // The unwinding drops everything that `work` owned, so no half-finished state is observable.
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| LAST.take())
 }

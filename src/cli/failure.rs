@@ -1,4 +1,4 @@
-//! How a run ends.
+//! Exit statuses and failures of a run.
 
 use std::fmt::Display;
 use std::io;
@@ -6,12 +6,12 @@ use std::path::Path;
 
 use crate::diag::{unreadable, unwritable};
 
-/// How a run that could be carried out ended.
+/// The outcome of a run that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// Nothing was found, or all that was asked is done.
+    /// No findings, or every request was carried out.
     Clean,
-    /// Something was found, would be changed, or could not be converted.
+    /// Findings, pending changes with `--check`, or a conversion that is not possible.
     Found,
     /// A file could not be read.
     Failed,
@@ -27,8 +27,8 @@ impl From<Status> for u8 {
     }
 }
 
-/// Why a run could not be carried out: wrong arguments, a bad configuration, a file that cannot be
-/// written. Exit status 2.
+/// The reason for which a run failed: invalid arguments, an invalid configuration, a file that cannot be written.
+/// Exit status 2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(String);
 
@@ -37,7 +37,7 @@ impl Failure {
         Failure(message.into())
     }
 
-    /// `error` about the file at `path`.
+    /// A failure with `error` about the file at `path`.
     pub fn at(path: &Path, error: impl Display) -> Self {
         Failure(format!("{}: {error}", path.display()))
     }
@@ -57,7 +57,7 @@ impl Failure {
     }
 }
 
-/// The exit code of a run; a failure is said on standard error.
+/// Returns the exit code of a run; prints a failure to standard error.
 pub fn code(ended: Result<Status, Failure>) -> u8 {
     ended.map_or_else(
         |failure| {

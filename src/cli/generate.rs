@@ -1,4 +1,4 @@
-//! Completions for shells and man pages, made of the arguments themselves, for those who package the tools.
+//! `--generate`, a hidden option for packagers: shell completions and man pages from the argument definitions.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Arg, ArgMatches, Command, CommandFactory, Parser, ValueEnum, value_parser};
 use clap_complete::Shell;
 
-/// What `--generate` makes.
+/// The output kinds of `--generate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
     Completions(Shell),
@@ -34,7 +34,7 @@ impl ValueEnum for Made {
     }
 }
 
-/// What is made where the arguments of a tool ask for `--generate`, which is for nobody else.
+/// Returns the generated text if the arguments contain `--generate`.
 pub fn generated<A: Parser>(args: &[OsString]) -> Option<Result<Vec<u8>, clap::Error>> {
     if args.get(1).is_none_or(|first| first != "--generate") {
         return None;

@@ -1,4 +1,4 @@
-//! What a person and a CI see of the tools: arguments, configuration, exit status.
+//! The command-line interface: arguments, configuration, exit status.
 
 pub mod catalogue;
 pub mod command;
@@ -20,7 +20,7 @@ pub use failure::{Failure, Status};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// The threads that work on several files, as many as `--jobs` says.
+/// Creates the thread pool of `--jobs`, which processes files in parallel.
 fn pool(jobs: Option<usize>) -> Result<ThreadPool, Failure> {
     let pool = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
     pool.map_err(|error| Failure::new(format!("--jobs: {error}")))

@@ -1,15 +1,15 @@
-//! Opsets that a person names.
+//! Opsets from arguments and configurations.
 
 use super::Failure;
 use crate::schema;
 
-/// A number after `--opset`.
+/// Parses the value of `--opset`.
 pub fn parse(text: &str) -> Result<i64, String> {
     let opset = text.parse().map_err(|_| format!("`{text}` is no number"))?;
     known(opset)
 }
 
-/// The opset, if there is one of that number.
+/// Returns the opset if that version exists.
 pub fn known(opset: i64) -> Result<i64, String> {
     let latest = schema::latest("").map_or(0, i64::from);
     match (1..=latest).contains(&opset) {
@@ -18,7 +18,7 @@ pub fn known(opset: i64) -> Result<i64, String> {
     }
 }
 
-/// The opset of a configuration.
+/// Checks the opset of a configuration.
 pub fn configured(opset: Option<i64>, origin: &str) -> Result<Option<i64>, Failure> {
     opset.map(known).transpose().map_err(|why| Failure::new(format!("{origin}: {why}")))
 }

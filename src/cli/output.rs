@@ -1,4 +1,4 @@
-//! Standard output, as terminals and pipes want it.
+//! Standard output, for terminals and pipes.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
@@ -10,12 +10,12 @@ use crate::diag::reason;
 use crate::diag::render::Look;
 use crate::write::file::replace;
 
-/// Writes `text` to standard output. A reader that went away (`| head`) has what it wanted.
+/// Writes `text` to standard output. A closed pipe (`| head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
     print_bytes(text.as_bytes())
 }
 
-/// The same for bytes.
+/// Writes `bytes` to standard output. A closed pipe is no error.
 pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -26,7 +26,7 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Writes `text` to `file`, or to standard output where there is none, or it is `-`.
+/// Writes `text` to `file`, or to standard output if it is `None` or `-`.
 pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     match file.filter(|path| *path != Path::new("-")) {
         None => print(text),
@@ -35,17 +35,17 @@ pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// `--color`.
+/// The value of `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Colour {
-    /// Where output goes to a terminal, and `NO_COLOR` (<https://no-color.org>) is not set.
+    /// Color if the output is a terminal and `NO_COLOR` (<https://no-color.org>) is not set.
     #[default]
     Auto,
     Always,
     Never,
 }
 
-/// How findings are shown on `stream`.
+/// Returns the rendering options for `stream`.
 pub fn look(stream: &impl IsTerminal, colour: Colour) -> Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

@@ -1,9 +1,9 @@
-//! Paths as a repository has them: relative, with forward slashes, the same in every checkout.
+//! Repository paths: relative, with forward slashes, equal in every checkout.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The path from the root of the file system, without `.` and `..`. Links are not followed: what stands for
-/// a file in a repository may be a link out of it.
+/// Returns the absolute path without `.` and `..`. It does not follow symlinks, since a file of a repository may be
+/// a link to a place outside.
 pub fn absolute(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();
@@ -17,21 +17,21 @@ pub fn absolute(path: &Path) -> PathBuf {
     plain
 }
 
-/// `path` as seen from `folder`, which it lies below.
+/// Returns `path` relative to `folder`, if it is below that folder.
 pub fn below(path: &Path, folder: &Path) -> Option<String> {
     let (path, folder) = (absolute(path), absolute(folder));
-    // From the root of the file system, what is relative looks like something else.
+    // Relative to the root of the file system, a path would look relative to the current folder.
     folder.parent()?;
     let relative = path.strip_prefix(folder).ok()?;
     (relative != Path::new("")).then(|| slashes(relative))
 }
 
-/// With forward slashes.
+/// Returns the path with forward slashes.
 pub fn slashes(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// The root of the Git repository that `folder` lies in.
+/// Returns the root of the Git repository that contains `folder`.
 pub fn repository(folder: &Path) -> Option<PathBuf> {
     absolute(folder).ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_owned)
 }

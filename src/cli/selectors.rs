@@ -1,12 +1,12 @@
-//! `--select`, `--ignore` and their like: words that a person writes, as codes.
+//! Resolves the words of `--select`, `--ignore` and the like to rule codes.
 
 use super::Failure;
 use super::catalogue::Catalogue;
 use crate::graph::syntax::suggest::shortened;
 
-/// The codes and prefixes that `words` mean; each may be a code, a prefix of codes, a name, or `ALL`.
+/// Resolves each word to codes and prefixes. A word is a code, a prefix, a name or `ALL`.
 ///
-/// `origin` is where the words stand, for the message: `--select`, or a key of a configuration.
+/// `origin` names the source of the words in messages: `--select`, or a key of a configuration.
 pub fn resolve(words: &[String], catalogue: &Catalogue, origin: &str) -> Result<Vec<String>, Failure> {
     let mut codes = Vec::new();
     for word in words {
@@ -21,13 +21,13 @@ pub fn resolve(words: &[String], catalogue: &Catalogue, origin: &str) -> Result<
     Ok(codes)
 }
 
-/// The codes of the rules of this code or name; at least one.
+/// Returns the codes of the rules with this code or name; at least one.
 pub fn named<'c>(word: &str, catalogue: &'c Catalogue, origin: &str) -> Result<Vec<&'c str>, Failure> {
     let codes = catalogue.codes(word);
     if codes.is_empty() { Err(unknown_rule(word, catalogue, origin)) } else { Ok(codes) }
 }
 
-/// There is no rule `word`.
+/// The failure for an unknown rule `word`.
 fn unknown_rule(word: &str, catalogue: &Catalogue, origin: &str) -> Failure {
     let suggestion = match catalogue.suggest(word) {
         Some(known) => format!("did you mean `{known}`?"),

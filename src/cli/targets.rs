@@ -12,12 +12,12 @@ use crate::diag::{Level, reason, render};
 use crate::graph::syntax::suggest::counted;
 use crate::targets::{EXTENSION, Known, Profile, Targets};
 
-/// The folders of targets that are brought along.
+/// Returns the folders of `--targets` and of the configuration.
 pub fn folders(arguments: &[PathBuf], config: &Config) -> Vec<PathBuf> {
     arguments.iter().cloned().chain(config.targets.iter().map(|folder| config.resolve(folder))).collect()
 }
 
-/// The targets that are built in, and those in `folders`. Faults of those are said on standard error.
+/// Loads the built-in targets and those in `folders`; prints faults of the latter to standard error.
 pub fn load(folders: &[PathBuf]) -> Result<Targets, Failure> {
     let mut targets = Targets::default();
     for folder in folders {
@@ -35,13 +35,13 @@ pub fn load(folders: &[PathBuf]) -> Result<Targets, Failure> {
     Ok(targets)
 }
 
-/// What some words mean, each a name with or without a version; `origin` says where they stand.
+/// Resolves target names with optional versions. `origin` names the source of the words in messages.
 pub fn find(targets: &Targets, words: &[String], origin: &str) -> Result<Vec<Arc<Profile>>, Failure> {
     let found = words.iter().map(|word| targets.find(word.trim()));
     found.map(|found| found.map_err(|why| Failure::new(format!("{origin}: {why}")))).collect()
 }
 
-/// A line for each version of each target.
+/// Returns a line for each version of each target.
 pub fn list(targets: &Targets) -> String {
     let all = targets.list();
     let width = all.iter().map(|target| target.name.len()).max().unwrap_or(0);

@@ -23,7 +23,7 @@ fn nothing_is_written_that_was_not_asked_for() {
     check(&sandbox.fix(&["missing.onnx", "--check"]), 2, "missing.onnx: cannot be read");
     check(&sandbox.fix(&["clumsy.onnxtxt", "--check", "--select", "nope"]), 2, "there is no rule `nope`");
     check(&sandbox.fix(&["clumsy.onnxtxt", "--check", "--dynamic", "x=n"]), 2, "write INPUT:AXIS=NAME");
-    check(&sandbox.fix(&["clumsy.onnxtxt", "--check", "--fix-shape", "x=a"]), 2, "`a` is no size");
+    check(&sandbox.fix(&["clumsy.onnxtxt", "--check", "--fix-shape", "x=a"]), 2, "`a` is not a size");
     assert_eq!(sandbox.files(), before);
     assert_eq!(sandbox.read("clumsy.onnxtxt"), CLUMSY.as_bytes());
 }

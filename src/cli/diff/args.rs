@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
-/// Says whether two models compute the same, and where they begin to differ.
+/// Proves that two models are equal, or shows the first difference.
 ///
-/// Both are put into one e-graph, on the same inputs: what the rules unite there is equal. Names and order of nodes,
-/// producers and metadata may differ; inputs and outputs may not.
+/// Both models are loaded into one e-graph with shared inputs; outputs that the rules merge are equal. Names, node
+/// order, producers and metadata may differ; inputs and outputs may not.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-diff", version, after_help = AFTER_HELP)]
 pub struct Args {
@@ -19,27 +19,27 @@ pub struct Args {
     #[arg(value_name = "B")]
     pub second: PathBuf,
 
-    /// Also run both on random numbers, in ONNX Runtime where it is found; this proves nothing
+    /// Also run both on random inputs, in ONNX Runtime if it is found; agreement is no proof
     #[arg(long)]
     pub run: bool,
 
-    /// A folder of further rules; may be given more than once
+    /// Load further rules from this folder; may be repeated
     #[arg(long, value_name = "DIR")]
     pub rules: Vec<PathBuf>,
 
-    /// How the result is written
+    /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub output_format: Format,
 
-    /// Write the result to a file, instead of standard output (`-`)
+    /// Write the result to this file; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
 }
 
-/// The formats of results.
+/// Output formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text for terminals.
     #[default]
     Text,
     /// One JSON object.
@@ -47,4 +47,4 @@ pub enum Format {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 shown to be equal, or to be equal up to rounding; 1 not shown to be equal; 2 the run itself failed.";
+Exit status: 0 proved equal, or equal up to rounding; 1 not proved equal; 2 the run failed.";

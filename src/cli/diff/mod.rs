@@ -20,7 +20,7 @@ use crate::files::ModelFile;
 use crate::graph::Model;
 use crate::read::file;
 
-/// What is written in the end.
+/// The JSON output.
 #[derive(Serialize)]
 struct Verdict<'a> {
     a: &'a str,
@@ -28,12 +28,12 @@ struct Verdict<'a> {
     is_equal: bool,
     #[serde(flatten)]
     comparison: &'a Comparison,
-    /// What a run of both showed, where that was asked for; in a sentence, why they were not run.
+    /// The result of `--run`, or the reason for which the models were not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<Result<Seen, String>>,
 }
 
-/// Compares the two models that the arguments name.
+/// Runs `onnx-diff` with these arguments.
 pub fn run(args: &Args) -> Result<Status, Failure> {
     let catalogue = Catalogue::load(&args.rules, Extent::Fixing)?;
     let (Some(first), Some(second)) = (read(&args.first)?, read(&args.second)?) else {
@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     Ok(if comparison.is_equal() { Status::Clean } else { Status::Found })
 }
 
-/// The model at `path`; `None` where there is none to work with, which is said on standard error.
+/// Reads the model at `path`; prints its faults to standard error and returns `None` if it is unusable.
 fn read(path: &Path) -> Result<Option<ModelFile>, Failure> {
     let bytes = file::read(path).map_err(|error| Failure::unreadable(path, &error))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

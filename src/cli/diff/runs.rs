@@ -1,4 +1,4 @@
-//! `--run`: both models on the same random numbers.
+//! `--run`: runs both models on the same random inputs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,11 +8,10 @@ use crate::graph::Model;
 use crate::rules::rule::{Phase, Safety};
 use crate::trial::numbers::{self, Claim, Outcome};
 
-/// Runs both: in ONNX Runtime where it is found, else in the evaluator of this program. Inputs and outputs of the second
-/// are called as those of the first, by place.
+/// Runs both models in ONNX Runtime if it is found, else in our evaluator. Inputs and outputs correspond by position.
 ///
 /// # Errors
-/// Why they cannot be run, in a sentence.
+/// The reason for which they cannot be run, as a sentence.
 pub fn run((a, folder_a): (&Model, &Path), (b, folder_b): (&Model, &Path)) -> Result<Seen, String> {
     let b = renamed(a, b)?;
     match verify::library::load() {
@@ -21,7 +20,7 @@ pub fn run((a, folder_a): (&Model, &Path), (b, folder_b): (&Model, &Path)) -> Re
     }
 }
 
-/// The second model by the names of the first.
+/// Returns the second model with the input and output names of the first.
 fn renamed(a: &Model, b: &Model) -> Result<Model, String> {
     let mut renamed = b.clone();
     let (from, to) = (&b.graphs[b.main], &a.graphs[a.main]);
@@ -65,7 +64,7 @@ fn evaluated(a: &Model, b: &Model) -> Result<Seen, String> {
     match numbers::compare(a, b, &claim) {
         Outcome::Equal => Ok(seen(true, None)),
         Outcome::Differs(what) => {
-            // The inputs follow, which may be long.
+            // Drop the inputs at the end, which may be long.
             let what = what.split(", on ").next().unwrap_or_default().to_owned();
             Ok(seen(false, Some(what)))
         }

@@ -1,14 +1,14 @@
-//! What a person reads of two models.
+//! The text output.
 
 use super::Verdict;
 use crate::cli::fix::verify::Seen;
 use crate::diff::{Computes, Departure, Row, Told, Weight};
 use crate::graph::syntax::suggest::counted;
 
-/// The most rows of a kind.
+/// The maximum number of rows of each kind.
 const ROWS: usize = 16;
 
-/// What is said of `result`: the verdict, where the models begin to differ, and a table.
+/// Renders the verdict, the first differences, and a table.
 pub fn text(result: &Verdict) -> String {
     let mut text = headline(result);
     let comparison = result.comparison;
@@ -131,7 +131,7 @@ fn rest(count: usize) -> String {
     if rest == 0 { String::new() } else { format!("  … and {rest} more\n") }
 }
 
-/// Rows whose columns stand below one another.
+/// Aligns the columns of rows.
 fn rows<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
     let shown = |text: &Option<String>| text.as_deref().map_or_else(|| "-".to_owned(), shortened);
     let cells: Vec<[String; 3]> = rows.map(|row| [row.what.clone(), shown(&row.a), shown(&row.b)]).collect();
@@ -141,7 +141,7 @@ fn rows<'r>(rows: impl Iterator<Item = &'r Row>) -> String {
     cells.iter().map(line).collect()
 }
 
-/// The first line of a text, as far as a table has room.
+/// Returns the first line of a text, cut to the width of a table column.
 fn shortened(text: &str) -> String {
     const ROOM: usize = 32;
     let line = text.lines().next().unwrap_or("");

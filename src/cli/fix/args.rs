@@ -16,139 +16,140 @@ use crate::fix::precision::Precision;
 use crate::graph::ElemType;
 use crate::write::external::DEFAULT_THRESHOLD;
 
-/// Mends a model, simplifies it, and converts it to another opset; makes one of a program of `torch.export`.
+/// Repairs and optimizes ONNX models, converts them to another opset, and converts PyTorch programs to ONNX.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite", "report"]))]
 pub struct Args {
-    /// The model, or what `torch.export.save` wrote; `-` is standard input. Several are done one beside the other
+    /// Models, or archives of `torch.export.save`; `-` is standard input. Several are processed in parallel
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
-    /// The tensors of a graph of TorchScript that is given as text: a state dict (`.pt`), a TorchScript archive,
-    /// `.safetensors` or `.npz`
+    /// Weights of a TorchScript graph in text form: a state dict (`.pt`), a TorchScript archive, `.safetensors`
+    /// or `.npz`
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
 
-    /// Where to write the result; `-` is standard output
+    /// Write the result to this file; `-` is standard output
     #[arg(short, long, value_name = "OUTPUT", conflicts_with_all = ["in_place", "check"], help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// The folder where to write each result, under the name of its input
+    /// Write each result to this folder, under the name of its input
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "in_place", "check"], help_heading = "Output")]
     pub output_dir: Option<PathBuf>,
 
-    /// Replace the input
+    /// Replace the input file by the result
     #[arg(long, conflicts_with = "check", help_heading = "Output")]
     pub in_place: bool,
 
-    /// Show what changes, as a unified diff of ONNX text
+    /// Print the changes as a unified diff of ONNX text
     #[arg(long, help_heading = "Output")]
     pub diff: bool,
 
-    /// Write nothing; exit with 1 if something would change
+    /// Write nothing; exit with status 1 if the result would differ
     #[arg(long, help_heading = "Output")]
     pub check: bool,
 
-    /// Say why what takes the place of a value gives the same, rule by rule; may be given more than once
+    /// Explain, rule by rule, why the replacement of this value is equal to it; may be repeated
     #[arg(long, value_name = "VALUE", help_heading = "Output")]
     pub explain_rewrite: Vec<String>,
 
-    /// Write what was done, rule by rule, as JSON; `-` is standard output
+    /// Write a JSON report of all changes to this file; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub report: Option<PathBuf>,
 
-    /// Say what is wrong alone, not what was changed
+    /// Print errors and warnings only, not the list of changes
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Run input and result in ONNX Runtime, and write nothing if they differ
+    /// Run the input and the result in ONNX Runtime; write nothing if they differ
     #[arg(long, help_heading = "Output")]
     pub verify: bool,
 
-    /// Write large tensors to a file beside the model; over 2 GB this happens by itself
+    /// Write large tensors to a file beside the model; the default for models over 2 GB
     #[arg(long, help_heading = "Output")]
     pub save_as_external_data: bool,
 
-    /// The least size in bytes of a tensor that goes to that file
+    /// Smallest tensor to write to that file, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_THRESHOLD, help_heading = "Output")]
     pub size_threshold: usize,
 
-    /// Convert to this opset, up or down
+    /// Convert to this opset, newer or older
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Changes")]
     pub opset: Option<i64>,
 
-    /// Write what these runtimes and devices take, of a version or the newest: `ort=1.17`; their opset is taken, too
+    /// Convert to operators that these runtimes or devices support: `ort=1.17`; without a version, the newest. Implies their
+    /// opset
     #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',', help_heading = "Changes")]
     pub target: Vec<String>,
 
-    /// A folder of further targets; may be given more than once
+    /// Load further targets from this folder; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "Changes")]
     pub targets: Vec<PathBuf>,
 
-    /// Compute in a type of 16 bits what is computed in float32, where the type holds it
+    /// Convert float32 computations to this 16-bit type where their values are in its range
     #[arg(long, value_name = "TYPE", value_enum, help_heading = "Changes")]
     pub to: Option<To>,
 
-    /// With --to: leave the inputs and outputs of the model float32
+    /// With --to: keep the inputs and outputs of the model in float32
     #[arg(long, requires = "to", help_heading = "Changes")]
     pub keep_io: bool,
 
-    /// With --to: inputs as `numpy.savez` writes them, by name, for a run each; values that get too large on them stay
-    /// float32, others may be narrow that would stay without; may be given more than once
+    /// With --to: measure value ranges on these inputs (`numpy.savez`, arrays by input name); values out of range
+    /// stay in float32; may be repeated
     #[arg(long, value_name = "NPZ", requires = "to", help_heading = "Changes")]
     pub calibrate: Vec<PathBuf>,
 
-    /// The IR version to write [default: that of the opset, where it changes]
+    /// IR version to write [default: that of the new opset if the opset changes]
     #[arg(long, value_name = "N", help_heading = "Changes")]
     pub ir_version: Option<i64>,
 
-    /// Fixes to apply, instead of all: codes, their prefixes, names, `ALL`, or `none`
+    /// Apply only these fixes: codes, prefixes, names, `ALL`, or `none`
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
     pub select: Option<Vec<String>>,
 
-    /// Fixes to leave out, and rules that a conversion may not use
+    /// Do not apply these fixes, and do not use these rules in conversions
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Changes")]
     pub ignore: Vec<String>,
 
-    /// A folder of further rules; may be given more than once
+    /// Load further rules from this folder; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "Changes")]
     pub rules: Vec<PathBuf>,
 
-    /// Also apply fixes that may change values or shapes
+    /// Apply fixes that may change values or shapes, too
     #[arg(long, help_heading = "Changes")]
     pub unsafe_fixes: bool,
 
-    /// Change only what legality and the selected fixes need
+    /// Do not optimize: change only what the conversion and the selected fixes require
     #[arg(long, help_heading = "Changes")]
     pub no_optimize: bool,
 
-    /// What the result is to be small in; the file never grows for time
+    /// Objective to minimize; latency never makes the file larger
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, help_heading = "Changes")]
     pub optimize_for: OptimizeFor,
 
-    /// What a free dimension is taken to be where time is counted: `batch=8`; may be given more than once
+    /// Assume this size of a symbolic dimension in the cost model: `batch=8`; may be repeated
     #[arg(long, value_name = "NAME=SIZE", value_delimiter = ',', value_parser = guess, help_heading = "Changes")]
     pub guess: Vec<(Arc<str>, i64)>,
 
-    /// The most bytes that a constant made by folding may take; what may be computed for it grows with it
+    /// Largest constant that folding may create, in bytes; the work allowed for folding scales with it
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
 
-    /// Write every inferred type and shape; `--optimize-for latency` does where the file stays no larger than it came
+    /// Write every inferred type and shape; `--optimize-for latency` does so if the file does not grow
     #[arg(long, help_heading = "Changes")]
     pub infer_shapes: bool,
 
-    /// The configuration, instead of the nearest one above the model: its `select`, `extend-select`, `ignore` and
-    /// `rules` hold here too
+    /// Use this configuration file instead of the nearest one above the model; `select`, `extend-select`, `ignore` and
+    /// `rules` apply to onnx-fix, too
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
 
-    /// Read no configuration
+    /// Ignore all configuration files
     #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
     pub isolated: bool,
 
-    /// Models to work on at a time [default: one for each core]
+    /// Number of models to process in parallel [default: number of cores]
     #[arg(long, value_name = "N", help_heading = "Configuration")]
     pub jobs: Option<usize>,
 
@@ -156,12 +157,12 @@ pub struct Args {
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', value_parser = free_dim, help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
 
-    /// Pin the shape of an input: `images=1,3,224,224`; may be given more than once
+    /// Set a static shape for an input: `images=1,3,224,224`; may be repeated
     #[arg(long, value_name = "IN=DIMS", value_parser = fixed_shape, help_heading = "Changes")]
     pub fix_shape: Vec<FixedShape>,
 }
 
-/// A type to compute in.
+/// Target of `--to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum To {
     /// Ten bits of mantissa, up to 65504
@@ -179,15 +180,15 @@ impl From<To> for ElemType {
     }
 }
 
-/// What a model is to be small in.
+/// Objective of `--optimize-for`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OptimizeFor {
-    /// Nodes, and of as many those that do less
+    /// Number of nodes, then estimated work
     #[default]
     Nodes,
-    /// Bytes of the file
+    /// Size of the file in bytes
     Size,
-    /// Time of a run
+    /// Estimated run time
     Latency,
 }
 
@@ -202,11 +203,11 @@ impl From<OptimizeFor> for Objective {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 done; 1 something cannot be done, or with --check would change; 2 the run itself failed.
-Nothing is written unless -o, --output-dir, --in-place or --report says where.";
+Exit status: 0 success; 1 a model cannot be fixed or converted, or would change with --check; 2 the run failed.
+Nothing is written without -o, --output-dir, --in-place or --report.";
 
 impl Args {
-    /// What to do to the model.
+    /// Options of the library for these arguments.
     pub fn options(&self, config: &Config, catalogue: &Catalogue) -> Result<Options, Failure> {
         Ok(Options {
             opset: self.opset,
@@ -258,7 +259,7 @@ impl Args {
 fn free_dim(text: &str) -> Result<FreeDim, String> {
     let parts = text.rsplit_once('=').and_then(|(place, name)| Some((place.rsplit_once(':')?, name)));
     let ((input, axis), name) = parts.ok_or("write INPUT:AXIS=NAME, as in images:0=batch")?;
-    let axis = axis.parse().map_err(|_| format!("the axis `{axis}` is no number"))?;
+    let axis = axis.parse().map_err(|_| format!("axis `{axis}` is not a number"))?;
     if name.is_empty() {
         return Err("the dimension needs a name, as in images:0=batch".to_owned());
     }
@@ -269,7 +270,7 @@ fn guess(text: &str) -> Result<(Arc<str>, i64), String> {
     let (name, size) = text.rsplit_once('=').ok_or("write NAME=SIZE, as in batch=8")?;
     match size.parse::<i64>() {
         Ok(size) if size >= 0 && !name.is_empty() => Ok((Arc::from(name), size)),
-        _ => Err(format!("`{text}` says no size; write NAME=SIZE, as in batch=8")),
+        _ => Err(format!("`{text}` has no size; write NAME=SIZE, as in batch=8")),
     }
 }
 
@@ -277,7 +278,7 @@ fn fixed_shape(text: &str) -> Result<FixedShape, String> {
     let (input, dims) = text.rsplit_once('=').ok_or("write INPUT=DIMS, as in images=1,3,224,224")?;
     let dim = |dim: &str| match dim.trim().parse::<i64>() {
         Ok(size) if size >= 0 => Ok(size),
-        _ => Err(format!("`{dim}` is no size")),
+        _ => Err(format!("`{dim}` is not a size")),
     };
     // A scalar has no dims: `scale=`.
     let dims = dims.split(',').filter(|dim| !dim.is_empty()).map(dim).collect::<Result<_, _>>()?;

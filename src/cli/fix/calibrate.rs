@@ -1,4 +1,4 @@
-//! `--calibrate`: how large values get on data from files, in ONNX Runtime where it is found, else in the evaluator.
+//! `--calibrate`: measures value ranges on data from files, in ONNX Runtime if it is found, else in our evaluator.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::trial::run::{Failure as Unfit, run};
 /// The inputs of one run, by name.
 type Inputs = FxHashMap<Arc<str>, Array>;
 
-/// Measures models on the inputs in some files, each for a run; `None` where there are no files.
+/// Returns a measurement with one run for each file; `None` without files.
 ///
 /// # Errors
 /// A file cannot be read.
@@ -36,7 +36,7 @@ fn inputs(path: &Path) -> Result<Inputs, Failure> {
     tensors.into_iter().map(array).collect()
 }
 
-/// The greatest magnitude of each output and input over all runs.
+/// Returns the largest magnitude of each input and output over all runs.
 fn greatest(model: &Model, sets: &[Inputs]) -> Result<FxHashMap<Arc<str>, f64>, String> {
     let mut found: FxHashMap<Arc<str>, f64> = FxHashMap::default();
     let main = &model.graphs[model.main];

@@ -1,4 +1,4 @@
-//! `--explain-rewrite`: why what stands in the place of a value gives the same, rule by rule.
+//! `--explain-rewrite`: explains, rule by rule, why the replacement of a value is equal to it.
 
 use crate::cli::Failure;
 use crate::edit::Safety;
@@ -7,10 +7,10 @@ use crate::fix::report::{Entry, Proof};
 use crate::graph::Model;
 use crate::graph::syntax::suggest::with_suggestion;
 
-/// What became of each of `values`, of the model as it was given.
+/// Explains the replacement of each of `values`, named as in the input model.
 ///
 /// # Errors
-/// The model has no such value.
+/// The model has no value of this name.
 pub fn explained(before: &Model, outcome: &Outcome, values: &[String]) -> Result<String, Failure> {
     let mut text = String::new();
     for value in values {

@@ -29,7 +29,7 @@ use crate::read::file;
 use crate::read::sniff::{Kind, sniff};
 use crate::rules::registry::RuleSet;
 
-/// Does what the arguments say, to one model or to each of several.
+/// Runs `onnx-fix` with these arguments on each input.
 pub fn run(args: &Args) -> Result<Status, Failure> {
     let tasks = tasks(args)?;
     let done: Vec<Done> = match tasks.as_slice() {
@@ -56,11 +56,10 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     Ok(worst)
 }
 
-/// Does what the arguments say to one model, and gives what would be printed. `content` is what stands in for standard
-/// input.
+/// Runs `onnx-fix` on one model and returns the output instead of printing it. `content` replaces standard input.
 ///
 /// # Errors
-/// What is wrong with the arguments.
+/// Invalid arguments.
 pub fn done(args: &Args, content: Option<Bytes>) -> Result<Done, Failure> {
     match tasks(args)?.as_slice() {
         [single] => Ok(single.done(args, content)),
@@ -68,36 +67,36 @@ pub fn done(args: &Args, content: Option<Bytes>) -> Result<Done, Failure> {
     }
 }
 
-/// What is to be done to one model.
+/// The work on one input.
 struct Task<'a> {
     input: &'a Path,
-    /// Where the result goes; nowhere, if it is only shown.
+    /// The output file; `None` if the result is not saved.
     target: Option<PathBuf>,
     settings: Arc<Settings>,
 }
 
-/// What holds for the models of a folder.
+/// The settings that inputs of one folder share.
 struct Settings {
     catalogue: Catalogue,
     options: Options,
 }
 
-/// What came of a model.
+/// The outcome for one input.
 pub struct Done {
-    /// For standard output: what changes.
+    /// Text for standard output: diffs and explanations.
     printed: String,
-    /// For standard output: the result.
+    /// The encoded result for standard output.
     pub output: Vec<Bytes>,
-    /// For standard error.
+    /// Text for standard error.
     said: String,
-    /// The findings that are in `said`.
+    /// The findings rendered in `said`.
     pub findings: Vec<Finding>,
     pub report: Option<Report>,
     pub ended: Result<Status, Failure>,
 }
 
 impl Done {
-    /// Says findings, as standard error shows them.
+    /// Renders findings for standard error.
     fn say(&mut self, name: &str, findings: &[Finding]) {
         let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
         let named: Vec<Finding> = findings.iter().map(named).collect();
@@ -106,7 +105,7 @@ impl Done {
     }
 }
 
-/// One task for each input, none of which may be in the way of another.
+/// Creates a task for each input; rejects inputs whose outputs would collide.
 fn tasks(args: &Args) -> Result<Vec<Task<'_>>, Failure> {
     let is_stdin = |input: &PathBuf| input == Path::new("-");
     if args.in_place && args.inputs.iter().any(is_stdin) {
@@ -200,7 +199,7 @@ impl Task<'_> {
                 "--in-place: a model cannot take the place of a program; write to a file with -o",
             ));
         }
-        // New weights go where the old ones are.
+        // New weights are stored like the old ones: in external data.
         let is_external = options.precision.is_some() && source.bring_data();
         let before = args.diff.then(|| outline::outline(&source.model));
         let outcome = crash::guard(|| fix(source.model.clone(), options, catalogue.rules()));
@@ -227,7 +226,7 @@ impl Task<'_> {
         ended
     }
 
-    /// What is done once the model is as it is to be.
+    /// Verifies, saves and reports the result.
     fn finish(
         &self,
         args: &Args,
@@ -267,13 +266,13 @@ impl Task<'_> {
     }
 }
 
-/// The folder of the model: the current one for standard input.
+/// Returns the folder of the model; the current folder for standard input.
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The model at `path`, or on standard input, and whether it was made of a program of PyTorch: its file is no model
-/// then. What is wrong with it is said on standard error; where it cannot be worked with, that is the status to end with.
+/// Reads the model at `path` or from standard input. The second result is true if it was converted from a PyTorch
+/// program. Prints faults to standard error; returns the exit status as the error if the input is unusable.
 fn read(
     path: &Path,
     content: Option<Bytes>,

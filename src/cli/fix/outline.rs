@@ -1,13 +1,13 @@
-//! A model with one thing a line, in the style of ONNX text: what `--diff` compares.
+//! A model as lines in the style of ONNX text, which `--diff` compares.
 //!
-//! Constants are shortened as in findings, so that the diff of a model with large weights stays small.
+//! Constants are abbreviated as in findings, so that diffs of models with large weights stay short.
 
 use crate::graph::syntax::{declaration, line, tensor_declaration};
 use crate::graph::{GraphId, Initial, Model, Port, ValueId};
 
 const INDENT: usize = 2;
 
-/// The lines of a model.
+/// Returns the lines of a model.
 pub fn outline(model: &Model) -> String {
     let mut outline = Outline { model, text: String::new(), depth: 0 };
     outline.header();
@@ -28,7 +28,7 @@ struct Outline<'a> {
 impl Outline<'_> {
     fn line(&mut self, text: &str) {
         self.text.push_str(&" ".repeat(self.depth * INDENT));
-        // A name may hold a line break.
+        // A name may contain a line break.
         self.text.push_str(&text.replace('\n', "\\n"));
         self.text.push('\n');
     }

@@ -1,4 +1,4 @@
-//! What PyTorch recorded, as a model.
+//! Converts PyTorch programs to models: `torch.export` archives and TorchScript text.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::read::{file, state, torchscript};
 use crate::rules::registry::RuleSet;
 use crate::torch::Origin;
 
-/// What keeps a program from being a model, with the status to end with.
+/// The reasons for which a program cannot be converted, with the exit status.
 type Refused = (Vec<Finding>, Status);
 
-/// The model that a program of PyTorch makes.
+/// Converts a PyTorch program to a model.
 pub fn imported(
     name: &str,
     kind: Kind,
@@ -47,7 +47,7 @@ pub fn imported(
     })
 }
 
-/// What `torch.export.save` wrote.
+/// Reads an archive of `torch.export.save`.
 fn exported(bytes: &Bytes) -> Result<(Exported, Vec<Finding>), Refused> {
     let (program, findings) = pt2::exported(bytes, Copies::Made);
     let is_usable = findings.iter().all(|finding| finding.level < Level::Error);
@@ -57,7 +57,7 @@ fn exported(bytes: &Bytes) -> Result<(Exported, Vec<Finding>), Refused> {
     }
 }
 
-/// A graph of TorchScript as text, with its weights in a file of their own.
+/// Reads a TorchScript graph in text form, with its weights from a separate file.
 fn traced(
     text: &Bytes,
     weights: Option<&Path>,

@@ -1,4 +1,4 @@
-//! What `onnx-fix` says of what it did.
+//! The summary of changes that `onnx-fix` prints.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::fix::{Outcome, Report};
 use crate::graph::syntax::suggest::counted;
 use crate::graph::{Model, scopes};
 
-/// What was done, for standard error: a line, one for each kind of change, one for each unsafe change and
+/// Renders the summary for standard error: a headline, then a line for each kind of change, each unsafe change and
 /// each note.
 pub fn told(name: &str, before: &Model, outcome: &Outcome) -> String {
     let report = &outcome.report;
@@ -38,7 +38,7 @@ pub fn told(name: &str, before: &Model, outcome: &Outcome) -> String {
     text
 }
 
-/// `opset 18 → 13, 83 changes by 17 rules, 339 → 221 nodes`, as far as it holds.
+/// Returns the headline, such as `opset 18 → 13, 83 changes by 17 rules, 339 → 221 nodes`, without unchanged parts.
 fn headline(report: &Report) -> String {
     let mut parts = Vec::new();
     if report.opset.from != report.opset.to {
@@ -56,7 +56,7 @@ fn headline(report: &Report) -> String {
     if parts.is_empty() { "its declared types and shapes changed".to_owned() } else { parts.join(", ") }
 }
 
-/// What stays float32, by the reason: the most frequent first.
+/// Returns the counts of values that stay float32, by reason, the most frequent first.
 fn kept(report: &Report) -> String {
     let mut reasons: IndexMap<&str, IndexMap<&str, usize>> = IndexMap::new();
     for node in &report.kept {
@@ -75,13 +75,13 @@ fn kept(report: &Report) -> String {
     reasons.into_iter().map(line).collect()
 }
 
-/// The most kinds of changes that are listed.
+/// The maximum number of kinds of changes to list.
 const KINDS: usize = 16;
 
-/// The most operators that are counted.
+/// The maximum number of operators to list.
 const COUNTED: usize = 8;
 
-/// Which operators there are fewer and more of; empty where there are as many of each.
+/// Returns the operators whose counts changed; empty if none did.
 fn operators(before: &Model, after: &Model) -> String {
     let mut changes: BTreeMap<String, i64> = BTreeMap::new();
     for (model, sign) in [(before, -1), (after, 1)] {
@@ -101,7 +101,7 @@ fn operators(before: &Model, after: &Model) -> String {
     line("fewer", -1) + &line("more", 1)
 }
 
-/// How often each was done of what is safe, the most frequent first.
+/// Returns the counts of safe changes by kind, the most frequent first.
 fn kinds(changes: &[Entry]) -> Vec<(&str, usize)> {
     let mut kinds: IndexMap<&str, usize> = IndexMap::new();
     for change in changes.iter().filter(|change| change.safety != Safety::Unsafe) {

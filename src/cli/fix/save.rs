@@ -1,4 +1,4 @@
-//! Writes the result: to a file, or to memory.
+//! Writes the result to a file or to memory.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::cli::Failure;
 use crate::files::{Form, ModelFile, SaveError, Saving};
 use crate::fix::Outcome;
 
-/// What became of `source`, in its form, in pieces to be written one after the other.
+/// Encodes the result in the format of `source`, as consecutive chunks.
 pub fn encoded(source: &ModelFile, outcome: &Outcome, saving: &Saving) -> Result<Vec<Bytes>, Failure> {
     if is_as_is(source, outcome, saving, source.form) {
         return Ok(vec![source.bytes.clone()]);
@@ -20,12 +20,12 @@ pub fn encoded(source: &ModelFile, outcome: &Outcome, saving: &Saving) -> Result
     pieces.ok_or_else(|| Failure::new("external data need a file to stand beside; name one with -o"))
 }
 
-/// Whether the file is written to the byte, with whatever this version does not know of.
+/// Returns true if the input bytes are copied, with fields unknown to this version.
 fn is_as_is(source: &ModelFile, outcome: &Outcome, saving: &Saving, form: Form) -> bool {
     !outcome.changed && !saving.external && form == source.form
 }
 
-/// Writes what became of `source` to `target`. Nothing is replaced before everything is written.
+/// Writes the result to `target`. No file is replaced before everything is written.
 pub fn save(source: &ModelFile, outcome: &Outcome, saving: &Saving, target: &Path) -> Result<(), Failure> {
     let saved = match is_as_is(source, outcome, saving, saving.form_at(target)) {
         true => saving.save_as_is(&source.bytes, &outcome.model, target),

@@ -11,10 +11,10 @@ use crate::cli::paths;
 use crate::diag::Level;
 use crate::diag::render::Format;
 
-/// Finds what went wrong when a model was exported to ONNX.
+/// Finds faults in ONNX models and in the PyTorch programs behind them.
 ///
-/// Reads models (.onnx, .onnxtxt, .textproto, .json) and what led to them: torch.export archives (.pt2),
-/// TorchScript graphs (.torchir.txt), what the export printed (.log), and the Python source (.py).
+/// Reads models (.onnx, .onnxtxt, .textproto, .json), torch.export archives (.pt2), TorchScript graphs
+/// (.torchir.txt), export logs (.log) and Python sources (.py).
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-lint", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 #[command(disable_help_subcommand = true)]
@@ -22,31 +22,31 @@ pub struct Args {
     #[command(subcommand)]
     pub command: Option<Command>,
 
-    /// Files, or folders to search; `-` is standard input
+    /// Files, and folders to search; `-` is standard input
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
 
-    /// Rules to apply, instead of all: codes, their prefixes (`EXP`), names (`baked-shape`), or `ALL`
+    /// Apply only these rules: codes (`EXP001`), prefixes (`EXP`), names (`baked-shape`), or `ALL`
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
     pub select: Option<Vec<String>>,
 
-    /// Rules to leave out
+    /// Do not apply these rules
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
     pub ignore: Vec<String>,
 
-    /// Rules to apply beside those selected
+    /// Apply these rules in addition to the selected ones
     #[arg(long, value_name = "RULE", value_delimiter = ',', help_heading = "Rules")]
     pub extend_select: Vec<String>,
 
-    /// The least that is shown: hint, info, warning or error [default: info, or hint where rules are selected]
+    /// Lowest severity to show: hint, info, warning or error [default: info; hint if --select is given]
     #[arg(long, value_name = "LEVEL", hide_possible_values = true, value_parser = levels(), help_heading = "Rules")]
     pub severity: Option<Level>,
 
-    /// A folder of further rules; may be given more than once
+    /// Load further rules from this folder; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "Rules")]
     pub rules: Vec<PathBuf>,
 
-    /// Test the examples of the rules in a folder, or of those that `--select` names; may be given more than once
+    /// Test the examples of the rules in this folder, or of those that `--select` names; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "Rules")]
     pub test_rules: Vec<PathBuf>,
 
@@ -58,43 +58,43 @@ pub struct Args {
     #[arg(long, value_name = "RULE", help_heading = "Rules")]
     pub explain: Option<String>,
 
-    /// Say where the match of a rule fails at a node of the one model that is named
+    /// Explain why a rule does not match at a node; takes one model
     #[arg(long, num_args = 2, value_names = ["RULE", "NODE"], help_heading = "Rules")]
     pub why_not: Option<Vec<String>>,
 
-    /// Lint as if bound for this opset
+    /// Report what cannot be converted to this opset
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Evidence")]
     pub opset: Option<i64>,
 
-    /// Lint as if bound for these runtimes and devices, of a version or the newest: `ort=1.17`
+    /// Report what these runtimes or devices do not support: `ort=1.17`; without a version, the newest
     #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',', help_heading = "Targets")]
     pub target: Vec<String>,
 
-    /// A folder of further targets; may be given more than once
+    /// Load further targets from this folder; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "Targets")]
     pub targets: Vec<PathBuf>,
 
-    /// List all targets, with their versions and what is known of them
+    /// List all targets, with their versions and the sources of their data
     #[arg(long, help_heading = "Targets")]
     pub list_targets: bool,
 
-    /// A folder below which the Python behind the graph stands now; may be given more than once
+    /// Search this folder for the Python sources of the model; may be repeated
     #[arg(long, value_name = "DIR", help_heading = "Evidence")]
     pub source_root: Vec<PathBuf>,
 
-    /// Where a folder that the export recorded is now; may be given more than once
+    /// Replace the prefix FROM of recorded source paths by TO; may be repeated
     #[arg(long, value_name = "FROM=TO", value_parser = path_map, help_heading = "Evidence")]
     pub path_map: Vec<(String, String)>,
 
-    /// What the export printed: matched to the nodes of the model
+    /// Match the messages of this export log to the nodes of the model
     #[arg(long, value_name = "FILE", help_heading = "Evidence")]
     pub export_log: Option<PathBuf>,
 
-    /// The name to give to standard input
+    /// File name to report for standard input
     #[arg(long, value_name = "NAME", help_heading = "Evidence")]
     pub stdin_filename: Option<String>,
 
-    /// How findings are written
+    /// Output format
     #[arg(
         long,
         value_name = "FORMAT",
@@ -109,7 +109,7 @@ pub struct Args {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output_file: Option<PathBuf>,
 
-    /// When to use colours: auto, always or never
+    /// When to use color: auto, always or never
     #[arg(
         long,
         value_enum,
@@ -121,66 +121,66 @@ pub struct Args {
     )]
     pub color: Colour,
 
-    /// Show findings alone, without the line that counts them
+    /// Print findings only, without the summary line
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 
-    /// Count the findings of each rule instead of showing them
+    /// Print the number of findings of each rule instead of the findings
     #[arg(long, help_heading = "Output")]
     pub statistics: bool,
 
-    /// Exit with 0 whatever was found
+    /// Exit with status 0 even if there are findings
     #[arg(long, help_heading = "Output")]
     pub exit_zero: bool,
 
-    /// Exit with 0 if there are no errors, and no more warnings than this
+    /// Exit with status 0 if there are no errors and at most N warnings
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub max_warnings: Option<usize>,
 
-    /// Leave out the findings that this file lists
+    /// Ignore the findings listed in this file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub baseline: Option<PathBuf>,
 
-    /// Write what was found to the baseline
+    /// Write all findings to the baseline file
     #[arg(long, help_heading = "Output")]
     pub write_baseline: bool,
 
-    /// The configuration, instead of the nearest one above each file
+    /// Use this configuration file instead of the nearest one above each file
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
 
-    /// Leave out what the configuration excludes even where it is named
+    /// Apply the configured exclusions to files named on the command line, too
     #[arg(long, help_heading = "Configuration")]
     pub force_exclude: bool,
 
-    /// Read no configuration
+    /// Ignore all configuration files
     #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
     pub isolated: bool,
 
-    /// Files to lint at a time [default: one for each core]
+    /// Number of files to lint in parallel [default: number of cores]
     #[arg(long, value_name = "N", help_heading = "Configuration", action = ArgAction::Set)]
     pub jobs: Option<usize>,
 }
 
-/// What else there is to do.
+/// Subcommands.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Command {
-    /// Serve an editor: the language server protocol over standard input and output
+    /// Run the language server on standard input and output
     Server,
-    /// Write the documentation as pages of HTML
+    /// Write the documentation as HTML pages
     Site {
-        /// The folder to write them into
+        /// Output folder
         #[arg(value_name = "DIR")]
         folder: PathBuf,
 
-        /// A folder of further rules, which get pages, too; may be given more than once
+        /// Load further rules from this folder and document them, too; may be repeated
         #[arg(long, value_name = "DIR")]
         rules: Vec<PathBuf>,
     },
 }
 
 impl Args {
-    /// Whether the whole project is linted: what `config` governs, or the repository.
+    /// Whether the run covers the whole project: the folder of `config`, or the Git repository.
     pub fn is_whole(&self, config: &Config) -> bool {
         let here = Path::new(".");
         let root = match config.folder == Path::new("") {
@@ -192,7 +192,7 @@ impl Args {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: 0 nothing found at level warning or above; 1 something found; 2 the run itself failed.
+Exit status: 0 no finding at level warning or above; 1 findings; 2 the run failed.
 Configuration: onnx-lint.toml, .onnx-lint.toml, or [tool.onnx-lint] in pyproject.toml.";
 
 fn formats() -> impl TypedValueParser<Value = Format> {

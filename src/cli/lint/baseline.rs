@@ -1,4 +1,4 @@
-//! Findings that are known, and do not fail the run.
+//! The baseline: known findings, which do not fail the run.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::cli::Failure;
 use crate::diag::Finding;
 use crate::source::without_comment;
 
-/// The form of the file; another one is refused.
+/// The version of the file format; files of other versions are rejected.
 const VERSION: u32 = 2;
 
 /// The content of a baseline file.
@@ -20,21 +20,21 @@ struct Document {
     findings: Vec<Entry>,
 }
 
-/// A finding that is known.
+/// A known finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// As seen from the folder of the baseline, or from the root of the repository.
+    /// The file, relative to the folder of the baseline or the root of the repository.
     file: String,
     code: String,
     fingerprint: String,
-    /// The node, where it is one: names may change from one export to the next.
+    /// The node, if the finding is at one. Its name may change between exports.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     node: String,
-    /// The line of Python, where it was at hand.
+    /// The Python line, if its source was available.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     line: String,
-    /// For people to read.
+    /// The message, for readers only.
     message: String,
 }
 
@@ -51,7 +51,7 @@ impl Entry {
         }
     }
 
-    /// Whether what is known of both may be of one finding: a line of Python that changed is another.
+    /// Returns true if both may describe one finding. A changed Python line is a different finding.
     fn fits(&self, other: &Entry) -> bool {
         self.line.is_empty() || other.line.is_empty() || self.line == other.line
     }
@@ -61,14 +61,14 @@ impl Entry {
     }
 }
 
-/// The fingerprint without the number that tells findings of one place apart.
+/// Returns the fingerprint without the counter that distinguishes findings at one place.
 fn kind(finding: &Finding) -> String {
     let mut first = finding.clone();
     first.identity.twin = 0;
     first.fingerprint()
 }
 
-/// What is known, by fingerprint.
+/// Known findings by fingerprint.
 #[derive(Debug)]
 pub struct Baseline(FxHashMap<String, Vec<Entry>>);
 
@@ -98,8 +98,8 @@ impl Baseline {
         Ok(Baseline(known))
     }
 
-    /// Takes the known findings out. Of several of one fingerprint, those at the same nodes first, so that
-    /// what is new is what remains.
+    /// Removes the known findings. Among several with one fingerprint, those at equal nodes are removed first, so that
+    /// the new ones remain.
     pub fn remove_known(mut self, findings: &mut Vec<Finding>) {
         let entries: Vec<Entry> = findings.iter().map(Entry::of).collect();
         let mut is_known = vec![false; findings.len()];
@@ -117,7 +117,7 @@ impl Baseline {
         findings.retain(|_| !is_known.next().unwrap_or(false));
     }
 
-    /// Writes what was found as the baseline of later runs, sorted, so that it is easily compared.
+    /// Writes the findings as a baseline, sorted so that diffs are small.
     pub fn write(path: &Path, findings: &[Finding]) -> Result<(), Failure> {
         let mut entries: Vec<Entry> = findings.iter().map(Entry::of).collect();
         entries.sort();

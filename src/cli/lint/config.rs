@@ -10,14 +10,14 @@ use serde::Deserialize;
 use crate::cli::Failure;
 use crate::diag::Level;
 
-/// Looked for in this order in every folder, from that of the linted file upwards.
+/// File names in the order in which they are searched in every folder, from that of the linted file upward.
 const FILE_NAMES: [&str; 3] = ["onnx-lint.toml", ".onnx-lint.toml", "pyproject.toml"];
 
-/// A configuration file. What the command line says goes before it.
+/// A configuration file. The command line overrides it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Config {
-    /// The folder of the file: its paths are relative to it.
+    /// The folder of the file, which its paths are relative to.
     #[serde(skip)]
     pub folder: PathBuf,
     pub select: Option<Vec<String>>,
@@ -25,17 +25,17 @@ pub struct Config {
     pub extend_select: Vec<String>,
     #[serde(deserialize_with = "optional_level")]
     pub severity: Option<Level>,
-    /// The level of rules by code, prefix or name; `None` for those that are off.
+    /// Severities by code, prefix or rule name; `None` turns a rule off.
     #[serde(deserialize_with = "levels")]
     pub rule_severity: BTreeMap<String, Option<Level>>,
-    /// What is known and accepted.
+    /// Accepted findings.
     pub suppress: Vec<Suppress>,
-    /// Rules to leave out, by a glob over the path from the folder of the configuration.
+    /// Rules to ignore, by a glob over paths relative to the folder of the configuration.
     pub per_file_ignores: BTreeMap<String, Vec<String>>,
-    /// Globs of what is not searched; a file that is named on the command line is linted all the same.
+    /// Globs of files and folders that a search skips; a file named on the command line is linted anyway.
     pub exclude: Vec<String>,
     pub opset: Option<i64>,
-    /// As after `--target`.
+    /// Targets, written as in `--target`.
     pub target: Vec<String>,
     pub targets: Vec<PathBuf>,
     pub rules: Vec<PathBuf>,
@@ -43,28 +43,28 @@ pub struct Config {
     pub path_map: BTreeMap<String, String>,
     pub max_warnings: Option<usize>,
     pub baseline: Option<PathBuf>,
-    /// Where the pages that `onnx-lint site` wrote can be read.
+    /// The address of the pages that `onnx-lint site` wrote.
     pub docs_url: Option<String>,
 }
 
-/// Findings that are accepted, at some nodes or in some modules of a model.
+/// A suppression of findings at some nodes or in some modules of a model.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Suppress {
     /// Codes, prefixes or names of rules.
     pub rules: Vec<String>,
-    /// A glob over names of nodes.
+    /// A glob over node names.
     pub node: Option<String>,
-    /// A glob over paths of modules, as in `/encoder/**`.
+    /// A glob over module paths, such as `/encoder/**`.
     pub module: Option<String>,
-    /// A glob over files, from the folder of the configuration.
+    /// A glob over files, relative to the folder of the configuration.
     pub file: Option<String>,
-    /// Why; for people.
+    /// The reason, for readers only.
     #[serde(default)]
     pub reason: String,
 }
 
-/// `pyproject.toml`, as far as it concerns us.
+/// The part of `pyproject.toml` that the tools read.
 #[derive(Deserialize)]
 struct PyProject {
     #[serde(default)]
@@ -92,7 +92,7 @@ fn levels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BTreeMap<String, 
 }
 
 impl Config {
-    /// Reads the file at `path`; `None` for a `pyproject.toml` that has no table of ours.
+    /// Reads the file at `path`; returns `None` for a `pyproject.toml` without the table `[tool.onnx-lint]`.
     pub fn read(path: &Path) -> Result<Option<Config>, Failure> {
         let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
         let is_pyproject = path.file_name().is_some_and(|name| name == "pyproject.toml");
@@ -106,27 +106,27 @@ impl Config {
         Ok(config.map(|config| Config { folder, ..config }))
     }
 
-    /// Where a key of this file stands, for messages.
+    /// Returns the location of a key of this file, for messages.
     pub fn origin(&self, key: &str) -> String {
         format!("`{key}` in {}", self.folder.display())
     }
 
-    /// A path of this file, as seen from the current folder.
+    /// Returns a path of this file relative to the current folder.
     pub fn resolve(&self, path: &Path) -> PathBuf {
         self.folder.join(path)
     }
 }
 
-/// Finds the configuration that governs a file, reading each once.
+/// Finds the configuration of a file; reads each configuration once.
 #[derive(Debug, Default)]
 pub struct Configs {
-    /// `--config`; the default one with `--isolated`.
+    /// The configuration of `--config`; the default one with `--isolated`.
     fixed: Option<Arc<Config>>,
     by_folder: Mutex<FxHashMap<PathBuf, Arc<Config>>>,
 }
 
 impl Configs {
-    /// For `--config FILE` and `--isolated`.
+    /// Creates the finder for `--config FILE` and `--isolated`.
     pub fn new(file: Option<&Path>, isolated: bool) -> Result<Self, Failure> {
         let fixed = match file {
             Some(path) => {
@@ -138,7 +138,7 @@ impl Configs {
         Ok(Configs { fixed, by_folder: Mutex::default() })
     }
 
-    /// The configuration nearest above what lies in `folder`; the default one where there is none.
+    /// Returns the nearest configuration in `folder` or above; the default one if there is none.
     pub fn for_folder(&self, folder: &Path) -> Result<Arc<Config>, Failure> {
         if let Some(fixed) = &self.fixed {
             return Ok(fixed.clone());

@@ -1,4 +1,4 @@
-//! The files that paths on the command line stand for.
+//! Finds the files to lint: those named on the command line, and those in folders.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use crate::evidence::Input;
 use crate::read::file;
 use crate::read::sniff::{Kind, sniff};
 
-/// What is searched for in folders; anything may be named.
+/// File name suffixes that a folder search accepts. Files named explicitly may have any.
 const SUFFIXES: [&str; 8] =
     [".onnx", ".onnxtxt", ".textproto", ".json", ".pt2", ".torchir.txt", ".log", ".py"];
 
-/// Folders that hold what others wrote, or what tools left behind.
+/// Folders with third-party or generated files, which a search skips.
 const SKIPPED: [&str; 4] = ["__pycache__", "node_modules", "site-packages", "venv"];
 
-/// What paths on the command line stand for.
+/// The files of a run.
 #[derive(Debug, Default)]
 pub struct Discovered {
-    /// In the order of the paths and, within a folder, of names. Each comes once.
+    /// In the order of the arguments and, within a folder, of names; without repetitions.
     pub inputs: Vec<Input>,
-    /// How many files were named, and left out because the configuration excludes them.
+    /// The number of named files that the configuration excludes.
     pub excluded: usize,
 }
 
-/// The files that `args` name. `content` is what stands in for standard input.
+/// Returns the files that `args` name. `content` replaces standard input.
 pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Result<Discovered, Failure> {
     let mut found = Discovered::default();
     for path in &args.paths {
@@ -52,12 +52,12 @@ pub fn discover(args: &Args, configs: &Configs, content: Option<&Bytes>) -> Resu
     Ok(found)
 }
 
-/// Standard input, where it is looked at twice: once to lint it, once to draw it.
+/// Reads standard input into memory if it is needed twice: to lint it and to draw it.
 fn held(args: &Args) -> Option<Bytes> {
     args.output_format.has_pictures().then(|| file::stream(std::io::stdin().lock()).ok()).flatten()
 }
 
-/// Whether the configuration excludes a file, or a folder that it lies in.
+/// Returns true if the configuration excludes a file or a folder above it.
 fn is_excluded(path: &Path, configs: &Configs) -> Result<bool, Failure> {
     let config = configs.for_folder(Input::new(path, true).folder())?;
     let exclude = Globs::new(&config.folder, config.exclude.iter().map(|glob| (glob.as_str(), ())))?;
@@ -81,13 +81,13 @@ fn search(folder: &Path, configs: &Configs, inputs: &mut Vec<Input>) -> Result<(
     Ok(())
 }
 
-/// What a folder holds cannot be listed.
+/// The failure for a folder that cannot be listed.
 fn unsearchable(folder: &Path, error: &walkdir::Error) -> Failure {
     let why = error.io_error().map_or_else(|| "a link leads back to it".to_owned(), reason);
     Failure::at(error.path().unwrap_or(folder), format!("cannot be searched: {why}"))
 }
 
-/// Files of this ending are often not ours: what lies in a folder is looked into before it is taken.
+/// Returns true if a file with an ambiguous suffix (`.json`, `.log`) has content of another kind.
 fn is_foreign(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let is_doubtful = [".json", ".textproto"].iter().any(|end| name.to_ascii_lowercase().ends_with(end));

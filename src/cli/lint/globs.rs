@@ -1,4 +1,4 @@
-//! Globs of a configuration file, over paths from its folder.
+//! Globs of a configuration file, over paths relative to its folder.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::cli::Failure;
 
-/// Globs, each with what it stands for.
+/// Globs with an associated value each.
 #[derive(Debug)]
 pub struct Globs<T> {
     pub folder: PathBuf,
@@ -14,7 +14,7 @@ pub struct Globs<T> {
 }
 
 impl<T> Globs<T> {
-    /// Globs relative to `folder`. One without a slash matches in every folder below it.
+    /// Compiles globs relative to `folder`. One without a slash matches in every folder below it.
     pub fn new<'a>(folder: &Path, globs: impl Iterator<Item = (&'a str, T)>) -> Result<Self, Failure> {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let compile = |(glob, value): (&str, T)| {
@@ -26,7 +26,7 @@ impl<T> Globs<T> {
         Ok(Globs { folder, globs })
     }
 
-    /// What the globs stand for that match `path`.
+    /// Returns the values of the globs that match `path`.
     pub fn matches(&self, path: &Path) -> impl Iterator<Item = &T> {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let relative = absolute.strip_prefix(&self.folder).unwrap_or(&absolute).to_owned();
@@ -34,7 +34,7 @@ impl<T> Globs<T> {
     }
 }
 
-/// A glob over names that slashes divide, such as those of modules.
+/// Compiles a glob over names separated by slashes, such as module paths.
 pub fn matcher(glob: &str, origin: &str) -> Result<GlobMatcher, Failure> {
     let built = GlobBuilder::new(glob).literal_separator(true).build();
     built.map(|glob| glob.compile_matcher()).map_err(|error| Failure::new(format!("{origin}: {error}")))

@@ -1,4 +1,4 @@
-//! Findings in terms of the repository that is linted: what they are known by, and where their Python stands.
+//! Places findings in the linted repository: file names, fingerprints, and source positions.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use crate::diag::{Finding, Place, SourcePlace};
 use crate::evidence::Input;
 use crate::source::{SourceFiles, without_comment};
 
-/// The folders that paths are seen from.
+/// The folders that paths are relative to.
 #[derive(Clone, Debug)]
 pub struct Home {
-    /// Of the baseline, where there is one: it is read where the repository stands elsewhere.
+    /// The folder of the baseline, which other checkouts read, too.
     baseline: Option<PathBuf>,
-    /// What output names paths from; `None` leaves them as they were named.
+    /// The folder that output paths are relative to; `None` prints paths as they were given.
     shown_from: Option<PathBuf>,
 }
 
 impl Home {
-    /// `baseline`: the file. What services show beside the code is named from the root of the repository,
-    /// what people read from where they stand.
+    /// Formats for code-hosting services name paths from the root of the repository, others from the current folder.
+    /// `baseline` is the baseline file.
     pub fn new(baseline: Option<&Path>, format: Format) -> Self {
         let here = Path::new(".");
         let shown_from = (!format.is_for_people()).then(|| paths::repository(here));
@@ -33,8 +33,8 @@ impl Home {
         }
     }
 
-    /// The path of a file that is the same in every checkout: from the folder of the baseline, else from the
-    /// root of the repository, else from the current folder.
+    /// Returns the path of a file that is equal in every checkout: relative to the folder of the baseline, else to the
+    /// root of the repository, else to the current folder.
     fn key(&self, input: &Input) -> Arc<str> {
         let Some(path) = &input.path else { return input.name.clone() };
         let repository = || paths::repository(input.folder());
@@ -43,7 +43,7 @@ impl Home {
         found.or_else(|| paths::below(path, Path::new("."))).map_or_else(|| input.name.clone(), Arc::from)
     }
 
-    /// How a path is shown.
+    /// Returns the path as output shows it.
     fn shown(&self, path: &Path) -> Option<String> {
         match &self.shown_from {
             Some(folder) => paths::below(path, folder),
@@ -52,13 +52,13 @@ impl Home {
         }
     }
 
-    /// The name of a file in the output.
+    /// Returns the name of a file in the output.
     pub fn name(&self, input: &Input) -> Arc<str> {
         let path = input.path.as_deref().filter(|_| self.shown_from.is_some());
         path.and_then(|path| self.shown(path)).map_or_else(|| input.name.clone(), Arc::from)
     }
 
-    /// Gives the findings of a file, which are all that there are, what they are known by.
+    /// Sets the fingerprints of findings, which must be all findings of the file.
     pub fn identify(&self, input: &Input, findings: &mut [Finding]) {
         let file = self.key(input);
         let mut twins: FxHashMap<String, u32> = FxHashMap::default();
@@ -70,7 +70,7 @@ impl Home {
         }
     }
 
-    /// Names files as they stand here, and gives lines of Python their columns.
+    /// Replaces recorded paths by local ones, and adds columns to Python lines.
     pub fn place(&self, input: &Input, sources: &SourceFiles, finding: &mut Finding) {
         if finding.file == input.name {
             finding.file = self.name(input);
@@ -99,8 +99,8 @@ impl Home {
     }
 }
 
-/// What tells faults of Python from one another: it is what is wrong, whatever was exported from it. What an
-/// exporter recorded of a line is not there in every export.
+/// Returns the Python code at fault, by which fingerprints distinguish findings in a `.py` file. Exporter records of a
+/// line are left out, since not every export has them.
 fn code(finding: &Finding) -> Arc<str> {
     let Place::Source(source) = &finding.place else { return Arc::from("") };
     let file = source.file.rsplit(['/', '\\']).next().unwrap_or("");

@@ -37,7 +37,7 @@ use crate::diag::{Finding, Level, Place, known};
 use crate::evidence::{self, Input, Linted};
 use crate::read::sniff::Kind;
 
-/// Does what the arguments say.
+/// Runs `onnx-lint` with these arguments.
 pub fn run(args: &Args) -> Result<Status, Failure> {
     match &args.command {
         Some(Command::Server) => return server::run(),
@@ -81,11 +81,11 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     report(args, &config, found)
 }
 
-/// What is found with such arguments, but for what a baseline knows, and whether every file could be read. `content`
-/// is what stands in for standard input.
+/// Returns the findings that are not in the baseline, and whether every file was readable. `content` replaces standard
+/// input.
 ///
 /// # Errors
-/// As [`run`].
+/// See [`run`].
 pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, bool), Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
@@ -97,7 +97,7 @@ pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, b
     Ok((found.findings, found.readable))
 }
 
-/// Lints what the arguments name; `None` where the configuration excludes all of it.
+/// Lints the files that the arguments name; returns `None` if the configuration excludes all of them.
 fn find(
     args: &Args,
     configs: &Configs,
@@ -108,7 +108,7 @@ fn find(
     let config = configs.for_folder(".".as_ref())?;
     let Discovered { inputs, excluded } = discover(args, configs, content)?;
     if inputs.is_empty() {
-        // Named by a hook, file by file, and none of our business.
+        // A hook names files one by one; excluded ones are no error.
         return if excluded > 0 { Ok(None) } else { Err(nothing(args)) };
     }
     let log =
@@ -133,27 +133,27 @@ fn find(
     }))
 }
 
-/// The baseline of the command line, else that of the configuration.
+/// Returns the baseline file of the command line, else that of the configuration.
 fn baseline(args: &Args, config: &Config) -> Option<PathBuf> {
     args.baseline.clone().or_else(|| Some(config.resolve(config.baseline.as_ref()?)))
 }
 
-/// Draws what formats show of the findings of each model.
+/// Adds graph pictures to the findings of each model, for formats that show them.
 fn draw(inputs: &[Assigned], folders: &[PathBuf], linted: &mut [Linted]) -> Result<(), Failure> {
     let catalogue = Catalogue::load(folders, Extent::Fixing)?;
     for ((input, _), linted) in inputs.iter().zip(linted) {
-        // Without a picture, a finding says as much.
+        // A finding is complete without its picture.
         let _ = crash::guard(|| pictures::draw(input, catalogue.rules(), &mut linted.findings));
     }
     Ok(())
 }
 
-/// The folders of rules that are brought along.
+/// Returns the folders of `--rules` and of the configuration.
 fn rule_folders(args: &Args, config: &Config) -> Vec<PathBuf> {
     args.rules.iter().cloned().chain(config.rules.iter().map(|folder| config.resolve(folder))).collect()
 }
 
-/// The pages of the rules that found something; for linting, rules are read without them.
+/// Loads the pages of the rules with findings; linting parses rules without them.
 fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failure> {
     let catalogue = Catalogue::load(&rule_folders(args, config), Extent::Pages)?;
     let codes: BTreeSet<&str> = found.findings.iter().map(|finding| &*finding.code).collect();
@@ -166,14 +166,14 @@ fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failu
     Ok(known.map(page).collect())
 }
 
-/// Nothing was checked, which is no success: a path that is mistyped would pass for ever.
+/// The failure of a run without files: otherwise a mistyped path would pass forever.
 fn nothing(args: &Args) -> Failure {
     let paths: Vec<String> = args.paths.iter().map(|path| format!("`{}`", path.display())).collect();
     let what = "no model, .pt2, TorchScript text, log or .py";
     Failure::new(format!("there is nothing to lint in {}: {what}, or all is excluded", paths.join(", ")))
 }
 
-/// Where the command line says that sources are, there must be some.
+/// Checks that the source roots and the export log of the command line exist.
 fn evidence_is_there(args: &Args) -> Result<(), Failure> {
     for root in &args.source_root {
         let mut files = WalkDir::new(root).into_iter().filter_map(Result::ok);
@@ -187,18 +187,18 @@ fn evidence_is_there(args: &Args) -> Result<(), Failure> {
     }
 }
 
-/// What a run found.
+/// The result of a run.
 struct Found {
     files: Vec<Arc<str>>,
     findings: Vec<Finding>,
-    /// Whether every file could be read.
+    /// Whether every file was readable.
     readable: bool,
-    /// Suppressions that are of no use, one sentence each.
+    /// Unused suppressions, one sentence each.
     unused: Vec<String>,
 }
 
-/// Lints all inputs, the last of which is the export's log where there is one: it comes first, so that
-/// what it says can be matched to models, and then holds what was not.
+/// Lints all inputs. If `has_log`, the last input is the export log: it is read first, to match its messages to the
+/// models, and keeps those that match none.
 fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<Vec<Linted>, Failure> {
     let (models, log) = inputs.split_at(inputs.len() - usize::from(has_log));
     let log = log.iter().map(|log| lint(log, &[])).next();
@@ -215,11 +215,11 @@ fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<V
     Ok(linted.into_iter().chain(log).collect())
 }
 
-/// Lints a file. Nothing that is in it makes this panic; should it happen all the same, that is a finding too.
+/// Lints a file. A panic becomes a finding.
 fn lint((input, settings): &Assigned, log: &[Finding]) -> Linted {
     let linted = crash::guard(|| evidence::lint(input, &settings.lint_options(input), log));
     let mut linted = linted.unwrap_or_else(|what| Linted::unreadable(internal_error(input, &what)));
-    // Why a file could not be read is said whatever is selected.
+    // Read errors are reported regardless of the selection.
     linted.findings.retain_mut(|finding| {
         settings.shows(input, finding) || (!linted.readable && finding.level == Level::Error)
     });
@@ -233,7 +233,7 @@ fn internal_error(input: &Input, what: &str) -> Finding {
     Finding { file: input.name.clone(), ..finding }
 }
 
-/// Says what was found, and decides how the run ends.
+/// Prints the findings and decides the exit status.
 fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Failure> {
     let baseline = baseline(args, config);
     if args.write_baseline {
@@ -261,7 +261,7 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
     Ok(status(&found, args.max_warnings.or(config.max_warnings), args.exit_zero))
 }
 
-/// A format that knows nodes and no files takes the findings of one model.
+/// Checks that a format that identifies nodes but no files gets the findings of one model only.
 fn one_model(format: Format, findings: &[Finding]) -> Result<(), Failure> {
     let mut models =
         findings.iter().filter(|finding| finding.place.graph().is_some()).map(|found| &found.file);

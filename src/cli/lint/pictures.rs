@@ -1,4 +1,4 @@
-//! Draws the graph around each finding, and what its fix changes, for formats that show it.
+//! Draws the graph around each finding and the change of its fix, for formats that show pictures.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::read::sniff::sniff;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::Phase;
 
-/// Lines around what a fix changes.
+/// Context lines around a change.
 const AROUND: usize = 2;
 
-/// A change of more lines is not shown.
+/// The longest change that is shown, in lines.
 const LONGEST: usize = 60;
 
-/// Gives the findings of a model their pictures. Other files have none, and neither have findings that are of no node.
+/// Adds pictures to the findings of a model that are at a node.
 pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) {
     if findings.iter().all(|finding| finding.nodes.is_empty()) {
         return;
@@ -48,17 +48,17 @@ pub fn draw(input: &Input, rules: &RuleSet, findings: &mut [Finding]) {
     }
 }
 
-/// What the fixes of a model change, rule by rule.
+/// The changes that the fixes of a model make, by rule.
 struct Changes<'a> {
     model: &'a Model,
     rules: &'a RuleSet,
     before: String,
-    /// The changed places of each rule, by the lines that go.
+    /// The hunks of each rule, by their removed lines.
     by_code: BTreeMap<String, FxHashMap<String, Vec<String>>>,
 }
 
 impl Changes<'_> {
-    /// What becomes of the node of a finding; nothing where no fix touches it, or too much changes at once.
+    /// Returns the hunk that changes the node of a finding; empty if no fix changes it or the hunk is too long.
     fn of(&mut self, finding: &Finding) -> Vec<String> {
         let Some(place) = finding.place.graph().filter(|_| finding.fix.is_some()) else { return Vec::new() };
         if !self.by_code.contains_key(&*finding.code) {
@@ -68,12 +68,12 @@ impl Changes<'_> {
         self.by_code[&*finding.code].get(&*place.text).cloned().unwrap_or_default()
     }
 
-    /// Whether what a rule says is said of something that could be simpler.
+    /// Whether the rule simplifies a graph rather than fixes a fault.
     fn simplifies(&self, code: &str) -> bool {
         self.rules.get(code).is_some_and(|rule| rule.phase == Phase::Simplify)
     }
 
-    /// What does just that.
+    /// Returns the command that applies only this fix.
     fn command(&self, finding: &Finding) -> String {
         let code = &finding.code;
         let is_unsafe = finding.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Unsafe);

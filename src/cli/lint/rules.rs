@@ -9,7 +9,7 @@ use crate::diag::Level;
 use crate::diag::render::Format;
 use crate::graph::syntax::suggest::counted;
 
-/// The rules that are selected: a line for each, or JSON.
+/// Lists the selected rules: a line for each, or JSON.
 pub fn list(catalogue: &Catalogue, settings: &Settings, format: Format) -> String {
     let selected = catalogue.iter().filter(|(code, _)| settings.selects(code));
     let rules = selected.filter_map(|(code, known)| Some((code, known, settings.level(code, known.level)?)));
@@ -45,7 +45,7 @@ fn lines(rules: &[Listed]) -> String {
     rules.iter().map(line).collect()
 }
 
-/// All that is known of the rules of a code or name; of a family (`EXP`), a line for each of its rules.
+/// Returns the pages of the rules with a code or name; for a family (`EXP`), a line for each of its rules.
 pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
     let family = rule.to_ascii_uppercase();
     if catalogue.codes(rule).is_empty() && !family.is_empty() && catalogue.has_prefix(&family) {
@@ -64,7 +64,7 @@ pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
     Ok(pages.join("\n"))
 }
 
-/// The page of a rule, in Markdown.
+/// Returns the page of a rule in Markdown.
 pub fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
     let mut page = catalogue.rules().get(code)?.page();
     if let Some(shown) = in_pytorch(code) {
@@ -80,10 +80,10 @@ pub fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
     Some(page)
 }
 
-/// What rules find in PyTorch, and the same as it is right.
+/// Faulty PyTorch code for each rule, and its correction.
 const PYTORCH: &str = include_str!("../../../docs/pytorch.py");
 
-/// PyTorch before and after, for rules whose cause stands there.
+/// Returns the PyTorch code before and after, for rules whose cause is in PyTorch code.
 fn in_pytorch(code: &str) -> Option<String> {
     let part = |which: &str| {
         let (_, rest) = PYTORCH.split_once(&format!("\n# {code} {which}"))?;

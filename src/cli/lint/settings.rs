@@ -1,4 +1,4 @@
-//! What holds for a file: its configuration and the command line together.
+//! The effective settings of a file: its configuration combined with the command line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 use crate::targets::Profile;
 
-/// What holds for all files of one configuration.
+/// The settings that all files of one configuration share.
 #[derive(Debug)]
 pub struct Settings {
     pub sources: Arc<SourceFiles>,
-    /// `--target`.
+    /// The targets of `--target` or the configuration.
     pub targets: Vec<Arc<Profile>>,
     opset: Option<i64>,
     rules: Arc<RuleSet>,
     selection: Selection,
-    /// The least that is shown.
+    /// The lowest severity to show.
     severity: Level,
-    /// Levels other than the rules' own, by code or prefix; `None` for rules that are off.
+    /// Configured severities by code or prefix; `None` for rules that are off.
     levels: BTreeMap<String, Option<Level>>,
-    /// What the configuration accepts.
+    /// The suppressions of the configuration.
     pub suppress: Vec<Entry>,
-    /// Codes to leave out of files.
+    /// Codes to ignore in some files.
     per_file_ignores: Globs<Selection>,
 }
 
@@ -75,7 +75,7 @@ impl Settings {
         })
     }
 
-    /// How the model in `input` is linted.
+    /// Returns the lint options for the model in `input`.
     pub fn lint_options(&self, input: &Input) -> LintOptions {
         LintOptions {
             selection: self.selection.clone(),
@@ -87,12 +87,12 @@ impl Settings {
         }
     }
 
-    /// Whether a rule is selected.
+    /// Returns true if a rule is selected.
     pub fn selects(&self, code: &str) -> bool {
         self.selection.contains(code)
     }
 
-    /// Whether findings of some of these codes would be shown at all.
+    /// Returns true if findings of some of these codes could be shown.
     pub fn looks_for(&self, codes: &Selection) -> bool {
         let rules = known::ALL.iter().map(|rule| rule.code);
         rules
@@ -100,14 +100,14 @@ impl Settings {
             .any(|code| codes.contains(code) && self.selects(code))
     }
 
-    /// The level that a rule is given, instead of `own`; `None` where it is off. The longest word decides.
+    /// Returns the configured severity of a rule, or `own`; `None` if it is off. The longest matching prefix decides.
     pub fn level(&self, code: &str, own: Level) -> Option<Level> {
         let given = self.levels.iter().filter(|(word, _)| *word == "ALL" || code.starts_with(&**word));
         let length = |word: &str| if word == "ALL" { 0 } else { word.len() };
         given.max_by_key(|(word, _)| length(word)).map_or(Some(own), |(_, level)| *level)
     }
 
-    /// Whether a finding is to be shown, after it was given the level that it is to have.
+    /// Sets the configured severity of a finding; returns true if it is to be shown.
     pub fn shows(&self, input: &Input, finding: &mut Finding) -> bool {
         let Some(level) = self.level(&finding.code, finding.level) else { return false };
         finding.level = level;
@@ -118,7 +118,7 @@ impl Settings {
     }
 }
 
-/// Those of the command line, else those of the configuration.
+/// Returns the targets of the command line, else those of the configuration.
 fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
     let known = targets::load(&targets::folders(&args.targets, config))?;
     match args.target.is_empty() {
@@ -127,8 +127,7 @@ fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
     }
 }
 
-/// Hints say what could be simpler, often many times over: they are shown to those who ask for rules by
-/// name.
+/// Returns the lowest severity to show without `--severity`. Hints are many, so they need a rule selection.
 fn default_severity(args: &Args) -> Level {
     let asked = args.select.is_some() || !args.extend_select.is_empty();
     if asked { Level::Hint } else { Level::Info }
@@ -146,7 +145,7 @@ fn sources(args: &Args, config: &Config) -> SourceFiles {
 /// An input with its settings.
 pub type Assigned = (Input, Arc<Settings>);
 
-/// Every input with its settings; those of one configuration are shared.
+/// Pairs every input with its settings, which inputs of one configuration share.
 pub fn assign(
     inputs: Vec<Input>,
     args: &Args,

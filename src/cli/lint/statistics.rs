@@ -1,4 +1,4 @@
-//! `--statistics`: how many findings each rule has.
+//! `--statistics`: the number of findings of each rule.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ struct Row<'a> {
     fixable: usize,
 }
 
-/// A row for each rule, the most frequent first; a JSON array for the JSON formats.
+/// Returns a row for each rule, the most frequent first; a JSON array for JSON formats.
 pub fn statistics(findings: &[Finding], format: Format) -> String {
     let rows = rows(findings);
     if matches!(format, Format::Json | Format::JsonLines) {

@@ -1,5 +1,4 @@
-//! Findings that someone has looked at and accepts: said on the line of Python, in the configuration, or in the
-//! model itself.
+//! Suppressions: findings that users accept by a comment in Python, in the configuration, or in the model's metadata.
 
 mod comment;
 
@@ -19,10 +18,10 @@ use crate::diag::{Finding, Selection};
 use crate::evidence::{Input, Linted};
 use crate::read::file;
 
-/// What a configuration accepts.
+/// A suppression of a configuration.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// As it is written, to be named where it is of no use.
+    /// Its text, for the report of unused suppressions.
     text: String,
     config: Arc<str>,
     codes: Selection,
@@ -31,7 +30,7 @@ pub struct Entry {
     file: Option<Arc<globs::Globs<()>>>,
 }
 
-/// The suppressions of a configuration.
+/// Reads the suppressions of a configuration.
 pub fn entries(config: &Config, catalogue: &Catalogue) -> Result<Vec<Entry>, Failure> {
     config.suppress.iter().map(|suppress| one(suppress, config, catalogue)).collect()
 }
@@ -64,14 +63,14 @@ impl Entry {
     }
 }
 
-/// Takes out what is accepted, and remembers what that was of use for.
+/// Removes suppressed findings and tracks which suppressions are used.
 pub struct Suppressions<'c> {
     catalogue: &'c Catalogue,
-    /// Lines with comments that suppressed something, by file as it is shown.
+    /// Lines whose comments suppressed a finding, by displayed file name.
     used_lines: FxHashSet<(Arc<str>, u32)>,
-    /// Entries of configurations, by folder and number.
+    /// Configuration entries that suppressed a finding, by folder and index.
     used_entries: FxHashSet<(Arc<str>, usize)>,
-    /// What models accept without need.
+    /// Unused suppressions in models.
     unused: Vec<String>,
 }
 
@@ -85,7 +84,7 @@ impl<'c> Suppressions<'c> {
         }
     }
 
-    /// Takes what is accepted out of the findings of a file.
+    /// Removes the suppressed findings of a file.
     pub fn apply(&mut self, input: &Input, settings: &Settings, linted: &mut Linted) {
         let in_model = std::mem::take(&mut linted.accepted);
         let mut is_used = vec![false; in_model.len()];
@@ -132,8 +131,8 @@ impl<'c> Suppressions<'c> {
         Ok(Selection::new(codes, Vec::new()))
     }
 
-    /// What is of no use, one sentence each. `is_whole`: whether all that there is was looked at; only then it is
-    /// known of comments and configurations.
+    /// Returns one sentence for each unused suppression. Comments and configurations are judged only if `is_whole`: the
+    /// run covered the whole project.
     pub fn unused(mut self, inputs: &[Assigned], home: &Home, is_whole: bool) -> Vec<String> {
         let is_python = |input: &Input| input.name.ends_with(".py");
         let has_models = inputs.iter().any(|(input, _)| !is_python(input));
@@ -164,12 +163,12 @@ impl<'c> Suppressions<'c> {
     }
 }
 
-/// Whether rules that were named are those of a finding; names that are none cover nothing.
+/// Returns true if the named rules include that of the finding. Invalid names cover nothing.
 fn covers(codes: &Result<Selection, String>, finding: &Finding) -> bool {
     codes.as_ref().is_ok_and(|codes| codes.contains(&finding.code))
 }
 
-/// That a suppression is of no use; nothing where the rules that it is about were not looked for.
+/// Returns the sentence for an unused suppression, unless its rules were not enabled.
 fn unused(what: &str, codes: &Result<Selection, String>, settings: &Settings) -> Option<String> {
     match codes {
         Err(why) => Some(format!("{what}: {why}")),

@@ -1,4 +1,4 @@
-//! `--test-rules DIR`: runs the examples of rules that somebody writes, as the suite runs those of ours.
+//! `--test-rules DIR`: tests the examples of a user's rules, as `tests/rules` tests ours.
 
 use super::args::Args;
 use crate::cli::catalogue;
@@ -38,9 +38,9 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
                     in_runtime += 1;
                     Ok(())
                 }
-                // What it does not run, or runs to numbers of its own, it says nothing about.
+                // The runtime cannot judge examples that it does not run, or whose originals it computes differently.
                 Ok(_) => Ok(()),
-                // Models that are right may be newer than a runtime, or of types that it has not.
+                // A valid model may be too new for the runtime, or use types that it lacks.
                 Err(why) => {
                     findings.push(unjudged(rule, example, &why));
                     Ok(())

@@ -1,4 +1,4 @@
-//! `--why-not RULE NODE`: where the match of a rule fails.
+//! `--why-not RULE NODE`: explains where the match of a rule fails.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use crate::rules::message::text;
 use crate::rules::plain::PlainHost;
 use crate::rules::rule::{Body, Rule};
 
-/// Says for each direction of the rule why it does not match at the node.
+/// Prints, for each direction of the rule, why it does not match at the node.
 pub fn why_not(args: &Args, rule: &str, node: &str, catalogue: &Catalogue) -> Result<Status, Failure> {
     let [path] = &args.paths[..] else {
         return Err(Failure::new("--why-not: name one model"));
@@ -47,7 +47,7 @@ fn read(path: &Path) -> Result<Model, Failure> {
     model.ok_or_else(|| Failure::at(path, why))
 }
 
-/// The node of this name, or with an output of this name.
+/// Returns the node with this name, or with an output of this name.
 fn find(model: &Model, name: &str) -> Option<NodeId> {
     let is_output = |value| &*model.values[value].name == name;
     let named = model.nodes.iter().find(|(_, node)| node.name.as_deref() == Some(name));
@@ -56,13 +56,13 @@ fn find(model: &Model, name: &str) -> Option<NodeId> {
     named.or_else(made).map(|(id, _)| id)
 }
 
-/// Why each direction fails; empty where one matches.
+/// Returns the reason for which each direction fails; empty if one matches.
 fn reasons(model: &Model, rule: &Rule, node: NodeId) -> Vec<Finding> {
     let (facts, uses) = (infer::infer(model, infer::Options::default()), Uses::new(model));
     let host = PlainHost::new(model, model.nodes[node].graph, &facts, &uses);
     let failures = rule.directions().map(|direction| matcher::explain(&host, direction, node));
     let failures: Vec<_> = failures.collect::<Option<_>>().unwrap_or_default();
-    // Of the operators that a rule is about, the one that is there says more than the others.
+    // If a rule lists several operators, the failure for the operator of this node is the informative one.
     let is_operator = |failure: &matcher::Failure| matches!(failure, matcher::Failure::Operator(_));
     let all = failures.iter().all(is_operator);
     failures.into_iter().filter(|failure| all || !is_operator(failure)).map(|one| reason(rule, one)).collect()

@@ -7,11 +7,11 @@ use crate::source::without_comment;
 pub struct Comment {
     /// Codes, prefixes or names of rules.
     pub words: Vec<String>,
-    /// Where it begins: 1-based, in characters.
+    /// Start column: 1-based, in characters.
     pub column: usize,
 }
 
-/// The suppression at the end of a line.
+/// Parses the suppression at the end of a line.
 pub fn comment(line: &str) -> Option<Comment> {
     let comment = &line[without_comment(line).len()..];
     let (before, rest) = comment.split_once("onnx-lint:")?;
