@@ -51,13 +51,21 @@ pub struct Declarer<'f> {
     written: FxHashMap<Dim, DeclaredDim>,
     /// What the model calls a size that depends on data, which is more than a name that was made up for it.
     stated: FxHashMap<Symbol, Dim>,
+    /// The sizes that stand in `stated`, and the named ones of inputs.
+    taken: FxHashSet<Dim>,
     /// No size gets a name that inference made up, unless it stands somewhere already.
     keeps_names: bool,
 }
 
 impl<'f> Declarer<'f> {
     fn new(facts: &'f Facts) -> Self {
-        Declarer { facts, written: FxHashMap::default(), stated: FxHashMap::default(), keeps_names: false }
+        Declarer {
+            facts,
+            written: FxHashMap::default(),
+            stated: FxHashMap::default(),
+            taken: FxHashSet::default(),
+            keeps_names: false,
+        }
     }
 
     /// One for a graph alone.
@@ -68,9 +76,16 @@ impl<'f> Declarer<'f> {
     }
 
     /// Learns what a graph calls sizes that depend on data.
+    ///
+    /// An output may be declared wrongly, so that it names a size only where the name says nothing of other sizes.
     fn read(&mut self, model: &Model, graph: GraphId) {
+        for port in &model.graphs[model.main].inputs {
+            let given = self.facts[port.value].dims().into_iter().flatten().flatten();
+            self.taken.extend(given.cloned());
+        }
         let graph = &model.graphs[graph];
-        for port in graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info) {
+        let inner = graph.inputs.iter().chain(&graph.value_info).map(|port| (port, false));
+        for (port, is_output) in inner.chain(graph.outputs.iter().map(|port| (port, true))) {
             let (Fact::Tensor(fact), Some(ty)) = (&self.facts[port.value], &port.info.ty) else { continue };
             let (Some(sizes), TypeKind::Tensor { shape: Some(old), .. }) = (fact.shape.dims(), &ty.kind)
             else {
@@ -79,8 +94,12 @@ impl<'f> Declarer<'f> {
             for (size, old) in sizes.iter().zip(old) {
                 let made = size.as_ref().and_then(Dim::as_symbol).filter(|made| self.facts.has_made(made));
                 let stated = declared::size(&old.dim).filter(|stated| stated.as_const().is_none());
-                if let (Some(made), Some(stated)) = (made, stated) {
-                    self.stated.entry(made.clone()).or_insert(stated);
+                let (Some(made), Some(stated)) = (made, stated) else { continue };
+                let is_claim = is_output || self.facts.is_free(made);
+                let is_new_name = stated.as_symbol().is_some() && !self.taken.contains(&stated);
+                if !self.stated.contains_key(made) && (!is_claim || is_new_name) {
+                    self.taken.insert(stated.clone());
+                    self.stated.insert(made.clone(), stated);
                 }
             }
         }
@@ -178,17 +197,15 @@ impl<'f> Declarer<'f> {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
         let is_name = dim.as_symbol().is_some_and(is_made);
-        let written = match stated.filter(|_| is_name) {
-            Some(stated) => stated.clone(),
-            None => {
-                let called = |symbol: &Symbol| self.stated.get(symbol).or_else(|| self.facts.called(symbol));
-                let named = dim.substitute(&|symbol| called(symbol).cloned());
-                let named = named.as_ref().unwrap_or(dim);
-                named
-                    .as_const()
-                    .map_or_else(|| DeclaredDim::Param(named.to_string().into()), DeclaredDim::Value)
-            }
-        };
+        let called = |symbol: &Symbol| self.stated.get(symbol).or_else(|| self.facts.called(symbol));
+        let named = dim.substitute(&|symbol| called(symbol).cloned());
+        let named = named.as_ref().unwrap_or(dim);
+        if let Some(stated) = stated.filter(|old| is_name && declared::size(old).as_ref() != Some(named)) {
+            // Of an output that says so alone, it is nobody else's name.
+            return stated.clone();
+        }
+        let written =
+            named.as_const().map_or_else(|| DeclaredDim::Param(named.to_string().into()), DeclaredDim::Value);
         self.written.insert(dim.clone(), written.clone());
         written
     }

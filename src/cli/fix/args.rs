@@ -135,6 +135,10 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
 
+    /// Fold QuantizeLinear and DequantizeLinear of constants, too: integer kernels are lost, and results may change
+    #[arg(long, help_heading = "Changes")]
+    pub fold_qdq: bool,
+
     /// Write every inferred type and shape; `--optimize-for latency` does where the file stays no larger than it came
     #[arg(long, help_heading = "Changes")]
     pub infer_shapes: bool,
@@ -227,6 +231,7 @@ impl Args {
                 "--target",
             )?,
             fold_limit: self.fold_limit,
+            fold_qdq: self.fold_qdq,
             precision: self.precision()?,
             explains: !self.explain_rewrite.is_empty(),
         })

@@ -71,6 +71,11 @@ impl Facts {
         self.symbols.has_made(symbol)
     }
 
+    /// Whether a symbol stands for an unnamed axis of an input of the model.
+    pub fn is_free(&self, symbol: &Symbol) -> bool {
+        self.symbols.is_free(symbol)
+    }
+
     /// What a declaration calls a size for which inference made up a symbol, if one does.
     pub fn called(&self, symbol: &Symbol) -> Option<&Dim> {
         self.symbols.called(symbol)
@@ -191,8 +196,9 @@ impl<'m> Driver<'m> {
             }
         }
         for port in &graph.inputs {
-            let declared = port.info.ty.as_ref().map_or(Fact::Unknown, declared_fact);
-            self.seed(port.value, declared);
+            let mut declared = port.info.ty.as_ref().map_or(Fact::Unknown, declared_fact);
+            self.symbols.name_free_axes(&mut declared, port.value, self.model);
+            self.facts[port.value.index()] = declared;
         }
         self.graph(self.model.main);
         for function in 0..self.model.functions.len() {
@@ -252,16 +258,17 @@ impl<'m> Driver<'m> {
 
     /// Types that `value_info` and the outputs declare. In local functions they are those of one call at
     /// best, and are not used.
-    fn declared_types(&self, id: GraphId) -> FxHashMap<ValueId, &'m Type> {
+    fn declared_types(&self, id: GraphId) -> Declarations<'m> {
         if !self.options.use_declared || self.model.function_of(id).is_some() {
-            return FxHashMap::default();
+            return Declarations::default();
         }
         let graph = &self.model.graphs[id];
-        let ports = graph.outputs.iter().chain(&graph.value_info);
-        ports.filter_map(|port| Some((port.value, port.info.ty.as_ref()?))).collect()
+        let inner = graph.value_info.iter().map(|port| (port, false));
+        let ports = inner.chain(graph.outputs.iter().map(|port| (port, true)));
+        ports.filter_map(|(port, is_output)| Some((port.value, Declaration::of(port, is_output)?))).collect()
     }
 
-    fn node(&mut self, id: NodeId, opset: i64, declared: &FxHashMap<ValueId, &'m Type>) {
+    fn node(&mut self, id: NodeId, opset: i64, declared: &Declarations<'m>) {
         let node = &self.model.nodes[id];
         self.looked_at += 1;
         self.faults.remove(&id);
@@ -314,13 +321,16 @@ impl<'m> Driver<'m> {
         fact: Fact,
         value: ValueId,
         graph: GraphId,
-        declared: &FxHashMap<ValueId, &'m Type>,
+        declared: &Declarations<'m>,
     ) -> Fact {
-        let Some(ty) = declared.get(&value) else { return fact };
+        let Some(&Declaration { ty, is_output }) = declared.get(&value) else { return fact };
         let said = declared_fact(ty);
         match fact.meet(&said, &self.bounds) {
             Ok(_) => {
                 self.contradictions.shift_remove(&(graph, value));
+                if is_output {
+                    return declared::fill(fact, &said.without_shapes());
+                }
                 let known = self.symbols.without_unknown(&fact);
                 let filled = declared::fill(declared::fill(known, &said), &fact);
                 self.symbols.learn_names(&fact, &filled);
@@ -340,7 +350,7 @@ impl<'m> Driver<'m> {
         let by_node =
             self.model.producer(port.value).is_some_and(|(node, _)| self.model.nodes[node].graph == graph);
         if let (false, Some(ty)) = (by_node, &port.info.ty) {
-            let declared = FxHashMap::from_iter([(port.value, ty)]);
+            let declared = Declarations::from_iter([(port.value, Declaration { ty, is_output: true })]);
             let fact = self.facts[port.value.index()].clone();
             self.checked(fact, port.value, graph, &declared);
         }
@@ -356,6 +366,24 @@ fn bounds(model: &Model) -> Bounds {
     let all = model.graphs[model.main].metadata.iter().chain(&model.metadata);
     let text = all.into_iter().find(|(key, _)| &**key == RANGE_CONSTRAINTS);
     text.map_or_else(Bounds::default, |(_, text)| Bounds::parse(text))
+}
+
+/// The declared types of a graph.
+type Declarations<'m> = FxHashMap<ValueId, Declaration<'m>>;
+
+/// What a graph declares of one of its values.
+#[derive(Clone, Copy)]
+struct Declaration<'m> {
+    ty: &'m Type,
+    /// Whether it is an output of the graph. Runtimes run a model whose outputs have other shapes than it declares, and
+    /// exporters write such models: no shape is taken from there.
+    is_output: bool,
+}
+
+impl<'m> Declaration<'m> {
+    fn of(port: &'m Port, is_output: bool) -> Option<Self> {
+        Some(Declaration { ty: port.info.ty.as_ref()?, is_output })
+    }
 }
 
 fn declared_fact(ty: &Type) -> Fact {

@@ -22,6 +22,8 @@ pub(super) struct Symbols {
     last: FxHashMap<String, u64>,
     /// Those that stand for a size of which nothing is known, not even why.
     unknown: FxHashSet<Symbol>,
+    /// Those of unnamed axes of the model's inputs: the caller chooses these sizes.
+    free: FxHashSet<Symbol>,
     /// What the model calls sizes of which nothing else is known, where it declares a value that has them.
     called: FxHashMap<Symbol, Dim>,
     paths: FxHashMap<(Path, NodeId), Path>,
@@ -65,6 +67,11 @@ impl Symbols {
     /// Whether a symbol is one of them.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
         self.all.contains(symbol)
+    }
+
+    /// Whether a symbol is the size of an unnamed axis of an input of the model.
+    pub fn is_free(&self, symbol: &Symbol) -> bool {
+        self.free.contains(symbol)
     }
 
     /// Takes over the names that a declaration has put in the place of made ones.
@@ -116,6 +123,20 @@ impl Symbols {
             Some(dim.clone().unwrap_or_else(|| self.of_unknown(path, value, axis, model)))
         };
         tensor.shape = Shape::new(dims.iter().enumerate().map(named).collect::<Vec<_>>());
+    }
+
+    /// Gives a symbol to every axis of an input of the model that has none. Declarations of other values never take its
+    /// place: they cannot say which sizes a caller may pass.
+    pub fn name_free_axes(&mut self, fact: &mut Fact, value: ValueId, model: &Model) {
+        let Fact::Tensor(tensor) = fact else { return };
+        let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().any(Option::is_none)) else { return };
+        let mut dims = dims.to_vec();
+        for (axis, dim) in dims.iter_mut().enumerate().filter(|(_, dim)| dim.is_none()) {
+            let symbol = self.of_axis(Path::default(), value, axis, model);
+            self.free.insert(symbol.clone());
+            *dim = Some(symbol.into());
+        }
+        tensor.shape = Shape::new(dims);
     }
 
     fn of_unknown(&mut self, path: Path, value: ValueId, axis: usize, model: &Model) -> Dim {
