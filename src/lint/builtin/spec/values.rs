@@ -7,10 +7,10 @@ use crate::diag::RuleId;
 use crate::diag::known::{
     DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE, UNDEFINED_OUTPUT, UNDEFINED_VALUE,
 };
-use crate::diag::{Applicability, Finding, Sink};
+use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::edit::duplicate_names;
 use crate::graph::syntax::suggest;
-use crate::graph::{Def, GraphId, Model, ValueId};
+use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
@@ -49,10 +49,25 @@ fn duplicate(cx: &LintContext, rule: RuleId, first: ValueId, second: ValueId) ->
 
 fn shadowed(cx: &LintContext, inner: ValueId, outer: ValueId) -> Finding {
     let name = cx.name(inner);
-    cx.at_value(SHADOWED_VALUE, inner, format!("`{name}` hides a value of that name of the graph around"))
+    let level = if is_refused(cx.model, inner, outer) { Level::Error } else { Level::Warning };
+    cx.at_value(SHADOWED_VALUE.at(level), inner, format!("`{name}` hides a value of that name of the graph around"))
         .label("within this body, the name means this value")
         .related(cx.places.value(outer), "the hidden one")
         .help("give it a name of its own: the specification wants names to differ from all those in scope")
+}
+
+/// Whether ONNX Runtime refuses a model for a shadowed name: where a node makes the inner value, and the outer one is
+/// there before the body runs.
+fn is_refused(model: &Model, inner: ValueId, outer: ValueId) -> bool {
+    if !matches!(model.values[inner].def, Def::Node { .. }) {
+        return false;
+    }
+    let Def::Node { node: maker, .. } = model.values[outer].def else { return true };
+    let graph = model.values[outer].graph;
+    let holder = model.holders(model.values[inner].graph).find(|&node| model.nodes[node].graph == graph);
+    let nodes = &model.graphs[graph].nodes;
+    let place = |node: NodeId| nodes.iter().position(|&other| other == node);
+    holder.is_some_and(|holder| place(maker) < place(holder))
 }
 
 /// For how many missing values the name that was perhaps meant is looked for, which takes all names there are: of a
