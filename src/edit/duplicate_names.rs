@@ -69,11 +69,8 @@ fn groups_below(model: &Model, root: GraphId) -> Vec<Duplicates> {
     for (name, values) in defined.into_iter().filter(|(_, values)| values.len() > 1) {
         let graph = |value: ValueId| model.values[value].graph;
         let clash = |a: ValueId, b: ValueId| a != b && around[&graph(b)].contains(&graph(a));
-        let clashes: Vec<ValueId> = values
-            .iter()
-            .copied()
-            .filter(|&a| values.iter().any(|&b| clash(a, b) || clash(b, a)))
-            .collect();
+        let clashes: Vec<ValueId> =
+            values.iter().copied().filter(|&a| values.iter().any(|&b| clash(a, b) || clash(b, a))).collect();
         if clashes.is_empty() {
             continue;
         }
@@ -122,7 +119,8 @@ fn why(model: &Model, group: &Duplicates) -> Option<&'static str> {
             _ => return sorted_or_why(model, group),
         });
     }
-    let interface: FxHashSet<ValueId> = group.values.iter().copied().filter(|&value| is_interface(model, value)).collect();
+    let interface: FxHashSet<ValueId> =
+        group.values.iter().copied().filter(|&value| is_interface(model, value)).collect();
     if interface.len() > 1 {
         return Some("both are inputs or outputs of the model, whose names a caller uses");
     }
@@ -133,8 +131,9 @@ fn why(model: &Model, group: &Duplicates) -> Option<&'static str> {
 fn sorted_or_why(model: &Model, group: &Duplicates) -> Option<&'static str> {
     let mut graphs: FxHashSet<GraphId> = group.graphs.clone();
     graphs.extend(group.graphs.iter().flat_map(|&graph| ancestors(model, graph)));
-    let is_sorted =
-        |&graph: &GraphId| order::sorted(model, graph).is_ok_and(|sorted| sorted == model.graphs[graph].nodes);
+    let is_sorted = |&graph: &GraphId| {
+        order::sorted(model, graph).is_ok_and(|sorted| sorted == model.graphs[graph].nodes)
+    };
     (!graphs.iter().all(is_sorted)).then_some("the nodes are not in topological order")
 }
 

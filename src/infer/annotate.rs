@@ -51,8 +51,10 @@ pub struct Declarer<'f> {
     written: FxHashMap<Dim, DeclaredDim>,
     /// What the model calls a size that depends on data, which is more than a name that was made up for it.
     stated: FxHashMap<Symbol, Dim>,
-    /// The sizes that stand in `stated`, and the named ones of inputs.
+    /// The sizes that stand in `stated`, and those of inputs.
     taken: FxHashSet<Dim>,
+    /// The sizes of inputs.
+    given: FxHashSet<Dim>,
     /// No size gets a name that inference made up, unless it stands somewhere already.
     keeps_names: bool,
 }
@@ -64,6 +66,7 @@ impl<'f> Declarer<'f> {
             written: FxHashMap::default(),
             stated: FxHashMap::default(),
             taken: FxHashSet::default(),
+            given: FxHashSet::default(),
             keeps_names: false,
         }
     }
@@ -81,8 +84,9 @@ impl<'f> Declarer<'f> {
     fn read(&mut self, model: &Model, graph: GraphId) {
         for port in &model.graphs[model.main].inputs {
             let given = self.facts[port.value].dims().into_iter().flatten().flatten();
-            self.taken.extend(given.cloned());
+            self.given.extend(given.cloned());
         }
+        self.taken.extend(self.given.iter().cloned());
         let graph = &model.graphs[graph];
         let inner = graph.inputs.iter().chain(&graph.value_info).map(|port| (port, false));
         for (port, is_output) in inner.chain(graph.outputs.iter().map(|port| (port, true))) {
@@ -172,13 +176,15 @@ impl<'f> Declarer<'f> {
             Some(TypeKind::Tensor { shape, .. } | TypeKind::SparseTensor { shape, .. }) => shape.as_deref(),
             _ => None,
         };
-        let old = old.filter(|old| Some(old.len()) == fact.shape.rank());
+        let known_rank = fact.shape.rank();
+        let old = old.filter(|old| known_rank.is_none_or(|rank| old.len() == rank));
         let dimension = |(axis, size): (usize, &Size)| {
             let old = old.and_then(|old| old.get(axis));
             Dimension { dim: self.dim(size, old), denotation: old.and_then(|old| old.denotation.clone()) }
         };
-        let shape = fact.shape.dims().map(|dims| dims.iter().enumerate().map(dimension).collect());
-        Some((Some(fact.elem?.number()), shape))
+        let known: DeclaredShape =
+            fact.shape.dims().map(|dims| dims.iter().enumerate().map(dimension).collect());
+        Some((Some(fact.elem?.number()), known.or_else(|| old.map(<[Dimension]>::to_vec))))
     }
 
     fn dim(&mut self, size: &Size, old: Option<&Dimension>) -> DeclaredDim {
@@ -196,12 +202,15 @@ impl<'f> Declarer<'f> {
         if self.keeps_names && dim.symbols().any(has_no_name) {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
-        let is_name = dim.as_symbol().is_some_and(is_made);
+        // What is declared of a size that depends on data may be right. The sizes of inputs are known to be free.
+        let is_claim = dim.as_symbol().is_some_and(|symbol| match stated {
+            Some(DeclaredDim::Value(_)) => !self.given.contains(dim),
+            _ => is_made(symbol),
+        });
         let called = |symbol: &Symbol| self.stated.get(symbol).or_else(|| self.facts.called(symbol));
         let named = dim.substitute(&|symbol| called(symbol).cloned());
         let named = named.as_ref().unwrap_or(dim);
-        if let Some(stated) = stated.filter(|old| is_name && declared::size(old).as_ref() != Some(named)) {
-            // Of an output that says so alone, it is nobody else's name.
+        if let Some(stated) = stated.filter(|old| is_claim && declared::size(old).as_ref() != Some(named)) {
             return stated.clone();
         }
         let written =
@@ -290,7 +299,26 @@ mod tests {
             check(&text, &expected.each_ref().map(String::as_str));
         };
         check("c", "c");
-        check("5", "5");
+        check("5", "t_dim_0");
+    }
+
+    #[test]
+    fn inputs_keep_their_free_axes_whatever_outputs_declare() {
+        let check = |outputs: &str, expected: &[&str]| {
+            check(
+                &format!("g (float[?, 6] x, float[?, 6] z) => ({outputs}) {{ y = Relu(x) w = Neg(z) }}"),
+                expected,
+            );
+        };
+        check(
+            "float[1, 6] y, float[M, 6] w",
+            &["x: float[x_dim_0, 6]", "z: float[M, 6]", "y: float[x_dim_0, 6]", "w: float[M, 6]"],
+        );
+        // One name for both would make their sizes equal.
+        check(
+            "float[M, 6] y, float[M, 6] w",
+            &["x: float[M, 6]", "z: float[z_dim_0, 6]", "y: float[M, 6]", "w: float[z_dim_0, 6]"],
+        );
     }
 
     #[test]

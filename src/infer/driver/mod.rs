@@ -1,6 +1,7 @@
 //! Inference over a whole model: graph by graph, in topological order.
 
 mod control;
+mod declarations;
 mod function;
 mod iterate;
 mod symbols;
@@ -26,6 +27,7 @@ use crate::graph::dim::{Bounds, Dim, Symbol};
 use crate::graph::{
     AttrValue, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId, order,
 };
+use declarations::{Declarations, declared_fact};
 use function::Frame;
 use symbols::{FreshFor, Path, Symbols};
 pub use update::{News, update};
@@ -256,18 +258,6 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Types that `value_info` and the outputs declare. In local functions they are those of one call at
-    /// best, and are not used.
-    fn declared_types(&self, id: GraphId) -> Declarations<'m> {
-        if !self.options.use_declared || self.model.function_of(id).is_some() {
-            return Declarations::default();
-        }
-        let graph = &self.model.graphs[id];
-        let inner = graph.value_info.iter().map(|port| (port, false));
-        let ports = inner.chain(graph.outputs.iter().map(|port| (port, true)));
-        ports.filter_map(|(port, is_output)| Some((port.value, Declaration::of(port, is_output)?))).collect()
-    }
-
     fn node(&mut self, id: NodeId, opset: i64, declared: &Declarations<'m>) {
         let node = &self.model.nodes[id];
         self.looked_at += 1;
@@ -315,47 +305,6 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// An inferred fact, compared with the declared type and completed by it.
-    fn checked(
-        &mut self,
-        fact: Fact,
-        value: ValueId,
-        graph: GraphId,
-        declared: &Declarations<'m>,
-    ) -> Fact {
-        let Some(&Declaration { ty, is_output }) = declared.get(&value) else { return fact };
-        let said = declared_fact(ty);
-        match fact.meet(&said, &self.bounds) {
-            Ok(_) => {
-                self.contradictions.shift_remove(&(graph, value));
-                if is_output {
-                    return declared::fill(fact, &said.without_shapes());
-                }
-                let known = self.symbols.without_unknown(&fact);
-                let filled = declared::fill(declared::fill(known, &said), &fact);
-                self.symbols.learn_names(&fact, &filled);
-                filled
-            }
-            Err(what) => {
-                let inferred = fact.clone();
-                let contradiction = Contradiction { value, graph, declared: said, inferred, what };
-                self.contradictions.insert((graph, value), contradiction);
-                fact
-            }
-        }
-    }
-
-    /// Compares an output that no node of its graph makes: an input, an initializer or a capture.
-    fn compare(&mut self, port: &'m Port, graph: GraphId) {
-        let by_node =
-            self.model.producer(port.value).is_some_and(|(node, _)| self.model.nodes[node].graph == graph);
-        if let (false, Some(ty)) = (by_node, &port.info.ty) {
-            let declared = Declarations::from_iter([(port.value, Declaration { ty, is_output: true })]);
-            let fact = self.facts[port.value.index()].clone();
-            self.checked(fact, port.value, graph, &declared);
-        }
-    }
-
     fn fact(&self, value: Option<ValueId>) -> Option<&Fact> {
         value.map(|value| &self.facts[value.index()])
     }
@@ -366,28 +315,6 @@ fn bounds(model: &Model) -> Bounds {
     let all = model.graphs[model.main].metadata.iter().chain(&model.metadata);
     let text = all.into_iter().find(|(key, _)| &**key == RANGE_CONSTRAINTS);
     text.map_or_else(Bounds::default, |(_, text)| Bounds::parse(text))
-}
-
-/// The declared types of a graph.
-type Declarations<'m> = FxHashMap<ValueId, Declaration<'m>>;
-
-/// What a graph declares of one of its values.
-#[derive(Clone, Copy)]
-struct Declaration<'m> {
-    ty: &'m Type,
-    /// Whether it is an output of the graph. Runtimes run a model whose outputs have other shapes than it declares, and
-    /// exporters write such models: no shape is taken from there.
-    is_output: bool,
-}
-
-impl<'m> Declaration<'m> {
-    fn of(port: &'m Port, is_output: bool) -> Option<Self> {
-        Some(Declaration { ty: port.info.ty.as_ref()?, is_output })
-    }
-}
-
-fn declared_fact(ty: &Type) -> Fact {
-    declared::fact(ty, &mut |_, dim| declared::size(dim))
 }
 
 /// The attributes of a node, where it stands in a function with those of the call.

@@ -5,7 +5,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Declarations, Driver, Facts, MAX_NESTING, Options};
+use super::declarations::Declarations;
+use super::{Driver, Facts, MAX_NESTING, Options};
 use crate::graph::{GraphId, Id, Model, Node, NodeId, ValueId};
 use crate::infer::fact::Fact;
 
@@ -51,13 +52,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    fn update_node(
-        &mut self,
-        id: NodeId,
-        opset: i64,
-        declared: &Declarations<'m>,
-        news: &mut News,
-    ) {
+    fn update_node(&mut self, id: NodeId, opset: i64, declared: &Declarations<'m>, news: &mut News) {
         let node = &self.model.nodes[id];
         let reads_news = node.inputs.iter().flatten().any(|input| news.values.contains(input));
         let mut bodies = node.graphs().peekable();

@@ -2,7 +2,7 @@
 
 use super::Detector;
 use crate::diag::known::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
-use crate::diag::{Applicability, Finding, Sink};
+use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::dim::{Answer, Dim, Symbol, SymbolKind};
 use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
 use crate::infer::{Contradiction, Facts};
@@ -30,17 +30,18 @@ pub struct PinnedSize {
 }
 
 fn pinned(cx: &LintContext, port: &Port, pinned: &[PinnedSize]) -> Finding {
-    let describe = |one: &PinnedSize| format!("axis {} as {}, but is {}", one.axis, one.number, one.size);
+    let describe = |one: &PinnedSize| format!("axis {} as {}, but it is {}", one.axis, one.number, one.size);
     let list: Vec<String> = pinned.iter().map(describe).collect();
-    let message =
-        format!("the output `{}` is declared with {}", cx.name(port.value), list.join(", with "));
-    let mut finding = DECLARED_SHAPE_WRONG.finding(message, cx.places.declaration(port.value));
+    let message = format!("the output `{}` declares {}", cx.name(port.value), list.join(", and "));
+    // Whoever runs the model at this size alone may mean it.
+    let rule = DECLARED_SHAPE_WRONG.at(Level::Info);
+    let mut finding = rule.finding(message, cx.places.declaration(port.value));
     finding.source = cx.places.source_of_value(port.value);
     finding.anchor.module = cx.model.values[port.value].name.clone();
     finding
-        .label("its size follows those of the inputs")
+        .label("this size varies with those of the inputs")
         .note("runtimes warn where the sizes differ, or plan memory by the wrong shape")
-        .fix(Applicability::Safe, "declares the size of the inputs")
+        .fix(Applicability::Safe, "declares it as free")
 }
 
 /// Axes of an output that the model declares with a number, though inference proves that their sizes vary with those of

@@ -50,10 +50,14 @@ fn duplicate(cx: &LintContext, rule: RuleId, first: ValueId, second: ValueId) ->
 fn shadowed(cx: &LintContext, inner: ValueId, outer: ValueId) -> Finding {
     let name = cx.name(inner);
     let level = if is_refused(cx.model, inner, outer) { Level::Error } else { Level::Warning };
-    cx.at_value(SHADOWED_VALUE.at(level), inner, format!("`{name}` hides a value of that name of the graph around"))
-        .label("within this body, the name means this value")
-        .related(cx.places.value(outer), "the hidden one")
-        .help("give it a name of its own: the specification wants names to differ from all those in scope")
+    cx.at_value(
+        SHADOWED_VALUE.at(level),
+        inner,
+        format!("`{name}` hides a value of that name of the graph around"),
+    )
+    .label("within this body, the name means this value")
+    .related(cx.places.value(outer), "the hidden one")
+    .help("give it a name of its own: the specification wants names to differ from all those in scope")
 }
 
 /// Whether ONNX Runtime refuses a model for a shadowed name: where a node makes the inner value, and the outer one is
