@@ -2,7 +2,7 @@
 
 right     (lint) an error for a model that ONNX Runtime refuses or never runs, none for one that runs at every size
 equal     the model ran; the result loads, runs wherever the model ran, and gives equal outputs
-fixed     the model did not run; the result does
+fixed     the model did not run; the result does, and gives what the model of its name in `right/` gives, if there is one
 rejected  the model did not run; exit status not 0, nothing written, an error that names something of the model
 refused   the same for a conversion of a model that ran
 short     anything else: a wrong result, a refusal without a reason or of plain `fix`, a crash
@@ -24,6 +24,8 @@ from .commands import COLUMNS, FIXES, SIZES, Command
 # From good to bad: a verdict may not move to the right of what is recorded.
 RANKS = {"-": 0, "right": 0, "equal": 0, "fixed": 0, "rejected": 1, "refused": 1, "short": 2}
 NOT_JUDGED = ("-", "")
+# The rule of errors about the command line, as a type that a model has no use for: they name nothing of the model.
+BAD_REQUEST = "FIX001"
 
 
 def judge(model: Path) -> dict[str, tuple[str, str]]:
@@ -31,9 +33,11 @@ def judge(model: Path) -> dict[str, tuple[str, str]]:
     before = runtime.run(model)
     if not before.judged:
         return dict.fromkeys(COLUMNS, NOT_JUDGED)
+    right = model.parent / "right" / model.name
+    expected = runtime.run(right) if right.exists() else before
     verdicts = {"lint": judge_lint(model, before)}
     for command in FIXES:
-        verdicts[command.name] = judge_fix(model, before, command)
+        verdicts[command.name] = judge_fix(model, before, expected, command)
     verdicts["dynamic"] = judge_dynamic(model) if before.outputs else NOT_JUDGED
     return verdicts
 
@@ -53,8 +57,8 @@ def judge_lint(model: Path, before: runtime.Runs) -> tuple[str, str]:
     return "right", ""
 
 
-def judge_fix(model: Path, before: runtime.Runs, command: Command) -> tuple[str, str]:
-    """What a call of onnx-fix makes of a model."""
+def judge_fix(model: Path, before: runtime.Runs, expected: runtime.Runs, command: Command) -> tuple[str, str]:
+    """What a call of onnx-fix makes of a model, beside the runs that its result is to repeat."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.onnx"
         ran = call(model, out, command.arguments)
@@ -65,10 +69,10 @@ def judge_fix(model: Path, before: runtime.Runs, command: Command) -> tuple[str,
         return "short", f"ONNX Runtime refuses the result: {after.reason}"
     if not after.outputs:
         return "short", f"the result does not run: {after.reason}"
-    for size, expected in before.outputs.items():
+    for size, outputs in expected.outputs.items():
         if size not in after.outputs:
             return "short", f"at {size}, the result does not run: {after.reason}"
-        if reason := runtime.difference(expected, after.outputs[size], command.rtol, command.share):
+        if reason := runtime.difference(outputs, after.outputs[size], command.rtol, command.share):
             return "short", f"at {size}: {reason}"
     return ("equal" if before.outputs else "fixed"), ""
 
@@ -116,7 +120,7 @@ def refusal(model: Path, out: Path, ran: tools.Run, *, runs: bool, may_refuse: b
         return "short", f"refuses a model that runs: {first}"
     if out.exists():
         return "short", "refuses the model, and writes one"
-    if "error" not in said or not any(f"`{name}`" in said for name in names(model)):
+    if BAD_REQUEST not in said and ("error" not in said or not any(f"`{name}`" in said for name in names(model))):
         return "short", f"names nothing of the model: {first}"
     return ("refused" if runs else "rejected"), first
 
