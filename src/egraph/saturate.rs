@@ -186,6 +186,7 @@ impl<'r> Saturation<'r> {
                 for found in found.matches {
                     if useless(egraph, rule, &found.nodes)
                         || matcher::is_denied(host, &rule.given, &forms.pattern, &found)
+                        || matcher::is_quantized_product(host, rule.phase, &found)
                     {
                         continue;
                     }

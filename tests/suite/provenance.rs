@@ -160,6 +160,23 @@ fn quantization_of_constants_stays() {
 }
 
 #[test]
+fn products_of_dequantized_weights_keep_their_form() {
+    let graph = |weight: &str| {
+        format!(
+            "g (float[N,2] x) => (float[N,2] y) <int8[2,2] w = {{1, 2, 3, 4}}, float s = {{0.5}}, float[2] b = {{7, 8}}, float[2,2] f = {{1, 2, 3, 4}}> {{
+               d = DequantizeLinear (w, s)
+               m = MatMul (x, {weight})
+               y = Add (m, b) }}"
+        )
+    };
+    let outcome = written(&fixed(&graph("d"), &Options::default()));
+    assert!(outcome.contains("MatMul (x, d)") && outcome.contains("Add (m, b)"), "{outcome}");
+    assert!(written(&fixed(&graph("f"), &Options::default())).contains("Gemm"));
+    let asked = fixed(&graph("d"), &Options { fold_qdq: true, ..Options::default() });
+    assert!(written(&asked).contains("Gemm"));
+}
+
+#[test]
 fn quantization_of_constants_is_folded_on_demand() {
     let outcome = fixed(QUANTIZED, &Options { fold_qdq: true, ..Options::default() });
     assert_eq!(quantizations(&outcome), 0);
