@@ -41,9 +41,20 @@ impl<'m> Driver<'m> {
             return Declarations::default();
         }
         let graph = &self.model.graphs[id];
-        let inner = graph.value_info.iter().map(|port| (port, false));
-        let ports = inner.chain(graph.outputs.iter().map(|port| (port, true)));
-        ports.filter_map(|(port, is_output)| Some((port.value, Declaration::of(port, is_output)?))).collect()
+        let source = self.output_source(id);
+        let inner = graph.value_info.iter().map(|port| (port, Source::ValueInfo));
+        let ports = inner.chain(graph.outputs.iter().map(|port| (port, source)));
+        ports.filter_map(|(port, source)| Some((port.value, Declaration::of(port, source)?))).collect()
+    }
+
+    /// How far declared outputs of a graph hold. ONNX Runtime fails where a branch of If or a body of Scan gives another
+    /// shape than it declares, and runs on where the main graph or a body of Loop does.
+    fn output_source(&self, graph: GraphId) -> Source {
+        let holder = self.model.holders(graph).next().map(|node| &self.model.nodes[node]);
+        match holder.is_some_and(|node| node.is("If") || node.is("Scan")) {
+            true => Source::CheckedOutput,
+            false => Source::UncheckedOutput,
+        }
     }
 
     /// An inferred fact, compared with the declared type and completed by it.
@@ -54,15 +65,16 @@ impl<'m> Driver<'m> {
         graph: GraphId,
         declared: &Declarations<'m>,
     ) -> Fact {
-        let Some(&Declaration { ty, is_output }) = declared.get(&value) else { return fact };
+        let Some(&Declaration { ty, source }) = declared.get(&value) else { return fact };
         let said = declared_fact(ty);
         match fact.meet(&said, &self.bounds) {
             Ok(_) => {
                 self.contradictions.shift_remove(&(graph, value));
-                if is_output {
-                    return declared::fill(fact, &said.without_shapes());
-                }
-                let known = self.symbols.without_unknown(&fact);
+                let known = match source {
+                    Source::UncheckedOutput => return declared::fill(fact, &said.without_shapes()),
+                    Source::CheckedOutput => self.symbols.without_free(&self.symbols.without_unknown(&fact)),
+                    Source::ValueInfo => self.symbols.without_unknown(&fact),
+                };
                 let filled = declared::fill(declared::fill(known, &said), &fact);
                 self.symbols.learn_names(&fact, &filled);
                 filled
@@ -80,8 +92,9 @@ impl<'m> Driver<'m> {
     pub(super) fn compare(&mut self, port: &'m Port, graph: GraphId) {
         let by_node =
             self.model.producer(port.value).is_some_and(|(node, _)| self.model.nodes[node].graph == graph);
+        let source = self.output_source(graph);
         if let (false, Some(ty)) = (by_node, &port.info.ty) {
-            let declared = Declarations::from_iter([(port.value, Declaration { ty, is_output: true })]);
+            let declared = Declarations::from_iter([(port.value, Declaration { ty, source })]);
             let fact = self.facts[port.value.index()].clone();
             self.checked(fact, port.value, graph, &declared);
         }
@@ -95,14 +108,23 @@ pub(super) type Declarations<'m> = FxHashMap<ValueId, Declaration<'m>>;
 #[derive(Clone, Copy)]
 pub(super) struct Declaration<'m> {
     ty: &'m Type,
-    /// Whether it is an output of the graph. Runtimes run a model whose outputs have other shapes than it declares, and
-    /// exporters write such models: no shape is taken from there.
-    is_output: bool,
+    source: Source,
+}
+
+/// Where a declaration stands, and so how far it holds.
+#[derive(Clone, Copy)]
+enum Source {
+    /// In `value_info`: true where nothing is inferred.
+    ValueInfo,
+    /// At an output whose shape runtimes check: true in every run that succeeds.
+    CheckedOutput,
+    /// At an output whose shape they do not check, and which exporters declare wrongly: no shape is taken from there.
+    UncheckedOutput,
 }
 
 impl<'m> Declaration<'m> {
-    fn of(port: &'m Port, is_output: bool) -> Option<Self> {
-        Some(Declaration { ty: port.info.ty.as_ref()?, is_output })
+    fn of(port: &'m Port, source: Source) -> Option<Self> {
+        Some(Declaration { ty: port.info.ty.as_ref()?, source })
     }
 }
 

@@ -79,7 +79,10 @@ impl Symbols {
         let (Fact::Tensor(inferred), Fact::Tensor(declared)) = (inferred, declared) else { return };
         let (Some(made), Some(called)) = (inferred.shape.dims(), declared.shape.dims()) else { return };
         for (made, called) in made.iter().zip(called) {
-            let made = made.as_ref().and_then(Dim::as_symbol).filter(|made| self.all.contains(made));
+            let made = made
+                .as_ref()
+                .and_then(Dim::as_symbol)
+                .filter(|made| self.all.contains(made) && !self.free.contains(made));
             if let (Some(made), Some(called)) = (made, called.as_ref())
                 && called.as_symbol() != Some(made)
             {
@@ -147,16 +150,25 @@ impl Symbols {
 
     /// The fact without those sizes of which nothing is known but that they have a symbol.
     pub fn without_unknown(&self, fact: &Fact) -> Fact {
-        let Fact::Tensor(tensor) = fact else { return fact.clone() };
-        let is_unknown = |dim: &&Dim| dim.as_symbol().is_some_and(|symbol| self.unknown.contains(symbol));
-        let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().flatten().any(|dim| is_unknown(&dim)))
-        else {
-            return fact.clone();
-        };
-        let known = |size: &Size| size.clone().filter(|dim| !is_unknown(&dim));
-        let shape = Shape::new(dims.iter().map(known).collect::<Vec<_>>());
-        Fact::Tensor(TensorFact { shape, ..tensor.clone() })
+        without_symbols(fact, &self.unknown)
     }
+
+    /// The fact without sizes that are unnamed axes of inputs.
+    pub fn without_free(&self, fact: &Fact) -> Fact {
+        without_symbols(fact, &self.free)
+    }
+}
+
+/// The fact of a tensor without the sizes that are one of these symbols.
+fn without_symbols(fact: &Fact, symbols: &FxHashSet<Symbol>) -> Fact {
+    let Fact::Tensor(tensor) = fact else { return fact.clone() };
+    let is_one = |dim: &&Dim| dim.as_symbol().is_some_and(|symbol| symbols.contains(symbol));
+    let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().flatten().any(|dim| is_one(&dim))) else {
+        return fact.clone();
+    };
+    let known = |size: &Size| size.clone().filter(|dim| !is_one(&dim));
+    let shape = Shape::new(dims.iter().map(known).collect::<Vec<_>>());
+    Fact::Tensor(TensorFact { shape, ..tensor.clone() })
 }
 
 /// The symbols of one call.
