@@ -59,10 +59,19 @@ pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<PinnedSize> {
         let size = known.as_ref().filter(|size| size.as_const().is_none())?;
         let is_of_input = |symbol: &Symbol| !facts.has_made(symbol) || facts.is_free(symbol);
         let varies = size.symbols().all(|symbol| is_of_input(symbol) && symbol.kind() == SymbolKind::Size)
-            && size.equals(&Dim::known(number), &facts.bounds) == Answer::Unknown;
+            && size.equals(&Dim::known(number), &facts.bounds) == Answer::Unknown
+            && TRIED.iter().any(|&tried| size_at(size, tried).is_some_and(|size| size != number));
         (number >= 0 && varies).then(|| PinnedSize { axis, number, size: size.clone() })
     };
     declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
+}
+
+/// Sizes of free axes that are tried: an expression may be constant in a way that simplification does not see.
+const TRIED: [i64; 4] = [1, 2, 3, 5];
+
+/// The size where every free axis has this one.
+fn size_at(size: &Dim, tried: i64) -> Option<i64> {
+    size.substitute(&|_| Some(Dim::known(tried)))?.as_const()
 }
 
 /// A size of a declared shape whose name the exporter made up, though it follows from those of the inputs.
