@@ -47,6 +47,7 @@ class FixOptions(TypedDict, total=False):
     optimize_for: str
     guess: Mapping[str, int]
     fold_limit: int
+    fold_qdq: bool
     infer_shapes: bool
     dynamic: Mapping[str, Mapping[int, str]]
     fix_shape: Mapping[str, Sequence[int]]

@@ -11,6 +11,7 @@ mod change;
 mod check;
 mod constants;
 mod copy;
+mod duplicate_names;
 mod editor;
 mod names;
 mod patch;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use change::{By, Change, Proof, Safety, Site};
 pub use constants::{Constants, initialize};
+pub use duplicate_names::{Duplicates, duplicate_names};
 pub use editor::{Changes, Editor, Known, LEFT_OUT};
 pub use names::Names;
 pub use patch::{At, Form, Item, NewId, NewValue, Patch, PatchNode, RULE_KEY};

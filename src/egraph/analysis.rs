@@ -40,6 +40,9 @@ pub struct Scope<'m> {
     pub bounds: Bounds,
     /// The opset of ai.onnx that the graph was written for.
     pub opset: i64,
+    /// Facts of outputs that are true if the graph declares them rightly. Only conversions use them, whose alternative
+    /// is to refuse the model.
+    pub claims: Vec<(Id, Fact)>,
     /// Facts for the node that is added next, where they are known already.
     pub(super) seed: Option<Vec<Fact>>,
     /// Classes that are new, that were united, or of which more became known, since somebody took them from here.
@@ -51,7 +54,16 @@ pub struct Scope<'m> {
 impl<'m> Scope<'m> {
     pub fn new(tables: Tables<'m>, graph: GraphId, bounds: Bounds) -> Self {
         let opset = tables.model.opset(graph, "").unwrap_or(1);
-        Scope { tables, graph, bounds, opset, seed: None, touched: Vec::new(), conflicts: Vec::new() }
+        Scope {
+            tables,
+            graph,
+            bounds,
+            opset,
+            claims: Vec::new(),
+            seed: None,
+            touched: Vec::new(),
+            conflicts: Vec::new(),
+        }
     }
 
     /// The version imported for a domain.

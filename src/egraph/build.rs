@@ -53,6 +53,9 @@ pub fn build<'m>(
     for value in ports.map(|port| port.value) {
         builder.value(value);
     }
+    let claimed = facts.claimed(model, graph).into_iter();
+    let claims = claimed.filter_map(|(value, fact)| Some((*builder.built.class_of.get(&value)?, fact)));
+    builder.built.egraph.analysis.claims = claims.collect();
     rebuild(&mut builder.built.egraph);
     Ok(builder.built)
 }

@@ -24,6 +24,8 @@ pub struct NodeRef {
 pub struct ClassHost<'a, 'm> {
     egraph: &'a EGraph<'m>,
     by_op: FxHashMap<(&'a str, &'a str), Vec<NodeRef>>,
+    /// Facts that take the place of those of a class.
+    claims: FxHashMap<Id, Fact>,
 }
 
 impl<'a, 'm> ClassHost<'a, 'm> {
@@ -41,12 +43,23 @@ impl<'a, 'm> ClassHost<'a, 'm> {
                 }
             }
         }
-        ClassHost { egraph, by_op }
+        ClassHost { egraph, by_op, claims: FxHashMap::default() }
+    }
+
+    /// The same e-graph, where what the graph declares of its outputs is taken to be true.
+    pub fn trusting_outputs(&self) -> Self {
+        let claim = |(class, claimed): &(Id, Fact)| {
+            let class = self.egraph.find(*class);
+            let both = self.egraph[class].data.fact().meet(claimed, &self.egraph.analysis.bounds).ok()?;
+            Some((class, both))
+        };
+        let claims = self.egraph.analysis.claims.iter().filter_map(claim).collect();
+        ClassHost { egraph: self.egraph, by_op: self.by_op.clone(), claims }
     }
 
     /// One that is asked of nodes that are at hand, and never for those of an operator.
     pub fn of_nodes(egraph: &'a EGraph<'m>) -> Self {
-        ClassHost { egraph, by_op: FxHashMap::default() }
+        ClassHost { egraph, by_op: FxHashMap::default(), claims: FxHashMap::default() }
     }
 
     /// The e-node that a position stands for.
@@ -132,7 +145,7 @@ impl Host for ClassHost<'_, '_> {
     }
 
     fn fact(&self, value: Id) -> &Fact {
-        self.egraph[value].data.fact()
+        self.claims.get(&self.egraph.find(value)).unwrap_or_else(|| self.egraph[value].data.fact())
     }
 
     fn constant(&self, value: Id) -> Option<Datum> {

@@ -162,11 +162,14 @@ impl<'r> Saturation<'r> {
         useless: Useless,
         news: &News,
     ) -> Vec<Planned<'r>> {
-        let host = ClassHost::new(egraph);
+        let proved = ClassHost::new(egraph);
+        let converts = rules.iter().any(|rule| rule.phase == Phase::Convert);
+        let claimed = (converts && !egraph.analysis.claims.is_empty()).then(|| proved.trusting_outputs());
         let mut plans = Vec::new();
         for &rule in rules {
             let next = self.numbers.len();
             let number = *self.numbers.entry(&rule.code).or_insert(next);
+            let host = claimed.as_ref().filter(|_| rule.phase == Phase::Convert).unwrap_or(&proved);
             for (direction, forms) in rule.directions().enumerate() {
                 if forms.rewrite.is_none() {
                     continue;
@@ -176,13 +179,14 @@ impl<'r> Saturation<'r> {
                     (number == next || news.reaches(root.class, depth))
                         && (rule.phase == Phase::Convert || !is_stored(egraph, root.class))
                 };
-                let found = matcher::find_among(&host, forms, is_wanted);
+                let found = matcher::find_among(host, forms, is_wanted);
                 if found.cut > 0 {
                     self.report.limit("matches");
                 }
                 for found in found.matches {
                     if useless(egraph, rule, &found.nodes)
-                        || matcher::is_denied(&host, &rule.given, &forms.pattern, &found)
+                        || matcher::is_denied(host, &rule.given, &forms.pattern, &found)
+                        || matcher::is_quantized_product(host, rule.phase, &found)
                     {
                         continue;
                     }
@@ -194,7 +198,7 @@ impl<'r> Saturation<'r> {
                         continue;
                     }
                     let matched = found.nodes.iter().filter_map(|node| host.enode(*node).cloned()).collect();
-                    match plan(&host, forms, found) {
+                    match plan(host, forms, found) {
                         Ok(plan) => plans.push(Planned { rule, matched, plan }),
                         Err(Unplanned::Undefined) => {}
                         Err(Unplanned::Malformed(why)) => self.report.refuse(rule, why),

@@ -8,11 +8,11 @@ use super::declared;
 use super::options::Options;
 use crate::diag::RuleId;
 use crate::diag::known::{DECLARED_SHAPE_WRONG, INPUT_NAMED_WEIGHTS, LOST_SYMBOL};
-use crate::edit::{By, Change, Editor, Safety, Site};
+use crate::edit::{By, Change, Editor, Known, Safety, Site};
 use crate::graph::dim::Dim;
 use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
 use crate::infer::Facts;
-use crate::lint::builtin::{input_weights, lost_sizes};
+use crate::lint::builtin::{input_weights, lost_sizes, pinned_sizes};
 
 /// Takes weights from the inputs, where that is wanted: what callers cannot replace any more is a constant, of which
 /// more can be told.
@@ -27,9 +27,37 @@ pub fn mend(editor: &mut Editor, options: &Options) {
     let may = |rule: RuleId| options.selection.contains(rule.code);
     if may(DECLARED_SHAPE_WRONG) && declares_more(editor.model()) {
         declared::take_back(editor, DECLARED_SHAPE_WRONG);
+        unpin_outputs(editor);
     }
     if may(LOST_SYMBOL) {
         name_sizes(editor);
+    }
+}
+
+/// Declares the axes of outputs that follow the inputs as what they are, where a number is declared.
+fn unpin_outputs(editor: &mut Editor) {
+    let main = editor.model().main;
+    let Known { model, facts, .. } = editor.know();
+    let mut found = Vec::new();
+    for (at, port) in model.graphs[main].outputs.iter().enumerate() {
+        let mut port = port.clone();
+        let pinned = pinned_sizes(facts, &port);
+        if let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind)
+            && !pinned.is_empty()
+        {
+            for one in &pinned {
+                let is_named = one.size.symbols().all(|symbol| !facts.has_made(symbol));
+                dims[one.axis].dim = if is_named { declared(&one.size) } else { DeclaredDim::Absent };
+            }
+            found.push((at, port));
+        }
+    }
+    for (at, port) in found {
+        let change = Change::new(DECLARED_SHAPE_WRONG, Site::Value(port.value), "declared as free");
+        editor.declare(change, |model| {
+            model.graphs[main].outputs[at] = port;
+            true
+        });
     }
 }
 

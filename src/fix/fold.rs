@@ -22,12 +22,22 @@ const WORK_PER_BYTE: usize = 256;
 /// And for each byte of weights, which each may be scaled and moved a few times.
 const WORK_PER_WEIGHT: usize = 4;
 
+/// How far constant folding goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Folding {
+    /// The most bytes that a constant may take.
+    pub limit: usize,
+    /// Whether QuantizeLinear and DequantizeLinear of constants are folded, too.
+    pub quantization: bool,
+}
+
 /// Puts constants in the place of the nodes of the main graph that only constants go into; whether there
-/// were any. None takes more bytes than `limit`.
-pub fn fold(editor: &mut Editor, limit: usize) -> bool {
+/// were any.
+pub fn fold(editor: &mut Editor, folding: Folding) -> bool {
+    let limit = folding.limit;
     let model = editor.model();
     let Ok(order) = order::sorted(model, model.main) else { return false };
-    let computed = compute(model, &order, limit);
+    let computed = compute(model, &order, folding);
     if computed.nodes.is_empty() {
         return false;
     }
@@ -58,19 +68,20 @@ fn patch(model: &Model, found: Found) -> Patch {
 struct Computed {
     nodes: FxHashSet<NodeId>,
     tensors: FxHashMap<ValueId, Arc<Array>>,
-    /// Values that take more bytes than what they are made of by intent: of quantised or narrow weights.
+    /// Values that take more bytes than what they are made of by intent: of narrow weights.
     widened: FxHashSet<ValueId>,
     /// The bytes of the initializers that nothing needs any more once a value is a constant.
     freed: FxHashMap<ValueId, usize>,
 }
 
-fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
+fn compute(model: &Model, order: &[NodeId], Folding { limit, quantization }: Folding) -> Computed {
     let weights =
         model.graphs[model.main].initializers.iter().filter_map(|&value| bytes_in_file(model, value));
     let (largest, all) =
         weights.fold((0, 0_usize), |(most, all), len| (len.max(most), all.saturating_add(len)));
     let work = limit.saturating_mul(WORK_PER_BYTE).saturating_add(all.saturating_mul(WORK_PER_WEIGHT));
     let mut executor = Executor::strict(model, Limits { bytes: limit, work });
+    executor.fold_quantization(quantization);
     let mut computed = Computed::default();
     let uses = Uses::new(model);
     for &id in order {
@@ -82,7 +93,6 @@ fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
             continue;
         }
         computed.nodes.insert(id);
-        let is_quantised = node.is("DequantizeLinear");
         let inherits = node.inputs.iter().flatten().any(|input| computed.widened.contains(input));
         let mut bits = |value: ValueId| match executor.value(value) {
             Some(Val::Tensor(array)) => array.elem().bits(),
@@ -97,7 +107,7 @@ fn compute(model: &Model, order: &[NodeId], limit: usize) -> Computed {
         });
         let freed: usize = freed.sum();
         computed.freed.extend(node.outputs.iter().flatten().map(|&output| (output, freed)));
-        let widens = is_quantised || inherits || (is_cast && is_wider);
+        let widens = inherits || (is_cast && is_wider);
         for &output in node.outputs.iter().flatten() {
             if let Some(Val::Tensor(array)) = executor.value(output) {
                 computed.tensors.insert(output, array);
@@ -218,7 +228,7 @@ mod tests {
         assert!(findings.is_empty(), "{findings:?}");
         let mut editor = Editor::new(model.expect("a model"));
         let before = editor.model().graphs[editor.model().main].initializers.len();
-        fold(&mut editor, DEFAULT_FOLD_LIMIT);
+        fold(&mut editor, Folding { limit: DEFAULT_FOLD_LIMIT, quantization: false });
         let model = editor.model();
         let main = &model.graphs[model.main];
         let ops: Vec<&str> = main.nodes.iter().map(|&node| &*model.nodes[node].op_type).collect();

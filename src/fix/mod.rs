@@ -11,6 +11,7 @@ mod constants;
 mod decide;
 mod declarations;
 mod declared;
+mod duplicate_names;
 mod fold;
 mod initializers;
 pub(crate) mod inline;
@@ -108,6 +109,7 @@ fn passes(
     report: &mut Report,
 ) -> Result<verify::Kept, Vec<Finding>> {
     let from = editor.model().opset(editor.model().main, "");
+    duplicate_names::rename(editor)?;
     interface::apply(editor, options)?;
     if options.selection.contains(UNSORTED_NODES.code) {
         editor.put_in_order();
@@ -216,7 +218,8 @@ fn optimize_all(editor: &mut Editor, options: &Options) -> bool {
         return false;
     }
     let swept = editor.sweep();
-    let folded = fold::fold(editor, options.fold_limit);
+    let folding = fold::Folding { limit: options.fold_limit, quantization: options.fold_qdq };
+    let folded = fold::fold(editor, folding);
     weights::share(editor);
     folded || swept
 }

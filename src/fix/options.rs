@@ -38,6 +38,9 @@ pub struct Options {
     pub targets: Vec<Arc<Profile>>,
     /// The most bytes that a constant made by folding may take.
     pub fold_limit: usize,
+    /// Whether QuantizeLinear and DequantizeLinear of constants are folded into constants. Runtimes fuse these nodes
+    /// into integer kernels, so that results and speed may change.
+    pub fold_qdq: bool,
     /// The type to compute in, in the place of float32.
     pub precision: Option<Precision>,
     /// Whether the report says of each change why it keeps what it keeps, step by step.
@@ -58,6 +61,7 @@ impl Default for Options {
             fixed: Vec::new(),
             targets: Vec::new(),
             fold_limit: DEFAULT_FOLD_LIMIT,
+            fold_qdq: false,
             precision: None,
             explains: false,
         }

@@ -51,13 +51,24 @@ pub struct Declarer<'f> {
     written: FxHashMap<Dim, DeclaredDim>,
     /// What the model calls a size that depends on data, which is more than a name that was made up for it.
     stated: FxHashMap<Symbol, Dim>,
+    /// The sizes that stand in `stated`, and those of inputs.
+    taken: FxHashSet<Dim>,
+    /// The sizes of inputs.
+    given: FxHashSet<Dim>,
     /// No size gets a name that inference made up, unless it stands somewhere already.
     keeps_names: bool,
 }
 
 impl<'f> Declarer<'f> {
     fn new(facts: &'f Facts) -> Self {
-        Declarer { facts, written: FxHashMap::default(), stated: FxHashMap::default(), keeps_names: false }
+        Declarer {
+            facts,
+            written: FxHashMap::default(),
+            stated: FxHashMap::default(),
+            taken: FxHashSet::default(),
+            given: FxHashSet::default(),
+            keeps_names: false,
+        }
     }
 
     /// One for a graph alone.
@@ -68,9 +79,17 @@ impl<'f> Declarer<'f> {
     }
 
     /// Learns what a graph calls sizes that depend on data.
+    ///
+    /// An output may be declared wrongly, so that it names a size only where the name says nothing of other sizes.
     fn read(&mut self, model: &Model, graph: GraphId) {
+        for port in &model.graphs[model.main].inputs {
+            let given = self.facts[port.value].dims().into_iter().flatten().flatten();
+            self.given.extend(given.cloned());
+        }
+        self.taken.extend(self.given.iter().cloned());
         let graph = &model.graphs[graph];
-        for port in graph.inputs.iter().chain(&graph.outputs).chain(&graph.value_info) {
+        let inner = graph.inputs.iter().chain(&graph.value_info).map(|port| (port, false));
+        for (port, is_output) in inner.chain(graph.outputs.iter().map(|port| (port, true))) {
             let (Fact::Tensor(fact), Some(ty)) = (&self.facts[port.value], &port.info.ty) else { continue };
             let (Some(sizes), TypeKind::Tensor { shape: Some(old), .. }) = (fact.shape.dims(), &ty.kind)
             else {
@@ -79,8 +98,12 @@ impl<'f> Declarer<'f> {
             for (size, old) in sizes.iter().zip(old) {
                 let made = size.as_ref().and_then(Dim::as_symbol).filter(|made| self.facts.has_made(made));
                 let stated = declared::size(&old.dim).filter(|stated| stated.as_const().is_none());
-                if let (Some(made), Some(stated)) = (made, stated) {
-                    self.stated.entry(made.clone()).or_insert(stated);
+                let (Some(made), Some(stated)) = (made, stated) else { continue };
+                let is_claim = is_output || self.facts.is_free(made);
+                let is_new_name = stated.as_symbol().is_some() && !self.taken.contains(&stated);
+                if !self.stated.contains_key(made) && (!is_claim || is_new_name) {
+                    self.taken.insert(stated.clone());
+                    self.stated.insert(made.clone(), stated);
                 }
             }
         }
@@ -153,13 +176,15 @@ impl<'f> Declarer<'f> {
             Some(TypeKind::Tensor { shape, .. } | TypeKind::SparseTensor { shape, .. }) => shape.as_deref(),
             _ => None,
         };
-        let old = old.filter(|old| Some(old.len()) == fact.shape.rank());
+        let known_rank = fact.shape.rank();
+        let old = old.filter(|old| known_rank.is_none_or(|rank| old.len() == rank));
         let dimension = |(axis, size): (usize, &Size)| {
             let old = old.and_then(|old| old.get(axis));
             Dimension { dim: self.dim(size, old), denotation: old.and_then(|old| old.denotation.clone()) }
         };
-        let shape = fact.shape.dims().map(|dims| dims.iter().enumerate().map(dimension).collect());
-        Some((Some(fact.elem?.number()), shape))
+        let known: DeclaredShape =
+            fact.shape.dims().map(|dims| dims.iter().enumerate().map(dimension).collect());
+        Some((Some(fact.elem?.number()), known.or_else(|| old.map(<[Dimension]>::to_vec))))
     }
 
     fn dim(&mut self, size: &Size, old: Option<&Dimension>) -> DeclaredDim {
@@ -177,18 +202,19 @@ impl<'f> Declarer<'f> {
         if self.keeps_names && dim.symbols().any(has_no_name) {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
-        let is_name = dim.as_symbol().is_some_and(is_made);
-        let written = match stated.filter(|_| is_name) {
-            Some(stated) => stated.clone(),
-            None => {
-                let called = |symbol: &Symbol| self.stated.get(symbol).or_else(|| self.facts.called(symbol));
-                let named = dim.substitute(&|symbol| called(symbol).cloned());
-                let named = named.as_ref().unwrap_or(dim);
-                named
-                    .as_const()
-                    .map_or_else(|| DeclaredDim::Param(named.to_string().into()), DeclaredDim::Value)
-            }
-        };
+        // What is declared of a size that depends on data may be right. The sizes of inputs are known to be free.
+        let is_claim = dim.as_symbol().is_some_and(|symbol| match stated {
+            Some(DeclaredDim::Value(_)) => !self.given.contains(dim),
+            _ => is_made(symbol),
+        });
+        let called = |symbol: &Symbol| self.stated.get(symbol).or_else(|| self.facts.called(symbol));
+        let named = dim.substitute(&|symbol| called(symbol).cloned());
+        let named = named.as_ref().unwrap_or(dim);
+        if let Some(stated) = stated.filter(|old| is_claim && declared::size(old).as_ref() != Some(named)) {
+            return stated.clone();
+        }
+        let written =
+            named.as_const().map_or_else(|| DeclaredDim::Param(named.to_string().into()), DeclaredDim::Value);
         self.written.insert(dim.clone(), written.clone());
         written
     }
@@ -273,7 +299,26 @@ mod tests {
             check(&text, &expected.each_ref().map(String::as_str));
         };
         check("c", "c");
-        check("5", "5");
+        check("5", "t_dim_0");
+    }
+
+    #[test]
+    fn inputs_keep_their_free_axes_whatever_outputs_declare() {
+        let check = |outputs: &str, expected: &[&str]| {
+            check(
+                &format!("g (float[?, 6] x, float[?, 6] z) => ({outputs}) {{ y = Relu(x) w = Neg(z) }}"),
+                expected,
+            );
+        };
+        check(
+            "float[1, 6] y, float[M, 6] w",
+            &["x: float[x_dim_0, 6]", "z: float[M, 6]", "y: float[x_dim_0, 6]", "w: float[M, 6]"],
+        );
+        // One name for both would make their sizes equal.
+        check(
+            "float[M, 6] y, float[M, 6] w",
+            &["x: float[M, 6]", "z: float[z_dim_0, 6]", "y: float[M, 6]", "w: float[z_dim_0, 6]"],
+        );
     }
 
     #[test]

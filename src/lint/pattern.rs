@@ -31,6 +31,7 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
             for found in matcher::find(&host, direction).matches {
                 if let Some(&root) = found.nodes.last()
                     && !only_names_an_output(cx, direction, &found)
+                    && (rule.is_lint_only() || !matcher::is_quantized_product(&host, rule.phase, &found))
                     // The ways to match at one node say the same thing.
                     && said.replace(root) != Some(root)
                 {

@@ -188,7 +188,11 @@ impl<'r> Trial<'r> {
 
     /// Whether the rule makes anything of the main graph.
     fn fires(&self, model: &Model) -> bool {
-        let (facts, uses) = (infer(model, infer::Options::default()), Uses::new(model));
+        let (proved, uses) = (infer(model, infer::Options::default()), Uses::new(model));
+        let facts = match self.rule.phase {
+            Phase::Convert => proved.trusting_outputs(model, model.main),
+            _ => proved,
+        };
         let host = PlainHost::new(model, model.main, &facts, &uses);
         self.rule.directions().any(|direction| {
             let matches = matcher::find(&host, direction).matches;

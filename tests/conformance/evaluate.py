@@ -70,7 +70,7 @@ def _evaluate(fix, test) -> tuple[str, str]:
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
         source, written = Path(scratch) / "in.onnx", Path(scratch) / "out.onnx"
         source.write_bytes(model.SerializeToString())
-        done = tools.run([fix, "--fold-limit", FOLD_LIMIT, source, "-o", written])
+        done = tools.run([fix, "--fold-limit", FOLD_LIMIT, "--fold-qdq", source, "-o", written])
         if done.status != 0 or not written.exists():
             return FAILED, done.last_words()
         folded = onnx.load(written)

@@ -29,6 +29,7 @@ mod mutation;
 mod pitfalls;
 mod precision;
 mod programs;
+mod provenance;
 mod pytorch;
 mod readme;
 mod roundtrip;

@@ -136,6 +136,10 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
 
+    /// Fold QuantizeLinear and DequantizeLinear of constants, too: loses integer kernels and may change results
+    #[arg(long, help_heading = "Changes")]
+    pub fold_qdq: bool,
+
     /// Write every inferred type and shape; `--optimize-for latency` does so if the file does not grow
     #[arg(long, help_heading = "Changes")]
     pub infer_shapes: bool,
@@ -228,6 +232,7 @@ impl Args {
                 "--target",
             )?,
             fold_limit: self.fold_limit,
+            fold_qdq: self.fold_qdq,
             precision: self.precision()?,
             explains: !self.explain_rewrite.is_empty(),
         })

@@ -171,6 +171,9 @@ impl<'c, 's> Lower<'c, 's> {
             self.model.nodes[id].inputs = inputs.into_iter().map(input).collect();
             let attrs = attrs.into_iter().filter_map(|attr| self.attribute(attr, Some(id))).collect();
             self.model.nodes[id].attrs = attrs;
+            for &output in self.model.nodes[id].outputs.iter().flatten() {
+                self.scopes.reach(&self.model.values[output].name, output);
+            }
         }
         ids
     }

@@ -1,6 +1,7 @@
 //! Inference over a whole model: graph by graph, in topological order.
 
 mod control;
+mod declarations;
 mod function;
 mod iterate;
 mod symbols;
@@ -26,6 +27,7 @@ use crate::graph::dim::{Bounds, Dim, Symbol};
 use crate::graph::{
     AttrValue, GraphId, Id, Initial, Model, Node, NodeId, Port, Tensor, TensorId, Type, ValueId, order,
 };
+use declarations::{Declarations, declared_fact};
 use function::Frame;
 use symbols::{FreshFor, Path, Symbols};
 pub use update::{News, update};
@@ -69,6 +71,11 @@ impl Facts {
     /// Whether inference made up a symbol.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
         self.symbols.has_made(symbol)
+    }
+
+    /// Whether a symbol stands for an unnamed axis of an input of the model.
+    pub fn is_free(&self, symbol: &Symbol) -> bool {
+        self.symbols.is_free(symbol)
     }
 
     /// What a declaration calls a size for which inference made up a symbol, if one does.
@@ -191,8 +198,9 @@ impl<'m> Driver<'m> {
             }
         }
         for port in &graph.inputs {
-            let declared = port.info.ty.as_ref().map_or(Fact::Unknown, declared_fact);
-            self.seed(port.value, declared);
+            let mut declared = port.info.ty.as_ref().map_or(Fact::Unknown, declared_fact);
+            self.symbols.name_free_axes(&mut declared, port.value, self.model);
+            self.facts[port.value.index()] = declared;
         }
         self.graph(self.model.main);
         for function in 0..self.model.functions.len() {
@@ -250,18 +258,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Types that `value_info` and the outputs declare. In local functions they are those of one call at
-    /// best, and are not used.
-    fn declared_types(&self, id: GraphId) -> FxHashMap<ValueId, &'m Type> {
-        if !self.options.use_declared || self.model.function_of(id).is_some() {
-            return FxHashMap::default();
-        }
-        let graph = &self.model.graphs[id];
-        let ports = graph.outputs.iter().chain(&graph.value_info);
-        ports.filter_map(|port| Some((port.value, port.info.ty.as_ref()?))).collect()
-    }
-
-    fn node(&mut self, id: NodeId, opset: i64, declared: &FxHashMap<ValueId, &'m Type>) {
+    fn node(&mut self, id: NodeId, opset: i64, declared: &Declarations<'m>) {
         let node = &self.model.nodes[id];
         self.looked_at += 1;
         self.faults.remove(&id);
@@ -308,44 +305,6 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// An inferred fact, compared with the declared type and completed by it.
-    fn checked(
-        &mut self,
-        fact: Fact,
-        value: ValueId,
-        graph: GraphId,
-        declared: &FxHashMap<ValueId, &'m Type>,
-    ) -> Fact {
-        let Some(ty) = declared.get(&value) else { return fact };
-        let said = declared_fact(ty);
-        match fact.meet(&said, &self.bounds) {
-            Ok(_) => {
-                self.contradictions.shift_remove(&(graph, value));
-                let known = self.symbols.without_unknown(&fact);
-                let filled = declared::fill(declared::fill(known, &said), &fact);
-                self.symbols.learn_names(&fact, &filled);
-                filled
-            }
-            Err(what) => {
-                let inferred = fact.clone();
-                let contradiction = Contradiction { value, graph, declared: said, inferred, what };
-                self.contradictions.insert((graph, value), contradiction);
-                fact
-            }
-        }
-    }
-
-    /// Compares an output that no node of its graph makes: an input, an initializer or a capture.
-    fn compare(&mut self, port: &'m Port, graph: GraphId) {
-        let by_node =
-            self.model.producer(port.value).is_some_and(|(node, _)| self.model.nodes[node].graph == graph);
-        if let (false, Some(ty)) = (by_node, &port.info.ty) {
-            let declared = FxHashMap::from_iter([(port.value, ty)]);
-            let fact = self.facts[port.value.index()].clone();
-            self.checked(fact, port.value, graph, &declared);
-        }
-    }
-
     fn fact(&self, value: Option<ValueId>) -> Option<&Fact> {
         value.map(|value| &self.facts[value.index()])
     }
@@ -356,10 +315,6 @@ fn bounds(model: &Model) -> Bounds {
     let all = model.graphs[model.main].metadata.iter().chain(&model.metadata);
     let text = all.into_iter().find(|(key, _)| &**key == RANGE_CONSTRAINTS);
     text.map_or_else(Bounds::default, |(_, text)| Bounds::parse(text))
-}
-
-fn declared_fact(ty: &Type) -> Fact {
-    declared::fact(ty, &mut |_, dim| declared::size(dim))
 }
 
 /// The attributes of a node, where it stands in a function with those of the call.

@@ -22,6 +22,8 @@ pub(super) struct Symbols {
     last: FxHashMap<String, u64>,
     /// Those that stand for a size of which nothing is known, not even why.
     unknown: FxHashSet<Symbol>,
+    /// Those of unnamed axes of the model's inputs: the caller chooses these sizes.
+    free: FxHashSet<Symbol>,
     /// What the model calls sizes of which nothing else is known, where it declares a value that has them.
     called: FxHashMap<Symbol, Dim>,
     paths: FxHashMap<(Path, NodeId), Path>,
@@ -67,12 +69,20 @@ impl Symbols {
         self.all.contains(symbol)
     }
 
+    /// Whether a symbol is the size of an unnamed axis of an input of the model.
+    pub fn is_free(&self, symbol: &Symbol) -> bool {
+        self.free.contains(symbol)
+    }
+
     /// Takes over the names that a declaration has put in the place of made ones.
     pub fn learn_names(&mut self, inferred: &Fact, declared: &Fact) {
         let (Fact::Tensor(inferred), Fact::Tensor(declared)) = (inferred, declared) else { return };
         let (Some(made), Some(called)) = (inferred.shape.dims(), declared.shape.dims()) else { return };
         for (made, called) in made.iter().zip(called) {
-            let made = made.as_ref().and_then(Dim::as_symbol).filter(|made| self.all.contains(made));
+            let made = made
+                .as_ref()
+                .and_then(Dim::as_symbol)
+                .filter(|made| self.all.contains(made) && !self.free.contains(made));
             if let (Some(made), Some(called)) = (made, called.as_ref())
                 && called.as_symbol() != Some(made)
             {
@@ -118,6 +128,20 @@ impl Symbols {
         tensor.shape = Shape::new(dims.iter().enumerate().map(named).collect::<Vec<_>>());
     }
 
+    /// Gives a symbol to every axis of an input of the model that has none. Declarations of other values never take its
+    /// place: they cannot say which sizes a caller may pass.
+    pub fn name_free_axes(&mut self, fact: &mut Fact, value: ValueId, model: &Model) {
+        let Fact::Tensor(tensor) = fact else { return };
+        let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().any(Option::is_none)) else { return };
+        let mut dims = dims.to_vec();
+        for (axis, dim) in dims.iter_mut().enumerate().filter(|(_, dim)| dim.is_none()) {
+            let symbol = self.of_axis(Path::default(), value, axis, model);
+            self.free.insert(symbol.clone());
+            *dim = Some(symbol.into());
+        }
+        tensor.shape = Shape::new(dims);
+    }
+
     fn of_unknown(&mut self, path: Path, value: ValueId, axis: usize, model: &Model) -> Dim {
         let symbol = self.of_axis(path, value, axis, model);
         self.unknown.insert(symbol.clone());
@@ -126,16 +150,25 @@ impl Symbols {
 
     /// The fact without those sizes of which nothing is known but that they have a symbol.
     pub fn without_unknown(&self, fact: &Fact) -> Fact {
-        let Fact::Tensor(tensor) = fact else { return fact.clone() };
-        let is_unknown = |dim: &&Dim| dim.as_symbol().is_some_and(|symbol| self.unknown.contains(symbol));
-        let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().flatten().any(|dim| is_unknown(&dim)))
-        else {
-            return fact.clone();
-        };
-        let known = |size: &Size| size.clone().filter(|dim| !is_unknown(&dim));
-        let shape = Shape::new(dims.iter().map(known).collect::<Vec<_>>());
-        Fact::Tensor(TensorFact { shape, ..tensor.clone() })
+        without_symbols(fact, &self.unknown)
     }
+
+    /// The fact without sizes that are unnamed axes of inputs.
+    pub fn without_free(&self, fact: &Fact) -> Fact {
+        without_symbols(fact, &self.free)
+    }
+}
+
+/// The fact of a tensor without the sizes that are one of these symbols.
+fn without_symbols(fact: &Fact, symbols: &FxHashSet<Symbol>) -> Fact {
+    let Fact::Tensor(tensor) = fact else { return fact.clone() };
+    let is_one = |dim: &&Dim| dim.as_symbol().is_some_and(|symbol| symbols.contains(symbol));
+    let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().flatten().any(|dim| is_one(&dim))) else {
+        return fact.clone();
+    };
+    let known = |size: &Size| size.clone().filter(|dim| !is_one(&dim));
+    let shape = Shape::new(dims.iter().map(known).collect::<Vec<_>>());
+    Fact::Tensor(TensorFact { shape, ..tensor.clone() })
 }
 
 /// The symbols of one call.

@@ -161,10 +161,25 @@ fn declared_types_are_compared() {
 #[test]
 fn declared_types_where_nothing_is_known() {
     let text = "<ir_version: 10, opset_import: [\"\" : 18, \"other\" : 1]>
-    g (float[n] x) => (float[n, 3] y) { y = other.Op(x) }";
+    g (float[n] x) => (y) <float[n, 3] t> { t = other.Op(x) y = Relu(t) }";
     check(text, &["y: float[n, 3]"]);
     let range = "g (float[n] x) => (float[batch] y) { at = NonZero(x) flat = Squeeze(at, zero) zero = Constant <value_ints = [0]> () y = Gather(x, flat) }";
     check(range, &["y: float[at_dim_1]"]);
+}
+
+#[test]
+fn declared_shapes_of_outputs_prove_nothing() {
+    let text = "<ir_version: 10, opset_import: [\"\" : 18, \"other\" : 1]>
+    g (float[n] x) => (float[n, 3] y, z) { y = other.Op(x) z = Relu(y) }";
+    check(text, &["y: float[...]", "z: float[...]"]);
+    check(
+        "g (float[?, 6] x) => (int64[1] y) { y = ArgMax <axis = 1, keepdims = 0> (x) }",
+        &["y: int64[x_dim_0]"],
+    );
+    check(
+        "g (float[n] x) => (int64[1, 7] y, z) { y = NonZero(x) z = Shape(y) }",
+        &["y: int64[1, y_dim_1]", "z: int64[2]"],
+    );
 }
 
 #[test]

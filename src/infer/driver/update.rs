@@ -3,10 +3,11 @@
 //! Only where values stay what they are, however they are made: what was known of them before remains true, of those
 //! that are not looked at again too.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::declarations::Declarations;
 use super::{Driver, Facts, MAX_NESTING, Options};
-use crate::graph::{GraphId, Id, Model, Node, NodeId, Type, ValueId};
+use crate::graph::{GraphId, Id, Model, Node, NodeId, ValueId};
 use crate::infer::fact::Fact;
 
 /// What is new in a graph and the bodies in it.
@@ -51,13 +52,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    fn update_node(
-        &mut self,
-        id: NodeId,
-        opset: i64,
-        declared: &FxHashMap<ValueId, &'m Type>,
-        news: &mut News,
-    ) {
+    fn update_node(&mut self, id: NodeId, opset: i64, declared: &Declarations<'m>, news: &mut News) {
         let node = &self.model.nodes[id];
         let reads_news = node.inputs.iter().flatten().any(|input| news.values.contains(input));
         let mut bodies = node.graphs().peekable();
@@ -95,7 +90,7 @@ impl<'m> Driver<'m> {
     }
 
     /// The outputs of an `If` whose branches are known.
-    fn rejoin(&mut self, id: NodeId, node: &'m Node, declared: &FxHashMap<ValueId, &'m Type>) {
+    fn rejoin(&mut self, id: NodeId, node: &'m Node, declared: &Declarations<'m>) {
         self.looked_at += 1;
         self.faults.remove(&id);
         let facts = self.joined(id, node).unwrap_or_default();

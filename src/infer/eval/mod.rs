@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 pub use array::Array;
 pub use buffer::Buffer;
-pub use open::is_open;
+pub use open::{is_open, is_quantization, is_undetermined};
 pub use value::{Attr, Attrs, Val};
 
 pub use convert::int_range;

@@ -11,8 +11,21 @@ const DOUBLE: f64 = ((1u64 << f64::MANTISSA_DIGITS) - 1) as f64;
 /// The same of `float`.
 const FLOAT: f64 = ((1u64 << f32::MANTISSA_DIGITS) - 1) as f64;
 
-/// Whether it is open what an operator makes of these inputs.
+/// Whether an operator converts between numbers and their quantized form.
+///
+/// Runtimes fuse such nodes with the operators around them into integer kernels, whose results differ from those of the
+/// separate nodes. A constant in the place of one takes the kernel away, so that constant folding stops at it.
+pub fn is_quantization(op: &str) -> bool {
+    matches!(op, "QuantizeLinear" | "DequantizeLinear" | "DynamicQuantizeLinear")
+}
+
+/// Returns true if the result of an operator on these inputs must not be folded into a constant.
 pub fn is_open<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v Val>) -> bool {
+    is_quantization(op) || is_undetermined(domain, op, inputs)
+}
+
+/// Returns true if the specification, or runtimes among each other, leave open what an operator makes of these inputs.
+pub fn is_undetermined<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v Val>) -> bool {
     let arrays = inputs.into_iter().map(|val| match val {
         Val::Tensor(array) => Some(&**array),
         _ => None,

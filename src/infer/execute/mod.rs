@@ -49,6 +49,8 @@ pub struct Executor<'m> {
     calls: Vec<NodeId>,
     /// Whether what the specification leaves open is computed, too.
     is_free: bool,
+    /// Whether QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear are computed.
+    folds_quantization: bool,
 }
 
 impl<'m> Executor<'m> {
@@ -61,13 +63,19 @@ impl<'m> Executor<'m> {
             nesting: 0,
             calls: Vec::new(),
             is_free: true,
+            folds_quantization: true,
         }
     }
 
     /// One that computes nothing that the specification leaves open: what is computed takes the place of what a
     /// runtime would make of it.
     pub fn strict(model: &'m Model, limits: Limits) -> Self {
-        Executor { is_free: false, ..Executor::new(model, limits) }
+        Executor { is_free: false, folds_quantization: false, ..Executor::new(model, limits) }
+    }
+
+    /// Sets whether quantization operators are computed; a strict executor leaves them alone otherwise.
+    pub fn fold_quantization(&mut self, folds: bool) {
+        self.folds_quantization = folds;
     }
 
     /// Gives a value that is no constant, such as an input.
@@ -147,7 +155,9 @@ impl<'m> Executor<'m> {
         let opset = self.model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
         let opset = opset.ok_or(Refusal::Unsupported)?;
         let schema = schema::lookup(node.domain(), &node.op_type, opset).ok_or(Refusal::Unsupported)?;
-        if !self.is_free && eval::is_open(node.domain(), &node.op_type, inputs.iter().flatten()) {
+        let is_kept = !self.folds_quantization && eval::is_quantization(&node.op_type);
+        let is_open = |inputs| !self.is_free && eval::is_undetermined(node.domain(), &node.op_type, inputs);
+        if is_kept || is_open(inputs.iter().flatten()) {
             return Err(Refusal::Unsupported);
         }
         let attrs = NodeAttrs { executor: self, node };

@@ -12,7 +12,7 @@ mod types;
 mod unused;
 mod versions;
 
-pub use shapes::lost_sizes;
+pub use shapes::{lost_sizes, pinned_sizes};
 pub use spec::input_weights;
 
 use super::context::LintContext;

@@ -179,6 +179,9 @@ impl Builder {
             // Collected where the protobuf ones were, which are much larger.
             attrs.shrink_to_fit();
             self.model.nodes[node].attrs = attrs;
+            for &output in self.model.nodes[node].outputs.iter().flatten() {
+                self.scopes.reach(&self.model.values[output].name, output);
+            }
         }
         nodes
     }

@@ -7,10 +7,12 @@
 mod bindings;
 mod denied;
 mod node;
+mod quantized;
 mod trace;
 
 pub use bindings::{Binding, Match};
 pub use denied::is_denied;
+pub use quantized::is_quantized_product;
 pub use trace::{Failure, explain};
 
 use super::eval::Env;

@@ -48,7 +48,7 @@ fn a_body_has_names_of_its_own() {
     check_graph(
         signature,
         &format!("u = Abs (x) {}", arms("u")),
-        &["SPC015 warning: `u` hides a value of that name of the graph around"],
+        &["SPC015 error: `u` hides a value of that name of the graph around"],
     );
 }
 

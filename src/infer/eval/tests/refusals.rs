@@ -204,7 +204,16 @@ fn what_comes_of_nan_is_open_where_it_is_compared() {
 #[track_caller]
 fn is(domain: &str, op: &str, inputs: &[Array], is_open: bool) {
     let vals: Vec<Val> = inputs.iter().cloned().map(Val::from).collect();
-    assert_eq!(super::super::is_open(domain, op, &vals), is_open, "{op} of {inputs:?}");
+    assert_eq!(super::super::is_undetermined(domain, op, &vals), is_open, "{op} of {inputs:?}");
+}
+
+#[test]
+fn quantization_is_not_folded() {
+    let (number, scale) = (Val::from(reals(&[2], &[1.0, 2.0])), Val::from(reals(&[], &[0.5])));
+    for op in ["QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"] {
+        assert!(super::super::is_open("", op, [&number, &scale]), "{op}");
+        assert!(super::super::is_open("com.microsoft", op, [&number, &scale]), "{op}");
+    }
 }
 
 /// ONNX Runtime keeps the sizes of axes that are counted from the end, and leaves sums unset.

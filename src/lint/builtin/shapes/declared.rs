@@ -2,8 +2,8 @@
 
 use super::Detector;
 use crate::diag::known::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
-use crate::diag::{Applicability, Finding, Sink};
-use crate::graph::dim::{Dim, Symbol, SymbolKind};
+use crate::diag::{Applicability, Finding, Level, Sink};
+use crate::graph::dim::{Answer, Dim, Symbol, SymbolKind};
 use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
 use crate::infer::{Contradiction, Facts};
 use crate::lint::LintContext;
@@ -18,6 +18,60 @@ fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
         .related(cx.places.declaration(found.value), "declared here")
         .note("runtimes warn, plan memory by the wrong shape, or refuse the model")
         .fix(Applicability::Safe, "declares what it is")
+}
+
+/// An axis of an output that is declared with a number, though its size follows those of the inputs.
+pub struct PinnedSize {
+    pub axis: usize,
+    /// The declared number.
+    pub number: i64,
+    /// The inferred size.
+    pub size: Dim,
+}
+
+fn pinned(cx: &LintContext, port: &Port, pinned: &[PinnedSize]) -> Finding {
+    let describe = |one: &PinnedSize| format!("axis {} as {}, but it is {}", one.axis, one.number, one.size);
+    let list: Vec<String> = pinned.iter().map(describe).collect();
+    let message = format!("the output `{}` declares {}", cx.name(port.value), list.join(", and "));
+    // Whoever runs the model at this size alone may mean it.
+    let rule = DECLARED_SHAPE_WRONG.at(Level::Info);
+    let mut finding = rule.finding(message, cx.places.declaration(port.value));
+    finding.source = cx.places.source_of_value(port.value);
+    finding.anchor.module = cx.model.values[port.value].name.clone();
+    finding
+        .label("this size varies with those of the inputs")
+        .note("runtimes warn where the sizes differ, or plan memory by the wrong shape")
+        .fix(Applicability::Safe, "declares it as free")
+}
+
+/// Axes of an output that the model declares with a number, though inference proves that their sizes vary with those of
+/// the inputs.
+pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<PinnedSize> {
+    let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
+    else {
+        return Vec::new();
+    };
+    let Some(known) = facts[port.value].dims().filter(|dims| dims.len() == declared.len()) else {
+        return Vec::new();
+    };
+    let of_axis = |(axis, (dimension, known)): (usize, (&Dimension, &Option<Dim>))| {
+        let DeclaredDim::Value(number) = dimension.dim else { return None };
+        let size = known.as_ref().filter(|size| size.as_const().is_none())?;
+        let is_of_input = |symbol: &Symbol| !facts.has_made(symbol) || facts.is_free(symbol);
+        let varies = size.symbols().all(|symbol| is_of_input(symbol) && symbol.kind() == SymbolKind::Size)
+            && size.equals(&Dim::known(number), &facts.bounds) == Answer::Unknown
+            && TRIED.iter().any(|&tried| size_at(size, tried).is_some_and(|size| size != number));
+        (number >= 0 && varies).then(|| PinnedSize { axis, number, size: size.clone() })
+    };
+    declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
+}
+
+/// Sizes of free axes that are tried: an expression may be constant in a way that simplification does not see.
+const TRIED: [i64; 4] = [1, 2, 3, 5];
+
+/// The size where every free axis has this one.
+fn size_at(size: &Dim, tried: i64) -> Option<i64> {
+    size.substitute(&|_| Some(Dim::known(tried)))?.as_const()
 }
 
 /// A size of a declared shape whose name the exporter made up, though it follows from those of the inputs.
@@ -44,6 +98,8 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for port in &cx.model.graphs[cx.model.main].outputs {
         let sizes = lost_sizes(cx.facts, port);
         sink.extend((!sizes.is_empty()).then(|| lost(cx, port.value, &sizes)));
+        let sizes = pinned_sizes(cx.facts, port);
+        sink.extend((!sizes.is_empty()).then(|| pinned(cx, port, &sizes)));
     }
 }
 

@@ -6,6 +6,6 @@ mod mismatch;
 
 use super::Detector;
 
-pub use declared::lost_sizes;
+pub use declared::{lost_sizes, pinned_sizes};
 
 pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, declared::DETECTOR, interface::DETECTOR];

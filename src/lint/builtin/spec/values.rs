@@ -1,15 +1,16 @@
 //! Names that no value has, and names that several values have.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Detector;
 use crate::diag::RuleId;
 use crate::diag::known::{
     DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE, UNDEFINED_OUTPUT, UNDEFINED_VALUE,
 };
-use crate::diag::{Finding, Sink};
+use crate::diag::{Applicability, Finding, Level, Sink};
+use crate::edit::duplicate_names;
 use crate::graph::syntax::suggest;
-use crate::graph::{Def, GraphId, Model, ValueId};
+use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
@@ -42,16 +43,35 @@ fn duplicate(cx: &LintContext, rule: RuleId, first: ValueId, second: ValueId) ->
     let name = cx.name(second);
     let kind = if rule == DUPLICATE_INITIALIZER { "initializers" } else { "values" };
     cx.at_value(rule, second, format!("two {kind} of one graph are called `{name}`"))
-        .label("the second one")
-        .related(cx.places.value(first), "the first one, which every use means")
+        .label("the second one; uses behind it mean this one")
+        .related(cx.places.value(first), "the first one")
 }
 
 fn shadowed(cx: &LintContext, inner: ValueId, outer: ValueId) -> Finding {
     let name = cx.name(inner);
-    cx.at_value(SHADOWED_VALUE, inner, format!("`{name}` hides a value of that name of the graph around"))
-        .label("within this body, the name means this value")
-        .related(cx.places.value(outer), "the hidden one")
-        .help("give it a name of its own: the specification wants names to differ from all those in scope")
+    let level = if is_refused(cx.model, inner, outer) { Level::Error } else { Level::Warning };
+    cx.at_value(
+        SHADOWED_VALUE.at(level),
+        inner,
+        format!("`{name}` hides a value of that name of the graph around"),
+    )
+    .label("within this body, the name means this value")
+    .related(cx.places.value(outer), "the hidden one")
+    .help("give it a name of its own: the specification wants names to differ from all those in scope")
+}
+
+/// Whether ONNX Runtime refuses a model for a shadowed name: where a node makes the inner value, and the outer one is
+/// there before the body runs.
+fn is_refused(model: &Model, inner: ValueId, outer: ValueId) -> bool {
+    if !matches!(model.values[inner].def, Def::Node { .. }) {
+        return false;
+    }
+    let Def::Node { node: maker, .. } = model.values[outer].def else { return true };
+    let graph = model.values[outer].graph;
+    let holder = model.holders(model.values[inner].graph).find(|&node| model.nodes[node].graph == graph);
+    let nodes = &model.graphs[graph].nodes;
+    let place = |node: NodeId| nodes.iter().position(|&other| other == node);
+    holder.is_some_and(|holder| place(maker) < place(holder))
 }
 
 /// For how many missing values the name that was perhaps meant is looked for, which takes all names there are: of a
@@ -83,7 +103,21 @@ fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
     }
 }
 
+/// With the fix, where onnx-fix renames the values.
+fn with_fix(cx: &LintContext, renamed: &FxHashSet<&str>, finding: Finding, value: ValueId) -> Finding {
+    match renamed.contains(cx.name(value)) {
+        true => finding.fix(Applicability::Safe, "gives each of them a name of its own"),
+        false => finding,
+    }
+}
+
 fn run(cx: &LintContext, sink: &mut Sink) {
+    let duplicates = duplicate_names(cx.model);
+    let is_blocked = duplicates.iter().any(|group| group.obstacle(cx.model).is_some());
+    let renamed: FxHashSet<&str> = match is_blocked {
+        true => FxHashSet::default(),
+        false => duplicates.iter().map(|group| &*group.name).collect(),
+    };
     let mut first_of_name: FxHashMap<(GraphId, &str), ValueId> = FxHashMap::default();
     let mut missing = 0;
     for (id, value) in cx.model.values.iter() {
@@ -97,7 +131,10 @@ fn run(cx: &LintContext, sink: &mut Sink) {
             continue;
         }
         match first_of_name.get(&(value.graph, &*value.name)) {
-            Some(&first) => sink.push(duplicate(cx, duplicate_rule(cx.model, first, id), first, id)),
+            Some(&first) => {
+                let finding = duplicate(cx, duplicate_rule(cx.model, first, id), first, id);
+                sink.push(with_fix(cx, &renamed, finding, id));
+            }
             None => {
                 first_of_name.insert((value.graph, &value.name), id);
             }
@@ -107,7 +144,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         let mut around = cx.model.parent(value.graph);
         while let Some(graph) = around {
             if let Some(&outer) = first_of_name.get(&(graph, &*value.name)) {
-                sink.push(shadowed(cx, id, outer));
+                sink.push(with_fix(cx, &renamed, shadowed(cx, id, outer), id));
                 break;
             }
             around = cx.model.parent(graph);

@@ -1,0 +1,54 @@
+//! SPC013, SPC015 and SPC023: gives every value a name of its own, or refuses the model.
+
+use crate::diag::{Finding, Level, Place};
+use crate::edit::{Change, Duplicates, Editor, Site, duplicate_names};
+use crate::graph::uses::Uses;
+use crate::graph::{Model, ValueId};
+use crate::lint::locate::Locator;
+use crate::source::SourceFiles;
+
+/// Renames definitions until every name in scope has one. Every later pass relies on it: a rewrite may change the order
+/// of nodes, by which alone such names are told apart.
+///
+/// # Errors
+/// One finding for each name of which the file does not say which definition a use means.
+pub fn rename(editor: &mut Editor) -> Result<(), Vec<Finding>> {
+    let groups = duplicate_names(editor.model());
+    let model = editor.model();
+    let refused = groups.iter().filter_map(|group| Some(refusal(model, group, group.obstacle(model)?)));
+    let refused: Vec<Finding> = refused.collect();
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    for group in groups {
+        let kept = group.kept(editor.model());
+        let renamed: Vec<ValueId> =
+            group.values.iter().copied().filter(|&value| Some(value) != kept).collect();
+        let rule = group.rule(editor.model());
+        let change = |&value: &ValueId| Change::new(rule, Site::Value(value), "renamed");
+        let changes = renamed.iter().map(change).collect();
+        editor.change_all(changes, |model, names| {
+            for &value in &renamed {
+                model.values[value].name = names.fresh(&group.name, None);
+            }
+            // A declaration of the name does not say which value it is about.
+            for &graph in &group.graphs {
+                model.graphs[graph].value_info.retain(|port| !group.values.contains(&port.value));
+            }
+            true
+        });
+    }
+    Ok(())
+}
+
+fn refusal(model: &Model, group: &Duplicates, why: &str) -> Finding {
+    let (uses, sources) = (Uses::new(model), SourceFiles::default());
+    let places = Locator::new(model, &uses, &sources);
+    let place = |index: usize| group.values.get(index).map_or(Place::File, |&value| places.value(value));
+    let message = format!("`{}` is defined {} times, and {why}", group.name, group.values.len());
+    let finding = group.rule(model).at(Level::Error).finding(message, place(1));
+    finding
+        .label("the second definition")
+        .related(place(0), "the first definition")
+        .help("give each value a name of its own: the file does not say which of them a use means")
+}

@@ -1,0 +1,133 @@
+//! What a model declares of its values, beside what is inferred.
+
+use rustc_hash::FxHashMap;
+
+use super::{Contradiction, Driver, Facts};
+use crate::graph::{GraphId, Id, Model, Port, Type, ValueId};
+use crate::infer::declared;
+use crate::infer::fact::Fact;
+
+impl Facts {
+    /// Facts of the outputs of a graph, completed by what it declares of them: true only if the declarations are.
+    pub fn claimed(&self, model: &Model, graph: GraphId) -> Vec<(ValueId, Fact)> {
+        if model.function_of(graph).is_some() {
+            return Vec::new();
+        }
+        let claim = |port: &Port| {
+            let fact = &self[port.value];
+            let said = declared_fact(port.info.ty.as_ref()?);
+            fact.meet(&said, &self.bounds).ok()?;
+            let known = self.symbols.without_unknown(fact);
+            let claimed = declared::fill(declared::fill(known, &said), fact);
+            (claimed != *fact).then_some((port.value, claimed))
+        };
+        model.graphs[graph].outputs.iter().filter_map(claim).collect()
+    }
+
+    /// These facts, if a graph declares its outputs rightly: what conversions go by.
+    pub fn trusting_outputs(mut self, model: &Model, graph: GraphId) -> Self {
+        for (value, claimed) in self.claimed(model, graph) {
+            self.facts[value.index()] = claimed;
+        }
+        self
+    }
+}
+
+impl<'m> Driver<'m> {
+    /// Types that `value_info` and the outputs declare. In local functions they are those of one call at
+    /// best, and are not used.
+    pub(super) fn declared_types(&self, id: GraphId) -> Declarations<'m> {
+        if !self.options.use_declared || self.model.function_of(id).is_some() {
+            return Declarations::default();
+        }
+        let graph = &self.model.graphs[id];
+        let source = self.output_source(id);
+        let inner = graph.value_info.iter().map(|port| (port, Source::ValueInfo));
+        let ports = inner.chain(graph.outputs.iter().map(|port| (port, source)));
+        ports.filter_map(|(port, source)| Some((port.value, Declaration::of(port, source)?))).collect()
+    }
+
+    /// How far declared outputs of a graph hold. ONNX Runtime fails where a branch of If or a body of Scan gives another
+    /// shape than it declares, and runs on where the main graph or a body of Loop does.
+    fn output_source(&self, graph: GraphId) -> Source {
+        let holder = self.model.holders(graph).next().map(|node| &self.model.nodes[node]);
+        match holder.is_some_and(|node| node.is("If") || node.is("Scan")) {
+            true => Source::CheckedOutput,
+            false => Source::UncheckedOutput,
+        }
+    }
+
+    /// An inferred fact, compared with the declared type and completed by it.
+    pub(super) fn checked(
+        &mut self,
+        fact: Fact,
+        value: ValueId,
+        graph: GraphId,
+        declared: &Declarations<'m>,
+    ) -> Fact {
+        let Some(&Declaration { ty, source }) = declared.get(&value) else { return fact };
+        let said = declared_fact(ty);
+        match fact.meet(&said, &self.bounds) {
+            Ok(_) => {
+                self.contradictions.shift_remove(&(graph, value));
+                let known = match source {
+                    Source::UncheckedOutput => return declared::fill(fact, &said.without_shapes()),
+                    Source::CheckedOutput => self.symbols.without_free(&self.symbols.without_unknown(&fact)),
+                    Source::ValueInfo => self.symbols.without_unknown(&fact),
+                };
+                let filled = declared::fill(declared::fill(known, &said), &fact);
+                self.symbols.learn_names(&fact, &filled);
+                filled
+            }
+            Err(what) => {
+                let inferred = fact.clone();
+                let contradiction = Contradiction { value, graph, declared: said, inferred, what };
+                self.contradictions.insert((graph, value), contradiction);
+                fact
+            }
+        }
+    }
+
+    /// Compares an output that no node of its graph makes: an input, an initializer or a capture.
+    pub(super) fn compare(&mut self, port: &'m Port, graph: GraphId) {
+        let by_node =
+            self.model.producer(port.value).is_some_and(|(node, _)| self.model.nodes[node].graph == graph);
+        let source = self.output_source(graph);
+        if let (false, Some(ty)) = (by_node, &port.info.ty) {
+            let declared = Declarations::from_iter([(port.value, Declaration { ty, source })]);
+            let fact = self.facts[port.value.index()].clone();
+            self.checked(fact, port.value, graph, &declared);
+        }
+    }
+}
+
+/// The declared types of a graph.
+pub(super) type Declarations<'m> = FxHashMap<ValueId, Declaration<'m>>;
+
+/// What a graph declares of one of its values.
+#[derive(Clone, Copy)]
+pub(super) struct Declaration<'m> {
+    ty: &'m Type,
+    source: Source,
+}
+
+/// Where a declaration stands, and so how far it holds.
+#[derive(Clone, Copy)]
+enum Source {
+    /// In `value_info`: true where nothing is inferred.
+    ValueInfo,
+    /// At an output whose shape runtimes check: true in every run that succeeds.
+    CheckedOutput,
+    /// At an output whose shape they do not check, and which exporters declare wrongly: no shape is taken from there.
+    UncheckedOutput,
+}
+
+impl<'m> Declaration<'m> {
+    fn of(port: &'m Port, source: Source) -> Option<Self> {
+        Some(Declaration { ty: port.info.ty.as_ref()?, source })
+    }
+}
+
+pub(super) fn declared_fact(ty: &Type) -> Fact {
+    declared::fact(ty, &mut |_, dim| declared::size(dim))
+}

@@ -1,0 +1,28 @@
+//! Products of quantized operands, which stay as they are.
+
+use super::bindings::Match;
+use crate::rules::host::Host;
+use crate::rules::rule::Phase;
+use crate::schema::operator::{Work, operator};
+
+/// Whether a rule of this phase must not rewrite a match: one that holds a product, as Conv or MatMul, of what a
+/// DequantizeLinear makes.
+///
+/// Runtimes fuse the two into an integer kernel, which they know by its form: a bias or a factor that moves into the product
+/// takes the kernel away. Conversions and fixes go on, as the model has no use without them.
+pub fn is_quantized_product<H: Host>(host: &H, phase: Phase, found: &Match<H::Value, H::Node>) -> bool {
+    let name = |node: H::Node| host.schema(node).map(|schema| (schema.domain, schema.name));
+    let is_product = |node: H::Node| {
+        name(node)
+            .and_then(|(domain, name)| operator(domain, name))
+            .is_some_and(|op| op.work == Work::Product)
+    };
+    let is_dequantized = |value: H::Value| {
+        host.producers(value).into_iter().any(|(node, _)| name(node) == Some(("", "DequantizeLinear")))
+    };
+    matches!(phase, Phase::Simplify | Phase::Explore)
+        && found
+            .nodes
+            .iter()
+            .any(|&node| is_product(node) && host.inputs(node).into_iter().flatten().any(is_dequantized))
+}
