@@ -11,6 +11,7 @@ mod constants;
 mod decide;
 mod declarations;
 mod declared;
+mod dynamic;
 mod fold;
 mod initializers;
 pub(crate) mod inline;
@@ -108,6 +109,7 @@ fn passes(
     report: &mut Report,
 ) -> Result<verify::Kept, Vec<Finding>> {
     let from = editor.model().opset(editor.model().main, "");
+    dynamic::apply(editor, options)?;
     interface::apply(editor, options)?;
     if options.selection.contains(UNSORTED_NODES.code) {
         editor.put_in_order();

@@ -7,6 +7,7 @@ pub mod context;
 #[doc(hidden)]
 pub mod exporter;
 #[doc(hidden)]
+pub mod dynamic;
 pub mod locate;
 pub mod mending;
 mod pattern;

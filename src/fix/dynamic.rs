@@ -1,0 +1,126 @@
+//! `--dynamic`: makes axes of inputs dynamic, everywhere they flow, or says what stands in the way.
+
+use std::sync::Arc;
+
+use super::options::Options;
+use super::{blocked, declared, inline};
+use crate::batching::request::{Group, resolve};
+use crate::batching::{Batched, Layout, plan};
+use crate::diag::Finding;
+use crate::diag::Place;
+use crate::diag::known::{DECLARED_TYPE, INTERNAL_FAULT, REQUESTED_SHAPE};
+use crate::edit::{Change, Editor, Known, Site};
+use crate::graph::{DeclaredDim, Model, TypeKind};
+use crate::lint::dynamic::{blocked as obstacles, samples, unfit};
+use crate::source::SourceFiles;
+
+/// Does what `--dynamic` asks, one size after another.
+///
+/// # Errors
+/// Requests that do not fit the model, and nodes that keep an axis from being dynamic.
+pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>> {
+    if options.dynamic.is_empty() {
+        return Ok(());
+    }
+    let groups = match resolve(editor.model(), &options.dynamic) {
+        Ok(groups) => groups,
+        Err(misfits) => {
+            return Err(misfits.into_iter().map(|misfit| unfit(editor.model(), misfit)).collect());
+        }
+    };
+    for group in groups {
+        match samples(editor.model(), &group).map_err(|finding| vec![*finding])? {
+            Some(samples) => {
+                write_out(editor)?;
+                let Known { model, facts, uses } = editor.know();
+                let batched = plan(model, facts, &samples).map_err(|found| {
+                    obstacles(model, uses, &SourceFiles::default(), &group, &found)
+                })?;
+                free(editor, &group);
+                rewrite(editor, batched)?;
+            }
+            None => {
+                free(editor, &group);
+                forget(editor);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes out calls of local functions: their bodies serve calls of other layouts, too.
+fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
+    if editor.model().functions.is_empty() {
+        return Ok(());
+    }
+    inline::inline(editor).map_err(|hindrance| vec![blocked::by_functions(editor.model(), hindrance)])
+}
+
+/// Declares the axes with the name of their size.
+fn free(editor: &mut Editor, group: &Group) {
+    for axis in &group.axes {
+        let what = format!("axis {} is dynamic: `{}`", axis.axis, group.name);
+        editor.change(Change::new(REQUESTED_SHAPE, Site::Value(axis.value), what), |model, _| {
+            let main = model.main;
+            let kind = model.graphs[main].inputs[axis.at].info.ty.as_mut().map(|ty| &mut ty.kind);
+            let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind else { return false };
+            let wanted = DeclaredDim::Param(Arc::from(group.name.as_str()));
+            let is_changed = dims[axis.axis].dim != wanted;
+            dims[axis.axis].dim = wanted;
+            is_changed
+        });
+    }
+}
+
+/// Applies the plan, and declares the outputs anew.
+fn rewrite(editor: &mut Editor, batched: Batched) -> Result<(), Vec<Finding>> {
+    let Batched { patches, outputs } = batched;
+    let count = patches.len();
+    let refused = editor.done().refused.len();
+    let applied = editor.apply(patches);
+    let refusals = &editor.done().refused[refused..];
+    if applied != count || !refusals.is_empty() {
+        let why = refusals.first().map_or("a patch was not applied", String::as_str);
+        return Err(vec![fault(why.to_owned())]);
+    }
+    forget(editor);
+    let Known { model, facts, .. } = editor.know();
+    for (value, layout) in outputs {
+        let Layout::Axis { axis, .. } = layout else { continue };
+        let dim = facts[value].shape().and_then(|shape| shape.dim(axis));
+        if dim.is_some_and(|dim| dim.as_const().is_some()) {
+            return Err(vec![fault(format!("the output `{}` has a fixed size", model.values[value].name))]);
+        }
+    }
+    Ok(())
+}
+
+fn fault(why: String) -> Finding {
+    let message = format!("the result does not hang together: {why}");
+    let finding = INTERNAL_FAULT.finding(message, Place::File);
+    finding.note("this is a fault of onnx-fix; the model was left as it is")
+}
+
+/// Forgets the shapes that the model declares of what it computes, and infers them from its inputs.
+fn forget(editor: &mut Editor) {
+    let change = Change::new(DECLARED_TYPE, Site::Model, "declared shapes found anew");
+    editor.change(change, |model, _| forget_bodies(model));
+    declared::renew(editor);
+}
+
+/// Sizes that subgraphs declare of their inputs.
+fn forget_bodies(model: &mut Model) -> bool {
+    let main = model.main;
+    let mut is_changed = false;
+    for (_, graph) in model.graphs.iter_mut().filter(|(id, _)| *id != main) {
+        for port in &mut graph.inputs {
+            let kind = port.info.ty.as_mut().map(|ty| &mut ty.kind);
+            if let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind {
+                for dim in dims.iter_mut().filter(|dim| dim.dim != DeclaredDim::Absent) {
+                    (dim.dim, is_changed) = (DeclaredDim::Absent, true);
+                }
+            }
+        }
+    }
+    is_changed
+}
