@@ -22,6 +22,13 @@ pub struct Samples {
     pub by: crate::diag::RuleId,
 }
 
+impl Samples {
+    /// Inputs with the axes of their samples, and how many those were.
+    pub fn new(inputs: Vec<(ValueId, usize)>, traced: i64) -> Self {
+        Samples { inputs, traced, by: crate::diag::known::DYNAMIC_AXIS }
+    }
+}
+
 /// An operand of a node.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {

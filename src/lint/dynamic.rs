@@ -3,7 +3,7 @@
 use super::locate::{Locator, Part, node_name};
 use crate::batching::request::{FreeDim, Group, Misfit, resolve};
 use crate::batching::{Kind, Obstacle, Samples, plan};
-use crate::diag::known::{BAD_REQUEST, DYNAMIC_AXIS, STATIC_AXIS};
+use crate::diag::known::{BAD_REQUEST, STATIC_AXIS};
 use crate::diag::{Finding, Place};
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model};
@@ -45,7 +45,7 @@ pub fn samples(model: &Model, group: &Group) -> Result<Option<Samples>, Box<Find
     })?;
     let Some(traced) = traced.filter(|_| group.is_of_samples()) else { return Ok(None) };
     let inputs = group.axes.iter().map(|axis| (axis.value, axis.axis)).collect();
-    Ok(Some(Samples { inputs, traced, by: DYNAMIC_AXIS }))
+    Ok(Some(Samples::new(inputs, traced)))
 }
 
 /// The finding for a request that does not fit the model.
