@@ -112,7 +112,10 @@ impl<'m> Cx<'m> {
         let scope = std::mem::replace(&mut self.scope, Scope::new(self.model, self.model.main));
         self.done.push(finish::patch(&self, scope));
         let patches = self.done.into_iter().filter(|patch| !patch.is_empty()).collect();
-        Ok(Batched { patches, outputs })
+        let carried = self.layouts.iter().filter(|(_, layout)| layout.is_carried());
+        let mut carried: Vec<ValueId> = carried.map(|(&value, _)| value).collect();
+        carried.sort_unstable();
+        Ok(Batched { patches, outputs, carried })
     }
 
     /// Rewrites the nodes of the current graph.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::cx::{Cx, It};
 use super::obstacle::{Result, unsupported};
 use crate::edit::{At, Form, Item, PatchNode};
-use crate::graph::{AttrValue, Attribute, NodeId, ValueId};
+use crate::graph::{AttrValue, Attribute, ElemType, NodeId, ValueId};
 use crate::infer::Array;
 
 pub(super) fn attr_int(name: &str, value: i64) -> Attribute {
@@ -14,6 +14,11 @@ pub(super) fn attr_int(name: &str, value: i64) -> Attribute {
 
 pub(super) fn attr_ints(name: &str, value: &[i64]) -> Attribute {
     Attribute::new(name, AttrValue::Ints(value.to_vec()))
+}
+
+/// Whether Expand takes the elements of this type, of 8 bits or less.
+fn is_byte(elem: ElemType) -> bool {
+    matches!(elem, ElemType::Uint8 | ElemType::Int8 | ElemType::Bool)
 }
 
 impl Cx<'_> {
@@ -196,7 +201,12 @@ impl Cx<'_> {
     }
 
     /// Expands to a shape that is a vector at run time.
-    pub fn expand(&mut self, item: It, shape: It) -> Result<It> {
+    pub fn expand(&mut self, item: It, of: ValueId, shape: It) -> Result<It> {
+        let elem = self.fact(of).elem();
+        let is_narrow = elem.is_some_and(|elem| elem.bits().is_some_and(|bits| bits <= 8) && !is_byte(elem));
+        if is_narrow {
+            return unsupported("Expand does not take elements of its type");
+        }
         if self.scope.opset < 8 {
             return unsupported("Expand is not available before opset 8");
         }

@@ -88,9 +88,9 @@ fn is_captured(cx: &Cx, value: ValueId) -> bool {
 fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
     let item = cx.new_item(value);
     for node in &mut cx.scope.patch.nodes {
-        for input in node.inputs.iter_mut().flatten() {
-            if *input == Item::Old(value) {
-                *input = item;
+        for one in node.inputs.iter_mut().chain(&mut node.outputs).flatten() {
+            if *one == Item::Old(value) {
+                *one = item;
             }
         }
     }

@@ -34,6 +34,8 @@ pub struct Batched {
     pub patches: Vec<Patch>,
     /// The layout of each output of the main graph, in order.
     pub outputs: Vec<(ValueId, Layout)>,
+    /// Every value that differs between samples, in the order of their numbers.
+    pub carried: Vec<ValueId>,
 }
 
 /// Plans the rewrite of `model`, whose inputs `samples` carry the samples of one batch.

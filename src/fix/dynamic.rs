@@ -10,7 +10,7 @@ use crate::diag::Finding;
 use crate::diag::Place;
 use crate::diag::known::{DECLARED_TYPE, INTERNAL_FAULT, REQUESTED_SHAPE};
 use crate::edit::{Change, Editor, Known, Site};
-use crate::graph::{DeclaredDim, Model, TypeKind};
+use crate::graph::{DeclaredDim, Model, TypeKind, ValueId};
 use crate::lint::dynamic::{blocked as obstacles, samples, unfit};
 use crate::source::SourceFiles;
 
@@ -41,7 +41,7 @@ pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>>
             }
             None => {
                 free(editor, &group);
-                forget(editor);
+                forget(editor, &[]);
             }
         }
     }
@@ -74,7 +74,7 @@ fn free(editor: &mut Editor, group: &Group) {
 
 /// Applies the plan, and declares the outputs anew.
 fn rewrite(editor: &mut Editor, batched: Batched) -> Result<(), Vec<Finding>> {
-    let Batched { patches, outputs } = batched;
+    let Batched { patches, outputs, carried } = batched;
     let count = patches.len();
     let refused = editor.done().refused.len();
     let applied = editor.apply(patches);
@@ -83,7 +83,7 @@ fn rewrite(editor: &mut Editor, batched: Batched) -> Result<(), Vec<Finding>> {
         let why = refusals.first().map_or("a patch was not applied", String::as_str);
         return Err(vec![fault(why.to_owned())]);
     }
-    forget(editor);
+    forget(editor, &carried);
     let Known { model, facts, .. } = editor.know();
     for (value, layout) in outputs {
         let Layout::Axis { axis, .. } = layout else { continue };
@@ -102,23 +102,21 @@ fn fault(why: String) -> Finding {
 }
 
 /// Forgets the shapes that the model declares of what it computes, and infers them from its inputs.
-fn forget(editor: &mut Editor) {
+fn forget(editor: &mut Editor, carried: &[ValueId]) {
     let change = Change::new(DECLARED_TYPE, Site::Model, "declared shapes found anew");
-    editor.change(change, |model, _| forget_bodies(model));
+    editor.change(change, |model, _| forget_bodies(model, carried));
     declared::renew(editor);
 }
 
-/// Sizes that subgraphs declare of their inputs.
-fn forget_bodies(model: &mut Model) -> bool {
+/// Shapes that subgraphs declare of inputs and outputs that differ between samples.
+fn forget_bodies(model: &mut Model, carried: &[ValueId]) -> bool {
     let main = model.main;
     let mut is_changed = false;
     for (_, graph) in model.graphs.iter_mut().filter(|(id, _)| *id != main) {
-        for port in &mut graph.inputs {
-            let kind = port.info.ty.as_mut().map(|ty| &mut ty.kind);
-            if let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind {
-                for dim in dims.iter_mut().filter(|dim| dim.dim != DeclaredDim::Absent) {
-                    (dim.dim, is_changed) = (DeclaredDim::Absent, true);
-                }
+        let ports = graph.inputs.iter_mut().chain(&mut graph.outputs);
+        for port in ports.filter(|port| carried.binary_search(&port.value).is_ok()) {
+            if let Some(TypeKind::Tensor { shape, .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind) {
+                is_changed |= shape.take().is_some();
             }
         }
     }

@@ -98,7 +98,11 @@ pub fn flatten(cx: &mut Cx, id: NodeId) -> Result<()> {
     if let Layout::Axis { axis: 0, .. } = operand.layout
         && axis == 1
     {
-        let outputs = cx.keep(id, vec![Some(operand.item)]);
+        let items = vec![Some(operand.item)];
+        let outputs = match cx.int(id, "axis") {
+            Some(named) if named < 0 => cx.remake(id, items, vec![super::super::emit::attr_int("axis", 1)], &[]),
+            _ => cx.keep(id, items),
+        };
         return cx.bind_outputs(id, &outputs, &[operand.layout]);
     }
     match by_numbers(cx, id, &operand)? {
