@@ -61,7 +61,7 @@ impl Cx<'_> {
                 self.join(&[size, ones])
             }
         };
-        self.expand(stacked, operand.value, shape)
+        self.expand(stacked, shape)
     }
 
     /// A carried operand with its samples in the axis `to`, blocks of samples outermost.
@@ -120,7 +120,7 @@ impl Cx<'_> {
                     parts.push(self.vector(&after)?);
                 }
                 let shape = self.join(&parts);
-                self.expand(operand.item, operand.value, shape)
+                self.expand(operand.item, shape)
             }
             Layout::Axis { axis, .. } => {
                 let stacked = self.spread(operand)?;

@@ -6,7 +6,7 @@ use super::layout::{Layout, OldDim};
 use super::obstacle::{Kind, Obstacle, Result, Why, unknown};
 use super::{Batched, finish, rules};
 use crate::edit::{Item, Patch};
-use crate::graph::{GraphId, Model, NodeId, ValueId, order, scopes};
+use crate::graph::{ElemType, GraphId, Model, NodeId, ValueId, order, scopes};
 use crate::infer::{Fact, Facts};
 
 pub(super) type It = Item<ValueId>;
@@ -73,6 +73,8 @@ pub(super) struct Scope {
     pub converted: FxHashMap<(It, &'static str, Vec<i64>), It>,
     /// Constants, by elements.
     pub ints: FxHashMap<(Vec<i64>, bool), It>,
+    /// The element types of new values, where known.
+    pub elems: FxHashMap<It, ElemType>,
     /// The number of samples: int64[1].
     pub size: Option<It>,
     /// The node that is being rewritten.
@@ -270,6 +272,7 @@ impl Scope {
             items: FxHashMap::default(),
             converted: FxHashMap::default(),
             ints: FxHashMap::default(),
+            elems: FxHashMap::default(),
             size: None,
             node: None,
             emitted: FxHashSet::default(),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::cx::{Cx, It};
-use super::obstacle::{Result, unsupported};
+use super::obstacle::{Kind, Obstacle, Result, unsupported};
 use crate::edit::{At, Form, Item, PatchNode};
 use crate::graph::{AttrValue, Attribute, ElemType, NodeId, ValueId};
 use crate::infer::Array;
+use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
 
 pub(super) fn attr_int(name: &str, value: i64) -> Attribute {
     Attribute::new(name, AttrValue::Int(value))
@@ -14,11 +15,6 @@ pub(super) fn attr_int(name: &str, value: i64) -> Attribute {
 
 pub(super) fn attr_ints(name: &str, value: &[i64]) -> Attribute {
     Attribute::new(name, AttrValue::Ints(value.to_vec()))
-}
-
-/// Whether Expand takes the elements of this type, of 8 bits or less.
-fn is_byte(elem: ElemType) -> bool {
-    matches!(elem, ElemType::Uint8 | ElemType::Int8 | ElemType::Bool)
 }
 
 impl Cx<'_> {
@@ -30,7 +26,9 @@ impl Cx<'_> {
     pub fn new_item(&mut self, value: ValueId) -> It {
         let base = self.model.values[value].name.clone();
         let code = self.code();
-        self.scope.patch.new_value(base, Some(code))
+        let item = self.scope.patch.new_value(base, Some(code));
+        self.scope.elems.extend(self.fact(value).elem().map(|elem| (item, elem)));
+        item
     }
 
     fn helper_item(&mut self) -> It {
@@ -44,9 +42,41 @@ impl Cx<'_> {
     /// A node of ai.onnx with one output.
     pub fn emit(&mut self, op: &str, attrs: Vec<Attribute>, inputs: &[It]) -> It {
         let output = self.helper_item();
+        self.check(op, &attrs, inputs);
+        let elem = match op {
+            "Shape" | "Size" => Some(ElemType::Int64),
+            // The first input of a Where is its condition.
+            "Where" => inputs.get(1).and_then(|&item| self.elem_of(item)),
+            _ => inputs.first().and_then(|&item| self.elem_of(item)),
+        };
+        self.scope.elems.extend(elem.map(|elem| (output, elem)));
         let inputs = inputs.iter().map(|&item| Some(item)).collect();
         self.push(Form::New { domain: Arc::from(""), op_type: Arc::from(op), attrs }, inputs, vec![Some(output)]);
         output
+    }
+
+    fn elem_of(&self, item: It) -> Option<ElemType> {
+        match item {
+            Item::Old(value) => self.fact(value).elem(),
+            Item::New(_) => self.scope.elems.get(&item).copied(),
+        }
+    }
+
+    /// Notes an obstacle if the opset of the model has no such node.
+    fn check(&mut self, op: &str, attrs: &[Attribute], inputs: &[It]) {
+        let Ok(opset) = u16::try_from(self.scope.opset) else { return };
+        let ty = |&item: &It| self.elem_of(item).map(ValueType::Tensor);
+        let operands: Vec<Operand> =
+            inputs.iter().map(|item| Operand::Present { ty: ty(item), negative: false }).collect();
+        let attrs: Vec<AttrUse> =
+            attrs.iter().map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
+        let outputs = [Operand::Present { ty: None, negative: false }];
+        let node = OpUse { domain: "", name: op, epoch: None, attrs: &attrs, inputs: &operands, outputs: &outputs };
+        if schema::legal(&node, opset).is_err() {
+            let why = format!("the rewrite needs `{op}`, which opset {opset} does not have for these elements");
+            let (node, value, kind) = (self.scope.node, None, Kind::Unsupported);
+            self.obstacles.push(Obstacle { node, value, kind, why });
+        }
     }
 
     fn push(&mut self, form: Form, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
@@ -129,6 +159,7 @@ impl Cx<'_> {
             return unsupported("a constant cannot be made");
         };
         let item = self.helper_item();
+        self.scope.elems.insert(item, ElemType::Int64);
         self.scope.patch.constants.push((item, Arc::new(array)));
         self.scope.ints.insert(key, item);
         Ok(item)
@@ -201,15 +232,7 @@ impl Cx<'_> {
     }
 
     /// Expands to a shape that is a vector at run time.
-    pub fn expand(&mut self, item: It, of: ValueId, shape: It) -> Result<It> {
-        let elem = self.fact(of).elem();
-        let is_narrow = elem.is_some_and(|elem| elem.bits().is_some_and(|bits| bits <= 8) && !is_byte(elem));
-        if is_narrow {
-            return unsupported("Expand does not take elements of its type");
-        }
-        if self.scope.opset < 8 {
-            return unsupported("Expand is not available before opset 8");
-        }
+    pub fn expand(&mut self, item: It, shape: It) -> Result<It> {
         Ok(self.emit("Expand", Vec::new(), &[item, shape]))
     }
 

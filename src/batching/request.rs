@@ -15,6 +15,20 @@ pub struct FreeDim {
     pub name: String,
 }
 
+impl std::str::FromStr for FreeDim {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.rsplit_once('=').and_then(|(place, name)| Some((place.rsplit_once(':')?, name)));
+        let ((input, axis), name) = parts.ok_or("write INPUT:AXIS=NAME, as in images:0=batch")?;
+        let axis = axis.parse().map_err(|_| format!("the axis `{axis}` is no number"))?;
+        if name.is_empty() {
+            return Err("the dimension needs a name, as in images:0=batch".to_owned());
+        }
+        Ok(FreeDim { input: input.to_owned(), axis, name: name.to_owned() })
+    }
+}
+
 /// An axis of an input of the main graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputAxis {

@@ -12,6 +12,7 @@ mod check;
 mod constants;
 mod copy;
 mod editor;
+pub(crate) mod inline;
 mod names;
 mod patch;
 mod place;

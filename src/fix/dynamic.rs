@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::options::Options;
-use super::{blocked, declared, inline};
+use super::{blocked, declared};
 use crate::batching::request::{Group, resolve};
 use crate::batching::{Batched, Layout, plan};
 use crate::diag::Finding;
 use crate::diag::Place;
 use crate::diag::known::{DECLARED_TYPE, INTERNAL_FAULT, REQUESTED_SHAPE};
+use crate::edit::inline;
 use crate::edit::{Change, Editor, Known, Site};
 use crate::graph::{DeclaredDim, Model, TypeKind, ValueId};
 use crate::lint::dynamic::{blocked as obstacles, samples, unfit};

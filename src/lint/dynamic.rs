@@ -1,34 +1,54 @@
 //! EXP018: what keeps an axis of an input from being dynamic.
 
+use super::LintContext;
 use super::locate::{Locator, Part, node_name};
-use crate::batching::request::{FreeDim, Group, Misfit, resolve};
+use crate::batching::request::{Group, Misfit, resolve};
 use crate::batching::{Kind, Obstacle, Samples, plan};
 use crate::diag::known::{BAD_REQUEST, STATIC_AXIS};
 use crate::diag::{Finding, Place};
+use crate::edit::{Editor, Known, inline};
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model};
 use crate::infer::Facts;
 use crate::source::SourceFiles;
 
 /// Reports what `onnx-fix --dynamic` would refuse, for each size that is asked for by itself.
-pub fn detect(model: &Model, facts: &Facts, uses: &Uses, sources: &SourceFiles, asked: &[FreeDim]) -> Vec<Finding> {
-    let groups = match resolve(model, asked) {
-        Ok(groups) => groups,
-        Err(misfits) => return misfits.into_iter().map(|misfit| unfit(model, misfit)).collect(),
-    };
-    let mut findings = Vec::new();
-    for group in groups {
-        match samples(model, &group) {
-            Ok(Some(samples)) => {
-                if let Err(obstacles) = plan(model, facts, &samples) {
-                    findings.extend(blocked(model, uses, sources, &group, &obstacles));
-                }
-            }
-            Ok(None) => {}
-            Err(finding) => findings.push(*finding),
-        }
+pub fn detect(cx: &LintContext) -> Vec<Finding> {
+    let asked = &cx.options.dynamic;
+    if asked.is_empty() {
+        return Vec::new();
     }
+    let groups = match resolve(cx.model, asked) {
+        Ok(groups) => groups,
+        Err(misfits) => return misfits.into_iter().map(|misfit| unfit(cx.model, misfit)).collect(),
+    };
+    let sources = &cx.options.sources;
+    if cx.model.functions.is_empty() {
+        return groups.iter().flat_map(|group| refused(cx.model, cx.facts, cx.uses, sources, group)).collect();
+    }
+    // As `onnx-fix` does, on the bodies of the functions in the place of their calls.
+    let mut editor = Editor::new(cx.model.clone());
+    if let Err(hindrance) = inline::inline(&mut editor) {
+        let message = format!("the model has local functions, and {hindrance}");
+        return vec![STATIC_AXIS.finding(message, Place::File)];
+    }
+    let Known { model, facts, uses } = editor.know();
+    let mut findings: Vec<Finding> =
+        groups.iter().flat_map(|group| refused(model, facts, uses, sources, group)).collect();
+    // Nodes have other numbers in the model as it came.
+    findings.iter_mut().for_each(|finding| finding.nodes.clear());
     findings
+}
+
+fn refused(model: &Model, facts: &Facts, uses: &Uses, sources: &SourceFiles, group: &Group) -> Vec<Finding> {
+    match samples(model, group) {
+        Ok(Some(samples)) => match plan(model, facts, &samples) {
+            Ok(_) => Vec::new(),
+            Err(obstacles) => blocked(model, uses, sources, group, &obstacles),
+        },
+        Ok(None) => Vec::new(),
+        Err(finding) => vec![*finding],
+    }
 }
 
 /// The samples that a group of axes holds; `None` where its axes are no samples, or dynamic already.

@@ -8,12 +8,14 @@ pub mod context;
 pub mod exporter;
 #[doc(hidden)]
 pub mod dynamic;
+#[doc(hidden)]
 pub mod locate;
 pub mod mending;
 mod pattern;
 #[doc(hidden)]
 pub mod picture;
 mod targets;
+mod whole_flow;
 
 #[doc(hidden)]
 pub use context::LintContext;
@@ -36,6 +38,7 @@ pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     pattern::run(&cx, &options.rules, &mut findings);
     findings.extend(targets::findings(&cx));
     findings.retain(|finding| options.selection.contains(&finding.code));
+    findings.extend(dynamic::detect(&cx));
     findings
 }
 

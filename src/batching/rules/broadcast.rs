@@ -19,6 +19,9 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     for operand in &operands {
         rank = rank.max(operand.rank()?);
     }
+    if cx.model.nodes[id].is("PRelu") && operands.first().is_none_or(|operand| !operand.is_carried()) {
+        return unsupported("the slope differs between samples, and the input does not");
+    }
     if let Some(layout) = aligned(&operands, rank)? {
         let items = operands.iter().map(|operand| Some(operand.item)).collect();
         let outputs = cx.keep(id, items);
@@ -27,9 +30,6 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     if let Some((items, layout)) = repeated(cx, &operands, rank)? {
         let outputs = cx.keep(id, items);
         return cx.bind_outputs(id, &outputs, &[layout]);
-    }
-    if cx.model.nodes[id].is("PRelu") && !operands[0].is_carried() {
-        return unsupported("the slope differs between samples, and the input does not");
     }
     let mut items: Vec<Option<It>> = Vec::new();
     for operand in &operands {

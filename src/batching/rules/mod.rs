@@ -15,6 +15,7 @@ mod reduce;
 mod reshape;
 mod resize;
 mod scatter;
+mod sequence;
 mod shape;
 mod table;
 mod view;
@@ -71,7 +72,8 @@ pub(super) fn only(cx: &mut Cx, id: NodeId, allowed: &[usize]) -> Result<()> {
 
 /// Computes each element from one element of the first input.
 fn unary(cx: &mut Cx, id: NodeId) -> Result<()> {
-    only_first(cx, id)?;
+    let is_like = cx.model.nodes[id].is("CastLike");
+    only(cx, id, if is_like { &[0, 1] } else { &[0] })?;
     let layout = cx.required(id, 0)?.layout;
     let inputs = cx.inputs(id);
     let outputs = cx.keep(id, inputs);

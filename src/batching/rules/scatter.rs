@@ -35,7 +35,6 @@ pub fn scatter_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.samples.traced != 1 && (data.is_carried() || at.is_carried() || new.is_carried()) {
         return unsupported("it writes to samples by number");
     }
-    let index = at.value;
     let (data, new) = (cx.spread(&data)?, cx.spread(&new)?);
     let spread = cx.spread(&at)?;
     let size = cx.size()?;
@@ -51,7 +50,7 @@ pub fn scatter_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     let shape = cx.emit("Gather", vec![attr_int("axis", 0)], &[shape, keep]);
     let last = cx.vector(&[1])?;
     let shape = cx.join(&[shape, last]);
-    let numbers = cx.expand(numbers, index, shape)?;
+    let numbers = cx.expand(numbers, shape)?;
     let at = cx.emit("Concat", vec![attr_int("axis", -1)], &[numbers, spread]);
     let outputs = cx.keep(id, vec![Some(data), Some(at), Some(new)]);
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])

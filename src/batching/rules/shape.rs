@@ -57,9 +57,7 @@ pub fn size(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let whole = cx.emit("Size", Vec::new(), &[operand.item]);
     let size = cx.size()?;
-    let zero = cx.vector(&[0])?;
     let size = cx.squeeze(size, &[0])?;
-    let _ = zero;
     let each = cx.emit("Div", Vec::new(), &[whole, size]);
     let traced = cx.scalar(cx.samples.traced)?;
     let item = cx.emit("Mul", Vec::new(), &[each, traced]);
@@ -86,6 +84,14 @@ pub fn trilu(cx: &mut Cx, id: NodeId) -> Result<()> {
 pub fn max_pool(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.model.nodes[id].output(1).is_some() {
         return mixes("its second output counts elements over all samples");
+    }
+    lead::lead(cx, id, &[(0, 0)], &[0])
+}
+
+/// Operators of ai.onnx.ml on a matrix with a row for each sample.
+pub fn rows(cx: &mut Cx, id: NodeId) -> Result<()> {
+    if cx.required(id, 0)?.rank()? != 2 {
+        return unsupported("its input is no matrix with a row for each sample");
     }
     lead::lead(cx, id, &[(0, 0)], &[0])
 }

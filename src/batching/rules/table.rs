@@ -2,7 +2,7 @@
 
 use super::super::cx::Cx;
 use super::super::obstacle::Result;
-use super::{control, gather, join, matmul, reduce, reshape, resize, scatter, shape, view};
+use super::{control, gather, join, matmul, reduce, reshape, resize, scatter, sequence, shape, view};
 use crate::graph::NodeId;
 
 /// A batching rule.
@@ -102,6 +102,12 @@ fn of_onnx(op: &str) -> Option<Family> {
         "ScatterND" => Own(scatter::scatter_nd),
         "Resize" | "Upsample" => Own(resize::resize),
         "AffineGrid" => Own(resize::affine_grid),
+        "SequenceConstruct" => Own(sequence::construct),
+        "SequenceAt" | "SequenceErase" => Own(sequence::at),
+        "SequenceLength" => Own(sequence::length),
+        "SequenceInsert" => Own(sequence::insert),
+        "SplitToSequence" => Own(sequence::split),
+        "ConcatFromSequence" => Own(sequence::concat),
         "If" => Own(control::branch),
         "Loop" => Own(control::loops),
         "Scan" => Own(control::scan),
@@ -134,7 +140,7 @@ fn of_ml(op: &str) -> Option<Family> {
     Some(match op {
         "Binarizer" | "LabelEncoder" => Family::Unary,
         "Imputer" | "LinearClassifier" | "LinearRegressor" | "Normalizer" | "SVMClassifier" | "SVMRegressor" | "Scaler"
-        | "TreeEnsemble" | "TreeEnsembleClassifier" | "TreeEnsembleRegressor" => FIRST,
+        | "TreeEnsemble" | "TreeEnsembleClassifier" | "TreeEnsembleRegressor" => Family::Own(shape::rows),
         _ => return None,
     })
 }

@@ -62,6 +62,12 @@ pub struct Args {
     #[arg(long, num_args = 2, value_names = ["RULE", "NODE"], help_heading = "Rules")]
     pub why_not: Option<Vec<String>>,
 
+    /// Report what keeps an axis of an input from being dynamic: `images:0=batch`; may be given more than once
+    ///
+    /// What is reported is what `onnx-fix --dynamic` refuses.
+    #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Evidence")]
+    pub dynamic: Vec<crate::batching::request::FreeDim>,
+
     /// Lint as if bound for this opset
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Evidence")]
     pub opset: Option<i64>,
