@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn the_samples_are_folded_into_a_larger_axis() {
         assert_eq!(placed(1, 1, &[6, 4]), Some(Layout::Axis { axis: 0, pre: 1, post: 6 }));
-        assert_eq!(placed(6, 1, &[6, 4]), Some(Layout::Axis { axis: 0, pre: 6, post: 1 }));
+        assert_eq!(placed(6, 1, &[6, 4]), Some(Layout::Axis { axis: 1, pre: 1, post: 4 }));
         assert_eq!(placed(2, 1, &[6, 4]), Some(Layout::Axis { axis: 0, pre: 2, post: 3 }));
     }
 

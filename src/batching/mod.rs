@@ -17,6 +17,7 @@ mod layout;
 mod obstacle;
 pub mod request;
 mod rules;
+pub mod size;
 
 pub use cx::Samples;
 pub use layout::Layout;

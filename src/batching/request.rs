@@ -13,6 +13,17 @@ pub struct FreeDim {
     pub axis: i64,
     /// The `dim_param` it gets.
     pub name: String,
+    /// What the axis holds; `None`: samples, where it is the first one or has a size of 1, else a size.
+    pub holds: Option<Holds>,
+}
+
+/// What an axis holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// Samples: each has a result of its own.
+    Samples,
+    /// A size, along which the model may combine elements: height, width, the length of a sequence.
+    Size,
 }
 
 impl std::str::FromStr for FreeDim {
@@ -22,10 +33,15 @@ impl std::str::FromStr for FreeDim {
         let parts = text.rsplit_once('=').and_then(|(place, name)| Some((place.rsplit_once(':')?, name)));
         let ((input, axis), name) = parts.ok_or("write INPUT:AXIS=NAME, as in images:0=batch")?;
         let axis = axis.parse().map_err(|_| format!("the axis `{axis}` is no number"))?;
+        let (name, holds) = match name.rsplit_once(':') {
+            Some((name, "samples")) => (name, Some(Holds::Samples)),
+            Some((name, "size")) => (name, Some(Holds::Size)),
+            _ => (name, None),
+        };
         if name.is_empty() {
             return Err("the dimension needs a name, as in images:0=batch".to_owned());
         }
-        Ok(FreeDim { input: input.to_owned(), axis, name: name.to_owned() })
+        Ok(FreeDim { input: input.to_owned(), axis, name: name.to_owned(), holds })
     }
 }
 
@@ -49,6 +65,8 @@ pub struct Group {
     pub name: String,
     /// The axes, in the order of the request.
     pub axes: Vec<InputAxis>,
+    /// What the request says that they hold.
+    pub holds: Option<Holds>,
 }
 
 impl Group {
@@ -70,6 +88,9 @@ impl Group {
     /// Whether the axes hold samples: one traced sample, or the first axis of each input. Other axes are sizes, along
     /// which a model may combine elements.
     pub fn is_of_samples(&self) -> bool {
+        if let Some(holds) = self.holds {
+            return holds == Holds::Samples;
+        }
         self.traced() == Ok(Some(1)) || self.axes.iter().all(|axis| axis.axis == 0)
     }
 }
@@ -88,12 +109,13 @@ pub enum Misfit {
 /// # Errors
 /// The requests that do not fit.
 pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<Misfit>> {
-    let mut groups: IndexMap<&str, Vec<InputAxis>> = IndexMap::new();
+    let mut groups: IndexMap<&str, (Vec<InputAxis>, Option<Holds>)> = IndexMap::new();
     let mut misfits = Vec::new();
     for request in requests {
         match axis(model, request) {
             Ok(axis) => {
-                let axes = groups.entry(&request.name).or_default();
+                let (axes, holds) = groups.entry(&request.name).or_default();
+                *holds = holds.or(request.holds);
                 if !axes.contains(&axis) {
                     axes.push(axis);
                 }
@@ -101,7 +123,7 @@ pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<Mi
             Err(misfit) => misfits.push(misfit),
         }
     }
-    let group = |(name, axes): (&str, Vec<InputAxis>)| Group { name: name.to_owned(), axes };
+    let group = |(name, (axes, holds)): (&str, _)| Group { name: name.to_owned(), axes, holds };
     if misfits.is_empty() { Ok(groups.into_iter().map(group).collect()) } else { Err(misfits) }
 }
 

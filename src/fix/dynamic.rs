@@ -1,25 +1,25 @@
 //! `--dynamic`: makes axes of inputs dynamic, everywhere they flow, or says what stands in the way.
 
-use std::sync::Arc;
-
 use super::options::Options;
 use super::{blocked, declared};
-use crate::batching::request::{Group, resolve};
+use crate::batching::request::resolve;
 use crate::batching::{Batched, Layout, plan};
 use crate::diag::Finding;
 use crate::diag::Place;
-use crate::diag::known::{DECLARED_TYPE, INTERNAL_FAULT, REQUESTED_SHAPE};
+use crate::diag::known::{DECLARED_TYPE, INTERNAL_FAULT};
 use crate::edit::inline;
 use crate::edit::{Change, Editor, Known, Site};
-use crate::graph::{DeclaredDim, Model, TypeKind, ValueId};
+use crate::graph::{Model, TypeKind, ValueId};
 use crate::lint::dynamic::{blocked as obstacles, samples, unfit};
+use crate::lint::sized::{carry, free};
+use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 
 /// Does what `--dynamic` asks, one size after another.
 ///
 /// # Errors
 /// Requests that do not fit the model, and nodes that keep an axis from being dynamic.
-pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>> {
+pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<(), Vec<Finding>> {
     if options.dynamic.is_empty() {
         return Ok(());
     }
@@ -41,8 +41,11 @@ pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>>
                 rewrite(editor, batched)?;
             }
             None => {
-                free(editor, &group);
-                forget(editor, &[]);
+                if let Err(found) = carry(editor, &group, rules) {
+                    let Known { model, uses, .. } = editor.know();
+                    return Err(obstacles(model, uses, &SourceFiles::default(), &group, &found));
+                }
+                declared::renew(editor);
             }
         }
     }
@@ -55,22 +58,6 @@ fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
         return Ok(());
     }
     inline::inline(editor).map_err(|hindrance| vec![blocked::by_functions(editor.model(), hindrance)])
-}
-
-/// Declares the axes with the name of their size.
-fn free(editor: &mut Editor, group: &Group) {
-    for axis in &group.axes {
-        let what = format!("axis {} is dynamic: `{}`", axis.axis, group.name);
-        editor.change(Change::new(REQUESTED_SHAPE, Site::Value(axis.value), what), |model, _| {
-            let main = model.main;
-            let kind = model.graphs[main].inputs[axis.at].info.ty.as_mut().map(|ty| &mut ty.kind);
-            let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind else { return false };
-            let wanted = DeclaredDim::Param(Arc::from(group.name.as_str()));
-            let is_changed = dims[axis.axis].dim != wanted;
-            dims[axis.axis].dim = wanted;
-            is_changed
-        });
-    }
 }
 
 /// Applies the plan, and declares the outputs anew.

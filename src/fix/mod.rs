@@ -109,7 +109,7 @@ fn passes(
     report: &mut Report,
 ) -> Result<verify::Kept, Vec<Finding>> {
     let from = editor.model().opset(editor.model().main, "");
-    dynamic::apply(editor, options)?;
+    dynamic::apply(editor, options, rules)?;
     interface::apply(editor, options)?;
     if options.selection.contains(UNSORTED_NODES.code) {
         editor.put_in_order();

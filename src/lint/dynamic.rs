@@ -1,6 +1,7 @@
 //! EXP018: what keeps an axis of an input from being dynamic.
 
 use super::LintContext;
+use super::sized::carry;
 use super::locate::{Locator, Part, node_name};
 use crate::batching::request::{Group, Misfit, resolve};
 use crate::batching::{Kind, Obstacle, Samples, plan};
@@ -10,6 +11,7 @@ use crate::edit::{Editor, Known, inline};
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model};
 use crate::infer::Facts;
+use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 
 /// Reports what `onnx-fix --dynamic` would refuse, for each size that is asked for by itself.
@@ -22,9 +24,9 @@ pub fn detect(cx: &LintContext) -> Vec<Finding> {
         Ok(groups) => groups,
         Err(misfits) => return misfits.into_iter().map(|misfit| unfit(cx.model, misfit)).collect(),
     };
-    let sources = &cx.options.sources;
+    let with = (&*cx.options.sources, &*cx.options.rules);
     if cx.model.functions.is_empty() {
-        return groups.iter().flat_map(|group| refused(cx.model, cx.facts, cx.uses, sources, group)).collect();
+        return groups.iter().flat_map(|group| refused(cx.model, cx.facts, cx.uses, with, group)).collect();
     }
     // As `onnx-fix` does, on the bodies of the functions in the place of their calls.
     let mut editor = Editor::new(cx.model.clone());
@@ -34,19 +36,30 @@ pub fn detect(cx: &LintContext) -> Vec<Finding> {
     }
     let Known { model, facts, uses } = editor.know();
     let mut findings: Vec<Finding> =
-        groups.iter().flat_map(|group| refused(model, facts, uses, sources, group)).collect();
+        groups.iter().flat_map(|group| refused(model, facts, uses, with, group)).collect();
     // Nodes have other numbers in the model as it came.
     findings.iter_mut().for_each(|finding| finding.nodes.clear());
     findings
 }
 
-fn refused(model: &Model, facts: &Facts, uses: &Uses, sources: &SourceFiles, group: &Group) -> Vec<Finding> {
+fn refused(
+    model: &Model,
+    facts: &Facts,
+    uses: &Uses,
+    (sources, rules): (&SourceFiles, &RuleSet),
+    group: &Group,
+) -> Vec<Finding> {
     match samples(model, group) {
         Ok(Some(samples)) => match plan(model, facts, &samples) {
             Ok(_) => Vec::new(),
             Err(obstacles) => blocked(model, uses, sources, group, &obstacles),
         },
-        Ok(None) => Vec::new(),
+        Ok(None) => {
+            let mut editor = Editor::new(model.clone());
+            let Err(obstacles) = carry(&mut editor, group, rules) else { return Vec::new() };
+            let Known { model, uses, .. } = editor.know();
+            blocked(model, uses, sources, group, &obstacles)
+        }
         Err(finding) => vec![*finding],
     }
 }

@@ -13,6 +13,8 @@ pub mod locate;
 pub mod mending;
 mod pattern;
 #[doc(hidden)]
+pub mod sized;
+#[doc(hidden)]
 pub mod picture;
 mod targets;
 mod whole_flow;

@@ -3,7 +3,7 @@
 use super::super::cx::{Cx, It};
 use super::super::emit::attr_int;
 use super::super::layout::Layout;
-use super::super::obstacle::{Result, fixes, unknown};
+use super::super::obstacle::{Result, fixes, mixes, unknown};
 use super::only_first;
 use crate::graph::{AttrValue, NodeId};
 
@@ -20,6 +20,10 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
         axes.iter().any(|&axis| super::super::cx::index(axis, dims.len()) == Some(0))
     });
     let sizes = cx.model.nodes[id].input(3).filter(|_| cx.scope.opset >= 11);
+    let policy = cx.model.nodes[id].attr("keep_aspect_ratio_policy").and_then(AttrValue::as_str);
+    if is_resized && policy.is_some_and(|policy| policy != "stretch") {
+        return mixes("it keeps the aspect ratio of all axes, that of the batch among them");
+    }
     if is_resized {
         match sizes {
             Some(_) if named.is_some() => return unknown("it names the batch axis among those that it resizes"),

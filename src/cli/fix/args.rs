@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn dimensions_are_read_from_the_right() {
-        let free = |text| text.parse::<FreeDim>().map(|dim| (dim.input, dim.axis, dim.name));
+        let free = |text: &str| text.parse::<FreeDim>().map(|dim| (dim.input, dim.axis, dim.name));
         assert_eq!(free("x:0=batch"), Ok(("x".into(), 0, "batch".into())));
         assert_eq!(free("serving:in:0:-1=n"), Ok(("serving:in:0".into(), -1, "n".into())));
         assert!(free("x=batch").is_err() && free("x:a=b").is_err() && free("x:0=").is_err());
