@@ -3,7 +3,7 @@
 use super::cx::{Cx, Scope};
 use super::finish;
 use super::layout::Layout;
-use super::obstacle::{Result, Why, Kind};
+use super::obstacle::{Kind, Result, Why};
 use crate::graph::{GraphId, ValueId};
 
 /// A body whose nodes are rewritten, and whose outputs are not settled yet.

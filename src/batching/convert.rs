@@ -36,7 +36,8 @@ impl Cx<'_> {
             (pre, post) => vec![pre, -1, post],
         };
         let at = axis + usize::from(pre > 1);
-        let split: Vec<i64> = std::iter::repeat_n(0, axis).chain(pieces.iter().copied()).chain(after.clone()).collect();
+        let split: Vec<i64> =
+            std::iter::repeat_n(0, axis).chain(pieces.iter().copied()).chain(after.clone()).collect();
         let item = self.reshape(operand.item, &split)?;
         let moved = self.transpose(item, &front(at, split.len()))?;
         if pieces.len() == 2 {

@@ -51,7 +51,11 @@ impl Cx<'_> {
         };
         self.scope.elems.extend(elem.map(|elem| (output, elem)));
         let inputs = inputs.iter().map(|&item| Some(item)).collect();
-        self.push(Form::New { domain: Arc::from(""), op_type: Arc::from(op), attrs }, inputs, vec![Some(output)]);
+        self.push(
+            Form::New { domain: Arc::from(""), op_type: Arc::from(op), attrs },
+            inputs,
+            vec![Some(output)],
+        );
         output
     }
 
@@ -68,12 +72,16 @@ impl Cx<'_> {
         let ty = |&item: &It| self.elem_of(item).map(ValueType::Tensor);
         let operands: Vec<Operand> =
             inputs.iter().map(|item| Operand::Present { ty: ty(item), negative: false }).collect();
-        let attrs: Vec<AttrUse> =
-            attrs.iter().map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
+        let attrs: Vec<AttrUse> = attrs
+            .iter()
+            .map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) })
+            .collect();
         let outputs = [Operand::Present { ty: None, negative: false }];
-        let node = OpUse { domain: "", name: op, epoch: None, attrs: &attrs, inputs: &operands, outputs: &outputs };
+        let node =
+            OpUse { domain: "", name: op, epoch: None, attrs: &attrs, inputs: &operands, outputs: &outputs };
         if schema::legal(&node, opset).is_err() {
-            let why = format!("the rewrite needs `{op}`, which opset {opset} does not have for these elements");
+            let why =
+                format!("the rewrite needs `{op}`, which opset {opset} does not have for these elements");
             let (node, value, kind) = (self.scope.node, None, Kind::Unsupported);
             self.obstacles.push(Obstacle { node, value, kind, why });
         }

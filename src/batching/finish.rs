@@ -34,7 +34,9 @@ fn output(cx: &mut Cx, value: ValueId) -> Result<Layout> {
         (Layout::Axis { axis, pre, post }, _) => Layout::Axis { axis, pre: 1, post: pre * post },
         (Layout::Stacked, Some([Some(first), ..])) => Layout::Axis { axis: 0, pre: 1, post: *first },
         (Layout::Stacked, Some([])) => {
-            return unsupported(format!("the output `{name}` is a scalar for each sample: it has no axis to hold them"));
+            return unsupported(format!(
+                "the output `{name}` is a scalar for each sample: it has no axis to hold them"
+            ));
         }
         (Layout::Stacked, _) => {
             return unsupported(format!("the output `{name}` has no axis of known size to hold the samples"));
@@ -147,7 +149,8 @@ pub(super) fn patch(cx: &Cx, scope: Scope) -> Patch {
     let by = cx.samples.by;
     let changed = patch.nodes.iter().flat_map(|node| node.origin.last().copied());
     let replaced = patch.replaced.iter().copied();
-    let mut nodes: Vec<NodeId> = replaced.clone().chain(changed.filter(|node| !patch.replaced.contains(node))).collect();
+    let mut nodes: Vec<NodeId> =
+        replaced.clone().chain(changed.filter(|node| !patch.replaced.contains(node))).collect();
     nodes.sort_unstable();
     nodes.dedup();
     nodes.retain(|node| patch.replaced.contains(node) || !is_as_it_was(cx, &patch, *node));
@@ -174,7 +177,9 @@ fn is_same(cx: &Cx, kept: NodeId, node: &crate::edit::PatchNode) -> bool {
 
 fn is_as_it_was(cx: &Cx, patch: &Patch, id: NodeId) -> bool {
     let of = |node: &&crate::edit::PatchNode| node.origin.last() == Some(&id);
-    patch.nodes.iter().filter(of).all(|node| {
-        matches!(node.form, crate::edit::Form::Kept(kept) if is_same(cx, kept, node))
-    })
+    patch
+        .nodes
+        .iter()
+        .filter(of)
+        .all(|node| matches!(node.form, crate::edit::Form::Kept(kept) if is_same(cx, kept, node)))
 }

@@ -78,7 +78,8 @@ fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<
     for (at, &number) in target.iter().enumerate() {
         resolved.push(if number == 0 { *numbers.get(at)? } else { number });
     }
-    let rest = resolved.iter().filter(|&&number| number != -1).try_fold(1i64, |all, &n| all.checked_mul(n))?;
+    let rest =
+        resolved.iter().filter(|&&number| number != -1).try_fold(1i64, |all, &n| all.checked_mul(n))?;
     let free = resolved.iter().position(|&number| number == -1);
     match free {
         Some(at) => resolved[at] = (rest > 0 && total % rest == 0).then(|| total / rest)?,

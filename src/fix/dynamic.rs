@@ -34,9 +34,8 @@ pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<
             Some(samples) => {
                 write_out(editor)?;
                 let Known { model, facts, uses } = editor.know();
-                let batched = plan(model, facts, &samples).map_err(|found| {
-                    obstacles(model, uses, &SourceFiles::default(), &group, &found)
-                })?;
+                let batched = plan(model, facts, &samples)
+                    .map_err(|found| obstacles(model, uses, &SourceFiles::default(), &group, &found))?;
                 free(editor, &group);
                 rewrite(editor, batched)?;
             }

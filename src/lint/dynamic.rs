@@ -1,8 +1,8 @@
 //! EXP018: what keeps an axis of an input from being dynamic.
 
 use super::LintContext;
-use super::sized::carry;
 use super::locate::{Locator, Part, node_name};
+use super::sized::carry;
 use crate::batching::request::{Group, Misfit, resolve};
 use crate::batching::{Kind, Obstacle, Samples, plan};
 use crate::diag::known::{BAD_REQUEST, STATIC_AXIS};
@@ -72,8 +72,11 @@ pub fn samples(model: &Model, group: &Group) -> Result<Option<Samples>, Box<Find
     let traced = group.traced().map_err(|(a, b)| {
         let names: Vec<String> =
             group.axes.iter().map(|axis| format!("`{}`", model.values[axis.value].name)).collect();
-        let message =
-            format!("axes of {} cannot share the size `{}`: they are {a} and {b}", names.join(", "), group.name);
+        let message = format!(
+            "axes of {} cannot share the size `{}`: they are {a} and {b}",
+            names.join(", "),
+            group.name
+        );
         Box::new(BAD_REQUEST.finding(message, Place::File).help("give each size a name of its own"))
     })?;
     let Some(traced) = traced.filter(|_| group.is_of_samples()) else { return Ok(None) };
@@ -86,7 +89,8 @@ pub fn unfit(model: &Model, misfit: Misfit) -> Finding {
     match misfit {
         Misfit::Input(name) => {
             let inputs = model.graphs[model.main].inputs.iter();
-            let names: Vec<String> = inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
+            let names: Vec<String> =
+                inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
             let finding = BAD_REQUEST.finding(format!("the model has no input `{name}`"), Place::File);
             finding.help(format!("its inputs are {}", names.join(", ")))
         }

@@ -5,17 +5,17 @@ pub mod builtin;
 #[doc(hidden)]
 pub mod context;
 #[doc(hidden)]
-pub mod exporter;
-#[doc(hidden)]
 pub mod dynamic;
+#[doc(hidden)]
+pub mod exporter;
 #[doc(hidden)]
 pub mod locate;
 pub mod mending;
 mod pattern;
 #[doc(hidden)]
-pub mod sized;
-#[doc(hidden)]
 pub mod picture;
+#[doc(hidden)]
+pub mod sized;
 mod targets;
 mod whole_flow;
 

@@ -354,6 +354,33 @@ def tacotron():
     return Tacotron(), (torch.randn(1, 3, 6),)
 
 
+def clean(path):
+    """Leaves out where the packages and this script lie on the disk."""
+    import onnx, re
+    net = onnx.load(path)
+
+    def graph(g):
+        g.ClearField("doc_string")
+        g.ClearField("metadata_props")
+        for v in [*g.input, *g.output, *g.value_info]:
+            v.ClearField("metadata_props")
+        for n in g.node:
+            n.ClearField("doc_string")
+            kept = [(p.key, p.value) for p in n.metadata_props if p.key == "namespace"]
+            n.ClearField("metadata_props")
+            for key, value in kept:
+                n.metadata_props.add(key=key, value=value)
+            for a in n.attribute:
+                for sub in ([a.g] if a.HasField("g") else []) + list(a.graphs):
+                    graph(sub)
+
+    graph(net.graph)
+    net.ClearField("metadata_props")
+    for tensor in net.graph.initializer:
+        tensor.ClearField("metadata_props")
+    onnx.save(net, path)
+
+
 def main():
     folder, names = sys.argv[1], sys.argv[2:] or list(MODELS)
     os.makedirs(folder, exist_ok=True)
@@ -370,6 +397,7 @@ def main():
                 with torch.no_grad():
                     torch.onnx.export(net, args, path, input_names=names_in, dynamo=dynamo, verbose=False,
                                       opset_version=18 if dynamo else 17, **extra)
+                clean(path)
                 print(name, kind, os.path.getsize(path))
             except Exception as error:
                 print(name, kind, "not exported:", str(error).strip().splitlines()[-1][:150])

@@ -49,7 +49,8 @@ fn draw(mut random: Random) -> Option<Drawn> {
         let axis = if draft.random.once_in(4) { draft.random.below(rank) } else { 0 };
         let mut shape: Vec<usize> = (0..rank).map(|_| draft.random.of_these([1, 2, 3, 4])).collect();
         shape[axis] = 1;
-        let elem = draft.random.of_these([ElemType::Float, ElemType::Float, ElemType::Float, ElemType::Int64]);
+        let elem =
+            draft.random.of_these([ElemType::Float, ElemType::Float, ElemType::Float, ElemType::Int64]);
         let array = fill::array(elem, &shape, &Fill::Any, &mut draft.random)?;
         axes.push((draft.input(array, Fill::Any), axis));
     }
@@ -90,7 +91,9 @@ fn joined(parts: &[&Array], axis: usize) -> Option<Array> {
     shape[axis] *= parts.len();
     let size = outer * inner;
     let order: Vec<usize> = (0..outer)
-        .flat_map(|block| (0..parts.len()).flat_map(move |part| (0..inner).map(move |at| part * size + block * inner + at)))
+        .flat_map(|block| {
+            (0..parts.len()).flat_map(move |part| (0..inner).map(move |at| part * size + block * inner + at))
+        })
         .collect();
     all.take(shape, &order).ok()
 }
@@ -110,11 +113,16 @@ fn compare(model: &Model, each: &[Vec<Val>], all: &[Val]) -> Option<String> {
             return Some(format!("output {at} has another shape for each sample"));
         }
         if found.rank() != parts[0].rank() {
-            return Some(format!("output {at} has another rank: {:?} for {:?}", found.shape(), parts[0].shape()));
+            return Some(format!(
+                "output {at} has another rank: {:?} for {:?}",
+                found.shape(),
+                parts[0].shape()
+            ));
         }
         let axis = (0..found.rank()).find(|&axis| found.shape()[axis] != parts[0].shape()[axis]);
         let wanted = match axis {
-            None if facts[outputs[at].value].shape().and_then(|shape| shape.dim(0)?.as_const()) == Some(1)
+            None if facts[outputs[at].value].shape().and_then(|shape| shape.dim(0)?.as_const())
+                == Some(1)
                 && model.producer(outputs[at].value).is_some()
                 && !parts[0].is_empty() =>
             {
@@ -184,7 +192,9 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
         if &*finding.code != "EXP018" {
             return match &*finding.code {
                 // A fault of another pass shows without it, too.
-                "FIX002" if !fix(model.clone(), &Options::default(), rules).findings.is_empty() => Verdict::Invalid,
+                "FIX002" if !fix(model.clone(), &Options::default(), rules).findings.is_empty() => {
+                    Verdict::Invalid
+                }
                 "FIX002" => Verdict::Wrong(finding.message.clone()),
                 _ => Verdict::Invalid,
             };

@@ -16,6 +16,7 @@ mod config_schema;
 mod convert;
 mod determinism;
 mod diff;
+mod dynamic;
 mod fixes;
 mod found;
 mod growth;

@@ -74,7 +74,9 @@ pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
 fn repeated(cx: &mut Cx, operands: &[Operand], rank: usize) -> Result<Option<(Vec<Option<It>>, Layout)>> {
     let carried: Vec<Operand> = operands.iter().filter(|operand| operand.is_carried()).cloned().collect();
     let traced = cx.samples.traced;
-    let Some(layout @ Layout::Axis { axis, pre: 1, post: 1 }) = aligned(&carried, rank)? else { return Ok(None) };
+    let Some(layout @ Layout::Axis { axis, pre: 1, post: 1 }) = aligned(&carried, rank)? else {
+        return Ok(None);
+    };
     if traced == 1 {
         return Ok(None);
     }
@@ -104,7 +106,8 @@ impl Cx<'_> {
         let slice = |at: usize| -> Vec<usize> {
             (0..outer).flat_map(|block| (0..inner).map(move |i| (block * size + at) * inner + i)).collect()
         };
-        let cut: Vec<usize> = shape.iter().enumerate().map(|(at, &dim)| if at == axis { 1 } else { dim }).collect();
+        let cut: Vec<usize> =
+            shape.iter().enumerate().map(|(at, &dim)| if at == axis { 1 } else { dim }).collect();
         let Ok(first) = array.take(cut.clone(), &slice(0)) else { return Ok(None) };
         for at in 1..size {
             match array.take(cut.clone(), &slice(at)) {

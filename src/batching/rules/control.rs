@@ -131,7 +131,9 @@ pub fn scan(cx: &mut Cx, id: NodeId) -> Result<()> {
     let mut slices = Vec::new();
     for at in 0..scanned {
         let operand = cx.required(id, count + at)?;
-        let Some(axis) = index(axes[at], operand.rank()?) else { return unknown("it scans an axis that is not there") };
+        let Some(axis) = index(axes[at], operand.rank()?) else {
+            return unknown("it scans an axis that is not there");
+        };
         axes[at] = axis as i64;
         slices.push(match operand.layout {
             Layout::Shared => Layout::Shared,

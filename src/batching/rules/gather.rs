@@ -25,8 +25,12 @@ pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {
         }
         (_, Layout::Shared) => {
             let stacked = cx.stacked(&data)?;
-            let outputs =
-                cx.remake(id, vec![Some(stacked), Some(at.item)], vec![attr_int("axis", axis as i64 + 1)], &[]);
+            let outputs = cx.remake(
+                id,
+                vec![Some(stacked), Some(at.item)],
+                vec![attr_int("axis", axis as i64 + 1)],
+                &[],
+            );
             cx.bind_outputs(id, &outputs, &[Layout::Stacked])
         }
         (Layout::Shared, Layout::Axis { axis: carried, .. }) => {
@@ -38,7 +42,8 @@ pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {
             let Some(Some(item)) = outputs.first().copied() else { return Ok(()) };
             // The samples stand where the axis was.
             let all = rank + wide;
-            let perm: Vec<usize> = std::iter::once(axis).chain((0..all).filter(|&other| other != axis)).collect();
+            let perm: Vec<usize> =
+                std::iter::once(axis).chain((0..all).filter(|&other| other != axis)).collect();
             let item = cx.transpose(item, &perm)?;
             cx.bind_outputs(id, &[Some(item)], &[Layout::Stacked])
         }
@@ -53,7 +58,8 @@ fn both(cx: &mut Cx, id: NodeId, axis: usize, rank: usize, wide: usize) -> Resul
     }
     let (data, at) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let (data, at) = (cx.stacked(&data)?, cx.stacked(&at)?);
-    let to_front: Vec<usize> = [0, axis + 1].into_iter().chain((1..=rank).filter(|&one| one != axis + 1)).collect();
+    let to_front: Vec<usize> =
+        [0, axis + 1].into_iter().chain((1..=rank).filter(|&one| one != axis + 1)).collect();
     let data = cx.transpose(data, &to_front)?;
     let at = cx.unsqueeze(at, &[-1])?;
     let taken = cx.emit("GatherND", vec![attr_int("batch_dims", 1)], &[data, at]);

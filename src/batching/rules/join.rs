@@ -80,7 +80,9 @@ fn cut(cx: &mut Cx, id: NodeId, rank: usize) -> Result<Cut> {
     let is_absent = if is_attr { named.is_none() } else { cx.model.nodes[id].input(3).is_none() };
     let count = match (&starts, cx.model.nodes[id].input(1)) {
         (Some(starts), _) => Some(starts.len()),
-        (None, Some(value)) => cx.dims(value).and_then(|dims| dims.first().copied().flatten()).map(|n| n as usize),
+        (None, Some(value)) => {
+            cx.dims(value).and_then(|dims| dims.first().copied().flatten()).map(|n| n as usize)
+        }
         _ => None,
     };
     let named = match (named, is_absent, count) {

@@ -24,13 +24,18 @@ pub fn led(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], items: &mut [Opti
             operands.push((input, axis, operand));
         }
     }
-    let carried: Vec<&(usize, usize, Operand)> = operands.iter().filter(|(.., operand)| operand.is_carried()).collect();
+    let carried: Vec<&(usize, usize, Operand)> =
+        operands.iter().filter(|(.., operand)| operand.is_carried()).collect();
     let native = |(_, axis, operand): &(usize, usize, Operand)| match operand.layout {
         Layout::Axis { axis: at, pre, post } if at == *axis => Some((pre, post)),
         _ => None,
     };
     let folds: Vec<Option<(i64, i64)>> = carried.iter().map(|&one| native(one)).collect();
-    let same = folds.first().copied().flatten().filter(|first| folds.iter().all(|fold| fold.as_ref() == Some(first)));
+    let same = folds
+        .first()
+        .copied()
+        .flatten()
+        .filter(|first| folds.iter().all(|fold| fold.as_ref() == Some(first)));
     let is_all = carried.len() == operands.len();
     let mut layout = Layout::Shared;
     for (input, axis, operand) in &operands {

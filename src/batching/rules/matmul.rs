@@ -142,7 +142,9 @@ fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) 
         attr.unwrap_or(1.0)
     };
     if scale(cx, "alpha") != 1.0 || (c.is_some() && scale(cx, "beta") != 1.0) {
-        return unsupported("both factors, or the summand, differ between samples, and it scales the product");
+        return unsupported(
+            "both factors, or the summand, differ between samples, and it scales the product",
+        );
     }
     let (left, right) = (turned(cx, a, "transA")?, turned(cx, b, "transB")?);
     let mut result = cx.emit("MatMul", Vec::new(), &[left, right]);
@@ -189,7 +191,12 @@ pub fn einsum(cx: &mut Cx, id: NodeId) -> Result<()> {
 }
 
 /// The equation as it is, where every operand that names the axis of the samples has its samples there.
-fn einsum_in_place(cx: &mut Cx, id: NodeId, inputs: &str, output: &str) -> Result<Option<(Layout, Vec<Option<It>>)>> {
+fn einsum_in_place(
+    cx: &mut Cx,
+    id: NodeId,
+    inputs: &str,
+    output: &str,
+) -> Result<Option<(Layout, Vec<Option<It>>)>> {
     if inputs.contains('.') || output.contains('.') {
         return Ok(None);
     }
@@ -216,7 +223,9 @@ fn einsum_in_place(cx: &mut Cx, id: NodeId, inputs: &str, output: &str) -> Resul
     let Some((letter, layout)) = found else { return Ok(None) };
     let names = |term: &&str| term.contains(letter);
     let is_clear = terms.iter().zip(&operands).all(|(term, operand)| operand.is_carried() == names(term));
-    let Some(axis) = output.chars().position(|other| other == letter).filter(|_| is_clear) else { return Ok(None) };
+    let Some(axis) = output.chars().position(|other| other == letter).filter(|_| is_clear) else {
+        return Ok(None);
+    };
     let items = operands.iter().map(|operand| Some(operand.item)).collect();
     Ok(Some((moved(layout, axis), items)))
 }

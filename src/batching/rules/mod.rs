@@ -44,7 +44,14 @@ pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
 
 /// Whether a node that reads nothing of the samples gives the same for all of them.
 pub fn shared(node: &Node) -> Result<()> {
-    let draws = ["RandomNormal", "RandomUniform", "Multinomial", "Bernoulli", "RandomNormalLike", "RandomUniformLike"];
+    let draws = [
+        "RandomNormal",
+        "RandomUniform",
+        "Multinomial",
+        "Bernoulli",
+        "RandomNormalLike",
+        "RandomUniformLike",
+    ];
     match node.domain().is_empty() && draws.contains(&&*node.op_type) {
         true => unsupported("it draws random numbers for one sample only"),
         false => Ok(()),
@@ -64,7 +71,9 @@ pub(super) fn only(cx: &mut Cx, id: NodeId, allowed: &[usize]) -> Result<()> {
             && !allowed.contains(&at)
         {
             let name = &cx.model.values[value].name;
-            return unsupported(format!("its input `{name}` differs between samples, which this operator does not support"));
+            return unsupported(format!(
+                "its input `{name}` differs between samples, which this operator does not support"
+            ));
         }
     }
     Ok(())

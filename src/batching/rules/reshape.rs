@@ -78,7 +78,9 @@ fn by_numbers(cx: &mut Cx, id: NodeId, operand: &Operand) -> Result<Option<(It, 
             return Ok(Some((made(cx, operand.item, &target)?, layout)));
         }
         if traced != 1 {
-            return fixes(format!("no axis of its shape {to:?} can hold another number of samples than {traced}"));
+            return fixes(format!(
+                "no axis of its shape {to:?} can hold another number of samples than {traced}"
+            ));
         }
     }
     let stacked = cx.stacked(operand)?;
@@ -100,7 +102,9 @@ pub fn flatten(cx: &mut Cx, id: NodeId) -> Result<()> {
     {
         let items = vec![Some(operand.item)];
         let outputs = match cx.int(id, "axis") {
-            Some(named) if named < 0 => cx.remake(id, items, vec![super::super::emit::attr_int("axis", 1)], &[]),
+            Some(named) if named < 0 => {
+                cx.remake(id, items, vec![super::super::emit::attr_int("axis", 1)], &[])
+            }
             _ => cx.keep(id, items),
         };
         return cx.bind_outputs(id, &outputs, &[operand.layout]);

@@ -16,9 +16,9 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     items[0] = Some(item);
     let old = dims.first().copied().flatten();
     let named = cx.ints(id, "axes");
-    let is_resized = named.as_ref().is_none_or(|axes| {
-        axes.iter().any(|&axis| super::super::cx::index(axis, dims.len()) == Some(0))
-    });
+    let is_resized = named
+        .as_ref()
+        .is_none_or(|axes| axes.iter().any(|&axis| super::super::cx::index(axis, dims.len()) == Some(0)));
     let sizes = cx.model.nodes[id].input(3).filter(|_| cx.scope.opset >= 11);
     let policy = cx.model.nodes[id].attr("keep_aspect_ratio_policy").and_then(AttrValue::as_str);
     if is_resized && policy.is_some_and(|policy| policy != "stretch") {
@@ -26,7 +26,9 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
     if is_resized {
         match sizes {
-            Some(_) if named.is_some() => return unknown("it names the batch axis among those that it resizes"),
+            Some(_) if named.is_some() => {
+                return unknown("it names the batch axis among those that it resizes");
+            }
             Some(_) => {
                 let Some(sizes) = cx.const_ints(id, 3) else { return unknown("its sizes are not constant") };
                 if sizes.first().copied() != old {
@@ -71,8 +73,12 @@ pub fn affine_grid(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (item, layout) = cx.at_axis(&operand, 0)?;
     let size = with_batch(cx, item, &size)?;
     let outputs = cx.keep(id, vec![Some(item), Some(size)]);
-    cx.bind_outputs(id, &outputs, &[match layout {
-        Layout::Axis { pre, post, .. } => Layout::Axis { axis: 0, pre, post },
-        other => other,
-    }])
+    cx.bind_outputs(
+        id,
+        &outputs,
+        &[match layout {
+            Layout::Axis { pre, post, .. } => Layout::Axis { axis: 0, pre, post },
+            other => other,
+        }],
+    )
 }

@@ -18,7 +18,9 @@ pub fn shape(cx: &mut Cx, id: NodeId) -> Result<()> {
         Layout::Axis { axis, pre, post } => {
             let old = pre * post * cx.samples.traced;
             let mask: Vec<bool> = (0..rank).map(|at| at == axis).collect();
-            let Ok(mask) = Array::bools(vec![rank], mask) else { return unsupported("a constant cannot be made") };
+            let Ok(mask) = Array::bools(vec![rank], mask) else {
+                return unsupported("a constant cannot be made");
+            };
             let mask_item = cx.new_item(operand.value);
             cx.scope.patch.constants.push((mask_item, Arc::new(mask)));
             let old = cx.vector(&[old])?;

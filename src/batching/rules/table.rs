@@ -46,26 +46,38 @@ pub fn family(domain: &str, op: &str) -> Option<Family> {
 fn of_onnx(op: &str) -> Option<Family> {
     use Family::{Broadcast, Lead, Mixes, Own, Unary};
     Some(match op {
-        "Abs" | "Acos" | "Acosh" | "Asin" | "Asinh" | "Atan" | "Atanh" | "BitwiseNot" | "Cast" | "CastLike"
-        | "Ceil" | "Celu" | "Clip" | "Cos" | "Cosh" | "Dropout" | "Elu" | "Erf" | "Exp" | "Floor" | "Gelu"
-        | "HardSigmoid" | "HardSwish" | "Identity" | "IsInf" | "IsNaN" | "LeakyRelu" | "Log" | "Mish" | "Neg" | "Not"
-        | "Reciprocal" | "Relu" | "Round" | "Selu" | "Shrink" | "Sigmoid" | "Sign" | "Sin" | "Sinh" | "Softplus"
-        | "Softsign" | "Sqrt" | "Swish" | "Tan" | "Tanh" | "ThresholdedRelu" | "RandomNormalLike"
-        | "RandomUniformLike" | "Bernoulli" => Unary,
-        "Add" | "And" | "BitShift" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "Div" | "Equal" | "Greater"
-        | "GreaterOrEqual" | "Less" | "LessOrEqual" | "Max" | "Mean" | "Min" | "Mod" | "Mul" | "Or" | "PRelu" | "Pow"
-        | "Sub" | "Sum" | "Where" | "Xor" => Broadcast,
-        "AveragePool" | "Conv" | "ConvInteger" | "ConvTranspose" | "DepthToSpace" | "GlobalAveragePool" | "GlobalLpPool"
-        | "GlobalMaxPool" | "GroupNormalization" | "InstanceNormalization" | "LRN" | "LpPool" | "QLinearConv"
-        | "SpaceToDepth" | "Col2Im" => FIRST,
+        "Abs" | "Acos" | "Acosh" | "Asin" | "Asinh" | "Atan" | "Atanh" | "BitwiseNot" | "Cast"
+        | "CastLike" | "Ceil" | "Celu" | "Clip" | "Cos" | "Cosh" | "Dropout" | "Elu" | "Erf" | "Exp"
+        | "Floor" | "Gelu" | "HardSigmoid" | "HardSwish" | "Identity" | "IsInf" | "IsNaN" | "LeakyRelu"
+        | "Log" | "Mish" | "Neg" | "Not" | "Reciprocal" | "Relu" | "Round" | "Selu" | "Shrink"
+        | "Sigmoid" | "Sign" | "Sin" | "Sinh" | "Softplus" | "Softsign" | "Sqrt" | "Swish" | "Tan"
+        | "Tanh" | "ThresholdedRelu" | "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => Unary,
+        "Add" | "And" | "BitShift" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "Div" | "Equal"
+        | "Greater" | "GreaterOrEqual" | "Less" | "LessOrEqual" | "Max" | "Mean" | "Min" | "Mod" | "Mul"
+        | "Or" | "PRelu" | "Pow" | "Sub" | "Sum" | "Where" | "Xor" => Broadcast,
+        "AveragePool"
+        | "Conv"
+        | "ConvInteger"
+        | "ConvTranspose"
+        | "DepthToSpace"
+        | "GlobalAveragePool"
+        | "GlobalLpPool"
+        | "GlobalMaxPool"
+        | "GroupNormalization"
+        | "InstanceNormalization"
+        | "LRN"
+        | "LpPool"
+        | "QLinearConv"
+        | "SpaceToDepth"
+        | "Col2Im" => FIRST,
         "MaxPool" => Own(shape::max_pool),
         "BatchNormalization" => Own(shape::batch_normalization),
         "GridSample" => FIRST_TWO,
         "DeformConv" => Lead { inputs: &[(0, 0), (2, 0), (4, 0)], outputs: &[0] },
         "LSTM" | "GRU" | "RNN" => Own(shape::recurrent),
         "Attention" => Own(shape::attention),
-        "ReduceL1" | "ReduceL2" | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceMax" | "ReduceMean" | "ReduceMin"
-        | "ReduceProd" | "ReduceSum" | "ReduceSumSquare" => Own(reduce::reduce),
+        "ReduceL1" | "ReduceL2" | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceMax" | "ReduceMean"
+        | "ReduceMin" | "ReduceProd" | "ReduceSum" | "ReduceSumSquare" => Own(reduce::reduce),
         "ArgMax" | "ArgMin" => Own(reduce::arg),
         "Softmax" | "LogSoftmax" | "Hardmax" => Own(reduce::softmax),
         "LayerNormalization" | "RMSNormalization" => Own(reduce::layer_norm),
@@ -127,11 +139,13 @@ fn of_onnx(op: &str) -> Option<Family> {
 fn of_runtime(op: &str) -> Option<Family> {
     use Family::{Lead, Unary};
     Some(match op {
-        "BiasGelu" | "FastGelu" | "Gelu" | "QuickGelu" | "DequantizeLinear" | "QuantizeLinear" | "QLinearSigmoid"
-        | "QLinearLeakyRelu" => Unary,
+        "BiasGelu" | "FastGelu" | "Gelu" | "QuickGelu" | "DequantizeLinear" | "QuantizeLinear"
+        | "QLinearSigmoid" | "QLinearLeakyRelu" => Unary,
         "FusedConv" | "NhwcConv" | "QLinearAveragePool" | "QLinearGlobalAveragePool" | "GroupNorm" => FIRST,
         "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => FIRST_TWO,
-        "MultiHeadAttention" => Lead { inputs: &[(0, 0), (1, 0), (2, 0), (4, 0), (6, 0), (7, 0)], outputs: &[0] },
+        "MultiHeadAttention" => {
+            Lead { inputs: &[(0, 0), (1, 0), (2, 0), (4, 0), (6, 0), (7, 0)], outputs: &[0] }
+        }
         _ => return None,
     })
 }
@@ -139,8 +153,16 @@ fn of_runtime(op: &str) -> Option<Family> {
 fn of_ml(op: &str) -> Option<Family> {
     Some(match op {
         "Binarizer" | "LabelEncoder" => Family::Unary,
-        "Imputer" | "LinearClassifier" | "LinearRegressor" | "Normalizer" | "SVMClassifier" | "SVMRegressor" | "Scaler"
-        | "TreeEnsemble" | "TreeEnsembleClassifier" | "TreeEnsembleRegressor" => Family::Own(shape::rows),
+        "Imputer"
+        | "LinearClassifier"
+        | "LinearRegressor"
+        | "Normalizer"
+        | "SVMClassifier"
+        | "SVMRegressor"
+        | "Scaler"
+        | "TreeEnsemble"
+        | "TreeEnsembleClassifier"
+        | "TreeEnsembleRegressor" => Family::Own(shape::rows),
         _ => return None,
     })
 }

@@ -73,7 +73,12 @@ pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
 
 impl Cx<'_> {
     /// A Squeeze in the place of a node, with a result of its own.
-    fn squeeze_for(&mut self, id: NodeId, item: super::super::cx::It, axes: &[i64]) -> Result<super::super::cx::It> {
+    fn squeeze_for(
+        &mut self,
+        id: NodeId,
+        item: super::super::cx::It,
+        axes: &[i64],
+    ) -> Result<super::super::cx::It> {
         self.replace(id);
         if axes.is_empty() {
             return Ok(self.emit("Identity", Vec::new(), &[item]));
@@ -85,7 +90,12 @@ impl Cx<'_> {
         Ok(self.emit("Squeeze", Vec::new(), &[item, axes]))
     }
 
-    fn unsqueeze_for(&mut self, id: NodeId, item: super::super::cx::It, axes: &[i64]) -> Result<super::super::cx::It> {
+    fn unsqueeze_for(
+        &mut self,
+        id: NodeId,
+        item: super::super::cx::It,
+        axes: &[i64],
+    ) -> Result<super::super::cx::It> {
         self.replace(id);
         if axes.is_empty() {
             return Ok(self.emit("Identity", Vec::new(), &[item]));
