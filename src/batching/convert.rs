@@ -73,11 +73,11 @@ impl Cx<'_> {
             return Ok((operand.item, operand.layout));
         }
         let stacked = self.spread(operand)?;
-        self.from_stacked(stacked, operand.dims()?, to)
+        self.merged_at(stacked, operand.dims()?, to)
     }
 
     /// Merges the leading axis of samples into the old axis `to`.
-    pub fn from_stacked(&mut self, item: It, dims: &[OldDim], to: usize) -> Result<(It, Layout)> {
+    pub fn merged_at(&mut self, item: It, dims: &[OldDim], to: usize) -> Result<(It, Layout)> {
         let Some(&size) = dims.get(to) else { return unknown("an input has too few axes") };
         let Some(size) = size.filter(|&size| size > 0) else {
             return unknown("the size of an axis is not known");
@@ -125,7 +125,7 @@ impl Cx<'_> {
             }
             Layout::Axis { axis, .. } => {
                 let stacked = self.spread(operand)?;
-                let (item, layout) = self.from_stacked(stacked, operand.dims()?, axis)?;
+                let (item, layout) = self.merged_at(stacked, operand.dims()?, axis)?;
                 match layout == to {
                     true => Ok(item),
                     false => unknown("the order of samples within an axis differs between inputs"),

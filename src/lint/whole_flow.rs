@@ -75,7 +75,7 @@ fn leading(cx: &LintContext, mend: &Mend) -> Option<(Symbol, Option<i64>)> {
     let mut symbols = dim.symbols();
     let symbol = symbols.next()?.clone();
     let target = cx.facts[node.input(1)?].as_const()?.as_i64s().ok()?;
-    let factor = dim.div_exact(&Dim::symbol(symbol.name())).and_then(|factor| factor.as_const());
+    let factor = dim.div_exact(Dim::symbol(symbol.name())).and_then(|factor| factor.as_const());
     let traced = factor.filter(|&factor| factor > 0 && symbols.next().is_none());
     let traced = traced.and_then(|factor| (target.first()? % factor == 0).then(|| target[0] / factor));
     Some((symbol, traced.filter(|&traced| traced > 0)))

@@ -46,7 +46,7 @@ pub fn led(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], items: &mut [Opti
             }
             _ => {
                 let stacked = cx.spread(operand)?;
-                cx.from_stacked(stacked, operand.dims()?, *axis)?
+                cx.merged_at(stacked, operand.dims()?, *axis)?
             }
         };
         if layout.is_carried() && moved(layout, *axis) != found {
