@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::cx::{Cx, It, Scope, at_value};
 use super::layout::Layout;
 use super::obstacle::{Result, Why, unsupported};
-use crate::edit::{Change, Item, NewId, Patch, Site};
+use crate::edit::{Change, Form, Item, NewId, Patch, PatchNode, Site};
 use crate::graph::{Def, NodeId, ValueId, scopes};
 
 /// Brings the outputs of the model to the layouts that a caller expects: the results of all samples, one after another.
@@ -32,14 +32,10 @@ fn output(cx: &mut Cx, value: ValueId) -> Result<Layout> {
     let dims = cx.dims(value);
     let to = match (cx.layout(value), dims.as_deref()) {
         (Layout::Axis { axis, pre, post }, _) => Layout::Axis { axis, pre: 1, post: pre * post },
-        (Layout::Stacked, Some([Some(first), ..])) => Layout::Axis { axis: 0, pre: 1, post: *first },
-        (Layout::Stacked, Some([])) => {
-            return unsupported(format!(
-                "the output `{name}` is a scalar for each sample: it has no axis to hold them"
-            ));
-        }
         (Layout::Stacked, _) => {
-            return unsupported(format!("the output `{name}` has no axis of known size to hold the samples"));
+            return unsupported(format!(
+                "the output `{name}` has no axis that holds the samples: the batch axis is dropped, or reshaped into another"
+            ));
         }
         (Layout::Shared, Some([Some(first), ..])) if *first == cx.samples.traced => {
             let is_made = cx.model.producer(value).is_some();
@@ -70,9 +66,7 @@ pub(super) fn rebind(cx: &mut Cx, value: ValueId, to: Layout) -> Result<()> {
     if is_captured(cx, value) {
         return unsupported(format!("the output `{name}` is read by a subgraph, too, in another layout"));
     }
-    if !cx.scope.items.contains_key(&value) {
-        set_apart(cx, value, node);
-    }
+    set_apart(cx, value, node);
     let operand = cx.operand_of(value);
     let item = cx.convert(&operand, to)?;
     cx.scope.items.insert(value, item);
@@ -88,8 +82,10 @@ fn is_captured(cx: &Cx, value: ValueId) -> bool {
 
 /// Gives what a node makes, and what reads it, another name, so that the name is free for what is made of it.
 fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
-    let item = cx.new_item(value);
-    for node in &mut cx.scope.patch.nodes {
+    let model = cx.model;
+    let is_new = !cx.scope.items.contains_key(&value);
+    let item = cx.scope.items.get(&value).copied().unwrap_or_else(|| cx.new_item(value));
+    for node in cx.scope.patch.nodes.iter_mut().filter(|_| is_new) {
         for one in node.inputs.iter_mut().chain(&mut node.outputs).flatten() {
             if *one == Item::Old(value) {
                 *one = item;
@@ -97,10 +93,10 @@ fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
         }
     }
     cx.scope.items.insert(value, item);
-    let model = cx.model;
-    let readers = model.graphs[cx.scope.graph].nodes.iter().copied();
-    let readers: Vec<NodeId> = readers
-        .filter(|&node| node == maker || model.nodes[node].inputs.contains(&Some(value)))
+    // Nodes that stayed as they were: they read the name.
+    let nodes = model.graphs[cx.scope.graph].nodes.iter().copied();
+    let readers: Vec<NodeId> = nodes
+        .filter(|&node| is_new && node == maker || model.nodes[node].inputs.contains(&Some(value)))
         .filter(|node| !cx.scope.emitted.contains(node))
         .collect();
     for node in readers {
@@ -146,40 +142,24 @@ pub(super) fn patch(cx: &Cx, scope: Scope) -> Patch {
         node.outputs.iter_mut().flatten().for_each(renamed);
     }
     patch.constants.iter_mut().for_each(|(item, _)| renamed(item));
-    let by = cx.samples.by;
-    let changed = patch.nodes.iter().flat_map(|node| node.origin.last().copied());
-    let replaced = patch.replaced.iter().copied();
-    let mut nodes: Vec<NodeId> =
-        replaced.clone().chain(changed.filter(|node| !patch.replaced.contains(node))).collect();
+    patch.nodes.retain(|node| !matches!(node.form, Form::Kept(kept) if is_same(cx, kept, node)));
+    let new = patch.nodes.iter().flat_map(|node| node.origin.last().copied());
+    let mut nodes: Vec<NodeId> = patch.replaced.iter().copied().chain(new).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    nodes.retain(|node| patch.replaced.contains(node) || !is_as_it_was(cx, &patch, *node));
-    patch.nodes.retain(|node| !matches!(node.form, crate::edit::Form::Kept(kept) if is_same(cx, kept, node)));
-    let site = nodes.first().map_or(Site::Graph(patch.graph), |&node| Site::Node(node));
-    patch.changes = match nodes.is_empty() {
-        true => vec![Change::new(by, site, "computes each sample by itself")],
-        false => {
-            let change = |node: NodeId| Change::new(by, Site::Node(node), "computes each sample by itself");
-            nodes.into_iter().map(change).collect()
-        }
-    };
+    let change = |site| Change::new(cx.samples.by, site, "computes each sample by itself");
+    patch.changes = nodes.into_iter().map(|node| change(Site::Node(node))).collect();
+    if patch.changes.is_empty() {
+        patch.changes.push(change(Site::Graph(patch.graph)));
+    }
     patch
 }
 
 /// Whether a node that stays reads and gives the same as before.
-fn is_same(cx: &Cx, kept: NodeId, node: &crate::edit::PatchNode) -> bool {
+fn is_same(cx: &Cx, kept: NodeId, node: &PatchNode) -> bool {
     let before = &cx.model.nodes[kept];
     let same = |old: &[Option<ValueId>], new: &[Option<It>]| {
         old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.map(Item::Old) == *new)
     };
     same(&before.inputs, &node.inputs) && same(&before.outputs, &node.outputs)
-}
-
-fn is_as_it_was(cx: &Cx, patch: &Patch, id: NodeId) -> bool {
-    let of = |node: &&crate::edit::PatchNode| node.origin.last() == Some(&id);
-    patch
-        .nodes
-        .iter()
-        .filter(of)
-        .all(|node| matches!(node.form, crate::edit::Form::Kept(kept) if is_same(cx, kept, node)))
 }

@@ -255,7 +255,7 @@ fn the_first_node_that_mixes_samples_is_named() {
     refused(
         "g (float[1] x) => (y) { y = ReduceSum <keepdims = 0> (x) }",
         &["x:0=N"],
-        "is a scalar for each sample",
+        "has no axis that holds the samples",
     );
 }
 

@@ -39,7 +39,33 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
         }));
     }
     let outputs = cx.keep(id, items);
-    cx.bind_outputs(id, &outputs, &[Layout::Stacked])
+    let (Some(Some(item)), Some(layout)) = (outputs.first().copied(), folded(&operands, rank)?) else {
+        return cx.bind_outputs(id, &outputs, &[Layout::Stacked]);
+    };
+    // The samples go back to the axis that they came from.
+    let Layout::Axis { axis, .. } = layout else { return Ok(()) };
+    match cx.out_dims(id) {
+        Some(dims) if dims.iter().all(Option::is_some) && !dims.contains(&Some(0)) => {
+            let (item, layout) = cx.merged_at(item, &dims, axis)?;
+            cx.bind_outputs(id, &[Some(item)], &[layout])
+        }
+        _ => cx.bind_outputs(id, &outputs, &[Layout::Stacked]),
+    }
+}
+
+/// The axis of the result that holds the samples of every operand that differs between them, each followed by elements
+/// of its own.
+fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
+    let mut found = None;
+    for operand in operands.iter().filter(|operand| operand.is_carried()) {
+        let Layout::Axis { axis, pre: 1, post } = operand.layout else { return Ok(None) };
+        let here = Layout::Axis { axis: axis + rank - operand.rank()?, pre: 1, post };
+        if post == 1 || found.is_some_and(|known| known != here) {
+            return Ok(None);
+        }
+        found = Some(here);
+    }
+    Ok(found)
 }
 
 /// The layout of the result, if every operand has its samples in the same axis of it, and no shared one has more than
