@@ -31,6 +31,7 @@ fn output(cx: &mut Cx, value: ValueId) -> Result<Layout> {
     let name = cx.model.values[value].name.clone();
     let dims = cx.dims(value);
     let to = match (cx.layout(value), dims.as_deref()) {
+        (Layout::Axis { pre, post, .. }, Some([Some(1), ..])) if pre * post > 1 => Layout::plain(0),
         (Layout::Axis { axis, pre, post }, _) => Layout::Axis { axis, pre: 1, post: pre * post },
         (Layout::Stacked, _) => {
             return unsupported(format!(

@@ -60,7 +60,7 @@ fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     for operand in operands.iter().filter(|operand| operand.is_carried()) {
         let Layout::Axis { axis, pre: 1, post } = operand.layout else { return Ok(None) };
         let here = Layout::Axis { axis: axis + rank - operand.rank()?, pre: 1, post };
-        if post == 1 || found.is_some_and(|known| known != here) {
+        if post == 1 || here != (Layout::Axis { axis: 0, pre: 1, post }) || found.is_some_and(|known| known != here) {
             return Ok(None);
         }
         found = Some(here);
