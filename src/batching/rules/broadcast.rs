@@ -10,6 +10,10 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 7 {
         return unsupported("operators of opset 6 and before do not broadcast");
     }
+    let is_variadic = matches!(&*cx.model.nodes[id].op_type, "Max" | "Mean" | "Min" | "Sum");
+    if is_variadic && cx.scope.opset < 8 {
+        return unsupported("operands of one shape only, before opset 8");
+    }
     let values = cx.model.nodes[id].inputs.clone();
     let mut operands = Vec::new();
     for value in values.into_iter().flatten() {
@@ -60,7 +64,10 @@ fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     for operand in operands.iter().filter(|operand| operand.is_carried()) {
         let Layout::Axis { axis, pre: 1, post } = operand.layout else { return Ok(None) };
         let here = Layout::Axis { axis: axis + rank - operand.rank()?, pre: 1, post };
-        if post == 1 || here != (Layout::Axis { axis: 0, pre: 1, post }) || found.is_some_and(|known| known != here) {
+        if post == 1
+            || here != (Layout::Axis { axis: 0, pre: 1, post })
+            || found.is_some_and(|known| known != here)
+        {
             return Ok(None);
         }
         found = Some(here);
