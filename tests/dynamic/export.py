@@ -8,6 +8,8 @@ committed in `exported/`.
 import os, sys, warnings
 import torch, torch.nn as nn, torch.nn.functional as F
 
+from clean import clean
+
 warnings.filterwarnings("ignore")
 torch.backends.mha.set_fastpath_enabled(False)
 torch.manual_seed(0)
@@ -352,33 +354,6 @@ class Tacotron(nn.Module):
 @model
 def tacotron():
     return Tacotron(), (torch.randn(1, 3, 6),)
-
-
-def clean(path):
-    """Leaves out where the packages and this script lie on the disk."""
-    import onnx, re
-    net = onnx.load(path)
-
-    def graph(g):
-        g.ClearField("doc_string")
-        g.ClearField("metadata_props")
-        for v in [*g.input, *g.output, *g.value_info]:
-            v.ClearField("metadata_props")
-        for n in g.node:
-            n.ClearField("doc_string")
-            kept = [(p.key, p.value) for p in n.metadata_props if p.key == "namespace"]
-            n.ClearField("metadata_props")
-            for key, value in kept:
-                n.metadata_props.add(key=key, value=value)
-            for a in n.attribute:
-                for sub in ([a.g] if a.HasField("g") else []) + list(a.graphs):
-                    graph(sub)
-
-    graph(net.graph)
-    net.ClearField("metadata_props")
-    for tensor in net.graph.initializer:
-        tensor.ClearField("metadata_props")
-    onnx.save(net, path)
 
 
 def main():
