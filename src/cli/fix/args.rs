@@ -156,9 +156,8 @@ pub struct Args {
     ///
     /// The first axis of an input, and any axis of 1, holds samples: the result is that of each sample by itself. Other
     /// axes are sizes, along which a model may combine elements. `x:0=T:size` and `x:1=N:samples` choose the other kind.
-    /// Axes with one name have one size. Where a node fixes the
-    /// size or combines samples, nothing is written, and each such node is reported; `onnx-lint --dynamic` reports them
-    /// beforehand.
+    /// Axes with one name have one size. Where a node fixes the size or combines samples, nothing is written, and each
+    /// such node is reported; `onnx-lint --dynamic` reports them beforehand.
     #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
 
