@@ -84,6 +84,8 @@
 //! it a parser of Python.
 #![warn(missing_docs)]
 
+#[doc(hidden)]
+pub mod batching;
 #[cfg(feature = "tools")]
 #[doc(hidden)]
 pub mod cli;

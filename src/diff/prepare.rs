@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::edit::Editor;
-use crate::fix::inline;
+use crate::edit::inline;
 use crate::graph::{Def, Model, TensorData};
 use crate::read::external::ExternalFiles;
 

@@ -13,6 +13,7 @@ mod constants;
 mod copy;
 mod duplicate_names;
 mod editor;
+pub(crate) mod inline;
 mod names;
 mod patch;
 mod place;

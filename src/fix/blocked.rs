@@ -1,9 +1,9 @@
 //! Says what stands in the way of a conversion.
 
-use super::inline::Hindrance;
 use super::options::Options;
 use crate::diag::known;
 use crate::diag::{Finding, Place};
+use crate::edit::inline::Hindrance;
 use crate::edit::{Editor, Known};
 use crate::extract::{Blocker, Target};
 use crate::graph::dim::Dim;

@@ -1,10 +1,10 @@
-//! Frees and pins dimensions of the model's inputs.
+//! Pins dimensions of the inputs of the model.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::options::{FixedShape, FreeDim, Options};
+use super::options::{FixedShape, Options};
 use crate::diag::known::{self, REQUESTED_SHAPE};
 use crate::diag::{Finding, Place};
 use crate::edit::{Change, Editor, Site};
@@ -21,16 +21,12 @@ fn no_such_input(model: &Model, name: &str) -> Box<Finding> {
     Box::new(finding.help(format!("its inputs are {}", names.join(", "))))
 }
 
-/// Does what `--dynamic` and `--fix-shape` ask.
+/// Does what `--fix-shape` asks.
 ///
 /// # Errors
 /// An input or axis that is not there.
 pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>> {
     let mut faults = Vec::new();
-    for free in &options.dynamic {
-        let what = format!("axis {} set free as `{}`", free.axis, free.name);
-        request(editor, &free.input, what, &mut faults, |model| set_free(model, free));
-    }
     for fixed in &options.fixed {
         let what = format!("pinned to {:?}", fixed.dims);
         request(editor, &fixed.input, what, &mut faults, |model| pin(model, fixed));
@@ -69,23 +65,6 @@ fn dims<'m>(model: &'m mut Model, name: &str) -> Result<&'m mut Vec<Dimension>, 
         },
         None => Err(bad_request(format!("`{name}` declares no type"))),
     }
-}
-
-fn set_free(model: &mut Model, free: &FreeDim) -> Result<bool, Box<Finding>> {
-    let dims = dims(model, &free.input)?;
-    let rank = dims.len();
-    let axis = if free.axis < 0 { free.axis + rank as i64 } else { free.axis };
-    let dim = usize::try_from(axis).ok().and_then(|axis| dims.get_mut(axis));
-    let Some(dim) = dim else {
-        return Err(bad_request(format!(
-            "`{}` has no axis {}: it has {rank} of them",
-            free.input, free.axis
-        )));
-    };
-    let wanted = DeclaredDim::Param(Arc::from(free.name.as_str()));
-    let changed = dim.dim != wanted;
-    dim.dim = wanted;
-    Ok(changed)
 }
 
 /// Pins an input; sizes that had a name get the number wherever the name is declared.

@@ -12,9 +12,9 @@ mod decide;
 mod declarations;
 mod declared;
 mod duplicate_names;
+mod dynamic;
 mod fold;
 mod initializers;
-pub(crate) mod inline;
 mod interface;
 mod mend;
 pub mod options;
@@ -33,6 +33,7 @@ pub use report::Report;
 use self::rewrite::rewrite;
 use crate::diag::Finding;
 use crate::diag::known::{DECIDED_BRANCH, DECLARED_TYPE, RELABELLED_VERSION, UNSORTED_NODES};
+use crate::edit::inline;
 use crate::edit::{Change, Constants, Editor, Known, Site};
 use crate::extract::{Objective, Target};
 use crate::graph::{Id, Model, ValueId, scopes};
@@ -110,6 +111,7 @@ fn passes(
 ) -> Result<verify::Kept, Vec<Finding>> {
     let from = editor.model().opset(editor.model().main, "");
     duplicate_names::rename(editor)?;
+    dynamic::apply(editor, options, rules)?;
     interface::apply(editor, options)?;
     if options.selection.contains(UNSORTED_NODES.code) {
         editor.put_in_order();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::precision::Precision;
+pub use crate::batching::request::FreeDim;
 use crate::diag::Selection;
 use crate::extract::Pricing;
 use crate::targets::Profile;
@@ -66,17 +67,6 @@ impl Default for Options {
             explains: false,
         }
     }
-}
-
-/// `--dynamic INPUT:AXIS=NAME`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FreeDim {
-    /// The name of the input, of the main graph.
-    pub input: String,
-    /// 0-based; negative ones count from the end.
-    pub axis: i64,
-    /// The `dim_param` it gets.
-    pub name: String,
 }
 
 /// `--fix-shape INPUT=2,3,224,224`.

@@ -41,7 +41,6 @@ pub use decided::decided_branch;
 pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, News, Options, infer, update};
 pub use elements::{Elements, MAX_FOLLOWED};
 pub use eval::{Array, Buffer};
-#[cfg(test)]
 pub(crate) use fact::same_bits;
 pub use fact::{Fact, Known, TensorFact};
 pub use fault::{Expected, Fault};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::locate::{Locator, Part, node_name};
+use crate::batching::request::FreeDim;
 use crate::diag::RuleId;
 use crate::diag::{Finding, Selection};
 use crate::graph::uses::Uses;
@@ -26,6 +27,8 @@ pub struct LintOptions {
     pub opset: Option<i64>,
     /// The runtimes and devices that are to take the model.
     pub targets: Vec<Arc<Profile>>,
+    /// Axes of inputs that are to be dynamic: what keeps them from it is reported.
+    pub dynamic: Vec<FreeDim>,
     /// The Python sources behind the graph.
     pub sources: Arc<SourceFiles>,
 }
@@ -39,6 +42,7 @@ impl Default for LintOptions {
             folder: None,
             opset: None,
             targets: Vec::new(),
+            dynamic: Vec::new(),
             sources: Arc::default(),
         }
     }

@@ -5,6 +5,7 @@
 use rustc_hash::FxHashMap;
 
 use super::context::{LintContext, LintOptions, number};
+use super::whole_flow::whole;
 use crate::diag::{Applicability, Finding, Fix};
 use crate::edit::Patch;
 use crate::rules::matcher;
@@ -25,8 +26,13 @@ pub struct Mend<'r> {
 }
 
 /// What `rules` make of the nodes that `findings` are about: of a rule that mends the findings of an analysis, only
-/// there; of others, wherever they match.
+/// there; of others, wherever they match. Baked sizes are mended as [`super::whole_flow`] allows.
 pub fn mends<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> Vec<Mend<'r>> {
+    whole(cx, rules, raw(cx, rules, findings))
+}
+
+/// As [`mends`], each by itself.
+pub(super) fn raw<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> Vec<Mend<'r>> {
     let mut found: FxHashMap<(&str, u32), usize> = FxHashMap::default();
     for (index, finding) in findings.iter().enumerate() {
         for &node in &finding.nodes {

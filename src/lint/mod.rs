@@ -5,6 +5,8 @@ pub mod builtin;
 #[doc(hidden)]
 pub mod context;
 #[doc(hidden)]
+pub mod dynamic;
+#[doc(hidden)]
 pub mod exporter;
 #[doc(hidden)]
 pub mod locate;
@@ -12,7 +14,10 @@ pub mod mending;
 mod pattern;
 #[doc(hidden)]
 pub mod picture;
+#[doc(hidden)]
+pub mod sized;
 mod targets;
+mod whole_flow;
 
 #[doc(hidden)]
 pub use context::LintContext;
@@ -35,6 +40,7 @@ pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     pattern::run(&cx, &options.rules, &mut findings);
     findings.extend(targets::findings(&cx));
     findings.retain(|finding| options.selection.contains(&finding.code));
+    findings.extend(dynamic::detect(&cx));
     findings
 }
 

@@ -3,6 +3,7 @@
 
 mod alone;
 mod attribute;
+mod batched;
 mod bodies;
 mod case;
 mod check;
@@ -42,6 +43,23 @@ fn main() -> ExitCode {
     let seed = number("--seed").unwrap_or(1);
     if std::env::args().any(|argument| argument == "--worker") {
         return worker::serve(&session::Session::new(seed));
+    }
+    let has = |name: &str| std::env::args().any(|argument| argument == name);
+    if has("--batched-worker") {
+        let (first, graphs) = (number("--first").unwrap_or(0), number("--graphs").unwrap_or(1));
+        batched::serve(seed, first, graphs, !has("--alone"));
+        return ExitCode::SUCCESS;
+    }
+    if has("--batched") {
+        if let Some(number) = number("--show") {
+            batched::show(seed, number);
+            return ExitCode::SUCCESS;
+        }
+        let (first, graphs) = (number("--first").unwrap_or(0), number("--graphs").unwrap_or(2000));
+        return match batched::run_all(seed, first, graphs) {
+            Ok(true) => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        };
     }
     let unknown = table::unknown(|op| {
         ["", "ai.onnx.ml"].iter().any(|domain| !onnx_lint::schema::versions(domain, op).is_empty())

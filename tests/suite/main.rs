@@ -17,6 +17,7 @@ mod config_schema;
 mod convert;
 mod determinism;
 mod diff;
+mod dynamic;
 mod fixes;
 mod found;
 mod growth;

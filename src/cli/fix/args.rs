@@ -157,8 +157,13 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = "Configuration")]
     pub jobs: Option<usize>,
 
-    /// Set a dimension of an input free: `images:0=batch`; may be given more than once
-    #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', value_parser = free_dim, help_heading = "Changes")]
+    /// Make an axis of an input dynamic, everywhere it flows: `images:0=batch`; may be repeated
+    ///
+    /// The first axis of an input, and any axis of 1, holds samples: the result is that of each sample by itself. Other
+    /// axes are sizes, along which a model may combine elements. `x:0=T:size` and `x:1=N:samples` choose the other kind.
+    /// Axes with one name have one size. Where a node fixes the size or combines samples, nothing is written, and each
+    /// such node is reported; `onnx-lint --dynamic` reports them beforehand.
+    #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Changes")]
     pub dynamic: Vec<FreeDim>,
 
     /// Set a static shape for an input: `images=1,3,224,224`; may be repeated
@@ -261,16 +266,6 @@ impl Args {
     }
 }
 
-fn free_dim(text: &str) -> Result<FreeDim, String> {
-    let parts = text.rsplit_once('=').and_then(|(place, name)| Some((place.rsplit_once(':')?, name)));
-    let ((input, axis), name) = parts.ok_or("write INPUT:AXIS=NAME, as in images:0=batch")?;
-    let axis = axis.parse().map_err(|_| format!("axis `{axis}` is not a number"))?;
-    if name.is_empty() {
-        return Err("the dimension needs a name, as in images:0=batch".to_owned());
-    }
-    Ok(FreeDim { input: input.to_owned(), axis, name: name.to_owned() })
-}
-
 fn guess(text: &str) -> Result<(Arc<str>, i64), String> {
     let (name, size) = text.rsplit_once('=').ok_or("write NAME=SIZE, as in batch=8")?;
     match size.parse::<i64>() {
@@ -296,7 +291,7 @@ mod tests {
 
     #[test]
     fn dimensions_are_read_from_the_right() {
-        let free = |text| free_dim(text).map(|dim| (dim.input, dim.axis, dim.name));
+        let free = |text: &str| text.parse::<FreeDim>().map(|dim| (dim.input, dim.axis, dim.name));
         assert_eq!(free("x:0=batch"), Ok(("x".into(), 0, "batch".into())));
         assert_eq!(free("serving:in:0:-1=n"), Ok(("serving:in:0".into(), -1, "n".into())));
         assert!(free("x=batch").is_err() && free("x:a=b").is_err() && free("x:0=").is_err());

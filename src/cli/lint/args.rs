@@ -62,6 +62,12 @@ pub struct Args {
     #[arg(long, num_args = 2, value_names = ["RULE", "NODE"], help_heading = "Rules")]
     pub why_not: Option<Vec<String>>,
 
+    /// Report the nodes that keep an axis of an input static: `images:0=batch`; may be repeated
+    ///
+    /// `onnx-fix --dynamic` refuses a model for the same nodes.
+    #[arg(long, value_name = "IN:AXIS=NAME", value_delimiter = ',', help_heading = "Evidence")]
+    pub dynamic: Vec<crate::batching::request::FreeDim>,
+
     /// Report what cannot be converted to this opset
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Evidence")]
     pub opset: Option<i64>,

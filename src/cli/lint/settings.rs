@@ -22,6 +22,8 @@ pub struct Settings {
     pub sources: Arc<SourceFiles>,
     /// The targets of `--target` or the configuration.
     pub targets: Vec<Arc<Profile>>,
+    /// Axes of inputs that are to be dynamic.
+    pub dynamic: Vec<crate::batching::request::FreeDim>,
     opset: Option<i64>,
     rules: Arc<RuleSet>,
     selection: Selection,
@@ -65,6 +67,7 @@ impl Settings {
         Ok(Settings {
             sources: Arc::new(sources(args, config)),
             targets: targets(args, config)?,
+            dynamic: args.dynamic.clone(),
             opset: args.opset.or(opset::configured(config.opset, &in_config("opset"))?),
             rules: catalogue.rules().clone(),
             selection: Selection::new(select, ignore),
@@ -83,6 +86,7 @@ impl Settings {
             folder: input.path.is_some().then(|| input.folder().to_owned()),
             opset: self.opset,
             targets: self.targets.clone(),
+            dynamic: self.dynamic.clone(),
             sources: self.sources.clone(),
         }
     }

@@ -34,8 +34,9 @@ macro_rules! asset {
     };
 }
 
-pub const DOCUMENTS: [Document; 19] = [
+pub const DOCUMENTS: [Document; 20] = [
     document!("README.md", "index.html", "onnx-lint, onnx-fix and onnx-diff"),
+    document!("docs/dynamic.md", "dynamic.html", "Dynamic axes"),
     document!("docs/formats.md", "formats.html", "Output formats"),
     document!("docs/integrations.md", "integrations.html", "Integrations"),
     document!("docs/recipes/README.md", "recipes/index.html", "Recipes"),

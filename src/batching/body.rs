@@ -1,0 +1,57 @@
+//! Bodies of nodes: each is a scope of its own, with a patch of its own.
+
+use super::cx::{Cx, Scope};
+use super::finish;
+use super::layout::Layout;
+use super::obstacle::{Kind, Result, Why};
+use crate::graph::{GraphId, ValueId};
+
+/// A body whose nodes are rewritten, and whose outputs are not settled yet.
+pub(super) struct Body {
+    pub scope: Scope,
+    /// The outputs, with their layouts.
+    pub outputs: Vec<(ValueId, Layout)>,
+}
+
+/// A failure that was reported where it arose.
+pub(super) fn reported<T>() -> Result<T> {
+    Err(Why { kind: Kind::Unknown, text: String::new() })
+}
+
+impl Cx<'_> {
+    /// Rewrites a body whose inputs have these layouts.
+    pub fn body(&mut self, graph: GraphId, inputs: &[Layout]) -> Result<Body> {
+        let model = self.model;
+        for (port, &layout) in model.graphs[graph].inputs.iter().zip(inputs) {
+            self.layouts.insert(port.value, layout);
+        }
+        let before = self.obstacles.len();
+        let outer = std::mem::replace(&mut self.scope, Scope::new(model, graph));
+        self.nodes();
+        let scope = std::mem::replace(&mut self.scope, outer);
+        if self.obstacles.len() > before {
+            return reported();
+        }
+        let outputs = model.graphs[graph].outputs.iter().map(|port| (port.value, self.layout(port.value)));
+        let outputs: Vec<(ValueId, Layout)> = outputs.collect();
+        if outputs.iter().any(|(value, _)| self.lost.contains(value)) {
+            return reported();
+        }
+        Ok(Body { scope, outputs })
+    }
+
+    /// Gives the outputs of a body these layouts, and keeps its patch.
+    pub fn settle(&mut self, body: Body, layouts: &[Layout]) -> Result<()> {
+        let outer = std::mem::replace(&mut self.scope, body.scope);
+        self.scope.node = None;
+        let mut settled = Ok(());
+        for (&(value, _), &layout) in body.outputs.iter().zip(layouts) {
+            settled = settled.and_then(|()| finish::rebind(self, value, layout));
+        }
+        let scope = std::mem::replace(&mut self.scope, outer);
+        settled?;
+        let patch = finish::patch(self, scope);
+        self.done.push(patch);
+        Ok(())
+    }
+}

@@ -1,0 +1,254 @@
+//! Makes nodes of the rewritten graph.
+
+use std::sync::Arc;
+
+use super::cx::{Cx, It};
+use super::obstacle::{Kind, Obstacle, Result, unsupported};
+use crate::edit::{At, Form, Item, PatchNode};
+use crate::graph::{AttrValue, Attribute, ElemType, NodeId, ValueId};
+use crate::infer::Array;
+use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
+
+pub(super) fn attr_int(name: &str, value: i64) -> Attribute {
+    Attribute::new(name, AttrValue::Int(value))
+}
+
+pub(super) fn attr_ints(name: &str, value: &[i64]) -> Attribute {
+    Attribute::new(name, AttrValue::Ints(value.to_vec()))
+}
+
+impl Cx<'_> {
+    fn code(&self) -> Arc<str> {
+        Arc::from(self.samples.by.code)
+    }
+
+    /// A value that stands for `value`.
+    pub fn new_item(&mut self, value: ValueId) -> It {
+        let base = self.model.values[value].name.clone();
+        let code = self.code();
+        let item = self.scope.patch.new_value(base, Some(code));
+        self.scope.elems.extend(self.fact(value).elem().map(|elem| (item, elem)));
+        item
+    }
+
+    fn helper_item(&mut self) -> It {
+        let node = self.scope.node.map(|node| &self.model.nodes[node]);
+        let base = node.and_then(|node| node.outputs.iter().flatten().next());
+        let base = base.map_or_else(|| Arc::from("samples"), |&value| self.model.values[value].name.clone());
+        let code = self.code();
+        self.scope.patch.new_value(base, Some(code))
+    }
+
+    /// A node of ai.onnx with one output.
+    pub fn emit(&mut self, op: &str, attrs: Vec<Attribute>, inputs: &[It]) -> It {
+        let output = self.helper_item();
+        self.check(op, &attrs, inputs);
+        let elem = match op {
+            "Shape" | "Size" => Some(ElemType::Int64),
+            // The first input of a Where is its condition.
+            "Where" => inputs.get(1).and_then(|&item| self.elem_of(item)),
+            _ => inputs.first().and_then(|&item| self.elem_of(item)),
+        };
+        self.scope.elems.extend(elem.map(|elem| (output, elem)));
+        let inputs = inputs.iter().map(|&item| Some(item)).collect();
+        self.push(
+            Form::New { domain: Arc::from(""), op_type: Arc::from(op), attrs },
+            inputs,
+            vec![Some(output)],
+        );
+        output
+    }
+
+    fn elem_of(&self, item: It) -> Option<ElemType> {
+        match item {
+            Item::Old(value) => self.fact(value).elem(),
+            Item::New(_) => self.scope.elems.get(&item).copied(),
+        }
+    }
+
+    /// Notes an obstacle if the opset of the model has no such node.
+    fn check(&mut self, op: &str, attrs: &[Attribute], inputs: &[It]) {
+        let Ok(opset) = u16::try_from(self.scope.opset) else { return };
+        let ty = |&item: &It| self.elem_of(item).map(ValueType::Tensor);
+        let operands: Vec<Operand> =
+            inputs.iter().map(|item| Operand::Present { ty: ty(item), negative: false }).collect();
+        let attrs: Vec<AttrUse> = attrs
+            .iter()
+            .map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) })
+            .collect();
+        let outputs = [Operand::Present { ty: None, negative: false }];
+        let node =
+            OpUse { domain: "", name: op, epoch: None, attrs: &attrs, inputs: &operands, outputs: &outputs };
+        if schema::legal(&node, opset).is_err() {
+            let why =
+                format!("the rewrite needs `{op}`, which opset {opset} does not have for these elements");
+            let (node, value, kind) = (self.scope.node, None, Kind::Unsupported);
+            self.obstacles.push(Obstacle { node, value, kind, why });
+        }
+    }
+
+    fn push(&mut self, form: Form, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
+        let origin = self.scope.node.into_iter().collect();
+        let rule = matches!(form, Form::New { .. }).then(|| self.code());
+        self.scope.patch.nodes.push(PatchNode { form, inputs, outputs, at: At::Origin, origin, rule });
+    }
+
+    /// The inputs of a node in the rewritten graph.
+    pub fn inputs(&mut self, node: NodeId) -> Vec<Option<It>> {
+        let inputs = self.model.nodes[node].inputs.clone();
+        inputs.into_iter().map(|input| input.map(|value| self.item(value))).collect()
+    }
+
+    fn outputs(&mut self, node: NodeId) -> Vec<Option<It>> {
+        let outputs = self.model.nodes[node].outputs.clone();
+        outputs.into_iter().map(|output| output.map(|value| self.new_item(value))).collect()
+    }
+
+    /// The node with other inputs. Returns its outputs.
+    pub fn keep(&mut self, node: NodeId, inputs: Vec<Option<It>>) -> Vec<Option<It>> {
+        let outputs = self.outputs(node);
+        self.push(Form::Kept(node), inputs, outputs.clone());
+        self.scope.emitted.insert(node);
+        outputs
+    }
+
+    /// The node with other inputs and outputs.
+    pub fn keep_as(&mut self, node: NodeId, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
+        let before = self.scope.node.replace(node);
+        self.push(Form::Kept(node), inputs, outputs);
+        self.scope.node = before;
+        self.scope.emitted.insert(node);
+    }
+
+    /// The node with other inputs, and with these attributes in the place of those of the same names.
+    pub fn remake(
+        &mut self,
+        node: NodeId,
+        inputs: Vec<Option<It>>,
+        attrs: Vec<Attribute>,
+        dropped: &[&str],
+    ) -> Vec<Option<It>> {
+        let old = &self.model.nodes[node];
+        let is_set = |name: &str| attrs.iter().any(|attr| &*attr.name == name) || dropped.contains(&name);
+        let mut all: Vec<Attribute> = old.attrs.iter().filter(|attr| !is_set(&attr.name)).cloned().collect();
+        all.extend(attrs);
+        let domain: Arc<str> = Arc::from(old.domain());
+        let form = Form::New { domain, op_type: old.op_type.clone(), attrs: all };
+        let outputs = self.outputs(node);
+        self.push(form, inputs, outputs.clone());
+        self.replace(node);
+        outputs
+    }
+
+    /// Notes that new nodes take the place of `node`.
+    pub fn replace(&mut self, node: NodeId) {
+        if self.scope.emitted.insert(node) {
+            self.scope.patch.replaced.push(node);
+        }
+    }
+
+    /// An int64 vector.
+    pub fn vector(&mut self, elements: &[i64]) -> Result<It> {
+        self.ints_of(elements, false)
+    }
+
+    /// An int64 scalar.
+    pub fn scalar(&mut self, element: i64) -> Result<It> {
+        self.ints_of(&[element], true)
+    }
+
+    fn ints_of(&mut self, elements: &[i64], is_scalar: bool) -> Result<It> {
+        let key = (elements.to_vec(), is_scalar);
+        if let Some(&item) = self.scope.ints.get(&key) {
+            return Ok(item);
+        }
+        let shape = if is_scalar { Vec::new() } else { vec![elements.len()] };
+        let Ok(array) = Array::i64s(shape, elements.to_vec()) else {
+            return unsupported("a constant cannot be made");
+        };
+        let item = self.helper_item();
+        self.scope.elems.insert(item, ElemType::Int64);
+        self.scope.patch.constants.push((item, Arc::new(array)));
+        self.scope.ints.insert(key, item);
+        Ok(item)
+    }
+
+    fn once(
+        &mut self,
+        key: (It, &'static str, Vec<i64>),
+        make: impl FnOnce(&mut Self) -> Result<It>,
+    ) -> Result<It> {
+        if let Some(&item) = self.scope.converted.get(&key) {
+            return Ok(item);
+        }
+        let item = make(self)?;
+        self.scope.converted.insert(key, item);
+        Ok(item)
+    }
+
+    /// The number of samples at run time: int64[1].
+    pub fn size(&mut self) -> Result<It> {
+        if let Some(size) = self.scope.size {
+            return Ok(size);
+        }
+        let (root, axis) = self.samples.inputs[0];
+        let node = self.scope.node.take();
+        let shape = self.emit("Shape", Vec::new(), &[Item::Old(root)]);
+        let at = self.vector(&[axis as i64])?;
+        let size = self.emit("Gather", vec![attr_int("axis", 0)], &[shape, at]);
+        self.scope.node = node;
+        self.scope.size = Some(size);
+        Ok(size)
+    }
+
+    pub fn reshape(&mut self, item: It, dims: &[i64]) -> Result<It> {
+        self.once((item, "Reshape", dims.to_vec()), |cx| {
+            let target = cx.vector(dims)?;
+            Ok(cx.emit("Reshape", Vec::new(), &[item, target]))
+        })
+    }
+
+    pub fn transpose(&mut self, item: It, perm: &[usize]) -> Result<It> {
+        let perm: Vec<i64> = perm.iter().map(|&axis| axis as i64).collect();
+        if perm.iter().enumerate().all(|(at, &axis)| at as i64 == axis) {
+            return Ok(item);
+        }
+        self.once((item, "Transpose", perm.clone()), |cx| {
+            Ok(cx.emit("Transpose", vec![attr_ints("perm", &perm)], &[item]))
+        })
+    }
+
+    pub fn unsqueeze(&mut self, item: It, axes: &[i64]) -> Result<It> {
+        self.axes_op("Unsqueeze", item, axes)
+    }
+
+    pub fn squeeze(&mut self, item: It, axes: &[i64]) -> Result<It> {
+        self.axes_op("Squeeze", item, axes)
+    }
+
+    fn axes_op(&mut self, op: &'static str, item: It, axes: &[i64]) -> Result<It> {
+        if axes.is_empty() {
+            return Ok(item);
+        }
+        self.once((item, op, axes.to_vec()), |cx| {
+            if cx.scope.opset < 13 {
+                return Ok(cx.emit(op, vec![attr_ints("axes", axes)], &[item]));
+            }
+            let axes = cx.vector(axes)?;
+            Ok(cx.emit(op, Vec::new(), &[item, axes]))
+        })
+    }
+
+    /// Expands to a shape that is a vector at run time.
+    pub fn expand(&mut self, item: It, shape: It) -> Result<It> {
+        Ok(self.emit("Expand", Vec::new(), &[item, shape]))
+    }
+
+    /// Vectors one after another.
+    pub fn join(&mut self, parts: &[It]) -> It {
+        match parts {
+            [part] => *part,
+            parts => self.emit("Concat", vec![attr_int("axis", 0)], parts),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Settles the outputs of a graph, and gives its patch the names of the traced graph.
+
+use rustc_hash::FxHashMap;
+
+use super::cx::{Cx, It, Scope, at_value};
+use super::layout::Layout;
+use super::obstacle::{Result, Why, unsupported};
+use crate::edit::{Change, Form, Item, NewId, Patch, PatchNode, Site};
+use crate::graph::{Def, NodeId, ValueId, scopes};
+
+/// Brings the outputs of the model to the layouts that a caller expects: the results of all samples, one after another.
+pub(super) fn outputs(cx: &mut Cx) -> Vec<(ValueId, Layout)> {
+    let values: Vec<ValueId> = cx.model.graphs[cx.model.main].outputs.iter().map(|port| port.value).collect();
+    let mut found = Vec::new();
+    for value in values {
+        if cx.lost.contains(&value) {
+            continue;
+        }
+        let made = cx.model.producer(value).map(|(node, _)| node);
+        cx.scope.node = made;
+        match output(cx, value) {
+            Ok(layout) => found.push((value, layout)),
+            Err(Why { kind, text }) => cx.obstacles.push(at_value(value, made, kind, text)),
+        }
+    }
+    cx.scope.node = None;
+    found
+}
+
+fn output(cx: &mut Cx, value: ValueId) -> Result<Layout> {
+    let name = cx.model.values[value].name.clone();
+    let dims = cx.dims(value);
+    let to = match (cx.layout(value), dims.as_deref()) {
+        (Layout::Axis { pre, post, .. }, Some([Some(1), ..])) if pre * post > 1 => Layout::plain(0),
+        (Layout::Axis { axis, pre, post }, _) => Layout::Axis { axis, pre: 1, post: pre * post },
+        (Layout::Stacked, _) => {
+            return unsupported(format!(
+                "the output `{name}` has no axis that holds the samples: the batch axis is dropped, or reshaped into another"
+            ));
+        }
+        (Layout::Shared, Some([Some(first), ..])) if *first == cx.samples.traced => {
+            let is_made = cx.model.producer(value).is_some();
+            if !is_made {
+                return Ok(Layout::Shared);
+            }
+            if *first != 1 {
+                return unsupported(format!("the output `{name}` is the same for any number of samples"));
+            }
+            Layout::plain(0)
+        }
+        (Layout::Shared, _) => return Ok(Layout::Shared),
+    };
+    rebind(cx, value, to)?;
+    Ok(to)
+}
+
+/// Gives an output of the current graph another layout.
+pub(super) fn rebind(cx: &mut Cx, value: ValueId, to: Layout) -> Result<()> {
+    if cx.layout(value) == to {
+        return Ok(());
+    }
+    let made = cx.model.producer(value).filter(|&(node, _)| cx.model.nodes[node].graph == cx.scope.graph);
+    let name = &cx.model.values[value].name;
+    let Some((node, _)) = made else {
+        return unsupported(format!("the output `{name}` is an input or a constant"));
+    };
+    if is_captured(cx, value) {
+        return unsupported(format!("the output `{name}` is read by a subgraph, too, in another layout"));
+    }
+    set_apart(cx, value, node);
+    let operand = cx.operand_of(value);
+    let item = cx.convert(&operand, to)?;
+    cx.scope.items.insert(value, item);
+    cx.layouts.insert(value, to);
+    Ok(())
+}
+
+/// Whether a body inside of the graph reads a value.
+fn is_captured(cx: &Cx, value: ValueId) -> bool {
+    let nodes = &cx.model.graphs[cx.scope.graph].nodes;
+    nodes.iter().any(|&node| scopes::captures_of_node(cx.model, node).contains(&value))
+}
+
+/// Gives what a node makes, and what reads it, another name, so that the name is free for what is made of it.
+fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
+    let model = cx.model;
+    let is_new = !cx.scope.items.contains_key(&value);
+    let item = cx.scope.items.get(&value).copied().unwrap_or_else(|| cx.new_item(value));
+    for node in cx.scope.patch.nodes.iter_mut().filter(|_| is_new) {
+        for one in node.inputs.iter_mut().chain(&mut node.outputs).flatten() {
+            if *one == Item::Old(value) {
+                *one = item;
+            }
+        }
+    }
+    cx.scope.items.insert(value, item);
+    // Nodes that stayed as they were: they read the name.
+    let nodes = model.graphs[cx.scope.graph].nodes.iter().copied();
+    let readers: Vec<NodeId> = nodes
+        .filter(|&node| is_new && node == maker || model.nodes[node].inputs.contains(&Some(value)))
+        .filter(|node| !cx.scope.emitted.contains(node))
+        .collect();
+    for node in readers {
+        let inputs = cx.inputs(node);
+        let outputs = model.nodes[node].outputs.iter();
+        let outputs = outputs
+            .map(|output| output.map(|one| if one == value { item } else { Item::Old(one) }))
+            .collect();
+        cx.keep_as(node, inputs, outputs);
+    }
+}
+
+/// The patch of a scope: what stands for a value of the traced graph takes its name.
+pub(super) fn patch(cx: &Cx, scope: Scope) -> Patch {
+    let Scope { mut patch, items, .. } = scope;
+    let mut old: FxHashMap<It, ValueId> = FxHashMap::default();
+    for (&value, &item) in &items {
+        let is_made = matches!(cx.model.values[value].def, Def::Node { .. });
+        if let (Item::New(_), true) = (item, is_made) {
+            old.insert(item, value);
+        }
+    }
+    let mut numbers: Vec<Option<usize>> = vec![None; patch.values.len()];
+    let mut values = Vec::new();
+    for (at, value) in patch.values.drain(..).enumerate() {
+        if !old.contains_key(&Item::New(NewId(at))) {
+            numbers[at] = Some(values.len());
+            values.push(value);
+        }
+    }
+    patch.values = values;
+    let renamed = |item: &mut It| {
+        if let Some(&value) = old.get(item) {
+            *item = Item::Old(value);
+        } else if let Item::New(NewId(at)) = item
+            && let Some(number) = numbers[*at]
+        {
+            *at = number;
+        }
+    };
+    for node in &mut patch.nodes {
+        node.inputs.iter_mut().flatten().for_each(renamed);
+        node.outputs.iter_mut().flatten().for_each(renamed);
+    }
+    patch.constants.iter_mut().for_each(|(item, _)| renamed(item));
+    patch.nodes.retain(|node| !matches!(node.form, Form::Kept(kept) if is_same(cx, kept, node)));
+    let new = patch.nodes.iter().flat_map(|node| node.origin.last().copied());
+    let mut nodes: Vec<NodeId> = patch.replaced.iter().copied().chain(new).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let change = |site| Change::new(cx.samples.by, site, "computes each sample by itself");
+    patch.changes = nodes.into_iter().map(|node| change(Site::Node(node))).collect();
+    if patch.changes.is_empty() {
+        patch.changes.push(change(Site::Graph(patch.graph)));
+    }
+    patch
+}
+
+/// Whether a node that stays reads and gives the same as before.
+fn is_same(cx: &Cx, kept: NodeId, node: &PatchNode) -> bool {
+    let before = &cx.model.nodes[kept];
+    let same = |old: &[Option<ValueId>], new: &[Option<It>]| {
+        old.len() == new.len() && old.iter().zip(new).all(|(old, new)| old.map(Item::Old) == *new)
+    };
+    same(&before.inputs, &node.inputs) && same(&before.outputs, &node.outputs)
+}

@@ -1,0 +1,92 @@
+//! Where the sample axis is in a value.
+
+/// The layout of a value once the model runs on `N` samples.
+///
+/// "Old" dimensions are those of the model as it was traced, on a batch of `traced` samples; "new" ones are those of the
+/// rewritten model, on `N` samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// The same tensor for every sample: shape and elements are those of the traced model.
+    Shared,
+    /// The old axis `axis`, of `pre * traced * post` elements, has `pre * N * post` elements. The elements of sample `i`
+    /// are those at `(p, i, q)` for all `p < pre` and `q < post`. Every other axis is as before.
+    Axis {
+        /// The axis, the same in the old and the new shape.
+        axis: usize,
+        /// How many blocks of samples the axis has.
+        pre: i64,
+        /// How many consecutive elements of the axis belong to one sample.
+        post: i64,
+    },
+    /// A new leading axis of `N` samples stands before the old shape. Only for a traced batch of 1.
+    Stacked,
+}
+
+impl Layout {
+    /// An axis that holds nothing but the samples.
+    pub const fn plain(axis: usize) -> Layout {
+        Layout::Axis { axis, pre: 1, post: 1 }
+    }
+
+    /// Whether each sample has its own elements.
+    pub fn is_carried(self) -> bool {
+        self != Layout::Shared
+    }
+}
+
+/// A dimension of the traced model, where it is a number.
+pub type OldDim = Option<i64>;
+
+/// Places the sample axis in the shape that a row-major reshape gives.
+///
+/// `outer` is the number of blocks of samples in row-major order: the product of the axes before the sample axis, and of
+/// `pre`. Returns the layout of the result, an axis of its own if there is one; `None` if no axis of `to` can hold the
+/// samples in this order.
+pub fn placed(outer: i64, traced: i64, to: &[i64]) -> Option<Layout> {
+    let mut best: Option<(u8, Layout)> = None;
+    let mut before = 1i64;
+    for (axis, &size) in to.iter().enumerate() {
+        if before > 0 && outer % before == 0 && size % ((outer / before).max(1) * traced) == 0 {
+            let pre = outer / before;
+            if pre >= 1 {
+                let post = size / (pre * traced);
+                let rank = match (pre, post) {
+                    (1, 1) => 0,
+                    (1, _) => 1,
+                    (_, 1) => 2,
+                    _ => 3,
+                };
+                if post >= 1 && best.is_none_or(|(known, _)| rank < known) {
+                    best = Some((rank, Layout::Axis { axis, pre, post }));
+                }
+            }
+        }
+        before = before.saturating_mul(size);
+    }
+    best.map(|(_, layout)| layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_samples_get_an_axis_of_their_own_where_there_is_one() {
+        assert_eq!(placed(1, 1, &[1, 8]), Some(Layout::plain(0)));
+        assert_eq!(placed(4, 1, &[4, 1, 8]), Some(Layout::plain(1)));
+        assert_eq!(placed(1, 2, &[2, 8]), Some(Layout::plain(0)));
+    }
+
+    #[test]
+    fn the_samples_are_folded_into_a_larger_axis() {
+        assert_eq!(placed(1, 1, &[6, 4]), Some(Layout::Axis { axis: 0, pre: 1, post: 6 }));
+        assert_eq!(placed(6, 1, &[6, 4]), Some(Layout::Axis { axis: 1, pre: 1, post: 4 }));
+        assert_eq!(placed(2, 1, &[6, 4]), Some(Layout::Axis { axis: 0, pre: 2, post: 3 }));
+    }
+
+    #[test]
+    fn an_axis_that_does_not_divide_cannot_hold_the_samples() {
+        assert_eq!(placed(4, 1, &[6, 4]), None);
+        assert_eq!(placed(1, 2, &[3, 4]), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! Why a model cannot run on another number of samples.
+
+use crate::graph::{NodeId, ValueId};
+
+/// What an obstacle is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The node holds the traced size as a constant, and no rewrite is proved.
+    Fixes,
+    /// The node combines elements of several samples.
+    Mixes,
+    /// There is no batching rule for the operator, or for this use of it.
+    Unsupported,
+    /// A rank, size or constant that the proof needs is not known.
+    Unknown,
+}
+
+/// A node, or an output, that stands in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    /// The node; `None` where the fault is of the interface.
+    pub node: Option<NodeId>,
+    /// The value that is concerned, where it is not the node's output.
+    pub value: Option<ValueId>,
+    /// What it is.
+    pub kind: Kind,
+    /// Why, as a clause that follows the name of the node.
+    pub why: String,
+}
+
+/// Why a batching rule gives up.
+#[derive(Clone, Debug)]
+pub(super) struct Why {
+    pub kind: Kind,
+    pub text: String,
+}
+
+pub(super) type Result<T> = std::result::Result<T, Why>;
+
+pub(super) fn fixes<T>(text: impl Into<String>) -> Result<T> {
+    Err(Why { kind: Kind::Fixes, text: text.into() })
+}
+
+pub(super) fn mixes<T>(text: impl Into<String>) -> Result<T> {
+    Err(Why { kind: Kind::Mixes, text: text.into() })
+}
+
+pub(super) fn unsupported<T>(text: impl Into<String>) -> Result<T> {
+    Err(Why { kind: Kind::Unsupported, text: text.into() })
+}
+
+pub(super) fn unknown<T>(text: impl Into<String>) -> Result<T> {
+    Err(Why { kind: Kind::Unknown, text: text.into() })
+}

@@ -1,0 +1,98 @@
+//! Batching rules, one for each operator or family of operators.
+//!
+//! A rule is called for a node with at least one operand that differs between samples. It makes nodes that compute what
+//! the node computes, for each of `N` samples by itself, and binds every output to a layout. It prefers the node as it is,
+//! where the sample axis passes through it untouched; else it moves the samples to a leading axis and shifts the axes
+//! that the node names. It fails where it has no proof.
+
+mod broadcast;
+mod control;
+mod gather;
+mod join;
+mod lead;
+mod matmul;
+mod reduce;
+mod reshape;
+mod resize;
+mod scatter;
+mod sequence;
+mod shape;
+mod table;
+mod view;
+
+use super::cx::Cx;
+use super::layout::Layout;
+use super::obstacle::{Result, mixes, unsupported};
+use crate::graph::{Node, NodeId};
+use table::{Family, family};
+
+/// Rewrites a node of which an operand differs between samples.
+pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
+    let node = &cx.model.nodes[id];
+    if cx.model.callee(id).is_some() {
+        return unsupported("calls of local functions have no batching rule");
+    }
+    match family(node.domain(), &node.op_type) {
+        Some(Family::Unary) => unary(cx, id),
+        Some(Family::Broadcast) => broadcast::broadcast(cx, id),
+        Some(Family::Lead { inputs, outputs }) => lead::lead(cx, id, inputs, outputs),
+        Some(Family::Own(rule)) => rule(cx, id),
+        Some(Family::Mixes(why)) => mixes(why),
+        None => unsupported(format!("`{}` has no batching rule", node.op_name())),
+    }
+}
+
+/// Whether a node that reads nothing of the samples gives the same for all of them.
+pub fn shared(node: &Node) -> Result<()> {
+    let draws = [
+        "RandomNormal",
+        "RandomUniform",
+        "Multinomial",
+        "Bernoulli",
+        "RandomNormalLike",
+        "RandomUniformLike",
+    ];
+    match node.domain().is_empty() && draws.contains(&&*node.op_type) {
+        true => unsupported("it draws random numbers for one sample only"),
+        false => Ok(()),
+    }
+}
+
+/// The operands of all inputs after the first must be shared by all samples.
+pub(super) fn only_first(cx: &mut Cx, id: NodeId) -> Result<()> {
+    only(cx, id, &[0])
+}
+
+/// Only the inputs `allowed` may differ between samples.
+pub(super) fn only(cx: &mut Cx, id: NodeId, allowed: &[usize]) -> Result<()> {
+    for (at, input) in cx.model.nodes[id].inputs.iter().enumerate() {
+        if let Some(value) = *input
+            && cx.layout(value).is_carried()
+            && !allowed.contains(&at)
+        {
+            let name = &cx.model.values[value].name;
+            return unsupported(format!(
+                "its input `{name}` differs between samples, which this operator does not support"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Computes each element from one element of the first input.
+fn unary(cx: &mut Cx, id: NodeId) -> Result<()> {
+    let is_like = cx.model.nodes[id].is("CastLike");
+    only(cx, id, if is_like { &[0, 1] } else { &[0] })?;
+    let layout = cx.required(id, 0)?.layout;
+    let inputs = cx.inputs(id);
+    let outputs = cx.keep(id, inputs);
+    cx.bind_outputs(id, &outputs, &[layout])
+}
+
+/// The layout in which the axis `axis` of a result is that of an operand.
+pub(super) fn moved(layout: Layout, axis: usize) -> Layout {
+    match layout {
+        Layout::Axis { pre, post, .. } => Layout::Axis { axis, pre, post },
+        other => other,
+    }
+}

@@ -1,0 +1,186 @@
+//! Operators that work along axes which they name: reductions, normalizations, searches.
+
+use super::super::cx::{Cx, It, Operand, index};
+use super::super::emit::{attr_int, attr_ints};
+use super::super::layout::Layout;
+use super::super::obstacle::{Result, mixes, unknown};
+use super::{moved, only_first};
+use crate::graph::{Attribute, NodeId};
+
+/// Whether an operand has its samples in an axis that is none of `axes`.
+fn passes(operand: &Operand, axes: &[usize]) -> Option<usize> {
+    match operand.layout {
+        Layout::Axis { axis, .. } if !axes.contains(&axis) => Some(axis),
+        _ => None,
+    }
+}
+
+/// The node on stacked samples, the attribute `axis` counted there.
+fn shifted(cx: &mut Cx, id: NodeId, operand: &Operand, attrs: Vec<Attribute>) -> Result<Vec<Option<It>>> {
+    let mut items = cx.inputs(id);
+    items[0] = Some(cx.stacked(operand)?);
+    Ok(cx.remake(id, items, attrs, &[]))
+}
+
+fn kept(cx: &mut Cx, id: NodeId, layout: Layout) -> Result<()> {
+    let items = cx.inputs(id);
+    let outputs = cx.keep(id, items);
+    cx.bind_outputs(id, &outputs, &[layout])
+}
+
+fn axis_of(axis: i64, rank: usize) -> Result<usize> {
+    match index(axis, rank) {
+        Some(axis) => Ok(axis),
+        None => unknown("an axis that it names is not there"),
+    }
+}
+
+pub fn reduce(cx: &mut Cx, id: NodeId) -> Result<()> {
+    only_first(cx, id)?;
+    let operand = cx.required(id, 0)?;
+    let rank = operand.rank()?;
+    let is_input = cx.model.nodes[id].input(1).is_some();
+    let given = match is_input {
+        true => match cx.const_ints(id, 1) {
+            Some(axes) => Some(axes),
+            None => return unknown("the axes that it reduces are not constant"),
+        },
+        false => cx.ints(id, "axes"),
+    };
+    let given = given.filter(|axes| !axes.is_empty());
+    if given.is_none() && cx.int(id, "noop_with_empty_axes") == Some(1) {
+        return kept(cx, id, operand.layout);
+    }
+    let mut axes = Vec::new();
+    match &given {
+        Some(given) => {
+            for &axis in given {
+                axes.push(axis_of(axis, rank)?);
+            }
+        }
+        None => axes.extend(0..rank),
+    }
+    let keeps = cx.int(id, "keepdims").unwrap_or(1) != 0;
+    if let Some(axis) = passes(&operand, &axes) {
+        let gone = if keeps { 0 } else { axes.iter().filter(|&&other| other < axis).count() };
+        return kept(cx, id, moved(operand.layout, axis - gone));
+    }
+    let stacked = cx.stacked(&operand)?;
+    let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64 + 1).collect();
+    if axes.is_empty() {
+        return unknown("a reduction of a scalar cannot be told apart for each sample");
+    }
+    let op = cx.model.nodes[id].op_type.clone();
+    let takes_input = if &*op == "ReduceSum" { cx.scope.opset >= 13 } else { cx.scope.opset >= 18 };
+    let outputs = match takes_input {
+        true => {
+            let axes = cx.vector(&axes)?;
+            cx.remake(id, vec![Some(stacked), Some(axes)], Vec::new(), &[])
+        }
+        false => cx.remake(id, vec![Some(stacked)], vec![attr_ints("axes", &axes)], &[]),
+    };
+    cx.bind_outputs(id, &outputs, &[Layout::Stacked])
+}
+
+pub fn arg(cx: &mut Cx, id: NodeId) -> Result<()> {
+    let operand = cx.required(id, 0)?;
+    let axis = axis_of(cx.int(id, "axis").unwrap_or(0), operand.rank()?)?;
+    if let Some(at) = passes(&operand, &[axis]) {
+        let gone = usize::from(cx.int(id, "keepdims") == Some(0) && axis < at);
+        return kept(cx, id, moved(operand.layout, at - gone));
+    }
+    let outputs = shifted(cx, id, &operand, vec![attr_int("axis", axis as i64 + 1)])?;
+    cx.bind_outputs(id, &outputs, &[Layout::Stacked])
+}
+
+/// An operator that works along `covered`, with an attribute `axis` and results of the shape of the first input.
+fn along(cx: &mut Cx, id: NodeId, axis: usize, covered: &[usize]) -> Result<()> {
+    only_first(cx, id)?;
+    let operand = cx.required(id, 0)?;
+    if passes(&operand, covered).is_some() {
+        return kept(cx, id, operand.layout);
+    }
+    let outputs = shifted(cx, id, &operand, vec![attr_int("axis", axis as i64 + 1)])?;
+    cx.bind_outputs(id, &outputs, &[Layout::Stacked])
+}
+
+pub fn softmax(cx: &mut Cx, id: NodeId) -> Result<()> {
+    let rank = cx.required(id, 0)?.rank()?;
+    let is_old = cx.scope.opset < 13;
+    let axis = axis_of(cx.int(id, "axis").unwrap_or(if is_old { 1 } else { -1 }), rank)?;
+    let covered: Vec<usize> = if is_old { (axis..rank).collect() } else { vec![axis] };
+    along(cx, id, axis, &covered)
+}
+
+pub fn layer_norm(cx: &mut Cx, id: NodeId) -> Result<()> {
+    let rank = cx.required(id, 0)?.rank()?;
+    let axis = axis_of(cx.int(id, "axis").unwrap_or(-1), rank)?;
+    along(cx, id, axis, &(axis..rank).collect::<Vec<_>>())
+}
+
+pub fn lp_norm(cx: &mut Cx, id: NodeId) -> Result<()> {
+    let rank = cx.required(id, 0)?.rank()?;
+    let axis = axis_of(cx.int(id, "axis").unwrap_or(-1), rank)?;
+    along(cx, id, axis, &[axis])
+}
+
+pub fn top_k(cx: &mut Cx, id: NodeId) -> Result<()> {
+    lp_norm(cx, id)
+}
+
+pub fn mean_variance(cx: &mut Cx, id: NodeId) -> Result<()> {
+    let operand = cx.required(id, 0)?;
+    let axes = cx.ints(id, "axes").unwrap_or_else(|| vec![0, 2, 3]);
+    let rank = operand.rank()?;
+    let mut named = Vec::new();
+    for &axis in &axes {
+        named.push(axis_of(axis, rank)?);
+    }
+    if passes(&operand, &named).is_some() {
+        return kept(cx, id, operand.layout);
+    }
+    // Along an axis of 1, mean and deviation are those of the other axes.
+    let Layout::Axis { axis, pre: 1, post: 1 } = operand.layout else {
+        return mixes("it normalizes over an axis that holds several samples");
+    };
+    if cx.samples.traced != 1 {
+        return mixes("it normalizes over the samples");
+    }
+    let axes: Vec<i64> = named.iter().filter(|&&other| other != axis).map(|&axis| axis as i64).collect();
+    let items = cx.inputs(id);
+    let outputs = cx.remake(id, items, vec![attr_ints("axes", &axes)], &[]);
+    cx.bind_outputs(id, &outputs, &[operand.layout])
+}
+
+pub fn cumulative(cx: &mut Cx, id: NodeId) -> Result<()> {
+    only_first(cx, id)?;
+    let operand = cx.required(id, 0)?;
+    let rank = operand.rank()?;
+    let Some(&[axis]) = cx.const_ints(id, 1).as_deref() else {
+        return unknown("the axis that it adds up is not constant");
+    };
+    let axis = axis_of(axis, rank)?;
+    if passes(&operand, &[axis]).is_some() {
+        return kept(cx, id, operand.layout);
+    }
+    let stacked = cx.stacked(&operand)?;
+    let axis = cx.scalar(axis as i64 + 1)?;
+    let outputs = cx.keep(id, vec![Some(stacked), Some(axis)]);
+    cx.bind_outputs(id, &outputs, &[Layout::Stacked])
+}
+
+/// With one scale for all elements, each comes of one; with one per position of an axis, that axis stays.
+pub fn quantize(cx: &mut Cx, id: NodeId) -> Result<()> {
+    only_first(cx, id)?;
+    let operand = cx.required(id, 0)?;
+    let scale = cx.required(id, 1)?;
+    if scale.rank()? == 0 || (scale.rank()? == 1 && scale.dims()? == [Some(1)]) {
+        return kept(cx, id, operand.layout);
+    }
+    if scale.rank()? > 1 {
+        return unknown("its scales are given by blocks");
+    }
+    let rank = operand.rank()?;
+    let axis = axis_of(cx.int(id, "axis").unwrap_or(1), rank)?;
+    along(cx, id, axis, &[axis])
+}

@@ -1,0 +1,84 @@
+//! Resize, Upsample and AffineGrid: the size of the batch is among the sizes that they are given.
+
+use super::super::cx::{Cx, It};
+use super::super::emit::attr_int;
+use super::super::layout::Layout;
+use super::super::obstacle::{Result, fixes, mixes, unknown};
+use super::only_first;
+use crate::graph::{AttrValue, NodeId};
+
+pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
+    only_first(cx, id)?;
+    let operand = cx.required(id, 0)?;
+    let dims = operand.dims()?.to_vec();
+    let (item, layout) = cx.at_axis(&operand, 0)?;
+    let mut items = cx.inputs(id);
+    items[0] = Some(item);
+    let old = dims.first().copied().flatten();
+    let named = cx.ints(id, "axes");
+    let is_resized = named
+        .as_ref()
+        .is_none_or(|axes| axes.iter().any(|&axis| super::super::cx::index(axis, dims.len()) == Some(0)));
+    let sizes = cx.model.nodes[id].input(3).filter(|_| cx.scope.opset >= 11);
+    let policy = cx.model.nodes[id].attr("keep_aspect_ratio_policy").and_then(AttrValue::as_str);
+    if is_resized && policy.is_some_and(|policy| policy != "stretch") {
+        return mixes("it keeps the aspect ratio of all axes, that of the batch among them");
+    }
+    if is_resized {
+        match sizes {
+            Some(_) if named.is_some() => {
+                return unknown("it names the batch axis among those that it resizes");
+            }
+            Some(_) => {
+                let Some(sizes) = cx.const_ints(id, 3) else { return unknown("its sizes are not constant") };
+                if sizes.first().copied() != old {
+                    return fixes("it resizes the batch axis");
+                }
+                items[3] = Some(with_batch(cx, item, &sizes)?);
+            }
+            None => {
+                let is_kept = scales(cx, id).is_some_and(|scales| scales.first() == Some(&1.0));
+                if !is_kept {
+                    return unknown("it is not known to leave the batch axis as it is");
+                }
+            }
+        }
+    }
+    let outputs = cx.keep(id, items);
+    cx.bind_outputs(id, &outputs, &[layout])
+}
+
+/// These sizes, the first of them that of `item`.
+fn with_batch(cx: &mut Cx, item: It, sizes: &[i64]) -> Result<It> {
+    let shape = cx.emit("Shape", Vec::new(), &[item]);
+    let first = cx.vector(&[0])?;
+    let batch = cx.emit("Gather", vec![attr_int("axis", 0)], &[shape, first]);
+    let rest = cx.vector(&sizes[1..])?;
+    Ok(cx.join(&[batch, rest]))
+}
+
+fn scales(cx: &Cx, id: NodeId) -> Option<Vec<f64>> {
+    let node = &cx.model.nodes[id];
+    if let Some(AttrValue::Floats(scales)) = node.attr("scales") {
+        return Some(scales.iter().map(|&scale| f64::from(scale)).collect());
+    }
+    let at = if cx.scope.opset >= 11 { 2 } else { 1 };
+    cx.fact(node.input(at)?).as_const()?.f64s().ok()
+}
+
+pub fn affine_grid(cx: &mut Cx, id: NodeId) -> Result<()> {
+    only_first(cx, id)?;
+    let operand = cx.required(id, 0)?;
+    let Some(size) = cx.const_ints(id, 1) else { return unknown("its size is not constant") };
+    let (item, layout) = cx.at_axis(&operand, 0)?;
+    let size = with_batch(cx, item, &size)?;
+    let outputs = cx.keep(id, vec![Some(item), Some(size)]);
+    cx.bind_outputs(
+        id,
+        &outputs,
+        &[match layout {
+            Layout::Axis { pre, post, .. } => Layout::Axis { axis: 0, pre, post },
+            other => other,
+        }],
+    )
+}

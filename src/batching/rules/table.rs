@@ -1,0 +1,168 @@
+//! The family of batching rules of each operator.
+
+use super::super::cx::Cx;
+use super::super::obstacle::Result;
+use super::{control, gather, join, matmul, reduce, reshape, resize, scatter, sequence, shape, view};
+use crate::graph::NodeId;
+
+/// A batching rule.
+pub type Rule = fn(&mut Cx, NodeId) -> Result<()>;
+
+/// How samples pass through an operator.
+#[derive(Clone, Copy)]
+pub enum Family {
+    /// Each element comes of one element of the first input, whatever its shape; other inputs are shared.
+    Unary,
+    /// The operands broadcast to one shape.
+    Broadcast,
+    /// The operator has a batch axis of its own: that of each of these inputs, and of each output. Other inputs are
+    /// shared.
+    Lead {
+        /// Input and axis.
+        inputs: &'static [(usize, usize)],
+        /// The axis of each output; the last one counts for those after it.
+        outputs: &'static [usize],
+    },
+    /// A rule of its own.
+    Own(Rule),
+    /// Its result depends on all samples, or has a size that depends on their elements.
+    Mixes(&'static str),
+}
+
+/// The first input has its batch in axis 0, and so has every output.
+const FIRST: Family = Family::Lead { inputs: &[(0, 0)], outputs: &[0] };
+const FIRST_TWO: Family = Family::Lead { inputs: &[(0, 0), (1, 0)], outputs: &[0] };
+
+/// The family of an operator; `None` for one without a batching rule.
+pub fn family(domain: &str, op: &str) -> Option<Family> {
+    match domain {
+        "" => of_onnx(op),
+        "com.microsoft" => of_runtime(op),
+        "ai.onnx.ml" => of_ml(op),
+        _ => None,
+    }
+}
+
+fn of_onnx(op: &str) -> Option<Family> {
+    use Family::{Broadcast, Lead, Mixes, Own, Unary};
+    Some(match op {
+        "Abs" | "Acos" | "Acosh" | "Asin" | "Asinh" | "Atan" | "Atanh" | "BitwiseNot" | "Cast"
+        | "CastLike" | "Ceil" | "Celu" | "Clip" | "Cos" | "Cosh" | "Dropout" | "Elu" | "Erf" | "Exp"
+        | "Floor" | "Gelu" | "HardSigmoid" | "HardSwish" | "Identity" | "IsInf" | "IsNaN" | "LeakyRelu"
+        | "Log" | "Mish" | "Neg" | "Not" | "Reciprocal" | "Relu" | "Round" | "Selu" | "Shrink"
+        | "Sigmoid" | "Sign" | "Sin" | "Sinh" | "Softplus" | "Softsign" | "Sqrt" | "Swish" | "Tan"
+        | "Tanh" | "ThresholdedRelu" | "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => Unary,
+        "Add" | "And" | "BitShift" | "BitwiseAnd" | "BitwiseOr" | "BitwiseXor" | "Div" | "Equal"
+        | "Greater" | "GreaterOrEqual" | "Less" | "LessOrEqual" | "Max" | "Mean" | "Min" | "Mod" | "Mul"
+        | "Or" | "PRelu" | "Pow" | "Sub" | "Sum" | "Where" | "Xor" => Broadcast,
+        "AveragePool"
+        | "Conv"
+        | "ConvInteger"
+        | "ConvTranspose"
+        | "DepthToSpace"
+        | "GlobalAveragePool"
+        | "GlobalLpPool"
+        | "GlobalMaxPool"
+        | "GroupNormalization"
+        | "InstanceNormalization"
+        | "LRN"
+        | "LpPool"
+        | "QLinearConv"
+        | "SpaceToDepth"
+        | "Col2Im" => FIRST,
+        "MaxPool" => Own(shape::max_pool),
+        "BatchNormalization" => Own(shape::batch_normalization),
+        "GridSample" => FIRST_TWO,
+        "DeformConv" => Lead { inputs: &[(0, 0), (2, 0), (4, 0)], outputs: &[0] },
+        "LSTM" | "GRU" | "RNN" => Own(shape::recurrent),
+        "Attention" => Own(shape::attention),
+        "ReduceL1" | "ReduceL2" | "ReduceLogSum" | "ReduceLogSumExp" | "ReduceMax" | "ReduceMean"
+        | "ReduceMin" | "ReduceProd" | "ReduceSum" | "ReduceSumSquare" => Own(reduce::reduce),
+        "ArgMax" | "ArgMin" => Own(reduce::arg),
+        "Softmax" | "LogSoftmax" | "Hardmax" => Own(reduce::softmax),
+        "LayerNormalization" | "RMSNormalization" => Own(reduce::layer_norm),
+        "LpNormalization" => Own(reduce::lp_norm),
+        "MeanVarianceNormalization" => Own(reduce::mean_variance),
+        "CumSum" | "CumProd" => Own(reduce::cumulative),
+        "TopK" => Own(reduce::top_k),
+        "QuantizeLinear" | "DequantizeLinear" => Own(reduce::quantize),
+        "MatMul" => Own(matmul::matmul),
+        "MatMulInteger" => Own(matmul::matmul),
+        "QLinearMatMul" => Own(matmul::quantized),
+        "Gemm" => Own(matmul::gemm),
+        "Einsum" => Own(matmul::einsum),
+        "Reshape" => Own(reshape::reshape),
+        "Flatten" => Own(reshape::flatten),
+        "Squeeze" => Own(view::squeeze),
+        "Unsqueeze" => Own(view::unsqueeze),
+        "Transpose" => Own(view::transpose),
+        "Expand" => Own(view::expand),
+        "Tile" => Own(view::tile),
+        "Shape" => Own(shape::shape),
+        "Size" => Own(shape::size),
+        "Trilu" => Own(shape::trilu),
+        "ConstantOfShape" => Mixes("the shape of its result differs between samples"),
+        "Concat" => Own(join::concat),
+        "Split" => Own(join::split),
+        "Slice" => Own(join::slice),
+        "Pad" => Own(join::pad),
+        "Gather" => Own(gather::gather),
+        "GatherElements" => Own(gather::gather_elements),
+        "GatherND" => Own(gather::gather_nd),
+        "OneHot" => Own(gather::one_hot),
+        "ScatterElements" | "Scatter" => Own(scatter::scatter_elements),
+        "ScatterND" => Own(scatter::scatter_nd),
+        "Resize" | "Upsample" => Own(resize::resize),
+        "AffineGrid" => Own(resize::affine_grid),
+        "SequenceConstruct" => Own(sequence::construct),
+        "SequenceAt" | "SequenceErase" => Own(sequence::at),
+        "SequenceLength" => Own(sequence::length),
+        "SequenceInsert" => Own(sequence::insert),
+        "SplitToSequence" => Own(sequence::split),
+        "ConcatFromSequence" => Own(sequence::concat),
+        "If" => Own(control::branch),
+        "Loop" => Own(control::loops),
+        "Scan" => Own(control::scan),
+        "DynamicQuantizeLinear" => Mixes("it computes one scale over the elements of all samples"),
+        "NonZero" | "Unique" | "Compress" | "StringSplit" => {
+            Mixes("the size of its result depends on elements, which differ between samples")
+        }
+        "NonMaxSuppression" => {
+            Mixes("it selects a number of boxes that depends on elements, which differ between samples")
+        }
+        "Range" => Mixes("the size of its result depends on elements that differ between samples"),
+        "RoiAlign" | "MaxRoiPool" => Mixes("its boxes refer to images of the batch by number"),
+        _ => return None,
+    })
+}
+
+fn of_runtime(op: &str) -> Option<Family> {
+    use Family::{Lead, Unary};
+    Some(match op {
+        "BiasGelu" | "FastGelu" | "Gelu" | "QuickGelu" | "DequantizeLinear" | "QuantizeLinear"
+        | "QLinearSigmoid" | "QLinearLeakyRelu" => Unary,
+        "FusedConv" | "NhwcConv" | "QLinearAveragePool" | "QLinearGlobalAveragePool" | "GroupNorm" => FIRST,
+        "SkipLayerNormalization" | "SkipSimplifiedLayerNormalization" => FIRST_TWO,
+        "MultiHeadAttention" => {
+            Lead { inputs: &[(0, 0), (1, 0), (2, 0), (4, 0), (6, 0), (7, 0)], outputs: &[0] }
+        }
+        _ => return None,
+    })
+}
+
+fn of_ml(op: &str) -> Option<Family> {
+    Some(match op {
+        "Binarizer" | "LabelEncoder" => Family::Unary,
+        "Imputer"
+        | "LinearClassifier"
+        | "LinearRegressor"
+        | "Normalizer"
+        | "SVMClassifier"
+        | "SVMRegressor"
+        | "Scaler"
+        | "TreeEnsemble"
+        | "TreeEnsembleClassifier"
+        | "TreeEnsembleRegressor" => Family::Own(shape::rows),
+        _ => return None,
+    })
+}

@@ -1,0 +1,111 @@
+//! `--dynamic`: makes axes of inputs dynamic, everywhere they flow, or says what stands in the way.
+
+use super::options::Options;
+use super::{blocked, declared};
+use crate::batching::request::resolve;
+use crate::batching::{Batched, Layout, plan};
+use crate::diag::Finding;
+use crate::diag::Place;
+use crate::diag::known::{DECLARED_TYPE, INTERNAL_FAULT};
+use crate::edit::inline;
+use crate::edit::{Change, Editor, Known, Site};
+use crate::graph::{Model, TypeKind, ValueId};
+use crate::lint::dynamic::{blocked as obstacles, samples, unfit};
+use crate::lint::sized::{carry, free};
+use crate::rules::registry::RuleSet;
+use crate::source::SourceFiles;
+
+/// Does what `--dynamic` asks, one size after another.
+///
+/// # Errors
+/// Requests that do not fit the model, and nodes that keep an axis from being dynamic.
+pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<(), Vec<Finding>> {
+    if options.dynamic.is_empty() {
+        return Ok(());
+    }
+    let groups = match resolve(editor.model(), &options.dynamic) {
+        Ok(groups) => groups,
+        Err(misfits) => {
+            return Err(misfits.into_iter().map(|misfit| unfit(editor.model(), misfit)).collect());
+        }
+    };
+    for group in groups {
+        match samples(editor.model(), &group).map_err(|finding| vec![*finding])? {
+            Some(samples) => {
+                write_out(editor)?;
+                let Known { model, facts, uses } = editor.know();
+                let batched = plan(model, facts, &samples)
+                    .map_err(|found| obstacles(model, uses, &SourceFiles::default(), &group, &found))?;
+                free(editor, &group);
+                rewrite(editor, batched)?;
+            }
+            None => {
+                if let Err(found) = carry(editor, &group, rules) {
+                    let Known { model, uses, .. } = editor.know();
+                    return Err(obstacles(model, uses, &SourceFiles::default(), &group, &found));
+                }
+                declared::renew(editor);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes out calls of local functions: their bodies serve calls of other layouts, too.
+fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
+    if editor.model().functions.is_empty() {
+        return Ok(());
+    }
+    inline::inline(editor).map_err(|hindrance| vec![blocked::by_functions(editor.model(), hindrance)])
+}
+
+/// Applies the plan, and declares the outputs anew.
+fn rewrite(editor: &mut Editor, batched: Batched) -> Result<(), Vec<Finding>> {
+    let Batched { patches, outputs, carried } = batched;
+    let count = patches.len();
+    let refused = editor.done().refused.len();
+    let applied = editor.apply(patches);
+    let refusals = &editor.done().refused[refused..];
+    if applied != count || !refusals.is_empty() {
+        let why = refusals.first().map_or("a patch was not applied", String::as_str);
+        return Err(vec![fault(why.to_owned())]);
+    }
+    forget(editor, &carried);
+    let Known { model, facts, .. } = editor.know();
+    for (value, layout) in outputs {
+        let Layout::Axis { axis, .. } = layout else { continue };
+        let dim = facts[value].shape().and_then(|shape| shape.dim(axis));
+        if dim.is_some_and(|dim| dim.as_const().is_some()) {
+            return Err(vec![fault(format!("the output `{}` has a fixed size", model.values[value].name))]);
+        }
+    }
+    Ok(())
+}
+
+fn fault(why: String) -> Finding {
+    let message = format!("the result does not hang together: {why}");
+    let finding = INTERNAL_FAULT.finding(message, Place::File);
+    finding.note("this is a fault of onnx-fix; the model was left as it is")
+}
+
+/// Forgets the shapes that the model declares of what it computes, and infers them from its inputs.
+fn forget(editor: &mut Editor, carried: &[ValueId]) {
+    let change = Change::new(DECLARED_TYPE, Site::Model, "declared shapes found anew");
+    editor.change(change, |model, _| forget_bodies(model, carried));
+    declared::renew(editor);
+}
+
+/// Shapes that subgraphs declare of inputs and outputs that differ between samples.
+fn forget_bodies(model: &mut Model, carried: &[ValueId]) -> bool {
+    let main = model.main;
+    let mut is_changed = false;
+    for (_, graph) in model.graphs.iter_mut().filter(|(id, _)| *id != main) {
+        let ports = graph.inputs.iter_mut().chain(&mut graph.outputs);
+        for port in ports.filter(|port| carried.binary_search(&port.value).is_ok()) {
+            if let Some(TypeKind::Tensor { shape, .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind) {
+                is_changed |= shape.take().is_some();
+            }
+        }
+    }
+    is_changed
+}

@@ -1,0 +1,148 @@
+//! EXP018: what keeps an axis of an input from being dynamic.
+
+use super::LintContext;
+use super::locate::{Locator, Part, node_name};
+use super::sized::carry;
+use crate::batching::request::{Group, Misfit, resolve};
+use crate::batching::{Kind, Obstacle, Samples, plan};
+use crate::diag::known::{BAD_REQUEST, STATIC_AXIS};
+use crate::diag::{Finding, Place};
+use crate::edit::{Editor, Known, inline};
+use crate::graph::uses::Uses;
+use crate::graph::{Id as _, Model};
+use crate::infer::Facts;
+use crate::rules::registry::RuleSet;
+use crate::source::SourceFiles;
+
+/// Reports what `onnx-fix --dynamic` would refuse, for each size that is asked for by itself.
+pub fn detect(cx: &LintContext) -> Vec<Finding> {
+    let asked = &cx.options.dynamic;
+    if asked.is_empty() {
+        return Vec::new();
+    }
+    let groups = match resolve(cx.model, asked) {
+        Ok(groups) => groups,
+        Err(misfits) => return misfits.into_iter().map(|misfit| unfit(cx.model, misfit)).collect(),
+    };
+    let with = (&*cx.options.sources, &*cx.options.rules);
+    if cx.model.functions.is_empty() {
+        return groups.iter().flat_map(|group| refused(cx.model, cx.facts, cx.uses, with, group)).collect();
+    }
+    // As `onnx-fix` does, on the bodies of the functions in the place of their calls.
+    let mut editor = Editor::new(cx.model.clone());
+    if let Err(hindrance) = inline::inline(&mut editor) {
+        let message = format!("the model has local functions, and {hindrance}");
+        return vec![STATIC_AXIS.finding(message, Place::File)];
+    }
+    let Known { model, facts, uses } = editor.know();
+    let mut findings: Vec<Finding> =
+        groups.iter().flat_map(|group| refused(model, facts, uses, with, group)).collect();
+    // Nodes have other numbers in the model as it came.
+    findings.iter_mut().for_each(|finding| finding.nodes.clear());
+    findings
+}
+
+fn refused(
+    model: &Model,
+    facts: &Facts,
+    uses: &Uses,
+    (sources, rules): (&SourceFiles, &RuleSet),
+    group: &Group,
+) -> Vec<Finding> {
+    match samples(model, group) {
+        Ok(Some(samples)) => match plan(model, facts, &samples) {
+            Ok(_) => Vec::new(),
+            Err(obstacles) => blocked(model, uses, sources, group, &obstacles),
+        },
+        Ok(None) => {
+            let mut editor = Editor::new(model.clone());
+            let Err(obstacles) = carry(&mut editor, group, rules) else { return Vec::new() };
+            let Known { model, uses, .. } = editor.know();
+            blocked(model, uses, sources, group, &obstacles)
+        }
+        Err(finding) => vec![*finding],
+    }
+}
+
+/// The samples that a group of axes holds; `None` where its axes are no samples, or dynamic already.
+///
+/// # Errors
+/// Its axes were traced with different sizes.
+pub fn samples(model: &Model, group: &Group) -> Result<Option<Samples>, Box<Finding>> {
+    let traced = group.traced().map_err(|(a, b)| {
+        let names: Vec<String> =
+            group.axes.iter().map(|axis| format!("`{}`", model.values[axis.value].name)).collect();
+        let message = format!(
+            "axes of {} cannot share the size `{}`: they are {a} and {b}",
+            names.join(", "),
+            group.name
+        );
+        Box::new(BAD_REQUEST.finding(message, Place::File).help("give each size a name of its own"))
+    })?;
+    let Some(traced) = traced.filter(|_| group.is_of_samples()) else { return Ok(None) };
+    let inputs = group.axes.iter().map(|axis| (axis.value, axis.axis)).collect();
+    Ok(Some(Samples::new(inputs, traced)))
+}
+
+/// The finding for a request that does not fit the model.
+pub fn unfit(model: &Model, misfit: Misfit) -> Finding {
+    match misfit {
+        Misfit::Input(name) => {
+            let inputs = model.graphs[model.main].inputs.iter();
+            let names: Vec<String> =
+                inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
+            let finding = BAD_REQUEST.finding(format!("the model has no input `{name}`"), Place::File);
+            finding.help(format!("its inputs are {}", names.join(", ")))
+        }
+        Misfit::Axis(name, _, None) => {
+            BAD_REQUEST.finding(format!("`{name}` declares no shape"), Place::File)
+        }
+        Misfit::Axis(name, axis, Some(rank)) => {
+            let message = format!("`{name}` has no axis {axis}: it has {rank} of them");
+            BAD_REQUEST.finding(message, Place::File)
+        }
+    }
+}
+
+/// One finding for each node that stands in the way.
+pub fn blocked(
+    model: &Model,
+    uses: &Uses,
+    sources: &SourceFiles,
+    group: &Group,
+    obstacles: &[Obstacle],
+) -> Vec<Finding> {
+    let places = Locator::new(model, uses, sources);
+    let axes: Vec<String> = group
+        .axes
+        .iter()
+        .map(|axis| format!("axis {} of `{}`", axis.axis, model.values[axis.value].name))
+        .collect();
+    let axes = axes.join(" and ");
+    let finding = |obstacle: &Obstacle| {
+        let what = match obstacle.kind {
+            Kind::Fixes => "fixes the size",
+            Kind::Mixes => "combines samples",
+            Kind::Unsupported => "cannot be rewritten",
+            Kind::Unknown => "is not proved to work at another size",
+        };
+        let why = &obstacle.why;
+        match obstacle.node {
+            Some(id) => {
+                let node = &model.nodes[id];
+                let message = format!(
+                    "`{}` ({}) keeps {axes} from being dynamic: {why}",
+                    node_name(model, node),
+                    node.op_name()
+                );
+                let mut finding = STATIC_AXIS.finding(message, places.node(id, Part::Whole)).label(what);
+                finding.source = places.source(id);
+                finding.anchor = places.anchor(id);
+                finding.nodes = vec![id.index() as u32];
+                finding
+            }
+            None => STATIC_AXIS.finding(format!("{axes} cannot be dynamic: {why}"), Place::File),
+        }
+    };
+    obstacles.iter().map(finding).collect()
+}

@@ -1,0 +1,164 @@
+//! Sizes that a model may combine elements along are carried through it, and held against it at other sizes.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::context::{LintContext, LintOptions};
+use super::mending::raw;
+use crate::batching::request::Group;
+use crate::batching::{Kind, Obstacle, size};
+use crate::diag::Selection;
+use crate::diag::known::{BAKED_SHAPE, REQUESTED_SHAPE};
+use crate::edit::{Change, Editor, Known, Patch, Site};
+use crate::graph::dim::Symbol;
+use crate::graph::{DeclaredDim, Model, NodeId, TypeKind, order};
+use crate::infer::eval::{Array, Refusal, Val};
+use crate::infer::execute::{Executor, Limits};
+use crate::infer::{self, Facts};
+use crate::rules::registry::RuleSet;
+use crate::rules::rule::{Phase, Rule, Safety};
+
+/// Rounds in which one repair brings the next to light.
+const ROUNDS: usize = 32;
+
+/// What a run at another size may take.
+const LIMITS: Limits = Limits { bytes: 1 << 26, work: 1 << 26 };
+
+/// Multiples of the traced size at which the model has to run. Strides and windows take multiples only.
+const MULTIPLES: [i64; 2] = [2, 3];
+
+/// Declares the axes of a group with the name of their size.
+pub fn free(editor: &mut Editor, group: &Group) {
+    for axis in &group.axes {
+        let what = format!("axis {} is dynamic: `{}`", axis.axis, group.name);
+        editor.change(Change::new(REQUESTED_SHAPE, Site::Value(axis.value), what), |model, _| {
+            declare(model, group, axis.at, &DeclaredDim::Param(Arc::from(group.name.as_str())))
+        });
+    }
+}
+
+fn declare(model: &mut Model, group: &Group, at: usize, wanted: &DeclaredDim) -> bool {
+    let main = model.main;
+    let kind = model.graphs[main].inputs[at].info.ty.as_mut().map(|ty| &mut ty.kind);
+    let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind else { return false };
+    let mut is_changed = false;
+    for axis in group.axes.iter().filter(|axis| axis.at == at) {
+        is_changed |= dims[axis.axis].dim != *wanted;
+        dims[axis.axis].dim = wanted.clone();
+    }
+    is_changed
+}
+
+/// Makes the size of a group dynamic, and repairs what holds it as a number.
+///
+/// # Errors
+/// The nodes that still fix it.
+pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), Vec<Obstacle>> {
+    let Ok(Some(traced)) = group.traced() else {
+        free(editor, group);
+        return Ok(());
+    };
+    let known: FxHashSet<NodeId> = editor.know().facts.faults.iter().map(|(node, _)| *node).collect();
+    free(editor, group);
+    let what = Change::new(REQUESTED_SHAPE, Site::Model, "declared shapes found anew");
+    editor.change(what, |model, _| undeclare(model));
+    let operators = editor.model().nodes.iter().map(|(_, node)| node.op_type.clone()).collect();
+    let is_wanted =
+        |rule: &&Rule| rule.mends.as_deref() == Some(BAKED_SHAPE.code) && rule.safety != Safety::Unsafe;
+    let rules: Vec<&Rule> =
+        rules.within_reach(operators, &[Phase::Fix]).into_iter().filter(is_wanted).collect();
+    let symbol = Symbol::size(&group.name);
+    for _ in 0..ROUNDS {
+        let Known { model, facts, .. } = editor.know();
+        let mut patches = size::reshapes(model, facts, &symbol, traced);
+        if patches.is_empty() {
+            patches = mends(editor.know(), &rules);
+        }
+        if editor.apply(patches) == 0 {
+            break;
+        }
+    }
+    let found = standing(editor.know(), group, traced, &known);
+    if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+/// Forgets what the model declares of what it computes.
+fn undeclare(model: &mut Model) -> bool {
+    let main = model.main;
+    for (id, graph) in model.graphs.iter_mut() {
+        graph.value_info.clear();
+        let inputs = if id == main { &mut [][..] } else { &mut graph.inputs[..] };
+        for port in graph.outputs.iter_mut().chain(inputs) {
+            let kind = port.info.ty.as_mut().map(|ty| &mut ty.kind);
+            if let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind {
+                dims.iter_mut().for_each(|dim| dim.dim = DeclaredDim::Absent);
+            }
+        }
+    }
+    true
+}
+
+fn options() -> LintOptions {
+    let selection = Selection::new(vec![BAKED_SHAPE.code.to_owned()], Vec::new());
+    LintOptions { selection, rules: Arc::default(), ..LintOptions::default() }
+}
+
+fn mends(known: Known, rules: &[&Rule]) -> Vec<Patch> {
+    let options = options();
+    let cx = LintContext::new(known.model, known.facts, known.uses, &options);
+    let findings = super::detected(&cx);
+    raw(&cx, rules, &findings).into_iter().map(|mend| mend.patch).collect()
+}
+
+/// What still fixes the size: where inference says so, or where the model does not run at a multiple of it.
+fn standing(known: Known, group: &Group, traced: i64, before: &FxHashSet<NodeId>) -> Vec<Obstacle> {
+    let options = options();
+    let cx = LintContext::new(known.model, known.facts, known.uses, &options);
+    let mut found: Vec<Obstacle> = Vec::new();
+    let mut add = |node: NodeId, kind: Kind, why: String| {
+        if !found.iter().any(|one| one.node == Some(node)) {
+            found.push(Obstacle { node: Some(node), value: None, kind, why });
+        }
+    };
+    for finding in super::detected(&cx) {
+        let nodes = cx.nodes().filter(|(node, _)| finding.nodes.contains(&super::context::number(*node)));
+        nodes.for_each(|(node, _)| add(node, Kind::Fixes, finding.message.clone()));
+    }
+    for multiple in MULTIPLES {
+        let size = traced * multiple;
+        let mut model = known.model.clone();
+        for axis in &group.axes {
+            declare(&mut model, group, axis.at, &DeclaredDim::Value(size));
+        }
+        let facts = infer::infer(&model, infer::Options::default());
+        for (node, fault) in facts.faults.iter().filter(|(node, _)| !before.contains(node)) {
+            add(*node, Kind::Fixes, format!("it cannot run at {} = {size}: {fault}", group.name));
+        }
+        if let Some((node, why)) = failing(&model, &facts) {
+            add(node, Kind::Fixes, format!("it cannot run at {} = {size}: {why}", group.name));
+        }
+    }
+    found
+}
+
+/// The first node that fails in a run on zeros, where all inputs have static shapes and the run is small.
+fn failing(model: &Model, facts: &Facts) -> Option<(NodeId, String)> {
+    let mut executor = Executor::new(model, LIMITS);
+    for port in &model.graphs[model.main].inputs {
+        if model.values[port.value].initial.is_some() {
+            continue;
+        }
+        let fact = &facts[port.value];
+        let array = Array::zeros(fact.elem()?, fact.shape()?.to_static()?).ok()?;
+        executor.give(port.value, Val::from(array));
+    }
+    for node in order::sorted_or_file(model, model.main) {
+        match executor.run(node) {
+            Ok(()) => {}
+            Err(Refusal::BadInput(why)) => return Some((node, why.to_owned())),
+            Err(_) => return None,
+        }
+    }
+    None
+}
