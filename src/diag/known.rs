@@ -45,11 +45,13 @@ rule_ids! {
     INPUT_NAMED_WEIGHTS "EXP015" "input-named-weights" Info
     EXPORT_FAILED "EXP016" "export-failed" Error
     INPUT_WRITTEN "EXP017" "input-written" Warning
+    STATIC_AXIS "EXP018" "static-axis" Error
     BAD_REQUEST "FIX001" "bad-request" Error
     INTERNAL_FAULT "FIX002" "internal-fault" Error
     REQUESTED_SHAPE "FIX003" "requested-shape" Info
     DECLARED_TYPE "FIX004" "declared-type" Info
     NARROWED_NUMBERS "FIX005" "narrowed-numbers" Info
+    DYNAMIC_AXIS "FIX006" "dynamic-axis" Info
     NEGATIVE_INDEX "IDX001" "negative-index" Error
     INDEX_PUT_RANK "IDX002" "index-put-rank" Warning
     INDEX_PUT_NON_CONSECUTIVE "IDX003" "index-put-non-consecutive" Warning
@@ -102,7 +104,7 @@ rule_ids! {
     UNDEFINED_VALUE "SPC012" "undefined-value" Error
     DUPLICATE_VALUE "SPC013" "duplicate-value" Error
     UNDEFINED_OUTPUT "SPC014" "undefined-output" Error
-    SHADOWED_VALUE "SPC015" "shadowed-value" Warning
+    SHADOWED_VALUE "SPC015" "shadowed-value" Error
     MISSING_INPUT "SPC016" "missing-input" Error
     WRONG_ARITY "SPC017" "wrong-arity" Error
     MISSING_ATTRIBUTE "SPC018" "missing-attribute" Error
@@ -110,7 +112,7 @@ rule_ids! {
     DUPLICATE_ATTRIBUTE "SPC020" "duplicate-attribute" Error
     UNBOUND_ATTRIBUTE_REFERENCE "SPC021" "unbound-attribute-reference" Error
     BAD_TENSOR_DATA "SPC022" "bad-tensor-data" Error
-    DUPLICATE_INITIALIZER "SPC023" "duplicate-initializer" Error
+    DUPLICATE_INITIALIZER "SPC023" "duplicate-initializer" Warning
     EXTERNAL_DATA_MISSING "SPC024" "external-data-missing" Error
     EXTERNAL_DATA_OUT_OF_RANGE "SPC025" "external-data-out-of-range" Error
     EXTERNAL_DATA_ESCAPES_FOLDER "SPC026" "external-data-escapes-folder" Error
