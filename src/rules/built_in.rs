@@ -36,6 +36,7 @@ pub const VARIABLE: &str = "ONNX_LINT_RULES";
 pub struct BuiltIn {
     /// Path and text of each file, sorted by path; a path begins with `rules/`.
     pub files: &'static [(&'static str, &'static str)],
+    /// Index entries of all rules.
     pub briefs: &'static [Brief],
     /// Texts that rules share: the defaults and functions of their files.
     shared: &'static [&'static str],
@@ -79,7 +80,7 @@ impl Brief {
     }
 }
 
-/// The built-in rules; none if their folder cannot be read, which [`load`] reports.
+/// Returns the built-in rules; none if their folder cannot be read, which [`load`] reports.
 pub fn built_in() -> &'static BuiltIn {
     static NONE: BuiltIn = BuiltIn { files: &[], briefs: &[], shared: &[] };
     load().unwrap_or(&NONE)
@@ -149,7 +150,7 @@ fn brief(rule: Indexed<'static>) -> Result<Brief, String> {
     })
 }
 
-/// The functions of `rules/lib`, which every rule can call.
+/// Returns the functions of `rules/lib`, which every rule can call.
 pub fn library() -> &'static [FnAst] {
     static LIBRARY: OnceLock<Vec<FnAst>> = OnceLock::new();
     LIBRARY.get_or_init(|| {

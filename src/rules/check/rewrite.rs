@@ -49,7 +49,7 @@ fn other_count(faults: &Faults, target: &Operand, made: Count) -> Finding {
     let (is, sign) = match made {
         Count::One => ("one value", ""),
         Count::Optional => ("a value or nothing", "?"),
-        Count::Many => ("many values", "..."),
+        Count::Many => ("a list of values", "..."),
     };
     faults.at(
         target.span,

@@ -27,7 +27,7 @@ fn unbound_attr(faults: &Faults, name: &Name, close: Option<&AttrVar>, below: Op
 }
 
 fn unknown_value(faults: &Faults, name: &Name, close: Option<&ValueVar>) -> Finding {
-    let message = format!("`{}` is no value of the pattern", name.text);
+    let message = format!("`{}` is not a value of the pattern", name.text);
     match close {
         Some(close) => faults
             .at(name.span, format!("{message}; did you mean `{}`?", close.name))
