@@ -55,7 +55,7 @@ pub struct Brief {
     pub summary: &'static str,
     /// The code of the rule whose findings it repairs, if it reports none itself.
     pub mends: Option<&'static str>,
-    /// For each node of its pattern, the operators that it may be.
+    /// Operators that each node of its pattern may have.
     pub needs: &'static [&'static [&'static str]],
     /// `None` for a page about an analysis in code: it has no pattern.
     pub(super) phase: Option<Phase>,

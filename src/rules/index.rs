@@ -24,7 +24,7 @@ pub struct Indexed<'t> {
     pub severity: &'t str,
     /// The code of the rule whose findings it repairs, if it reports none itself.
     pub mends: Option<&'t str>,
-    /// For each node of the pattern, the operators that it may be.
+    /// Operators that each node of the pattern may have.
     pub needs: Vec<Vec<&'t str>>,
     /// The word for a phase; `None` for a page about an analysis in code.
     pub phase: Option<&'t str>,

@@ -11,7 +11,7 @@ use crate::rules::rule::{Pattern, Rewrite, Term, VarId};
 use crate::rules::syntax::ast::Statement;
 
 fn made_from_itself(faults: &Faults, name: &Name) -> Finding {
-    faults.at(name.span, format!("the rewrite makes `{}` from itself", name.text))
+    faults.at(name.span, format!("the rewrite computes `{}` from itself", name.text))
 }
 
 /// Reports every pattern value that the rewrite computes from itself.

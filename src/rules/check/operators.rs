@@ -31,9 +31,9 @@ fn unbound(faults: &Faults, var: &Name, bound: &[&Name]) -> Finding {
 
 fn chosen_twice(faults: &Faults, var: &Name, first: Span) -> Finding {
     faults
-        .at(var.span, format!("the operators for `@{}` are given twice", var.text))
+        .at(var.span, format!("the operators for `@{}` are listed twice", var.text))
         .related(faults.place(first), "the first list is here")
-        .help(format!("`y = @{} (…)` is a node with the same operator", var.text))
+        .help(format!("write `y = @{} (…)` for another node with the same operator", var.text))
 }
 
 fn listed_twice(faults: &Faults, op: &Op, first: Span) -> Finding {
@@ -105,7 +105,7 @@ fn variables(statements: &[Statement]) -> impl Iterator<Item = &OpVar> {
 }
 
 impl<'a> Choice<'a> {
-    /// The statements with the chosen operators in them.
+    /// Substitutes the chosen operators in the statements.
     pub fn apply<'s>(&self, statements: &'s [Statement]) -> Cow<'s, [Statement]> {
         if self.0.is_empty() {
             return Cow::Borrowed(statements);
@@ -117,7 +117,7 @@ impl<'a> Choice<'a> {
         Cow::Owned(statements)
     }
 
-    /// `@op` is the operator as it is listed; `@op@1` another epoch of it.
+    /// Replaces `@op` by the operator as listed, and `@op@1` by that epoch of it.
     fn name(&self, op: &mut Op) {
         let Some(var) = &op.var else { return };
         if let Some((_, chosen)) = self.0.iter().find(|(name, _)| name.text == var.name.text) {
@@ -126,7 +126,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Binds the name of each chosen operator, for conditions and messages.
+    /// Binds the name of each chosen operator for use in conditions and messages.
     pub fn bind(&self, scope: &mut Scope) -> Vec<Step> {
         let step = |(name, op): &(&Name, &Op)| {
             let expr = Expr { kind: ExprKind::Str(op.name.text.clone()), span: name.span };
