@@ -21,7 +21,7 @@ use crate::graph::{GraphId, Model, NodeId, Owner, order, scopes};
 use crate::infer::Facts;
 
 /// What is said of a node that nothing needs.
-pub const LEFT_OUT: &str = "left out: nothing needs it";
+pub const LEFT_OUT: &str = "removed dead node";
 
 /// A model that changes, with what is written down of it.
 pub struct Editor {

@@ -13,8 +13,7 @@ use super::rule::OpPat;
 
 /// Graph in which patterns can be matched.
 ///
-/// In a plain graph, a value has at most one producer. In an e-graph, a value is an e-class, with
-/// one
+/// In a plain graph, a value has at most one producer. In an e-graph, a value is an e-class, with one
 /// producer for each of its e-nodes.
 pub trait Host {
     type Value: Copy + Eq + Ord + Hash + Debug;

@@ -1,7 +1,7 @@
 //! Locates the items of a rule file and the entries of its rules, without interpreting them.
 //!
-//! `build.rs` includes this file to index rules without parsing them, so it must not use the rest
-//! of the crate.
+//! `build.rs` includes this file to index rules without parsing them, so it must not use the rest of
+//! the crate.
 //! A test checks that it agrees with the parser.
 
 /// Outline of a rule file: its items in the order written.
@@ -136,8 +136,7 @@ fn dotted(text: &str) -> &str {
     &text[..end]
 }
 
-/// Removes the domain: `FusedConv` for `com.microsoft.FusedConv`, `add.Tensor` for
-/// `aten.add.Tensor`.
+/// Removes the domain: `FusedConv` for `com.microsoft.FusedConv`, `add.Tensor` for `aten.add.Tensor`.
 fn op_name(path: &str) -> &str {
     path.strip_prefix("aten.").unwrap_or_else(|| path.rsplit('.').next().unwrap_or_default())
 }
@@ -184,8 +183,7 @@ fn word_starts(text: &str, from: usize) -> Vec<usize> {
 }
 
 /// Returns true if a keyword begins an entry.
-/// The `at` in `example "…" at opset 13` does not; `unchanged`, `finds` and similar are not
-/// keywords.
+/// The `at` in `example "…" at opset 13` does not; `unchanged`, `finds` and similar are not keywords.
 fn is_entry(text: &str, from: usize, at: usize) -> bool {
     let in_example = text[from..at].trim_end().ends_with('"') && text[at..].starts_with("at opset");
     !in_example

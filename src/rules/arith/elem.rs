@@ -30,8 +30,8 @@ pub fn elem(datum: &Datum) -> Option<ElemType> {
 }
 
 /// Numbers that a type can represent exactly.
-/// These are the integers of at most `digits` bits, times powers of two from `low` up to the
-/// exponent of `high`.
+/// These are the integers of at most `digits` bits, times powers of two from `low` up to the exponent
+/// of `high`.
 struct Range {
     digits: u32,
     low: i32,
@@ -41,8 +41,8 @@ struct Range {
 }
 
 /// Returns true if every value of `from` is exactly representable in `to`.
-/// Returns `None` for strings and complex numbers, and for narrow float targets, whose special
-/// values differ.
+/// Returns `None` for strings and complex numbers, and for narrow float targets, whose special values
+/// differ.
 fn fits(from: ElemType, to: ElemType) -> Option<bool> {
     if from == to {
         return Some(true);

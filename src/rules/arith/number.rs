@@ -81,9 +81,8 @@ fn as_dim(datum: &Datum) -> Option<Dim> {
 }
 
 /// Returns whether two numbers are equal.
-/// Attributes and most weights are 32-bit floats, while numbers in rules have 64 bits. A number
-/// that
-/// is representable in 32 bits therefore equals every number that rounds to it.
+/// Attributes and most weights are 32-bit floats, while numbers in rules have 64 bits. A number that is
+/// representable in 32 bits therefore equals every number that rounds to it.
 pub fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     if let (Datum::Int(a), Datum::Int(b)) = (left, right) {
         return Some(a == b);

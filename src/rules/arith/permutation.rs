@@ -1,5 +1,4 @@
-//! Permutations of axes, as in the `perm` of Transpose: axis `i` of the result is input axis
-//! `perm[i]`.
+//! Permutations of axes, as in the `perm` of Transpose: axis `i` of the result is input axis `perm[i]`.
 
 use super::{int_list, ints};
 use crate::rules::datum::Datum;

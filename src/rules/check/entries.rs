@@ -1,5 +1,4 @@
-//! Entries of a rule: checks that required ones are present, none is repeated, and every word is
-//! known.
+//! Entries of a rule: checks that required ones are present, none is repeated, and every word is known.
 
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::Span;

@@ -31,8 +31,8 @@ fn named_twice(faults: &Faults, example: &ExampleAst, first: &ExampleAst) -> Fin
 
 /// Builds the models of the examples.
 ///
-/// Examples of an analysis may be invalid in any way that an analysis detects; those of a pattern
-/// must be valid.
+/// Examples of an analysis may be invalid in any way that an analysis detects; those of a pattern must
+/// be valid.
 pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> Vec<Example> {
     for (index, example) in asts.iter().enumerate() {
         if let Some(first) = asts[..index].iter().find(|other| other.name.text == example.name.text) {

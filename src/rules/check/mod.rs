@@ -1,7 +1,6 @@
 //! Semantic checks: turns the syntax trees of rule files into rules.
 //!
-//! Names are resolved, and operators are checked against the schema. Every fault becomes a finding
-//! with
+//! Names are resolved, and operators are checked against the schema. Every fault becomes a finding with
 //! a place, and checking continues. Rules with errors are dropped.
 
 mod cycles;

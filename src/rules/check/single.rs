@@ -60,8 +60,7 @@ pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Optio
 }
 
 /// Checks a pattern whose last node is the tested one, and the conditions on it.
-/// Returns one test for each epoch of the last node, or for the one it names. Returns nothing if
-/// there
+/// Returns one test for each epoch of the last node, or for the one it names. Returns nothing if there
 /// is a fault, which has been reported.
 pub fn pattern_tests(
     statements: &[Statement],

@@ -1,10 +1,8 @@
 //! Pattern matcher for plain graphs and e-graphs.
 //!
 //! It starts at the root of the pattern (its last node) and goes from values to their producers. It
-//! backtracks
-//! over the e-nodes of a class, both operand orders of commutative operators, and the ways to split
-//! inputs
-//! among variadic variables. Then it evaluates the `where` and `let` lines in order.
+//! backtracks over the e-nodes of a class, both operand orders of commutative operators, and the ways
+//! to split inputs among variadic variables. Then it evaluates the `where` and `let` lines in order.
 
 mod bindings;
 mod denied;

@@ -9,9 +9,8 @@ use crate::rules::datum::Datum;
 use crate::schema::{Schema, Ty};
 
 /// Determines the element type of a literal at this input.
-/// It is the type of the other inputs that share its type variable. Without one, it is the first
-/// type the
-/// operator accepts: for whole numbers int64, int32 or float, for fractions float.
+/// It is the type of the other inputs that share its type variable. Without one, it is the first type
+/// the operator accepts: for whole numbers int64, int32 or float, for fractions float.
 pub fn elem<V>(
     schema: &'static Schema,
     position: usize,

@@ -77,8 +77,7 @@ pub type Equal<V> = (V, Item<V>);
 pub enum Unplanned {
     /// An expression of the rewrite is undefined here, so the rule does not apply.
     Undefined,
-    /// The rewrite is invalid: it uses an unknown operator, or an attribute of a kind that the schema
-    /// does
+    /// The rewrite is invalid: it uses an unknown operator, or an attribute of a kind that the schema does
     /// not allow.
     Malformed(String),
 }
@@ -134,8 +133,7 @@ impl<H: Host> Env<'_, H> {
 }
 
 /// Returns the schema for a new node: the newest version of the epoch that the rewrite names.
-/// Without an epoch, it is the version in force at `opset`, or the first one if the operator is
-/// newer.
+/// Without an epoch, it is the version in force at `opset`, or the first one if the operator is newer.
 fn schema_of(op: &OpPat, opset: Option<i64>) -> Option<&'static Schema> {
     let versions = schema::versions(&op.domain, &op.name);
     match op.epoch {

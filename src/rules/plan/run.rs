@@ -8,8 +8,7 @@ use crate::schema::{self, Schema};
 use super::make::NewAttrs;
 
 /// Returns true if no known fact contradicts a plan.
-/// Every new node must accept the types and shapes of its inputs, and the facts of every new value
-/// must
+/// Every new node must accept the types and shapes of its inputs, and the facts of every new value must
 /// be compatible with those of the value it replaces.
 pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
     let constant = |made: &Made| match made {
@@ -41,8 +40,7 @@ pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
             }
         }
     }
-    // PyTorch may return unused outputs without elements, and a program may declare wrong shapes
-    // for
+    // PyTorch may return unused outputs without elements, and a program may declare wrong shapes for
     // data-dependent sizes (such as the rank of `unique_consecutive` along an axis).
     let is_told = |old| host.fact(old).shape().is_some_and(Shape::is_static);
     let mut needed = plan.outputs.iter().filter(|&&(old, _)| host.uses(old) > 0 && is_told(old));

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::graph::syntax::Span;
 use crate::rules::datum::Datum;
 
-/// Value variable: an index into [`Pattern::values`], and past its end into
-/// [`super::Rewrite::fresh`].
+/// Value variable: an index into [`Pattern::values`], and past its end into [`super::Rewrite::fresh`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub u16);
 

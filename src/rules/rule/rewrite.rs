@@ -9,8 +9,8 @@ use crate::rules::expr::{Each, Expr};
 
 /// Replacement for a match. Values defined by both pattern and rewrite are asserted equal.
 ///
-/// Terms are evaluated lazily: the replacement of an optional output is not computed if the output
-/// is absent.
+/// Terms are evaluated lazily: the replacement of an optional output is not computed if the output is
+/// absent.
 #[derive(Clone, Debug)]
 pub struct Rewrite {
     /// Nodes in topological order.

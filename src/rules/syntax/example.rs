@@ -11,8 +11,7 @@ use crate::graph::syntax::{Source, Span, node, number};
 /// Parses an example, whose keyword `example` has been read at `keyword`.
 ///
 /// `example "name" [at opset N | from N to M] [for TARGET] { graph } computes | becomes { nodes } |
-/// unchanged | finds "…"`;
-/// a whole model may replace the graph.
+/// unchanged | finds "…"`; a whole model may replace the graph.
 pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
     let name = cursor.string("an example name in quotes")?;
     let (opset, target) = opsets(cursor)?;

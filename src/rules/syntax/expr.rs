@@ -1,6 +1,5 @@
-//! Expression grammar. From loosest to tightest: `or`, `and`, `not`, comparisons and `in`, `+ -`,
-//! `* / // %`,
-//! unary minus, `[index]`.
+//! Expression grammar. From loosest to tightest: `or`, `and`, `not`, comparisons and `in`, `+ -`, `* /
+//! // %`, unary minus, `[index]`.
 
 use std::str::FromStr;
 use std::sync::Arc;

@@ -87,8 +87,7 @@ fn kebab_name(cursor: &mut Cursor) -> Parsed<Name> {
     Ok(Name { text: cursor.source.slice(span).into(), span })
 }
 
-/// Parses the entry that begins with `keyword`, which has been read; `before` has the previous
-/// entries.
+/// Parses the entry that begins with `keyword`, which has been read; `before` has the previous entries.
 fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> {
     let kind = match &*keyword.text {
         "severity" => EntryKind::Severity(cursor.ident("hint, info, warning or error")?),
