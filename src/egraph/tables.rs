@@ -44,7 +44,7 @@ pub struct Meaning {
     /// Epoch of the operator when none is named.
     /// It is the one in force at the graph's opset or, if the operator does not exist there, its first.
     pub named_plainly: Option<u16>,
-    /// Whether all versions of the epoch have exactly one output at most.
+    /// Whether no version of the epoch has more than one output.
     pub makes_one: bool,
 }
 

@@ -145,7 +145,7 @@ fn callers_see_inputs_and_outputs() {
     );
     let square = NET.replace("[N,4] x", "[N,N] x");
     let ran = diff(&square, &[("[N,N] x", "[N,M] x")], &[]);
-    assert!(ran.stdout.contains("the size `N` of the first, in the second, has two names"), "{ran:?}");
+    assert!(ran.stdout.contains("dimension `N` of a has two names in b"), "{ran:?}");
 }
 
 #[test]
