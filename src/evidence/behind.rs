@@ -17,8 +17,7 @@ use crate::torch::trace::Trace;
 /// Lints the functions that `model` was exported from, as far as their sources are available.
 ///
 /// If a finding for the same line is already in `said`, it is kept, because the graph is better
-/// evidence;
-/// only its suggested rewrite is updated.
+/// evidence; only its suggested rewrite is updated.
 pub fn lint(model: &Model, sources: &SourceFiles, said: &mut Vec<Finding>) {
     let by_program = exporter::is_torch_export(model);
     lint_lines(lines(model, sources), by_program, sources, said);

@@ -53,8 +53,7 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
 
 /// Lowers the level of findings about values that left the trace.
 /// The log does not show whether that is wrong: the size may be constant, or all inputs may take the
-/// same
-/// branch. If it is wrong, the graph or the source shows it.
+/// same branch. If it is wrong, the graph or the source shows it.
 fn proved_or_remark(finding: Finding) -> Finding {
     if is_of_trace(&finding) {
         return Finding { level: finding.level.min(Level::Info), ..finding };

@@ -205,8 +205,7 @@ fn tensors_differ(wanted: &Array, found: &Array, claim: &Claim, numbers: Numbers
     };
     let tolerance = if claim.safety == Safety::Exact { 0.0 } else { tolerance(wanted.elem()) };
     // The specification leaves NaN and infinities undefined for some operators (MaxPool, Clip, Sign), so
-    // equivalent
-    // forms may differ there. With finite inputs, finite results must stay finite.
+    // equivalent forms may differ there. With finite inputs, finite results must stay finite.
     let may_change = |b: f64| numbers == Numbers::Special && !b.is_finite();
     let is_open = |a: f64, b: f64| claim.phase == Phase::Convert && (!a.is_finite() || may_change(b));
     let scale = |a: f64| if wanted.elem().is_integer() { 1.0 } else { a.abs().max(1.0) };
@@ -220,8 +219,8 @@ fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
     is_same || tolerance > 0.0 && (a - b).abs() <= tolerance
 }
 
-/// Returns the tolerance for rounding in a different order: a few units in the last place of
-/// larger intermediate results.
+/// Returns the tolerance for rounding in a different order: a few units in the last place of larger
+/// intermediate results.
 fn tolerance(elem: ElemType) -> f64 {
     match elem {
         ElemType::Double => 1e-9,

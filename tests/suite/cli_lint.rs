@@ -303,19 +303,19 @@ fn failures_are_said_in_words() {
         assert!(!text.contains("``") && !text.contains("operation on"), "{text}");
     };
     says(sandbox.lint(&["missing.onnx"]), 2, "cannot be read: no such file or directory");
-    says(sandbox.lint(&["--baseline", "deep"]), 2, "deep: cannot be read: it is a folder");
-    says(sandbox.lint(&["--config", "deep"]), 2, "deep: cannot be read: it is a folder");
-    says(sandbox.lint(&["-o", "deep"]), 2, "deep: cannot be written: it is a folder");
+    says(sandbox.lint(&["--baseline", "deep"]), 2, "deep: cannot be read: it is a directory");
+    says(sandbox.lint(&["--config", "deep"]), 2, "deep: cannot be read: it is a directory");
+    says(sandbox.lint(&["-o", "deep"]), 2, "deep: cannot be written: it is a directory");
     says(sandbox.lint(&["--rules", "missing"]), 2, "missing: --rules: ");
     says(sandbox.lint(&["--select", "EPX"]), 2, "there is no rule `EPX`; did you mean `EXP`?");
-    says(sandbox.fix(&["sound.onnxtxt", "-o", "deep"]), 2, "deep: cannot be written: it is a folder");
+    says(sandbox.fix(&["sound.onnxtxt", "-o", "deep"]), 2, "deep: cannot be written: it is a directory");
     says(
         sandbox.fix(&["sound.onnxtxt", "-o", "no/x.onnx"]),
         2,
-        "no/x.onnx: cannot be written: there is no folder `no`",
+        "no/x.onnx: cannot be written: no such directory `no`",
     );
     says(sandbox.fix(&["sound.onnxtxt", "-o", "sound.onnxtxt/x.onnx"]), 2, "cannot be written: ");
-    says(sandbox.fix(&["sound.onnxtxt", "--check", "--report", "no/x.json"]), 2, "there is no folder `no`");
+    says(sandbox.fix(&["sound.onnxtxt", "--check", "--report", "no/x.json"]), 2, "no such directory `no`");
     says(
         sandbox.fix(&["sound.onnxtxt", "--check", "--opset", "99"]),
         2,

@@ -79,6 +79,6 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", SOUND)]);
     let model = open(&sandbox, "net.onnxtxt").model;
     let error = onnx_lint::save(&model, sandbox.path("no/net.onnx")).expect_err("there is no such folder");
-    assert!(error.to_string().contains("net.onnx: cannot be written: there is no folder `"), "{error}");
+    assert!(error.to_string().contains("net.onnx: cannot be written: no such directory `"), "{error}");
     assert_eq!(sandbox.files(), ["net.onnxtxt"]);
 }
