@@ -31,8 +31,9 @@ fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes `rules.rs`: the rule files and their index as Rust statics. Debug builds read both from the folder `rules/`
-/// at run time instead, so that editing a rule compiles nothing.
+/// Writes `rules.rs`: the rule files and their index as Rust statics.
+/// Debug builds read both from the folder `rules/` at run time, so that rules can be edited without
+/// recompiling.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-check-cfg=cfg(embedded_rules)");
     if env::var("PROFILE")? == "debug" {

@@ -31,9 +31,9 @@ pub enum ShapeKind {
     Meant,
     /// Another node.
     Node,
-    /// An input of the graph.
+    /// Input of the graph.
     Input,
-    /// An output of the graph.
+    /// Output of the graph.
     Output,
 }
 

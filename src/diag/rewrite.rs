@@ -5,7 +5,7 @@ use super::finding::Applicability;
 /// Position in a text: 1-based line and column, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// 1-based.
+    /// 1-based line.
     pub line: u32,
     /// 1-based column; an end is exclusive.
     pub column: u32,

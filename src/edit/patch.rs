@@ -60,7 +60,6 @@ pub struct Patch {
 
 impl Patch {
     /// Creates an empty patch.
-    /// One that changes nothing yet.
     pub fn new(graph: GraphId) -> Self {
         Patch {
             graph,

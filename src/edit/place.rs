@@ -32,6 +32,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
+    /// Creates the state for a graph without patches.
     pub fn of(model: &Model, graph: GraphId) -> Self {
         let graph = &model.graphs[graph];
         Pending {
@@ -66,6 +67,7 @@ pub(super) struct Placing<'a> {
 }
 
 impl<'a> Placing<'a> {
+    /// Starts applying a patch.
     pub fn new(
         model: &'a mut Model,
         names: &'a mut Names,

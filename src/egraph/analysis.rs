@@ -18,7 +18,7 @@ pub struct Data {
     pub facts: Vec<Fact>,
     /// Values of the graph that are in this class, lowest id first.
     pub values: Vec<ValueId>,
-    /// Nodes of the graph that this class stands for, sorted.
+    /// Nodes of the graph that this class derives from, sorted.
     /// They are the producers of its values, or the nodes that a rewrite matched to create it.
     pub origin: Vec<NodeId>,
     /// Number of node inputs and graph outputs that use its values, in the graph as built.

@@ -82,6 +82,7 @@ pub struct Tables<'m> {
 }
 
 impl<'m> Tables<'m> {
+    /// Creates empty tables for a graph.
     pub fn new(model: &'m Model, graph: GraphId) -> Self {
         Tables {
             model,
@@ -117,7 +118,7 @@ impl<'m> Tables<'m> {
     }
 
     /// Returns true if the class of a call is its output value rather than a tuple of outputs.
-    /// That is the case for operators that never have more than one output.
+    /// True for operators that never have more than one output.
     pub fn is_single(&self, call: &Call) -> bool {
         call.outputs == 1 && self.meaning(call.op).makes_one
     }

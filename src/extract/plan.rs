@@ -107,7 +107,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.chosen.choice.form(self.chosen.egraph, class)
     }
 
-    /// Lets graph outputs name their classes first.
+    /// Names classes after graph outputs, which take precedence.
     fn claim(&mut self, outputs: &[ValueId]) {
         for &output in outputs {
             let Some(&class) = self.chosen.class_of.get(&output) else { continue };

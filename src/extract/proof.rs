@@ -26,6 +26,7 @@ pub(super) struct Speller<'a, 'm> {
 }
 
 impl<'a, 'm> Speller<'a, 'm> {
+    /// Creates a renderer for the steps of a graph.
     pub fn new(model: &Model, graph: GraphId, chosen: &'a Chosen<'a, 'm>) -> Self {
         let mut model = model.clone();
         for tensor in chosen.egraph.analysis.tables.new_tensors() {

@@ -14,7 +14,7 @@ pub enum Arg {
 /// Declares [`Func`] and its table in one place.
 macro_rules! functions {
     ($($(#[$doc:meta])* $func:ident $name:literal ($($arg:ident),*) $(optional $optional:literal)? $(from $source:ident)?;)*) => {
-        /// A function of the expression language.
+        /// Function of the expression language.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Func {
             $($(#[$doc])* $func,)*
@@ -112,7 +112,7 @@ functions! {
     Reverse "reverse" (Expr);
     /// Concatenation of two lists.
     Join "join" (Expr, Expr);
-    /// `slice(list, start, end)`: a negative bound counts from the end; without `end`, to the end.
+    /// `slice(list, start, end)`: a sublist; negative bounds count from the end, and `end` is optional.
     Slice "slice" (Expr, Expr, Expr) optional 1;
     /// `select(list, indices)`: the items at the indices.
     Select "select" (Expr, Expr);
@@ -124,27 +124,27 @@ functions! {
     Insert "insert" (Expr, Expr, Expr);
     /// `repeat(item, n)`: a list of `n` copies.
     Repeat "repeat" (Expr, Expr);
-    /// `iota(n)`: 0, 1, … n−1.
+    /// `iota(n)`: the list 0, 1, … n−1.
     Iota "iota" (Expr);
-    /// `range(start, end)`: start, … end−1.
+    /// `range(start, end)`: the list start, … end−1.
     Range "range" (Expr, Expr);
     /// Items in ascending order.
     Sorted "sorted" (Expr);
     /// Items without duplicates; the first of each stays.
     Unique "unique" (Expr);
-    /// The sum of a list of numbers.
+    /// Sum of a list of numbers.
     Sum "sum" (Expr);
-    /// The product of a list of numbers.
+    /// Product of a list of numbers.
     Product "product" (Expr);
     /// Minimum of a list of numbers, or of two numbers; elementwise for two lists.
     Min "min" (Expr, Expr) optional 1;
     /// Maximum of a list of numbers, or of two numbers; elementwise for two lists.
     Max "max" (Expr, Expr) optional 1;
-    /// The absolute value.
+    /// Absolute value of a number.
     Abs "abs" (Expr);
-    /// The square root.
+    /// Square root of a number.
     Sqrt "sqrt" (Expr);
-    /// The cosine.
+    /// Cosine of a number.
     Cos "cos" (Expr);
     /// Whether a size is dynamic, not a number.
     IsFree "is_free" (Expr);
@@ -176,7 +176,7 @@ functions! {
     CastFits "cast_fits" (Expr, Expr);
     /// `default(@a, item)`: the attribute, or the item if the attribute is absent.
     Default "default" (Expr, Expr);
-    /// `if(condition, then, otherwise)`.
+    /// `if(condition, then, otherwise)`: one of two values.
     If "if" (Expr, Expr, Expr);
     /// Converts an integer to a float.
     ToFloat "to_float" (Expr);

@@ -36,7 +36,7 @@ fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
 #[derive(Clone, Debug)]
 enum Entry {
     Read(Arc<Rule>),
-    /// The cell holds `None` if the text has a fault; a test holds that no built-in rule has one.
+    /// The cell holds `None` if the text has a fault; a test checks that no built-in rule has one.
     BuiltIn(&'static Brief, Arc<OnceLock<Option<Rule>>>),
 }
 
@@ -98,7 +98,7 @@ pub struct RuleSet {
 }
 
 impl RuleSet {
-    /// Loads the built-in rules; without this call, they are loaded when they are first needed.
+    /// Loads the built-in rules; without this call, they are loaded on first use.
     ///
     /// # Errors
     /// The rules come from a folder (see `rules/README.md`) that cannot be read; the message says why.

@@ -47,7 +47,7 @@ pub struct Run<'a> {
 /// Documentation page of a rule.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The code of the rule: `EXP001`.
+    /// Code of the rule: `EXP001`.
     pub code: String,
     /// Summary, in one sentence.
     pub summary: String,

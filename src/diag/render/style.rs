@@ -16,6 +16,7 @@ pub struct SnippetWriter<'a> {
 }
 
 impl<'a> SnippetWriter<'a> {
+    /// Creates a writer.
     pub fn new(out: &'a mut dyn WriteColor, styles: &'a Styles, numbered: bool) -> Self {
         SnippetWriter { out, styles, numbered, in_number: false }
     }

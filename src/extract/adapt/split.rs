@@ -12,7 +12,7 @@ use crate::egraph::ENode;
 use crate::graph::{AttrValue, Attribute};
 use crate::infer::eval::Array;
 
-/// How a Split determines the sizes of its parts.
+/// Source of the sizes of the parts of a Split.
 enum Cut {
     /// Constant sizes.
     Sizes(Vec<i64>),

@@ -5,7 +5,7 @@ use crate::rules::datum::Datum;
 use crate::rules::expr::CompareOp;
 use crate::rules::func::Func;
 
-/// `list[index]`; a negative index counts from the end.
+/// Evaluates `list[index]`; negative indices count from the end.
 pub fn index(list: &Datum, index: &Datum) -> Option<Datum> {
     let (Datum::List(items), Datum::Int(index)) = (list, index) else { return None };
     items.get(position(*index, items.len())?).cloned()

@@ -197,7 +197,9 @@ impl Entries {
             })
         };
         for (_, name) in self.given.iter().filter(|(_, name)| !known(name)) {
-            faults.push_if_whole(faults.at(name.span, format!("`{}` is not a value of the pattern", name.text)));
+            faults.push_if_whole(
+                faults.at(name.span, format!("`{}` is not a value of the pattern", name.text)),
+            );
         }
     }
 

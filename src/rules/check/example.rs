@@ -40,7 +40,8 @@ pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> 
         }
     }
     let examples = asts.iter().map(|ast| {
-        let within = ast.text.as_ref().map(|_| (ast.span, "with these changes, the previous example has a fault"));
+        let within =
+            ast.text.as_ref().map(|_| (ast.span, "with these changes, the previous example has a fault"));
         let outer = faults.set_within(within);
         let example = example(ast, of_analysis, faults);
         faults.set_within(outer);

@@ -34,30 +34,34 @@ fn wrong_arguments(faults: &Faults, ast: &ExprAst, func: Func, written: usize) -
 }
 
 fn bare_value(faults: &Faults, name: &Name) -> Finding {
-    faults
-        .at(name.span, format!("`{}` is a value of the graph, not a number", name.text))
-        .help(format!("query one of its facts: `const({0})`, `scalar({0})`, `dtype({0})`, `shape({0})`", name.text))
+    faults.at(name.span, format!("`{}` is a value of the graph, not a number", name.text)).help(format!(
+        "query one of its facts: `const({0})`, `scalar({0})`, `dtype({0})`, `shape({0})`",
+        name.text
+    ))
 }
 
 fn not_a_value(faults: &Faults, ast: &ExprAst, func: Func) -> Finding {
-    faults.at(ast.span, format!("`{}` requires a value of the pattern as its argument: `{}(x)`", func.name(), func.name()))
+    faults.at(
+        ast.span,
+        format!("`{}` requires a value of the pattern as its argument: `{}(x)`", func.name(), func.name()),
+    )
 }
 
 fn origin_of_equal(faults: &Faults, ast: &ExprAst, func: Func) -> Finding {
-    faults
-        .at(ast.span, format!("`{}` is not allowed in a rule that asserts equality", func.name()))
-        .help("equal values can have several producers: use it in rules without `rewrite`, or with `phase fix`")
+    faults.at(ast.span, format!("`{}` is not allowed in a rule that asserts equality", func.name())).help(
+        "equal values can have several producers: use it in rules without `rewrite`, or with `phase fix`",
+    )
 }
 
 fn form_not_written(faults: &Faults, span: Span) -> Finding {
-    faults.at(span, "the pattern of `is_like` must be a string literal: `is_like(module_path(y), \"/encoder/**\")`")
+    faults.at(
+        span,
+        "the pattern of `is_like` must be a string literal: `is_like(module_path(y), \"/encoder/**\")`",
+    )
 }
 
 fn many_values(faults: &Faults, name: &Name, func: Func) -> Finding {
-    faults.at(
-        name.span,
-        format!("`{}...` binds several values, but `{}` takes one", name.text, func.name()),
-    )
+    faults.at(name.span, format!("`{}...` binds several values, but `{}` takes one", name.text, func.name()))
 }
 
 fn only_in_patterns(faults: &Faults, ast: &ExprAst) -> Finding {

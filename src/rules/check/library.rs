@@ -18,7 +18,9 @@ fn unknown_function(faults: &Faults, name: &Name, library: Library) -> Finding {
     let message = format!("there is no function `{}`", name.text);
     let functions = Func::ALL.iter().map(|func| func.name());
     let message = with_suggestion(message, &name.text, library.names().chain(functions));
-    faults.at(name.span, message).help("operator names begin with a capital letter; define a function with `fn`")
+    faults
+        .at(name.span, message)
+        .help("operator names begin with a capital letter; define a function with `fn`")
 }
 
 fn other_number(faults: &Faults, call: &CallAst, function: &FnAst) -> Finding {
@@ -32,7 +34,10 @@ fn calls_itself(faults: &Faults, call: &CallAst) -> Finding {
 
 fn no_attributes(faults: &Faults, call: &CallAst) -> Finding {
     faults
-        .at(call.span, format!("`{}` is a function: its arguments are written in parentheses", call.op.name.text))
+        .at(
+            call.span,
+            format!("`{}` is a function: its arguments are written in parentheses", call.op.name.text),
+        )
         .help("pass attributes as arguments: `f (x, @axis)`")
 }
 

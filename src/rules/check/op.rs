@@ -49,7 +49,9 @@ fn unknown_attribute(faults: &Faults, op: &Op, name: &Name, known: &[&str]) -> F
     let message = format!("`{}` has no attribute `{}`", op_name(op), name.text);
     match closest(&name.text, known.iter().copied()) {
         Some(close) => faults.at(name.span, format!("{message}; did you mean `{close}`?")),
-        None if known.is_empty() => faults.at(name.span, message).help("remove it: the operator has no attributes"),
+        None if known.is_empty() => {
+            faults.at(name.span, message).help("remove it: the operator has no attributes")
+        }
         None => faults.at(name.span, message).help(format!("it has {}", known.join(", "))),
     }
 }
@@ -85,7 +87,7 @@ fn wrong_kind(faults: &Faults, name: &Name, value: &ExprAst, kind: AttrKind, fou
     faults.at(value.span, format!("`{}` is of kind {}, and this is {found}", name.text, kind.name()))
 }
 
-/// `Softmax@13`.
+/// Formats an operator as `Softmax@13`.
 fn op_name(op: &Op) -> String {
     match op.epoch {
         Some((epoch, _)) => format!("{}@{epoch}", op.name.text),

@@ -25,7 +25,9 @@ fn alias_in_match(faults: &Faults, span: Span) -> Finding {
 }
 
 fn defined_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
-    faults.at(name.span, format!("`{}` is defined twice", name.text)).related(faults.place(first), "it is first defined here")
+    faults
+        .at(name.span, format!("`{}` is defined twice", name.text))
+        .related(faults.place(first), "it is first defined here")
 }
 
 fn made_below(faults: &Faults, name: &Name, used: Span) -> Finding {
@@ -43,9 +45,7 @@ fn unconnected(faults: &Faults, node: &PatNode, root: &PatNode) -> Finding {
 }
 
 fn not_in_pattern(faults: &Faults, span: Span, what: &str) -> Finding {
-    faults
-        .at(span, format!("{what} in a pattern"))
-        .help("use operators, names and literals only")
+    faults.at(span, format!("{what} in a pattern")).help("use operators, names and literals only")
 }
 
 fn not_constant(faults: &Faults, value: &ExprAst) -> Finding {

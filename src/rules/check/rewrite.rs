@@ -51,10 +51,7 @@ fn other_count(faults: &Faults, target: &Operand, made: Count) -> Finding {
         Count::Optional => ("at most one value", "?"),
         Count::Many => ("a list of values", "..."),
     };
-    faults.at(
-        target.span,
-        format!("`{}` holds {is}: write `{}{sign}`", target.name.text, target.name.text),
-    )
+    faults.at(target.span, format!("`{}` holds {is}: write `{}{sign}`", target.name.text, target.name.text))
 }
 
 fn unknown_count(faults: &Faults, target: &Operand) -> Finding {
@@ -280,7 +277,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         library::constant(&attr.name.text, value).map(|literal| (Term::Literal(literal), Count::One))
     }
 
-    /// `[Relu (x) for @i, x in xs]`.
+    /// Checks a comprehension: `[Relu (x) for @i, x in xs]`.
     fn each(&mut self, each: &EachAst<ValueAst>) -> Option<(Term, Count)> {
         let names = self.scope.names();
         let over: Each = expr::each(each, self.scope, self.faults)?;

@@ -16,7 +16,7 @@ use super::{Faults, expr, op, pattern};
 /// Test for a node of one epoch of an operator.
 #[derive(Debug)]
 pub struct NodeTest {
-    /// The first version of the epoch; `None` for an operator without a schema.
+    /// First version of the epoch; `None` for an operator without a schema.
     pub epoch: Option<u16>,
     /// Nodes to match, and the checks of constants in a pattern.
     pub direction: Direction,

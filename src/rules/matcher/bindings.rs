@@ -99,6 +99,7 @@ pub(super) struct State<V, N> {
 }
 
 impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
+    /// Creates a state without bindings.
     pub fn new(direction: &Direction) -> Self {
         Self::for_pattern(&direction.pattern, direction)
     }
@@ -113,14 +114,17 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         }
     }
 
+    /// Returns the node bound to a pattern node.
     pub fn node(&self, index: usize) -> Option<N> {
         self.nodes[index]
     }
 
+    /// Binds a pattern node.
     pub fn set_node(&mut self, index: usize, node: N) {
         self.nodes[index] = Some(node);
     }
 
+    /// Returns the binding of a variable.
     pub fn value(&self, var: VarId) -> Option<&Binding<V>> {
         self.values[usize::from(var.0)].as_ref()
     }
@@ -151,6 +155,7 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         }
     }
 
+    /// Records the attributes of a `..@rest`.
     pub fn keep(&mut self, var: AttrVarId, rest: Rest) {
         self.rests.push((var, rest));
     }

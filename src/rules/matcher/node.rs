@@ -115,7 +115,7 @@ fn is_commutative(pattern: &PatNode) -> bool {
 }
 
 /// Returns true if a value has a producer with the operator that the pattern requires.
-/// Of the many inputs of a Concat, few have one, and only those are tried.
+/// This prunes the search: a Concat can have many inputs, but few with the required producer.
 fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> bool {
     match pattern.values[usize::from(var.0)].def {
         Some((node, output)) => {

@@ -54,6 +54,7 @@ pub struct Draft<'a, V> {
 pub(super) type Parts<V> = (Vec<PlannedNode<V>>, Vec<Made>, Vec<Tensor>);
 
 impl<'a, V: Copy> Draft<'a, V> {
+    /// Creates an empty draft; conditions have no rewrite.
     pub fn new(rewrite: Option<&'a Rewrite>) -> Self {
         Draft {
             rewrite,
@@ -77,10 +78,12 @@ impl<'a, V: Copy> Draft<'a, V> {
         }
     }
 
+    /// Returns the value of an attribute variable of the rewrite.
     pub fn attr(&self, var: AttrVarId) -> Option<&Datum> {
         self.attrs.iter().rfind(|(name, _)| *name == var).map(|(_, datum)| datum)
     }
 
+    /// Sets an attribute variable of the rewrite.
     pub fn set_attr(&mut self, var: AttrVarId, datum: Datum) {
         match self.attrs.iter_mut().find(|(name, _)| *name == var) {
             Some((_, slot)) => *slot = datum,

@@ -52,7 +52,7 @@ impl Phase {
     }
 }
 
-/// One rule of a `.rule` file.
+/// Rule of a `.rule` file.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// `OPT101`.
@@ -88,7 +88,7 @@ pub struct RuleSource {
     pub header: Span,
 }
 
-/// How a rule finds its matches.
+/// Body of a rule: a pattern, or a built-in analysis.
 #[derive(Clone, Debug)]
 pub enum Body {
     /// Pattern rule: one direction for each operator of `@op in […]`, at least one.

@@ -13,7 +13,7 @@ pub struct VarId(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttrVarId(pub u16);
 
-/// How many values a variable binds.
+/// Number of values that a variable binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Count {
     /// `x`.
@@ -29,8 +29,8 @@ pub enum Count {
 pub struct ValueVar {
     pub name: Arc<str>,
     pub count: Count,
-    /// The node of the pattern (or of the rewrite, for a fresh value) that makes it, and which of its
-    /// outputs it is; `None` for one that the pattern takes from outside.
+    /// Node of the pattern (or of the rewrite, for a fresh value) that produces it, and the output index.
+    /// `None` for an input of the pattern.
     pub def: Option<(u16, u16)>,
     /// Span of its first occurrence.
     pub span: Span,

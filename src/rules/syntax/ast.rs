@@ -56,7 +56,7 @@ pub struct RuleAst {
     pub is_whole: bool,
 }
 
-/// One entry of a rule, in the order written.
+/// Entry of a rule.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub keyword: Name,
@@ -98,7 +98,7 @@ pub struct GivenAst {
     pub value: Name,
 }
 
-/// A line of `match` or `rewrite`.
+/// Line of `match` or `rewrite`.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// `a, b = Op (x)`, `y = x`.
@@ -121,7 +121,7 @@ pub enum ValueAstKind {
     Name(Operand),
     /// Call of an operator or a function.
     Call(Box<CallAst>),
-    /// A constant: `1.0`, `[0, -1]`, `@axes`, `full(float, [2], 0)`.
+    /// Constant: `1.0`, `[0, -1]`, `@axes`, `full(float, [2], 0)`.
     Literal(ExprAst),
     /// `case { @cap == 0.0: s   else: t }`.
     Case(Vec<ArmAst>),
