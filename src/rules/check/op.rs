@@ -35,7 +35,7 @@ fn unknown_op(faults: &Faults, op: &Op) -> Finding {
 }
 
 fn unknown_domain(faults: &Faults, op: &Op, close: &str) -> Finding {
-    faults.at(op.span, format!("the domain `{}` is not known; did you mean `{close}`?", op.domain))
+    faults.at(op.span, format!("unknown domain `{}`; did you mean `{close}`?", op.domain))
 }
 
 fn unknown_epoch(faults: &Faults, op: &Op, epoch: i64, span: Span) -> Finding {

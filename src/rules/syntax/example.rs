@@ -150,7 +150,7 @@ fn expect(cursor: &mut Cursor) -> Parsed<ExpectAst> {
     }
     if !cursor.eat_word("finds") {
         return Err(cursor
-            .expected("the expected outcome: `computes`, `becomes { … }`, `unchanged` or `finds \"…\"`"));
+            .expected("an outcome: `computes`, `becomes { … }`, `unchanged` or `finds \"…\"`"));
     }
     if cursor.eat_word("nothing") {
         return Ok(ExpectAst::Finds(Vec::new()));
