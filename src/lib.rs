@@ -1,5 +1,4 @@
-//! Finds problems in models that were exported to ONNX, and fixes them: the library of `onnx-lint` and
-//! `onnx-fix`.
+//! Linter, fixer and converter for ONNX models: the library of `onnx-lint` and `onnx-fix`.
 //!
 //! # Reading and linting a model
 //! [`open`] reads a model in any format, and [`lint()`] reports its problems. Weights are not read.

@@ -1,5 +1,4 @@
-//! Diagnostics: findings, their places, the sink that collects them, and one renderer per output
-//! format.
+//! Diagnostics: findings, their places, the sink that collects them, and renderers.
 
 pub mod finding;
 pub(crate) mod known;

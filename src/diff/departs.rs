@@ -1,5 +1,4 @@
-//! Locates the first differences of two models: nodes that are not proved equal although their inputs
-//! are.
+//! First differences of two models: nodes not proved equal although their inputs are.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -33,8 +32,7 @@ pub struct Told {
     pub text: String,
 }
 
-/// Returns the first nodes upstream of `outputs` that are not proved equal, and how many more there
-/// are.
+/// Returns the first nodes upstream of `outputs` not proved equal, and the number of further ones.
 pub fn departures(both: &Beside, proof: &Proof, outputs: &[(ValueId, ValueId)]) -> (Vec<Departure>, usize) {
     let sides = Sides::of(both, proof);
     let first = sides.first_nodes(outputs.iter().map(|(a, _)| *a));
@@ -79,7 +77,8 @@ impl<'m> Sides<'m> {
         self.proof.classes.get(&value).is_some_and(|class| self.common.contains(class))
     }
 
-    /// Returns the first nodes whose inputs match in both models but whose outputs do not, in graph order.
+    /// Returns the first nodes whose computed inputs match in both models but whose outputs do not.
+    /// They are in graph order.
     fn first_nodes(&self, outputs: impl Iterator<Item = ValueId>) -> Vec<NodeId> {
         let mut open: Vec<ValueId> = outputs.filter(|&value| !self.is_common(value)).collect();
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
@@ -102,7 +101,7 @@ impl<'m> Sides<'m> {
         self.model.nodes[node].inputs.clone().into_iter().flatten().chain(captured)
     }
 
-    /// Returns true if a value is computed, as opposed to a constant.
+    /// Returns true if a node other than `Constant` produces a value.
     fn is_made(&self, value: ValueId) -> bool {
         self.model.producer(value).is_some_and(|(node, _)| &*self.model.nodes[node].op_type != "Constant")
     }

@@ -28,8 +28,8 @@ impl Counts {
     }
 }
 
-/// Returns true if no output of the node is used. Nodes without outputs may have side effects and are
-/// kept.
+/// Returns true if no output of the node is used.
+/// Nodes without outputs may have side effects and are kept.
 fn is_dead(node: &Node, count: &dyn Fn(ValueId) -> usize) -> bool {
     let mut outputs = node.outputs.iter().flatten().peekable();
     outputs.peek().is_some() && outputs.all(|&output| count(output) == 0)
@@ -40,8 +40,8 @@ pub fn is_unused(model: &Model, uses: &Uses, node: NodeId) -> bool {
     is_dead(&model.nodes[node], &|value| uses.count(value))
 }
 
-/// Returns the unused initializers of a graph. Those that are also inputs of the model belong to its
-/// interface.
+/// Returns the unused initializers of a graph.
+/// Those that are also inputs of the model belong to its interface.
 pub fn unused_initializers(model: &Model, uses: &Uses, graph: GraphId) -> Vec<ValueId> {
     let is_main = matches!(model.graphs[graph].owner, Owner::Model);
     let unused = model.graphs[graph].initializers.iter().copied().filter(|&value| uses.count(value) == 0);

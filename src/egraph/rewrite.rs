@@ -22,8 +22,8 @@ pub type ClassPlan = Plan<Id, NodeRef>;
 /// Reason why a rewrite was not applied.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unapplied {
-    /// The facts of both sides contradict each other: the rule is unsound, or the model declares something
-    /// false.
+    /// The facts of both sides contradict each other.
+    /// The rule is unsound, or the model declares something false.
     Contradiction(String),
     /// The rewrite makes a constant that an e-graph cannot hold.
     Malformed(String),

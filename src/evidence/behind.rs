@@ -67,9 +67,9 @@ fn lint_lines(
     said.extend(findings);
 }
 
-/// Rules about mistakes of the tracing exporter, which the one based on `torch.export` avoids or
-/// refuses.
-/// Exceptions are branches on sizes, and integer fractions of sizes, which both exporters bake in.
+/// Rules about mistakes that only the tracing exporter makes.
+/// The exporter based on `torch.export` avoids or refuses them. Exceptions are branches on sizes, and
+/// integer fractions of sizes, which both exporters bake in.
 const TRACER_ONLY: [RuleId; 12] = [
     known::BAKED_SHAPE,
     known::ITEM_BAKED,

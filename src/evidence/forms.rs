@@ -16,8 +16,8 @@ use crate::targets::Profile;
 /// Maximum number of distinct nodes per target to try; they differ in operator, attributes or types.
 const MOST_ASKED: usize = 32;
 
-/// Adds help to findings about unsupported nodes: how `onnx-fix --target` rewrites each, or that it
-/// cannot.
+/// Adds help to findings about unsupported nodes.
+/// It names the replacement that `onnx-fix --target` finds for each, or states that it finds none.
 pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     let is_refused = |finding: &&mut Finding| {
         *finding.code == *TARGET_UNSUPPORTED.code && finding.level >= Level::Warning && finding.help.is_none()

@@ -1,9 +1,10 @@
-//! Extraction: selects one legal e-node for every needed class, minimizing cost with shared work
-//! counted once.
+//! Extraction: selects one legal e-node for every needed class, at minimum cost.
 //!
-//! First selects the cheapest e-node of every class bottom-up, ignoring sharing. Then runs a local
-//! search that accounts for sharing (`search`), including moves of several classes that only pay
-//! together (`moves`).
+//! Shared work is counted once. First selects the cheapest e-node of every class bottom-up, ignoring
+//! sharing.
+//! Then runs a local search that accounts for sharing (`search`), including moves of several classes
+//! that
+//! only pay together (`moves`).
 
 mod moves;
 mod search;

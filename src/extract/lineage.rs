@@ -1,5 +1,5 @@
-//! Provenance of e-nodes: the rule that created each and, transitively, those that created its matched
-//! inputs.
+//! Provenance of e-nodes: the rules behind each.
+//! These are the rule that created it and, transitively, those that created the inputs it matched.
 
 use std::collections::BTreeSet;
 
@@ -92,8 +92,8 @@ impl<'a, 'm> Lineage<'a, 'm> {
         }
     }
 
-    /// Adds the steps behind a constant: those that merged it or, failing that, the creators of e-nodes
-    /// that evaluate to it.
+    /// Adds the steps behind a constant: those that merged it with its class.
+    /// If there are none, adds the creators of e-nodes that evaluate to it.
     fn owe_constant(&self, open: &mut BTreeSet<usize>, class: Id) {
         open.extend(self.joins(class, usize::MAX));
         if open.is_empty() {

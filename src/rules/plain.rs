@@ -130,8 +130,8 @@ impl Host for PlainHost<'_> {
     }
 }
 
-/// Returns an attribute of a PyTorch operator, or its default. Floats are stored as tensors for full
-/// precision.
+/// Returns an attribute of a PyTorch operator, or its default.
+/// Floats are stored as tensors for full precision.
 fn torch_attr(model: &Model, node: &Node, name: &str) -> Option<Datum> {
     let Some(value) = node.attr(name) else {
         let params = &aten::signature(&node.op_type)?.params;

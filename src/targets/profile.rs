@@ -95,8 +95,8 @@ pub(super) struct Closed {
 /// Conditions of a line.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// Pattern: a single node whose operands have the names of the specification, or several nodes of which
-    /// the last is the tested one.
+    /// Pattern that ends with the tested node.
+    /// The operands of a single node have the names of the specification.
     pub direction: Direction,
     pub conditions: Vec<Expr>,
     /// Conditions as written.

@@ -200,8 +200,8 @@ impl<'r> Trial<'r> {
         })
     }
 
-    /// Returns the messages of all matches of a pattern, including those of conversions, which are never
-    /// linted.
+    /// Returns the messages of all matches of a pattern.
+    /// Conversions are included, although lint never reports them.
     fn found_by_pattern(&self, pattern: &Direction, model: &Model) -> Vec<String> {
         let (facts, uses) = (infer(model, infer::Options::default()), Uses::new(model));
         let host = PlainHost::new(model, model.main, &facts, &uses);

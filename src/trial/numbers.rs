@@ -67,8 +67,8 @@ fn holds(what: Assumption, array: &Array) -> Option<bool> {
     }
 }
 
-/// Returns true if a region (starts, then ends of each axis, from 0 to 1) covers all axes but the last
-/// two.
+/// Returns true if a region covers all axes but the last two.
+/// A region has the starts, then the ends of each axis, from 0 to 1.
 fn is_whole_elsewhere(region: &[f64]) -> bool {
     let (starts, ends) = region.split_at(region.len() / 2);
     let leading = starts.iter().zip(ends).take(starts.len().saturating_sub(2));
@@ -100,9 +100,8 @@ pub fn compare_in(runtime: Runtime, before: &Model, after: &Model, claim: &Claim
     compare_runs(before, claim, &mut first, &mut second)
 }
 
-/// Like [`compare_in`], only on inputs where the runtime agrees with our evaluator on the original
-/// model.
-/// Elsewhere the runtime's results are unreliable, and it may even crash.
+/// Like [`compare_in`], only where the runtime agrees with our evaluator on the original model.
+/// On other inputs the runtime's results are unreliable, and it may even crash.
 ///
 /// # Errors
 /// The reason why the runtime does not load the result.
@@ -219,8 +218,8 @@ fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
     is_same || tolerance > 0.0 && (a - b).abs() <= tolerance
 }
 
-/// Returns the tolerance for rounding in a different order: a few units in the last place of larger
-/// intermediate results.
+/// Returns the tolerance for rounding in a different order.
+/// It is a few units in the last place of larger intermediate results.
 fn tolerance(elem: ElemType) -> f64 {
     match elem {
         ElemType::Double => 1e-9,

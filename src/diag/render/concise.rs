@@ -17,7 +17,7 @@ pub fn render(run: Run, look: Look) -> String {
         let mark = if finding.fix.is_some() { " [*]" } else { "" };
         let (place, message) = (place(finding), one_line(&finding.message));
         writeln!(out, "{}{}: {level}{mark} {message}", one_line(&finding.file), one_line(&place))
-            .expect("a String takes everything");
+            .expect("writing to a String cannot fail");
     }
     if look.quiet { out } else { out + &summary(run.findings) + "\n" }
 }

@@ -50,7 +50,7 @@ fn groups(groups: &[Group], look: Look) -> String {
     let mut bytes = Vec::new();
     let mut out: Box<dyn WriteColor> =
         if look.colour { Box::new(Ansi::new(&mut bytes)) } else { Box::new(NoColor::new(&mut bytes)) };
-    write_all(&mut out, groups, look).expect("memory takes everything");
+    write_all(&mut out, groups, look).expect("writing to memory cannot fail");
     drop(out);
     String::from_utf8(bytes).expect("only strings were written")
 }

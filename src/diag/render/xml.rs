@@ -9,7 +9,7 @@ pub fn document(body: impl FnOnce(&mut Writer<Vec<u8>>) -> std::io::Result<()>) 
     writer
         .write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))
         .and_then(|()| body(&mut writer))
-        .expect("memory takes everything");
+        .expect("writing to memory cannot fail");
     let mut text = String::from_utf8(writer.into_inner()).expect("only strings were written");
     text.push('\n');
     text

@@ -14,8 +14,7 @@ use crate::egraph::{Call, EGraph, ENode, Step, rebuild};
 use crate::graph::{AttrValue, Attribute, ElemType, NodeId};
 use crate::schema::Obstacle;
 
-/// Adds a variant of each call that is illegal at the target but can be adapted; returns true if any is
-/// new.
+/// Adds variants of calls that are illegal at the target; returns true if any is new.
 pub fn adapt(egraph: &mut EGraph, target: &Target, steps: &mut Vec<Step>) -> bool {
     let mut calls: Vec<(Id, Call)> = Vec::new();
     for class in egraph.classes() {

@@ -134,8 +134,8 @@ impl<'a> Search<'a> {
         form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(self.take(input)))
     }
 
-    /// Like [`Search::drop_some`], for the [nearest](NEAR) classes below the selected candidate, including
-    /// its own cost.
+    /// Like [`Search::drop_some`], for the [nearest](NEAR) classes below the selected candidate.
+    /// Its own cost is included.
     fn drop_near(&mut self, class: usize) -> (Cost, VecDeque<usize>) {
         let forms = self.forms;
         let form = &forms.of[class][self.chosen[class]];
@@ -193,8 +193,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the cost of a candidate, all else fixed, if it is below a bound; stops once the bound is
-    /// exceeded.
+    /// Returns the cost of a candidate, all else fixed, if it is below a bound.
+    /// Stops once the bound is exceeded.
     fn below(&mut self, form: &Form, bound: Cost) -> Option<Cost> {
         let mut cost = form.cost;
         let mut open = form.inputs.clone();

@@ -82,8 +82,8 @@ const SIZE: Prices = Prices {
     weights: 16 * 1024,
 };
 
-/// Prices are nanoseconds measured by `tests/calibrate`; a byte of the file costs one, too, so that it
-/// does not grow.
+/// Prices in nanoseconds, as measured by `tests/calibrate`.
+/// A byte of the file costs one, too, so that the file does not grow.
 const LATENCY: Prices = Prices {
     node: 2000,
     view: 0,

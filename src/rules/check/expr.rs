@@ -17,7 +17,7 @@ use super::Faults;
 use super::scope::Scope;
 
 fn unknown_function(faults: &Faults, name: &Name) -> Finding {
-    let message = format!("there is no function `{}`", name.text);
+    let message = format!("unknown function `{}`", name.text);
     match closest(&name.text, Func::ALL.iter().map(|func| func.name())) {
         Some(close) => faults.at(name.span, format!("{message}; did you mean `{close}`?")),
         None => faults.at(name.span, message),

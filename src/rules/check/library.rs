@@ -15,7 +15,7 @@ use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, FnAst, ParamAst, 
 use crate::rules::syntax::begins_operator;
 
 fn unknown_function(faults: &Faults, name: &Name, library: Library) -> Finding {
-    let message = format!("there is no function `{}`", name.text);
+    let message = format!("unknown function `{}`", name.text);
     let functions = Func::ALL.iter().map(|func| func.name());
     let message = with_suggestion(message, &name.text, library.names().chain(functions));
     faults
@@ -64,7 +64,7 @@ fn bad_function_name(faults: &Faults, name: &Name) -> Finding {
 
 fn function_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
     faults
-        .at(name.span, format!("there are two functions `{}`", name.text))
+        .at(name.span, format!("function `{}` is defined twice", name.text))
         .related(faults.place(first), "the first one is here")
 }
 

@@ -36,7 +36,7 @@ use crate::graph::syntax::suggest::with_suggestion;
 use crate::schema;
 
 fn unknown_builtin(faults: &Faults, name: &Name) -> Finding {
-    let message = format!("there is no builtin analysis `{}`", name.text);
+    let message = format!("unknown built-in analysis `{}`", name.text);
     let known: Vec<String> = builtin::names().collect();
     faults.at(name.span, with_suggestion(message, &name.text, known.iter().map(String::as_str)))
 }

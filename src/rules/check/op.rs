@@ -30,7 +30,7 @@ fn unknown_op(faults: &Faults, op: &Op) -> Finding {
     let domains: Vec<_> = schema::domains_of(name).map(|domain| format!("`{domain}.{name}`")).collect();
     match domains.is_empty() {
         true => finding(""),
-        false => finding("").help(format!("there is {}", domains.join(" and "))),
+        false => finding("").help(format!("use {}", domains.join(" or "))),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher::Binding;
+use crate::rules::message::text;
 use crate::rules::rule::{AttrVarId, NewNode, NewOutput, Term, VarId};
 use crate::schema::{self, Schema};
 
@@ -249,7 +250,7 @@ impl<'a, H: Host> Env<'a, H> {
                 return None;
             }
             let Some(value) = spec.and_then(|spec| self.attr_value(spec.kind, &datum)) else {
-                return self.fail(format!("`{name}` of `{}` cannot be {datum:?}", schema.name));
+                return self.fail(format!("attribute `{name}` of `{}` cannot be {}", schema.name, text(&datum)));
             };
             attrs.push(Attribute::new(&name, value));
         }

@@ -77,8 +77,8 @@ pub type Equal<V> = (V, Item<V>);
 pub enum Unplanned {
     /// An expression of the rewrite is undefined here, so the rule does not apply.
     Undefined,
-    /// The rewrite is invalid: it uses an unknown operator, or an attribute of a kind that the schema does
-    /// not allow.
+    /// The rewrite is invalid.
+    /// It uses an unknown operator, or an attribute of a kind that the schema does not allow.
     Malformed(String),
 }
 

@@ -114,9 +114,8 @@ impl Rule {
         rewrites.flat_map(|rewrite| &rewrite.nodes).map(|node| &node.op.name)
     }
 
-    /// Returns true if the rule is selected, and neither it nor the rule whose findings it fixes is
-    /// ignored.
-    /// It is selected by its own code or by that of the rule whose findings it fixes.
+    /// Returns true if the rule is selected and not ignored.
+    /// Both apply by its own code and by that of the rule whose findings it fixes.
     pub fn is_selected(&self, selection: &Selection) -> bool {
         let codes = || std::iter::once(&self.code).chain(&self.mends);
         codes().any(|code| selection.contains(code)) && !codes().any(|code| selection.ignores(code))

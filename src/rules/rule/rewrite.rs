@@ -67,10 +67,11 @@ pub struct Arm {
 pub struct EachTerm {
     pub term: Term,
     pub each: Each,
-    /// Parts evaluated anew for each item: ranges of [`Rewrite::nodes`], [`Rewrite::fresh`] and
-    /// [`Rewrite::lets`].
+    /// Nodes evaluated anew for each item, as a range of [`Rewrite::nodes`].
     pub nodes: Range<usize>,
+    /// Values evaluated anew, as a range of [`Rewrite::fresh`].
     pub fresh: Range<usize>,
+    /// Attributes evaluated anew, as a range of [`Rewrite::lets`].
     pub lets: Range<usize>,
 }
 
@@ -90,8 +91,7 @@ pub struct NewNode {
     pub op: OpPat,
     pub inputs: Vec<Term>,
     pub outputs: Vec<NewOutput>,
-    /// Attributes; one whose expression is [`Datum::Absent`](crate::rules::datum::Datum::Absent) is
-    /// omitted.
+    /// Attributes; one that evaluates to [`Datum::Absent`](crate::rules::datum::Datum::Absent) is omitted.
     pub attrs: Vec<NewAttr>,
     /// `..@rest`.
     pub rest: Option<AttrVarId>,

@@ -1,5 +1,8 @@
-//! Expression grammar. From loosest to tightest: `or`, `and`, `not`, comparisons and `in`, `+ -`, `* /
-//! // %`, unary minus, `[index]`.
+//! Expression grammar.
+//!
+//! Precedence from lowest to highest: `or`, `and`, `not`, comparisons and `in`, `+ -`, `* / // %`,
+//! unary
+//! minus, `[index]`.
 
 use std::str::FromStr;
 use std::sync::Arc;

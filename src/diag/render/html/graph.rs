@@ -55,7 +55,7 @@ fn top(layer: usize) -> i64 {
 fn laid_out(picture: &Picture) -> Vec<Spot> {
     let count = picture.shapes.len();
     let mut boxes = vec![Spot::default(); count];
-    // Edges that violate the order of the shapes are ignored, so that any graph can be drawn.
+    // The layout ignores edges that violate the order of the shapes, so that any graph can be drawn.
     let mut edges: Vec<(usize, usize)> = picture.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     edges.retain(|(from, to)| from < to && *to < count);
     edges.sort_by_key(|&(_, to)| to);

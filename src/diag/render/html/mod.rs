@@ -92,7 +92,7 @@ fn navigation(run: Run, groups: &[Group]) -> String {
         let count = run.findings.iter().filter(|finding| finding.file == *file).count();
         let name = escaped(file);
         let _ = match count {
-            0 => writeln!(text, "<li>{name}: nothing</li>"),
+            0 => writeln!(text, "<li>{name}: no findings</li>"),
             count => writeln!(text, "<li><a href=\"#file-{index}\">{name}</a>: {count}</li>"),
         };
     }
