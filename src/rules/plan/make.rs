@@ -250,7 +250,11 @@ impl<'a, H: Host> Env<'a, H> {
                 return None;
             }
             let Some(value) = spec.and_then(|spec| self.attr_value(spec.kind, &datum)) else {
-                return self.fail(format!("attribute `{name}` of `{}` cannot be {}", schema.name, text(&datum)));
+                return self.fail(format!(
+                    "attribute `{name}` of `{}` cannot be {}",
+                    schema.name,
+                    text(&datum)
+                ));
             };
             attrs.push(Attribute::new(&name, value));
         }
