@@ -35,8 +35,8 @@ pub struct Editor {
 
 /// Record of the changes of a model.
 #[derive(Clone, Debug, Default)]
-/// Applied changes, in order.
 pub struct Changes {
+    /// Applied changes, in order.
     pub changes: Vec<Change>,
     /// Invalid patches, one sentence each; they indicate a bug in a rule or pass.
     pub refused: Vec<String>,

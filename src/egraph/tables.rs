@@ -118,7 +118,7 @@ impl<'m> Tables<'m> {
     }
 
     /// Returns true if the class of a call is its output value rather than a tuple of outputs.
-    /// True for operators that never have more than one output.
+    /// This holds for operators that never have more than one output.
     pub fn is_single(&self, call: &Call) -> bool {
         call.outputs == 1 && self.meaning(call.op).makes_one
     }

@@ -91,7 +91,7 @@ pub(super) fn account(
     changes.extend(lost_outputs(model, patch));
     changes.iter_mut().for_each(|change| change.saved = ledger.saved(change));
     if changes.is_empty() && !patch.is_empty() {
-        // The only difference are inputs redirected to equal values.
+        // Only inputs changed: they were redirected to equal values.
         changes.push(Change::new(REPEATED_NODE, Site::Graph(patch.graph), "equal values merged"));
     }
     changes

@@ -101,7 +101,7 @@ pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, 
     changed
 }
 
-/// Returns true if a tensor may be empty: the maximum and minimum of nothing depend on the type.
+/// Returns true if a tensor may be empty, where maximum and minimum depend on the type.
 fn may_be_empty(form: &Form, value: Id) -> bool {
     let shape = form.egraph[value].data.fact().shape();
     let is_positive = |size: &Size| {

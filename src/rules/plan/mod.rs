@@ -60,8 +60,8 @@ pub enum Made {
 pub struct Plan<V, N> {
     pub found: Match<V, N>,
     /// Nodes in topological order.
-    /// Values that the rewrite creates.
     pub nodes: Vec<PlannedNode<V>>,
+    /// Values that the rewrite creates.
     pub values: Vec<Made>,
     /// Tensors in attributes of the nodes.
     pub tensors: Vec<Tensor>,
