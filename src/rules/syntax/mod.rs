@@ -91,7 +91,7 @@ fn kebab_name(cursor: &mut Cursor) -> Parsed<Name> {
 fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> {
     let kind = match &*keyword.text {
         "severity" => EntryKind::Severity(cursor.ident("hint, info, warning or error")?),
-        "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert or fix")?),
+        "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert, fix or lower")?),
         "safety" => EntryKind::Safety(cursor.ident("exact, rounding or unsafe")?),
         "at" => {
             let span = cursor.peek().span;
