@@ -1,4 +1,4 @@
-//! Compiles `proto/onnx.proto` with `protox`; tensor bytes stay slices of the file they were read from.
+//! Compiles `proto/onnx.proto` with `protox`, keeping tensor bytes as slices of the input.
 //! Embeds the rules and targets in release builds.
 
 use std::error::Error;
@@ -25,14 +25,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn compile_messages(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=proto/onnx.proto");
     let descriptors = protox::compile(["proto/onnx.proto"], ["proto"])?;
-    // For the text and JSON forms, which are read by reflection.
+    // Descriptors for the text and JSON formats, which are read by reflection.
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     prost_build::Config::new().bytes(["."]).compile_fds(descriptors)?;
     Ok(())
 }
 
-/// Writes `rules.rs`: the rule files and their index as Rust statics. Debug builds read both from the folder `rules/`
-/// at run time instead, so that editing a rule compiles nothing.
+/// Writes `rules.rs`: the rule files and their index as Rust statics.
+/// Debug builds read both from the folder `rules/` at run time, so that rules can be edited without
+/// recompiling.
 fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-check-cfg=cfg(embedded_rules)");
     if env::var("PROFILE")? == "debug" {
@@ -64,7 +65,7 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One entry of the index, as Rust.
+/// Renders an index entry as Rust code.
 fn brief(rule: &Indexed) -> String {
     let Indexed { path, code, name, summary, mends, shared, text, .. } = rule;
     let needs: Vec<String> = rule.needs.iter().map(|ops| format!("&{ops:?}")).collect();
@@ -78,7 +79,7 @@ fn brief(rule: &Indexed) -> String {
     )
 }
 
-/// Writes `targets.rs`: the names of the target files, by which they are asked for, and their texts.
+/// Writes `targets.rs`: the names, aliases and texts of the target files.
 fn embed_targets(out: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=targets");
     let mut entries = String::new();
@@ -87,7 +88,7 @@ fn embed_targets(out: &Path) -> Result<(), Box<dyn Error>> {
         let said = |word: &'static str| {
             text.lines().filter_map(move |line| line.trim().strip_prefix(word)?.split_whitespace().next())
         };
-        let name = said("target ").next().ok_or(format!("{path} has no target"))?;
+        let name = said("target ").next().ok_or(format!("{path} does not define a target"))?;
         let aliases: Vec<&str> = said("alias ").collect();
         entries += &format!(
             "    Embedded {{ name: {name:?}, aliases: &{aliases:?}, path: {path:?}, text: include_str!({:?}) }},\n",
@@ -98,7 +99,7 @@ fn embed_targets(out: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The files of a kind below a folder of the package, sorted: each by its path from the package on, and in full.
+/// Returns the files of a kind below a folder of the package, sorted, with relative and full paths.
 fn files(folder: &str, ending: &str) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let mut paths = Vec::new();

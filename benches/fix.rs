@@ -1,4 +1,4 @@
-//! Fixing: mending, the e-graph and extraction; and conversion to an older opset.
+//! Benchmarks of `fix`: fixes, e-graph and extraction, and conversion to an older opset.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::patterns);
 
 fn run(bencher: divan::Bencher, model: &Model, opset: Option<i64>) {
     let options = Options { opset, ..Options::default() };
-    // How many nodes were inferred, for each run: what a change does not reach is not.
+    // Count node inferences per run, which measures incremental inference.
     let looked_at = fix(model.clone(), &options, &RULES).looked_at;
     let counter = divan::counter::ItemsCount::new(looked_at);
     bencher.counter(counter).bench(|| fix(model.clone(), &options, &RULES));

@@ -1,4 +1,4 @@
-//! Inference.
+//! Benchmarks of inference.
 
 use onnx_lint::infer::{Options, infer};
 

@@ -1,4 +1,4 @@
-//! Linting, with every rule that is built in.
+//! Benchmarks of linting with all built-in rules.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Models, graphs and logs of any size, written as text.
+//! Models, graphs and logs of any size, generated as text.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ fn parsed(graph: &str) -> Model {
     model.expect("a model")
 }
 
-/// Elementwise operators, one behind the other.
+/// Returns a chain of elementwise operators.
 pub fn chain(nodes: usize) -> Model {
     parsed(&chain_text(nodes))
 }
 
-/// The same, not read yet.
+/// Returns the text of such a chain.
 pub fn chain_text(nodes: usize) -> String {
     let call = |at: usize| match at % 3 {
         0 => format!("v{} = Relu(v{at})\n", at + 1),
@@ -31,7 +31,7 @@ pub fn chain_text(nodes: usize) -> String {
     format!("{HEADER} chain (float[n, 4] v0, float[4] bias) => (v{nodes}) {{ {body} }}")
 }
 
-/// Layers of attention, with every reshape computed from shapes, as exporters write it.
+/// Returns attention layers with every reshape computed from shapes, as exporters write them.
 pub fn transformer(layers: usize) -> Model {
     let layer = |at: usize| {
         format!(
@@ -61,7 +61,7 @@ pub fn transformer(layers: usize) -> Model {
     ))
 }
 
-/// One `If` behind the other, each with something to simplify in both branches.
+/// Returns a sequence of `If` nodes, each with something to simplify in both branches.
 pub fn branches_in_a_row(count: usize) -> Model {
     let branch = |at: usize| {
         format!(
@@ -77,7 +77,7 @@ pub fn branches_in_a_row(count: usize) -> Model {
     parsed(&format!("{HEADER} row (float[n, 4] v0, bool c) => (v{count}) {{ {body} }}"))
 }
 
-/// `If` within `If`, with some nodes at every depth.
+/// Returns nested `If` nodes, with some nodes at every depth.
 pub fn nested_branches(depth: usize) -> Model {
     let wrap = |inner: String, level: usize| {
         let chain: String =
@@ -98,7 +98,7 @@ pub fn nested_branches(depth: usize) -> Model {
     parsed(&format!("{HEADER} branches (float[n, 4] x, bool c) => (k{depth}) {{ {body} }}"))
 }
 
-/// `Loop` within `Loop`, each of which changes the size of its state.
+/// Returns nested `Loop` nodes, each of which changes the size of its state.
 pub fn nested_loops(depth: usize) -> Model {
     let wrap = |inner: String, level: usize| {
         format!(
@@ -117,7 +117,7 @@ pub fn nested_loops(depth: usize) -> Model {
     parsed(&format!("{HEADER} loops (float[n, 4] x, int64 m) => (k{depth}) {{ {body} }}"))
 }
 
-/// A traced graph of elementwise operators, with scopes and places in a source, as PyTorch prints it.
+/// Returns a traced graph of elementwise operators with scopes and source lines, as printed by PyTorch.
 pub fn torchscript(nodes: usize) -> String {
     let call = |at: usize| {
         let scope = format!("scope: net.Net::/net.Layer::layer{} # /app/net.py:{}:0", at / 10, at % 500 + 1);
@@ -127,7 +127,7 @@ pub fn torchscript(nodes: usize) -> String {
     format!("graph(%0 : Float(2, 8, strides=[8, 1])):\n{body}  return (%{nodes})\n")
 }
 
-/// What an export with many warnings of the tracer says.
+/// Returns the log of an export with many tracer warnings.
 pub fn export_log(warnings: usize) -> String {
     let warning = |at: usize| {
         format!(
@@ -141,7 +141,7 @@ pub fn export_log(warnings: usize) -> String {
     (0..warnings).map(warning).collect()
 }
 
-/// Every rule, as `onnx-lint` has them by default.
+/// Returns the default options of `onnx-lint`, with all lint rules.
 pub fn lint_options() -> LintOptions {
     LintOptions { rules: Arc::new(RuleSet::for_linting()), ..LintOptions::default() }
 }

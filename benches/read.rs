@@ -1,4 +1,4 @@
-//! Reading of text: ONNX models, TorchScript graphs, and the logs of exports.
+//! Benchmarks of text readers: ONNX models, TorchScript graphs, and exporter logs.
 
 use onnx_lint::export_log;
 use onnx_lint::read::{text, torchscript};

@@ -1,6 +1,6 @@
-//! What the tools cost, on input of growing size: ten times as much is to take ten times as long.
+//! Benchmarks of the tools on inputs of growing size, which should take time linear in the size.
 //!
-//! `cargo bench` runs all, `cargo bench -- lint` one subject.
+//! `cargo bench` runs all of them, `cargo bench -- lint` one subject.
 
 mod fix;
 mod infer;

@@ -1,4 +1,4 @@
-//! Converts a model to another opset, or says why not: `cargo run --example convert -- model.onnx 13 out.onnx`.
+//! Converts a model to another opset: `cargo run --example convert -- model.onnx 13 out.onnx`.
 
 use std::error::Error;
 
@@ -6,7 +6,9 @@ use onnx_lint::{FixOptions, Level, RuleSet};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [from, opset, to] = args.as_slice() else { return Err("name a model, an opset and a file".into()) };
+    let [from, opset, to] = args.as_slice() else {
+        return Err("pass a model, an opset and an output file".into());
+    };
     let file = onnx_lint::open(from)?;
     let options = FixOptions { opset: Some(opset.parse()?), ..FixOptions::default() };
     let outcome = onnx_lint::fix(file.model.clone(), &options, &RuleSet::patterns());

@@ -1,4 +1,4 @@
-//! Lints a model and prints what is found, as the tool does: `cargo run --example lint -- model.onnx`.
+//! Lints a model and prints the findings: `cargo run --example lint -- model.onnx`.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use onnx_lint::diag::render::{self, Look};
 use onnx_lint::{Finding, Level, LintOptions};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("name a model")?;
+    let path = std::env::args().nth(1).ok_or("pass a model")?;
     let file = onnx_lint::open(path)?;
     let options = LintOptions { folder: Some(file.folder.clone()), ..LintOptions::default() };
     let mut findings: Vec<Finding> = onnx_lint::lint(&file.model, &options);

@@ -1,4 +1,4 @@
-//! Lints a model by the rules of a folder, besides those that are built in:
+//! Lints a model with custom rules from a folder, in addition to the built-in ones:
 //! `cargo run --example own_rules -- rules/ model.onnx`.
 
 use std::error::Error;
@@ -9,7 +9,7 @@ use onnx_lint::{Level, LintOptions, RuleSet};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, model] = args.as_slice() else { return Err("name a folder of rules and a model".into()) };
+    let [folder, model] = args.as_slice() else { return Err("pass a folder of rules and a model".into()) };
     let mut rules = RuleSet::for_linting();
     let faults = rules.add_folder(Path::new(folder))?;
     if let Some(fault) = faults.iter().find(|fault| fault.level == Level::Error) {

@@ -1,8 +1,8 @@
-//! Says whether two models compute the same.
+//! Checks whether two models are equivalent.
 
 use std::process::ExitCode;
 
-/// Models and rules are many small things.
+/// mimalloc, because models and rules consist of many small allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

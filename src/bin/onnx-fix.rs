@@ -1,8 +1,8 @@
-//! Mends a model, simplifies it, and converts it to another opset.
+//! Fixes and simplifies a model, and converts it to another opset.
 
 use std::process::ExitCode;
 
-/// Models and rules are many small things.
+/// mimalloc, because models and rules consist of many small allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

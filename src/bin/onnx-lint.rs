@@ -1,8 +1,8 @@
-//! Finds what went wrong when a model was exported to ONNX.
+//! Finds problems in models that were exported to ONNX.
 
 use std::process::ExitCode;
 
-/// Models and rules are many small things.
+/// mimalloc, because models and rules consist of many small allocations.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

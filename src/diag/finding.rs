@@ -1,4 +1,4 @@
-//! One finding: what, where, why, what to do.
+//! Findings: what is wrong, where, why it matters, and how to fix it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,24 +8,24 @@ use super::picture::Picture;
 use super::place::{Place, SourcePlace};
 use super::rewrite::Rewrite;
 
-/// How bad a finding is. An `Error` must be provable from the evidence at hand.
+/// Severity of a finding. An `Error` must be provable from the available evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
-    /// Nothing is wrong: the graph could be simpler. Shown on demand only.
+    /// Correct, but the graph could be simpler. Only shown on request.
     Hint,
-    /// Worth knowing, and may well be meant.
+    /// Worth knowing, and possibly intended.
     Info,
-    /// Probably wrong, or wrong for some inputs, devices or releases of a runtime.
+    /// Probably wrong, or wrong for some inputs, devices or runtime versions.
     Warning,
-    /// Wrong for certain: it fails, or does not compute what its source says.
+    /// Certainly wrong: it fails, or its results differ from the source.
     Error,
 }
 
 impl Level {
-    /// From the least to the worst.
+    /// All levels, in ascending order.
     pub const ALL: [Level; 4] = [Level::Hint, Level::Info, Level::Warning, Level::Error];
 
-    /// The word for it in every output format of ours.
+    /// Returns its name in the output formats of this tool.
     pub fn name(self) -> &'static str {
         match self {
             Level::Hint => "hint",
@@ -47,100 +47,100 @@ impl FromStr for Level {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Level::ALL.into_iter().find(|level| level.name() == text);
-        known.ok_or_else(|| format!("`{text}` is no level; the levels are hint, info, warning and error"))
+        known.ok_or_else(|| format!("unknown level `{text}`; use hint, info, warning or error"))
     }
 }
 
-/// Whether a fix may be applied unasked.
+/// Whether a fix is applied by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Applicability {
-    /// Proved to keep every result.
+    /// Proved to preserve all results.
     Safe,
-    /// May change values or shapes; only with `--unsafe-fixes`.
+    /// May change values or shapes; requires `--unsafe-fixes`.
     Unsafe,
 }
 
-/// What `onnx-fix` would do about a finding.
+/// Fix that `onnx-fix` offers for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// Whether it is done unasked.
+    /// Whether it is applied by default.
     pub applicability: Applicability,
-    /// What it does, in half a sentence that follows "onnx-fix": "replaces {2,12} by {0,12}".
+    /// Description, as the predicate of a sentence about onnx-fix: "replaces {2,12} by {0,12}".
     pub summary: String,
 }
 
-/// A remark at another place that helps to understand a finding.
+/// Message at another place that helps to understand a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// Where the remark points.
+    /// Place of the message.
     pub place: Place,
-    /// What it says, in half a sentence.
+    /// Message, as part of a sentence.
     pub message: String,
 }
 
-/// Something that is wrong, or could be better.
+/// Problem or possible improvement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The file that was linted, as it was named on the command line.
+    /// Linted file, as named on the command line.
     pub file: Arc<str>,
     /// `EXP001`.
     pub code: Arc<str>,
     /// `baked-shape`.
     pub rule: Arc<str>,
-    /// As bad as this one is: at most the level of its rule, less where less is proved.
+    /// Level of this finding; at most the level of its rule, and lower where the evidence is weaker.
     pub level: Level,
-    /// What is wrong, in one sentence without a full stop, naming the values.
+    /// Problem in one sentence without a full stop, naming the values.
     pub message: String,
-    /// Where; with a node and its Python line both known, this is the node.
+    /// Place of the problem; a node, even if its Python line is known.
     pub place: Place,
-    /// What stands at `place`, said in a few words beneath it; may be empty.
+    /// Short label of `place`, shown below it; may be empty.
     pub label: String,
-    /// The Python line behind `place`, where known.
+    /// Python line that `place` came from, if known.
     pub source: Option<SourcePlace>,
-    /// Why it matters, and other remarks.
+    /// Notes: why it matters, and other remarks.
     pub notes: Vec<String>,
-    /// What to do, in the terms of the source (PyTorch) where the cause is there.
+    /// Help: what to do, in terms of the source (PyTorch) if the cause is there.
     pub help: Option<String>,
-    /// Other places that have to do with it, each with a remark.
+    /// Related places, each with a message.
     pub related: Vec<Related>,
-    /// What `onnx-fix` would do about it; `None` where it would do nothing.
+    /// Fix that `onnx-fix` would apply, if any.
     pub fix: Option<Fix>,
-    /// What to write in the Python instead; `None` where that is not a matter of one piece.
+    /// Replacement for the Python code, if a single edit suffices.
     pub rewrite: Option<Rewrite>,
-    /// The nodes that it is about, by their number in the model that was linted; the one at `place` first.
+    /// Nodes that the finding is about, by number in the linted model; the one at `place` first.
     pub nodes: Vec<u32>,
-    /// The graph around them and what a fix changes, where a format shows it.
+    /// Surrounding graph and the effect of the fix, for formats that show them.
     pub picture: Option<Box<Picture>>,
-    /// Module path of the node (`/encoder/layers.0/attn`) and its operator.
+    /// Module path of the node (`/encoder/layers.0/attn`), and its operator.
     pub anchor: Anchor,
-    /// What tells this finding from those of other files, and of the same place.
+    /// Identity of the finding across files and exports.
     pub identity: Identity,
-    /// Whether `source` names a line of a file that is here, rather than where the export ran.
+    /// Whether `source` names a line of a local file, as opposed to the machine of the export.
     pub is_here: bool,
 }
 
-/// What of a finding's place stays the same when the model is exported again.
+/// Location of a finding that is stable when the model is exported again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Anchor {
-    /// The path of modules that the node lies in; empty for the outermost, and where none is known.
+    /// Module path of the node; empty for the outermost module, and if unknown.
     pub module: Arc<str>,
-    /// The operator, with its domain unless that is the default one; empty for what is no node.
+    /// Operator, with its domain unless that is the default one; empty if there is no node.
     pub op: Arc<str>,
 }
 
-/// What of a finding is the same wherever the repository stands, and whether or not its sources are there.
+/// Identity of a finding that does not depend on the location of the repository or its sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The file as seen from the root of its repository; empty where that is not known.
+    /// Path of the file relative to the repository root; empty if unknown.
     pub file: Arc<str>,
-    /// For what is wrong in Python itself: the file, the function and the code.
+    /// For findings in Python: file, function and code.
     pub code: Arc<str>,
-    /// How many findings of the file before this one are the same in all else.
+    /// Number of earlier findings in the file that are otherwise identical.
     pub twin: u32,
 }
 
 impl Finding {
-    /// A finding with nothing but its identity, message and place.
+    /// Creates a finding with only its identity, message and place.
     pub fn new(code: &str, rule: &str, level: Level, message: impl Into<String>, place: Place) -> Self {
         let source = place.source().cloned();
         Finding {
@@ -165,46 +165,46 @@ impl Finding {
         }
     }
 
-    /// With a few words beneath its place.
+    /// Adds a label below the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
 
-    /// With one more remark.
+    /// Adds a note.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// With what to do about it.
+    /// Adds help.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// With a remark at another place.
+    /// Adds a related place with a message.
     pub fn related(mut self, place: Place, message: impl Into<String>) -> Self {
         self.related.push(Related { place, message: message.into() });
         self
     }
 
-    /// With the Python line behind its place; `None` where none is known.
+    /// Sets the Python line that the place came from, if known.
     pub fn source(mut self, source: Option<SourcePlace>) -> Self {
         self.source = source;
         self
     }
 
-    /// With what `onnx-fix` would do about it.
+    /// Adds a fix by `onnx-fix`.
     pub fn fix(mut self, applicability: Applicability, summary: impl Into<String>) -> Self {
         self.fix = Some(Fix { applicability, summary: summary.into() });
         self
     }
 
-    /// A name for this finding that does not change when the model is exported again, with another batch
-    /// size or opset, nor when its sources are not at hand or the repository stands elsewhere: a hash of the
-    /// rule, the file in its repository, the module path and the operator; in Python, of the code (not of
-    /// the number of its line).
+    /// Returns a stable fingerprint of this finding.
+    /// It does not change when the model is exported again with another batch size or opset, when its
+    /// sources are unavailable, or when the repository is moved. It is a hash of the rule, the file in its
+    /// repository, the module path and the operator; in Python, of the code (not of the line number).
     pub fn fingerprint(&self) -> String {
         let Identity { file, code, twin } = &self.identity;
         let twin = if *twin > 0 { twin.to_string() } else { String::new() };
@@ -213,7 +213,7 @@ impl Finding {
     }
 }
 
-/// 64-bit FNV-1a: fixed for all time, unlike the hashers of the standard library.
+/// Computes the 64-bit FNV-1a hash, which is stable, unlike the hashers of the standard library.
 fn fnv1a(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,6 +1,6 @@
-//! The rules that code detects, each with a page in `rules/lint/`: one constant for each, and [`ALL`].
+//! Ids of built-in analyses, each with a page in `rules/lint/`: one constant for each, and [`ALL`].
 //!
-//! A test in `rules::registry` holds the table against the pages.
+//! A test in `rules::registry` compares the table with the pages.
 
 // Without the feature `tools` or `evidence`, fewer analyses are compiled in.
 #![cfg_attr(not(feature = "tools"), allow(dead_code))]
@@ -8,12 +8,12 @@
 use super::finding::Level;
 use super::rule::RuleId;
 
-/// Defines a constant for each row, named as the rule is, and `ALL` of them.
+/// Defines a constant for each row, named after the rule, and the list `ALL`.
 macro_rules! rule_ids {
     ($($constant:ident $code:literal $name:literal $level:ident)*) => {
         $(pub(crate) const $constant: RuleId = RuleId { code: $code, name: $name, level: Level::$level };)*
 
-        /// Every rule that code detects, by code.
+        /// All built-in analyses, by code.
         pub(crate) const ALL: &[RuleId] = &[$($constant),*];
     };
 }

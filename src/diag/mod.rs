@@ -1,5 +1,4 @@
-//! What is said, and where: findings, the places they point at, the sink that collects them, and one
-//! renderer per output format.
+//! Diagnostics: findings, their places, the sink that collects them, and renderers.
 
 pub mod finding;
 pub(crate) mod known;

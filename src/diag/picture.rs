@@ -1,49 +1,49 @@
-//! What formats that draw show of a finding: the graph around it, and what its fix changes.
+//! Pictures of findings: the surrounding graph, and the effect of a fix.
 
-/// The graph around what a finding is about.
+/// Graph around a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picture {
-    /// What makes values, each after those whose values it takes.
+    /// Producers of values, in topological order.
     pub shapes: Vec<Shape>,
-    /// Who takes the values of whom.
+    /// Edges from producers to users.
     pub edges: Vec<Edge>,
-    /// The lines that `command` takes out and puts in here, each after its sign, with some around them.
+    /// Diff lines of the change made by `command`, with some context.
     pub change: Vec<String>,
-    /// The call of `onnx-fix` that does it.
+    /// Call of `onnx-fix` that makes the change.
     pub command: String,
 }
 
-/// A node, or an input or output of the graph.
+/// Node, or input or output of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// What it is.
+    /// Kind of shape.
     pub kind: ShapeKind,
-    /// The operator; of an input or output, its type.
+    /// Operator; for an input or output, its type.
     pub title: String,
-    /// Its name; may be empty.
+    /// Name; may be empty.
     pub name: String,
 }
 
-/// What is drawn.
+/// Kind of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeKind {
-    /// A node that the finding is about.
+    /// Node that the finding is about.
     Meant,
     /// Another node.
     Node,
-    /// An input of the graph.
+    /// Input of the graph.
     Input,
-    /// An output of the graph.
+    /// Output of the graph.
     Output,
 }
 
-/// A value on its way.
+/// Value that flows between two shapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The index of the shape that makes it.
+    /// Index of the shape that produces it.
     pub from: usize,
-    /// The index of a shape that takes it.
+    /// Index of a shape that uses it.
     pub to: usize,
-    /// Its type, as far as it is known.
+    /// Type, as far as known.
     pub label: String,
 }

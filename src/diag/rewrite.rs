@@ -1,27 +1,25 @@
-//! A piece of Python in other words.
+//! Edits of Python code.
 
 use super::finding::Applicability;
 
-/// Where something begins or ends in a text: line and column from 1, columns in characters.
+/// Position in a text: 1-based line and column, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// 1-based.
+    /// 1-based line.
     pub line: u32,
-    /// 1-based; the one behind the last character where something ends.
+    /// 1-based column; an end is exclusive.
     pub column: u32,
 }
 
-/// What to write in the place of a piece of Python, after which a finding is no more.
-///
-/// The piece is of the file that the finding's `source` names.
+/// Edit of Python code that resolves a finding, in the file of the finding's `source`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
-    /// Safe where the program computes what it did; unsafe where a type or a value may be another.
+    /// Safe if the results in Python stay equal; unsafe if a type or a value may change.
     pub applicability: Applicability,
-    /// Where the piece begins.
+    /// Start of the replaced range.
     pub start: Position,
-    /// Where it ends; its beginning where something is written in between.
+    /// End of the replaced range; equal to the start for an insertion.
     pub end: Position,
-    /// What stands there instead; empty to take the piece away.
+    /// Replacement; empty for a deletion.
     pub text: String,
 }

@@ -1,32 +1,31 @@
-//! The identity of a rule that code finds.
+//! Ids of built-in analyses.
 
 use super::finding::{Finding, Level};
 use super::place::Place;
 
-/// Code, name and level of a rule, as its page in `rules/lint/` says them; `build.rs` makes `known`
-/// of the pages.
+/// Code, name and level of a built-in analysis, as on its page in `rules/lint/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleId {
     /// `EXP001`.
     pub code: &'static str,
     /// `baked-shape`.
     pub name: &'static str,
-    /// The level of its page. A single finding may be at a lower one, where less is proved.
+    /// Level of the rule. A finding may have a lower one, where the evidence is weaker.
     pub level: Level,
 }
 
 impl RuleId {
-    /// The same rule where less is proved.
+    /// Returns the rule with a different level, for weaker evidence.
     pub const fn at(self, level: Level) -> Self {
         RuleId { level, ..self }
     }
 
-    /// A finding of this rule.
+    /// Creates a finding of this rule.
     pub fn finding(self, message: impl Into<String>, place: Place) -> Finding {
         Finding::new(self.code, self.name, self.level, message, place)
     }
 
-    /// Whether this is what its page names as `detect builtin::…`: its name, as an identifier.
+    /// Returns true if `name` is its identifier in `detect builtin::…`.
     pub fn is_builtin(self, name: &str) -> bool {
         let letter = |byte| if byte == b'-' { b'_' } else { byte };
         self.name.bytes().map(letter).eq(name.bytes())

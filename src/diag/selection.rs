@@ -1,46 +1,46 @@
-//! Which rules are meant, by code, prefix of codes, or `ALL`.
+//! Selection of rules by code, prefix of codes, or `ALL`.
 
-/// What is selected and what is ignored. The longest word that a code begins with decides; between
-/// words of one length, ignoring wins.
+/// Selected and ignored rules.
+/// The longest matching entry decides; ignoring wins ties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     select: Vec<String>,
     ignore: Vec<String>,
 }
 
-/// The word for every code.
+/// Entry that matches every code.
 const ALL: &str = "ALL";
 
 impl Selection {
-    /// `select` and `ignore` hold codes (`EXP001`), their prefixes (`EXP`) and `ALL`; names of rules have
-    /// to be resolved to their codes before.
+    /// Creates a selection from codes (`EXP001`), their prefixes (`EXP`) and `ALL`.
+    /// Rule names must be resolved to codes first.
     pub fn new(select: Vec<String>, ignore: Vec<String>) -> Self {
         Selection { select, ignore }
     }
 
-    /// Every code.
+    /// Selects every code.
     pub fn all() -> Self {
         Selection::new(vec![ALL.to_owned()], Vec::new())
     }
 
-    /// No code at all.
+    /// Selects no code.
     pub fn none() -> Self {
         Selection::new(Vec::new(), Vec::new())
     }
 
-    /// Whether findings of the rule of this code are wanted.
+    /// Returns true if findings of this code are selected.
     pub fn contains(&self, code: &str) -> bool {
         let selected = longest(&self.select, code);
         selected.is_some() && selected > longest(&self.ignore, code)
     }
 
-    /// The same, but for these codes.
+    /// Adds codes to ignore.
     pub fn ignoring(mut self, codes: impl IntoIterator<Item = String>) -> Self {
         self.ignore.extend(codes);
         self
     }
 
-    /// Whether a code is ignored by name: not only for want of being selected.
+    /// Returns true if a code is explicitly ignored, rather than just not selected.
     pub fn ignores(&self, code: &str) -> bool {
         let ignored = longest(&self.ignore, code);
         ignored.is_some() && ignored >= longest(&self.select, code)
@@ -53,7 +53,7 @@ impl Default for Selection {
     }
 }
 
-/// Length of the longest of `words` that speaks of `code`; `ALL` has length 0.
+/// Returns the length of the longest entry that matches `code`; `ALL` has length 0.
 fn longest(words: &[String], code: &str) -> Option<usize> {
     let length = |word: &String| match word.as_str() {
         ALL => Some(0),
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_word_decides() {
+    fn longest_matching_entry_decides() {
         check(&["ALL"], &[], "EXP001", true);
         check(&["EXP"], &[], "SPC001", false);
         check(&["ALL"], &["EXP"], "EXP001", false);

@@ -1,8 +1,8 @@
-//! Collects findings; says each once, in an order that depends on nothing but the findings.
+//! Collector of findings: removes duplicates, and keeps a deterministic order.
 
 use super::finding::Finding;
 
-/// Where findings go while a file is linted.
+/// Collects the findings of a file.
 #[derive(Debug, Default)]
 pub struct Sink {
     findings: Vec<Finding>,
@@ -14,19 +14,19 @@ impl Sink {
         self.findings.push(finding);
     }
 
-    /// Adds findings, in their order.
+    /// Adds findings, in order.
     pub fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.findings.extend(findings);
     }
 
-    /// Whether none was added yet.
+    /// Returns true if there are no findings yet.
     pub fn is_empty(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// The findings in the order they were met, duplicates removed.
+    /// Returns the findings in the order of addition, without duplicates.
     ///
-    /// Two findings are the same fault when rule, place and message agree.
+    /// Findings are duplicates if rule, place and message are equal.
     pub fn finish(self) -> Vec<Finding> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut findings = self.findings;

@@ -1,4 +1,4 @@
-//! Two models as one: the graph of the second beside that of the first, on the same inputs.
+//! Combines two models: adds the graph of the second to that of the first, on shared inputs.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,21 +12,21 @@ use crate::graph::{
 };
 use crate::infer::Content;
 
-/// The first model, with all that is in the second behind its own in each arena.
+/// Combined model: the first, with the arenas of the second appended to its own.
 pub struct Beside {
     pub model: Model,
-    /// How many nodes and values are of the first.
+    /// Number of nodes and values of the first model.
     nodes: usize,
     values: usize,
-    /// What an input of the second is, which the first has too.
+    /// Input of the first model for each shared input of the second.
     shared: FxHashMap<ValueId, ValueId>,
-    /// The inputs of the first that the second has too.
+    /// Inputs of the first model that the second has, too.
     both: FxHashSet<ValueId>,
 }
 
 impl Beside {
-    /// `pairs` are the inputs of both that are the same. Nothing that the models declare is kept, but of those inputs what
-    /// both say.
+    /// Combines two models, whose inputs in `pairs` are shared.
+    /// Declarations are dropped, except for those of shared inputs on which both models agree.
     pub fn new(a: &Model, b: &Model, pairs: &Pairs) -> Self {
         let mut both = Beside {
             model: a.clone(),
@@ -67,33 +67,33 @@ impl Beside {
         both
     }
 
-    /// The id that a node of the second has here.
+    /// Returns the id of a node of the second model.
     fn of_second(&self, node: NodeId) -> NodeId {
         NodeId::from_index(self.nodes + node.index())
     }
 
-    /// What a value of the second is here.
+    /// Returns the id of a value of the second model.
     pub fn second_value(&self, value: ValueId) -> ValueId {
         let shifted = || ValueId::from_index(self.values + value.index());
         self.shared.get(&value).copied().unwrap_or_else(shifted)
     }
 
-    /// Whether a value is an input of both.
+    /// Returns true if a value is an input of both models.
     pub fn is_shared(&self, value: ValueId) -> bool {
         self.both.contains(&value)
     }
 
-    /// Whether a value is of the second.
+    /// Returns true if a value belongs to the second model.
     pub fn is_second_value(&self, value: ValueId) -> bool {
         value.index() >= self.values
     }
 
-    /// Whether a node is of the second.
+    /// Returns true if a node belongs to the second model.
     pub fn is_second(&self, node: NodeId) -> bool {
         node.index() >= self.nodes
     }
 
-    /// The imports of both; of a domain that the first imports and does not use, that of the second.
+    /// Merges the imports; a domain that the first model does not use gets the version of the second.
     fn import(&mut self, others: &[OpsetImport]) {
         let domain = |import: &OpsetImport| normal_domain(import.domain.as_deref()).to_owned();
         for import in others {
@@ -131,14 +131,14 @@ impl Beside {
         }
     }
 
-    /// Ports whose sizes have no names: they would be taken for those of the first model.
+    /// Converts ports, dropping dimension names, which would be mistaken for those of the first model.
     fn ports(&self, ports: &[Port]) -> Vec<Port> {
         let port =
             |port: &Port| Port { value: self.second_value(port.value), info: nameless(port.info.clone()) };
         ports.iter().map(port).collect()
     }
 
-    /// Moves what is in the main graph of the second to that of the first.
+    /// Moves the main graph of the second model into that of the first.
     fn join(&mut self, b: &Model, pairs: &Pairs, shift: &Shift) {
         let inner = shift.graph(b.main);
         let moved = self.model.graphs[inner].clone();
@@ -163,7 +163,7 @@ impl Beside {
         self.model.graphs[inner] = empty;
     }
 
-    /// Lets what refers to tensors of equal content refer to the first of them.
+    /// Replaces tensors of equal content by the first of them.
     fn unify_tensors(&mut self) {
         let tensors = &self.model.tensors;
         let mut first: FxHashMap<u64, Vec<TensorId>> = FxHashMap::default();
@@ -195,11 +195,11 @@ impl Beside {
     }
 }
 
-/// How ids of the second model become ids here.
+/// Mapping of ids of the second model.
 struct Shift {
     tensors: usize,
     graphs: usize,
-    /// The main graph of the second, whose values and nodes move to that of the first.
+    /// Main graph of the second model, whose contents move to that of the first.
     from: GraphId,
     to: GraphId,
 }
@@ -231,7 +231,7 @@ impl Shift {
     }
 }
 
-/// A declaration whose sizes have no names.
+/// Removes the dimension names of a declaration.
 fn nameless(mut info: ValueInfo) -> ValueInfo {
     match info.ty.as_mut().map(|ty| &mut ty.kind) {
         Some(
@@ -242,7 +242,7 @@ fn nameless(mut info: ValueInfo) -> ValueInfo {
             }
         }
         Some(TypeKind::Tensor { .. } | TypeKind::SparseTensor { .. }) | None => {}
-        // Types within types may have names of sizes too.
+        // Nested types can have dimension names, too.
         Some(_) => info.ty = None,
     }
     info

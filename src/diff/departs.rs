@@ -1,4 +1,4 @@
-//! Where two models begin to differ: the first nodes that cannot be shown equal.
+//! First differences of two models: nodes not proved equal although their inputs are.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -10,30 +10,29 @@ use crate::graph::syntax::line;
 use crate::graph::{Def, Model, NodeId, ValueId, order};
 use crate::schema::{AttrView, lookup};
 
-/// The most places that are told.
+/// Maximum number of differences to report.
 const TOLD: usize = 8;
 
-/// A place from which on the models differ: a node of the first, of the second, or one of each that seem to be meant
-/// to be the same.
+/// First difference: a node of the first model, of the second, or a pair of corresponding nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Departure {
     pub a: Option<Told>,
     pub b: Option<Told>,
-    /// What is other about the node, where both have one.
+    /// Differences between the nodes, if both are present.
     pub because: Vec<String>,
 }
 
-/// A node, as people know it.
+/// Description of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Told {
-    /// Its name, or that of its first output.
+    /// Name of the node, or of its first output.
     pub node: String,
     pub op: String,
-    /// The whole of it, in a line.
+    /// The node as a line of ONNX text.
     pub text: String,
 }
 
-/// The first nodes that are not shown to be the same on the way to `outputs`, and how many more there are.
+/// Returns the first nodes upstream of `outputs` not proved equal, and the number of further ones.
 pub fn departures(both: &Beside, proof: &Proof, outputs: &[(ValueId, ValueId)]) -> (Vec<Departure>, usize) {
     let sides = Sides::of(both, proof);
     let first = sides.first_nodes(outputs.iter().map(|(a, _)| *a));
@@ -55,7 +54,7 @@ pub fn departures(both: &Beside, proof: &Proof, outputs: &[(ValueId, ValueId)]) 
 struct Sides<'m> {
     model: &'m Model,
     proof: &'m Proof,
-    /// The classes that hold values of both models.
+    /// Classes with values of both models.
     common: FxHashSet<usize>,
 }
 
@@ -65,7 +64,7 @@ impl<'m> Sides<'m> {
         let mut seen: FxHashMap<usize, (bool, bool)> = FxHashMap::default();
         for (&value, &class) in &proof.classes {
             let entry = seen.entry(class).or_default();
-            // A shared input is of the first by its id, and of the second, too.
+            // A shared input has an id of the first model, but belongs to both.
             let is_shared = both.is_shared(value);
             entry.0 |= is_shared || !both.is_second_value(value);
             entry.1 |= is_shared || both.is_second_value(value);
@@ -78,7 +77,8 @@ impl<'m> Sides<'m> {
         self.proof.classes.get(&value).is_some_and(|class| self.common.contains(class))
     }
 
-    /// Nodes on the way to `outputs` that make what the other model has not, of what it has, in order.
+    /// Returns the first nodes whose computed inputs match in both models but whose outputs do not.
+    /// They are in graph order.
     fn first_nodes(&self, outputs: impl Iterator<Item = ValueId>) -> Vec<NodeId> {
         let mut open: Vec<ValueId> = outputs.filter(|&value| !self.is_common(value)).collect();
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
@@ -101,12 +101,12 @@ impl<'m> Sides<'m> {
         self.model.nodes[node].inputs.clone().into_iter().flatten().chain(captured)
     }
 
-    /// Whether a node computes a value: a weight is no place of its own.
+    /// Returns true if a node other than `Constant` produces a value.
     fn is_made(&self, value: ValueId) -> bool {
         self.model.producer(value).is_some_and(|(node, _)| &*self.model.nodes[node].op_type != "Constant")
     }
 
-    /// Whether two nodes seem to be the same one, of the two models.
+    /// Returns true if two nodes correspond: equal names, or equal operators on equal inputs.
     fn is_meant(&self, a: NodeId, b: NodeId) -> bool {
         let name =
             |node: NodeId| self.model.nodes[node].output(0).map(|value| &self.model.values[value].name);
@@ -119,24 +119,24 @@ impl<'m> Sides<'m> {
         name(a) == name(b) || is_same_op && common(a) == common(b)
     }
 
-    /// What is other about two nodes that seem to be the same one.
+    /// Describes the differences of two corresponding nodes.
     fn reasons(&self, a: NodeId, b: NodeId) -> Vec<String> {
         let (first, second) = (&self.model.nodes[a], &self.model.nodes[b]);
         if first.op_name() != second.op_name() {
-            return vec![format!("`{}` became `{}`", first.op_name(), second.op_name())];
+            return vec![format!("operator differs: `{}` vs `{}`", first.op_name(), second.op_name())];
         }
         let mut reasons = self.attributes(a, b);
         for index in 0..first.inputs.len().max(second.inputs.len()) {
             let reason = match (first.input(index), second.input(index)) {
                 (Some(a), Some(b)) if !self.proof.is_same(a, b) => self.other_input(index, a, b),
-                (Some(_), None) => Some(format!("input {index} is left out")),
-                (None, Some(_)) => Some(format!("input {index} is given")),
+                (Some(_), None) => Some(format!("input {index} is missing in b")),
+                (None, Some(_)) => Some(format!("input {index} is missing in a")),
                 _ => None,
             };
             reasons.extend(reason);
         }
         if reasons.is_empty() && first.graphs().next().is_some() {
-            reasons.push("its bodies differ".to_owned());
+            reasons.push("subgraphs differ".to_owned());
         }
         reasons
     }
@@ -146,9 +146,9 @@ impl<'m> Sides<'m> {
         let is_weight =
             |value: ValueId| !self.is_made(value) && !matches!(self.model.values[value].def, Def::Input(_));
         Some(match is_weight(a) && is_weight(b) {
-            true if name(a) == name(b) => format!("the weight `{}` is another", name(a)),
-            true => format!("its input {index} is the weight `{}`, and was `{}`", name(b), name(a)),
-            false => format!("its input {index} is `{}`, and was `{}`", name(b), name(a)),
+            true if name(a) == name(b) => format!("weight `{}` differs", name(a)),
+            true => format!("input {index} is weight `{}` in b, `{}` in a", name(b), name(a)),
+            false => format!("input {index} is `{}` in b, `{}` in a", name(b), name(a)),
         })
     }
 
@@ -167,7 +167,7 @@ impl<'m> Sides<'m> {
             }
             (None, None) => false,
         };
-        names.into_iter().filter(is_other).map(|name| format!("its `{name}` is another")).collect()
+        names.into_iter().filter(is_other).map(|name| format!("attribute `{name}` differs")).collect()
     }
 
     fn told(&self, id: NodeId) -> Told {

@@ -1,4 +1,4 @@
-//! What goes in and out of two models: what is the same input of both, and what differs for a caller.
+//! Compares the interfaces of two models: pairs inputs and outputs, and finds differences.
 
 use rustc_hash::FxHashMap;
 
@@ -6,26 +6,26 @@ use crate::graph::syntax::declaration;
 use crate::graph::{DeclaredDim, Dimension, Initial, Model, Port, Type, TypeKind, ValueId};
 use crate::infer::Content;
 
-/// An input or output that both models have.
+/// Input or output of both models.
 #[derive(Clone, Debug)]
 pub struct Pair {
     pub a: ValueId,
     pub b: ValueId,
-    /// What both models say of it: of an input, a caller of both has to give just that.
+    /// For an input, the type on which both models agree.
     pub ty: Option<Type>,
 }
 
-/// The inputs and outputs of two models.
+/// Inputs and outputs of two models.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     pub inputs: Vec<Pair>,
     pub outputs: Vec<Pair>,
-    /// What a caller of the one would have to do otherwise with the other.
+    /// Differences that affect a caller.
     pub differences: Vec<String>,
 }
 
 impl Pairs {
-    /// By name, and what is left by place.
+    /// Pairs inputs and outputs by name, and the remaining ones by position.
     pub fn of(a: &Model, b: &Model) -> Pairs {
         let mut pairs = Pairs::default();
         let (main_a, main_b) = (&a.graphs[a.main], &b.graphs[b.main]);
@@ -49,20 +49,20 @@ impl Pairs {
                 *found = left.next();
                 if let Some(at) = *found {
                     let (old, new) = (name(a.0, port), name(b.0, &b.1[at]));
-                    self.differences.push(format!("{what} `{old}` is called `{new}`"));
+                    self.differences.push(format!("{what} `{old}` is named `{new}` in b"));
                 }
             }
             match *found {
                 Some(at) => pairs.extend(self.pair(what, (a.0, port), (b.0, &b.1[at]))),
-                None => self.differences.push(format!("{what} `{}` is gone", name(a.0, port))),
+                None => self.differences.push(format!("{what} `{}` is missing in b", name(a.0, port))),
             }
         }
         for at in left {
-            self.differences.push(format!("{what} `{}` is new", name(b.0, &b.1[at])));
+            self.differences.push(format!("{what} `{}` is missing in a", name(b.0, &b.1[at])));
         }
         let places: Vec<usize> = found.iter().flatten().copied().collect();
         if !places.is_sorted() {
-            self.differences.push(format!("{what}s are in another order"));
+            self.differences.push(format!("{what}s are in a different order"));
         }
         pairs
     }
@@ -71,7 +71,7 @@ impl Pairs {
         let (ty_a, ty_b) = (a.1.info.ty.as_ref(), b.1.info.ty.as_ref());
         if without_names(ty_a) != without_names(ty_b) {
             let (was, is) = (declaration(a.0, a.1), declaration(b.0, b.1));
-            self.differences.push(format!("{what} `{was}` is declared `{is}`"));
+            self.differences.push(format!("{what} `{was}` is declared as `{is}` in b"));
         }
         let pair = |ty| Pair { a: a.1.value, b: b.1.value, ty };
         if what == "output" {
@@ -80,14 +80,14 @@ impl Pairs {
         let (default_a, default_b) = (default(a), default(b));
         if default_a != default_b {
             let name = &a.0.values[a.1.value].name;
-            self.differences.push(format!("{what} `{name}` has another default"));
+            self.differences.push(format!("{what} `{name}` has a different default"));
             return None;
         }
         common(ty_a, ty_b).ok().map(pair)
     }
 }
 
-/// The default of an input, where it has one: of what is out of reach nobody can tell whether it is the same.
+/// Returns the default of an input; the content is `None` if it cannot be compared.
 fn default<'m>((model, port): (&'m Model, &Port)) -> Option<Option<Content<'m>>> {
     match model.values[port.value].initial.as_ref()? {
         Initial::Dense(tensor) => Some(Content::of(&model.tensors[*tensor])),
@@ -95,7 +95,7 @@ fn default<'m>((model, port): (&'m Model, &Port)) -> Option<Option<Content<'m>>>
     }
 }
 
-/// A type whose free sizes have no names.
+/// Removes the dimension names of a type.
 fn without_names(ty: Option<&Type>) -> Option<Type> {
     let mut ty = ty?.clone();
     ty.denotation = None;
@@ -113,12 +113,12 @@ fn nameless(dim: &Dimension) -> Dimension {
     Dimension { dim, denotation: None }
 }
 
-/// What holds of a value of which both are true; a size that cannot be both is left open.
+/// Intersects two types. A dimension on which they disagree is left open.
 ///
 /// # Errors
-/// No value is of both types.
+/// The types are incompatible.
 fn common(a: Option<&Type>, b: Option<&Type>) -> Result<Option<Type>, ()> {
-    // Names of sizes are those of the first.
+    // Dimension names come from the first model.
     let (Some(a), Some(b)) = (a, b) else { return Ok(a.cloned().or_else(|| without_names(b))) };
     let (TypeKind::Tensor { elem, shape }, TypeKind::Tensor { elem: elem_b, shape: shape_b }) =
         (&a.kind, &b.kind)
@@ -148,7 +148,7 @@ fn common_dim(a: &Dimension, b: &Dimension) -> Dimension {
     Dimension { dim, denotation: None }
 }
 
-/// Sizes of inputs that have one name in the one model and two in the other.
+/// Finds dimension names of one model that correspond to two names in the other.
 fn ties(a: &Model, b: &Model) -> Vec<String> {
     let names = |model: &Model| -> FxHashMap<(String, usize), String> {
         let mut names = FxHashMap::default();
@@ -176,16 +176,13 @@ fn ties(a: &Model, b: &Model) -> Vec<String> {
             for (place, name) in places {
                 let Some(other) = to.get(place) else { continue };
                 if *seen.entry(name).or_insert(other) != other {
-                    split.push(format!(
-                        "the size `{name}` {which} has two names: `{}` and `{other}`",
-                        seen[&**name]
-                    ));
+                    split.push(format!("dimension `{name}` {which}: `{}` and `{other}`", seen[&**name]));
                 }
             }
             split.dedup();
             split
         };
-    let mut all = split(&in_a, &in_b, "of the first, in the second,");
-    all.extend(split(&in_b, &in_a, "of the second, in the first,"));
+    let mut all = split(&in_a, &in_b, "of a has two names in b");
+    all.extend(split(&in_b, &in_a, "of b has two names in a"));
     all
 }

@@ -1,8 +1,9 @@
-//! Whether two models compute the same, as far as that can be shown: the library of `onnx-diff`.
+//! Checks whether two models are equivalent: the library of `onnx-diff`.
 //!
-//! Both are put into one e-graph, on the same inputs and with the same weights where their contents are. What rules then
-//! unite is equal for every input on which both run. What is not united may be equal all the same: it is called
-//! different only by what can be seen, its first nodes.
+//! Both models are added to one e-graph, with shared inputs, and with shared weights where contents are
+//! equal.
+//! Values that rules merge are equal for every input on which both models run. Values that are not
+//! merged may still be equal; for these, the first differing nodes are reported.
 
 mod beside;
 mod departs;
@@ -31,51 +32,51 @@ use crate::graph::{Model, ValueId};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
-/// In which way two models are known to compute the same.
+/// Degree to which two models are known to be equivalent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Computes {
-    /// Node for node, in the same order and by the same names.
+    /// Identical, including node order and names.
     Same,
-    /// Node for node, but for names and order.
+    /// Identical except for names and node order.
     Renamed,
-    /// By rules that keep every bit.
+    /// Equivalent by exact rules.
     Exactly,
-    /// By rules that may round otherwise, or that take something for granted of the numbers.
+    /// Equivalent by rules that may round, or that assume properties of the values.
     Rounded,
-    /// It is not known whether they do.
+    /// Not proved equivalent.
     Unknown,
 }
 
-/// What came of comparing two models.
+/// Result of comparing two models.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     pub computes: Computes,
-    /// What is other for a caller: inputs and outputs.
+    /// Differences of the interfaces.
     pub interface: Vec<String>,
-    /// The outputs of the first model that are shown to be equal, and those that are not.
+    /// Outputs of the first model that are proved equal, and those that are not.
     pub equal: Vec<Arc<str>>,
     pub unequal: Vec<Arc<str>>,
-    /// Where the models begin to differ.
+    /// First differing nodes.
     pub departures: Vec<Departure>,
-    /// How many such places are not listed.
+    /// Number of differing nodes that are not listed.
     pub more: usize,
-    /// Operators that are taken to do the same in both models: they draw random numbers, or nobody knows what they do.
+    /// Operators assumed to behave equally in both models: random or unknown ones.
     pub assumed: BTreeSet<String>,
-    /// Why nothing could be shown, where something stood in the way.
+    /// Reason why nothing could be proved, if the comparison failed.
     pub hindrance: Option<String>,
     #[serde(flatten)]
     pub table: Table,
 }
 
 impl Comparison {
-    /// Whether the one can stand in the place of the other.
+    /// Returns true if one model can replace the other.
     pub fn is_equal(&self) -> bool {
         self.computes != Computes::Unknown && self.interface.is_empty()
     }
 }
 
-/// Compares two models that are [`prepared`], with what the files said in `table`.
+/// Compares two [`prepared`] models.
 pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
     let pairs = Pairs::of(a, b);
     let mut comparison = Comparison {
@@ -90,7 +91,7 @@ pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
         table: Table::of(a, b),
     };
     if pairs.outputs.is_empty() {
-        comparison.hindrance = Some("they have no output in common".to_owned());
+        comparison.hindrance = Some("the models have no outputs in common".to_owned());
         return comparison;
     }
     let rules = Rules { all: rules, exact: LazyCell::new(|| rules.filtered(is_exact)) };
@@ -101,21 +102,21 @@ pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
     comparison
 }
 
-/// By what is shown that models are equal.
+/// Rules for proofs.
 struct Rules<'r, F: FnOnce() -> RuleSet> {
     all: &'r RuleSet,
-    /// To know them, all have to be read, which takes longer than to see that models are the same.
+    /// Exact rules; lazy, because selecting them parses all rules, and identical models need none.
     exact: LazyCell<RuleSet, F>,
 }
 
 impl<F: FnOnce() -> RuleSet> Rules<'_, F> {
-    /// The rules that show so much.
+    /// Returns the rules that can prove this degree of equivalence.
     fn that_show(&self, computes: Computes) -> &RuleSet {
         if computes == Computes::Rounded { self.all } else { &self.exact }
     }
 }
 
-/// Shows as much as can be shown of two models of one opset, but no more than `best`.
+/// Proves the strongest equivalence of two models at one opset, up to `best`.
 fn shown<F: FnOnce() -> RuleSet>(
     comparison: &mut Comparison,
     (a, b): (&Model, &Model),
@@ -144,7 +145,7 @@ fn shown<F: FnOnce() -> RuleSet>(
         }
     }
     let Some(proof) = direct.proof(rules.all) else {
-        comparison.hindrance = Some("their nodes are in a cycle, or a model says what is not so".to_owned());
+        comparison.hindrance = Some("a graph has a cycle, or inferred facts contradict each other".to_owned());
         return;
     };
     let (equal, unequal): (Vec<_>, Vec<_>) =
@@ -163,7 +164,7 @@ fn conclude(comparison: &mut Comparison, computes: Computes, proof: Proof) {
     comparison.assumed = proof.assumed;
 }
 
-/// Two models beside one another, with the outputs that should be the same.
+/// Combined model, with its pairs of outputs.
 struct Joined {
     both: Beside,
     outputs: Vec<(ValueId, ValueId)>,
@@ -186,7 +187,7 @@ impl Joined {
         prove(&self.both, &rules)
     }
 
-    /// Whether each node of the one makes what a node of the other makes, those that nothing needs too.
+    /// Returns true if the nodes of both models compute the same set of values, including unused nodes.
     fn covers(&self, proof: &Proof) -> bool {
         let model = &self.both.model;
         let made = |is_second: bool| -> FxHashSet<usize> {
@@ -203,20 +204,21 @@ impl Joined {
     }
 }
 
-/// Whether a rule keeps every bit of whatever runs.
+/// Returns true if a rule is exact without assumptions.
 fn is_exact(rule: &Rule) -> bool {
     rule.safety == Safety::Exact && rule.given.is_empty()
 }
 
-/// The simplest form that rules find.
+/// Simplifies a model by the given rules.
 fn simplified(model: &Model, rules: &RuleSet) -> Model {
     fix::fix(model.clone(), &Options::default(), rules).model
 }
 
-/// The two at one opset, the higher of both, by the first of some rules that do it; and what can be said of them at best.
+/// Converts both models to the higher of their opsets, if possible by exact rules.
+/// Returns the models, and the best equivalence that can still be proved.
 ///
 /// # Errors
-/// Why they cannot be, in a sentence.
+/// The reason why the conversion failed, as a sentence.
 fn aligned<F: FnOnce() -> RuleSet>(
     a: &Model,
     b: &Model,
@@ -230,7 +232,7 @@ fn aligned<F: FnOnce() -> RuleSet>(
             && table::uses(b, &domain)
         {
             return Err(format!(
-                "operators of `{domain}` are of version {own} in one and {other} in the other"
+                "operators of `{domain}` have version {own} in a and {other} in b"
             ));
         }
     }
@@ -245,14 +247,14 @@ fn aligned<F: FnOnce() -> RuleSet>(
         match (raised(a, highest, rules), raised(b, highest, rules)) {
             (Ok(a), Ok(b)) => return Ok((a, b, computes)),
             (Err(why), _) | (_, Err(why)) => {
-                refusal = Err(format!("one cannot be brought to the opset of the other: {why}"));
+                refusal = Err(format!("the models cannot be converted to one opset: {why}"));
             }
         }
     }
     refusal
 }
 
-/// A model at an opset, its own or a higher one.
+/// Converts a model to its own or a higher opset.
 fn raised(model: &Model, opset: Option<i64>, rules: &RuleSet) -> Result<Model, String> {
     if model.opset(model.main, "") == opset {
         return Ok(model.clone());

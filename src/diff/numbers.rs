@@ -1,4 +1,4 @@
-//! Numbers for calls that the e-graph does not look into: equal ones for those that compute the same on the same values.
+//! Value numbering for calls that are opaque to the e-graph: equal numbers mean equal computations.
 
 use std::sync::Arc;
 
@@ -11,48 +11,48 @@ use crate::graph::{
 use crate::infer;
 use crate::schema::{AttrView, Schema, lookup};
 
-/// What tells values of bodies apart.
+/// Key of a value for numbering.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
     Absent,
-    /// A value of the graph around all bodies, by its class.
+    /// Value of the main graph, by its class.
     Outer(usize),
-    /// An input of the body at this depth.
+    /// Input of the subgraph at this depth.
     Input(usize, u32),
-    /// A constant: small ones by their elements, others by their tensor.
+    /// Constant: a small one by its elements, others by tensor id.
     Elements(Vec<u8>),
     Tensor(TensorId),
     Call(Box<CallKey>),
     Output(usize, usize),
-    /// What a body gives.
+    /// Subgraph, by its number of inputs and its outputs.
     Body(usize, Vec<usize>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct CallKey {
     op: (String, Arc<str>, String),
-    /// The version in which the operator was last changed.
+    /// Epoch of the operator.
     since: Option<u16>,
     attrs: Vec<String>,
     inputs: Vec<usize>,
     outputs: usize,
     bodies: Vec<usize>,
-    /// Of calls that draw random numbers, or of which nothing is known, each is another.
+    /// Counter that distinguishes calls of random or unknown operators.
     nth: usize,
 }
 
-/// Numbers by what they stand for. The same for two models that are in one arena.
+/// Value numbers, valid across two models in one arena.
 #[derive(Default)]
 pub struct Numbers {
     known: FxHashMap<Key, usize>,
-    /// How often there was a call that is another each time.
+    /// Number of occurrences of each random or unknown call.
     drawn: FxHashMap<CallKey, usize>,
 }
 
-/// The classes of the values of the main graph.
+/// Classes of the values of the main graph.
 pub type Classes<'a> = &'a dyn Fn(ValueId) -> Option<usize>;
 
-/// What is known while a call is numbered.
+/// State while a call is numbered.
 struct Scope<'a> {
     model: &'a Model,
     outer: Classes<'a>,
@@ -60,8 +60,8 @@ struct Scope<'a> {
 }
 
 impl Numbers {
-    /// The number of a call in the main graph, whose values have these classes. Equal numbers: the same results, where
-    /// `nth` is the same for those that are another each time.
+    /// Returns the number of a call in the main graph, given the classes of its values.
+    /// Equal numbers mean equal results; random calls inside subgraphs are matched by their order.
     pub fn of_call(&mut self, model: &Model, classes: Classes, node: NodeId) -> usize {
         let mut scope = Scope { model, outer: classes, inner: FxHashMap::default() };
         self.drawn.clear();
@@ -113,7 +113,7 @@ impl Numbers {
         }
     }
 
-    /// Recurses over the nesting of bodies, whose depth reading limits.
+    /// Numbers a subgraph. Recursive: the reader limits the nesting depth.
     fn body(&mut self, scope: &mut Scope, body: GraphId, depth: usize) -> usize {
         let model = scope.model;
         let graph = &model.graphs[body];
@@ -156,7 +156,7 @@ impl Numbers {
                 ),
                 _ => Key::Tensor(tensor),
             },
-            // Of nothing that was seen: like nothing else.
+            // Unknown values are distinct from all others.
             (None, None) => Key::Output(usize::MAX, value.index()),
         };
         self.number(key)
@@ -175,8 +175,7 @@ fn schema(model: &Model, node: &Node) -> Option<&'static Schema> {
     lookup(node.domain(), &node.op_type, u16::try_from(opset).ok()?)
 }
 
-/// Whether a call of the same operator on the same values may give something else: it draws random numbers, or nothing is
-/// known of the operator.
+/// Returns true if equal calls may have different results, because the operator is random or unknown.
 pub fn is_drawn(model: &Model, node: NodeId) -> bool {
     let has_bodies = model.nodes[node].graphs().next().is_some();
     is_opaque(model, node) && !(has_bodies && is_known(model, node))
@@ -185,7 +184,7 @@ pub fn is_drawn(model: &Model, node: NodeId) -> bool {
             .any(|body| model.graphs[body].nodes.iter().any(|&node| is_drawn(model, node)))
 }
 
-/// Whether the operator is one of a specification.
+/// Returns true if the operator has a schema.
 fn is_known(model: &Model, node: NodeId) -> bool {
     schema(model, &model.nodes[node]).is_some()
 }

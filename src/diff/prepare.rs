@@ -1,4 +1,4 @@
-//! A model in the form in which it can be compared.
+//! Prepares a model for comparison.
 
 use std::path::Path;
 
@@ -7,20 +7,19 @@ use crate::edit::inline;
 use crate::graph::{Def, Model, TensorData};
 use crate::read::external::ExternalFiles;
 
-/// Before this version of the IR, initializers are inputs too, and no caller can replace them.
+/// First IR version in which initializers need not be inputs.
 const INITIALIZERS_STAND_ALONE: i64 = 4;
 
-/// The model with its external data, which are in `folder`, mapped; with its local functions written out; and with no
-/// constants among its inputs.
+/// Maps external data from `folder`, inlines local functions, and removes constants from the inputs.
 ///
 /// # Errors
-/// Why it cannot be, in a sentence.
+/// The reason why the model cannot be prepared, as a sentence.
 pub fn prepared(mut model: Model, folder: &Path) -> Result<Model, String> {
     let mut files = ExternalFiles::new(folder);
     for (_, tensor) in model.tensors.iter_mut() {
         if let Some(bytes) = files.bytes(tensor) {
             let bytes = bytes
-                .map_err(|fault| format!("the tensor `{}` {fault}", tensor.name.as_deref().unwrap_or("")))?;
+                .map_err(|fault| format!("tensor `{}` {fault}", tensor.name.as_deref().unwrap_or("")))?;
             tensor.data = TensorData::Raw(bytes);
         }
     }
@@ -32,11 +31,11 @@ pub fn prepared(mut model: Model, folder: &Path) -> Result<Model, String> {
     }
     let mut editor = Editor::new(model);
     inline::inline(&mut editor)
-        .map_err(|hindrance| format!("its functions cannot be written out: {hindrance}"))?;
+        .map_err(|hindrance| format!("its functions cannot be inlined: {hindrance}"))?;
     Ok(editor.into_parts().0)
 }
 
-/// What is an input only for the sake of an old format becomes an initializer alone.
+/// Turns inputs that only the old format requires into plain initializers.
 fn take_constants_out(model: &mut Model) {
     let main = &mut model.graphs[model.main];
     main.inputs.retain(|port| model.values[port.value].initial.is_none());

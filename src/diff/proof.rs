@@ -1,4 +1,4 @@
-//! Which values of two models are shown to be the same.
+//! Proves equality of values of two models.
 
 use std::collections::BTreeSet;
 
@@ -13,22 +13,23 @@ use crate::graph::{AttrValue, Initial, Model, NodeId, TensorId, ValueId, order};
 use crate::infer;
 use crate::rules::rule::Rule;
 
-/// What is known of the values of two models that stand beside one another.
+/// Equalities between the values of two combined models.
 pub struct Proof {
-    /// A number for each value, the same where the values are.
+    /// Class number of each value; equal numbers mean equal values.
     pub classes: FxHashMap<ValueId, usize>,
-    /// Operators that draw random numbers, or of which nothing is known: taken to do the same in both models.
+    /// Random or unknown operators that are assumed to behave equally in both models.
     pub assumed: BTreeSet<String>,
 }
 
 impl Proof {
+    /// Returns true if two values are proved equal.
     pub fn is_same(&self, a: ValueId, b: ValueId) -> bool {
         a == b || self.classes.get(&a).is_some_and(|a| self.classes.get(&b) == Some(a))
     }
 }
 
-/// Lets rules say what is the same. `None` where nothing can be said: the graphs have a cycle, or a model says of a
-/// value what is not so.
+/// Proves equalities by rules.
+/// Returns `None` if a graph has a cycle, or if facts contradict each other.
 pub fn prove(both: &Beside, rules: &[&Rule]) -> Option<Proof> {
     let model = &both.model;
     let facts = infer::infer(model, infer::Options { use_declared: false });
@@ -49,7 +50,7 @@ pub fn prove(both: &Beside, rules: &[&Rule]) -> Option<Proof> {
     same.conflicts().is_empty().then(|| Proof { classes: same.classes(), assumed: pairing.assumed })
 }
 
-/// Large constants are the same where their tensors are; small ones are known by their elements anyway.
+/// Merges large constants that share a tensor; the e-graph merges small ones by content.
 fn unite_constants(model: &Model, same: &mut Same) {
     let mut first: FxHashMap<TensorId, ValueId> = FxHashMap::default();
     let main = &model.graphs[model.main];
@@ -75,7 +76,7 @@ fn unite_constants(model: &Model, same: &mut Same) {
     same.settle();
 }
 
-/// The nodes that the e-graph does not look into, by how many such nodes are before them at most.
+/// Groups opaque nodes by the maximum number of opaque nodes before them.
 fn by_depth(model: &Model) -> Vec<Vec<NodeId>> {
     let mut depths: FxHashMap<ValueId, usize> = FxHashMap::default();
     let mut levels: Vec<Vec<NodeId>> = Vec::new();
@@ -94,7 +95,7 @@ fn by_depth(model: &Model) -> Vec<Vec<NodeId>> {
     levels
 }
 
-/// Finds nodes of both models that do the same, and that the e-graph keeps apart.
+/// Pairing of equal opaque nodes, which the e-graph keeps apart.
 struct Pairing<'b> {
     both: &'b Beside,
     paired: BTreeSet<NodeId>,
@@ -102,7 +103,7 @@ struct Pairing<'b> {
 }
 
 impl Pairing<'_> {
-    /// Pairs what can be paired by what is known now; whether there was anything.
+    /// Pairs nodes that are equal by current knowledge; returns true if there were any.
     fn pair(&mut self, levels: &[Vec<NodeId>], same: &mut Same) -> bool {
         let mut is_new = false;
         for level in levels {
@@ -128,7 +129,7 @@ impl Pairing<'_> {
         let mut is_new = false;
         for (first, second) in alike.into_values() {
             let Some(&leader) = first.first() else { continue };
-            // What draws random numbers, or may, is another each time: one of each model makes a pair.
+            // Calls of random or unknown operators differ each time: pair one of each model.
             let pairs: Vec<(NodeId, NodeId)> = match is_drawn(model, leader) {
                 true => first.iter().copied().zip(second.iter().copied()).collect(),
                 false => first.iter().skip(1).chain(&second).map(|&other| (leader, other)).collect(),

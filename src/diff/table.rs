@@ -1,4 +1,4 @@
-//! What two models are made of, side by side.
+//! Side-by-side statistics of two models.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use crate::graph::{GraphId, Initial, Metadata, Model, OpsetImport, Tensor, norma
 use crate::infer;
 use crate::infer::Content;
 
-/// Tensors of more elements are not read for how far they are apart.
+/// Maximum number of elements of tensors to compare numerically.
 const COMPARED: usize = 1 << 24;
 
-/// What differs, and what is worth knowing even where it does not.
+/// Differences of two models, and basic statistics.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
-    /// Versions, and how large the models are.
+    /// Versions and sizes.
     pub sizes: Vec<Row>,
-    /// How often there is each operator that one has more often than the other.
+    /// Counts of operators that differ.
     pub operators: Vec<Row>,
     pub weights: Vec<Weight>,
-    /// Who made the models, and what they record.
+    /// Producers and metadata.
     pub metadata: Vec<Row>,
 }
 
-/// Something of both models; `None` where one has nothing of the kind.
+/// Property of both models; `None` where it is absent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Row {
     pub what: String,
@@ -33,18 +33,19 @@ pub struct Row {
     pub b: Option<String>,
 }
 
-/// A weight that is another in the two models.
+/// Weight that differs between two models.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Weight {
     pub name: Arc<str>,
-    /// As `float[3,4]`; `None` where one has no weight of this name and content.
+    /// Type, as in `float[3,4]`; `None` if the model lacks the weight.
     pub a: Option<String>,
     pub b: Option<String>,
-    /// How far elements are apart at most, where both are numbers of one shape.
+    /// Maximum absolute difference, if both have equal shapes and numeric elements.
     pub largest: Option<f64>,
 }
 
 impl Table {
+    /// Compares two models.
     pub fn of(a: &Model, b: &Model) -> Table {
         Table {
             sizes: sizes(a, b),
@@ -59,14 +60,14 @@ fn texts(counts: BTreeMap<String, usize>) -> BTreeMap<String, String> {
     counts.into_iter().map(|(name, count)| (name, count.to_string())).collect()
 }
 
-/// What differs of two lists.
+/// Returns the rows that differ.
 fn rows(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Row> {
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let row = |name: &String| Row { what: name.clone(), a: a.get(name).cloned(), b: b.get(name).cloned() };
     names.into_iter().map(row).filter(|row| row.a != row.b).collect()
 }
 
-/// How often there is each operator, in all graphs.
+/// Counts the nodes of each operator, in all graphs.
 pub fn operators(model: &Model) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for graph in scopes::live(model) {
@@ -77,7 +78,7 @@ pub fn operators(model: &Model) -> BTreeMap<String, usize> {
     counts
 }
 
-/// The version of each domain that either imports.
+/// Returns the versions of all domains that either model imports.
 pub fn imports(a: &Model, b: &Model) -> Vec<(String, Option<i64>, Option<i64>)> {
     let of = |imports: &[OpsetImport]| -> BTreeMap<String, i64> {
         let import = |import: &OpsetImport| {
@@ -93,7 +94,7 @@ pub fn imports(a: &Model, b: &Model) -> Vec<(String, Option<i64>, Option<i64>)> 
         .collect()
 }
 
-/// Whether a model calls an operator of a domain.
+/// Returns true if a model uses an operator of a domain.
 pub fn uses(model: &Model, domain: &str) -> bool {
     let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
     nodes.into_iter().any(|&node| model.nodes[node].domain() == domain)
@@ -105,12 +106,12 @@ fn sizes(a: &Model, b: &Model) -> Vec<Row> {
     let mut rows = vec![
         row("nodes", &|model| Some(operators(model).values().sum::<usize>().to_string())),
         row("weights", &|model| Some(initializers(model).len().to_string())),
-        row("elements in them", &|model| Some(total(model, Tensor::len))),
-        row("bytes of them", &|model| Some(total(model, Tensor::byte_len))),
+        row("weight elements", &|model| Some(total(model, Tensor::len))),
+        row("weight bytes", &|model| Some(total(model, Tensor::byte_len))),
         row("IR version", &|model| model.ir_version.map(|version| version.to_string())),
     ];
     for (domain, a, b) in imports(a, b) {
-        let what = if domain.is_empty() { "opset".to_owned() } else { format!("opset of {domain}") };
+        let what = if domain.is_empty() { "opset".to_owned() } else { format!("{domain} opset") };
         let text = |version: Option<i64>| version.map(|version| version.to_string());
         rows.push(Row { what, a: text(a), b: text(b) });
     }
@@ -121,7 +122,7 @@ fn total(model: &Model, of: impl Fn(&Tensor) -> Option<usize>) -> String {
     initializers(model).values().filter_map(|tensor| of(tensor)).sum::<usize>().to_string()
 }
 
-/// The dense initializers of the main graph, by name.
+/// Returns the dense initializers of the main graph, by name.
 fn initializers(model: &Model) -> BTreeMap<Arc<str>, &Tensor> {
     let named = model.graphs[model.main].initializers.iter().filter_map(|&value| {
         let value = &model.values[value];
@@ -133,7 +134,7 @@ fn initializers(model: &Model) -> BTreeMap<Arc<str>, &Tensor> {
     named.collect()
 }
 
-/// Weights of one name that differ, and those that only one model has, by whichever name.
+/// Returns the weights that differ under one name, and those that only one model has under any name.
 fn weights(a: &Model, b: &Model) -> Vec<Weight> {
     let (a, b) = (initializers(a), initializers(b));
     let mut changed = Vec::new();
@@ -162,7 +163,7 @@ fn weights(a: &Model, b: &Model) -> Vec<Weight> {
     changed
 }
 
-/// `float[3,4]`
+/// Formats a type as `float[3,4]`.
 fn shape(tensor: &Tensor) -> String {
     let elem = tensor.elem().map_or_else(|| "?".to_owned(), |elem| elem.to_string());
     let dims: Vec<String> = tensor.dims.iter().map(i64::to_string).collect();
@@ -183,7 +184,7 @@ fn metadata(a: &Model, b: &Model) -> Vec<Row> {
             |value: &Option<Arc<str>>| value.as_deref().filter(|text| !text.is_empty()).map(str::to_owned);
         let fields = [
             ("producer", text(&model.producer_name)),
-            ("version of the producer", text(&model.producer_version)),
+            ("producer version", text(&model.producer_version)),
             ("domain", text(&model.domain)),
             (
                 "model version",
@@ -201,7 +202,7 @@ fn metadata(a: &Model, b: &Model) -> Vec<Row> {
     rows(&of(a), &of(b))
 }
 
-/// Whether nodes, their names and those of their values are the same in the same order.
+/// Returns true if nodes, node names and value names are equal, in order.
 pub fn is_written_alike(a: &Model, b: &Model) -> bool {
     let names = |model: &Model, graph: GraphId| -> Vec<Arc<str>> {
         let graph = &model.graphs[graph];

@@ -1,4 +1,4 @@
-//! What is known of a model while it changes: facts and uses, found out anew only where changes reach.
+//! Facts and uses of a model while it changes, recomputed incrementally.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,28 +6,29 @@ use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, ValueId, scopes};
 use crate::infer::{self, Facts, News};
 
-/// Nodes inside of local functions are inferred call by call, with all of the model. After so many times, what was
-/// known before has to do until the next pass over the model.
+/// Maximum number of full re-inferences caused by changes inside local functions.
+/// Such nodes are inferred call by call, together with the whole model. Beyond the limit, the previous
+/// facts are used until the whole model is next analyzed.
 const MAX_RENEWALS: usize = 16;
 
-/// What is known, and what has changed since it was found out.
+/// Cached analyses, and the changes since they were computed.
 #[derive(Default)]
 pub(super) struct Analysis {
     known: Option<(Facts, Uses)>,
-    /// What is new, graph by graph.
+    /// Changes not yet inferred, per graph.
     news: FxHashMap<GraphId, News>,
-    /// The graphs with news in them, or in a body in them.
+    /// Graphs with such changes, in them or in their subgraphs.
     has_news: FxHashSet<GraphId>,
-    /// How often all was found out anew because of a function, since it was asked of the whole model.
+    /// Number of full re-inferences caused by functions since the last analysis of the whole model.
     renewals: usize,
-    /// How often nodes were looked at for what was forgotten since.
+    /// Number of node inferences for discarded facts.
     looked_at: usize,
-    /// Nodes went, so that uses have to be counted anew.
+    /// Whether nodes were removed, so that uses must be recounted.
     has_lost: bool,
 }
 
 impl Analysis {
-    /// Facts that hold no more, or may not: the next to ask finds out all anew.
+    /// Discards all facts, because they may no longer hold; the next query recomputes them.
     pub fn forget(&mut self) {
         self.looked_at = self.looked_at();
         self.known = None;
@@ -35,12 +36,12 @@ impl Analysis {
         self.has_news.clear();
     }
 
-    /// How often nodes were looked at.
+    /// Returns the number of node inferences.
     pub fn looked_at(&self) -> usize {
         self.looked_at + self.known.as_ref().map_or(0, |(facts, _)| facts.looked_at)
     }
 
-    /// Notes nodes that came, or read something else, while every value stayed what it was.
+    /// Records nodes that were added, or got other inputs, while all values stayed equal.
     pub fn note(&mut self, model: &Model, nodes: impl IntoIterator<Item = NodeId>) {
         for node in nodes {
             let graph = model.nodes[node].graph;
@@ -49,7 +50,7 @@ impl Analysis {
         }
     }
 
-    /// Notes values that became constants.
+    /// Records values that became constants.
     pub fn note_constants(&mut self, model: &Model, values: impl IntoIterator<Item = ValueId>) {
         for value in values {
             let graph = model.values[value].graph;
@@ -58,7 +59,7 @@ impl Analysis {
         }
     }
 
-    /// Notes that nodes went that nothing needed.
+    /// Records that unused nodes were removed.
     pub fn note_lost(&mut self) {
         self.has_lost = true;
     }
@@ -70,7 +71,7 @@ impl Analysis {
         }
     }
 
-    /// What is known of the whole model.
+    /// Returns the analyses of the whole model.
     pub fn of_all(&mut self, model: &Model) -> &(Facts, Uses) {
         self.renewals = 0;
         let is_whole = |graph: &GraphId| model.function_of(*graph).is_none();
@@ -88,12 +89,12 @@ impl Analysis {
         self.get(model)
     }
 
-    /// What is known of the model as it was when that was found out last; of values that came since, nothing.
+    /// Returns the last computed analyses; values added since then have no facts.
     pub fn as_it_was(&mut self, model: &Model) -> &(Facts, Uses) {
         self.get(model)
     }
 
-    /// What is known of a graph and the bodies in it; of the rest, what was known before.
+    /// Returns the analyses of a graph and its subgraphs; other graphs may have older, still valid facts.
     pub fn of_graph(&mut self, model: &Model, graph: GraphId) -> &(Facts, Uses) {
         if self.has_news.contains(&graph) {
             if model.function_of(graph).is_none() {
@@ -111,7 +112,7 @@ impl Analysis {
         self.known.get_or_insert_with(new)
     }
 
-    /// Infers anew what the news in a graph and the bodies in it reach there.
+    /// Re-infers what the changes in a graph and its subgraphs affect.
     fn renew(&mut self, model: &Model, graph: GraphId) {
         let Some((facts, mut uses)) = self.known.take() else { return };
         let graphs = scopes::nested(model, graph);
@@ -125,7 +126,7 @@ impl Analysis {
         let facts = infer::update(model, facts, graph, &mut news);
         uses.renew(model, &graphs);
         self.known = Some((facts, uses));
-        // What the graph gives is news to the one around it.
+        // Changed outputs of the graph are changes for the outer graph.
         let Some(around) = model.parent(graph) else { return };
         let given = model.graphs[graph].outputs.iter().map(|port| port.value);
         let given: Vec<ValueId> = given.filter(|value| news.values.contains(value)).collect();

@@ -1,4 +1,4 @@
-//! What is written down of a change: by what it was made, where, and what it did.
+//! Change records: which rule or pass made a change, where, and what it did.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use serde::Serialize;
 use crate::diag::RuleId;
 use crate::graph::{GraphId, NodeId, ValueId};
 
-/// What a change keeps.
+/// Guarantee of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Safety {
-    /// Every bit of every output.
+    /// Outputs are bit-exact.
     Exact,
-    /// Every output up to rounding.
+    /// Outputs are equal up to rounding.
     Rounding,
-    /// May change values, element types or shapes; only on demand.
+    /// Outputs may change in value, element type or shape; only applied on request.
     Unsafe,
 }
 
-/// A rule, or a pass that has a page as rules have.
+/// Rule, or pass with a documentation page like those of rules.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct By {
     /// `OPT101`.
@@ -30,13 +30,13 @@ pub struct By {
 }
 
 impl From<RuleId> for By {
-    /// A pass: what code does by itself keeps every bit.
+    /// Attributes a change to a pass, which is always exact.
     fn from(id: RuleId) -> Self {
         By { code: Arc::from(id.code), rule: Arc::from(id.name), safety: Safety::Exact }
     }
 }
 
-/// Where a change was made.
+/// Location of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Site {
     Node(NodeId),
@@ -45,41 +45,43 @@ pub enum Site {
     Model,
 }
 
-/// One step of why a new form is equal to the old one.
+/// Step in the proof that a rewrite preserves values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
     pub by: By,
-    /// The nodes that the rule saw, each as a line of ONNX text; what it says is of the last.
+    /// Matched nodes, each as a line of ONNX text; the last one is the rewritten root.
     pub of: Vec<String>,
-    /// What makes the same.
+    /// Replacement, as lines of ONNX text.
     pub is: Vec<String>,
 }
 
-/// One change.
+/// Change of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub by: By,
-    /// Further rules that had a part in it.
+    /// Further rules that contributed to it.
     pub also: Vec<By>,
     pub at: Site,
-    /// Other nodes whose place was taken.
+    /// Other nodes that were replaced.
     pub with: Vec<NodeId>,
-    /// What was done, in a few words that are the same wherever the same was done.
+    /// Short description, identical for changes of the same kind.
     pub what: String,
-    /// What it saved, in units of the prices by which it was chosen (`rules/COSTS.md`): less than 0 where it only pays
-    /// together with another change. `None` where nothing was chosen by cost.
+    /// Saving, in units of the objective (`rules/COSTS.md`).
+    /// It is negative if the change only pays together with another one, and `None` without cost-based
+    /// extraction.
     pub saved: Option<i64>,
-    /// Why it keeps what it keeps, in the order in which it was found out; only where that was asked for.
+    /// Proof that the values are preserved, in order of discovery; only present on request.
     pub proof: Vec<Proof>,
 }
 
 impl Change {
+    /// Creates a change by one rule or pass.
     pub fn new(by: impl Into<By>, at: Site, what: impl Into<String>) -> Self {
         let (also, with, proof) = (Vec::new(), Vec::new(), Vec::new());
         Change { by: by.into(), also, at, with, what: what.into(), saved: None, proof }
     }
 
-    /// What all that had a part in it keep.
+    /// Returns the weakest guarantee of all contributing rules.
     pub fn safety(&self) -> Safety {
         self.also.iter().map(|by| by.safety).fold(self.by.safety, Safety::max)
     }

@@ -1,15 +1,15 @@
-//! Holds a patch against the graph that it is to change.
+//! Validates a patch against the graph that it changes.
 
 use rustc_hash::FxHashSet;
 
 use super::patch::{Form, Item, Patch};
 use crate::graph::{Def, GraphId, Model, NodeId, Owner, ValueId};
 
-/// As [`Patch::check`].
+/// Implements [`Patch::check`].
 pub(super) fn check(model: &Model, patch: &Patch) -> Result<(), String> {
     let checked = Checked { model, patch, around: around(model, patch), loose: loose(patch) };
     if patch.changes.is_empty() {
-        return Err("it does not say what it does".to_owned());
+        return Err("it has no change record".to_owned());
     }
     checked.replaced()?;
     checked.made()?;
@@ -17,13 +17,13 @@ pub(super) fn check(model: &Model, patch: &Patch) -> Result<(), String> {
     checked.redirects()
 }
 
-/// The graph, those around it, and the one whose contents come to it: whose values can be read here.
+/// Returns the graphs whose values are visible: the graph, its outer graphs, and an absorbed subgraph.
 fn around(model: &Model, patch: &Patch) -> Vec<GraphId> {
     let outer = std::iter::successors(Some(patch.graph), |&graph| model.parent(graph));
     outer.chain(patch.absorbed).collect()
 }
 
-/// The nodes that go, or are wired in another way.
+/// Returns the nodes that are removed or rewired.
 fn loose(patch: &Patch) -> FxHashSet<NodeId> {
     let kept = patch.nodes.iter().filter_map(|node| match node.form {
         Form::Kept(kept) => Some(kept),
@@ -43,23 +43,23 @@ impl Checked<'_> {
     fn replaced(&self) -> Result<(), String> {
         let is_here = |node: &NodeId| self.model.nodes[*node].graph == self.patch.graph;
         if !self.patch.replaced.iter().all(is_here) {
-            return Err("it replaces a node of another graph".to_owned());
+            return Err("it replaces a node of a different graph".to_owned());
         }
         let Some(absorbed) = self.patch.absorbed else { return Ok(()) };
         match self.model.graphs[absorbed].owner {
             Owner::Node(node) if self.patch.replaced.contains(&node) => Ok(()),
-            _ => Err("it takes the contents of a graph whose node stays".to_owned()),
+            _ => Err("it absorbs a subgraph whose node is not replaced".to_owned()),
         }
     }
 
-    /// Every new value is made once, and a value that is there has no second maker.
+    /// Checks that every new value has one producer, and no existing value gets a second one.
     fn made(&self) -> Result<(), String> {
         let outputs = self.patch.nodes.iter().flat_map(|node| node.outputs.iter().flatten().copied());
         let constants = self.patch.constants.iter().map(|(item, _)| *item);
         let mut made: FxHashSet<Item<ValueId>> = FxHashSet::default();
         for item in outputs.chain(constants) {
             if !made.insert(item) {
-                return Err(format!("{} has two makers", self.name(item)));
+                return Err(format!("{} has two producers", self.name(item)));
             }
             if let Item::Old(value) = item {
                 self.taken_over(value)?;
@@ -68,12 +68,12 @@ impl Checked<'_> {
         let is_new = |item: &&Item<ValueId>| matches!(item, Item::New(_));
         let count = made.iter().filter(is_new).count();
         if count != self.patch.values.len() {
-            return Err("a new value is made by nothing".to_owned());
+            return Err("a new value has no producer".to_owned());
         }
         Ok(())
     }
 
-    /// A value may be made anew where its maker goes, or is wired in another way.
+    /// Checks that the producer of a redefined value is removed or rewired.
     fn taken_over(&self, value: ValueId) -> Result<(), String> {
         let is_free = match self.model.values[value].def {
             Def::Node { node, .. } => self.loose.contains(&node),
@@ -82,7 +82,7 @@ impl Checked<'_> {
         };
         match is_free {
             true => Ok(()),
-            false => Err(format!("{} is made by what stays", self.name(Item::Old(value)))),
+            false => Err(format!("the producer of {} is kept", self.name(Item::Old(value)))),
         }
     }
 
@@ -94,7 +94,7 @@ impl Checked<'_> {
             if let Form::New { attrs, op_type, .. } = &node.form {
                 let mut names = FxHashSet::default();
                 if let Some(twice) = attrs.iter().find(|attr| !names.insert(&attr.name)) {
-                    return Err(format!("a `{op_type}` has the attribute `{}` twice", twice.name));
+                    return Err(format!("a `{op_type}` has two attributes `{}`", twice.name));
                 }
             }
         }
@@ -105,7 +105,10 @@ impl Checked<'_> {
         let mut known = FxHashSet::default();
         for &(from, to) in &self.patch.redirects {
             if Item::Old(from) == to || !known.insert(from) {
-                return Err(format!("{} leads in a circle", self.name(Item::Old(from))));
+                return Err(format!(
+                    "the redirection of {} is cyclic or repeated",
+                    self.name(Item::Old(from))
+                ));
             }
             self.visible(to)?;
         }
@@ -119,7 +122,7 @@ impl Checked<'_> {
         };
         match is_visible {
             true => Ok(()),
-            false => Err(format!("{} cannot be seen there", self.name(item))),
+            false => Err(format!("{} is not visible in the graph", self.name(item))),
         }
     }
 

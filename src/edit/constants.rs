@@ -1,18 +1,18 @@
-//! Values that become constants.
+//! Turns values into constants.
 
 use crate::graph::{AttrValue, Attribute, Def, GraphId, Initial, Model, Node, NodeId, Tensor, ValueId};
 use crate::infer::{self, eval::Array};
 
-/// Where new constants go. Local functions have no initializers, so that there they are always nodes.
+/// Storage of new constants. Local functions have no initializers, so they always use nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Constants {
     #[default]
     Initializers,
-    /// Before IR version 4, initializers would have to be inputs too.
+    /// `Constant` nodes: before IR version 4, initializers would also have to be inputs.
     Nodes,
 }
 
-/// Makes an initializer of a value that nothing makes any more.
+/// Turns a value without a producer into an initializer.
 pub fn initialize(model: &mut Model, graph: GraphId, value: ValueId, tensor: Tensor) {
     let tensor = Tensor { name: Some(model.values[value].name.clone()), ..tensor };
     let tensor = model.tensors.push(tensor);
@@ -21,7 +21,7 @@ pub fn initialize(model: &mut Model, graph: GraphId, value: ValueId, tensor: Ten
     model.graphs[graph].initializers.push(value);
 }
 
-/// Gives a value these elements; the `Constant` node that does it, where one does, is in no graph yet.
+/// Makes a value constant; returns its new `Constant` node, if any, which the caller adds to the graph.
 pub(super) fn make(
     model: &mut Model,
     place: Constants,

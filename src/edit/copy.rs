@@ -1,4 +1,4 @@
-//! Copies of the bodies of local functions, one for a call.
+//! Copies the bodies of local functions for inlining.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use crate::graph::{
     AttrValue, Attribute, Def, Graph, GraphId, Model, Node, NodeId, Owner, Port, Value, ValueId,
 };
 
-/// A call of a local function.
+/// Call of a local function.
 #[derive(Clone, Copy)]
 pub(super) struct Call {
     pub node: NodeId,
-    /// Its index among the functions of the model.
+    /// Index of the function in the model.
     pub function: usize,
 }
 
-/// The body of the function as the call has it, in a graph that belongs to the call, and what it gives for each
-/// output of the function.
+/// Instantiates the function body for a call.
+/// Returns a graph owned by the calling node, and the value of each output of the function.
 pub(super) fn copy(model: &mut Model, names: &mut Names, call: Call) -> (GraphId, Vec<Option<ValueId>>) {
     let caller = model.nodes[call.node].clone();
     let function = model.functions[call.function].clone();
@@ -34,24 +34,24 @@ pub(super) fn copy(model: &mut Model, names: &mut Names, call: Call) -> (GraphId
     (graph, outputs)
 }
 
-/// One copy of a body.
+/// Copy in progress.
 struct Copy<'a> {
     model: &'a mut Model,
     names: &'a mut Names,
     caller: &'a Node,
     defaults: &'a [Attribute],
-    /// What the values of the body are in the copy. `None`: an input that the caller leaves out.
+    /// Copy of each value of the body; `None` for an input that the call omits.
     values: FxHashMap<ValueId, Option<ValueId>>,
 }
 
 impl Copy<'_> {
-    /// What a value is in the copy: itself, where it is of none of its graphs.
+    /// Returns the copy of a value, or the value itself if it is from outside of the body.
     fn known(&self, value: ValueId) -> Option<ValueId> {
         self.values.get(&value).copied().unwrap_or(Some(value))
     }
 
-    /// An attribute of a node of the body as the call has it; `None` where it stands for one that the call
-    /// leaves out and that has no default.
+    /// Resolves an attribute for the call.
+    /// Returns `None` for a reference to an omitted attribute without a default.
     fn resolve(&self, attr: &Attribute) -> Option<Attribute> {
         let AttrValue::Ref { name, .. } = &attr.value else { return Some(attr.clone()) };
         let mut given = self.caller.attrs.iter().chain(self.defaults);
@@ -59,7 +59,7 @@ impl Copy<'_> {
         Some(Attribute { value, ..attr.clone() })
     }
 
-    /// Copies of nodes, which may stand in any order.
+    /// Copies nodes, in any order.
     fn nodes(&mut self, nodes: &[NodeId], graph: GraphId) -> Vec<NodeId> {
         for &node in nodes {
             for output in self.model.nodes[node].outputs.clone().into_iter().flatten() {
@@ -92,7 +92,7 @@ impl Copy<'_> {
         id
     }
 
-    /// The copy of a value that the body defines.
+    /// Returns the copy of a value that the body defines, creating it if necessary.
     fn value(&mut self, value: ValueId, graph: GraphId) -> ValueId {
         if let Some(&Some(known)) = self.values.get(&value) {
             return known;
@@ -105,7 +105,7 @@ impl Copy<'_> {
         new
     }
 
-    /// An attribute whose bodies are copies.
+    /// Copies the subgraphs of an attribute.
     fn attribute(&mut self, attr: Attribute, owner: NodeId) -> Attribute {
         let value = match &attr.value {
             AttrValue::Graph(body) => AttrValue::Graph(self.graph(*body, owner)),
@@ -117,7 +117,7 @@ impl Copy<'_> {
         Attribute { value, ..attr }
     }
 
-    /// Recurses over the nesting of bodies, whose depth reading limits.
+    /// Copies a subgraph. Recursive: the reader limits the nesting depth.
     fn graph(&mut self, body: GraphId, owner: NodeId) -> GraphId {
         let old = self.model.graphs[body].clone();
         let id = self.model.graphs.push(Graph { owner: Owner::Node(owner), ..old.clone() });

@@ -1,4 +1,4 @@
-//! The one way to a model that changes.
+//! The only mutable access to a model.
 
 use std::sync::Arc;
 
@@ -20,28 +20,29 @@ use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, Owner, order, scopes};
 use crate::infer::Facts;
 
-/// What is said of a node that nothing needs.
-pub const LEFT_OUT: &str = "left out: nothing needs it";
+/// Description of the removal of an unused node.
+pub const LEFT_OUT: &str = "removed dead node";
 
-/// A model that changes, with what is written down of it.
+/// Model under modification, with the record of its changes.
 pub struct Editor {
     model: Model,
     names: Names,
-    /// Where new constants go.
+    /// Storage of new constants.
     pub constants: Constants,
     done: Changes,
     analysis: Analysis,
 }
 
-/// What was done to a model.
+/// Record of the changes of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
+    /// Applied changes, in order.
     pub changes: Vec<Change>,
-    /// Patches that did not fit, one sentence each: faults of a rule or pass.
+    /// Invalid patches, one sentence each; they indicate a bug in a rule or pass.
     pub refused: Vec<String>,
 }
 
-/// A model as it is, with what is known of it.
+/// View of the model with its current analyses.
 #[derive(Clone, Copy)]
 pub struct Known<'e> {
     pub model: &'e Model,
@@ -50,51 +51,54 @@ pub struct Known<'e> {
 }
 
 impl Editor {
+    /// Creates an editor for a model.
     pub fn new(model: Model) -> Self {
         let names = Names::of(&model);
         let (constants, done, analysis) = (Constants::default(), Changes::default(), Analysis::default());
         Editor { model, names, constants, done, analysis }
     }
 
+    /// Returns the model.
     pub fn model(&self) -> &Model {
         &self.model
     }
 
-    /// What was done so far.
+    /// Returns the changes so far.
     pub fn done(&self) -> &Changes {
         &self.done
     }
 
+    /// Returns the model and its changes.
     pub fn into_parts(self) -> (Model, Changes) {
         (self.model, self.done)
     }
 
-    /// What is known of the model: found out once, and anew only where changes reach.
+    /// Returns the analyses of the whole model, updated where changes affect them.
     pub fn know(&mut self) -> Known<'_> {
         let (facts, uses) = self.analysis.of_all(&self.model);
         Known { model: &self.model, facts, uses }
     }
 
-    /// What is known of a graph and the bodies in it; of the rest, what was known before, which is true still.
+    /// Returns the analyses of a graph and its subgraphs; other graphs may have older, still valid facts.
     pub fn know_graph(&mut self, graph: GraphId) -> Known<'_> {
         let (facts, uses) = self.analysis.of_graph(&self.model, graph);
         Known { model: &self.model, facts, uses }
     }
 
-    /// What was known when that was asked last. While a model is converted, its nodes are of two versions, and nothing
-    /// more can be inferred.
+    /// Returns the last computed analyses.
+    /// During opset conversion, nodes are of two versions, so that nothing more can be inferred.
     pub fn knew(&mut self) -> Known<'_> {
         let (facts, uses) = self.analysis.as_it_was(&self.model);
         Known { model: &self.model, facts, uses }
     }
 
-    /// How often a node was looked at for that.
+    /// Returns the number of node inferences so far.
     pub fn looked_at(&self) -> usize {
         self.analysis.looked_at()
     }
 
-    /// Applies patches that were planned on the model as it is, each as a whole or not at all: not where one before it
-    /// took the place of a node that it is about, nor where it does not hang together. Gives how many were.
+    /// Applies patches that were planned on the current model; returns how many were applied.
+    /// A patch is skipped if a previous one replaced one of its nodes, and refused if it is invalid.
     pub fn apply(&mut self, patches: Vec<Patch>) -> usize {
         let mut pending: IndexMap<GraphId, Pending> = IndexMap::new();
         let mut taken: FxHashSet<NodeId> = FxHashSet::default();
@@ -129,19 +133,19 @@ impl Editor {
 
     fn refuse(&mut self, patch: &Patch, why: &str) {
         let by = patch.changes.first().map_or("a patch", |change| &change.by.code);
-        let refused = format!("{by} was not applied: {why}");
+        let refused = format!("{by} was skipped: {why}");
         if !self.done.refused.contains(&refused) {
             self.done.refused.push(refused);
         }
     }
 
-    /// Does what no patch says: to what is declared, to versions, to a graph as a whole. Written down if `edit` says
-    /// that it did something.
+    /// Applies an edit that cannot be expressed as a patch (declared types, opset versions, whole graphs).
+    /// The change is recorded if `edit` returns true.
     pub fn change(&mut self, change: Change, edit: impl FnOnce(&mut Model, &mut Names) -> bool) -> bool {
         self.change_all(vec![change], edit)
     }
 
-    /// As [`Editor::change`], of several things at once.
+    /// Like [`Editor::change`], with several change records.
     pub fn change_all(
         &mut self,
         changes: Vec<Change>,
@@ -150,7 +154,7 @@ impl Editor {
         self.rework(|model, names| if edit(model, names) { changes } else { Vec::new() })
     }
 
-    /// As [`Editor::change_all`], where `edit` says what it did; whether that was anything.
+    /// Like [`Editor::change_all`], with the records returned by `edit`; returns true if there are any.
     pub fn rework(&mut self, edit: impl FnOnce(&mut Model, &mut Names) -> Vec<Change>) -> bool {
         let mut changes = edit(&mut self.model, &mut self.names);
         let is_changed = !changes.is_empty();
@@ -161,39 +165,39 @@ impl Editor {
         is_changed
     }
 
-    /// As [`Editor::change`], where what is known of values holds as before: what is declared of them is what is known,
-    /// or the same is said in another version.
+    /// Like [`Editor::change`], for edits that keep all inferred facts valid.
+    /// Examples are declarations that match inference, and equivalent nodes of another opset.
     pub fn declare(&mut self, change: Change, edit: impl FnOnce(&mut Model) -> bool) {
         if edit(&mut self.model) {
             self.done.changes.push(change);
         }
     }
 
-    /// Leaves out attributes of a node, which mean the same when they are not there.
+    /// Removes redundant attributes of a node.
     pub fn drop_attributes(&mut self, node: NodeId, names: &[Arc<str>], change: Change) {
         self.model.nodes[node].attrs.retain(|attr| !names.contains(&attr.name));
         self.done.changes.push(change);
     }
 
-    /// A patch that puts the body of the function that `node` calls in the place of the call.
+    /// Creates a patch that inlines the function that `node` calls.
     pub fn written_out(&mut self, node: NodeId, function: usize, change: Change) -> Patch {
         let (body, results) = copy::copy(&mut self.model, &mut self.names, Call { node, function });
         splice(&self.model, node, body, &results, change)
     }
 
-    /// Puts the nodes of every graph where they come after what they need, if they can be.
+    /// Sorts the nodes of every acyclic graph topologically.
     pub fn put_in_order(&mut self) {
         for graph in scopes::live(&self.model) {
             let Ok(sorted) = order::sorted(&self.model, graph) else { continue };
             if sorted != self.model.graphs[graph].nodes {
                 self.model.graphs[graph].nodes = sorted;
-                let change = Change::new(UNSORTED_NODES, Site::Graph(graph), "nodes put in order");
+                let change = Change::new(UNSORTED_NODES, Site::Graph(graph), "nodes sorted topologically");
                 self.done.changes.push(change);
             }
         }
     }
 
-    /// Takes out every node that no output needs, and every initializer that nothing reads; whether there were any.
+    /// Removes unused nodes and initializers; returns true if there were any.
     pub fn sweep(&mut self) -> bool {
         let dead = sweep::dead_nodes(&self.model);
         let live = scopes::live(&self.model);
@@ -204,7 +208,7 @@ impl Editor {
             let (gone, left): (Vec<NodeId>, Vec<NodeId>) =
                 nodes.into_iter().partition(|node| dead.contains(node));
             self.model.graphs[graph].nodes = left;
-            // What stands in a node that goes is not worth a word.
+            // Do not report nodes inside a removed node's subgraphs.
             if !matches!(self.model.graphs[graph].owner, Owner::Node(owner) if dead.contains(&owner)) {
                 self.done.changes.extend(gone.into_iter().map(left_out));
             }
@@ -219,7 +223,7 @@ impl Editor {
             is_changed = true;
             let listed = self.model.graphs[graph].initializers.iter().filter(|value| unused.contains(value));
             let change =
-                |&value| Change::new(UNUSED_INITIALIZER, Site::Value(value), "left out: nothing reads it");
+                |&value| Change::new(UNUSED_INITIALIZER, Site::Value(value), "removed unused initializer");
             self.done.changes.extend(listed.map(change));
             self.model.graphs[graph].initializers.retain(|value| !unused.contains(value));
         }

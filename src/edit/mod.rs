@@ -1,10 +1,10 @@
-//! Changes of a model: planned as patches, checked, made in one place, and written down.
+//! Model edits: planned as patches, validated, applied in one place, and recorded.
 //!
-//! A [`Patch`] says what is to become of a part of one graph. An [`Editor`] owns the model while it changes: it holds
-//! each patch against the graph before it is applied, gives names, moves definitions, hands on metadata and takes out
-//! what nothing needs any more. There is no other way to a model that is being fixed, and every change says by what
-//! rule or pass it is, and where: so that nothing happens that is not in the report. The editor knows the facts of the
-//! model, and finds them out anew only where a patch reaches.
+//! A [`Patch`] describes a change to a part of one graph. An [`Editor`] owns the model while it
+//! changes. It validates each patch, assigns names, moves definitions, passes on metadata, and removes
+//! dead nodes.
+//! It is the only way to modify a model, and every change records its rule or pass and its location, so
+//! that reports are complete. The editor also caches inferred facts and updates them incrementally.
 
 mod analysis;
 mod change;

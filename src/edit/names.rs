@@ -1,4 +1,4 @@
-//! Names for what a rewrite makes.
+//! Names of new values and nodes.
 
 use std::sync::Arc;
 
@@ -6,16 +6,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::{GraphId, Model, ValueId};
 
-/// Gives names that nothing in the model has.
+/// Generator of names that are unique in the model.
 pub struct Names {
     taken: FxHashSet<Arc<str>>,
-    /// Names that several values bear, in different graphs.
+    /// Names of several values, in different graphs.
     shared: FxHashSet<Arc<str>>,
-    /// The number that was given last to each beginning of a name.
+    /// Last number used for each name prefix.
     last: FxHashMap<String, u64>,
 }
 
 impl Names {
+    /// Collects the names of a model.
     pub fn of(model: &Model) -> Self {
         let (mut taken, mut shared) = (FxHashSet::default(), FxHashSet::default());
         for (_, value) in model.values.iter() {
@@ -27,8 +28,8 @@ impl Names {
         Names { taken, shared, last: FxHashMap::default() }
     }
 
-    /// Puts a value into another graph, under a name that no other value has there: those of one graph
-    /// differ, those of two need not.
+    /// Moves a value into another graph, and renames it if its name is not unique.
+    /// Names are unique within a graph, but not across graphs.
     pub fn move_value(&mut self, model: &mut Model, value: ValueId, graph: GraphId) {
         let name = model.values[value].name.clone();
         if self.shared.contains(&name) {
@@ -37,8 +38,7 @@ impl Names {
         model.values[value].graph = graph;
     }
 
-    /// `{base}__{rule}_{n}`, with the lowest n from 1 on that is free; without the rule where none is
-    /// known.
+    /// Returns `{base}__{rule}_{n}` with the lowest unused n, or `{base}__{n}` without a rule.
     pub fn fresh(&mut self, base: &str, rule: Option<&str>) -> Arc<str> {
         let base = base.split_once("__").map_or(base, |(base, _)| base);
         let infix = rule.map(|rule| format!("{}_", rule.to_lowercase())).unwrap_or_default();
@@ -62,7 +62,7 @@ mod tests {
     use crate::graph::{Def, Value};
 
     #[test]
-    fn counts_up_past_what_is_taken() {
+    fn fresh_names_skip_existing_ones() {
         let mut model = Model::new();
         let graph = model.main;
         let name = Arc::from("y__opt101_1");

@@ -1,4 +1,4 @@
-//! What is to become of a part of a graph.
+//! Patches: planned changes of a graph.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use super::check::check;
 use crate::graph::{Attribute, GraphId, Model, NodeId, Tensor, ValueId};
 use crate::infer::eval::Array;
 
-/// The key of the metadata entry that names the rule which made a node.
+/// Metadata key for the rule that created a node.
 pub const RULE_KEY: &str = "pkg.onnx_lint.rule";
 
-/// A value: one that is there, or one that is to be made.
+/// Existing or new value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Item<V> {
     Old(V),
@@ -18,7 +18,7 @@ pub enum Item<V> {
 }
 
 impl<V> Item<V> {
-    /// The value that is there; `None` for a new one, which nothing uses yet.
+    /// Returns the existing value; `None` for a new one.
     pub fn old(self) -> Option<V> {
         match self {
             Item::Old(value) => Some(value),
@@ -27,38 +27,39 @@ impl<V> Item<V> {
     }
 }
 
-/// A value that is to be made: an index into [`Patch::values`], or into those of a plan.
+/// Id of a new value: an index into [`Patch::values`], or into the values of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NewId(pub usize);
 
-/// A change of one graph, in terms of the model as it was when the change was planned.
+/// Change of one graph, in terms of the model at planning time.
 #[derive(Clone, Debug)]
 pub struct Patch {
     pub graph: GraphId,
+    /// New values.
     pub values: Vec<NewValue>,
     /// Tensors in attributes of new nodes.
     pub tensors: Vec<Tensor>,
-    /// From this number on, attributes of new nodes mean `tensors`; below it, those of the model.
+    /// First tensor id that refers to `tensors`; lower ids refer to the model.
     pub first_tensor: usize,
-    /// Nodes that are new, or wired in another way. One that gives a value that is there takes it over.
+    /// New and rewired nodes. A node with an existing output becomes its producer.
     pub nodes: Vec<PatchNode>,
-    /// Values that become constants; the nodes that made them are in `replaced`.
+    /// Values that become constants; their producers are in `replaced`.
     pub constants: Vec<(Item<ValueId>, Arc<Array>)>,
-    /// What reads a value, here or in a body, reads another one. An output of the graph keeps its name: an `Identity`
-    /// gives it.
+    /// Uses of values, also in subgraphs, to redirect to other values.
+    /// An output of the graph keeps its name, through an `Identity`.
     pub redirects: Vec<(ValueId, Item<ValueId>)>,
-    /// The nodes that it takes the place of. Those go that nothing needs any more, and what made what they read.
+    /// Nodes to replace. They are removed once unused, together with producers that only they use.
     pub replaced: Vec<NodeId>,
-    /// The body of one of them, whose contents move to where the node stands.
+    /// Subgraph of a replaced node whose contents move into the graph.
     pub absorbed: Option<GraphId>,
-    /// Whether every value that stays is what it was: what is known of it holds. Not so where a fault is mended.
+    /// Whether remaining values, and thus their facts, are unchanged; false for fixes of faults.
     pub keeps_values: bool,
-    /// What is written down of it: at least one.
+    /// Change records, at least one.
     pub changes: Vec<Change>,
 }
 
 impl Patch {
-    /// One that changes nothing yet.
+    /// Creates an empty patch.
     pub fn new(graph: GraphId) -> Self {
         Patch {
             graph,
@@ -75,7 +76,7 @@ impl Patch {
         }
     }
 
-    /// Whether it changes nothing of the graph.
+    /// Returns true if it does not change the graph.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
             && self.constants.is_empty()
@@ -83,7 +84,7 @@ impl Patch {
             && self.replaced.is_empty()
     }
 
-    /// Whether it says what `value` is from then on.
+    /// Returns true if the patch redefines `value`.
     pub fn gives(&self, value: ValueId) -> bool {
         let made = self.nodes.iter().flat_map(|node| node.outputs.iter().flatten());
         let constants = self.constants.iter().map(|(item, _)| item);
@@ -91,47 +92,47 @@ impl Patch {
             || self.redirects.iter().any(|(from, _)| *from == value)
     }
 
-    /// Whether it may be applied to the model as it is.
+    /// Checks whether the patch can be applied to the model.
     ///
     /// # Errors
-    /// What would not hang together: a fault of the rule or pass that made it.
+    /// The inconsistency, which indicates a bug in the rule or pass that made the patch.
     pub fn check(&self, model: &Model) -> Result<(), String> {
         check(model, self)
     }
 
-    /// Adds a value that is to be made.
+    /// Adds a new value.
     pub fn new_value(&mut self, base: Arc<str>, rule: Option<Arc<str>>) -> Item<ValueId> {
         self.values.push(NewValue { base, rule });
         Item::New(NewId(self.values.len() - 1))
     }
 }
 
-/// A value that is to be made.
+/// New value.
 #[derive(Clone, Debug)]
 pub struct NewValue {
-    /// What its name is derived from.
+    /// Base of its name.
     pub base: Arc<str>,
-    /// The code of the rule that makes it.
+    /// Code of the rule that makes it.
     pub rule: Option<Arc<str>>,
 }
 
-/// A node as it is to be.
+/// New or rewired node.
 #[derive(Clone, Debug)]
 pub struct PatchNode {
     pub form: Form,
     pub inputs: Vec<Option<Item<ValueId>>>,
     pub outputs: Vec<Option<Item<ValueId>>>,
     pub at: At,
-    /// The nodes that it stands for: it inherits their metadata, and its name is derived from that of the last.
+    /// Source nodes that it replaces: it inherits their metadata, and its name derives from the last one.
     pub origin: Vec<NodeId>,
-    /// The code of the rule that makes it.
+    /// Code of the rule that makes it.
     pub rule: Option<Arc<str>>,
 }
 
-/// What a node is.
+/// Operator of a patch node.
 #[derive(Clone, Debug)]
 pub enum Form {
-    /// One that is there, with other inputs or outputs.
+    /// Existing node, with new inputs or outputs.
     Kept(NodeId),
     New {
         domain: Arc<str>,
@@ -141,12 +142,13 @@ pub enum Form {
 }
 
 impl Form {
+    /// Creates an `Identity`.
     pub fn identity() -> Self {
         Form::New { domain: Arc::from(""), op_type: Arc::from("Identity"), attrs: Vec::new() }
     }
 }
 
-/// Where in the graph a new node comes, as far as what it reads lets it.
+/// Preferred position of a new node; dependencies take precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// Before the last node of its origin.

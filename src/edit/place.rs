@@ -1,4 +1,4 @@
-//! Puts what a patch makes into the model; what it takes away is left to [`super::settle`].
+//! Adds the contents of patches to the model; [`super::settle`] performs removals.
 
 use std::sync::Arc;
 
@@ -12,26 +12,27 @@ use crate::graph::{
     ValueId,
 };
 
-/// What patches did to a graph that is not in order yet.
+/// Effects of patches on a graph that are not yet finalized.
 pub(super) struct Pending {
-    /// Where each node stood.
+    /// Original position of each node.
     positions: FxHashMap<NodeId, usize>,
-    /// The outputs of the graph.
+    /// Outputs of the graph.
     outputs: FxHashSet<ValueId>,
-    /// Nodes that came, each with the position before which it belongs.
+    /// New nodes, each with the position to insert it before.
     pub came: Vec<(usize, NodeId)>,
     pub redirects: FxHashMap<ValueId, ValueId>,
-    /// Nodes whose place was taken.
+    /// Replaced nodes.
     pub replaced: Vec<NodeId>,
-    /// What nodes read that are wired in another way now.
+    /// Former inputs of rewired nodes.
     pub released: Vec<ValueId>,
-    /// Nodes that came, or were changed.
+    /// New and changed nodes.
     pub touched: Vec<NodeId>,
     /// Values that became initializers.
     pub constants: Vec<ValueId>,
 }
 
 impl Pending {
+    /// Creates the state for a graph without patches.
     pub fn of(model: &Model, graph: GraphId) -> Self {
         let graph = &model.graphs[graph];
         Pending {
@@ -46,26 +47,27 @@ impl Pending {
         }
     }
 
-    /// The last position of some nodes.
+    /// Returns the last position of some nodes.
     fn position(&self, nodes: &[NodeId]) -> usize {
         nodes.iter().filter_map(|node| self.positions.get(node)).max().copied().unwrap_or(0)
     }
 }
 
-/// A patch that is being put into the model.
+/// Patch being applied.
 pub(super) struct Placing<'a> {
     pub model: &'a mut Model,
     pub names: &'a mut Names,
     pub constants: Constants,
     pub pending: &'a mut Pending,
     pub graph: GraphId,
-    /// The new values and tensors as the model numbers them.
+    /// Model ids of the new values and tensors.
     values: Vec<ValueId>,
     tensors: Vec<TensorId>,
     first_tensor: usize,
 }
 
 impl<'a> Placing<'a> {
+    /// Starts applying a patch.
     pub fn new(
         model: &'a mut Model,
         names: &'a mut Names,
@@ -77,7 +79,7 @@ impl<'a> Placing<'a> {
         Placing { model, names, constants, pending, graph, values, tensors, first_tensor: usize::MAX }
     }
 
-    /// Puts everything in. The patch was checked.
+    /// Applies a checked patch.
     pub fn place(mut self, patch: Patch) {
         let graph = self.graph;
         let made: FxHashSet<Item<ValueId>> =
@@ -89,7 +91,7 @@ impl<'a> Placing<'a> {
             let value = Value { name, graph, def: Def::Missing, initial: None };
             self.values.push(self.model.values.push(value));
         }
-        // Large ones are there twice for as long as it takes to write them down, and no longer.
+        // Copy one at a time, so that large constants exist twice only briefly.
         for (item, array) in patch.constants {
             let value = self.value(item);
             self.retire(value, None);
@@ -162,7 +164,7 @@ impl<'a> Placing<'a> {
         self.define(id, &outputs);
     }
 
-    /// A new node, at a position.
+    /// Adds a new node at a position.
     fn come(&mut self, node: Node, position: usize) -> NodeId {
         let id = self.model.nodes.push(node);
         let bodies: Vec<GraphId> = self.model.nodes[id].graphs().collect();
@@ -173,7 +175,7 @@ impl<'a> Placing<'a> {
         id
     }
 
-    /// Says that a node makes its outputs.
+    /// Sets a node as the producer of its outputs.
     fn define(&mut self, id: NodeId, outputs: &[Option<ValueId>]) {
         for (output, value) in (0u32..).zip(outputs) {
             if let Some(value) = *value {
@@ -183,7 +185,7 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// Takes a value from the node that made it, if another one does so now.
+    /// Removes a value from the outputs of its previous producer, if it has another one now.
     fn retire(&mut self, value: ValueId, by: Option<NodeId>) {
         let Def::Node { node, output } = self.model.values[value].def else { return };
         let slot = self.model.nodes[node].outputs.get_mut(output as usize);
@@ -205,7 +207,7 @@ impl<'a> Placing<'a> {
         Attribute { value, ..attr }
     }
 
-    /// An `Identity` that gives an output of the graph its name.
+    /// Adds an `Identity` that gives its name to an output of the graph.
     fn pass_on(&mut self, from: ValueId, to: ValueId, origin: &[NodeId], position: usize) {
         let node = Node {
             inputs: vec![Some(from)],
@@ -219,7 +221,7 @@ impl<'a> Placing<'a> {
         self.define(id, &[Some(to)]);
     }
 
-    /// Moves what a body holds to the graph.
+    /// Moves the contents of a subgraph into the graph.
     fn absorb(&mut self, body: GraphId, position: usize) {
         let (model, around) = (&mut *self.model, self.graph);
         let body = std::mem::replace(&mut model.graphs[body], Graph::new(Owner::Model));
@@ -242,7 +244,7 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// The metadata of the nodes that a new one stands for, the first to say something counts; and the rule.
+/// Merges the metadata of source nodes, the first entry of each key winning, and records the rule.
 fn inherited(model: &Model, origin: &[NodeId], rule: Option<&Arc<str>>) -> Metadata {
     let mut merged = Metadata::new();
     for &node in origin {
@@ -253,7 +255,7 @@ fn inherited(model: &Model, origin: &[NodeId], rule: Option<&Arc<str>>) -> Metad
     merged
 }
 
-/// Adds what is not said yet.
+/// Adds entries with new keys.
 pub(super) fn merge(metadata: &mut Metadata, more: &Metadata) {
     for (key, value) in more {
         if !metadata.iter().any(|(known, _)| known == key) {

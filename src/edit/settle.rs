@@ -1,4 +1,4 @@
-//! Puts a graph in order after patches: what is read, what is left, and where it stands.
+//! Finalizes a graph after patches: redirects uses, removes dead nodes, and sorts.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use super::place::Pending;
 use super::sweep;
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId, order, scopes};
 
-/// What became of a graph.
+/// Result of finalizing a graph.
 pub(super) struct Settled {
-    /// Nodes that came, or read something else than before.
+    /// Nodes that were added, or that got other inputs.
     pub touched: FxHashSet<NodeId>,
     /// Values that became initializers.
     pub constants: Vec<ValueId>,
-    /// Nodes that went along with those whose place was taken, in the order of their numbers.
+    /// Nodes removed along with replaced ones, sorted by id.
     pub swept: Vec<NodeId>,
 }
 
-/// Makes the graph hang together again.
+/// Restores the consistency of the graph.
 pub(super) fn settle(model: &mut Model, graph: GraphId, mut pending: Pending) -> Settled {
     let before = std::mem::take(&mut model.graphs[graph].nodes);
     let stayed = before.into_iter().enumerate().map(|(at, node)| ((at, 1), node));
@@ -46,8 +46,8 @@ pub(super) fn settle(model: &mut Model, graph: GraphId, mut pending: Pending) ->
     Settled { touched, constants: pending.constants, swept }
 }
 
-/// Makes what reads a value read another one, here and in bodies. The outputs of the graph itself stay: they are its
-/// interface.
+/// Redirects uses of values, also in subgraphs.
+/// Outputs of the graph itself are not redirected, because they are its interface.
 fn redirect(
     model: &mut Model,
     graph: GraphId,
@@ -59,7 +59,7 @@ fn redirect(
     }
     let target = |value: ValueId| {
         let mut target = value;
-        // As many steps as there are redirections: they may lead on, but not for ever.
+        // Chains are bounded by the number of redirections, which also stops at cycles.
         for _ in 0..to.len() {
             match to.get(&target) {
                 Some(&next) => target = next,
@@ -85,7 +85,7 @@ fn redirect(
     }
 }
 
-/// Takes out what was declared of values that are gone.
+/// Removes declarations of removed values.
 fn forget(model: &mut Model, graph: GraphId) {
     let scope = &model.graphs[graph];
     if scope.value_info.is_empty() && scope.quantization.is_empty() {

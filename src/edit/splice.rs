@@ -1,4 +1,4 @@
-//! A body in the place of the node that it belongs to.
+//! Replaces a node by the contents of one of its subgraphs.
 
 use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
@@ -9,17 +9,17 @@ use crate::diag::known::DECIDED_BRANCH;
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::{Facts, decided_branch};
 
-/// What puts the branch in the place of an `If`, if that always takes one that can stand there.
+/// Returns the patch that inlines the taken branch of an `If` with a constant condition, if possible.
 pub fn decided(model: &Model, facts: &Facts, node: NodeId) -> Option<Patch> {
     let (_, branch) = decided_branch(model, facts, node)?;
-    taken(model, node, branch, "`If` decided")
+    taken(model, node, branch, "`If` with constant condition inlined")
 }
 
-/// What puts a branch in the place of an `If`, if it can stand there; whoever asks knows that it is always taken.
+/// Returns the patch that inlines a branch of an `If`, if possible; the caller knows that it is taken.
 pub fn taken(model: &Model, node: NodeId, branch: GraphId, what: &str) -> Option<Patch> {
     let body = &model.graphs[branch];
     let has_initializers = !body.initializers.is_empty() || !body.sparse_initializers.is_empty();
-    // Local functions have no initializers; and a branch that gives less than is asked of it is a fault.
+    // Local functions have no initializers. A branch with too few outputs is invalid.
     let can_move = !has_initializers || model.function_of(branch).is_none();
     if !can_move || body.outputs.len() < model.nodes[node].outputs.len() {
         return None;
@@ -30,8 +30,9 @@ pub fn taken(model: &Model, node: NodeId, branch: GraphId, what: &str) -> Option
     patch.check(model).is_ok().then_some(patch)
 }
 
-/// Puts the contents of `body` in the place of `node`, whose outputs are `results` of it. What a node of the body makes
-/// gets the name that the node gave it; an `Identity` gives it to what comes from elsewhere, or has a name already.
+/// Replaces `node` by the contents of `body`; `results` are the values of its outputs.
+/// A value produced by a node of the body takes the name of the output. Values from elsewhere, and
+/// values that already have such a name, get an `Identity`.
 pub(super) fn splice(
     model: &Model,
     node: NodeId,
@@ -71,7 +72,7 @@ pub(super) fn splice(
     patch
 }
 
-/// A node as it is.
+/// Creates a patch entry for an unchanged node.
 fn kept(model: &Model, node: NodeId) -> PatchNode {
     let items = |values: &[Option<ValueId>]| values.iter().map(|value| value.map(Item::Old)).collect();
     PatchNode {

@@ -1,11 +1,11 @@
-//! What nothing needs any more: nodes, and initializers.
+//! Dead code elimination: unused nodes and initializers.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::uses::Uses;
 use crate::graph::{Def, GraphId, Model, Node, NodeId, Owner, ValueId, scopes};
 
-/// How often each value is read, or is an output, in some graphs.
+/// Number of uses of each value, in some graphs.
 struct Counts(FxHashMap<ValueId, usize>);
 
 impl Counts {
@@ -28,37 +28,39 @@ impl Counts {
     }
 }
 
-/// Whether nothing needs what a node gives. One that gives nothing may stay: nobody knows what it is for.
+/// Returns true if no output of the node is used.
+/// Nodes without outputs may have side effects and are kept.
 fn is_dead(node: &Node, count: &dyn Fn(ValueId) -> usize) -> bool {
     let mut outputs = node.outputs.iter().flatten().peekable();
     outputs.peek().is_some() && outputs.all(|&output| count(output) == 0)
 }
 
-/// Whether nothing reads any output of a node, of which there is one.
+/// Returns true if a node has outputs, and none of them is used.
 pub fn is_unused(model: &Model, uses: &Uses, node: NodeId) -> bool {
     is_dead(&model.nodes[node], &|value| uses.count(value))
 }
 
-/// Those of the initializers of a graph that nothing reads. One that is also an input of the model is its interface.
+/// Returns the unused initializers of a graph.
+/// Those that are also inputs of the model belong to its interface.
 pub fn unused_initializers(model: &Model, uses: &Uses, graph: GraphId) -> Vec<ValueId> {
     let is_main = matches!(model.graphs[graph].owner, Owner::Model);
     let unused = model.graphs[graph].initializers.iter().copied().filter(|&value| uses.count(value) == 0);
     unused.filter(|&value| !is_main || model.constant(value).is_some()).collect()
 }
 
-/// What the nodes of a graph read, and what it gives.
+/// Returns the inputs of the nodes in a graph, and its outputs.
 fn read_in(model: &Model, graph: GraphId) -> impl Iterator<Item = ValueId> {
     let scope = &model.graphs[graph];
     let nodes = scope.nodes.iter().flat_map(|&node| model.nodes[node].inputs.iter().flatten().copied());
     nodes.chain(scope.outputs.iter().map(|port| port.value))
 }
 
-/// What a node reads, with the nodes in it.
+/// Returns the values that a node uses, including those used in its subgraphs.
 pub(super) fn read_by(model: &Model, node: NodeId) -> Vec<ValueId> {
     released(model, node, &mut FxHashSet::default())
 }
 
-/// Every node that no output of the model needs, those that only such nodes read included.
+/// Returns all dead nodes, including those that only dead nodes use.
 pub fn dead_nodes(model: &Model) -> FxHashSet<NodeId> {
     let live = scopes::live(model);
     let counts = Counts::of(model, &live);
@@ -67,7 +69,7 @@ pub fn dead_nodes(model: &Model) -> FxHashSet<NodeId> {
     spread(model, counts, open, &|_| true)
 }
 
-/// Some nodes that nothing needs, with those that only they read, as far as they `may` go.
+/// Extends dead nodes by those that only they use, among those that `may` be removed.
 fn spread(
     model: &Model,
     mut counts: Counts,
@@ -86,7 +88,7 @@ fn spread(
     dead
 }
 
-/// What a node, with the nodes in it, no longer reads when it is gone. Those that are gone already read nothing.
+/// Returns the values that a removed node and its subgraphs no longer use; nodes in `dead` are skipped.
 fn released(model: &Model, node: NodeId, dead: &mut FxHashSet<NodeId>) -> Vec<ValueId> {
     let (mut values, mut gone) = (Vec::new(), vec![node]);
     while let Some(node) = gone.pop() {
@@ -103,7 +105,7 @@ fn released(model: &Model, node: NodeId, dead: &mut FxHashSet<NodeId>) -> Vec<Va
     values
 }
 
-/// Takes out those of the nodes whose place was taken that nothing needs, with what only they read.
+/// Removes replaced nodes without uses, and nodes that only they use.
 pub(super) fn sweep_replaced(model: &mut Model, graph: GraphId, replaced: Vec<NodeId>) -> FxHashSet<NodeId> {
     if replaced.is_empty() {
         return FxHashSet::default();
@@ -120,7 +122,7 @@ pub(super) fn sweep_replaced(model: &mut Model, graph: GraphId, replaced: Vec<No
     dead
 }
 
-/// Takes out those of some values that are initializers of a graph and that nothing reads any more.
+/// Removes those of the given values that are unused initializers of a graph.
 pub(super) fn sweep_initializers(model: &mut Model, graph: GraphId, released: Vec<ValueId>) {
     let is_own =
         |value: &ValueId| model.values[*value].graph == graph && model.values[*value].def == Def::Initializer;

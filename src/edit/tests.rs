@@ -20,7 +20,7 @@ fn maker(model: &Model, name: &str) -> NodeId {
     model.producer(value(model, name)).expect("a node makes it").0
 }
 
-/// A patch of the main graph in the place of the node that makes `replaced`.
+/// Creates a patch of the main graph that replaces the producer of `replaced`.
 fn patch(model: &Model, replaced: &str) -> Patch {
     let node = maker(model, replaced);
     let mut patch = Patch::new(model.main);
@@ -40,7 +40,7 @@ fn new_node(op: &str, inputs: &[Item<ValueId>], output: Item<ValueId>, origin: N
     }
 }
 
-/// Applies what `make` plans, and compares the graph, as text without its header.
+/// Applies the patches planned by `make`, and compares the graph as text without its header.
 #[track_caller]
 fn check(graph: &str, make: impl Fn(&Model) -> Vec<Patch>, applied: usize, expected: &str) {
     let mut editor = Editor::new(model(graph));
@@ -59,21 +59,21 @@ fn check(graph: &str, make: impl Fn(&Model) -> Vec<Patch>, applied: usize, expec
     }
 }
 
-/// That a patch does not fit, and why; nothing changes.
+/// Checks that a patch is refused for the given reason, without any changes.
 #[track_caller]
 fn refused(graph: &str, make: impl Fn(&Model) -> Patch, why: &str) {
     let mut editor = Editor::new(model(graph));
     let before = write(editor.model());
     let patch = make(editor.model());
     assert_eq!(editor.apply(vec![patch]), 0);
-    assert_eq!(editor.done().refused, [format!("OPT001 was not applied: {why}")]);
+    assert_eq!(editor.done().refused, [format!("OPT001 was skipped: {why}")]);
     assert_eq!((write(editor.model()), editor.done().changes.len()), (before, 0));
 }
 
 const CHAIN: &str = "g (float[N] x) => (float[N] y) { a = Neg (x)  b = Abs (a)  y = Relu (b) }";
 
 #[test]
-fn a_new_node_takes_over_the_value_and_what_only_the_old_one_read_goes() {
+fn new_producer_takes_over_a_value_and_dead_inputs_are_removed() {
     let make = |model: &Model| {
         let mut patch = patch(model, "b");
         let (x, b) = (Item::Old(value(model, "x")), Item::Old(value(model, "b")));
@@ -89,7 +89,7 @@ fn a_new_node_takes_over_the_value_and_what_only_the_old_one_read_goes() {
 }
 
 #[test]
-fn an_output_keeps_its_name() {
+fn graph_output_keeps_its_name() {
     let make = |model: &Model| {
         let mut patch = patch(model, "y");
         patch.redirects.push((value(model, "y"), Item::Old(value(model, "b"))));
@@ -99,7 +99,7 @@ fn an_output_keeps_its_name() {
 }
 
 #[test]
-fn redirections_lead_on_and_reach_into_bodies() {
+fn redirections_are_transitive_and_apply_in_subgraphs() {
     let graph = |rest: &str| {
         format!(
             "g (float[N] x, bool c) => (float[N] y) {{ {rest}
@@ -120,7 +120,7 @@ fn redirections_lead_on_and_reach_into_bodies() {
 }
 
 #[test]
-fn of_two_patches_of_one_node_the_first_is_applied() {
+fn first_of_two_conflicting_patches_is_applied() {
     let make = |model: &Model| {
         let mut patch = patch(model, "b");
         patch.redirects.push((value(model, "b"), Item::Old(value(model, "x"))));
@@ -130,8 +130,8 @@ fn of_two_patches_of_one_node_the_first_is_applied() {
 }
 
 #[test]
-fn what_reads_a_value_comes_after_what_makes_it() {
-    // `a` and `c` are made anew by one node, at the place of the last of them.
+fn nodes_are_sorted_after_patches() {
+    // One node redefines `a` and `c`, at the position of the latter.
     let graph = "g (float[N] x) => (float[N] y) { a = Neg (x)  b = Abs (a)  c = Exp (x)  y = Add (b, c) }";
     let make = |model: &Model| {
         let mut patch = patch(model, "c");
@@ -151,29 +151,29 @@ fn what_reads_a_value_comes_after_what_makes_it() {
 }
 
 #[test]
-fn what_does_not_hang_together_is_refused() {
+fn inconsistent_patches_are_refused() {
     let x = |model: &Model| Item::Old(value(model, "x"));
     let silent = |model: &Model| Patch { changes: Vec::new(), ..patch(model, "b") }.check(model);
-    assert_eq!(silent(&model(CHAIN)), Err("it does not say what it does".to_owned()));
+    assert_eq!(silent(&model(CHAIN)), Err("it has no change record".to_owned()));
     let taken = |model: &Model| {
         let mut patch = patch(model, "b");
         patch.nodes.push(new_node("Abs", &[x(model)], Item::Old(value(model, "y")), patch.replaced[0]));
         patch
     };
-    refused(CHAIN, taken, "`y` is made by what stays");
+    refused(CHAIN, taken, "the producer of `y` is kept");
     let twice = |model: &Model| {
         let mut patch = patch(model, "b");
         let node = new_node("Abs", &[x(model)], Item::Old(value(model, "b")), patch.replaced[0]);
         patch.nodes = vec![node.clone(), node];
         patch
     };
-    refused(CHAIN, twice, "`b` has two makers");
+    refused(CHAIN, twice, "`b` has two producers");
     let circle = |model: &Model| {
         let mut patch = patch(model, "b");
         patch.redirects.push((value(model, "b"), Item::Old(value(model, "b"))));
         patch
     };
-    refused(CHAIN, circle, "`b` leads in a circle");
+    refused(CHAIN, circle, "the redirection of `b` is cyclic or repeated");
     let with_body = "g (float[N] x, bool c) => (float[N] y) { a = Neg (x)
         y = If (c) <then_branch = t () => (p) { p = Neg (a) }, else_branch = e () => (q) { q = Abs (a) }> }";
     let hidden = |model: &Model| {
@@ -181,11 +181,11 @@ fn what_does_not_hang_together_is_refused() {
         patch.redirects.push((value(model, "a"), Item::Old(value(model, "p"))));
         patch
     };
-    refused(with_body, hidden, "`p` cannot be seen there");
+    refused(with_body, hidden, "`p` is not visible in the graph");
 }
 
 #[test]
-fn a_call_is_written_out_in_its_place() {
+fn function_call_is_inlined_in_place() {
     let text =
         "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[N] x) => (float[N] y, float[N] z) {
             y, z = f.F <k = 2> (x) }
@@ -209,7 +209,7 @@ fn a_call_is_written_out_in_its_place() {
 }
 
 #[test]
-fn what_nothing_needs_goes_with_what_it_reads() {
+fn dead_nodes_are_removed_with_their_producers() {
     let text = "g (bool c, float[n] x) => (float[n] y) <float[1] w = {1}> {
         u = Abs (x)
         v = If (c) <then_branch = t () => (a) { a = Neg (u) }, else_branch = e () => (b) { b = Exp (u) }>

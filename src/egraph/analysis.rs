@@ -1,4 +1,4 @@
-//! What is known of each class: the facts of its value, and where in the graph it comes from.
+//! E-class analysis: inferred facts of each class, and its origin in the graph.
 
 use std::sync::Arc;
 
@@ -11,47 +11,48 @@ use crate::graph::dim::Bounds;
 use crate::graph::{AttrValue, ElemType, GraphId, NodeId, Tensor, TensorId, ValueId};
 use crate::infer::{Attrs, Fact, Known, NoSymbols, TensorFact, is_at_hand, is_weight_arithmetic, transfer};
 
-/// What is known of a class.
+/// Analysis data of an e-class.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
-    /// The fact of a value; of a call, one for each output.
+    /// Fact of a value; for a call, one fact per output.
     pub facts: Vec<Fact>,
-    /// The values of the graph that it is, lowest id first.
+    /// Values of the graph that are in this class, lowest id first.
     pub values: Vec<ValueId>,
-    /// The nodes of the graph that it stands for: those that made its values, or that a rewrite matched
-    /// to find this form. Sorted.
+    /// Nodes of the graph that this class derives from, sorted.
+    /// They are the producers of its values, or the nodes that a rewrite matched to create it.
     pub origin: Vec<NodeId>,
-    /// Inputs of nodes and outputs of the graph that take its values, in the graph as it was built.
+    /// Number of node inputs and graph outputs that use its values, in the graph as built.
     pub uses: usize,
     pub is_output: bool,
 }
 
 impl Data {
-    /// The fact of a value.
+    /// Returns the fact of a value.
     pub fn fact(&self) -> &Fact {
         self.facts.first().unwrap_or(&Fact::Unknown)
     }
 }
 
-/// The analysis of an e-graph: the scope that it is of, and its tables.
+/// Analysis of an e-graph: its scope, and the interning tables.
 pub struct Scope<'m> {
     pub tables: Tables<'m>,
     pub graph: GraphId,
     pub bounds: Bounds,
-    /// The opset of ai.onnx that the graph was written for.
+    /// Opset of ai.onnx that the graph imports.
     pub opset: i64,
     /// Facts of outputs that are true if the graph declares them rightly. Only conversions use them, whose alternative
     /// is to refuse the model.
     pub claims: Vec<(Id, Fact)>,
-    /// Facts for the node that is added next, where they are known already.
+    /// Facts for the next node to add, if they are already known.
     pub(super) seed: Option<Vec<Fact>>,
-    /// Classes that are new, that were united, or of which more became known, since somebody took them from here.
+    /// Classes that were added, merged or refined since this list was last taken.
     pub(super) touched: Vec<Id>,
-    /// Facts of a class that contradicted each other: two forms that were taken to be equal are not.
+    /// Contradictions between facts of a class: values that are not equal were asserted equal.
     pub conflicts: Vec<String>,
 }
 
 impl<'m> Scope<'m> {
+    /// Creates the analysis for the scope `graph`.
     pub fn new(tables: Tables<'m>, graph: GraphId, bounds: Bounds) -> Self {
         let opset = tables.model.opset(graph, "").unwrap_or(1);
         Scope {
@@ -66,13 +67,13 @@ impl<'m> Scope<'m> {
         }
     }
 
-    /// The version imported for a domain.
+    /// Returns the version imported for a domain.
     pub fn opset_of(&self, domain: &str) -> Option<i64> {
         self.tables.model.opset(self.graph, domain)
     }
 }
 
-/// The attributes of an e-node, as inference asks for them.
+/// Attributes of an e-node, for inference.
 struct CallAttrs<'a, 'm> {
     tables: &'a Tables<'m>,
     call: &'a Call,
@@ -108,7 +109,7 @@ fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
     transferred.0
 }
 
-/// Whether a form gives a constant by what is known of its inputs.
+/// Returns true if an e-node evaluates to a constant, according to the facts of its inputs.
 pub fn gives_constant(egraph: &EGraph, form: &ENode) -> bool {
     let gives = |call: &Call, output: usize| {
         call_facts(egraph, call).get(output).is_some_and(|fact| fact.as_const().is_some())
@@ -123,8 +124,8 @@ pub fn gives_constant(egraph: &EGraph, form: &ENode) -> bool {
     }
 }
 
-/// Whether a call is weight arithmetic on constants at hand: it will be done beforehand, if it is chosen. Only the main
-/// graph holds what was computed.
+/// Returns true if a call is weight arithmetic on available constants.
+/// It will be constant-folded if it is selected. Only the main graph can store the result.
 pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {
     let scope = &egraph.analysis;
     let key = scope.tables.op(call.op);
@@ -135,7 +136,7 @@ pub fn is_computed(egraph: &EGraph, call: &Call) -> bool {
         && call.children.iter().all(at_hand)
 }
 
-/// Whether elements take more room than those of the first input: somebody made weights narrow by intent.
+/// Returns true if the result is wider than the first input: narrow weights are kept narrow on purpose.
 fn is_widened(egraph: &EGraph, call: &Call, made: &TensorFact) -> bool {
     let taken = egraph[call.children[0]].data.fact().elem();
     made.elem.and_then(ElemType::bits) > taken.and_then(ElemType::bits)

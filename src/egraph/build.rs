@@ -1,4 +1,4 @@
-//! Puts a graph into an e-graph.
+//! Builds the e-graph of a graph.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::graph::{AttrValue, GraphId, Model, NodeId, ValueId, order};
 use crate::infer::{Fact, Facts};
 use crate::schema::{self, Determinism, Schema};
 
-/// A graph in an e-graph.
+/// E-graph of a graph.
 pub struct Built<'m> {
     pub egraph: EGraph<'m>,
-    /// The class of each value that the graph has or takes from a graph around it.
+    /// Class of each value that the graph defines or captures.
     pub class_of: FxHashMap<ValueId, Id>,
-    /// The e-node of each node that became a call, in the order of the graph.
+    /// E-node of each node that became a call, in graph order.
     pub calls: Vec<(NodeId, ENode)>,
 }
 
 /// Builds the e-graph of one graph of the model.
 ///
 /// # Errors
-/// The graph has a cycle, so that its nodes cannot be put in order.
+/// The graph has a cycle.
 pub fn build<'m>(
     model: &'m Model,
     graph: GraphId,
@@ -68,7 +68,7 @@ struct Builder<'m, 'a> {
 }
 
 impl Builder<'_, '_> {
-    /// The class of a value that no call of this graph makes, or has made already.
+    /// Returns the class of a value, adding a leaf if no call has defined it.
     fn value(&mut self, value: ValueId) -> Id {
         if let Some(&class) = self.built.class_of.get(&value) {
             return class;
@@ -83,7 +83,7 @@ impl Builder<'_, '_> {
         class
     }
 
-    /// Whether a leaf has the same elements in every run: the default of an input does not.
+    /// Returns true if a leaf has equal elements in every run, unlike the default of an input.
     fn is_constant(&self, value: ValueId) -> bool {
         self.facts[value].is_const()
     }
@@ -102,7 +102,7 @@ impl Builder<'_, '_> {
         class
     }
 
-    /// Says of a class that it is this value.
+    /// Records that a class holds this value.
     fn name(&mut self, value: ValueId, class: Id) {
         self.built.class_of.insert(value, class);
         let data = &mut self.built.egraph[class].data;
@@ -179,18 +179,19 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Inputs without the absent ones at the end, which say nothing.
+/// Drops absent inputs at the end, which have no meaning.
 fn trimmed(inputs: &[Option<ValueId>]) -> &[Option<ValueId>] {
     let len = inputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
     &inputs[..len]
 }
 
-/// Whether a node is not a function of what the e-graph sees of it, so that it is never merged with one that looks the same.
+/// Returns true if the e-graph must never merge a node with an identical one.
+/// The outputs of such a node are not a function of the parts that the e-graph represents.
 pub fn is_opaque(model: &Model, id: NodeId) -> bool {
     needs_token(model, id, schema_of(model, id))
 }
 
-/// The schema of what a node calls, where that is an operator.
+/// Returns the schema of a node that calls an operator, not a local function.
 fn schema_of(model: &Model, id: NodeId) -> Option<&'static Schema> {
     let node = &model.nodes[id];
     let opset = model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
@@ -198,12 +199,12 @@ fn schema_of(model: &Model, id: NodeId) -> Option<&'static Schema> {
     schema.filter(|_| model.callee(id).is_none())
 }
 
-/// Whether a node must not be merged with one that looks the same.
+/// Returns true if a node must not be merged with an identical one.
 fn needs_token(model: &Model, id: NodeId, schema: Option<&'static Schema>) -> bool {
     let node = &model.nodes[id];
     let is_function = schema.is_some_and(|schema| schema.determinism == Determinism::Deterministic);
     let has_bodies = node.attrs.iter().any(|attr| !attr.value.graphs().is_empty());
-    // Dropout draws numbers only while training, which it says by an attribute or input.
+    // Dropout is random only in training mode, which an attribute or an input selects.
     let inference = node.is("Dropout") && node.input(2).is_none();
     let is_ref = |value: &AttrValue| matches!(value, AttrValue::Ref { .. } | AttrValue::Undefined(_));
     !(is_function || inference) || has_bodies || node.attrs.iter().any(|attr| is_ref(&attr.value))

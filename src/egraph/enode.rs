@@ -1,59 +1,60 @@
-//! Nodes of the e-graph.
+//! E-nodes.
 
 use egg::{Id, Language};
 
 use super::EGraph;
 use crate::graph::{NodeId, ValueId};
 
-/// An operator of an epoch, interned in [`super::Tables`].
+/// Operator of one epoch, interned in [`super::Tables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpId(pub(super) u32);
 
-/// A set of attributes, interned in [`super::Tables`].
+/// Set of attributes, interned in [`super::Tables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttrsId(pub(super) u32);
 
-/// A small constant, interned by content in [`super::Tables`].
+/// Small constant, interned by content in [`super::Tables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConstId(pub(super) u32);
 
-/// One form of a value.
+/// E-node: one way to compute a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ENode {
-    /// An optional input that is left out.
+    /// Omitted optional input.
     Absent,
-    /// A value that is there anyway: an input, an initializer, a `Constant`, a value of a graph around.
+    /// Value that needs no computation here: an input, an initializer, a `Constant`, a captured value.
     Leaf(ValueId),
     Const(ConstId),
     Call(Call),
-    /// One output of a call.
+    /// Output of a call with several outputs.
     Output {
         index: u16,
         call: [Id; 1],
     },
 }
 
-/// An operator applied to inputs.
+/// Operator applied to inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Call {
     pub op: OpId,
     pub attrs: AttrsId,
-    /// How many outputs are asked for.
+    /// Number of outputs.
     pub outputs: u16,
-    /// How many children are inputs; the others are what the bodies of the node capture.
+    /// Number of children that are inputs; the others are captured by subgraphs of the node.
     pub inputs: u16,
-    /// The node of the graph that alone this may be, for what must not be shared.
+    /// Node that this call represents, if it must not be merged with others.
     pub token: Option<NodeId>,
     pub children: Box<[Id]>,
 }
 
 impl ENode {
+    /// Returns the call, if it is one.
     pub fn as_call(&self) -> Option<&Call> {
         if let ENode::Call(call) = self { Some(call) } else { None }
     }
 }
 
-/// A form as the e-graph has it now: with the classes that its children are in.
+/// Returns an e-node with the current classes of its children.
 pub fn canonical(egraph: &EGraph, form: &ENode) -> ENode {
     form.clone().map_children(|child| egraph.find(child))
 }

@@ -1,4 +1,4 @@
-//! Rules match in an e-graph through this: a value is a class, a node one of the calls in a class.
+//! Host for matching rules in an e-graph: values are e-classes, nodes are calls.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -13,14 +13,14 @@ use crate::rules::host::Host;
 use crate::rules::rule::OpPat;
 use crate::schema::Schema;
 
-/// A call of a class, by its position there.
+/// Call in a class, by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeRef {
     pub class: Id,
     pub index: u32,
 }
 
-/// A clean e-graph, with its calls sorted by operator.
+/// Clean e-graph, with its calls indexed by operator.
 pub struct ClassHost<'a, 'm> {
     egraph: &'a EGraph<'m>,
     by_op: FxHashMap<(&'a str, &'a str), Vec<NodeRef>>,
@@ -29,7 +29,7 @@ pub struct ClassHost<'a, 'm> {
 }
 
 impl<'a, 'm> ClassHost<'a, 'm> {
-    /// The e-graph must have been rebuilt since it was last changed.
+    /// Creates a host. The e-graph must have been rebuilt since its last change.
     pub fn new(egraph: &'a EGraph<'m>) -> Self {
         let mut classes: Vec<&egg::EClass<ENode, _>> = egraph.classes().collect();
         classes.sort_unstable_by_key(|class| class.id);
@@ -57,12 +57,12 @@ impl<'a, 'm> ClassHost<'a, 'm> {
         ClassHost { egraph: self.egraph, by_op: self.by_op.clone(), claims }
     }
 
-    /// One that is asked of nodes that are at hand, and never for those of an operator.
+    /// Creates a host without the index, for queries about given nodes.
     pub fn of_nodes(egraph: &'a EGraph<'m>) -> Self {
         ClassHost { egraph, by_op: FxHashMap::default(), claims: FxHashMap::default() }
     }
 
-    /// The e-node that a position stands for.
+    /// Returns the e-node at a position.
     pub(super) fn enode(&self, node: NodeRef) -> Option<&'a ENode> {
         self.egraph[node.class].nodes.get(node.index as usize)
     }

@@ -1,10 +1,10 @@
-//! The e-graph of one scope: every value with all the forms in which it is known to be made.
+//! E-graph of one scope: every value with all known equivalent computations.
 //!
-//! One e-graph per graph of the model, inner ones first. A value of the graph is a class; a node with
-//! one output is in the class of that output; a node of an operator that may have more is in a class of
-//! its own (the *call*), and each output is a projection of it. A node whose outputs are not a function
-//! of what the e-graph sees of it (random numbers, unknown operators, bodies) bears a token, so that it
-//! is never merged with another that looks like it.
+//! Each graph of the model has its own e-graph, and subgraphs come first. A value is an e-class. A node
+//! of a single-output operator is in the class of its output. A node of any other operator is in a
+//! class of its own (the *call*), and each output is a projection of it. A node with outputs that are
+//! not a function of its e-graph representation (random numbers, unknown operators, subgraphs) has a
+//! token, so that it is never merged with an identical one.
 
 mod analysis;
 mod build;
@@ -27,5 +27,5 @@ pub use same::Same;
 pub use saturate::{Refused, Report, Saturation, Step};
 pub use tables::{OpKey, Tables};
 
-/// The e-graph of a scope.
+/// E-graph of a scope.
 pub type EGraph<'m> = egg::EGraph<ENode, Scope<'m>>;

@@ -1,7 +1,7 @@
-//! What changed since rules were last tried.
+//! Changes since rules were last tried.
 //!
-//! A rule that was tried everywhere need only be tried again where what its pattern sees has changed: at the classes that
-//! changed, and at those above them, as far as the pattern is deep.
+//! A rule that was tried everywhere is retried only where its pattern can see a change: at changed
+//! classes, and at their ancestors up to the depth of the pattern.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -10,14 +10,14 @@ use super::EGraph;
 use super::enode::ENode;
 use super::sizes::is_tuple;
 
-/// How many nodes above a change each class is.
+/// Changed classes and their ancestors, with the distance in nodes.
 #[derive(Debug, Default)]
 pub(super) struct News {
     distance: FxHashMap<Id, usize>,
 }
 
 impl News {
-    /// Of all that changed since this was last asked, and of what is at most `reach` nodes above.
+    /// Takes the e-classes changed since the last call, and their ancestors up to `reach` levels.
     pub(super) fn take(egraph: &mut EGraph, reach: usize) -> Self {
         let mut touched = std::mem::take(&mut egraph.analysis.touched);
         touched.iter_mut().for_each(|id| *id = egraph.find(*id));
@@ -33,7 +33,7 @@ impl News {
                 }
                 distance.insert(class, above);
                 let nodes = &egraph[class].nodes;
-                // An output and the call that makes it are one node.
+                // An output and its call count as one node.
                 level.extend(nodes.iter().filter_map(|node| match node {
                     ENode::Output { call, .. } => Some(egraph.find(call[0])),
                     _ => None,
@@ -47,7 +47,7 @@ impl News {
         News { distance }
     }
 
-    /// Whether a pattern of so many nodes, one above the other, may see something new at `class`.
+    /// Returns true if a pattern of this depth can see a change when rooted at `class`.
     pub(super) fn reaches(&self, class: Id, depth: usize) -> bool {
         self.distance.get(&class).is_some_and(|&distance| distance <= depth)
     }

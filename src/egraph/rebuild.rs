@@ -4,10 +4,10 @@ use quanta::Clock;
 
 use super::EGraph;
 
-/// Merges what became equal, and brings the facts of all classes up to date.
+/// Merges congruent classes, and updates the facts of all classes.
 ///
-/// `egg` measures how long it takes by the clock of `quanta`, which spins to calibrate itself on first use, longer the
-/// busier the machine is (0.6 to 14 ms were seen). Nobody reads that time, so here it stands still.
+/// `egg` times this with the clock of `quanta`, whose first use spins for calibration (0.6 to 14 ms
+/// measured, more on a busy machine). The time is unused, so a mock clock replaces it.
 pub fn rebuild(egraph: &mut EGraph) {
     let (still, _) = Clock::mock();
     quanta::with_clock(&still, || egraph.rebuild());

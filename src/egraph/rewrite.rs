@@ -1,4 +1,4 @@
-//! Applies a rewrite: adds the new form, and says that it is equal to the matched one.
+//! Applies a rewrite: adds the replacement, and merges it with the matched class.
 
 use std::sync::Arc;
 
@@ -12,40 +12,40 @@ use crate::graph::{NodeId, TensorId};
 use crate::infer::eval::Array;
 use crate::rules::plan::{Item, Made, Plan, PlannedNode};
 
-/// Of the nodes that a form stands for, so many are remembered, the last ones: of a chain of nodes of which any two in a
-/// row make one, all that came before would be kept for each.
+/// Maximum number of origin nodes to keep per class: the last ones.
+/// Without a limit, repeated pairwise fusion of a long chain would accumulate all of its nodes.
 const MOST_ORIGINS: usize = 64;
 
-/// A rewrite of a match in an e-graph.
+/// Plan of a rewrite in an e-graph.
 pub type ClassPlan = Plan<Id, NodeRef>;
 
-/// Why a rewrite was not applied.
+/// Reason why a rewrite was not applied.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unapplied {
-    /// The new form's facts contradict the old one's: the rule is unsound, or the model says something
-    /// of a value that is not so.
+    /// The facts of both sides contradict each other.
+    /// The rule is unsound, or the model declares something false.
     Contradiction(String),
     /// The rewrite makes a constant that an e-graph cannot hold.
     Malformed(String),
 }
 
-/// What applying a rewrite did.
+/// Result of applying a rewrite.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// Whether the e-graph learned something.
+    /// Whether the e-graph changed.
     pub changed: bool,
-    /// The calls that were added.
+    /// Calls that were added.
     pub added: Vec<ENode>,
-    /// The nodes of the graph that it is about, where it made no calls: what they gave is there already.
+    /// Matched nodes of the graph, if the rewrite added no calls but merged existing classes.
     pub equated: Vec<NodeId>,
-    /// The classes that it said to be others of the graph, or constants.
+    /// Classes that were merged with another class of the graph, or with a constant.
     pub joined: Vec<Id>,
 }
 
-/// Adds the new nodes and unites the outputs.
+/// Adds the new nodes and merges the outputs.
 ///
 /// # Errors
-/// The rewrite was not applied; nodes it added stay, which does no harm.
+/// The rewrite was not applied. Nodes that it added stay, which is harmless.
 pub fn apply(egraph: &mut EGraph, plan: &ClassPlan) -> Result<Applied, Unapplied> {
     let mut making = Making { origin: origin(egraph, plan), tensors: Vec::new(), calls: Vec::new() };
     for tensor in &plan.tensors {
@@ -95,7 +95,7 @@ fn id_of(item: Item<Id>, values: &[Id]) -> Id {
     }
 }
 
-/// The nodes of the graph that a match stands for.
+/// Returns the nodes of the graph that the matched classes derive from.
 fn origin(egraph: &EGraph, plan: &ClassPlan) -> Vec<NodeId> {
     let matched = plan.found.nodes.iter();
     let mut origin: Vec<NodeId> =
@@ -106,16 +106,16 @@ fn origin(egraph: &EGraph, plan: &ClassPlan) -> Vec<NodeId> {
     origin
 }
 
-/// A plan whose nodes are being added.
+/// Plan whose nodes are being added.
 struct Making {
     origin: Vec<NodeId>,
-    /// The tensors of the plan, as the e-graph numbers them.
+    /// Tensors of the plan, with their ids in the e-graph.
     tensors: Vec<TensorId>,
-    /// The class of each node so far.
+    /// Nodes added so far.
     calls: Vec<Added>,
 }
 
-/// A node that was added.
+/// Added node.
 #[derive(Clone, Copy)]
 struct Added {
     class: Id,
@@ -170,7 +170,7 @@ impl Making {
     }
 }
 
-/// Adds an e-node; a class that is new comes from the nodes that the rule matched.
+/// Adds an e-node; a new class originates from the matched nodes.
 fn add(egraph: &mut EGraph, enode: ENode, origin: &[NodeId]) -> Id {
     let class = egraph.add(enode);
     let data = &mut egraph[class].data;
@@ -182,6 +182,8 @@ fn add(egraph: &mut EGraph, enode: ENode, origin: &[NodeId]) -> Id {
 
 fn constant(egraph: &mut EGraph, array: &Arc<Array>) -> Result<Id, Unapplied> {
     let interned = egraph.analysis.tables.intern_const(array);
-    let id = interned.ok_or_else(|| Unapplied::Malformed(format!("a constant of {}", array.elem())))?;
+    let id = interned.ok_or_else(|| {
+        Unapplied::Malformed(format!("constants of type {} are not supported", array.elem()))
+    })?;
     Ok(egraph.add(ENode::Const(id)))
 }

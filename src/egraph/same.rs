@@ -1,4 +1,4 @@
-//! Which values of a graph are the same, as far as rules tell.
+//! Equality of values in a graph, as proved by congruence and rules.
 
 use rustc_hash::FxHashMap;
 
@@ -9,14 +9,14 @@ use crate::graph::{GraphId, Model, ValueId, order};
 use crate::infer::Facts;
 use crate::rules::rule::Rule;
 
-/// A graph whose equal values are found: of the same operators on the same inputs, and by rules.
+/// Equality checker for the values of a graph.
 pub struct Same<'m, 'r> {
     built: Built<'m>,
     saturation: Saturation<'r>,
 }
 
 impl<'m, 'r> Same<'m, 'r> {
-    /// Knows what is the same without any rule.
+    /// Creates a checker that knows equality by congruence only.
     ///
     /// # Errors
     /// The graph has a cycle.
@@ -24,34 +24,34 @@ impl<'m, 'r> Same<'m, 'r> {
         Ok(Same { built: build(model, graph, facts, uses)?, saturation: Saturation::default() })
     }
 
-    /// Lets rules say what else is the same. Those of a call before must be among them.
+    /// Applies rules to prove more equalities. The rules of previous calls must be included.
     pub fn saturate(&mut self, rules: &[&'r Rule]) {
         self.saturation.run(&mut self.built.egraph, rules, &|_: &EGraph, _, _| false);
     }
 
-    /// Takes two values to be one: whoever says so must know. What follows of it is known after [`Same::settle`].
+    /// Asserts `a == b` without proof; the caller guarantees it. Call [`Same::settle`] to propagate it.
     pub fn unite(&mut self, a: ValueId, b: ValueId) {
         if let (Some(&a), Some(&b)) = (self.built.class_of.get(&a), self.built.class_of.get(&b)) {
             self.built.egraph.union(a, b);
         }
     }
 
-    /// Draws the conclusions from what was united.
+    /// Propagates the asserted equalities.
     pub fn settle(&mut self) {
         rebuild(&mut self.built.egraph);
     }
 
-    /// A number for a value of the graph, the same for another where both are the same: until something is united.
+    /// Returns a class number, equal for equal values; valid until the next assertion.
     pub fn class(&self, value: ValueId) -> Option<usize> {
         self.built.class_of.get(&value).map(|&class| usize::from(self.built.egraph.find(class)))
     }
 
-    /// That of every value of the graph.
+    /// Returns the class numbers of all values of the graph.
     pub fn classes(&self) -> FxHashMap<ValueId, usize> {
         self.built.class_of.keys().filter_map(|&value| Some((value, self.class(value)?))).collect()
     }
 
-    /// Facts that contradicted each other: something was taken to be the same that is not.
+    /// Returns contradictions between facts: values that are not equal were asserted equal.
     pub fn conflicts(&self) -> &[String] {
         &self.built.egraph.analysis.conflicts
     }

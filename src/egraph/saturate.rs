@@ -1,4 +1,4 @@
-//! Runs rules on an e-graph until they have nothing more to say, or a limit is hit.
+//! Applies rules to an e-graph until saturation, or until a limit is reached.
 
 use std::sync::Arc;
 
@@ -17,15 +17,16 @@ use crate::rules::matcher::{self, Match};
 use crate::rules::plan::{Unplanned, plan};
 use crate::rules::rule::{Phase, Rule};
 
-/// How far saturation may go. Time is no limit: it would make results differ from run to run.
+/// Limits of saturation. Time is not limited, because results would differ from run to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
+    /// Maximum number of rounds.
     pub rounds: usize,
-    /// E-nodes, as a multiple of those the graph started with, plus [`Limits::slack`].
+    /// Maximum number of e-nodes, as a multiple of the initial number, plus [`Limits::slack`].
     pub growth: usize,
     pub slack: usize,
-    /// A class with so many forms gets no more of them, but for what a conversion needs: of a chain of nodes of which
-    /// any two in a row make one, every part would be a form.
+    /// Maximum number of calls per class, except for conversions.
+    /// Without a limit, repeated pairwise fusion of a chain would add a call for every part of it.
     pub forms: usize,
 }
 
@@ -35,35 +36,35 @@ impl Default for Limits {
     }
 }
 
-/// A rewrite that was refused.
+/// Rewrite that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub code: String,
     pub why: String,
 }
 
-/// What one application of a rule said.
+/// Record of one applied rewrite.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The code of the rule.
+    /// Code of the rule.
     pub code: Arc<str>,
-    /// The calls that were matched, in the order of the pattern: what is said is said of the last.
+    /// Matched calls, in pattern order; the last one is the root.
     pub matched: Vec<ENode>,
-    /// The calls that it is made of now; none where it is something that was there already, or a constant.
+    /// Added calls; none if the replacement is an existing class or a constant.
     pub added: Vec<ENode>,
-    /// The nodes of the graph that were matched, where no calls were added.
+    /// Matched nodes of the graph, if no calls were added.
     pub equated: Vec<NodeId>,
-    /// The classes that it said to be others of the graph, or constants.
+    /// Classes that were merged with another class of the graph, or with a constant.
     pub joined: Vec<Id>,
 }
 
-/// What saturation did.
+/// Result of saturation.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What taught the e-graph something, in the order in which it did.
+    /// Rewrites that changed the e-graph, in order.
     pub steps: Vec<Step>,
     pub refused: Vec<Refused>,
-    /// Names of the limits that were hit.
+    /// Names of the limits that were reached.
     pub limits: Vec<&'static str>,
 }
 
@@ -82,32 +83,32 @@ impl Report {
     }
 }
 
-/// Whether there is no use for what a rule would make of these nodes.
+/// Predicate that rejects matches whose rewrite would be of no use.
 pub type Useless<'a> = &'a dyn Fn(&EGraph, &Rule, &[NodeRef]) -> bool;
 
-/// Saturates one e-graph, with few rules first and with more later: what was tried once is not tried again.
+/// Saturation of one e-graph, in several runs; matches tried in one run are skipped in later ones.
 #[derive(Debug, Default)]
 pub struct Saturation<'r> {
     limits: Limits,
     done: Seen,
-    /// A number for each rule that was tried, by its code.
+    /// Number of each rule that was tried, by code.
     numbers: FxHashMap<&'r str, usize>,
     pub report: Report,
 }
 
-/// What is to be made of a match.
+/// Planned rewrite of a match.
 struct Planned<'r> {
     rule: &'r Rule,
     matched: Vec<ENode>,
     plan: ClassPlan,
 }
 
-/// What tells a match of a rule apart: the rule, the direction, and the classes and values it binds.
+/// Identity of tried matches: the rule, the direction, and the classes and values bound.
 type Seen = FxHashSet<(usize, usize, Vec<u32>)>;
 
 impl<'r> Saturation<'r> {
-    /// Applies `rules` over and over until nothing changes, but for what is `useless`. Rules that were there in the call
-    /// before must be among them.
+    /// Applies `rules` until nothing changes, except for matches that are `useless`.
+    /// The rules of previous runs must be included.
     pub fn run(&mut self, egraph: &mut EGraph, rules: &[&'r Rule], useless: Useless) {
         let most = egraph.total_number_of_nodes() * self.limits.growth + self.limits.slack;
         let directions = rules.iter().flat_map(|rule| rule.directions());
@@ -154,7 +155,7 @@ impl<'r> Saturation<'r> {
         changed
     }
 
-    /// What the rules make of matches that are new: those of a rule that was tried before are near the news.
+    /// Plans the rewrites of new matches; rules that were tried before are matched near changes only.
     fn search(
         &mut self,
         egraph: &EGraph,
@@ -210,22 +211,23 @@ impl<'r> Saturation<'r> {
     }
 }
 
-/// Whether a class is a constant that the model holds, or that was computed: no other form of it is any better.
+/// Returns true if a class is a stored or evaluated constant: no alternative is better.
 fn is_stored(egraph: &EGraph, class: Id) -> bool {
     let class = &egraph[class];
     class.data.fact().is_const()
         && class.nodes.iter().any(|node| matches!(node, ENode::Const(_) | ENode::Leaf(_)))
 }
 
-/// Whether the class that a match is about has as many forms as it may.
+/// Returns true if the class of the root has reached the limit of calls.
 fn is_full(egraph: &EGraph, found: &Match<Id, NodeRef>, limits: Limits) -> bool {
     let forms =
         |node: &NodeRef| egraph[node.class].nodes.iter().filter(|form| form.as_call().is_some()).count();
     found.nodes.last().is_some_and(|root| forms(root) >= limits.forms)
 }
 
-/// A class that grew may hold another node at the same place, so that its size counts too. A match may
-/// be taken twice, which does no harm.
+/// Returns a key for a match.
+/// The size of each class is included, because another node can take the same position when a class
+/// grows. Applying a match twice is harmless.
 fn key(egraph: &EGraph, found: &Match<Id, NodeRef>) -> Vec<u32> {
     let number = |id: Id| usize::from(egraph.find(id)) as u32;
     let nodes = found.nodes.iter();
@@ -236,7 +238,7 @@ fn key(egraph: &EGraph, found: &Match<Id, NodeRef>) -> Vec<u32> {
     key
 }
 
-/// Gives every class whose elements are known the constant as one more form.
+/// Adds the constant to every class whose elements are known.
 fn fold(egraph: &mut EGraph) -> bool {
     let mut constant: Vec<_> = egraph
         .classes()

@@ -1,7 +1,7 @@
-//! Sizes that are computed in several ways.
+//! Merges equal shape computations.
 //!
-//! What inference knows of them is in terms of the inputs: two classes whose elements are the same in those terms are
-//! one, however they are made, so that the shortest way serves all.
+//! Inference expresses sizes in terms of the inputs. Classes with equal expressions are merged, so that
+//! all users share the cheapest computation.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -15,9 +15,9 @@ use crate::infer::{Fact, Known};
 
 type Sizes = (ElemType, Vec<usize>, Vec<Dim>);
 
-/// Unites them; whether there were any.
+/// Merges classes with equal sizes; returns true if there were any.
 ///
-/// Only in the main graph: in a body, what a symbol stands for may differ from one run of it to the next.
+/// Only applies to the main graph: in a subgraph, the value of a symbol can change between iterations.
 pub fn unite(egraph: &mut EGraph) -> bool {
     if egraph.analysis.graph != egraph.analysis.tables.model.main {
         return false;
@@ -38,7 +38,7 @@ pub fn unite(egraph: &mut EGraph) -> bool {
     changed
 }
 
-/// All elements of a small tensor of integers that is no constant, where each is known in terms of the inputs.
+/// Returns the elements of a small non-constant integer tensor, if all are known expressions.
 fn sizes(fact: &Fact) -> Option<Sizes> {
     let tensor = fact.as_tensor()?;
     let (elem, Known::Ints(elements)) = (tensor.elem.filter(|elem| elem.is_integer())?, &tensor.value) else {
@@ -48,7 +48,7 @@ fn sizes(fact: &Fact) -> Option<Sizes> {
     Some((elem, tensor.shape.to_static()?, elements?))
 }
 
-/// Whether an e-node is a tuple of outputs, which is no value.
+/// Returns true if an e-node is a tuple of outputs rather than a value.
 pub(super) fn is_tuple(tables: &Tables, node: &super::ENode) -> bool {
     node.as_call().is_some_and(|call| !tables.is_single(call))
 }

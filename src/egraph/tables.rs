@@ -1,4 +1,4 @@
-//! What e-nodes refer to by number: operators, attributes, constants.
+//! Interning tables for operators, attributes and constants of e-nodes.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use crate::infer;
 use crate::infer::eval::Array;
 use crate::schema::{self, AttrView, Schema};
 
-/// An operator, as e-nodes mean it: in a run of versions in which it is the same.
+/// Operator of an e-node: a range of versions with equal semantics.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OpKey {
     /// "" for ai.onnx.
     pub domain: Arc<str>,
     pub name: Arc<str>,
     pub overload: Arc<str>,
-    /// `None`: the schema table does not know it.
+    /// Epoch; `None` if the operator has no schema.
     pub epoch: Option<u16>,
 }
 
 impl OpKey {
-    /// The version of the epoch that is in force at an opset; its newest where none is.
+    /// Returns the version of the epoch in force at an opset, or the newest one if none is.
     pub fn schema(&self, opset: i64) -> Option<&'static Schema> {
         let epoch = self.epoch?;
         let opset = u16::try_from(opset).unwrap_or(u16::MAX);
@@ -33,23 +33,23 @@ impl OpKey {
     }
 }
 
-/// What an operator means in a graph.
+/// Resolved operator in a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning {
-    /// The opset in which its calls are understood: that of the graph, or, for an epoch that is not in force there, the
-    /// first in which it is.
+    /// Opset that determines the meaning of its calls.
+    /// It is that of the graph or, if the epoch is not in force there, the first opset where it is.
     pub opset: i64,
-    /// Its version there.
+    /// Schema at that opset.
     pub schema: Option<&'static Schema>,
-    /// The epoch that is meant where none is named: the one in force in the graph's own opset, or, where the operator
-    /// does not exist there, its first.
+    /// Epoch of the operator when none is named.
+    /// It is the one in force at the graph's opset or, if the operator does not exist there, its first.
     pub named_plainly: Option<u16>,
     /// Whether no version of the epoch has more than one output.
     pub makes_one: bool,
 }
 
 impl Meaning {
-    /// `imported` is the opset of the graph for the operator's domain.
+    /// Resolves an operator; `imported` is the graph's opset for its domain.
     fn of(key: &OpKey, imported: Option<i64>) -> Self {
         let own = u16::try_from(imported.unwrap_or(1)).unwrap_or(u16::MAX);
         let schema = key.schema(i64::from(own));
@@ -66,7 +66,7 @@ impl Meaning {
     }
 }
 
-/// The tables of one e-graph.
+/// Interning tables of one e-graph.
 pub struct Tables<'m> {
     pub model: &'m Model,
     graph: GraphId,
@@ -77,11 +77,12 @@ pub struct Tables<'m> {
     attr_ids: FxHashMap<Vec<u8>, AttrsId>,
     consts: Vec<Arc<Array>>,
     const_ids: FxHashMap<Vec<u8>, ConstId>,
-    /// Tensors in attributes that rules made; their ids follow those of the model.
+    /// Tensors in attributes that rules created; their ids follow those of the model.
     new_tensors: Vec<Tensor>,
 }
 
 impl<'m> Tables<'m> {
+    /// Creates empty tables for a graph.
     pub fn new(model: &'m Model, graph: GraphId) -> Self {
         Tables {
             model,
@@ -97,16 +98,18 @@ impl<'m> Tables<'m> {
         }
     }
 
+    /// Returns an operator.
     pub fn op(&self, id: OpId) -> &OpKey {
         &self.ops[id.0 as usize]
     }
 
+    /// Returns the resolved meaning of an operator.
     pub fn meaning(&self, id: OpId) -> &Meaning {
         &self.meanings[id.0 as usize]
     }
 
-    /// The opset in which a call is understood: that of its operator, or, with an attribute that is newer, the first that
-    /// has it.
+    /// Returns the opset that determines the meaning of a call.
+    /// It is that of its operator, raised to the first opset that has all of its attributes.
     pub fn opset_of(&self, call: &Call) -> i64 {
         let meaning = self.meaning(call.op);
         let names = self.attrs(call.attrs).iter().map(|attr| &*attr.name);
@@ -114,24 +117,28 @@ impl<'m> Tables<'m> {
         with.map_or(meaning.opset, |schema| meaning.opset.max(i64::from(schema.since)))
     }
 
-    /// Whether a call is itself the value it makes, rather than a tuple of values: so it is for operators that never have
-    /// more than one output.
+    /// Returns true if the class of a call is its output value rather than a tuple of outputs.
+    /// This holds for operators that never have more than one output.
     pub fn is_single(&self, call: &Call) -> bool {
         call.outputs == 1 && self.meaning(call.op).makes_one
     }
 
+    /// Returns a set of attributes.
     pub fn attrs(&self, id: AttrsId) -> &[Attribute] {
         &self.attrs[id.0 as usize]
     }
 
+    /// Returns an attribute by name.
     pub fn attr(&self, id: AttrsId, name: &str) -> Option<&AttrValue> {
         self.attrs(id).iter().find(|attr| &*attr.name == name).map(|attr| &attr.value)
     }
 
+    /// Returns a constant.
     pub fn constant(&self, id: ConstId) -> &Arc<Array> {
         &self.consts[id.0 as usize]
     }
 
+    /// Returns a tensor of the model, or one that rules created.
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         match id.index().checked_sub(self.model.tensors.len()) {
             None => &self.model.tensors[id],
@@ -139,17 +146,18 @@ impl<'m> Tables<'m> {
         }
     }
 
-    /// The tensors that rules made, in the order of their ids.
+    /// Returns the tensors that rules created, in the order of their ids.
     pub fn new_tensors(&self) -> &[Tensor] {
         &self.new_tensors
     }
 
+    /// Adds a tensor.
     pub fn add_tensor(&mut self, tensor: Tensor) -> TensorId {
         self.new_tensors.push(tensor);
         TensorId::from_index(self.model.tensors.len() + self.new_tensors.len() - 1)
     }
 
-    /// A call of an operator of ai.onnx, of an epoch of it or of its newest one.
+    /// Creates a call of an ai.onnx operator, in the given epoch or the newest one.
     pub fn call_of(
         &mut self,
         name: &str,
@@ -176,6 +184,7 @@ impl<'m> Tables<'m> {
         })
     }
 
+    /// Interns an operator.
     pub fn intern_op(&mut self, key: OpKey) -> OpId {
         if let Some(&id) = self.op_ids.get(&key) {
             return id;
@@ -187,8 +196,7 @@ impl<'m> Tables<'m> {
         id
     }
 
-    /// Interns attributes, sorted by name, those at their default left out: so that two nodes which
-    /// mean the same are the same e-node.
+    /// Interns attributes, sorted by name and without defaults, so that equivalent nodes are identical.
     pub fn intern_attrs(&mut self, attrs: Vec<Attribute>, schema: Option<&'static Schema>) -> AttrsId {
         let at_default = |attr: &Attribute| {
             let spec = schema.and_then(|schema| schema.attrs.iter().find(|spec| spec.name == &*attr.name));
@@ -209,7 +217,7 @@ impl<'m> Tables<'m> {
         id
     }
 
-    /// Interns a constant by its content; `None` for strings, which stay where they are.
+    /// Interns a constant by content; `None` for strings, which are not interned.
     pub fn intern_const(&mut self, array: &Arc<Array>) -> Option<ConstId> {
         let mut key = vec![array.elem() as u8];
         for &dim in array.shape() {
@@ -226,7 +234,7 @@ impl<'m> Tables<'m> {
         Some(id)
     }
 
-    /// Appends what tells attributes apart: floats by their bits, tensors and graphs by their ids.
+    /// Appends a key that identifies an attribute: floats by bits, graphs by id.
     fn attr_key(&self, attr: &Attribute, key: &mut Vec<u8>) {
         let text = |bytes: &[u8], key: &mut Vec<u8>| {
             key.extend((bytes.len() as u64).to_le_bytes());
@@ -251,12 +259,12 @@ impl<'m> Tables<'m> {
                 strings.iter().for_each(|string| text(string, key));
             }
             AttrValue::Tensor(id) => self.tensor_key(*id, key),
-            // Rare, and their derived form tells them apart.
+            // These are rare, and their debug representation is unique.
             other => text(format!("{other:?}").as_bytes(), key),
         }
     }
 
-    /// A tensor of an attribute: by content where it is small, by id elsewhere.
+    /// Appends the key of a tensor attribute: its content if it is small, its id otherwise.
     fn tensor_key(&self, id: TensorId, key: &mut Vec<u8>) {
         const BY_CONTENT: usize = 256;
         let tensor = self.tensor(id);

@@ -1,4 +1,4 @@
-//! The Python behind a model: the functions that its nodes came from are linted with it.
+//! Lints the Python sources of a model: the functions that its nodes came from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::python;
 use crate::source::{SourceFiles, is_library};
 use crate::torch::trace::Trace;
 
-/// What is wrong in the functions that `model` was exported from, as far as their sources are here.
+/// Lints the functions that `model` was exported from, as far as their sources are available.
 ///
-/// What is `said` already of the same line stays as it is, but for how to write it: it has more evidence, the graph
-/// itself.
+/// If a finding for the same line is already in `said`, it is kept, because the graph is better
+/// evidence; only its suggested rewrite is updated.
 pub fn lint(model: &Model, sources: &SourceFiles, said: &mut Vec<Finding>) {
     let by_program = exporter::is_torch_export(model);
     lint_lines(lines(model, sources), by_program, sources, said);
 }
 
-/// The same of a program that `torch.export` saved.
+/// Like [`lint`], for a program saved by `torch.export`.
 pub fn lint_program(program: &Trace, sources: &SourceFiles, said: &mut Vec<Finding>) {
     let made_by = program.nodes.iter().filter_map(|node| node.source.as_ref());
     let mut lines: BTreeMap<Arc<str>, BTreeSet<u32>> = BTreeMap::new();
@@ -51,8 +51,9 @@ fn lint_lines(
         same.for_each(|said| said.rewrite.clone_from(&finding.rewrite));
         is_new
     });
-    // A loop along an axis that the interface fixes is right for every input, and the graph shows which axis it is. A
-    // program has no other loops: it fixes the size that they count.
+    // A loop over an axis that the interface fixes is right for every input; the graph shows which axis it
+    // is.
+    // Loops in a `torch.export` program always have a fixed size.
     let is_loop = |finding: &Finding| *finding.code == *known::UNROLLED_LOOP.code;
     let loops: Vec<Level> = said.iter().filter(|said| is_loop(said)).map(|said| said.level).collect();
     if by_program || loops.iter().max().is_some_and(|most| *most <= Level::Info) {
@@ -66,8 +67,9 @@ fn lint_lines(
     said.extend(findings);
 }
 
-/// What the tracing exporter gets wrong, and the one based on `torch.export` right, or refuses; but for decisions on
-/// sizes, and integers of fractions of one, which both take as they were.
+/// Rules about mistakes that only the tracing exporter makes.
+/// The exporter based on `torch.export` avoids or refuses them. Exceptions are branches on sizes, and
+/// integer fractions of sizes, which both exporters bake in.
 const TRACER_ONLY: [RuleId; 12] = [
     known::BAKED_SHAPE,
     known::ITEM_BAKED,
@@ -83,7 +85,7 @@ const TRACER_ONLY: [RuleId; 12] = [
     known::TENSOR_DATA,
 ];
 
-/// The lines that nodes came from, and those that called them, by file.
+/// Returns the lines that nodes came from, and their callers, by file.
 fn lines(model: &Model, sources: &SourceFiles) -> BTreeMap<Arc<str>, BTreeSet<u32>> {
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);

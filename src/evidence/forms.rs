@@ -1,4 +1,4 @@
-//! The form in which a target would take what it does not: `onnx-fix` is asked about each node by itself.
+//! Suggests replacements for nodes that a target does not support, by running `onnx-fix` on each.
 
 use std::sync::Arc;
 
@@ -13,10 +13,11 @@ use crate::lint::LintOptions;
 use crate::rules::registry::RuleSet;
 use crate::targets::Profile;
 
-/// Of each target, so many nodes are asked about that differ in operator, attributes or types.
+/// Maximum number of distinct nodes per target to try; they differ in operator, attributes or types.
 const MOST_ASKED: usize = 32;
 
-/// Says of the nodes that a target does not take how `onnx-fix --target` writes each, or that it does not know.
+/// Adds help to findings about unsupported nodes.
+/// It names the replacement that `onnx-fix --target` finds for each, or states that it finds none.
 pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     let is_refused = |finding: &&mut Finding| {
         *finding.code == *TARGET_UNSUPPORTED.code && finding.level >= Level::Warning && finding.help.is_none()
@@ -42,7 +43,7 @@ pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     }
 }
 
-/// What nodes have in common that get one answer.
+/// Returns a key that is equal for nodes with the same answer.
 fn likeness(model: &Model, facts: &Facts, node: NodeId) -> String {
     let node = &model.nodes[node];
     let types = node.inputs.iter().flatten().map(|&value| facts[value].value_type());
@@ -62,7 +63,7 @@ fn help_for(
     let outcome = fix(alone, &options, rules);
     if outcome.findings.iter().any(|finding| finding.level == Level::Error) {
         return Some(format!(
-            "{command} finds no form of it that is taken, unless the nodes around it allow one"
+            "{command} finds no supported replacement for this node alone; the surrounding nodes may allow one"
         ));
     }
     let made = &outcome.model;
@@ -73,11 +74,11 @@ fn help_for(
         times => format!("{times} × `{}`", run[0]),
     });
     let form = runs.collect::<Vec<_>>().join(" + ");
-    (outcome.changed && !form.is_empty()).then(|| format!("{command} writes it as {form}"))
+    (outcome.changed && !form.is_empty()).then(|| format!("{command} replaces it with {form}"))
 }
 
-/// A model of one node of the main graph: what it reads is an input, or the constant that it is. `None` for what is more
-/// than a call, or of values of which too little is known.
+/// Extracts one node of the main graph as a model; its operands become inputs, or stay constants.
+/// Returns `None` for calls of functions, nodes with subgraphs, and values of unknown type.
 fn alone(model: &Model, facts: &Facts, id: NodeId) -> Option<Model> {
     let node = &model.nodes[id];
     if node.graph != model.main || node.graphs().next().is_some() || model.callee(id).is_some() {

@@ -1,4 +1,4 @@
-//! Something to lint.
+//! Inputs of the linter.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,30 +10,30 @@ use crate::diag::reason;
 use crate::read::file;
 use crate::read::sniff::Kind;
 
-/// A file, standard input, or what a program holds in memory.
+/// File, standard input, or data in memory.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// What findings call it: the path as it was given, with forward slashes.
+    /// Name in findings: the path as given, with forward slashes.
     pub name: Arc<str>,
-    /// `None` for what is no file.
+    /// Path; `None` if it is not a file.
     pub path: Option<PathBuf>,
-    /// Whether it was named, rather than found in a folder: what was named must be evidence.
+    /// Whether it was named explicitly, rather than found in a directory; named files must be lintable.
     pub named: bool,
-    /// What it is, where its content has no say in that.
+    /// Kind of file, if it is not determined by its content.
     pub kind: Option<Kind>,
-    /// What is in it, where somebody holds that in memory: it is not read then.
+    /// Content, if it is in memory and need not be read.
     pub content: Option<Bytes>,
 }
 
 impl Input {
-    /// The file at `path`.
+    /// Creates an input for the file at `path`.
     pub fn new(path: &Path, named: bool) -> Self {
         let name = path.to_string_lossy().replace('\\', "/");
         let name = name.strip_prefix("./").filter(|rest| !rest.is_empty()).unwrap_or(&name);
         Input { name: Arc::from(name), path: Some(path.to_owned()), named, kind: None, content: None }
     }
 
-    /// The folder it lies in: the current one for what is no file.
+    /// Returns the directory of the file, or the current one if it is not a file.
     pub fn folder(&self) -> &Path {
         match self.path.as_deref().and_then(Path::parent) {
             Some(folder) if folder != Path::new("") => folder,
@@ -41,10 +41,10 @@ impl Input {
         }
     }
 
-    /// Its content.
+    /// Reads its content.
     ///
     /// # Errors
-    /// What the operating system refuses, in words for people.
+    /// The file cannot be read; the message is meant for users.
     pub fn read(&self) -> io::Result<Bytes> {
         let read = match (&self.content, &self.path) {
             (Some(content), _) => Ok(content.clone()),

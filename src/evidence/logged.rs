@@ -1,4 +1,4 @@
-//! `--export-log`: what the export said, matched to the nodes that came from the lines it speaks of.
+//! `--export-log`: attributes findings of an exporter log to nodes, by source line.
 
 use crate::diag::finding::Related;
 use crate::diag::{Finding, Level, Place, known};
@@ -8,16 +8,16 @@ use crate::lint::exporter;
 use crate::lint::locate::{Locator, Part};
 use crate::source::SourceFiles;
 
-/// What of a log speaks of one model.
+/// Findings of a log that apply to one model.
 #[derive(Debug, Default)]
 pub struct Matched {
-    /// The findings of the log, at the nodes of the model.
+    /// Findings at the nodes of the model.
     pub findings: Vec<Finding>,
-    /// Which of the log's findings those are, or are said by the model itself.
+    /// Indices of the log findings that were attributed, or that the model already reports.
     pub indices: Vec<usize>,
 }
 
-/// Matches the findings of a log to `model`, of which some is `said` already.
+/// Attributes log findings to `model`; `said` has the findings so far.
 pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Finding]) -> Matched {
     let mut matched = Matched::default();
     if log.is_empty() {
@@ -26,7 +26,7 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
     let uses = Uses::new(model);
     let locator = Locator::new(model, &uses, sources);
     for (index, finding) in log.iter().enumerate() {
-        // The model knows which of its layers are in training mode, unless they were taken apart.
+        // The model knows which layers are in training mode, unless they were decomposed.
         let is_training = |finding: &Finding| *finding.code == *known::TRAINING_MODE.code;
         let is_known = || said.iter().any(is_training) || !exporter::is_torch_export(model);
         if is_training(finding) && is_known() {
@@ -34,7 +34,7 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
             continue;
         }
         let Some(node) = node_from(model, &locator, finding) else {
-            // A number or a decision may leave no node behind.
+            // Numbers and decisions may leave no node behind.
             if finding.source.is_some() && is_of_trace(finding) {
                 matched.indices.push(index);
                 if !said.iter().any(|said| is_same(said, finding)) {
@@ -51,8 +51,9 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
     matched
 }
 
-/// A log tells that a number or a decision left the trace, not whether that does harm: the number of a size that
-/// never varies, or the way that every input takes, is right. Where it does, the graph or the source shows it.
+/// Lowers the level of findings about values that left the trace.
+/// The log does not show whether that is wrong: the size may be constant, or all inputs may take the
+/// same branch. If it is wrong, the graph or the source shows it.
 fn proved_or_remark(finding: Finding) -> Finding {
     if is_of_trace(&finding) {
         return Finding { level: finding.level.min(Level::Info), ..finding };
@@ -65,13 +66,13 @@ fn is_of_trace(finding: &Finding) -> bool {
     rules.iter().any(|rule| *rule.code == *finding.code)
 }
 
-/// Whether both are the same fault at the same line.
+/// Returns true if both findings report the same rule at the same line.
 pub fn is_same(one: &Finding, other: &Finding) -> bool {
     let line = |finding: &Finding| finding.source.as_ref().map(|source| (source.file.clone(), source.line));
     one.rule == other.rule && line(one).is_some() && line(one) == line(other)
 }
 
-/// The first node that came from the line of a finding.
+/// Returns the first node that came from the line of a finding.
 fn node_from(model: &Model, locator: &Locator, finding: &Finding) -> Option<NodeId> {
     let line = finding.source.as_ref()?;
     let from_line = |node: &NodeId| {
@@ -80,12 +81,12 @@ fn node_from(model: &Model, locator: &Locator, finding: &Finding) -> Option<Node
     model.nodes.ids().find(from_line)
 }
 
-/// The finding at a node; what the log said becomes a note, since it stands in another file.
+/// Moves a finding to a node; text places of the log become notes.
 fn at_node(finding: &Finding, locator: &Locator, node: NodeId) -> Finding {
     let mut moved = Finding {
         file: "".into(),
         place: locator.node(node, Part::Whole),
-        label: "this came from that line".to_owned(),
+        label: "this node comes from that line".to_owned(),
         anchor: locator.anchor(node),
         related: Vec::new(),
         ..finding.clone()

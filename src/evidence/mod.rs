@@ -1,4 +1,4 @@
-//! One file: what it is, and what its reader, the rules and the Python behind it say of it.
+//! Lints one file of any kind: findings of its reader, of the rules, and of the Python sources.
 
 pub mod accepted;
 mod behind;
@@ -22,21 +22,21 @@ use crate::read::sniff::{Kind, sniff};
 use crate::read::{any, torchscript};
 use crate::{export_log, python, torch};
 
-/// What there is to say of a file.
+/// Findings of a file.
 #[derive(Debug, Default)]
 pub struct Linted {
-    /// In the order of the file, whichever rule found them.
+    /// Findings in file order, whichever rule reports them.
     pub findings: Vec<Finding>,
-    /// Whether it could be read, and is what it claims to be.
+    /// Whether the file could be read, and is valid.
     pub readable: bool,
-    /// Which findings of the export's log are among `findings`, or said in other words.
+    /// Indices of the exporter log's findings that are reported here.
     pub said: Vec<usize>,
-    /// What the model itself says is accepted.
+    /// Suppressions in the model itself.
     pub accepted: Vec<Accepted>,
 }
 
 impl Linted {
-    /// What one thing is said of that cannot be read.
+    /// Creates the result for an unreadable input.
     pub fn unreadable(finding: Finding) -> Self {
         Linted { findings: vec![finding], ..Linted::default() }
     }
@@ -46,14 +46,14 @@ impl Linted {
     }
 }
 
-/// Rules whose findings mean that a file is not what it claims to be: sizes that it does not have, data
-/// out of its folder. Such a file fails the run, like one that cannot be read.
+/// Rules whose findings mean that a file is corrupt: wrong sizes, data outside of its directory.
+/// Such a file fails the run, like an unreadable one.
 const UNTRUSTWORTHY: [RuleId; 3] =
     [known::BAD_TENSOR_DATA, known::EXTERNAL_DATA_OUT_OF_RANGE, known::EXTERNAL_DATA_ESCAPES_FOLDER];
 
-/// Lints a file: a model in any of its forms, a `.pt2`, TorchScript as text, the log of an export, or Python.
+/// Lints a file: a model in any format, a `.pt2`, TorchScript text, an exporter log, or Python.
 ///
-/// `log` is what the export said, as findings: those that speak of nodes of this model are said there.
+/// `log` has the findings of the exporter log; those about nodes of this model are reported here.
 pub fn lint(input: &Input, options: &LintOptions, log: &[Finding]) -> Linted {
     let linted = match input.read() {
         Ok(bytes) => lint_bytes(input, bytes, options, log),
@@ -73,12 +73,12 @@ fn in_order(linted: Linted, input: &Input) -> Linted {
     Linted { findings, ..linted }
 }
 
-/// The finding in the file that was linted, unless it names one itself.
+/// Sets the file of a finding, unless it names one itself.
 fn at_home(finding: Finding, file: &Arc<str>) -> Finding {
     if finding.file.is_empty() { Finding { file: file.clone(), ..finding } } else { finding }
 }
 
-/// Findings stand in the order of the file, whichever rule found them.
+/// Returns the sort key: findings are sorted by place, whichever rule reports them.
 fn order(finding: &Finding) -> (u8, Arc<str>, u64, u32, Arc<str>, String) {
     let (kind, group, first, second) = match &finding.place {
         Place::File => (0, Arc::from(""), 0, 0),
@@ -125,7 +125,7 @@ fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) 
     Linted { findings, readable, said: matched.indices, accepted: accepted::accepted(&model) }
 }
 
-/// The findings of a log, each line of Python and rule once: a graph in it shows what a warning says as well.
+/// Reports each rule once per Python line of a log: its graph repeats the findings of its warnings.
 fn one_a_line(findings: Vec<Finding>) -> Vec<Finding> {
     let mut known: FxHashMap<(Arc<str>, Arc<str>, u32), usize> = FxHashMap::default();
     let mut kept: Vec<Finding> = Vec::new();
@@ -143,7 +143,7 @@ fn one_a_line(findings: Vec<Finding>) -> Vec<Finding> {
     kept
 }
 
-/// The TorchScript graphs of a text.
+/// Lints the TorchScript graphs of a text.
 fn lint_text(input: &Input, text: &str, options: &LintOptions) -> Linted {
     let (traces, mut findings) = torchscript::read(text);
     let found = |trace| torch::lint(trace, &options.sources, input.path.as_deref());

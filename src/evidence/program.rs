@@ -1,4 +1,4 @@
-//! A program of `torch.export`: what is wrong with it, and what `onnx-fix` would refuse.
+//! Lints a `torch.export` program, and reports what `onnx-fix` cannot convert.
 
 use bytes::Bytes;
 
@@ -16,7 +16,7 @@ use crate::torch::{self, Trace};
 pub fn lint(input: &Input, bytes: &Bytes, options: &LintOptions) -> Linted {
     let (exported, findings) = pt2::exported(bytes, Copies::LeftOut);
     let Some(exported) = exported else {
-        // Its graph may be in order all the same.
+        // The graph may still be readable.
         let trace = pt2::read(bytes).0;
         let found = trace.iter().flat_map(|trace| graph(input, trace, options));
         return Linted::new(findings.into_iter().chain(found).collect(), trace.is_some());
@@ -25,15 +25,16 @@ pub fn lint(input: &Input, bytes: &Bytes, options: &LintOptions) -> Linted {
     Linted::new(findings.into_iter().chain(found).chain(refused(&exported, options)).collect(), true)
 }
 
-/// What is wrong with its graph, and with the Python behind it.
+/// Lints the graph, and the Python sources.
 fn graph(input: &Input, trace: &Trace, options: &LintOptions) -> Vec<Finding> {
     let mut findings = torch::lint(trace, &options.sources, input.path.as_deref());
     behind::lint_program(trace, &options.sources, &mut findings);
     findings
 }
 
-/// What `onnx-fix` would refuse: what it says itself, since it is asked. Whoever named no opset or target need not be about
-/// to convert, and the program is no worse for it: to them it is a remark.
+/// Runs the converter, and reports what it rejects.
+/// Without a requested opset or target, the program need not be convertible: findings are then
+/// informational.
 fn refused(exported: &Exported, options: &LintOptions) -> Vec<Finding> {
     if !options.selection.contains(NOT_CONVERTIBLE.code) {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! What is said of a graph that was planned: for each form that goes, the rules that took its place, as far as they are
-//! known; else what else became of it.
+//! Builds the change report for a planned graph.
+//! Each removed node is attributed to the rules that replaced it, if known, or else to a pass.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +15,19 @@ use crate::edit::{By, Change, Form, LEFT_OUT, Patch, Site};
 use crate::egraph::ENode;
 use crate::graph::{Model, NodeId};
 
-/// Steps of the saturation that new nodes owe themselves to, by the last node that each stands for.
+/// Saturation steps that new nodes derive from, by the last origin of each node.
 pub(super) type Owed = FxHashMap<NodeId, BTreeSet<usize>>;
 
-/// What stands in the place of a node.
+/// Replacement of a node.
 #[derive(Default)]
 struct Made<'p> {
     rules: IndexSet<&'p str>,
     ops: IndexSet<&'p str>,
-    /// The other nodes that it stands for.
+    /// Other nodes that it replaces.
     with: IndexSet<NodeId>,
 }
 
-/// What is written down of a patch: each node that goes, and each that comes, is in one change.
+/// Builds the changes of a patch: each removed and each added node is in exactly one change.
 pub(super) fn account(
     model: &Model,
     chosen: &Chosen,
@@ -53,7 +53,7 @@ pub(super) fn account(
         told.extend(&made.with);
         let what = summary(&model.nodes[at].op_name(), &made.ops);
         let with = made.with.iter().copied().collect();
-        // What had the last word first.
+        // List the latest rule first.
         let owing = owed.get(&at).into_iter().flatten().rev().map(|&step| &*chosen.lineage.step(step).code);
         let codes = made.rules.iter().copied().chain(owing);
         changes.push(by_rules(chosen, codes, ADAPTED_FORM, at, with, what));
@@ -67,7 +67,7 @@ pub(super) fn account(
             owed.entry(last).or_default().insert(at);
         }
     }
-    // From the outputs up: what a rule took along with a node is told of with it.
+    // Go from outputs to inputs: nodes replaced together with a user are reported with it.
     for &node in patch.replaced.iter().rev() {
         if !told.insert(node) {
             continue;
@@ -91,13 +91,13 @@ pub(super) fn account(
     changes.extend(lost_outputs(model, patch));
     changes.iter_mut().for_each(|change| change.saved = ledger.saved(change));
     if changes.is_empty() && !patch.is_empty() {
-        // Inputs that are others now: of values that are equal.
-        changes.push(Change::new(REPEATED_NODE, Site::Graph(patch.graph), "equal values read from one"));
+        // Only inputs changed: they were redirected to equal values.
+        changes.push(Change::new(REPEATED_NODE, Site::Graph(patch.graph), "equal values merged"));
     }
     changes
 }
 
-/// A change by rules, or by a pass where none is known.
+/// Creates a change attributed to rules, or to a pass if no rule is known.
 fn by_rules<'c>(
     chosen: &Chosen,
     codes: impl Iterator<Item = &'c str>,
@@ -112,7 +112,7 @@ fn by_rules<'c>(
     Change { also: rules.collect(), with, ..Change::new(by, Site::Node(at), what) }
 }
 
-/// What became of a node that goes and that no rule made anything of.
+/// Describes why a node was removed that no rule replaced.
 fn became(chosen: &Chosen, model: &Model, node: NodeId) -> (RuleId, &'static str) {
     let outputs = model.nodes[node].outputs.iter().flatten();
     let mut forms = outputs.filter_map(|output| {
@@ -120,13 +120,13 @@ fn became(chosen: &Chosen, model: &Model, node: NodeId) -> (RuleId, &'static str
         chosen.choice.form(chosen.egraph, class)
     });
     match forms.next() {
-        Some(ENode::Const(_)) => (CONSTANT_RESULT, "computed beforehand"),
-        Some(_) => (REPEATED_NODE, "taken from what is equal to it"),
+        Some(ENode::Const(_)) => (CONSTANT_RESULT, "constant-folded"),
+        Some(_) => (REPEATED_NODE, "merged with an equal node"),
         None => (DEAD_NODE, LEFT_OUT),
     }
 }
 
-/// Outputs that nodes that stay do not give any more.
+/// Reports outputs that kept nodes no longer have.
 fn lost_outputs<'a>(model: &'a Model, patch: &'a Patch) -> impl Iterator<Item = Change> + 'a {
     patch.nodes.iter().filter_map(|new| {
         let Form::Kept(node) = new.form else { return None };
@@ -135,16 +135,16 @@ fn lost_outputs<'a>(model: &'a Model, patch: &'a Patch) -> impl Iterator<Item = 
             output.is_some() && new.outputs.get(at).copied().flatten().is_none()
         };
         let is_any = before.iter().enumerate().any(is_lost);
-        let what = format!("output of `{}` left out: nothing needs it", model.nodes[node].op_name());
+        let what = format!("removed unused output of `{}`", model.nodes[node].op_name());
         is_any.then(|| Change::new(UNUSED_OUTPUT, Site::Node(node), what))
     })
 }
 
-/// What became of a node of the operator `from`.
+/// Describes the replacement of a node with operator `from`.
 fn summary(from: &str, to: &IndexSet<&str>) -> String {
     match to.len() {
-        1 if to[0] == from => format!("`{from}` in another form"),
-        1 => format!("`{from}` as `{}`", to[0]),
-        _ => format!("`{from}` written out"),
+        1 if to[0] == from => format!("`{from}` rewritten"),
+        1 => format!("`{from}` replaced with `{}`", to[0]),
+        _ => format!("`{from}` decomposed"),
     }
 }

@@ -1,7 +1,10 @@
-//! Chooses one form for every value that is wanted: the cheapest legal ones, shared work counted once.
+//! Extraction: selects one legal e-node for every needed class, at minimum cost.
 //!
-//! First, bottom up, the cheapest form of every class as if nothing were shared. Then a local search by what is shared
-//! (`search`): class by class, and by moves of several classes that only pay together (`moves`).
+//! Shared work is counted once. First selects the cheapest e-node of every class bottom-up, ignoring
+//! sharing.
+//! Then runs a local search that accounts for sharing (`search`), including moves of several classes
+//! that
+//! only pay together (`moves`).
 
 mod moves;
 mod search;
@@ -21,40 +24,39 @@ use crate::graph::NodeId;
 use search::Search;
 use takers::Takers;
 
-/// The form chosen for each class that is needed.
+/// Selected e-node of each needed class.
 #[derive(Debug, Default)]
 pub struct Choice {
     forms: FxHashMap<Id, usize>,
-    /// The least that each class costs, shared work counted as often as it is used; those that cannot
-    /// be had are not there.
+    /// Minimum tree cost of each class; classes that cannot be extracted are missing.
     possible: FxHashMap<Id, Cost>,
-    /// What the form of each class costs by itself that the result is to hold.
+    /// Own cost of the selected e-node of each class that the result contains.
     own: FxHashMap<Id, Cost>,
 }
 
 impl Choice {
-    /// What the form of a class costs by itself; `None` where it is not needed, or only to compute a constant
-    /// beforehand.
+    /// Returns the own cost of the selected e-node of a class.
+    /// Returns `None` if the class is not needed, or only as material of constant folding.
     pub fn cost(&self, egraph: &EGraph, class: Id) -> Option<Cost> {
         self.own.get(&egraph.find(class)).copied()
     }
 
-    /// The form of a class that is needed.
+    /// Returns the selected e-node of a class, if it is needed.
     pub fn form<'a>(&self, egraph: &'a EGraph, class: Id) -> Option<&'a ENode> {
         let class = egraph.find(class);
         self.forms.get(&class).and_then(|&index| egraph[class].nodes.get(index))
     }
 
-    /// Whether a class has a legal form at all.
+    /// Returns true if a class can be extracted.
     pub fn is_possible(&self, class: Id) -> bool {
         self.possible.contains_key(&class)
     }
 }
 
-/// Chooses forms for `roots` and all that they need.
+/// Selects e-nodes for `roots` and everything they need.
 ///
-/// `original` holds the forms that the graph came with. Roots without a legal form are left out of the
-/// choice. Without `pricing`, the forms that the graph came with cost nothing, so that those which are legal stay.
+/// `original` holds the e-nodes of the source graph. Roots that cannot be extracted are skipped.
+/// Without `pricing`, original e-nodes cost nothing, so that legal ones are kept.
 pub fn choose(
     egraph: &EGraph,
     target: &Target,
@@ -83,22 +85,22 @@ pub fn choose(
     choice
 }
 
-/// A legal form: its place in its class, what it costs by itself, and the classes it needs.
+/// Legal candidate: its index in the class, its own cost, and the classes it needs.
 #[derive(Default)]
 struct Form {
     at: usize,
     cost: Cost,
     inputs: Vec<usize>,
-    /// The constants that it is computed of beforehand; in the model that comes of it, they are not needed.
+    /// Classes of the constants that it is folded from; the resulting model does not need them.
     materials: Vec<usize>,
 }
 
-/// The legal forms of every class, classes numbered in the order of their ids.
+/// Legal candidates of every class; classes are numbered in the order of their ids.
 struct Forms {
     ids: Vec<Id>,
     index: FxHashMap<Id, usize>,
     of: Vec<Vec<Form>>,
-    /// The classes with a form that takes a class.
+    /// Classes with a candidate that uses a given class.
     takers: Takers,
 }
 
@@ -142,9 +144,9 @@ impl Forms {
         Forms { takers: Takers::of(&of), ids, index, of }
     }
 
-    /// For each class the form that is cheapest if nothing is shared. A form never costs less than its
-    /// inputs, and a class takes another form only where that is cheaper than what it had, so that the
-    /// forms chosen never lead back to themselves.
+    /// Selects the cheapest candidate of each class by tree cost.
+    /// A candidate never costs less than its inputs, and a class only changes its candidate for a cheaper
+    /// one, so the selection is acyclic.
     fn cheapest(&self) -> Cheapest {
         let mut cheapest =
             Cheapest { costs: vec![Cost::MAX; self.ids.len()], forms: vec![0; self.ids.len()] };
@@ -155,7 +157,7 @@ impl Forms {
             let total = |form: &Form| {
                 form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(cheapest.costs[input]))
             };
-            // Where sums are too large to tell forms apart, what each costs by itself does.
+            // If sums are saturated, own costs decide.
             let best = self.of[class].iter().enumerate().map(|(at, form)| (total(form), form.cost, at)).min();
             let Some((cost, _, form)) = best.filter(|best| best.0 < cheapest.costs[class]) else { continue };
             (cheapest.costs[class], cheapest.forms[class]) = (cost, form);

@@ -1,4 +1,4 @@
-//! What a form costs: integers, so that sums do not depend on their order.
+//! Cost model. Costs are integers, so that sums do not depend on their order.
 
 mod prices;
 mod work;
@@ -14,20 +14,22 @@ use crate::infer::{Fact, MAX_ELEMENTS, Shape};
 use crate::schema::operator;
 use crate::schema::operator::Work;
 
-/// A cost, or a sum of costs. [`Cost::MAX`] is that of what cannot be had.
+/// Cost, or sum of costs. [`Cost::MAX`] means impossible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cost(u64);
 
 impl Cost {
+    /// Cost of a class that cannot be extracted.
     pub const MAX: Cost = Cost(u64::MAX);
 
+    /// Creates a cost.
     pub fn new(units: u64) -> Self {
         Cost(units)
     }
 
-    /// The sum, which cannot be had where one of both cannot. What is used again and again makes sums of
-    /// tree costs grow without end: those stop at the greatest cost that can be had, which keeps them in
-    /// order, if no longer strictly.
+    /// Adds two costs; impossible if either is.
+    /// Tree costs of heavily shared work grow exponentially. Sums saturate at the largest possible cost,
+    /// which preserves their order, though not strictly.
     pub fn plus(self, other: Cost) -> Cost {
         if !self.is_finite() || !other.is_finite() {
             return Cost::MAX;
@@ -35,19 +37,21 @@ impl Cost {
         Cost(self.0.saturating_add(other.0).min(u64::MAX - 1))
     }
 
+    /// Returns true if the cost is not [`Cost::MAX`].
     pub fn is_finite(self) -> bool {
         self != Cost::MAX
     }
 
+    /// Returns the cost in units of the objective.
     pub fn units(self) -> u64 {
         self.0
     }
 }
 
-/// What a form must save before it is taken in place of the one that the graph came with.
+/// Minimum saving required to replace an original e-node.
 const CHANGE: u64 = 1;
 
-/// By what forms are chosen.
+/// Cost model used for extraction.
 #[derive(Clone, Debug, Default)]
 pub struct Pricing {
     pub objective: Objective,
@@ -59,9 +63,9 @@ impl Pricing {
         self.objective.prices()
     }
 
-    /// The cost of a form of a class without that of its inputs.
+    /// Returns the cost of an e-node without its inputs.
     ///
-    /// `is_original` says that the graph came with it; of two forms that cost the same it is taken.
+    /// `is_original` marks e-nodes of the source graph, which win ties.
     pub fn own(&self, egraph: &EGraph, class: Id, enode: &ENode, is_original: bool) -> Cost {
         let change = Cost(if is_original { 0 } else { CHANGE });
         let data = &egraph[class].data;
@@ -72,7 +76,7 @@ impl Pricing {
                 let held = || if data.fact().is_const() { self.stored(data.fact()) } else { Cost::default() };
                 match model.values[*value].def {
                     _ if model.values[*value].graph != egraph.analysis.graph => Cost::default(),
-                    // A `Constant` node is in the file anyway, but an equal initializer saves it.
+                    // A `Constant` node is already in the file, but an equal initializer makes it redundant.
                     Def::Node { .. } => Cost(1).plus(held()),
                     _ => held(),
                 }
@@ -85,12 +89,12 @@ impl Pricing {
         }
     }
 
-    /// The cost of a constant that is computed beforehand.
+    /// Returns the cost of a constant-folded value.
     pub fn beforehand(&self, fact: &Fact) -> Cost {
         Cost(self.prices().constant + CHANGE).plus(self.stored(fact))
     }
 
-    /// What it costs that a constant is in the file.
+    /// Returns the cost of storing a constant in the file.
     fn stored(&self, fact: &Fact) -> Cost {
         let elements = fact.shape().and_then(Shape::to_static).map(|dims| dims.iter().product::<usize>());
         self.stored_elements(elements.unwrap_or(0), fact.elem().and_then(ElemType::bits))
@@ -102,7 +106,7 @@ impl Pricing {
         self.prices().stored(bytes, bytes > LARGE)
     }
 
-    /// What a node that gives values of such facts costs.
+    /// Returns the cost of a node whose outputs have these facts.
     fn work(&self, egraph: &EGraph, call: &Call, given: &[Fact]) -> Cost {
         let prices = self.prices();
         let key = egraph.analysis.tables.op(call.op);
@@ -127,7 +131,7 @@ impl Pricing {
     }
 }
 
-/// The classes that a form is made from.
+/// Returns the classes that an e-node uses.
 pub fn inputs(enode: &ENode) -> &[Id] {
     egg::Language::children(enode)
 }

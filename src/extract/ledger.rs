@@ -1,4 +1,4 @@
-//! What the changes of a graph saved, by the prices that its forms were chosen by.
+//! Cost savings of the changes in a graph, in the prices used for extraction.
 
 use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,20 +13,20 @@ fn units(cost: Option<Cost>) -> u64 {
     cost.unwrap_or_default().units()
 }
 
-/// What nodes cost that came and went, by the nodes of the graph that they are about.
+/// Costs of added and removed nodes, by node of the source graph.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// Of new nodes, with the constants that came with them, by the last node that they stand for.
+    /// Cost of new nodes and their new constants, by the last origin of each node.
     paid: FxHashMap<NodeId, u64>,
-    /// Of nodes that went, with the constants that only they needed.
+    /// Cost of removed nodes, and of constants that only they used.
     freed: FxHashMap<NodeId, u64>,
-    /// Constants that were counted, so that each counts once.
+    /// Constants already counted, so that each counts once.
     counted: FxHashSet<Id>,
     is_priced: bool,
 }
 
 impl Ledger {
-    /// Notes the new node that makes a class.
+    /// Records the new node of a class.
     pub(super) fn pay(&mut self, chosen: &Chosen, class: Id, call: &Call) {
         let Some(&last) = chosen.egraph[class].data.origin.last() else { return };
         let mut cost = units(chosen.choice.cost(chosen.egraph, class));
@@ -41,7 +41,7 @@ impl Ledger {
         *paid = paid.saturating_add(cost);
     }
 
-    /// Notes the nodes that went.
+    /// Records the removed nodes.
     pub(super) fn note_gone(&mut self, chosen: &Chosen, gone: &FxHashSet<NodeId>) {
         let Some(pricing) = chosen.pricing else { return };
         self.is_priced = true;
@@ -64,7 +64,7 @@ impl Ledger {
         }
     }
 
-    /// What a change saved; what it is about is not counted again.
+    /// Returns the saving of a change, and removes its nodes from the ledger.
     pub(super) fn saved(&mut self, change: &Change) -> Option<i64> {
         let Site::Node(at) = change.at else { return None };
         if !self.is_priced {

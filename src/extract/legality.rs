@@ -1,4 +1,4 @@
-//! Which forms may be written at the target opset, and what stands in the way where none may.
+//! Legality of e-nodes at the target opset and on the target runtimes, and the obstacles otherwise.
 
 use std::sync::Arc;
 
@@ -11,38 +11,39 @@ use crate::infer::Fact;
 use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema};
 use crate::targets::{Answer, Asked, Profile};
 
-/// The opsets that the result is to be written for, and what is to take it.
+/// Opsets of the result, and the runtimes that must support it.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Whether it is the source's own: forms the graph came with are then legal by definition, even
-    /// where the model breaks the specification.
+    /// Whether the target opsets are those of the source.
+    /// Original e-nodes are then legal by definition, even if they violate the specification.
     pub is_source: bool,
     pub imports: Vec<OpsetImport>,
-    /// Runtimes and devices: a form that one of them is known not to take is not legal.
+    /// Target profiles: e-nodes known to be unsupported by one of them are illegal.
     pub profiles: Vec<Arc<Profile>>,
 }
 
 impl Target {
+    /// Returns the target version of a domain.
     pub fn opset(&self, domain: &str) -> Option<i64> {
         let import = self.imports.iter().find(|import| normal_domain(import.domain.as_deref()) == domain)?;
         import.version
     }
 
-    /// Whether a call may be written, or why it may not.
+    /// Checks whether a call is legal at the target.
     ///
     /// # Errors
-    /// What its operator does not take at the target opset.
+    /// The feature that its operator does not support at the target opset, or on a target runtime.
     pub fn legal(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
-        // An operator without a schema is kept as it is: a custom one, or a local function.
+        // Operators without a schema (custom ones and local functions) are kept as they are.
         let asked = self.ask(egraph, call, |op, opset| schema::legal(op, opset).map(|_| ()));
         asked.unwrap_or(Ok(()))?;
         self.taken(egraph, call)
     }
 
-    /// Whether no runtime or device is known not to take a call, whatever the specification says of it.
+    /// Checks that no target runtime is known not to support a call, whatever the specification says.
     ///
     /// # Errors
-    /// The first that does not take it.
+    /// The refusal of the first runtime that does not support it.
     pub fn taken(&self, egraph: &EGraph, call: &Call) -> Result<(), Illegal> {
         let key = egraph.analysis.tables.op(call.op);
         let mut speaking =
@@ -59,8 +60,8 @@ impl Target {
         Ok(())
     }
 
-    /// What the version of the call's operator that is in force at the target does not take; `None` where
-    /// that is no version of the epoch that the call means.
+    /// Returns what the operator version in force at the target does not support of a call.
+    /// Returns `None` if that version is not of the call's epoch.
     pub fn obstacles(&self, egraph: &EGraph, call: &Call) -> Option<(&'static Schema, Vec<Obstacle>)> {
         let key = egraph.analysis.tables.op(call.op);
         let opset = u16::try_from(self.opset(&key.domain)?).ok()?;
@@ -69,8 +70,8 @@ impl Target {
         Some((schema, obstacles))
     }
 
-    /// Whether a value that is there anyway may be written as it is: a `Constant` may say its elements in a
-    /// way that the target does not know, or have elements of a type that it does not know.
+    /// Returns true if a leaf can be kept as it is.
+    /// A `Constant` may use an attribute or an element type that the target does not have.
     pub fn legal_leaf(&self, egraph: &EGraph, value: ValueId) -> bool {
         let model = egraph.analysis.tables.model;
         let Some((node, _)) = model.producer(value).filter(|_| !self.is_source) else { return true };
@@ -84,24 +85,24 @@ impl Target {
         let Some(schema) = schema::lookup(node.domain(), &node.op_type, opset) else { return true };
         let fact = egraph.lookup(ENode::Leaf(value)).map(|class| egraph[class].data.fact());
         let ty = fact.and_then(Fact::value_type);
-        // Only in a function there is no initializer to take its place.
+        // Outside of functions, an initializer can replace it.
         let is_needed = model.function_of(node.graph).is_some();
         let takes = |ty| schema.output(0).is_none_or(|made| schema.allowed(made).has(ty));
         let is_taken = !is_needed || ty.is_none_or(takes);
         is_taken && node.attrs.iter().all(|attr| schema.attr(&attr.name).is_some())
     }
 
-    /// Whether an `Identity` may hand on a value of a class: not every version takes every type.
+    /// Checks whether `Identity` supports the type of a class at the target.
     ///
     /// # Errors
-    /// That it does not take this one.
+    /// The type is not supported.
     pub fn legal_identity(&self, egraph: &EGraph, class: Id) -> Result<(), Illegal> {
         let opset = self.opset("").and_then(|opset| u16::try_from(opset).ok());
         let Some(opset) = opset else { return Ok(()) };
         schema::legal_identity(egraph[class].data.fact().value_type(), opset)
     }
 
-    /// The epoch of a call's operator that is in force at the target.
+    /// Returns the epoch of a call's operator that is in force at the target.
     pub fn epoch_in_force(&self, egraph: &EGraph, call: &Call) -> Option<u16> {
         let key = egraph.analysis.tables.op(call.op);
         let opset = u16::try_from(self.opset(&key.domain)?).ok()?;
@@ -109,7 +110,7 @@ impl Target {
         schema::lookup(&key.domain, &key.name, opset).map(|schema| schema.epoch)
     }
 
-    /// Asks a question of a call as schemas see it; `None` where its operator has no schema.
+    /// Evaluates a schema query on a call; `None` if its operator has no schema.
     fn ask<T>(&self, egraph: &EGraph, call: &Call, question: impl FnOnce(&OpUse, u16) -> T) -> Option<T> {
         let tables = &egraph.analysis.tables;
         let key = tables.op(call.op);
@@ -131,7 +132,7 @@ impl Target {
     }
 }
 
-/// Where a call stands in the e-graph.
+/// Returns the position of a call in the e-graph.
 fn place(egraph: &EGraph, call: &Call) -> Option<NodeRef> {
     let enode = canonical(egraph, &ENode::Call(call.clone()));
     let class = egraph.find(egraph.lookup(enode.clone())?);
@@ -151,7 +152,7 @@ fn operand(egraph: &EGraph, child: Id) -> Operand {
     Operand::Present { ty: fact.value_type(), negative }
 }
 
-/// The outputs of a call, as far as their types are known.
+/// Returns the outputs of a call, with inferred types.
 fn outputs(egraph: &EGraph, call: &Call) -> Vec<Operand> {
     let facts = egraph.lookup(ENode::Call(call.clone())).map(|id| &egraph[id].data.facts);
     let ty = |index: usize| facts.and_then(|facts| facts.get(index)).and_then(Fact::value_type);
@@ -159,16 +160,15 @@ fn outputs(egraph: &EGraph, call: &Call) -> Vec<Operand> {
     outputs.map(|index| Operand::Present { ty: ty(index), negative: false }).collect()
 }
 
-/// Why a value cannot be had at the target opset.
+/// Reason why a value cannot be produced at the target.
 #[derive(Clone, Debug)]
 pub struct Blocker {
-    /// The node of the source that makes it.
+    /// Node of the source that produces it.
     pub node: NodeId,
     pub illegal: Illegal,
 }
 
-/// What stands in the way of `wanted`: for each value without a legal form whose own inputs all have
-/// one, the nodes that make it.
+/// Returns the blockers: nodes whose outputs cannot be extracted although their inputs can.
 pub fn blockers(
     egraph: &EGraph,
     target: &Target,
@@ -191,8 +191,7 @@ pub fn blockers(
     found
 }
 
-/// Whether what a call makes can be had: itself, or, where it has several outputs, each of them, in
-/// whatever form.
+/// Returns true if the outputs of a call can be extracted, in any form.
 fn is_possible(egraph: &EGraph, class: Id, call: &Call, possible: &dyn Fn(Id) -> bool) -> bool {
     let mut outputs =
         (0..call.outputs).filter_map(|index| egraph.lookup(ENode::Output { index, call: [class] }));

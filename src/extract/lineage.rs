@@ -1,4 +1,5 @@
-//! Which rules a form owes itself to: the one that made it, and those that made what that one saw.
+//! Provenance of e-nodes: the rules behind each.
+//! These are the rule that created it and, transitively, those that created the inputs it matched.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +9,23 @@ use rustc_hash::FxHashMap;
 use crate::egraph::{EGraph, ENode, Step, canonical, gives_constant};
 use crate::graph::NodeId;
 
-/// So many steps are looked at for one form, the last ones: of a chain of nodes of which any two in a row make one, each
-/// owes itself to all before it.
+/// Maximum number of steps in the provenance of an e-node: the last ones.
+/// In a chain that is fused pairwise, each step derives from all previous ones.
 const MOST_STEPS: usize = 64;
 
-/// The steps of a saturation, by what they made.
+/// Steps of a saturation, indexed by their results.
 pub struct Lineage<'a, 'm> {
     egraph: &'a EGraph<'m>,
     original: &'a FxHashMap<ENode, NodeId>,
     steps: &'a [Step],
-    /// The first step that made a call.
+    /// First step that created each call.
     maker: FxHashMap<ENode, usize>,
-    /// The steps that said a class to be another one that was there, or a constant.
+    /// Steps that merged each class with an existing one, or with a constant.
     joining: FxHashMap<Id, Vec<usize>>,
 }
 
 impl<'a, 'm> Lineage<'a, 'm> {
-    /// Of a clean e-graph, with the calls that it came with.
+    /// Indexes the steps of a clean e-graph with its original calls.
     pub fn new(
         egraph: &'a EGraph<'m>,
         original: &'a FxHashMap<ENode, NodeId>,
@@ -43,23 +44,23 @@ impl<'a, 'm> Lineage<'a, 'm> {
         lineage
     }
 
-    /// The code of the rule that made a call which the graph did not come with.
+    /// Returns the code of the rule that created a call, if it is not original.
     pub fn maker(&self, call: &ENode) -> Option<&'a str> {
         self.maker.get(call).map(|&at| &*self.steps[at].code)
     }
 
-    /// A step by its number.
+    /// Returns a step by index.
     pub fn step(&self, at: usize) -> &'a Step {
         &self.steps[at]
     }
 
-    /// The steps that a form of a class owes itself to, where the nodes of the graph had another.
+    /// Returns the steps from which an e-node of a class derives.
     pub fn steps(&self, class: Id, form: &ENode) -> BTreeSet<usize> {
         let mut open: BTreeSet<usize> = BTreeSet::new();
         self.owe(&mut open, form);
         match form {
             ENode::Const(_) => self.owe_constant(&mut open, class),
-            // What takes the place of a node as it is does so since both are one.
+            // A value used in place of a node is justified by the step that merged their classes.
             _ if open.is_empty() => open.extend(self.joins(class, usize::MAX)),
             _ => open.extend(self.joins_below(form, usize::MAX)),
         }
@@ -73,25 +74,26 @@ impl<'a, 'm> Lineage<'a, 'm> {
                 self.owe(&mut open, &matched);
                 open.extend(self.joins_below(&matched, at));
             }
-            // What a step says, later ones may say of what it made.
+            // Only earlier steps can have contributed.
             open.retain(|earlier| *earlier < at);
         }
         seen
     }
 
-    /// The steps that said a value to be there already, or to be a constant.
+    /// Iterates over the steps that merged classes without adding calls.
     pub fn equating(&self) -> impl Iterator<Item = (usize, &'a Step)> {
         self.steps.iter().enumerate().filter(|(_, step)| !step.equated.is_empty())
     }
 
-    /// A form that the graph came with owes itself to nobody.
+    /// Adds the creator of an e-node; original e-nodes have none.
     fn owe(&self, open: &mut BTreeSet<usize>, form: &ENode) {
         if !self.original.contains_key(form) {
             open.extend(self.maker.get(form));
         }
     }
 
-    /// A constant owes itself to the rules that said it to be one; else, perhaps, to those that made a form which gives it.
+    /// Adds the steps behind a constant: those that merged it with its class.
+    /// If there are none, adds the creators of e-nodes that evaluate to it.
     fn owe_constant(&self, open: &mut BTreeSet<usize>, class: Id) {
         open.extend(self.joins(class, usize::MAX));
         if open.is_empty() {
@@ -100,8 +102,8 @@ impl<'a, 'm> Lineage<'a, 'm> {
         }
     }
 
-    /// The last steps before one that joined a class, no more of them than are looked at: of a value that everything
-    /// reads, there are as many as nodes.
+    /// Returns the latest steps before a given one that merged a class, at most [`MOST_STEPS`].
+    /// A value that everything uses may have as many as there are nodes.
     fn joins(&self, class: Id, before: usize) -> impl Iterator<Item = usize> {
         let joins = self.joining.get(&class).map_or(&[][..], Vec::as_slice);
         let before = &joins[..joins.partition_point(|&at| at < before)];

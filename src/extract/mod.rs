@@ -1,4 +1,4 @@
-//! Takes the cheapest form that is legal in the target opset out of an e-graph, as a patch of the model.
+//! Extraction: turns the cheapest legal selection of an e-graph into a patch of the model.
 
 mod account;
 mod adapt;

@@ -1,17 +1,17 @@
-//! Which outputs a node may do without.
+//! Optional outputs that can be removed from a node.
 
 use crate::egraph::OpKey;
 
-/// Operators of ai.onnx whose optional outputs may be left out where nobody takes them.
+/// Operators of ai.onnx whose unused optional outputs can be omitted.
 const LOSES_OUTPUTS: [&str; 8] =
     ["Dropout", "GRU", "LSTM", "LayerNormalization", "MaxPool", "RNN", "SoftmaxCrossEntropyLoss", "Unique"];
 
-/// The inputs of `Attention` with the keys and values of the past.
+/// Inputs of `Attention` for past keys and values.
 const PASTS: [usize; 2] = [4, 5];
 
-/// Whether a call means the same without the optional outputs that nobody takes; `is_given` tells which inputs it
-/// has. A BatchNormalization trains or not by its outputs, or wants all of them where it trains; an Attention with a
-/// past makes a present. What others do is not known.
+/// Returns true if a call keeps its meaning without unused optional outputs.
+/// `is_given` tells which inputs are present. The outputs of BatchNormalization select training mode or
+/// are all required in it, and an Attention with a past must return a present. Others are unknown.
 pub fn may_lose_outputs(key: &OpKey, is_given: &dyn Fn(usize) -> bool) -> bool {
     match &*key.name {
         _ if !key.domain.is_empty() => false,

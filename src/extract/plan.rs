@@ -1,4 +1,4 @@
-//! Plans the graph that the chosen forms make, in terms of the model that they came from.
+//! Turns the selected e-nodes into a patch of the source model.
 
 use std::sync::Arc;
 
@@ -16,33 +16,33 @@ use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::eval::Array;
 
-/// The parts of an e-graph that a graph is made from.
+/// Inputs of planning: an e-graph, the selection, and their relation to the source graph.
 pub struct Chosen<'a, 'm> {
     pub egraph: &'a EGraph<'m>,
     pub choice: &'a Choice,
-    /// Calls the graph came with.
+    /// Original calls.
     pub original: &'a FxHashMap<ENode, NodeId>,
-    /// The same, by node, as they were put in.
+    /// E-node of each source node, as it was added.
     pub calls: &'a [(NodeId, ENode)],
-    /// Which rules made what the graph did not come with.
+    /// Provenance of the e-nodes that are not original.
     pub lineage: &'a Lineage<'a, 'm>,
     pub class_of: &'a FxHashMap<ValueId, Id>,
-    /// The rule of a code.
+    /// Resolves the code of a rule.
     pub rule: &'a dyn Fn(&str) -> Option<By>,
-    /// Whether changes come with their proofs.
+    /// Whether changes include their proofs.
     pub explains: bool,
-    /// By what forms were chosen, if by cost.
+    /// Cost model, if the selection was made by cost.
     pub pricing: Option<&'a Pricing>,
 }
 
-/// A graph as it is to be.
+/// Planned graph.
 pub struct Planned {
     pub patch: Patch,
-    /// The classes that an `Identity` gives the name of an output.
+    /// Classes whose value an `Identity` renames to a graph output.
     pub renamed: Vec<Id>,
 }
 
-/// Plans the graph from the chosen forms.
+/// Plans the graph for the selected e-nodes.
 pub fn plan(model: &Model, graph: GraphId, chosen: &Chosen) -> Planned {
     let mut planner = Planner::new(model, graph, chosen);
     let outputs: Vec<ValueId> = model.graphs[graph].outputs.iter().map(|port| port.value).collect();
@@ -64,15 +64,15 @@ struct Planner<'a, 'm> {
     chosen: &'a Chosen<'a, 'm>,
     slots: FxHashMap<Id, Item<ValueId>>,
     emitted: FxHashSet<Id>,
-    /// The nodes of the graph that stay.
+    /// Source nodes to keep.
     kept: FxHashSet<NodeId>,
     patch: Patch,
-    /// Outputs of the graph, and those that have their slot.
+    /// Outputs of the graph, and those already produced.
     outputs: FxHashSet<ValueId>,
     given: FxHashSet<ValueId>,
     renamed: Vec<Id>,
     ledger: Ledger,
-    /// The steps that new nodes owe themselves to, by the last node that each stands for.
+    /// Steps that new nodes derive from, by the last origin of each node.
     owed: Owed,
 }
 
@@ -107,7 +107,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.chosen.choice.form(self.chosen.egraph, class)
     }
 
-    /// Graph outputs have the first claim to be what their class is called.
+    /// Names classes after graph outputs, which take precedence.
     fn claim(&mut self, outputs: &[ValueId]) {
         for &output in outputs {
             let Some(&class) = self.chosen.class_of.get(&output) else { continue };
@@ -120,10 +120,9 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
     }
 
-    /// Has a graph output made, which keeps its own value: where its class is called otherwise, an Identity gives it
-    /// the name.
+    /// Produces a graph output under its own name; adds an Identity if its class has another name.
     fn output(&mut self, output: ValueId) {
-        // What no node of this graph makes is what it was; what is handed out twice is made once.
+        // Values not produced by this graph stay; a duplicate output is produced once.
         if !self.is_made_here(output) || !self.given.insert(output) {
             return;
         }
@@ -135,7 +134,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         let origin = self.chosen.egraph[class].data.origin.clone();
         self.owe(class);
         self.renamed.push(self.class(class));
-        // Where an Identity of the source did so, it does so still.
+        // Reuse an Identity of the source.
         let is_identity = |node: &NodeId| {
             let node = &self.model.nodes[*node];
             node.is("Identity")
@@ -151,7 +150,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         });
     }
 
-    /// Notes what the form of a class owes itself to, for the last node that it stands for.
+    /// Records the provenance of the selected e-node of a class under its last origin.
     fn owe(&mut self, class: Id) {
         let class = self.class(class);
         let (Some(form), Some(&last)) = (self.form(class), self.chosen.egraph[class].data.origin.last())
@@ -161,7 +160,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.owed.entry(last).or_default().extend(self.chosen.lineage.steps(class, form));
     }
 
-    /// A node of the result, which need not be said where it is what it was.
+    /// Adds a node to the result; unchanged nodes need no entry in the patch.
     fn push(&mut self, node: PatchNode) {
         if let Form::Kept(kept) = node.form {
             self.kept.insert(kept);
@@ -176,7 +175,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.patch.nodes.push(node);
     }
 
-    /// What a class is called, its nodes emitted. Without recursion: graphs are deep.
+    /// Returns the value of a class, after emitting its nodes. Iterative, because graphs are deep.
     fn value(&mut self, class: Id) -> Item<ValueId> {
         let mut open = vec![(self.class(class), false)];
         while let Some((class, inputs_done)) = open.pop() {
@@ -195,7 +194,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.slot(class)
     }
 
-    /// The name of a class: a value of the source where it has one.
+    /// Returns the value that holds a class: an existing one if possible.
     fn slot(&mut self, class: Id) -> Item<ValueId> {
         let class = self.class(class);
         if let Some(&slot) = self.slots.get(&class) {
@@ -217,7 +216,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         slot
     }
 
-    /// A value of this graph that the class is, and that a node made.
+    /// Finds a value of the class that a node of this graph produces.
     fn source_value(&self, class: Id) -> Option<ValueId> {
         let values = &self.chosen.egraph[class].data.values;
         values.iter().copied().find(|&value| self.is_made_here(value))
@@ -236,7 +235,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         value
     }
 
-    /// Emits the node that makes a class, if it takes one.
+    /// Emits the node of a class, if it needs one.
     fn emit(&mut self, class: Id) {
         match self.form(class) {
             Some(ENode::Leaf(value)) => self.leaf(*value),
@@ -248,7 +247,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         }
     }
 
-    /// A `Constant` of the graph stays as it is.
+    /// Keeps a `Constant` node of the graph.
     fn leaf(&mut self, value: ValueId) {
         let maker = self.model.producer(value).filter(|_| self.model.values[value].graph == self.graph);
         self.kept.extend(maker.map(|(node, _)| node));
@@ -288,8 +287,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         (!self.is_absent(child)).then(|| self.slot(self.class(child)))
     }
 
-    /// The outputs of a call: those that are needed by their class's name, the others as they were, for
-    /// the number of outputs may matter (`Split`).
+    /// Returns the outputs of a call. Unused ones are kept, as their number may matter (`Split`).
     fn outputs(&mut self, class: Id, call: &Call, kept: Option<NodeId>) -> Vec<Option<Item<ValueId>>> {
         let tables = &self.chosen.egraph.analysis.tables;
         if tables.is_single(call) {
@@ -310,7 +308,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             let may_drop = is_optional && may_lose_outputs(key, &|input| self.is_given(call, input));
             outputs.push(match (needed, old) {
                 (Some(value), _) => Some(self.slot(value)),
-                // Its class is made in another way, so that the value of this name is taken.
+                // The class of this output is produced by another node, which uses the value.
                 (None, Some(old)) if !may_drop && !self.is_taken(old) => Some(Item::Old(old)),
                 (None, _) if may_drop || (kept.is_some() && old.is_none()) => None,
                 (None, _) => Some(self.new_value(class, None)),
@@ -330,7 +328,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         self.form(self.class(child)) == Some(&ENode::Absent)
     }
 
-    /// Whether the class of a value is needed in another form, under this name; or it is an output.
+    /// Returns true if the value names its class in the result, or is a graph output.
     fn is_taken(&self, value: ValueId) -> bool {
         let Some(class) = self.chosen.class_of.get(&value).map(|&class| self.class(class)) else {
             return false;
@@ -343,7 +341,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         is_named_so || self.outputs.contains(&value)
     }
 
-    /// Has the bodies in this graph use what the values that they capture from it are called now.
+    /// Redirects captures in the subgraphs of kept nodes to the new values.
     fn captured(&mut self) {
         let has_body = |node: &&NodeId| self.model.nodes[**node].graphs().next().is_some();
         let mut with_bodies: Vec<NodeId> = self.kept.iter().filter(has_body).copied().collect();
@@ -354,7 +352,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             .collect();
         captured.sort_unstable();
         captured.dedup();
-        // An output that no node makes stays what it is, for all that read it.
+        // An output that no node produces stays, for all of its users.
         captured.retain(|value| !self.outputs.contains(value) || self.is_made_here(*value));
         for value in captured {
             if let Some(&class) = self.chosen.class_of.get(&value) {

@@ -1,4 +1,4 @@
-//! Why a new form is equal to the old one, step by step and in ONNX text: what `--explain-rewrite` shows.
+//! Justification of rewrites, step by step in ONNX text, for `--explain-rewrite`.
 
 use std::collections::BTreeSet;
 
@@ -13,19 +13,20 @@ use crate::graph::{Def, GraphId, Initial, Model, Node, NodeId, Value, ValueId};
 use crate::infer::eval::Array;
 use crate::infer::tensor_of;
 
-/// Writes steps down in the names of a graph; what has none gets one.
+/// Renders steps with the value names of a graph; unnamed values get fresh names.
 pub(super) struct Speller<'a, 'm> {
     chosen: &'a Chosen<'a, 'm>,
-    /// The model, with what the e-graph has besides as further nodes and values.
+    /// Copy of the model, extended by the nodes and values that only the e-graph has.
     model: Model,
     graph: GraphId,
-    /// Classes that no value of the graph is.
+    /// Fresh values for classes without a value of the graph.
     made: FxHashMap<Id, ValueId>,
-    /// What the outputs of the node are called that a step is about.
+    /// Output names of the node that the current step rewrites.
     own: FxHashMap<Id, ValueId>,
 }
 
 impl<'a, 'm> Speller<'a, 'm> {
+    /// Creates a renderer for the steps of a graph.
     pub fn new(model: &Model, graph: GraphId, chosen: &'a Chosen<'a, 'm>) -> Self {
         let mut model = model.clone();
         for tensor in chosen.egraph.analysis.tables.new_tensors() {
@@ -34,7 +35,7 @@ impl<'a, 'm> Speller<'a, 'm> {
         Speller { chosen, model, graph, made: FxHashMap::default(), own: FxHashMap::default() }
     }
 
-    /// The steps in their order.
+    /// Renders the steps in order.
     pub fn proof(&mut self, steps: &BTreeSet<usize>) -> Vec<Proof> {
         steps.iter().filter_map(|&at| self.step(self.chosen.lineage.step(at))).collect()
     }
@@ -56,7 +57,7 @@ impl<'a, 'm> Speller<'a, 'm> {
         Some(Proof { by, of, is })
     }
 
-    /// What a class is that is another one, or a constant.
+    /// Renders the equal value or constant that a class was merged with.
     fn joined(&mut self, class: Id) -> String {
         let class = self.chosen.egraph.find(class);
         let own = self.value(class);
@@ -70,7 +71,7 @@ impl<'a, 'm> Speller<'a, 'm> {
         written.spans.inputs.first().map_or_else(String::new, |span| written.text[span.range()].to_owned())
     }
 
-    /// A call as it stands in the graph, or as it would.
+    /// Renders a call: the original node, or a new one.
     fn form(&mut self, form: &ENode) -> String {
         if let Some(node) = self.original(form) {
             return line(&self.model, node).text;
@@ -100,7 +101,7 @@ impl<'a, 'm> Speller<'a, 'm> {
         (0..call.outputs).map(|index| self.value(output(index)?)).collect()
     }
 
-    /// What a class is called; `None` for an input that is left out.
+    /// Returns a value for a class; `None` for an omitted input.
     fn value(&mut self, class: Id) -> Option<ValueId> {
         let class = self.chosen.egraph.find(class);
         let data = &self.chosen.egraph[class];
@@ -115,7 +116,7 @@ impl<'a, 'm> Speller<'a, 'm> {
         Some(value)
     }
 
-    /// The constant that a class is, if it is one.
+    /// Returns the constant of a class, if it is one.
     fn constant(&self, class: Id) -> Option<&'a Array> {
         let egraph = self.chosen.egraph;
         egraph[class].nodes.iter().find_map(|form| match form {

@@ -1,4 +1,4 @@
-//! One graph of the model, through the e-graph and back.
+//! Optimizes or converts one graph: builds the e-graph, saturates it, and extracts the result.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -15,32 +15,31 @@ use crate::graph::{GraphId, Model, NodeId, ValueId};
 use crate::infer::Facts;
 use crate::rules::rule::{Phase, Rule};
 
-/// Rounds of getting around what the target does not take: one form may need several, for its type, its
-/// axes and its indices.
+/// Maximum number of adaptation rounds: one call may need several, for its type, axes and indices.
 const ADAPTATIONS: usize = 4;
 
-/// What is to be done to a graph.
+/// Settings for one graph.
 pub struct Task<'a> {
     pub target: &'a Target,
-    /// Rules that never make a graph larger; they run first, to a fixpoint.
+    /// Rules that never enlarge a graph; they run first, to a fixpoint.
     pub simplify: &'a [&'a Rule],
-    /// All rules, those included.
+    /// All rules, including those.
     pub all: &'a [&'a Rule],
-    /// By what forms are chosen; without it, those that are legal stay, even where an equal one would be cheaper.
+    /// Cost model; without one, legal e-nodes are kept even if an alternative is cheaper.
     pub pricing: Option<&'a Pricing>,
-    /// Whether changes come with their proofs.
+    /// Whether changes include their proofs.
     pub explains: bool,
 }
 
-/// What came of a graph.
+/// Result for one graph.
 pub enum Done {
-    /// It is as it was: there was nothing to do, or it cannot be put in order.
+    /// The graph was not changed: there was nothing to do, or it has a cycle.
     Unchanged,
     Planned {
         patch: Box<Patch>,
         report: egraph::Report,
     },
-    /// It has no form that is legal at the target.
+    /// The graph has no legal form at the target.
     Blocked(Vec<Blocker>),
 }
 
@@ -94,7 +93,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     let planned = plan(model, graph, &chosen);
     for &class in &planned.renamed {
         if let Err(illegal) = task.target.legal_identity(&egraph, class) {
-            // As it came, it is legal: of some types, no node can hand on what another one makes.
+            // The source graph is legal; Identity does not support every type.
             if task.target.is_source {
                 return Done::Unchanged;
             }
@@ -105,14 +104,14 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     Done::Planned { patch: Box::new(planned.patch), report }
 }
 
-/// Whether a rule would only convert what the target takes as it is.
+/// Returns true if a rule would only convert nodes that are legal already.
 fn is_useless(target: &Target, egraph: &EGraph, rule: &Rule, nodes: &[NodeRef]) -> bool {
     let call = |node: &NodeRef| egraph[node.class].nodes.get(node.index as usize)?.as_call();
     rule.phase == Phase::Convert
         && nodes.iter().all(|node| call(node).is_some_and(|call| target.legal(egraph, call).is_ok()))
 }
 
-/// The classes that must be there: the outputs, and every value of the graph where all is to stay.
+/// Returns the classes to extract: the outputs and, if `keep` is set, every value of the graph.
 fn roots(model: &Model, graph: GraphId, class_of: &FxHashMap<ValueId, Id>, keep: bool) -> Vec<Id> {
     let scope = &model.graphs[graph];
     let outputs = scope.outputs.iter().map(|port| port.value);

@@ -57,7 +57,7 @@ fn patch(model: &Model, found: Found) -> Patch {
     let mut patch = Patch::new(model.main);
     patch.replaced =
         model.graphs[model.main].nodes.iter().copied().filter(|node| found.gone.contains(node)).collect();
-    let change = |&node: &NodeId| Change::new(CONSTANT_RESULT, Site::Node(node), "computed beforehand");
+    let change = |&node: &NodeId| Change::new(CONSTANT_RESULT, Site::Node(node), "constant-folded");
     patch.changes = patch.replaced.iter().map(change).collect();
     patch.constants = found.constants.into_iter().map(|(value, array)| (Item::Old(value), array)).collect();
     patch

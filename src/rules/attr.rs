@@ -1,4 +1,4 @@
-//! Attributes and constants of graphs as data of rules, and back.
+//! Conversions between attributes, constants and the data of rule expressions.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::schema::AttrDefault;
 use crate::schema::aten::Literal;
 
 impl Datum {
-    /// The value of an attribute; `tensor` finds the tensors it names.
+    /// Converts the value of an attribute; `tensor` resolves tensor ids.
     pub fn from_attr<'a>(value: &AttrValue, tensor: impl Fn(TensorId) -> &'a Tensor) -> Datum {
         match value {
             AttrValue::Int(int) => Datum::Int(*int),
@@ -30,7 +30,7 @@ impl Datum {
         }
     }
 
-    /// The default of an attribute; `None` for one that depends on the rank of an input.
+    /// Converts the default of an attribute; `None` for one that depends on the rank of an input.
     pub fn from_default(default: AttrDefault) -> Option<Datum> {
         Some(match default {
             AttrDefault::Int(int) => Datum::Int(int),
@@ -44,7 +44,7 @@ impl Datum {
         })
     }
 
-    /// What an operator of PyTorch takes where nothing is written; `None` for none.
+    /// Converts the default argument of a PyTorch operator; `None` if the default is `None`.
     pub fn from_literal(literal: &Literal) -> Option<Datum> {
         Some(match literal {
             Literal::None => return None,
@@ -56,8 +56,8 @@ impl Datum {
         })
     }
 
-    /// The elements of a constant, in row-major order: numbers, bools or strings. `None` for the types
-    /// that expressions do not know (complex).
+    /// Converts the elements of a constant (numbers, bools or strings), in row-major order.
+    /// Returns `None` for types without a datum (complex numbers).
     pub fn from_array(array: &Array) -> Option<Datum> {
         let elem = array.elem();
         let items: Vec<Datum> = match elem {
@@ -72,8 +72,8 @@ impl Datum {
         Some(Datum::List(items))
     }
 
-    /// As an attribute of this kind; `None` where it is of another kind. Tensors are not made here: their
-    /// owner gives them ids.
+    /// Converts to an attribute of this kind; `None` if it does not fit.
+    /// Tensors are not converted here, because their owner allocates the ids.
     pub fn to_attr(&self, kind: AttrKind) -> Option<AttrValue> {
         Some(match (kind, self) {
             (AttrKind::Int, Datum::Elem(elem)) => AttrValue::Int(i64::from(elem.number())),
@@ -101,7 +101,7 @@ impl Datum {
         })
     }
 
-    /// The tensor that a `Constant` holds whose attribute `name` is this.
+    /// Returns the tensor held by a `Constant` whose attribute `name` is this datum.
     pub fn to_constant(&self, name: &str) -> Option<Tensor> {
         match (name, self) {
             ("value", Datum::Tensor(tensor)) => Some(Tensor::clone(tensor)),
@@ -124,7 +124,7 @@ impl Datum {
         }
     }
 
-    /// An integer, or a symbolic size that is a number.
+    /// Returns an integer, also from a symbolic dimension that is constant.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Datum::Int(int) => Some(*int),
@@ -133,7 +133,7 @@ impl Datum {
         }
     }
 
-    /// An integer or a float.
+    /// Returns an integer or a float as a number.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Datum::Float(float) => Some(*float),

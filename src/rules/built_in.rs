@@ -1,7 +1,8 @@
 //! The built-in rules: their files and the index of them.
 //!
-//! Release builds embed both. Debug builds read the folder `rules/` of the checkout at run time, so that editing a
-//! rule compiles nothing. In every build, the environment variable `ONNX_LINT_RULES` names a folder to read instead.
+//! Release builds embed both. Debug builds read the folder `rules/` of the checkout at run time, so
+//! that rules can be edited without recompiling. In every build, the environment variable
+//! `ONNX_LINT_RULES` selects another folder.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -28,35 +29,36 @@ mod embedded {
     pub static RULES: super::BuiltIn = super::BuiltIn { files: FILES, briefs: BRIEFS, shared: SHARED };
 }
 
-/// The environment variable that names the folder of the built-in rules.
+/// Environment variable that selects the folder of the built-in rules.
 pub const VARIABLE: &str = "ONNX_LINT_RULES";
 
-/// The rule files and their index.
+/// Built-in rules: the rule files and their index.
 #[derive(Debug, Default)]
 pub struct BuiltIn {
     /// Path and text of each file, sorted by path; a path begins with `rules/`.
     pub files: &'static [(&'static str, &'static str)],
+    /// Index entries of all rules.
     pub briefs: &'static [Brief],
-    /// Texts that rules share: the defaults and functions of their files.
+    /// Texts shared by rules: the defaults and functions of their files.
     shared: &'static [&'static str],
 }
 
-/// The index entry of a rule, with its text without examples.
+/// Index entry of a rule, with its text without examples.
 #[derive(Debug)]
 pub struct Brief {
     /// `OPT101`.
     pub code: &'static str,
     /// `double-transpose`.
     pub name: &'static str,
-    /// The level of its findings; the highest one if they differ.
+    /// Level of its findings; the highest one if they differ.
     pub severity: Level,
-    /// The first line of its docs.
+    /// First line of its docs.
     pub summary: &'static str,
-    /// The code of the rule whose findings it repairs, if it reports none itself.
+    /// Code of the rule whose findings it fixes, if it reports none itself.
     pub mends: Option<&'static str>,
-    /// For each node of its pattern, the operators that it may be.
+    /// Operators that each node of its pattern may have.
     pub needs: &'static [&'static [&'static str]],
-    /// `None` for a page about an analysis in code: it has no pattern.
+    /// Phase; `None` for the page of a built-in analysis, which has no pattern.
     pub(super) phase: Option<Phase>,
     pub(super) path: &'static str,
     /// Indices into [`BuiltIn::shared`]: the defaults of its file, and the functions that it calls.
@@ -79,7 +81,7 @@ impl Brief {
     }
 }
 
-/// The built-in rules; none if their folder cannot be read, which [`load`] reports.
+/// Returns the built-in rules; none if their folder cannot be read, which [`load`] reports.
 pub fn built_in() -> &'static BuiltIn {
     static NONE: BuiltIn = BuiltIn { files: &[], briefs: &[], shared: &[] };
     load().unwrap_or(&NONE)
@@ -88,7 +90,7 @@ pub fn built_in() -> &'static BuiltIn {
 /// Loads the built-in rules once.
 ///
 /// # Errors
-/// The folder or one of its files cannot be read, or a rule lacks an entry that the index needs; the sentence says which.
+/// The folder or one of its files cannot be read, or a rule lacks an entry that the index needs.
 pub fn load() -> Result<&'static BuiltIn, &'static str> {
     static LOADED: OnceLock<Result<BuiltIn, String>> = OnceLock::new();
     let folder = env::var_os(VARIABLE);
@@ -104,7 +106,7 @@ fn read_folder(named: Option<OsString>) -> Result<BuiltIn, String> {
     let folder = named.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("rules"), PathBuf::from);
     let files = rule_files(&folder).map_err(|error| match is_named {
         true => format!("{VARIABLE}: {}: {error}", folder.display()),
-        false => format!("{}: {error}; {VARIABLE} names another folder of rules", folder.display()),
+        false => format!("{}: {error}; set {VARIABLE} to use another folder of rules", folder.display()),
     })?;
     let mut index = Index::default();
     for (path, text) in files {
@@ -114,7 +116,8 @@ fn read_folder(named: Option<OsString>) -> Result<BuiltIn, String> {
     Ok(BuiltIn { files, briefs: briefs.leak(), shared: index.shared.leak() })
 }
 
-/// The rule files below a folder, by path. They are leaked: they live as long as the process, as embedded ones do.
+/// Returns the rule files below a folder, by path.
+/// They are leaked, so that they have the lifetime of embedded ones.
 fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str)]> {
     let mut files: Vec<(&str, &str)> = Vec::new();
     for entry in WalkDir::new(folder) {
@@ -131,7 +134,9 @@ fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str
 fn brief(rule: Indexed<'static>) -> Result<Brief, String> {
     let Indexed { path, code, name, summary, mends, .. } = rule;
     let phase = match rule.phase {
-        Some(word) => Some(Phase::of_word(word).ok_or_else(|| format!("{path}: {code}: no phase `{word}`"))?),
+        Some(word) => {
+            Some(Phase::of_word(word).ok_or_else(|| format!("{path}: {code}: unknown phase `{word}`"))?)
+        }
         None => None,
     };
     let needs: Vec<&[&str]> = rule.needs.into_iter().map(|ops| &*ops.leak()).collect();
@@ -149,7 +154,7 @@ fn brief(rule: Indexed<'static>) -> Result<Brief, String> {
     })
 }
 
-/// The functions of `rules/lib`, which every rule can call.
+/// Returns the functions of `rules/lib`, which every rule can call.
 pub fn library() -> &'static [FnAst] {
     static LIBRARY: OnceLock<Vec<FnAst>> = OnceLock::new();
     LIBRARY.get_or_init(|| {

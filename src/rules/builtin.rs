@@ -1,24 +1,25 @@
-//! The analyses that are code: what `detect builtin::NAME` may name. Their pages say which there are.
+//! Built-in analyses, which rule files name by `detect builtin::NAME`.
+//! Each has a page in `rules/lint`, from which the list is generated.
 
 use crate::diag::known;
 
-/// Whether there is an analysis of this name.
+/// Returns true if there is an analysis of this name.
 pub fn is_known(name: &str) -> bool {
     known::ALL.iter().any(|rule| rule.is_builtin(name))
 }
 
-/// The names of all analyses.
+/// Returns the names of all analyses.
 pub fn names() -> impl Iterator<Item = String> {
     known::ALL.iter().map(|rule| rule.name.replace('-', "_"))
 }
 
-/// Whether no ONNX text can show what an analysis finds: in Python, TorchScript, `.pt2` and logs, in files,
-/// and in what ONNX text cannot say of a model.
+/// Returns true if ONNX text cannot express an example for this analysis.
+/// Such analyses inspect Python, TorchScript, `.pt2` files, logs or the encoding of a file.
 pub fn is_without_example(name: &str) -> bool {
     WITHOUT_EXAMPLE.contains(&name)
 }
 
-/// Sorted.
+/// Analyses without an ONNX text example.
 const WITHOUT_EXAMPLE: &[&str] = &[
     "adapted_form",
     "bad_name",

@@ -1,4 +1,4 @@
-//! Comparisons of data, some of which are sizes that no number is known of.
+//! Comparison of data that may contain symbolic dimensions.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,15 @@ use super::expr::CompareOp;
 use crate::graph::dim::{Answer, Bounds, Dim};
 use crate::infer;
 
-/// Compares where these bounds of symbols hold. Undecided is `None`.
+/// Comparison under bounds on symbols. Undecided comparisons are `None`.
 #[derive(Clone, Copy)]
 pub struct Comparison<'a> {
+    /// Known bounds of symbols.
     pub bounds: &'a Bounds,
 }
 
 impl Comparison<'_> {
-    /// Symbolic sizes are compared for every size that they can have; undecided is undefined.
+    /// Compares two data. Symbolic dimensions are compared over all sizes they can have.
     pub fn compare(self, op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
         if let (Some(a), Some(b)) = (as_dim(left), as_dim(right))
             && (a.as_const().is_none() || b.as_const().is_none())
@@ -47,7 +48,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Unequal as soon as the lengths or one pair differ, even where another pair is undecided.
+    /// Compares lists: unequal if one pair differs, even if another pair is undecided.
     fn lists_equal(self, a: &[Datum], b: &[Datum]) -> Option<bool> {
         if a.len() != b.len() {
             return Some(false);
@@ -63,7 +64,7 @@ impl Comparison<'_> {
         all_decided.then_some(true)
     }
 
-    /// Whether a list, or a tensor that the file holds, has an item that is equal.
+    /// Returns whether a list, or a stored tensor, contains an equal item.
     pub fn contains(self, item: &Datum, list: &Datum) -> Option<bool> {
         let items = match list {
             Datum::List(items) => Cow::Borrowed(items),

@@ -1,25 +1,25 @@
-//! What attributes, constants and shapes are to the expressions of a rule.
+//! Values of rule expressions: attributes, constants and dimensions.
 
 use std::sync::Arc;
 
 use crate::graph::dim::Dim;
 use crate::graph::{AttrValue, ElemType, Tensor};
 
-/// A value that an expression can have.
+/// Value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Datum {
-    /// An optional attribute that is not there (`<axes = @a?>`).
+    /// Absent optional attribute (`<axes = @a?>`).
     Absent,
     Bool(bool),
     Int(i64),
     Float(f64),
     Str(Arc<str>),
     Elem(ElemType),
-    /// A size or element that is no constant: those are [`Datum::Int`], see [`Datum::from`].
+    /// Dimension or element that is not constant; constants are [`Datum::Int`], see [`Datum::from`].
     Dim(Dim),
     List(Vec<Datum>),
     Tensor(Arc<Tensor>),
-    /// An attribute that expressions can only hand on: a graph, a type, a sparse tensor.
+    /// Attribute that expressions can only pass on: a graph, a type, a sparse tensor.
     Other(AttrValue),
 }
 

@@ -1,7 +1,7 @@
 //! Evaluates the expressions of a rule for one match.
 //!
-//! Undefined is `None`: a fact that is not known, an index out of range, arguments of another kind than
-//! the function takes. An undefined `let` or `where` means that the rule does not match.
+//! `None` means undefined: an unknown fact, an index out of range, an argument of the wrong kind.
+//! If a `let` or `where` is undefined, the rule does not match.
 
 use crate::graph::dim::Dim;
 use crate::graph::origin;
@@ -18,7 +18,7 @@ use super::plan::Item;
 use super::plan::draft::Draft;
 use super::rule::{AttrVarId, Rewrite, VarId};
 
-/// A match with the host that it was found in, and what has been made of it so far.
+/// Evaluation context: a match, its host, and the partial result of the rewrite.
 pub struct Env<'a, H: Host> {
     pub(super) host: &'a H,
     pub(super) found: &'a Match<H::Value, H::Node>,
@@ -26,12 +26,12 @@ pub struct Env<'a, H: Host> {
 }
 
 impl<'a, H: Host> Env<'a, H> {
-    /// For the conditions of a match.
+    /// Creates a context for the conditions of a match.
     pub fn new(host: &'a H, found: &'a Match<H::Value, H::Node>) -> Self {
         Env { host, found, draft: Draft::new(None) }
     }
 
-    /// For what a rewrite makes of a match.
+    /// Creates a context for the rewrite of a match.
     pub(super) fn for_rewrite(
         host: &'a H,
         found: &'a Match<H::Value, H::Node>,
@@ -40,7 +40,7 @@ impl<'a, H: Host> Env<'a, H> {
         Env { host, found, draft: Draft::new(Some(rewrite)) }
     }
 
-    /// The value of a condition; `None` where it cannot be decided.
+    /// Evaluates a condition; `None` if it is undecided.
     pub fn truth(&mut self, expr: &Expr) -> Option<bool> {
         match self.eval(expr)? {
             Datum::Bool(truth) => Some(truth),
@@ -48,6 +48,7 @@ impl<'a, H: Host> Env<'a, H> {
         }
     }
 
+    /// Evaluates an expression; `None` if it is undefined.
     pub fn eval(&mut self, expr: &Expr) -> Option<Datum> {
         Some(match &expr.kind {
             ExprKind::Attr(var) => self.attr(*var)?,
@@ -92,7 +93,7 @@ impl<'a, H: Host> Env<'a, H> {
         Comparison { bounds: self.host.bounds() }
     }
 
-    /// What `body` is for each of many, with the names of `each` bound.
+    /// Evaluates `body` for each item, with the names of `each` bound.
     pub(super) fn each<T>(
         &mut self,
         each: &Each,
@@ -119,7 +120,8 @@ impl<'a, H: Host> Env<'a, H> {
         Some(results)
     }
 
-    /// And, Or: `deciding` as soon as one part is it; otherwise the opposite, if all parts are defined.
+    /// Evaluates And (`deciding` is false) or Or (`deciding` is true).
+    /// Returns `deciding` if one part has that value, and the opposite if all parts are defined.
     fn decided(&mut self, parts: &[Expr], deciding: bool) -> Option<bool> {
         let mut all_defined = true;
         for part in parts {
@@ -144,7 +146,7 @@ impl<'a, H: Host> Env<'a, H> {
         arith::call(func, &self.all(args)?)
     }
 
-    /// The functions that ask the graph.
+    /// Evaluates functions that inspect the graph.
     fn ask(&mut self, func: Func, args: &[Expr]) -> Option<Datum> {
         match func {
             Func::IsPresent => return self.is_present(args.first()?),
@@ -165,7 +167,7 @@ impl<'a, H: Host> Env<'a, H> {
             Func::Numel => Datum::from(fact.shape()?.numel()?),
             Func::IsStatic => Datum::Bool(fact.shape()?.is_static()),
             Func::IsConst => Datum::Bool(fact.is_const()),
-            // A form among equal ones has no maker, and what is constant is written as an initializer.
+            // In an e-graph a value has no single producer; constants are stored as initializers there.
             Func::IsStored => {
                 let maker = self.host.maker(value.old()?);
                 Datum::Bool(fact.is_const() && maker.is_none_or(|node| node.is("Constant")))
@@ -198,7 +200,7 @@ impl<'a, H: Host> Env<'a, H> {
         })
     }
 
-    /// What an attribute variable stands for.
+    /// Returns the value of an attribute variable.
     fn attr(&mut self, var: AttrVarId) -> Option<Datum> {
         match self.draft.attr(var).or_else(|| self.found.attr(var)) {
             Some(datum) => Some(datum.clone()),
@@ -206,7 +208,7 @@ impl<'a, H: Host> Env<'a, H> {
         }
     }
 
-    /// What a value variable stands for: in an expression, what the pattern matched; else what is made.
+    /// Returns the binding of a value variable, from the pattern or from the rewrite.
     pub(super) fn binding(&mut self, var: VarId) -> Option<Binding<Item<H::Value>>> {
         match self.found.value(var) {
             Some(binding) => Some(binding.map(Item::Old)),
@@ -255,7 +257,7 @@ impl<'a, H: Host> Env<'a, H> {
         dims.get(usize::try_from(axis).ok()?)?.clone().map(Datum::from)
     }
 
-    /// The elements of a constant that is small.
+    /// Returns the elements of a small constant.
     fn constant(&mut self, value: Item<H::Value>) -> Option<Datum> {
         match value {
             Item::Old(value) => self.host.constant(value),
@@ -301,7 +303,7 @@ impl<'a, H: Host> Env<'a, H> {
         let mut kept = elements.map(|(axis, element)| {
             let element = element?;
             let copied = sizes.and_then(|sizes| sizes.get(axis).cloned().flatten());
-            // A multiple of it is 0 only where it is.
+            // A nonzero multiple of the copied size is 0 only if that size is 0.
             let times = copied.as_ref().and_then(|copied| element.div_exact(copied)?.as_const());
             if copied.as_ref() == Some(&element) || times.is_some_and(|times| times != 0) {
                 return Some(true);
@@ -319,12 +321,12 @@ fn var(expr: &Expr) -> Option<VarId> {
     }
 }
 
-/// A text that says something.
+/// Returns a text, unless it is empty.
 fn text(text: &str) -> Option<Datum> {
     (!text.is_empty()).then(|| Datum::Str(text.into()))
 }
 
-/// A list of sizes, all of which are known as numbers or symbols.
+/// Returns the dimensions as a list; `None` if one of them is unknown.
 fn dims(dims: &[Option<Dim>]) -> Option<Datum> {
     dims.iter().map(|dim| dim.clone().map(Datum::from)).collect::<Option<Vec<_>>>().map(Datum::List)
 }

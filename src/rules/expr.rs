@@ -1,4 +1,4 @@
-//! Expressions of `where`, `let`, attributes of a rewrite, and messages.
+//! Expressions of `where`, `let`, rewrite attributes and messages.
 
 use std::sync::Arc;
 
@@ -10,19 +10,20 @@ use crate::graph::{ElemType, Tensor};
 use super::func::Func;
 use super::rule::{AttrVarId, VarId};
 
-/// An expression. It may be undefined (a fact that is not known, an index out of range), which is no
-/// fault: the rule then does not match.
+/// Expression of a rule.
+/// It may be undefined (an unknown fact, an index out of range); the rule then does not match.
 #[derive(Clone, Debug)]
 pub struct Expr {
     pub kind: ExprKind,
     pub span: Span,
 }
 
+/// Kind of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// `@a`.
     Attr(AttrVarId),
-    /// `x`: only as an argument of a function that takes a value.
+    /// `x`: only allowed as an argument of a function that takes a value.
     Value(VarId),
     Int(i64),
     Float(f64),
@@ -69,33 +70,34 @@ pub enum ExprKind {
         text: Box<Expr>,
         form: Arc<GlobMatcher>,
     },
-    /// False as soon as one is false, even where another is undefined.
+    /// False if one part is false, even if another is undefined.
     And(Vec<Expr>),
-    /// True as soon as one is true, even where another is undefined.
+    /// True if one part is true, even if another is undefined.
     Or(Vec<Expr>),
 }
 
-/// `for @i, x in xs`, `for @i in list`: what is done for each of many.
+/// Range of a comprehension: `for @i, x in xs` or `for @i in list`.
 #[derive(Clone, Debug)]
 pub struct Each {
-    /// The place among the values; the item itself where there are no values.
+    /// Index among the values; the item itself if the range is a list.
     pub attr: Option<AttrVarId>,
     pub over: Over,
 }
 
+/// Items of a comprehension.
 #[derive(Clone, Debug)]
 pub enum Over {
     Values { item: VarId, values: VarId },
     List(Box<Expr>),
 }
 
-/// On two lists of equal length, or a list and a number, they work element by element.
+/// Arithmetic operator; works element by element on lists of equal length, or a list and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     Add,
     Sub,
     Mul,
-    /// `/`: of two integers only where it leaves no rest, undefined otherwise.
+    /// `/`: undefined for two integers with a remainder.
     Div,
     /// `//`: rounded down.
     FloorDiv,
@@ -104,6 +106,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// Returns its symbol in rule files.
     pub fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -116,6 +119,7 @@ impl BinaryOp {
     }
 }
 
+/// Comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     Eq,
@@ -127,6 +131,7 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
+    /// Returns its symbol in rule files.
     pub fn symbol(self) -> &'static str {
         match self {
             CompareOp::Eq => "==",

@@ -1,11 +1,11 @@
-//! The functions that expressions know, by name, with what they take.
+//! Functions of the expression language: their names, arguments and docs.
 
-/// What a function takes at one place.
+/// Kind of argument that a function takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arg {
-    /// One value of the graph: `x`, or `b?` where the function asks whether it is there.
+    /// One graph value: `x`, or `b?` where the function tests for presence.
     Value,
-    /// All values of `xs...`; a single value is taken as a list of one.
+    /// All values of `xs...`; a single value counts as a list of one.
     Values,
     /// Any expression.
     Expr,
@@ -14,31 +14,32 @@ pub enum Arg {
 /// Declares [`Func`] and its table in one place.
 macro_rules! functions {
     ($($(#[$doc:meta])* $func:ident $name:literal ($($arg:ident),*) $(optional $optional:literal)? $(from $source:ident)?;)*) => {
-        /// A function of the expression language.
+        /// Function of the expression language.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Func {
             $($(#[$doc])* $func,)*
         }
 
         impl Func {
+            /// All functions.
             pub const ALL: &'static [Func] = &[$(Func::$func),*];
 
-            /// Its name in a rule.
+            /// Returns its name in a rule.
             pub fn name(self) -> &'static str {
                 match self { $(Func::$func => $name),* }
             }
 
-            /// What it takes, place by place.
+            /// Returns the kinds of its arguments, in order.
             pub fn args(self) -> &'static [Arg] {
                 match self { $(Func::$func => &[$(Arg::$arg),*]),* }
             }
 
-            /// How many of the last arguments may be left out.
+            /// Returns how many of the last arguments are optional.
             pub fn optional_args(self) -> usize {
                 match self { $(Func::$func => 0 $(+ $optional)?),* }
             }
 
-            /// Whether it asks the graph (or the e-graph); the others are computed in `arith`.
+            /// Returns true if it inspects the graph (or the e-graph); others are evaluated in `arith`.
             pub fn asks_host(self) -> bool {
                 match self { $(Func::$func => false $(|| stringify!($source) == "host")?),* }
             }
@@ -47,173 +48,176 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Its element type.
+    /// Element type of a value.
     Dtype "dtype" (Value) from host;
-    /// The number of its axes.
+    /// Number of axes of a value.
     Rank "rank" (Value) from host;
-    /// The sizes of its axes, each an integer or symbolic.
+    /// Sizes of the axes of a value, each an integer or symbolic.
     Shape "shape" (Value) from host;
-    /// The size of an axis; a negative one counts from the end.
+    /// Size of an axis of a value; negative axes count from the end.
     Dim "dim" (Value, Expr) from host;
-    /// The number of its elements.
+    /// Number of elements of a value.
     Numel "numel" (Value) from host;
-    /// Whether every axis has a size that is a number.
+    /// Whether all axes of a value are static.
     IsStatic "is_static" (Value) from host;
-    /// Whether all its elements are known.
+    /// Whether all elements of a value are known.
     IsConst "is_const" (Value) from host;
-    /// Whether all its elements stand in the file: an initializer, or what a `Constant` gives. What is constant and has
-    /// yet to be computed is not, though it would be once it is folded.
+    /// Whether all elements of a value are stored in the file, as an initializer or in a `Constant`.
+    /// Constants that still have to be folded are not stored.
     IsStored "is_stored" (Value) from host;
-    /// Its elements in row-major order, where they are known and few.
+    /// Elements of a small constant, in row-major order.
     Const "const" (Value) from host;
-    /// What every element is, where they are all the same: of weights of any size, too.
+    /// Common value of all elements of a constant of any size; undefined if they differ.
     Filling "filling" (Value) from host;
-    /// Its only element, where it is known and the value has just one.
+    /// Only element of a constant with one element.
     Scalar "scalar" (Value) from host;
-    /// Its elements as integers that may be symbolic: of shape computations.
+    /// Elements of an integer value, which may be symbolic, as in shape computations.
     Elements "elements" (Value) from host;
-    /// Whether every element is known to be at least this.
+    /// Whether every element is known to be at least this number.
     AtLeast "at_least" (Value, Expr) from host;
-    /// How many inputs of nodes take it, plus one for each output of the graph that it is.
+    /// Number of node inputs that use a value, plus one for each graph output that it is.
     Uses "uses" (Value) from host;
-    /// Whether it is an output of the graph.
+    /// Whether a value is an output of the graph.
     IsOutput "is_output" (Value) from host;
-    /// Whether it is an input of the graph without a default.
+    /// Whether a value is an input of the graph without a default.
     IsInput "is_input" (Value) from host;
-    /// Whether it is there: for `b?` and `@a?`.
+    /// Whether `b?` or `@a?` is present.
     IsPresent "is_present" (Expr) from host;
-    /// How many values `xs...` stands for.
+    /// Number of values that `xs...` binds.
     Count "count" (Values) from host;
-    /// The name of the node that makes it: of the graph as it stands, so for rules that report or mend.
+    /// Name of the node that produces a value, for rules that report or fix the plain graph.
     NodeName "node_name" (Value) from host;
-    /// The path of the module that the node which makes it is from, as the exporter recorded it: `/encoder/layers.0`.
-    /// Undefined where it recorded none.
+    /// Path of the module that a value comes from, as recorded by the exporter: `/encoder/layers.0`.
+    /// Undefined if the exporter recorded none.
     ModulePath "module_path" (Value) from host;
-    /// `is_like(text, "/encoder/**")`: whether a text has this form, which is written out: `*` is anything but `/`,
-    /// `**` anything, `?` one character.
+    /// `is_like(text, "/encoder/**")`: whether a text matches a glob literal.
+    /// `*` matches anything but `/`, `**` matches anything, `?` one character.
     IsLike "is_like" (Expr, Expr);
-    /// The version of ai.onnx, or of the domain named, in force for the match.
+    /// Opset version in force for ai.onnx or the given domain.
     Opset "opset" (Expr) optional 1 from host;
-    /// `keeps_zeros(s, x)`: whether a Reshape of `x` to `s` means the same whether a 0 in `s` is a size or
-    /// copies the size of `x`: no element can be 0, unless it is the size that would be copied, or a multiple of it.
+    /// `keeps_zeros(s, x)`: whether a Reshape of `x` to `s` has the same result for either `allowzero`.
+    /// This holds if no element of `s` can be 0, unless it equals the size that would be copied or is a
+    /// multiple of that size.
     KeepsZeros "keeps_zeros" (Value, Value) from host;
     /// Whether two values have equal shapes.
     SameShape "same_shape" (Value, Value) from host;
 
-    /// How many items a list has.
+    /// Number of items in a list.
     Len "len" (Expr);
-    /// The first item.
+    /// First item of a list.
     First "first" (Expr);
-    /// The last item.
+    /// Last item of a list.
     Last "last" (Expr);
-    /// The items in the opposite order.
+    /// Items of a list in reverse order.
     Reverse "reverse" (Expr);
-    /// All items of the lists, in order.
+    /// Concatenation of two lists.
     Join "join" (Expr, Expr);
-    /// `slice(list, start, end)`: a negative bound counts from the end; without `end`, to the end.
+    /// `slice(list, start, end)`: a sublist; negative bounds count from the end, and `end` is optional.
     Slice "slice" (Expr, Expr, Expr) optional 1;
     /// `select(list, indices)`: the items at the indices.
     Select "select" (Expr, Expr);
-    /// `without(list, indices)`: the items but for those at the indices.
+    /// `without(list, indices)`: all items except those at the indices.
     Without "without" (Expr, Expr);
-    /// `replace(list, index, item)`.
+    /// `replace(list, index, item)`: the list with another item at the index.
     Replace "replace" (Expr, Expr, Expr);
     /// `insert(list, index, item)`: before the item at the index.
     Insert "insert" (Expr, Expr, Expr);
-    /// `repeat(item, n)`: a list of `n` of them.
+    /// `repeat(item, n)`: a list of `n` copies.
     Repeat "repeat" (Expr, Expr);
-    /// `iota(n)`: 0, 1, … n−1.
+    /// `iota(n)`: the list 0, 1, … n−1.
     Iota "iota" (Expr);
-    /// `range(start, end)`: start, … end−1.
+    /// `range(start, end)`: the list start, … end−1.
     Range "range" (Expr, Expr);
-    /// Ascending.
+    /// Items in ascending order.
     Sorted "sorted" (Expr);
-    /// Without repetitions; the first of each stays.
+    /// Items without duplicates; the first of each stays.
     Unique "unique" (Expr);
-    /// The sum of a list of numbers.
+    /// Sum of a list of numbers.
     Sum "sum" (Expr);
-    /// The product of a list of numbers.
+    /// Product of a list of numbers.
     Product "product" (Expr);
-    /// The least of a list of numbers; of two numbers, or two lists element by element.
+    /// Minimum of a list of numbers, or of two numbers; elementwise for two lists.
     Min "min" (Expr, Expr) optional 1;
-    /// The greatest of a list of numbers; of two numbers, or two lists element by element.
+    /// Maximum of a list of numbers, or of two numbers; elementwise for two lists.
     Max "max" (Expr, Expr) optional 1;
-    /// The absolute value.
+    /// Absolute value of a number.
     Abs "abs" (Expr);
-    /// The square root.
+    /// Square root of a number.
     Sqrt "sqrt" (Expr);
-    /// The cosine.
+    /// Cosine of a number.
     Cos "cos" (Expr);
-    /// Whether a size is one that inputs leave free, not a number.
+    /// Whether a size is dynamic, not a number.
     IsFree "is_free" (Expr);
-    /// Whether two sizes are known to be equal; false where they may be.
+    /// Whether two sizes are known to be equal; false if it is unknown.
     IsSame "is_same" (Expr, Expr);
-    /// Whether every item equals this one.
+    /// Whether every item equals the given one.
     All "all" (Expr, Expr);
-    /// `axes(list, rank)`: axes in range, each made non-negative.
+    /// `normalize_axes(list, rank)`: axes in range, made non-negative.
     NormalizeAxes "normalize_axes" (Expr, Expr);
-    /// `normalize_axis(axis, rank)`: as `normalize_axes` does for each of many.
+    /// `normalize_axis(axis, rank)`: like `normalize_axes`, for a single axis.
     NormalizeAxis "normalize_axis" (Expr, Expr);
-    /// `compose(p, q)`: the permutation of doing Transpose by p, then by q.
+    /// `compose(p, q)`: the permutation equivalent to Transpose by p, then by q.
     Compose "compose" (Expr, Expr);
-    /// The permutation that undoes this one.
+    /// Inverse of a permutation.
     Inverse "inverse" (Expr);
-    /// Whether a permutation moves nothing.
+    /// Whether a permutation is the identity.
     IsIdentity "is_identity" (Expr);
-    /// Whether it is a permutation of 0 … n−1.
+    /// Whether a list is a permutation of 0 … n−1.
     IsPermutation "is_permutation" (Expr);
-    /// Bits of one element of a type.
+    /// Number of bits per element of a type.
     ElemBits "elem_bits" (Expr);
-    /// Whether it is an integer type (bool is not).
+    /// Whether a type is an integer type (bool is not).
     IsInteger "is_integer" (Expr);
-    /// Whether it is a floating-point type.
+    /// Whether a type is a floating-point type.
     IsFloat "is_float" (Expr);
-    /// Whether it is a signed type: integers with a sign, and every float.
+    /// Whether a type is signed: a signed integer or a float.
     IsSigned "is_signed" (Expr);
-    /// `cast_fits(from, to)`: whether every value of the first type has an equal one in the second.
+    /// `cast_fits(from, to)`: whether every value of the first type is representable in the second.
     CastFits "cast_fits" (Expr, Expr);
-    /// `default(@a, item)`: the attribute, or the item where it is absent.
+    /// `default(@a, item)`: the attribute, or the item if the attribute is absent.
     Default "default" (Expr, Expr);
-    /// `if(condition, then, otherwise)`.
+    /// `if(condition, then, otherwise)`: one of two values.
     If "if" (Expr, Expr, Expr);
-    /// An integer as a float.
+    /// Converts an integer to a float.
     ToFloat "to_float" (Expr);
-    /// A number without a fraction as an integer.
+    /// Converts a number without a fraction to an integer.
     ToInt "to_int" (Expr);
-    /// `tensor(type, list)`: a tensor of one axis; of no axis for a number.
+    /// `tensor(type, list)`: a 1-D tensor; a scalar for a number.
     Tensor "tensor" (Expr, Expr);
-    /// `reshaped(tensor, dims)`.
+    /// `reshaped(tensor, dims)`: the tensor with other dimensions.
     Reshaped "reshaped" (Expr, Expr);
-    /// `full(type, dims, number)`.
+    /// `full(type, dims, number)`: a tensor with all elements equal.
     Full "full" (Expr, Expr, Expr);
-    /// An equation of Einsum without spaces, with its result, and with letters in the order in which they first stand:
+    /// Canonical Einsum equation: no spaces, explicit result, letters renamed in order of first use.
     /// `equation("ij, jk")` is `"ab,bc->ac"`.
     Equation "equation" (Expr);
-    /// What an equation of Einsum says of a product of two values, as lists of axes: `[batch of the first, its own, those
-    /// summed up, batch of the second, its own, those summed up, where each axis of the result is among batch, own of the
-    /// first, own of the second]`. Undefined for other equations: with an ellipsis, with a letter twice in one value,
-    /// or summed up in one value alone.
+    /// Axes of a two-operand Einsum contraction, as seven lists.
+    /// They are the batch, own and reduced axes of the first operand, the same for the second, and the
+    /// permutation that orders batch, own axes of the first and own axes of the second into the result.
+    /// Undefined for an ellipsis, a letter repeated in one operand, and a letter reduced in one operand
+    /// only.
     Contraction "contraction" (Expr);
 }
 
 impl Func {
+    /// Finds a function by its name in a rule.
     pub fn by_name(name: &str) -> Option<Func> {
         Func::ALL.iter().copied().find(|func| func.name() == name)
     }
 
-    /// Whether it answers true or false.
+    /// Returns true if the function returns a bool.
     pub fn is_predicate(self) -> bool {
         let is_named_so = ["is_", "same_", "at_", "cast_"].iter().any(|start| self.name().starts_with(start));
         is_named_so || matches!(self, Func::All | Func::KeepsZeros)
     }
 
-    /// Whether it asks what an equal form of a value need not share: nothing is to depend on it that is chosen for
-    /// being equal.
+    /// Returns true if the answer can differ between equivalent values.
+    /// Rules that assert equalities must not depend on it.
     pub fn asks_origin(self) -> bool {
         matches!(self, Func::IsStored | Func::NodeName | Func::ModulePath)
     }
 
-    /// The least and greatest number of arguments.
+    /// Returns the minimum and maximum number of arguments.
     pub fn arity(self) -> (usize, usize) {
         let most = self.args().len();
         (most - self.optional_args(), most)

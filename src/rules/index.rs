@@ -1,36 +1,36 @@
-//! The index of the rule files: the facts about each rule that the tools need before they parse it.
+//! Index of the rule files: properties of each rule that are needed before it is parsed.
 //!
-//! `build.rs` includes this file, to embed the index in release builds; other builds compute it from the files at
-//! run time. It uses nothing of the crate but [`outline`](super::outline).
+//! `build.rs` includes this file to embed the index in release builds; other builds compute it at run
+//! time. It uses nothing of the crate but [`outline`](super::outline).
 
 use super::outline::{EXAMPLES, Outline, Outlined, called, outline};
 
-/// The index of a set of rule files. `'t` is the lifetime of their texts.
+/// Index of a set of rule files. `'t` is the lifetime of their texts.
 #[derive(Debug, Default)]
 pub struct Index<'t> {
     pub rules: Vec<Indexed<'t>>,
-    /// Texts that rules share: the defaults and functions of their files.
+    /// Texts shared by rules: the defaults and functions of their files.
     pub shared: Vec<&'t str>,
 }
 
-/// The facts about one rule.
+/// Index entry of a rule.
 #[derive(Debug)]
 pub struct Indexed<'t> {
     pub path: &'t str,
     pub code: &'t str,
     pub name: &'t str,
     pub summary: &'t str,
-    /// The word for a level: `hint`.
+    /// Name of its level: `hint`.
     pub severity: &'t str,
-    /// The code of the rule whose findings it repairs, if it reports none itself.
+    /// Code of the rule whose findings it fixes, if it reports none itself.
     pub mends: Option<&'t str>,
-    /// For each node of the pattern, the operators that it may be.
+    /// Operators that each node of the pattern may have.
     pub needs: Vec<Vec<&'t str>>,
-    /// The word for a phase; `None` for a page about an analysis in code.
+    /// Name of its phase; `None` for the page of a built-in analysis.
     pub phase: Option<&'t str>,
-    /// Indices into [`Index::shared`]: the defaults of the file, and the functions that the rule calls.
+    /// Indices into [`Index::shared`]: defaults of the file, and functions that the rule calls.
     pub shared: Vec<usize>,
-    /// The rule without its examples.
+    /// Text of the rule without its examples.
     pub text: String,
 }
 
@@ -38,7 +38,7 @@ impl<'t> Index<'t> {
     /// Adds the rules of one file.
     ///
     /// # Errors
-    /// A rule without a phase, a severity or docs; a sentence with the rule's code.
+    /// A rule has no phase, severity or docs; the message contains its code.
     pub fn add(&mut self, path: &'t str, text: &'t str) -> Result<(), String> {
         let file = outline(text);
         let names: Vec<&str> = file.functions.iter().map(|(name, _)| *name).collect();
@@ -92,7 +92,7 @@ fn index_rule<'t>(
     })
 }
 
-/// Indices of the functions that a rule calls, directly or through other functions.
+/// Returns the indices of the functions that a rule calls, directly or indirectly.
 fn needed_functions(rule: &Outlined, functions: &[(&str, &str)], names: &[&str]) -> Vec<usize> {
     let texts = rule.entries.iter().filter(|(keyword, _)| !EXAMPLES.contains(keyword)).map(|(_, text)| *text);
     let mut open: Vec<&str> = texts.collect();

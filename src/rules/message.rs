@@ -1,4 +1,4 @@
-//! Messages of pattern rules, with what a match says in the place of their holes.
+//! Renders the messages of pattern rules for a match.
 
 use crate::graph::syntax::number::write_float;
 
@@ -8,10 +8,10 @@ use super::host::Host;
 use super::matcher::{Binding, Match};
 use super::rule::{Part, Template};
 
-/// Items of a list that are written out.
+/// Maximum number of list items to print.
 const SHOWN: usize = 8;
 
-/// The text of `template` for one match. What is undefined is written as `?`.
+/// Renders `template` for one match. Undefined expressions are printed as `?`.
 pub fn render<H: Host>(template: &Template, host: &H, found: &Match<H::Value, H::Node>) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => text.to_string(),
@@ -28,7 +28,7 @@ pub fn render<H: Host>(template: &Template, host: &H, found: &Match<H::Value, H:
     template.parts.iter().map(part).collect()
 }
 
-/// A datum as ONNX text writes it; what has no short text by its kind.
+/// Formats a datum as in ONNX text; data without a short form are described by their kind.
 pub fn text(datum: &Datum) -> String {
     match datum {
         Datum::Absent => "nothing".to_owned(),

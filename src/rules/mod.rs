@@ -1,4 +1,4 @@
-//! Rules: data files that say what is wrong with a graph, and what is equal to what.
+//! Rules: data files that define findings and equivalences, and their parser, checks and matcher.
 
 #[doc(hidden)]
 pub mod arith;

@@ -1,9 +1,10 @@
-//! Where the items of a rule file stand, and the entries of its rules, without a word of what they mean.
+//! Locates the items of a rule file and the entries of its rules, without interpreting them.
 //!
-//! `build.rs` includes this file to note what the tools need to know of a rule without reading it, so it
-//! uses nothing of the crate; a test holds that it sees what the language reads.
+//! `build.rs` includes this file to index rules without parsing them, so it must not use the rest of
+//! the crate.
+//! A test checks that it agrees with the parser.
 
-/// A rule file: its items in the order written.
+/// Outline of a rule file: its items in the order written.
 #[derive(Debug, Default)]
 pub struct Outline<'t> {
     /// `defaults { … }`.
@@ -13,32 +14,32 @@ pub struct Outline<'t> {
     pub rules: Vec<Outlined<'t>>,
 }
 
-/// A rule.
+/// Outline of a rule.
 #[derive(Debug)]
 pub struct Outlined<'t> {
-    /// The lines `## …` above it.
+    /// Docs: the `## …` lines above it.
     pub docs: Vec<&'t str>,
     pub code: &'t str,
     pub name: &'t str,
     /// `rule CODE name {`.
     pub header: &'t str,
-    /// Each with its keyword.
+    /// Entries, each with its keyword.
     pub entries: Vec<(&'t str, &'t str)>,
 }
 
-/// The words that begin an item of a file.
+/// Keywords that begin an item of a file.
 pub const ITEMS: [&str; 4] = ["language", "defaults", "fn", "rule"];
 
-/// The words that begin an entry of a rule.
+/// Keywords that begin an entry of a rule.
 pub const KEYWORDS: [&str; 15] = [
     "severity", "phase", "safety", "at", "mends", "message", "help", "match", "where", "let", "given",
     "rewrite", "detect", "example", "but",
 ];
 
-/// Those of them that are about examples: rules that are built in are read without them.
+/// Keywords of examples, which are skipped when built-in rules are loaded.
 pub const EXAMPLES: [&str; 2] = ["example", "but"];
 
-/// The outline of a rule file without faults.
+/// Outlines a rule file without faults.
 pub fn outline(text: &str) -> Outline<'_> {
     let mut outline = Outline::default();
     let starts: Vec<usize> = line_starts(text, 0).filter(|&at| ITEMS.contains(&word(&text[at..]))).collect();
@@ -71,15 +72,16 @@ fn rule<'t>(item: &'t str, docs: Vec<&'t str>) -> Outlined<'t> {
 }
 
 impl<'t> Outlined<'t> {
-    /// What stands behind the keyword of an entry.
+    /// Returns the text of an entry after its keyword.
     pub fn entry(&self, keyword: &str) -> Option<&'t str> {
         let (_, text) = self.entries.iter().find(|(word, _)| *word == keyword)?;
         Some(text[keyword.len()..].trim_start())
     }
 
-    /// For each node of the pattern, the operators that it may be: `Squeeze` of `Squeeze@13 (x)`,
-    /// `FusedConv` of `com.microsoft.FusedConv (x)`, both of `@op in [Add, Sub]`; what `@op` was chosen to be
-    /// elsewhere is left out.
+    /// Returns the operators that each node of the pattern may have.
+    /// `Squeeze@13 (x)` gives `Squeeze`, `com.microsoft.FusedConv (x)` gives `FusedConv`, `@op in [Add,
+    /// Sub]` gives both.
+    /// Later uses of the same `@op` are omitted.
     pub fn operators(&self) -> Vec<Vec<&'t str>> {
         let mut operators = Vec::new();
         let Some(pattern) = self.entry("match") else { return operators };
@@ -92,7 +94,7 @@ impl<'t> Outlined<'t> {
             if let (true, Some(list)) = (is_chosen, after.strip_prefix("in ")) {
                 let list = list.split(['[', ']']).nth(1).unwrap_or_default();
                 let mut among: Vec<&str> = list.split(',').map(|item| op_name(dotted(item.trim()))).collect();
-                // Two versions of one, `[Split@13, Split@18]`.
+                // Versions of one operator count once: `[Split@13, Split@18]`.
                 among.dedup();
                 operators.push(among);
                 rest = after.find(']').map_or("", |end| &after[end..]);
@@ -110,7 +112,7 @@ impl<'t> Outlined<'t> {
     }
 }
 
-/// Past the version of an operator, and its attributes in `<…>`.
+/// Skips the version and the attributes (`<…>`) of an operator.
 fn skip_attributes(after: &str) -> &str {
     let version = after.strip_prefix('@').map_or(after, |rest| rest[word(rest).len()..].trim_start());
     match version.strip_prefix('<') {
@@ -119,7 +121,7 @@ fn skip_attributes(after: &str) -> &str {
     }
 }
 
-/// Where `sign` stands outside of strings.
+/// Finds `sign` outside of strings.
 fn close(text: &str, sign: char) -> Option<usize> {
     let mut in_string = false;
     text.char_indices().find_map(|(at, char)| {
@@ -128,13 +130,13 @@ fn close(text: &str, sign: char) -> Option<usize> {
     })
 }
 
-/// Words with dots between them, that a text begins with.
+/// Returns the leading words joined by dots.
 fn dotted(text: &str) -> &str {
     let end = text.find(|char: char| !is_word(char) && char != '.').unwrap_or(text.len());
     &text[..end]
 }
 
-/// `FusedConv` of `com.microsoft.FusedConv`, `add.Tensor` of `aten.add.Tensor`.
+/// Removes the domain: `FusedConv` for `com.microsoft.FusedConv`, `add.Tensor` for `aten.add.Tensor`.
 fn op_name(path: &str) -> &str {
     path.strip_prefix("aten.").unwrap_or_else(|| path.rsplit('.').next().unwrap_or_default())
 }
@@ -143,13 +145,13 @@ fn is_word(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
 }
 
-/// The word that a text begins with.
+/// Returns the leading word of a text.
 fn word(text: &str) -> &str {
     let end = text.find(|char: char| !is_word(char)).unwrap_or(text.len());
     &text[..end]
 }
 
-/// Where the lines begin that are in no bracket and no comment, from `from` on.
+/// Returns the starts of lines outside of brackets and comments, beginning at `from`.
 fn line_starts(text: &str, from: usize) -> impl Iterator<Item = usize> {
     let mut scan = Scan::new(text, from);
     let mut at_start = true;
@@ -165,7 +167,7 @@ fn line_starts(text: &str, from: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Where the entries of a rule begin: their keywords, outside of all brackets, not followed by `=`.
+/// Returns the starts of rule entries: keywords outside of brackets, not followed by `=`.
 fn word_starts(text: &str, from: usize) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut scan = Scan::new(text, from);
@@ -180,19 +182,19 @@ fn word_starts(text: &str, from: usize) -> Vec<usize> {
     starts
 }
 
-/// Whether a keyword begins an entry: `at` may also stand in `example "…" at opset 13`, and `unchanged`,
-/// `finds` and the like are no keywords.
+/// Returns true if a keyword begins an entry.
+/// The `at` in `example "…" at opset 13` does not; `unchanged`, `finds` and similar are not keywords.
 fn is_entry(text: &str, from: usize, at: usize) -> bool {
     let in_example = text[from..at].trim_end().ends_with('"') && text[at..].starts_with("at opset");
     !in_example
 }
 
-/// The characters of a text outside of strings and comments, with the depth of brackets.
+/// Iterator over the characters outside of strings and comments, with the bracket depth.
 struct Scan<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
-    /// The depth before the character that came last.
+    /// Depth before the last character.
     depth_before: usize,
 }
 
@@ -223,7 +225,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Past the end of a string whose first quote was taken.
+    /// Skips a string after its opening quote.
     fn string(&mut self) {
         let mut escaped = false;
         for char in self.text[self.at..].chars() {
@@ -237,7 +239,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// The lines `## …` directly above the end of a text, and how many bytes they take.
+/// Returns the `## …` lines at the end of a text, and their length in bytes.
 pub fn docs_above(text: &str) -> (Vec<&str>, usize) {
     let mut docs = Vec::new();
     let mut start = text.len();
@@ -251,7 +253,7 @@ pub fn docs_above(text: &str) -> (Vec<&str>, usize) {
     (docs, text.len() - start)
 }
 
-/// The names among `names` that a text calls: `name(` or `name (`.
+/// Returns the names among `names` that a text calls: `name(` or `name (`.
 pub fn called<'n>(text: &str, names: &[&'n str]) -> Vec<&'n str> {
     let mut called = Vec::new();
     for name in names {

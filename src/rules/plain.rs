@@ -1,4 +1,4 @@
-//! Rules match in a plain graph through this: what they report is found here.
+//! Host for matching rules in a plain graph; lint findings come from here.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use crate::graph::{Def, GraphId, Model, Node, NodeId, Tensor, ValueId};
 use crate::infer::{self, Fact, Facts, Known};
 use crate::schema::{self, Schema, aten};
 
-/// One graph of a model, with its nodes sorted by operator.
+/// Graph of a model, with its nodes indexed by operator.
 pub struct PlainHost<'m> {
     pub model: &'m Model,
     pub graph: GraphId,
@@ -21,6 +21,7 @@ pub struct PlainHost<'m> {
 }
 
 impl<'m> PlainHost<'m> {
+    /// Indexes the nodes of a graph.
     pub fn new(model: &'m Model, graph: GraphId, facts: &'m Facts, uses: &'m Uses) -> Self {
         let mut by_op: FxHashMap<(&str, &str), Vec<NodeId>> = FxHashMap::default();
         for &id in &model.graphs[graph].nodes {
@@ -129,7 +130,8 @@ impl Host for PlainHost<'_> {
     }
 }
 
-/// An attribute of an operator of PyTorch, or its default: floats are tensors there, to be in full.
+/// Returns an attribute of a PyTorch operator, or its default.
+/// Floats are stored as tensors for full precision.
 fn torch_attr(model: &Model, node: &Node, name: &str) -> Option<Datum> {
     let Some(value) = node.attr(name) else {
         let params = &aten::signature(&node.op_type)?.params;

@@ -1,4 +1,4 @@
-//! The rules at hand: those that are built in, and those that a user brings along.
+//! Rule sets: built-in rules, and those that a user adds.
 
 use std::io;
 use std::path::Path;
@@ -17,26 +17,26 @@ use crate::graph::syntax::suggest::closest;
 
 pub use super::built_in::Brief;
 
-/// The ending of the name of a rule file.
+/// File name extension of rule files.
 pub const EXTENSION: &str = "rule";
 
 fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
     let source = &rule.source.source;
-    let message = format!("the {what} `{text}` is taken");
+    let message = format!("the {what} `{text}` is already in use");
     let mut finding = RULES.rule.finding(message, source.place(rule.source.header));
     finding.file = source.file.clone();
     let first_source = &first.source.source;
     match first_source.file == source.file {
-        true => finding.related(first_source.place(first.source.header), "by this rule"),
-        false => finding.note(format!("by {} {} in {}", first.code, first.name, first_source.file)),
+        true => finding.related(first_source.place(first.source.header), "used by this rule"),
+        false => finding.note(format!("used by rule {} {} in {}", first.code, first.name, first_source.file)),
     }
 }
 
-/// A rule of a set: one that is read already, or one that is built in and is read when it is needed.
+/// Rule of a set: parsed, or built in and parsed on demand.
 #[derive(Clone, Debug)]
 enum Entry {
     Read(Arc<Rule>),
-    /// The cell holds `None` if the text has a fault; a test holds that no built-in rule has one.
+    /// The cell holds `None` if the text has a fault; a test checks that no built-in rule has one.
     BuiltIn(&'static Brief, Arc<OnceLock<Option<Rule>>>),
 }
 
@@ -62,8 +62,8 @@ impl Entry {
         }
     }
 
-    /// Whether its pattern can match where there are these operators only; a pattern that is read both
-    /// ways, in one of them.
+    /// Returns true if its pattern can match in a model with these operators only.
+    /// A bidirectional rule must match in at least one direction.
     fn can_match(&self, present: &dyn Fn(&str) -> bool) -> bool {
         match self {
             Entry::Read(rule) => rule
@@ -75,7 +75,7 @@ impl Entry {
         }
     }
 
-    /// When it runs; `None` for a page.
+    /// Returns the phase in which it runs; `None` for a page.
     fn phase(&self) -> Option<Phase> {
         match self {
             Entry::Read(rule) => Some(rule.phase),
@@ -91,41 +91,41 @@ impl Entry {
     }
 }
 
-/// Rules without faults, by code.
+/// Valid rules, sorted by code.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSet {
     entries: Vec<Entry>,
 }
 
 impl RuleSet {
-    /// Loads the built-in rules; without this call, they are loaded when they are first needed.
+    /// Loads the built-in rules; without this call, they are loaded on first use.
     ///
     /// # Errors
-    /// They come from a folder (see `rules/README.md`) and it cannot be read; the sentence says why.
+    /// The rules come from a folder (see `rules/README.md`) that cannot be read; the message says why.
     pub fn load() -> Result<(), &'static str> {
         built_in::load().map(|_| ())
     }
 
-    /// Path and text of each file of the built-in rules.
+    /// Returns path and text of each file of the built-in rules.
     #[doc(hidden)]
     pub fn files() -> &'static [(&'static str, &'static str)] {
         built_in().files
     }
 
-    /// The rules that are built in, with the faults in them: a test holds that there are none.
+    /// Returns the built-in rules and their faults; a test checks that there are none.
     pub fn embedded() -> (RuleSet, Vec<Finding>) {
         let mut rules = RuleSet::default();
         let findings = rules.add(RuleSet::files().iter().map(|(path, text)| Source::new(path, text)));
         (rules, findings)
     }
 
-    /// The rules that are built in and have a pattern, without their examples. Each is read when it is
-    /// first asked for: the tools start often, and of the many rules few can match in one model.
+    /// Returns the built-in rules that have a pattern, without their examples.
+    /// Each is parsed when first used, because few of the rules can match in one model.
     pub fn patterns() -> RuleSet {
         RuleSet::brief(|brief| brief.phase.is_some())
     }
 
-    /// Those of [`RuleSet::patterns`] that say something of a model as it is.
+    /// Returns the rules of [`RuleSet::patterns`] that report findings.
     pub fn for_linting() -> RuleSet {
         RuleSet::brief(|brief| matches!(brief.phase, Some(Phase::Simplify | Phase::Fix)))
     }
@@ -137,19 +137,19 @@ impl RuleSet {
         RuleSet { entries }
     }
 
-    /// What is known of every rule that is built in without reading it.
+    /// Returns the index entries of all built-in rules, without parsing them.
     pub fn headers() -> &'static [Brief] {
         built_in().briefs
     }
 
-    /// The rules that can match in a model with these operators.
+    /// Returns the rules that can match in a model with these operators.
     #[doc(hidden)]
     pub fn about(&self, present: &dyn Fn(&str) -> bool) -> Vec<&Rule> {
         self.entries.iter().filter(|entry| entry.can_match(present)).filter_map(Entry::rule).collect()
     }
 
-    /// The rules of some phases that can match in a model with these operators, or on what others of them make
-    /// of it.
+    /// Returns the rules of some phases that can match in a model with these operators.
+    /// Operators added by the rewrites of these rules count as present.
     #[doc(hidden)]
     pub fn within_reach(&self, mut present: FxHashSet<Arc<str>>, phases: &[Phase]) -> Vec<&Rule> {
         let is_wanted = |entry: &Entry| entry.phase().is_some_and(|phase| phases.contains(&phase));
@@ -171,17 +171,17 @@ impl RuleSet {
         reached.filter_map(|(entry, _)| entry.rule()).collect()
     }
 
-    /// Adds the rules of a text in the language of `rules/README.md`; `name` is what findings call it. A rule with a
-    /// fault is left out, and the fault is a finding; so is one whose code or name another has.
+    /// Adds the rules of a text in the rule language; `name` identifies it in findings.
+    /// Rules with faults are dropped, as are rules whose code or name is already in use. Faults are
+    /// returned.
     pub fn add_text(&mut self, name: &str, text: &str) -> Vec<Finding> {
         self.add([Source::new(name, text)])
     }
 
-    /// Adds the rules of every `.rule` file below `folder`, in the order of their paths, as
-    /// [`RuleSet::add_text`] does.
+    /// Adds the rules of every `.rule` file below `folder`, in path order, like [`RuleSet::add_text`].
     ///
     /// # Errors
-    /// A file cannot be read; none of its rules, nor of any other, was added.
+    /// A file cannot be read; no rules of the folder are added.
     pub fn add_folder(&mut self, folder: &Path) -> io::Result<Vec<Finding>> {
         let mut sources = Vec::new();
         for entry in WalkDir::new(folder).sort_by_file_name() {
@@ -194,8 +194,8 @@ impl RuleSet {
         Ok(self.add(sources))
     }
 
-    /// Adds the rules of some files; a rule with an error is left out, and so is one whose code or name
-    /// another has.
+    /// Adds the rules of several files.
+    /// Rules with errors are dropped, as are rules whose code or name is already in use.
     #[doc(hidden)]
     pub fn add(&mut self, sources: impl IntoIterator<Item = Source>) -> Vec<Finding> {
         let mut findings = Vec::new();
@@ -223,13 +223,13 @@ impl RuleSet {
         code.or_else(|| name.and_then(Entry::rule).map(|first| taken(rule, "name", &rule.name, first)))
     }
 
-    /// By code.
+    /// Iterates over the rules, by code.
     #[doc(hidden)]
     pub fn iter(&self) -> impl Iterator<Item = &Rule> {
         self.entries.iter().filter_map(Entry::rule)
     }
 
-    /// Those that came with their text: with examples, and with their places in it.
+    /// Iterates over the rules that were added as text, which have examples and spans.
     #[doc(hidden)]
     pub fn with_texts(&self) -> impl Iterator<Item = &Rule> {
         self.entries.iter().filter_map(|entry| match entry {
@@ -238,25 +238,25 @@ impl RuleSet {
         })
     }
 
-    /// Whether a rule mends what the rule `code` finds.
+    /// Returns true if a rule fixes the findings of the rule `code`.
     pub fn mends(&self, code: &str) -> bool {
         self.entries.iter().any(|entry| entry.mends() == Some(code))
     }
 
-    /// The rule of this code or name.
+    /// Finds a rule by code or name.
     #[doc(hidden)]
     pub fn get(&self, code_or_name: &str) -> Option<&Rule> {
         let meant = |entry: &&Entry| entry.code() == code_or_name || entry.name() == code_or_name;
         self.entries.iter().find(meant)?.rule()
     }
 
-    /// One rule.
+    /// Creates a set of one rule.
     #[doc(hidden)]
     pub fn of(rule: Rule) -> RuleSet {
         RuleSet { entries: vec![Entry::Read(Arc::new(rule))] }
     }
 
-    /// The same with the rules of `others` over it: each stands in the place of the one of its code.
+    /// Returns this set overlaid with `others`: their rules replace those with equal codes.
     pub fn overlaid(&self, others: &RuleSet) -> RuleSet {
         let is_kept = |entry: &&Entry| !others.entries.iter().any(|other| other.code() == entry.code());
         let mut entries: Vec<Entry> = self.entries.iter().filter(is_kept).cloned().collect();
@@ -265,36 +265,36 @@ impl RuleSet {
         RuleSet { entries }
     }
 
-    /// The rule of this code or name alone.
+    /// Returns the set of the one rule with this code or name.
     pub fn only(&self, code_or_name: &str) -> RuleSet {
         let rule = self.get(code_or_name).cloned();
         RuleSet { entries: rule.map(|rule| Entry::Read(Arc::new(rule))).into_iter().collect() }
     }
 
-    /// All rules but the one of this code. Parses none.
+    /// Returns all rules except the one with this code. Parses none.
     #[doc(hidden)]
     pub fn without(&self, code: &str) -> RuleSet {
         RuleSet { entries: self.entries.iter().filter(|entry| entry.code() != code).cloned().collect() }
     }
 
-    /// Those of them that are wanted.
+    /// Returns the rules that satisfy a predicate.
     pub fn filtered(&self, wanted: impl Fn(&Rule) -> bool) -> RuleSet {
         let is_wanted = |entry: &&Entry| entry.rule().is_some_and(&wanted);
         RuleSet { entries: self.entries.iter().filter(is_wanted).cloned().collect() }
     }
 
-    /// Whether any rule is meant by this code, prefix of codes, or name; `ALL` means every one.
+    /// Returns true if a code, code prefix or name selects any rule; `ALL` selects every one.
     pub fn knows(&self, selector: &str) -> bool {
         self.iter().any(|rule| is_meant(rule, selector))
     }
 
-    /// The code or name that is closest to one that is not known.
+    /// Returns the code or name closest to an unknown one.
     pub fn closest(&self, code_or_name: &str) -> Option<&str> {
         closest(code_or_name, self.iter().flat_map(|rule| [&*rule.code, &*rule.name]))
     }
 }
 
-/// Whether a rule is meant by this code, prefix of codes, or name; `ALL` means every one.
+/// Returns true if a code, code prefix or name selects a rule; `ALL` selects every one.
 #[doc(hidden)]
 pub fn is_meant(rule: &Rule, selector: &str) -> bool {
     selector == "ALL" || &*rule.name == selector || (!selector.is_empty() && rule.code.starts_with(selector))
@@ -307,7 +307,7 @@ mod tests {
     use crate::rules::rule::Body;
 
     #[test]
-    fn the_rules_that_are_built_in_have_no_faults() {
+    fn built_in_rules_have_no_faults() {
         let (rules, findings) = RuleSet::embedded();
         assert_eq!(findings, []);
         let (patterns, linting) = (RuleSet::patterns(), RuleSet::for_linting());
@@ -321,7 +321,7 @@ mod tests {
             let said = (brief.name, brief.severity, brief.summary, brief.mends);
             assert_eq!(said, (&*rule.name, rule.severity, rule.summary(), rule.mends.as_deref()));
             assert_eq!(brief.phase, has_pattern.then_some(rule.phase), "{}", rule.code);
-            // In what order is of no account: the text has an outer call first, a pattern the inner ones.
+            // The order does not matter: text lists an outer call first, a pattern the nested ones.
             let (mut ops, mut needs) = (operators(rule), brief.needs.to_vec());
             ops.sort_unstable();
             needs.sort_unstable();
@@ -332,7 +332,7 @@ mod tests {
         assert!(!rules.knows("") && !rules.knows("no-such-rule"));
     }
 
-    /// For each node of the pattern, the operators that it may be; nodes of one `@op` are one.
+    /// Returns the operators that each node of the pattern may have; nodes with one `@op` count once.
     fn operators(rule: &Rule) -> Vec<Vec<&str>> {
         let Body::Pattern { forward, .. } = &rule.body else { return Vec::new() };
         let nodes = forward.first().map_or(0, |first| first.pattern.nodes.len());
@@ -351,7 +351,7 @@ mod tests {
         ops
     }
 
-    /// `diag::known` is the table that code uses; the pages are what users read.
+    /// `diag::known` is the table that code uses; users read the pages.
     #[test]
     fn rule_ids_match_their_pages() {
         let (rules, _) = RuleSet::embedded();

@@ -1,4 +1,4 @@
-//! Whether a target takes a node: yes, no, or not known.
+//! Support of a node by a target: yes, no, or unknown.
 
 use std::sync::Arc;
 
@@ -7,43 +7,44 @@ use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher;
 
-/// What is known of a node at a target.
+/// Answer of a target for a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is taken.
+    /// The node is supported.
     Yes,
-    /// It is not, and why.
+    /// The node is not supported, for the given reason.
     No(Refusal),
-    /// Nothing tells.
+    /// Support is unknown.
     Unknown,
 }
 
-/// Why a target does not take a node.
+/// Reason why a target does not support a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// How it is known.
+    /// Evidence for it.
     pub evidence: Arc<Evidence>,
-    /// What follows the operator: "is not taken where rank(X) == 5".
+    /// Reason, as the predicate of a sentence about the operator: "is not supported where rank(X) == 5".
     pub why: String,
 }
 
-/// A node as it is asked about.
+/// Node to ask about.
 pub struct Asked<'a, H: Host> {
-    /// Where it stands.
+    /// Graph or e-graph that contains the node.
     pub host: &'a H,
-    /// Which one it is there.
+    /// The node in `host`.
     pub node: H::Node,
-    /// Its domain, `""` for ai.onnx.
+    /// Domain of the operator, `""` for ai.onnx.
     pub domain: &'a str,
-    /// Its operator.
+    /// Name of the operator.
     pub op: &'a str,
-    /// The first version of the epoch that it means; `None` where its operator has no schema.
+    /// First version of its epoch; `None` if the operator has no schema.
     pub epoch: Option<u16>,
 }
 
 impl Profile {
-    /// Whether the target takes a node. What is known better goes before; among what is known as well, what is
-    /// refused goes before what is taken. Where a condition cannot be decided, nothing is known.
+    /// Returns whether the target supports a node.
+    /// Stronger evidence takes precedence. Among lines with equal evidence, refusals come first. An
+    /// undecided condition makes the answer unknown.
     pub fn ask<H: Host>(&self, asked: &Asked<H>) -> Answer {
         let lines = self.lines_of(asked.domain, asked.op);
         for known in Known::ALL {
@@ -74,13 +75,13 @@ impl Profile {
         Answer::Unknown
     }
 
-    /// Whether all operators of a domain are known to be taken.
+    /// Returns true if all operators of a domain are known to be supported.
     fn takes_domain(&self, known: Known, domain: &str) -> bool {
         self.domains.iter().any(|(taken, evidence)| evidence.known == known && **taken == *domain)
     }
 }
 
-/// Whether all are true; `None` where that cannot be decided.
+/// Returns whether all answers are true; `None` if that is undecided.
 fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let answers: Vec<Option<bool>> = answers.collect();
     match answers.contains(&Some(false)) {
@@ -89,20 +90,20 @@ fn all(answers: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     }
 }
 
-/// Why a node is refused that no line of those about its operator takes.
+/// Explains the refusal of a node that no line of a closed list supports.
 fn otherwise<'l>(lines: impl Iterator<Item = &'l Line>, closed: &Closed) -> String {
     let taken = lines.filter(|line| line.is_taken);
     let mut taken: Vec<&str> = taken.filter_map(|line| Some(&*line.test.as_ref()?.text)).collect();
     taken.dedup();
     match (taken.is_empty(), &closed.because) {
-        (false, _) => format!("is taken only where {}", taken.join(", or ")),
+        (false, _) => format!("is only supported where {}", taken.join(", or ")),
         (true, Some(because)) => because.to_string(),
-        (true, None) => "is not among the operators that are taken".to_owned(),
+        (true, None) => "is not listed as supported".to_owned(),
     }
 }
 
 impl Line {
-    /// `None` where it cannot be decided.
+    /// Evaluates the test of a line; `None` if it is undecided.
     fn holds<H: Host>(&self, asked: &Asked<H>) -> Option<bool> {
         let Some(test) = &self.test else { return Some(true) };
         let found = matcher::find_at(asked.host, &test.direction, asked.node);
@@ -111,7 +112,7 @@ impl Line {
             all(test.conditions.iter().map(|one| env.truth(one)))
         };
         if test.direction.pattern.nodes.len() == 1 {
-            // Operands have their names in the order of the specification, which the first match has.
+            // Named operands follow the order of the specification, as in the first match.
             return answer(found.first()?);
         }
         let misses = found.iter().map(|found| answer(found).map(|is_so| !is_so));
@@ -121,8 +122,8 @@ impl Line {
     fn refusal(&self) -> Refusal {
         let why = match (&self.because, &self.test) {
             (Some(because), _) => because.to_string(),
-            (None, Some(test)) => format!("is not taken where {}", test.text),
-            (None, None) => "is not taken".to_owned(),
+            (None, Some(test)) => format!("is not supported where {}", test.text),
+            (None, None) => "is not supported".to_owned(),
         };
         Refusal { evidence: self.evidence.clone(), why }
     }

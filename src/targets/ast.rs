@@ -1,40 +1,40 @@
-//! What a target file says, before names are resolved.
+//! Syntax trees of target files, before names are resolved.
 
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Op};
 use crate::rules::syntax::ast::{ExprAst, Statement};
 
-/// `target onnxruntime { … }`.
+/// Target: `target onnxruntime { … }`.
 #[derive(Clone, Debug)]
 pub struct TargetAst {
     pub name: Name,
     pub title: Option<Name>,
     pub aliases: Vec<Name>,
     pub versions: Vec<VersionAst>,
-    /// What holds for every version.
+    /// Sections that apply to every version.
     pub sections: Vec<SectionAst>,
-    /// Whether all of it could be read.
+    /// Whether the whole target could be parsed.
     pub is_whole: bool,
 }
 
-/// `version 1.31 { … }`.
+/// Version: `version 1.31 { … }`.
 #[derive(Clone, Debug)]
 pub struct VersionAst {
     pub number: Name,
     pub sections: Vec<SectionAst>,
 }
 
-/// `measured "how" on "2026-11-22" { … }`.
+/// Section: `measured "how" on "2026-11-22" { … }`.
 #[derive(Clone, Debug)]
 pub struct SectionAst {
-    /// `measured`, `documented` or `inferred`.
+    /// Kind of evidence: `measured`, `documented` or `inferred`.
     pub known: Name,
     pub source: Name,
     pub date: Name,
     pub facts: Vec<FactAst>,
 }
 
-/// One line of a section.
+/// Line of a section.
 #[derive(Clone, Debug)]
 pub enum FactAst {
     /// `opset 7..=26`.
@@ -53,6 +53,7 @@ pub enum FactAst {
     Match(PatternAst),
 }
 
+/// Range of versions.
 #[derive(Clone, Copy, Debug)]
 pub struct RangeAst {
     pub from: Option<i64>,
@@ -60,16 +61,17 @@ pub struct RangeAst {
     pub span: Span,
 }
 
+/// Line about the support of operators.
 #[derive(Clone, Debug)]
 pub struct LineAst {
-    /// Not so with `not op`.
+    /// False for `not op`.
     pub is_taken: bool,
     pub ops: Vec<Op>,
     pub conditions: Vec<ExprAst>,
     pub because: Option<Name>,
 }
 
-/// Several nodes that are not taken together.
+/// Pattern of nodes that are not supported in combination.
 #[derive(Clone, Debug)]
 pub struct PatternAst {
     pub nodes: Vec<Statement>,

@@ -1,4 +1,5 @@
-//! From what a target file says to profiles: names resolved, operators held against the schema.
+//! Semantic checks: turns the syntax trees of target files into profiles.
+//! Names are resolved, and operators are checked against the schema.
 
 use std::sync::Arc;
 
@@ -14,44 +15,44 @@ use crate::rules::check::{Faults, NodeTest, node_tests, pattern_tests};
 use crate::rules::rule::OpPat;
 use crate::rules::syntax::ast::ExprAst;
 
-/// A target with what is known of each of its versions.
+/// Target with a profile for each version.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// `onnxruntime`.
     pub name: Arc<str>,
     /// `ONNX Runtime`.
     pub title: Arc<str>,
-    /// Its other names.
+    /// Aliases.
     pub aliases: Vec<Arc<str>>,
-    /// By number, the newest last; a target without versions has one without a number.
+    /// Profiles by version, newest last; a target without versions has a single one.
     pub versions: Vec<Arc<Profile>>,
 }
 
 fn no_title(faults: &Faults, name: &Name) -> Finding {
-    faults.at(name.span, format!("the target `{}` has no title", name.text)).help("title \"ONNX Runtime\"")
+    faults.at(name.span, format!("target `{}` has no title", name.text)).help("add title \"ONNX Runtime\"")
 }
 
 fn says_nothing(faults: &Faults, name: &Name) -> Finding {
     faults
-        .at(name.span, format!("`{}` says nothing of what is taken", name.text))
-        .help("measured \"how\" on \"2026-01-31\" { opset 7..=21 }")
+        .at(name.span, format!("`{}` has no facts about what it supports", name.text))
+        .help("add a section: measured \"how\" on \"2026-01-31\" { opset 7..=21 }")
 }
 
 fn version_twice(faults: &Faults, number: &Name, first: &Name) -> Finding {
     faults
-        .at(number.span, format!("the version {} is said twice", number.text))
+        .at(number.span, format!("version {} is defined twice", number.text))
         .related(faults.place(first.span), "the first one is here")
 }
 
 fn no_date(faults: &Faults, date: &Name) -> Finding {
-    faults.at(date.span, format!("`{}` is no day", date.text)).help("a day is written 2026-01-31")
+    faults.at(date.span, format!("`{}` is not a date", date.text)).help("write a date as 2026-01-31")
 }
 
 fn empty_range(faults: &Faults, span: Span) -> Finding {
-    faults.at(span, "there is nothing in this range").help("7..=21, 7.. or ..=21")
+    faults.at(span, "this range is empty").help("write 7..=21, 7.. or ..=21")
 }
 
-/// The target of a file; `None` where something is wrong with it, which has been reported.
+/// Checks a target; `None` if it has an error, which has been reported.
 pub(super) fn check(ast: &TargetAst, faults: &mut Faults) -> Option<Target> {
     let errors_before = faults.errors();
     if ast.title.is_none() {
@@ -97,7 +98,7 @@ fn with_version(base: &Profile, version: &VersionAst, faults: &mut Faults) -> Pr
     profile
 }
 
-/// The numbers of `1.31.1`.
+/// Splits a version such as `1.31.1` into numbers.
 pub(super) fn parts(version: &str) -> Vec<u64> {
     version.split('.').map(|part| part.parse().unwrap_or(u64::MAX)).collect()
 }
@@ -154,7 +155,7 @@ fn add_line(profile: &mut Profile, line: &LineAst, evidence: &Arc<Evidence>, fau
 fn add_pattern(profile: &mut Profile, pattern: &PatternAst, evidence: &Arc<Evidence>, faults: &mut Faults) {
     let nodes = words(faults.source().slice(pattern.span));
     let because = pattern.because.as_ref().map(|name| name.text.clone());
-    let because = because.unwrap_or_else(|| format!("is not taken at the end of {nodes}").into());
+    let because = because.unwrap_or_else(|| format!("is not supported at the end of {nodes}").into());
     let text = one_line(&pattern.conditions, faults.source());
     for test in pattern_tests(&pattern.nodes, pattern.span, &pattern.conditions, faults) {
         let said = said(&test, false, evidence, Some(because.clone()));
@@ -162,12 +163,12 @@ fn add_pattern(profile: &mut Profile, pattern: &PatternAst, evidence: &Arc<Evide
     }
 }
 
-/// A line without its test.
+/// Creates a line without a test.
 fn said(test: &NodeTest, is_taken: bool, evidence: &Arc<Evidence>, because: Option<Arc<str>>) -> Line {
     Line { is_taken, evidence: evidence.clone(), epoch: test.epoch, test: None, because }
 }
 
-/// Adds a line about the last node of a test. `text`: the conditions as they are written, where it has any.
+/// Adds a line about the last node of a test. `text` has its conditions as written, if any.
 fn add_test(profile: &mut Profile, test: NodeTest, text: Option<Arc<str>>, mut line: Line) {
     let NodeTest { direction, conditions, .. } = test;
     let Some(OpPat { domain, name, .. }) = direction.pattern.nodes.last().map(|node| node.op.clone()) else {
@@ -177,18 +178,18 @@ fn add_test(profile: &mut Profile, test: NodeTest, text: Option<Arc<str>>, mut l
     profile.lines.entry(domain).or_default().entry(name).or_default().push(line);
 }
 
-/// Conditions as a message says them.
+/// Formats conditions for a message.
 fn one_line(conditions: &[ExprAst], source: &Source) -> Arc<str> {
     let conditions = conditions.iter().map(|condition| words(source.slice(condition.span)));
     conditions.collect::<Vec<_>>().join(" and ").into()
 }
 
-/// A text with one space between each two words.
+/// Normalizes whitespace to single spaces.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `2026-01-31`.
+/// Returns true for a date such as `2026-01-31`.
 fn is_day(text: &str) -> bool {
     let is_number =
         |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! What a target says of every node of a model.
+//! Support of all nodes of a model by a target.
 
 use rustc_hash::FxHashSet;
 
@@ -10,17 +10,18 @@ use crate::infer::Facts;
 use crate::rules::plain::PlainHost;
 use crate::schema;
 
-/// What a target says of the nodes of a model that are in use.
+/// Nodes in use that a target does not support, or may not.
 #[derive(Debug, Default)]
 pub struct Judged {
-    /// Those that it does not take, in the order of the model.
+    /// Unsupported nodes, in model order.
     pub refused: Vec<(NodeId, Refusal)>,
-    /// Those of which nothing tells.
+    /// Nodes with unknown support.
     pub unknown: Vec<NodeId>,
 }
 
-/// Asks a target about every node, those of bodies and functions included. A call of a function is what its body is,
-/// and a `Constant` is data, unless the target speaks of it.
+/// Asks a target about every node, including those of subgraphs and functions.
+/// Calls of local functions are judged by the nodes of the function. A `Constant` is data, and is only
+/// judged if the target mentions it.
 pub fn judge(model: &Model, facts: &Facts, uses: &Uses, profile: &Profile) -> Judged {
     let mut judged = Judged::default();
     let names = model.functions.iter().map(|function| function.name.as_deref().unwrap_or(""));
@@ -46,7 +47,7 @@ pub fn judge(model: &Model, facts: &Facts, uses: &Uses, profile: &Profile) -> Ju
     judged
 }
 
-/// The inputs with sizes that are free where the target wants numbers.
+/// Returns the inputs with dynamic dimensions that the target requires to be static.
 pub fn free_inputs(model: &Model, facts: &Facts, profile: &Profile) -> Vec<ValueId> {
     let Some(free) = &profile.fixed else { return Vec::new() };
     let is_free = |value: &ValueId| {

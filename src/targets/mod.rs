@@ -1,7 +1,7 @@
-//! Targets: runtimes and devices, as data files in `targets/` say what they take.
+//! Targets: runtimes and devices, with their capabilities defined in data files in `targets/`.
 //!
-//! A [`Profile`] is one version of one target. It answers yes, no or unknown for a node, in a plain graph or an
-//! e-graph alike, and says how it knows.
+//! A [`Profile`] is one version of one target. It answers whether a node is supported (yes, no or
+//! unknown), in a plain graph or an e-graph, and names its evidence.
 
 mod answer;
 #[doc(hidden)]

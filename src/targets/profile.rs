@@ -1,4 +1,4 @@
-//! What is known of one version of a target.
+//! Profile: the known capabilities of one version of a target.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use rustc_hash::FxHashMap;
 use crate::rules::expr::Expr;
 use crate::rules::rule::Direction;
 
-/// How a thing is known, the strongest first.
+/// Kind of evidence, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Known {
-    /// It was tried in the target itself.
+    /// Tested on the target itself.
     Measured,
-    /// Its makers say so.
+    /// Documented by its vendor.
     Documented,
-    /// From how it works, or from reports.
+    /// Inferred from its implementation, or from reports.
     Inferred,
 }
 
 impl Known {
-    /// All of them, the strongest first.
+    /// All kinds, strongest first.
     pub const ALL: [Known; 3] = [Known::Measured, Known::Documented, Known::Inferred];
 
-    /// The word for it in target files.
+    /// Returns its keyword in target files.
     pub fn name(self) -> &'static str {
         match self {
             Known::Measured => "measured",
@@ -33,14 +33,14 @@ impl Known {
     }
 }
 
-/// Where something is known from.
+/// Evidence for a capability.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// How it is known.
+    /// Kind of evidence.
     pub known: Known,
-    /// The tool, page or report that says so.
+    /// Tool, page or report that provides it.
     pub source: Arc<str>,
-    /// When it was so: `2026-11-22`.
+    /// Date of the evidence: `2026-11-22`.
     pub date: Arc<str>,
 }
 
@@ -50,12 +50,12 @@ impl fmt::Display for Evidence {
     }
 }
 
-/// Versions from one to another, both included.
+/// Inclusive range of versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// The oldest.
+    /// Oldest version.
     pub from: i64,
-    /// The newest.
+    /// Newest version.
     pub to: i64,
 }
 
@@ -63,73 +63,73 @@ impl Range {
     /// All versions.
     pub const ALL: Range = Range { from: i64::MIN, to: i64::MAX };
 
-    /// Whether it holds no version.
+    /// Returns true if it contains no version.
     pub fn is_empty(self) -> bool {
         self.from > self.to
     }
 
-    /// What both hold; nothing where `from` is above `to`.
+    /// Returns the intersection; empty if `from` exceeds `to`.
     pub fn meet(self, other: Range) -> Range {
         Range { from: self.from.max(other.from), to: self.to.min(other.to) }
     }
 }
 
-/// What one line says of an operator.
+/// Support of an operator, from one line of the file.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub is_taken: bool,
     pub evidence: Arc<Evidence>,
-    /// Of the first version of this epoch; `None` for an operator without a schema.
+    /// First version of the epoch; `None` for an operator without a schema.
     pub epoch: Option<u16>,
     pub test: Option<Arc<Test>>,
     pub because: Option<Arc<str>>,
 }
 
-/// That what is known in a way is all there is.
+/// Statement that everything supported is listed, for one kind of evidence.
 #[derive(Clone, Debug)]
 pub(super) struct Closed {
     pub evidence: Arc<Evidence>,
     pub because: Option<Arc<str>>,
 }
 
-/// The conditions of a line.
+/// Conditions of a line.
 #[derive(Debug)]
 pub(super) struct Test {
-    /// Its pattern is one node, whose operands have the names of the specification, or several, the last of which is
-    /// the one that is asked about.
+    /// Pattern that ends with the tested node.
+    /// The operands of a single node have the names of the specification.
     pub direction: Direction,
     pub conditions: Vec<Expr>,
-    /// As written.
+    /// Conditions as written.
     pub text: Arc<str>,
 }
 
-/// One version of a target: what it loads, and which nodes it takes.
+/// Version of a target: what it can load, and which nodes it supports.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// `onnxruntime`.
     pub name: Arc<str>,
     /// `ONNX Runtime`.
     pub title: Arc<str>,
-    /// The version, as it was asked for, or the newest there is.
+    /// Requested version, or the newest one.
     pub version: Arc<str>,
-    /// The opsets of ai.onnx that it loads.
+    /// Opsets of ai.onnx that it can load.
     pub opset: Range,
-    /// The IR versions that it loads.
+    /// IR versions that it can load.
     pub ir: Range,
-    /// Whether the inputs must have sizes that are numbers, but for those of these axes.
+    /// If inputs must be static, the axes that may be dynamic.
     pub fixed: Option<Vec<i64>>,
-    /// Where what is known is from, in the order of the file.
+    /// Evidence, in the order of the file.
     pub evidence: Vec<Arc<Evidence>>,
-    /// By domain and operator.
+    /// Lines by domain and operator.
     pub(super) lines: FxHashMap<Arc<str>, FxHashMap<Arc<str>, Vec<Line>>>,
-    /// Domains all of whose operators are taken, but for those that a line refuses.
+    /// Domains whose operators are all supported, except those that a line refuses.
     pub(super) domains: Vec<(Arc<str>, Arc<Evidence>)>,
-    /// What lists all that is taken.
+    /// Statements that the list of supported operators is complete.
     pub(super) closed: Vec<Closed>,
 }
 
 impl Profile {
-    /// `ONNX Runtime 1.17`.
+    /// Returns its label: `ONNX Runtime 1.17`.
     pub fn label(&self) -> String {
         if self.version.is_empty() {
             self.title.to_string()
@@ -138,7 +138,7 @@ impl Profile {
         }
     }
 
-    /// How it is asked for on a command line: `onnxruntime=1.17`.
+    /// Returns its command-line argument: `onnxruntime=1.17`.
     pub fn argument(&self) -> String {
         if self.version.is_empty() {
             self.name.to_string()
@@ -147,12 +147,12 @@ impl Profile {
         }
     }
 
-    /// Whether anything is known of which nodes it takes.
+    /// Returns true if it has any information about nodes.
     pub fn knows_nodes(&self) -> bool {
         !self.lines.is_empty() || !self.closed.is_empty()
     }
 
-    /// Whether it may refuse a node of this operator.
+    /// Returns true if it may refuse a node of this operator.
     pub fn speaks_of(&self, domain: &str, op: &str) -> bool {
         !self.closed.is_empty() || !self.lines_of(domain, op).is_empty()
     }

@@ -1,4 +1,4 @@
-//! The targets at hand: those that are built in, and those that a user brings along.
+//! Target sets: built-in targets, and those that a user adds.
 
 use std::io;
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::rules::check::Faults;
 
 include!(concat!(env!("OUT_DIR"), "/targets.rs"));
 
-/// The ending of the name of a target file.
+/// File name extension of target files.
 pub const EXTENSION: &str = "target";
 
-/// A target that is built in: it is read when it is asked for.
+/// Built-in target, parsed on demand.
 struct Embedded {
     name: &'static str,
     aliases: &'static [&'static str],
@@ -27,14 +27,14 @@ struct Embedded {
     text: &'static str,
 }
 
-/// The targets that can be asked for.
+/// Available targets.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
-    /// Those that were brought along; each goes before one of its name that is built in.
+    /// Targets added by the user; they take precedence over built-in ones of the same name.
     own: Vec<Arc<Target>>,
 }
 
-/// Reads one file.
+/// Parses and checks one file.
 fn read(source: &Source) -> (Option<Target>, Vec<Finding>) {
     let (ast, mut findings) = parse(source);
     let Some(ast) = ast else { return (None, findings) };
@@ -46,27 +46,27 @@ fn read(source: &Source) -> (Option<Target>, Vec<Finding>) {
 }
 
 impl Embedded {
-    /// `None` where its text has a fault: a test holds that it has none.
+    /// Parses the target; `None` if it has a fault, which a test rules out.
     fn read(&self) -> Option<Target> {
         read(&Source::new(self.path, self.text)).0
     }
 }
 
 impl Targets {
-    /// The faults of the targets that are built in: a test holds that there are none.
+    /// Returns the faults of the built-in targets; a test checks that there are none.
     pub fn faults() -> Vec<Finding> {
         EMBEDDED.iter().flat_map(|one| read(&Source::new(one.path, one.text)).1).collect()
     }
 
-    /// Adds the target of a text in the language of `targets/README.md`; `name` is what findings call it. One with a
-    /// fault is left out.
+    /// Adds the target of a text in the target language; `name` identifies it in findings.
+    /// A target with faults is dropped, and the faults are returned.
     pub fn add_text(&mut self, name: &str, text: &str) -> Vec<Finding> {
         let (target, findings) = read(&Source::new(name, text));
         self.own.extend(target.map(Arc::new));
         findings
     }
 
-    /// Adds every `.target` file below `folder`, in the order of their paths, as [`Targets::add_text`] does.
+    /// Adds every `.target` file below `folder`, in path order, like [`Targets::add_text`].
     ///
     /// # Errors
     /// A file cannot be read.
@@ -81,7 +81,7 @@ impl Targets {
         Ok(findings)
     }
 
-    /// All of them, by name.
+    /// Returns all targets, by name.
     pub fn list(&self) -> Vec<Target> {
         let own = self.own.iter().map(|target| Target::clone(target));
         let is_new = |one: &&Embedded| self.own.iter().all(|own| *own.name != *one.name);
@@ -91,22 +91,26 @@ impl Targets {
         all
     }
 
-    /// The profile that `ort=1.17` or `ort` means: that version, or the newest there is. Of a version between two that
-    /// are known, only what it loads is known: not more than the later one does.
+    /// Finds the profile for `ort=1.17`, or for the newest version with `ort`.
+    /// For a version between two known ones, only its loadable versions are known: at most those of the
+    /// later one.
     ///
     /// # Errors
-    /// Why it means none.
+    /// The target or the version is unknown; the message says which.
     pub fn find(&self, text: &str) -> Result<Arc<Profile>, String> {
         let (name, version) = match text.split_once('=') {
             Some((name, version)) => (name, Some(version)),
             None => (text, None),
         };
         let target = self.named(name).ok_or_else(|| self.unknown(name))?;
-        let newest = target.versions.last().ok_or_else(|| format!("the target `{name}` has no version"))?;
+        let newest = target.versions.last().ok_or_else(|| format!("target `{name}` has no version"))?;
         let Some(version) = version else { return Ok(newest.clone()) };
         let wanted = parts(version);
         if wanted.contains(&u64::MAX) {
-            return Err(format!("`{version}` is no version of {}, as {} is", target.title, newest.version));
+            return Err(format!(
+                "`{version}` is not a version of {}; expected a number such as {}",
+                target.title, newest.version
+            ));
         }
         Ok(Arc::new(of_version(&target.versions, version, &wanted)))
     }
@@ -126,13 +130,14 @@ impl Targets {
             EMBEDDED.iter().flat_map(|one| [one.name].into_iter().chain(one.aliases.iter().copied()));
         let names: Vec<&str> = self.own.iter().map(|own| &*own.name).chain(built_in).collect();
         match closest(name, names.iter().copied()) {
-            Some(close) => format!("the target `{name}` is not known here; did you mean `{close}`?"),
-            None => format!("the target `{name}` is not known here; --list-targets shows those that are"),
+            Some(close) => format!("unknown target `{name}`; did you mean `{close}`?"),
+            None => format!("unknown target `{name}`; --list-targets lists the known ones"),
         }
     }
 }
 
-/// What is known of a version: all of it where a profile is of just this one, or of all that begin so.
+/// Returns the profile of a version, or of the newest one with this prefix.
+/// For an unlisted version, only the bounds of the next later one are known.
 fn of_version(versions: &[Arc<Profile>], version: &str, wanted: &[u64]) -> Profile {
     let begins = |profile: &&Arc<Profile>| wanted.starts_with(&parts(&profile.version));
     if let Some(same) = versions.iter().rev().find(begins) {

@@ -1,4 +1,4 @@
-//! The grammar of target files. Reading goes on after a fault.
+//! Parser of target files, with recovery from faults.
 
 use super::ast::{FactAst, LineAst, PatternAst, RangeAst, SectionAst, TargetAst, VersionAst};
 use crate::diag::{Finding, known};
@@ -9,26 +9,28 @@ use crate::graph::syntax::suggest::with_suggestion;
 use crate::graph::syntax::{Source, node, number};
 use crate::rules::syntax::{RuleNodes, conditions, pattern};
 
-/// Faults of target files.
+/// Language settings for target files and their faults.
 pub const TARGETS: Language = Language { rule: known::BAD_TARGET, strings: Strings::OneLine };
 
-/// How a thing may be known.
+/// Kinds of evidence.
 const KNOWN: [&str; 3] = ["measured", "documented", "inferred"];
 
+/// Keywords of facts.
 const FACTS: [&str; 7] = ["opset", "ir", "needs", "domain", "op", "not", "nothing"];
 
 fn unknown_word(cursor: &mut Cursor, word: &Name, what: &str, known: &[&str]) -> Reported {
-    let message = with_suggestion(format!("`{}` is no {what}", word.text), &word.text, known.iter().copied());
+    let message =
+        with_suggestion(format!("`{}` is not {what}", word.text), &word.text, known.iter().copied());
     let finding = cursor.finding(word.span, message);
-    cursor.report(finding.help(format!("it may be {}", known.join(", "))))
+    cursor.report(finding.help(format!("use one of {}", known.join(", "))))
 }
 
-/// Reads a target file, which says one target. What has a fault is left out.
+/// Parses a target file, which contains one target. Entries with faults are dropped.
 pub fn parse(source: &Source) -> (Option<TargetAst>, Vec<Finding>) {
     let mut cursor = Cursor::new(source, TARGETS);
     let target = target(&mut cursor).ok();
     if target.is_some() && !cursor.is_end() {
-        cursor.expected("the end of the file: there is one target in each");
+        cursor.expected("the end of the file, which may contain only one target");
     }
     let target = target.map(|target| TargetAst { is_whole: cursor.faults() == 0, ..target });
     (target, cursor.into_findings())
@@ -38,18 +40,18 @@ fn target(cursor: &mut Cursor) -> Parsed<TargetAst> {
     if !cursor.eat_word("target") {
         return Err(cursor.expected("`target name { … }`"));
     }
-    let name = cursor.ident("the name of the target, such as onnxruntime")?;
+    let name = cursor.ident("a target name, such as onnxruntime")?;
     let (title, aliases, versions, sections) = (None, Vec::new(), Vec::new(), Vec::new());
     let mut target = TargetAst { name, title, aliases, versions, sections, is_whole: true };
     entries(cursor, |cursor, word| {
         match &*word.text {
-            "title" => target.title = Some(cursor.string("the title, in quotes")?),
-            "alias" => target.aliases.push(cursor.ident("another name of the target")?),
+            "title" => target.title = Some(cursor.string("a title in quotes")?),
+            "alias" => target.aliases.push(cursor.ident("an alias of the target")?),
             "version" => target.versions.push(version(cursor)?),
             known if KNOWN.contains(&known) => target.sections.push(section(cursor, word)?),
             _ => {
                 let known = [&["title", "alias", "version"], &KNOWN[..]].concat();
-                return Err(unknown_word(cursor, &word, "entry of a target", &known));
+                return Err(unknown_word(cursor, &word, "an entry of a target", &known));
             }
         }
         Ok(())
@@ -57,14 +59,14 @@ fn target(cursor: &mut Cursor) -> Parsed<TargetAst> {
     Ok(target)
 }
 
-/// `{ word … word … }`; one with a fault is left out.
+/// Parses `{ word … word … }`; drops entries with faults.
 fn entries(cursor: &mut Cursor, mut entry: impl FnMut(&mut Cursor, Name) -> Parsed<()>) -> Parsed<()> {
     let opened = cursor.expect("{")?;
     while !cursor.eat("}") {
         if cursor.is_end() {
             let place = cursor.source.place(opened);
-            let finding = cursor.finding(cursor.peek().span, "this is not closed".to_owned());
-            return Err(cursor.report(finding.related(place, "it is opened here")));
+            let finding = cursor.finding(cursor.peek().span, "missing `}`".to_owned());
+            return Err(cursor.report(finding.related(place, "the block begins here")));
         }
         let start = cursor.position();
         let word = cursor.ident("an entry, or `}` after the last one");
@@ -80,7 +82,7 @@ fn version(cursor: &mut Cursor) -> Parsed<VersionAst> {
     let mut sections = Vec::new();
     entries(cursor, |cursor, word| {
         if !KNOWN.contains(&&*word.text) {
-            return Err(unknown_word(cursor, &word, "way to know something", &KNOWN));
+            return Err(unknown_word(cursor, &word, "a kind of evidence", &KNOWN));
         }
         sections.push(section(cursor, word)?);
         Ok(())
@@ -88,11 +90,11 @@ fn version(cursor: &mut Cursor) -> Parsed<VersionAst> {
     Ok(VersionAst { number, sections })
 }
 
-/// `1.31.1`: numbers with a dot between each two, which touch.
+/// Parses `1.31.1`: numbers joined by adjacent dots.
 fn version_number(cursor: &mut Cursor) -> Parsed<Name> {
     let is_number = |cursor: &Cursor| matches!(cursor.peek().kind, TokenKind::Int | TokenKind::Float);
     if !is_number(cursor) {
-        return Err(cursor.expected("the number of a version, such as 1.31"));
+        return Err(cursor.expected("a version number, such as 1.31"));
     }
     let first = cursor.bump().span;
     let mut end = first;
@@ -103,13 +105,13 @@ fn version_number(cursor: &mut Cursor) -> Parsed<Name> {
     Ok(Name { text: cursor.source.slice(span).into(), span })
 }
 
-/// What follows `measured`: `"how" on "2026-11-22" { … }`.
+/// Parses a section after `measured` or similar: `"how" on "2026-11-22" { … }`.
 fn section(cursor: &mut Cursor, known: Name) -> Parsed<SectionAst> {
-    let source = cursor.string("where this is known from, in quotes")?;
+    let source = cursor.string("the source of the evidence in quotes")?;
     if !cursor.eat_word("on") {
-        return Err(cursor.expected("`on`, and the day on which it was so"));
+        return Err(cursor.expected("`on` and the date of the evidence"));
     }
-    let date = cursor.string("a day, as in \"2026-11-22\"")?;
+    let date = cursor.string("a date, as in \"2026-11-22\"")?;
     let mut facts = Vec::new();
     entries(cursor, |cursor, word| fact(cursor, &word).map(|fact| facts.push(fact)))?;
     Ok(SectionAst { known, source, date, facts })
@@ -124,14 +126,14 @@ fn fact(cursor: &mut Cursor, word: &Name) -> Parsed<FactAst> {
         "op" => FactAst::Op(line(cursor, true)?),
         "not" if cursor.eat_word("op") => FactAst::Op(line(cursor, false)?),
         "not" if cursor.eat_word("match") => FactAst::Match(together(cursor)?),
-        "not" => return Err(cursor.expected("`op` or `match`: what is not taken")),
+        "not" => return Err(cursor.expected("`op` or `match` after `not`")),
         "nothing" if cursor.eat_word("else") => FactAst::NothingElse { because: because(cursor)? },
         "nothing" => return Err(cursor.expected("`else`")),
-        _ => return Err(unknown_word(cursor, word, "fact of a target", &FACTS)),
+        _ => return Err(unknown_word(cursor, word, "a fact about a target", &FACTS)),
     })
 }
 
-/// `7..=26`, `..=13`, `7..`.
+/// Parses `7..=26`, `..=13` or `7..`.
 fn range(cursor: &mut Cursor) -> Parsed<RangeAst> {
     let start = cursor.peek().span;
     let from = if number::at_int(cursor) { Some(number::int(cursor)?) } else { None };
@@ -140,15 +142,15 @@ fn range(cursor: &mut Cursor) -> Parsed<RangeAst> {
     Ok(RangeAst { from, to, span: cursor.since(start) })
 }
 
-/// `static`, `static except axis 0`.
+/// Parses `static` or `static except axis 0`.
 fn needs(cursor: &mut Cursor) -> Parsed<FactAst> {
     if !cursor.eat_word("static") {
-        return Err(cursor.expected("`static`: shapes without free sizes"));
+        return Err(cursor.expected("`static`, for inputs without dynamic dimensions"));
     }
     let mut free = Vec::new();
     if cursor.eat_word("except") {
         if !cursor.eat_word("axis") {
-            return Err(cursor.expected("`axis`, and which of them may be free"));
+            return Err(cursor.expected("`axis` and the axes that may be dynamic"));
         }
         free.push(number::int(cursor)?);
         while cursor.eat(",") {
@@ -167,7 +169,7 @@ fn line(cursor: &mut Cursor, is_taken: bool) -> Parsed<LineAst> {
     Ok(LineAst { is_taken, ops, conditions, because: because(cursor)? })
 }
 
-/// What follows `not match`.
+/// Parses the rest of `not match`.
 fn together(cursor: &mut Cursor) -> Parsed<PatternAst> {
     let start = cursor.peek().span;
     let nodes = pattern(cursor)?;
@@ -176,12 +178,12 @@ fn together(cursor: &mut Cursor) -> Parsed<PatternAst> {
     Ok(PatternAst { nodes, conditions, because: because(cursor)?, span })
 }
 
-/// `because "…"`, where it is there.
+/// Parses an optional `because "…"`.
 fn because(cursor: &mut Cursor) -> Parsed<Option<Name>> {
-    if cursor.eat_word("because") { cursor.string("why, in quotes").map(Some) } else { Ok(None) }
+    if cursor.eat_word("because") { cursor.string("a reason in quotes").map(Some) } else { Ok(None) }
 }
 
-/// `ai.onnx, ai.onnx.ml`.
+/// Parses `ai.onnx, ai.onnx.ml`.
 fn domains(cursor: &mut Cursor) -> Parsed<FactAst> {
     let mut domains = vec![domain(cursor)?];
     while cursor.eat(",") {
@@ -190,12 +192,12 @@ fn domains(cursor: &mut Cursor) -> Parsed<FactAst> {
     Ok(FactAst::Domains(domains))
 }
 
-/// `ai.onnx.ml`: words with a dot between each two.
+/// Parses `ai.onnx.ml`: words joined by dots.
 fn domain(cursor: &mut Cursor) -> Parsed<Name> {
     let first = cursor.ident("a domain, such as ai.onnx.ml")?.span;
     let mut end = first;
     while cursor.eat(".") {
-        end = cursor.ident("what follows in the name of the domain")?.span;
+        end = cursor.ident("the next word of the domain")?.span;
     }
     let span = first.to(end);
     Ok(Name { text: cursor.source.slice(span).into(), span })

@@ -1,4 +1,4 @@
-//! Models as text that does not depend on names: two that compute the same with the same nodes are equal.
+//! Name-independent text of a model: equal for models with the same nodes and constants.
 
 use std::fmt::Write;
 
@@ -10,8 +10,9 @@ use crate::graph::{
 use crate::infer::{self, eval::Array};
 use crate::schema::{AttrView, lookup};
 
-/// The nodes that the outputs need, in order, values by number; inputs by name, constants by content,
-/// attributes at their default left out.
+/// Renders the nodes that the outputs need, in order.
+/// Values are numbered, inputs are named, constants are written by content, and default attributes are
+/// omitted.
 pub fn text(model: &Model) -> String {
     let mut writer = Writer { model, names: FxHashMap::default(), nodes: 0, text: String::new() };
     writer.graph(model.main);
@@ -21,7 +22,7 @@ pub fn text(model: &Model) -> String {
 struct Writer<'m> {
     model: &'m Model,
     names: FxHashMap<ValueId, String>,
-    /// Nodes written so far.
+    /// Number of nodes written so far.
     nodes: usize,
     text: String,
 }
@@ -33,7 +34,7 @@ impl Writer<'_> {
             .enumerate()
             .map(|(at, node)| (node, at))
             .collect();
-        // Before IR version 4, constants are inputs too.
+        // Before IR version 4, constants are inputs, too.
         let is_given = |port: &&Port| self.model.constant(port.value).is_none();
         for port in self.model.graphs[graph].inputs.iter().filter(is_given) {
             let name = self.model.values[port.value].name.to_string();

@@ -1,4 +1,4 @@
-//! Inputs for a model: sizes for its free dimensions, and elements.
+//! Random inputs for a model: sizes for its dynamic dimensions, and elements.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 
 use super::run::Unrunnable;
 
-/// Sizes of the free dimensions: all alike, each another, and such as the examples of traced sizes have.
+/// Sizes for dynamic dimensions: all equal, all distinct, and those of examples with traced sizes.
 const SIZES: [[usize; 4]; 8] = [
     [2, 2, 2, 2],
     [3, 3, 3, 3],
@@ -22,25 +22,26 @@ const SIZES: [[usize; 4]; 8] = [
     [5, 7, 5, 7],
 ];
 
-/// From which numbers the elements are drawn.
+/// Range of the random elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Floats on both sides of 0, integers from 0 to 1: indices, as a rule.
+    /// Floats of both signs, and integers 0 and 1, suitable as indices.
     Small,
-    /// Floats above 0, integers from 1 to 3: sizes and divisors.
+    /// Positive floats, and integers from 1 to 3, suitable as sizes and divisors.
     Positive,
-    /// Integers on both sides of 0.
+    /// Integers of both signs.
     Signed,
-    /// Lists of integers are the declared sizes of the first output, as for what makes a shape.
+    /// Integer lists hold the declared sizes of the first output, as for shape operands.
     Sizes,
-    /// Infinities, NaN and both zeros among the floats.
+    /// Floats include infinities, NaN and both zeros.
     Special,
 }
 
+/// All ranges.
 pub const NUMBERS: [Numbers; 5] =
     [Numbers::Small, Numbers::Positive, Numbers::Signed, Numbers::Sizes, Numbers::Special];
 
-/// Numbers that look random and are the same in every run (xorshift).
+/// Deterministic pseudorandom numbers (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -51,7 +52,7 @@ impl Random {
         self.0 % bound
     }
 
-    /// A multiple of 1/8 between -3 and 3.
+    /// Returns a multiple of 1/8 between -3 and 3.
     fn float(&mut self, numbers: Numbers) -> f64 {
         const SPECIAL: [f64; 6] = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -0.0, 1.0];
         let number = self.below(49) as f64 / 8.0 - 3.0;
@@ -71,20 +72,20 @@ impl Random {
     }
 }
 
-/// By name.
+/// Inputs by name.
 pub type Inputs = FxHashMap<Arc<str>, Array>;
 
-/// What a model is run on.
+/// Set of inputs for one run.
 pub struct Set {
     pub inputs: Inputs,
     pub numbers: Numbers,
-    /// The sizes of the free dimensions, by name.
+    /// Sizes of the dynamic dimensions, by name.
     bound: Bound,
 }
 
 type Bound = IndexMap<Arc<str>, usize>;
 
-/// All sets of inputs that are tried: at each choice of sizes, each choice of numbers.
+/// Returns all sets of inputs: every choice of sizes with every range of elements.
 pub fn sets(model: &Model) -> Result<Vec<Set>, Unrunnable> {
     let choices = SIZES.iter().flat_map(|sizes| NUMBERS.map(|numbers| (sizes, numbers)));
     choices.enumerate().map(|(index, (sizes, numbers))| set(model, sizes, numbers, index as u64)).collect()
@@ -110,7 +111,7 @@ fn set(model: &Model, sizes: &[usize; 4], numbers: Numbers, seed: u64) -> Result
     Ok(Set { inputs, numbers, bound })
 }
 
-/// The declared shape of a tensor.
+/// Returns the declared shape of a tensor.
 fn declared(port: &Port) -> Option<impl Iterator<Item = &DeclaredDim>> {
     match port.info.ty.as_ref().map(|ty| &ty.kind) {
         Some(TypeKind::Tensor { shape: Some(shape), .. }) => {
@@ -120,7 +121,7 @@ fn declared(port: &Port) -> Option<impl Iterator<Item = &DeclaredDim>> {
     }
 }
 
-/// A size that is declared; `None` for one that nothing is said of.
+/// Returns the size of a declared dimension; `None` if it is unspecified.
 fn size(dim: &DeclaredDim, bound: &Bound) -> Option<i64> {
     match dim {
         DeclaredDim::Value(size) => Some(*size),
@@ -129,14 +130,14 @@ fn size(dim: &DeclaredDim, bound: &Bound) -> Option<i64> {
     }
 }
 
-/// The sizes of the first output, where all are declared.
+/// Returns the sizes of the first output, if all are declared.
 fn declared_sizes(model: &Model, bound: &Bound) -> Option<Vec<i64>> {
     declared(model.graphs[model.main].outputs.first()?)?.map(|dim| size(dim, bound)).collect()
 }
 
 impl Set {
-    /// Whether the outputs have the sizes that are declared of them: a model that breaks its word is none that a
-    /// rule has to keep.
+    /// Returns true if the outputs have their declared sizes.
+    /// Rules need not preserve models that violate their declarations.
     pub fn are_as_declared(&self, model: &Model, outputs: &[Val]) -> bool {
         let fits = |(port, output): (&Port, &Val)| {
             let (Val::Tensor(array), Some(mut dims)) = (output, declared(port)) else { return true };
@@ -150,7 +151,7 @@ impl Set {
     }
 }
 
-/// The shape of an input, free dimensions bound by name: the n-th name to the n-th size.
+/// Returns the shape of an input, with the n-th dimension name bound to the n-th size.
 fn shape(
     model: &Model,
     port: &Port,

@@ -1,4 +1,4 @@
-//! Tries rules on their examples: what each example says must come of it, and what is computed must stay.
+//! Tests rules on their examples: checks the expected outcome and the numeric results.
 
 pub mod canonical;
 pub mod inputs;
@@ -23,7 +23,7 @@ use crate::targets::Targets;
 use numbers::{Claim, Outcome};
 use run::Runtime;
 
-/// A rule that is tried: alone, and among others that help where it does not reach a target by itself.
+/// Rule under test. Other rules help where it cannot reach a target alone.
 pub struct Trial<'r> {
     rule: &'r Rule,
     alone: RuleSet,
@@ -33,40 +33,42 @@ pub struct Trial<'r> {
 }
 
 impl<'r> Trial<'r> {
+    /// Creates a test of `rule`; `others` has all rules.
     pub fn new(rule: &'r Rule, others: &'r RuleSet) -> Self {
         Trial { rule, alone: RuleSet::of(rule.clone()), others, targets: None, runtime: None }
     }
 
-    /// With targets beside those that are built in: an example that is for one may name it.
+    /// Adds targets, which examples can name in addition to the built-in ones.
     #[must_use]
     pub fn aiming_at(self, targets: &'r Targets) -> Self {
         Trial { targets: Some(targets), ..self }
     }
 
-    /// With a runtime, in which examples are run that are for a target.
+    /// Sets a runtime for examples with a target.
     #[must_use]
     pub fn running_in(self, runtime: Runtime<'r>) -> Self {
         Trial { runtime: Some(runtime), ..self }
     }
 
-    /// Whether an example holds.
+    /// Checks an example.
     ///
     /// # Errors
-    /// How what comes of it differs from what it says.
+    /// The difference between expected and actual outcome.
     pub fn check(&self, example: &Example) -> Result<(), String> {
         match &example.expect {
             Expect::Becomes(wanted) => self.becomes(example, wanted),
             Expect::Computes => self.computes(example),
-            // What is not reported is not mended, and what contradicts a fact is refused: it is the rule that is tried.
+            // Ignore whether a match would be reported, or refused because of facts: only the rule is under
+            // test.
             Expect::Unchanged => match self.fires(&example.model) {
                 false => Ok(()),
-                true => Err("the rule fires".to_owned()),
+                true => Err("the rule matches".to_owned()),
             },
             Expect::Finds(messages) => self.finds(example, messages),
         }
     }
 
-    /// Whether the rule gives just this, is silent on it, and computes the same.
+    /// Checks that the rule produces exactly this model, and does not match its own result.
     fn becomes(&self, example: &Example, wanted: &Model) -> Result<(), String> {
         let result = self.apply(&self.alone, example.model.clone(), example)?;
         let (wanted, got) = (canonical::text(wanted), canonical::text(&result));
@@ -75,23 +77,23 @@ impl<'r> Trial<'r> {
         }
         let again = canonical::text(&self.apply(&self.alone, result, example)?);
         if again != got && self.rule.phase != Phase::Convert {
-            return Err(format!("not silent on its own result:\n{again}"));
+            return Err(format!("the rule matches its own result:\n{again}"));
         }
         Ok(())
     }
 
-    /// Whether the rule fires, and what comes of it is legal at the target and gives equal numbers.
+    /// Checks that the rule matches, and that the result is legal at the target and numerically equal.
     fn computes(&self, example: &Example) -> Result<(), String> {
         if self.rule.phase == Phase::Convert && !self.fires(&example.model) {
-            return Err("the rule does not fire".to_owned());
+            return Err("the rule does not match".to_owned());
         }
         let (fix::Outcome { model: result, .. }, safety) = self.outcome(example)?;
-        // Between two opsets, the same text may mean something else.
+        // Between two opsets, equal text can have different semantics.
         if example.target.is_none() && canonical::text(&result) == canonical::text(&example.model) {
-            return Err("nothing changes".to_owned());
+            return Err("the rule changes nothing".to_owned());
         }
         let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
-        // What a target is for has operators that only a runtime runs.
+        // Examples for a target contain operators that only a runtime can execute.
         let compared = match (&example.profile, self.runtime) {
             (None, _) => numbers::compare(&example.model, &result, &claim),
             (Some(_), Some(runtime)) => numbers::compare_in(runtime, &example.model, &result, &claim),
@@ -99,16 +101,17 @@ impl<'r> Trial<'r> {
         };
         match compared {
             Outcome::Equal => Ok(()),
-            Outcome::Skipped(why) => Err(format!("it cannot be run: {why:?}")),
-            Outcome::NeverRan(why) => Err(format!("no inputs were found that it takes: {why}")),
+            Outcome::Skipped(why) => Err(format!("the example cannot be run: {why:?}")),
+            Outcome::NeverRan(why) => Err(format!("the original model accepts none of the inputs: {why}")),
             Outcome::Differs(why) => Err(why),
         }
     }
 
-    /// What the runtime says of an example that computes something; `None` without a runtime, or of any other example.
+    /// Compares the models of an example in the runtime.
+    /// Returns `None` without a runtime, and for examples without a rewrite.
     ///
     /// # Errors
-    /// Why it does not load what comes of the example.
+    /// The reason why the runtime does not load the result.
     pub fn judged(&self, example: &Example) -> Result<Option<Outcome>, String> {
         let (Some(runtime), Expect::Computes | Expect::Becomes(_)) = (self.runtime, &example.expect) else {
             return Ok(None);
@@ -116,17 +119,18 @@ impl<'r> Trial<'r> {
         let Ok((fix::Outcome { model: result, .. }, safety)) = self.outcome(example) else { return Ok(None) };
         let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
         match example.profile {
-            // What a target is for has operators that only a runtime runs: it alone knows what they give.
+            // Examples for a target contain operators that only a runtime can execute.
             Some(_) => Ok(Some(numbers::compare_in(runtime, &example.model, &result, &claim))),
             None => numbers::judge(runtime, &example.model, &result, &claim).map(Some),
         }
     }
 
-    /// What comes of an example, and what is kept of it: by the rule alone, or, where that does not reach the
-    /// target, with the others, which then must need it.
+    /// Applies the rule to an example; returns the result and its guarantee.
+    /// If the rule alone does not reach the target, the other rules are added, and the rule must be
+    /// necessary then.
     ///
     /// # Errors
-    /// Why nothing comes of it.
+    /// The reason why there is no result.
     pub fn outcome(&self, example: &Example) -> Result<(fix::Outcome, Safety), String> {
         let with = |rules| self.fix(rules, example.model.clone(), example);
         match with(&self.alone) {
@@ -136,14 +140,14 @@ impl<'r> Trial<'r> {
                 let without = with(&self.others.without(&self.rule.code));
                 let text = |outcome: &fix::Outcome| canonical::text(&outcome.model);
                 match without.is_ok_and(|without| text(&without) == text(&outcome)) {
-                    true => Err(format!("the other rules do the same without it; by itself: {by_itself}")),
+                    true => Err(format!("the other rules give the same result without it; by itself: {by_itself}")),
                     false => Ok((outcome, self.rule.safety.max(Safety::Rounding))),
                 }
             }
         }
     }
 
-    /// Whether the rule says exactly these messages.
+    /// Checks that the rule reports exactly these messages.
     fn finds(&self, example: &Example, wanted: &[Arc<str>]) -> Result<(), String> {
         let found = match &self.rule.body {
             Body::Builtin(_) => self.found_by_code(&example.model)?,
@@ -159,7 +163,7 @@ impl<'r> Trial<'r> {
         self.fix(rules, model, example).map(|outcome| outcome.model)
     }
 
-    /// What comes of a model where an example says that it is to go.
+    /// Fixes a model with the target and opset of an example.
     fn fix(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<fix::Outcome, String> {
         let unsafe_fixes = self.rule.safety == Safety::Unsafe;
         let built_in = Targets::default();
@@ -168,7 +172,7 @@ impl<'r> Trial<'r> {
         let options = Options { opset: example.target, targets, unsafe_fixes, ..Options::default() };
         let outcome = fix::fix(model, &options, rules);
         if outcome.report.refused.contains(&*self.rule.code) {
-            return Err(format!("what it rewrites contradicts what is known: {:?}", outcome.report.notes));
+            return Err(format!("the rewrite contradicts inferred facts: {:?}", outcome.report.notes));
         }
         match outcome.findings.first() {
             None => Ok(outcome),
@@ -181,12 +185,12 @@ impl<'r> Trial<'r> {
         let findings =
             lint_model(model, &LintOptions { selection, rules: Arc::default(), ..LintOptions::default() });
         match findings.iter().find(|finding| finding.level > self.rule.severity) {
-            Some(finding) => Err(format!("found at level {}, above that of the page", finding.level)),
+            Some(finding) => Err(format!("finding has level {}, above that of the page", finding.level)),
             None => Ok(findings.into_iter().map(|finding| finding.message).collect()),
         }
     }
 
-    /// Whether the rule makes anything of the main graph.
+    /// Returns true if the rule applies to the main graph.
     fn fires(&self, model: &Model) -> bool {
         let (proved, uses) = (infer(model, infer::Options::default()), Uses::new(model));
         let facts = match self.rule.phase {
@@ -200,8 +204,8 @@ impl<'r> Trial<'r> {
         })
     }
 
-    /// What a pattern says where it matches, whether linting would report it or not: conversions are for
-    /// onnx-fix alone.
+    /// Returns the messages of all matches of a pattern.
+    /// Conversions are included, although lint never reports them.
     fn found_by_pattern(&self, pattern: &Direction, model: &Model) -> Vec<String> {
         let (facts, uses) = (infer(model, infer::Options::default()), Uses::new(model));
         let host = PlainHost::new(model, model.main, &facts, &uses);

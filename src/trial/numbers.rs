@@ -1,4 +1,4 @@
-//! Whether two models compute the same: both run at several sizes, on random inputs.
+//! Compares two models numerically, on random inputs of several sizes.
 
 use std::sync::Arc;
 
@@ -11,35 +11,35 @@ use crate::infer::{
 };
 use crate::rules::rule::{Assumption, Given, Phase, Safety};
 
-/// What came of comparing two models.
+/// Result of a comparison.
 #[derive(Debug)]
 pub enum Outcome {
-    /// Equal in all runs that the model before takes.
+    /// Equal in all runs that the original model accepts.
     Equal,
     Skipped(Unrunnable),
-    /// No inputs were found that the model before takes.
+    /// The original model accepts none of the inputs.
     NeverRan(String),
     Differs(String),
 }
 
-/// What a rewrite claims to keep: how close results must be.
+/// Guarantee of a rewrite, which determines the tolerance.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'r> {
     pub phase: Phase,
     pub safety: Safety,
-    /// What it takes for granted of the inputs, or constants, of this name.
+    /// Assumptions about inputs or constants, by name.
     pub given: &'r [Given],
 }
 
 impl Claim<'_> {
-    /// Whether these inputs are such as the rule takes for granted; `None` where nobody can tell.
+    /// Returns whether inputs satisfy the assumptions; `None` if that is undecidable.
     fn admits(&self, model: &Model, inputs: &Inputs) -> Option<bool> {
         let constant = |name: &str| {
             let (value, _) = model.values.iter().find(|(_, value)| *value.name == *name)?;
             infer::array(model.constant(value)?)
         };
         let known = |name: &Arc<str>| inputs.get(name).cloned().or_else(|| constant(name));
-        // Of a value that is left out, all holds. One that has another name in the example is not spared.
+        // Assumptions about absent values hold. Renamed values in the example are not recognized.
         let is_there = |name: &Arc<str>| model.values.iter().any(|(_, value)| *value.name == **name);
         let holds = |given: &Given| match is_there(&given.value) {
             true => holds(given.what, &known(&given.value)?),
@@ -53,7 +53,7 @@ impl Claim<'_> {
     }
 }
 
-/// Whether an array is as it is assumed to be; `None` where its elements alone do not tell.
+/// Returns whether an array satisfies an assumption; `None` if its elements do not determine it.
 fn holds(what: Assumption, array: &Array) -> Option<bool> {
     let all = |wanted: &dyn Fn(f64) -> bool| array.f64s().ok().map(|all| all.into_iter().all(wanted));
     match what {
@@ -67,24 +67,25 @@ fn holds(what: Assumption, array: &Array) -> Option<bool> {
     }
 }
 
-/// Whether a region, the starts and the ends of each axis from 0 to 1, is whole along all axes but the last two.
+/// Returns true if a region covers all axes but the last two.
+/// A region has the starts, then the ends of each axis, from 0 to 1.
 fn is_whole_elsewhere(region: &[f64]) -> bool {
     let (starts, ends) = region.split_at(region.len() / 2);
     let leading = starts.iter().zip(ends).take(starts.len().saturating_sub(2));
     leading.into_iter().all(|(start, end)| (*start, *end) == (0.0, 1.0))
 }
 
-/// How one of two models is run.
+/// Function that runs one of the models.
 type Run<'r> = &'r mut dyn FnMut(&Inputs) -> Result<Vec<Val>, Failure>;
 
-/// Runs both, on the inputs that the model before takes.
+/// Compares two models with our evaluator, on inputs that the original accepts.
 pub fn compare(before: &Model, after: &Model, claim: &Claim) -> Outcome {
     let (mut first, mut second) =
         (|inputs: &Inputs| run(before, inputs), |inputs: &Inputs| run(after, inputs));
     compare_runs(before, claim, &mut first, &mut second)
 }
 
-/// As [`compare`] does, in a runtime.
+/// Like [`compare`], in a runtime.
 pub fn compare_in(runtime: Runtime, before: &Model, after: &Model, claim: &Claim) -> Outcome {
     let mut first = match runtime(before) {
         Ok(loaded) => loaded,
@@ -92,34 +93,36 @@ pub fn compare_in(runtime: Runtime, before: &Model, after: &Model, claim: &Claim
     };
     let mut second = match runtime(after) {
         Ok(loaded) => loaded,
-        Err(why) => return Outcome::Differs(format!("is not loaded after it: {why}")),
+        Err(why) => return Outcome::Differs(format!("the result is not loaded: {why}")),
     };
     let mut first = |inputs: &Inputs| first(inputs).map_err(Failure::BadInput);
     let mut second = |inputs: &Inputs| second(inputs).map_err(Failure::BadInput);
     compare_runs(before, claim, &mut first, &mut second)
 }
 
-/// As [`compare_in`] does, as far as the runtime is a judge: on inputs of which it makes what our evaluator makes of the
-/// model before, up to rounding. Elsewhere it goes its own way, or ends the process on what no model should be given.
+/// Like [`compare_in`], only where the runtime agrees with our evaluator on the original model.
+/// On other inputs the runtime's results are unreliable, and it may even crash.
 ///
 /// # Errors
-/// Why it does not load the model after.
+/// The reason why the runtime does not load the result.
 pub fn judge(runtime: Runtime, before: &Model, after: &Model, claim: &Claim) -> Result<Outcome, String> {
     let mut first = match runtime(before) {
         Ok(loaded) => loaded,
         Err(why) => return Ok(Outcome::NeverRan(why)),
     };
     let mut second = runtime(after)?;
-    // Kernels round as they like, which says nothing of a rule.
+    // Kernels may round differently, which is not the fault of a rule.
     let claim = Claim { safety: claim.safety.max(Safety::Rounding), ..*claim };
     let mut first = |inputs: &Inputs| {
         let ours = run(before, inputs)?;
         let theirs = first(inputs).map_err(Failure::BadInput)?;
         let differs = |a, b| difference(a, b, &claim, Numbers::Small).is_some();
-        // Either way: what is infinite in the first of two is not held against the second.
+        // Compare in both directions, because an infinity in the first operand is not checked in the second.
         let differs = |(ours, theirs)| differs(ours, theirs) || differs(theirs, ours);
         match ours.iter().zip(&theirs).any(differs) {
-            true => Err(Failure::BadInput("it comes to something else of the model before".to_owned())),
+            true => Err(Failure::BadInput(
+                "the runtime disagrees with the evaluator on the original model".to_owned(),
+            )),
             false => Ok(theirs),
         }
     };
@@ -139,17 +142,17 @@ fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outco
         if admits == Some(false) {
             continue;
         }
-        // Rounding may turn a large number into an infinity, and an infinity into NaN.
+        // Rounding can turn a large number into an infinity, and an infinity into NaN.
         if numbers == Numbers::Special && claim.safety != Safety::Exact {
             continue;
         }
         let wanted = match first(inputs) {
             Ok(wanted) if set.are_as_declared(before, &wanted) => wanted,
             Ok(_) => {
-                last = "its outputs are not as declared".to_owned();
+                last = "the outputs do not have their declared shapes".to_owned();
                 continue;
             }
-            // Operators that sort have no order for NaN, and a window of no length has no cosines.
+            // Some operators are undefined for such inputs: sorting of NaN, windows of length 0.
             Err(Failure::Unrunnable(why)) => {
                 skipped = Some(why);
                 continue;
@@ -163,7 +166,7 @@ fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outco
             Ok(found) => found,
             Err(Failure::Unrunnable(why)) => return Outcome::Skipped(why),
             Err(Failure::BadInput(why)) => {
-                return Outcome::Differs(format!("fails after it: {why}, on {inputs:?}"));
+                return Outcome::Differs(format!("the result fails: {why}, on {inputs:?}"));
             }
         };
         if admits.is_some()
@@ -183,7 +186,7 @@ fn compare_runs(before: &Model, claim: &Claim, first: Run, second: Run) -> Outco
     }
 }
 
-/// How two values differ by more than the rule may change.
+/// Describes a difference of two values that exceeds the guarantee of the rule.
 fn difference(wanted: &Val, found: &Val, claim: &Claim, numbers: Numbers) -> Option<String> {
     match (wanted, found) {
         (Val::Tensor(wanted), Val::Tensor(found)) => tensors_differ(wanted, found, claim, numbers),
@@ -200,8 +203,8 @@ fn tensors_differ(wanted: &Array, found: &Array, claim: &Claim, numbers: Numbers
         return (wanted != found).then(|| format!("wanted {wanted:?}, got {found:?}"));
     };
     let tolerance = if claim.safety == Safety::Exact { 0.0 } else { tolerance(wanted.elem()) };
-    // The specification does not say of every operator what it makes of NaN and infinities (MaxPool, Clip, Sign),
-    // and so two ways to write one may differ there. Of finite numbers, what was finite stays so.
+    // The specification leaves NaN and infinities undefined for some operators (MaxPool, Clip, Sign), so
+    // equivalent forms may differ there. With finite inputs, finite results must stay finite.
     let may_change = |b: f64| numbers == Numbers::Special && !b.is_finite();
     let is_open = |a: f64, b: f64| claim.phase == Phase::Convert && (!a.is_finite() || may_change(b));
     let scale = |a: f64| if wanted.elem().is_integer() { 1.0 } else { a.abs().max(1.0) };
@@ -215,15 +218,15 @@ fn is_close(a: f64, b: f64, tolerance: f64) -> bool {
     is_same || tolerance > 0.0 && (a - b).abs() <= tolerance
 }
 
-/// What rounding in another order may come to: a few units in the last place, of numbers that were greater on
-/// the way.
+/// Returns the tolerance for rounding in a different order.
+/// It is a few units in the last place of larger intermediate results.
 fn tolerance(elem: ElemType) -> f64 {
     match elem {
         ElemType::Double => 1e-9,
         ElemType::Float => 1e-4,
         ElemType::Float16 => 1e-2,
         ElemType::Bfloat16 => 6e-2,
-        // The number that is rounded to a quantised one may lie on the other side of the middle.
+        // Quantization may round a slightly different number to the adjacent integer.
         elem if elem.is_integer() && elem.bits().is_some_and(|bits| bits <= 8) => 1.0,
         elem if elem.is_integer() => 0.0,
         _ => 0.25,

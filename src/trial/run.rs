@@ -1,4 +1,4 @@
-//! Runs a model on given inputs, with the project's own evaluator.
+//! Runs a model on given inputs with the built-in evaluator.
 
 use std::sync::Arc;
 
@@ -11,35 +11,35 @@ use crate::infer::{
     execute::{Executor, Limits},
 };
 
-/// Why a model cannot be run at all, whatever its inputs are.
+/// Reason why a model cannot be run with any inputs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unrunnable {
-    /// Its result is no function of its inputs.
+    /// The model is not deterministic.
     NotDeterministic,
-    /// The evaluator does not have an operator, or not in this form.
+    /// The evaluator does not support an operator, or not with its attributes or types.
     NotEvaluated(String),
-    /// Nothing is known of the type or rank of an input, or it is no tensor of numbers.
+    /// The type or rank of an input is unknown, or it is not a numeric tensor.
     Inputs(String),
 }
 
-/// Why a run has no result.
+/// Reason why a run failed.
 #[derive(Debug)]
 pub enum Failure {
     Unrunnable(Unrunnable),
-    /// The inputs do not fit the model: another set may.
+    /// The inputs do not fit the model; others may.
     BadInput(String),
 }
 
-/// A model that a runtime has loaded: its outputs on given inputs, or why it has none.
+/// Model loaded by a runtime: computes outputs from inputs, or returns an error.
 pub type Loaded = Box<dyn FnMut(&FxHashMap<Arc<str>, Array>) -> Result<Vec<Val>, String>>;
 
-/// Runs models as our evaluator does not: loads one, or says why not.
+/// External runtime: loads a model, or returns an error.
 pub type Runtime<'r> = &'r dyn Fn(&Model) -> Result<Loaded, String>;
 
-/// What one run may cost: examples are small.
+/// Limits of one run; examples are small.
 const LIMITS: Limits = Limits { bytes: 1 << 23, work: 1 << 27 };
 
-/// The outputs of the main graph. `inputs` are those of its inputs that have no default, by name.
+/// Runs the main graph. `inputs` has the inputs without defaults, by name.
 pub fn run(model: &Model, inputs: &FxHashMap<Arc<str>, Array>) -> Result<Vec<Val>, Failure> {
     let graph = &model.graphs[model.main];
     let mut executor = Executor::new(model, LIMITS);
@@ -62,5 +62,5 @@ pub fn run(model: &Model, inputs: &FxHashMap<Arc<str>, Array>) -> Result<Vec<Val
         })?;
     }
     let outputs: Option<Vec<Val>> = graph.outputs.iter().map(|port| executor.value(port.value)).collect();
-    outputs.ok_or_else(|| Failure::BadInput("an output is made by nothing".into()))
+    outputs.ok_or_else(|| Failure::BadInput("an output has no producer".into()))
 }

@@ -62,7 +62,7 @@ fn faults_of_the_configuration_are_said() {
     says("selct = []\n", "unknown field `selct`");
     says("select = 3\n", "onnx-lint.toml: TOML parse error at line 1, column 10");
     says("select = [\"SPX\"]\n", "there is no rule `SPX`");
-    says("severity = \"fatal\"\n", "`fatal` is no level; the levels are hint, info, warning and error");
+    says("severity = \"fatal\"\n", "unknown level `fatal`; use hint, info, warning or error");
     says("[rule-severity]\nnope = \"error\"\n", "there is no rule `nope`");
     says("exclude = [\"[\"]\n", "error parsing glob");
 }

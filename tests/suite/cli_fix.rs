@@ -152,7 +152,7 @@ fn rewrites_are_explained_rule_by_rule() {
     let sandbox = Sandbox::new(&[("norm.onnxtxt", NORM)]);
     let before = sandbox.files();
     let ran = sandbox.fix(&["norm.onnxtxt", "--explain-rewrite", "y", "--explain-rewrite", "moved"]);
-    check(&ran, 0, "1 × `Add` as `LayerNormalization`");
+    check(&ran, 0, "1 × `Add` replaced with `LayerNormalization`");
     crate::tool::snapshot("rewrites", "norm", &ran.stdout);
     let ran = sandbox.fix(&["norm.onnxtxt", "--opset", "9", "--explain-rewrite", "x"]);
     assert_eq!(ran.stdout, "`x` is made as it was\n");

@@ -142,7 +142,7 @@ fn targets_say_what_they_do_not_load() {
     check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.17"], 0, &[("sound.onnxtxt", "OPS005")]);
     let found = [("sound.onnxtxt", "OPS005"); 3];
     check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.7"], 1, &found);
-    assert!(sandbox.lint(&["--target", "qnn=2.1"]).stderr.contains("the target `qnn` is not known here"));
+    assert!(sandbox.lint(&["--target", "qnn=2.1"]).stderr.contains("unknown target `qnn`"));
     sandbox.write("onnx-lint.toml", "target = [\"ort=1.7\"]\n");
     check(&sandbox, &["sound.onnxtxt"], 1, &found);
 }
@@ -302,20 +302,20 @@ fn failures_are_said_in_words() {
         assert!(!text.contains("os error") && !text.contains(".onnx-fix-"), "{text}");
         assert!(!text.contains("``") && !text.contains("operation on"), "{text}");
     };
-    says(sandbox.lint(&["missing.onnx"]), 2, "cannot be read: it is not there");
-    says(sandbox.lint(&["--baseline", "deep"]), 2, "deep: cannot be read: it is a folder");
-    says(sandbox.lint(&["--config", "deep"]), 2, "deep: cannot be read: it is a folder");
-    says(sandbox.lint(&["-o", "deep"]), 2, "deep: cannot be written: it is a folder");
+    says(sandbox.lint(&["missing.onnx"]), 2, "cannot be read: no such file or directory");
+    says(sandbox.lint(&["--baseline", "deep"]), 2, "deep: cannot be read: it is a directory");
+    says(sandbox.lint(&["--config", "deep"]), 2, "deep: cannot be read: it is a directory");
+    says(sandbox.lint(&["-o", "deep"]), 2, "deep: cannot be written: it is a directory");
     says(sandbox.lint(&["--rules", "missing"]), 2, "missing: --rules: ");
     says(sandbox.lint(&["--select", "EPX"]), 2, "there is no rule `EPX`; did you mean `EXP`?");
-    says(sandbox.fix(&["sound.onnxtxt", "-o", "deep"]), 2, "deep: cannot be written: it is a folder");
+    says(sandbox.fix(&["sound.onnxtxt", "-o", "deep"]), 2, "deep: cannot be written: it is a directory");
     says(
         sandbox.fix(&["sound.onnxtxt", "-o", "no/x.onnx"]),
         2,
-        "no/x.onnx: cannot be written: there is no folder `no`",
+        "no/x.onnx: cannot be written: no such directory `no`",
     );
     says(sandbox.fix(&["sound.onnxtxt", "-o", "sound.onnxtxt/x.onnx"]), 2, "cannot be written: ");
-    says(sandbox.fix(&["sound.onnxtxt", "--check", "--report", "no/x.json"]), 2, "there is no folder `no`");
+    says(sandbox.fix(&["sound.onnxtxt", "--check", "--report", "no/x.json"]), 2, "no such directory `no`");
     says(
         sandbox.fix(&["sound.onnxtxt", "--check", "--opset", "99"]),
         2,

@@ -116,7 +116,7 @@ fn rules_are_set_to_levels_and_off_by_prefix() {
     assert!(with("EXP = \"off\"\nEXP001 = \"info\"").contains("info[EXP001]"));
     assert!(with("ALL = \"off\"\nbaked-shape = \"error\"").contains("error[EXP001]"));
     sandbox.write("onnx-lint.toml", "[rule-severity]\nEXP = \"loud\"\n");
-    assert!(sandbox.lint(&["models"]).stderr.contains("`loud` is no level"));
+    assert!(sandbox.lint(&["models"]).stderr.contains("unknown level `loud`"));
 }
 
 #[test]

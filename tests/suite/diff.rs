@@ -129,10 +129,10 @@ fn what_is_not_equal_is_never_called_so() {
 #[test]
 fn callers_see_inputs_and_outputs() {
     for (from, to, said) in [
-        ("(float[N,4] x)", "(float[2,4] x)", "input `float[N,4] x` is declared `float[2,4] x`"),
-        ("(float[N,4] x)", "(double[N,4] x)", "input `float[N,4] x` is declared `double[N,4] x`"),
-        ("(float[N,4] x)", "(float[N,4] x, float[3] more)", "input `more` is new"),
-        ("(float[N,4] y)", "(float[N,4] y, float[N,4] r)", "output `r` is new"),
+        ("(float[N,4] x)", "(float[2,4] x)", "input `float[N,4] x` is declared as `float[2,4] x` in b"),
+        ("(float[N,4] x)", "(double[N,4] x)", "input `float[N,4] x` is declared as `double[N,4] x` in b"),
+        ("(float[N,4] x)", "(float[N,4] x, float[3] more)", "input `more` is missing in a"),
+        ("(float[N,4] y)", "(float[N,4] y, float[N,4] r)", "output `r` is missing in a"),
     ] {
         let ran = diff(NET, &[(from, to)], &[]);
         assert!(ran.status == 1 && ran.stdout.contains(&format!("interface: {said}\n")), "{to}: {ran:?}");
@@ -145,7 +145,7 @@ fn callers_see_inputs_and_outputs() {
     );
     let square = NET.replace("[N,4] x", "[N,N] x");
     let ran = diff(&square, &[("[N,N] x", "[N,M] x")], &[]);
-    assert!(ran.stdout.contains("the size `N` of the first, in the second, has two names"), "{ran:?}");
+    assert!(ran.stdout.contains("dimension `N` of a has two names in b"), "{ran:?}");
 }
 
 #[test]

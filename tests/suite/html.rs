@@ -94,7 +94,7 @@ fn a_page_shows_places_graphs_and_fixes() {
         "a fix"
     );
     assert!(page.contains("id=\"rule-EXP001\"") && page.contains("<a href=\"#rule-EXP001\">"), "its page");
-    assert!(page.contains("It is about Reshape"), "the graph in words");
+    assert!(page.contains("Finding at Reshape"), "the graph in words");
 }
 
 #[test]

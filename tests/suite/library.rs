@@ -45,7 +45,7 @@ fn a_model_is_the_same_in_every_form() {
 fn what_cannot_be_opened_is_said_with_file_place_and_reason() {
     let broken = SOUND.replace("Relu (x)", "Relu (x");
     let sandbox = Sandbox::new(&[("broken.onnxtxt", &broken), ("empty.onnx", ""), ("page.json", "{}")]);
-    assert_eq!(refusal(&sandbox, "no.onnx"), "no.onnx: cannot be read: it is not there");
+    assert_eq!(refusal(&sandbox, "no.onnx"), "no.onnx: cannot be read: no such file or directory");
     assert_eq!(refusal(&sandbox, "empty.onnx"), "empty.onnx: the file is empty");
     let nothing = "page.json: this is no model, and nothing else that is known here";
     assert_eq!(refusal(&sandbox, "page.json"), nothing);
@@ -79,6 +79,6 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", SOUND)]);
     let model = open(&sandbox, "net.onnxtxt").model;
     let error = onnx_lint::save(&model, sandbox.path("no/net.onnx")).expect_err("there is no such folder");
-    assert!(error.to_string().contains("net.onnx: cannot be written: there is no folder `"), "{error}");
+    assert!(error.to_string().contains("net.onnx: cannot be written: no such directory `"), "{error}");
     assert_eq!(sandbox.files(), ["net.onnxtxt"]);
 }

@@ -154,7 +154,7 @@ fn nodes_that_are_not_taken_together_are_written_in_another_order() {
     // Without a reason, the nodes are the reason.
     sandbox.write("targets/toy.target", target.replace(" because \"is too deep\"", ""));
     sandbox.write("model.onnxtxt", model);
-    let said = "it is not taken at the end of { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) }";
+    let said = "it is not supported at the end of { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) }";
     assert!(lint(&sandbox, "toy").stdout.contains(said));
 }
 
@@ -191,9 +191,9 @@ fn a_body_is_asked_about_and_its_node_is_with_it() {
 fn targets_are_found_by_name_and_version() {
     let sandbox = sandbox(MIXED);
     for (target, expected) in [
-        ("toyy", "the target `toyy` is not known here; did you mean `toy`?"),
-        ("xyz", "the target `xyz` is not known here; --list-targets shows those that are"),
-        ("toy=new", "`new` is no version of Toy NPU, as 2.1 is"),
+        ("toyy", "unknown target `toyy`; did you mean `toy`?"),
+        ("xyz", "unknown target `xyz`; --list-targets lists the known ones"),
+        ("toy=new", "`new` is not a version of Toy NPU; expected a number such as 2.1"),
     ] {
         let ran = lint(&sandbox, target);
         assert_eq!(ran.status, 2, "{ran:?}");
@@ -282,7 +282,7 @@ fn what_was_measured_is_obeyed() {
         assert!(said.contains(refused), "{target}: {said}");
         // The form that would be taken is named beneath.
         assert!(said.contains("= help: `onnx-fix --target "), "{target}: {said}");
-        assert!(said.contains("` writes it as "), "{target}: {said}");
+        assert!(said.contains("` replaces it with "), "{target}: {said}");
         let ran = fix(&sandbox, &["--target", target]);
         let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
         assert!(taken.iter().all(|taken| out.contains(taken)), "{target}: {ran:?} {out}");

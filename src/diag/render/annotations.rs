@@ -1,10 +1,11 @@
-//! Commands on standard output that a CI turns into annotations: GitHub's and Azure Pipelines'.
+//! CI commands on standard output that become annotations: GitHub and Azure Pipelines.
 
 use super::Run;
 use super::group::{Group, by_line};
 use super::spot::{message_at_node, spot};
 use crate::diag::Level;
 
+/// Renders GitHub workflow commands.
 /// <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>
 pub fn github(run: Run) -> String {
     let property =
@@ -28,12 +29,13 @@ pub fn github(run: Run) -> String {
     by_line(run.findings).iter().map(command).collect()
 }
 
-/// The message of what is said there, and that there is more.
+/// Returns the message of a group, with the number of further findings.
 fn message_of_group(group: &Group) -> String {
     let others = group.others().map_or_else(String::new, |others| format!("\n{others}"));
     message_at_node(group.first) + &others
 }
 
+/// Renders Azure Pipelines logging commands.
 /// <https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands>
 pub fn azure(run: Run) -> String {
     const MESSAGE: [(char, &str); 3] = [('%', "%AZP25"), ('\r', "%0D"), ('\n', "%0A")];
@@ -45,7 +47,7 @@ pub fn azure(run: Run) -> String {
         let kind = match finding.level {
             Level::Error => "error",
             Level::Warning => "warning",
-            // There is no issue of a lower kind, and warnings are counted.
+            // Azure has no lower kind of issue, and counts warnings.
             Level::Info | Level::Hint => {
                 let line = if spot.line > 0 { format!(":{}", spot.line) } else { String::new() };
                 let text =
@@ -64,7 +66,7 @@ pub fn azure(run: Run) -> String {
     by_line(run.findings).iter().map(command).collect()
 }
 
-/// Text on a line of its own that no service takes for a command.
+/// Makes text safe to print on its own line, so that no service mistakes it for a command.
 fn harmless(text: &str) -> String {
     text.replace(['\r', '\n'], " ").replace("##", "# #")
 }
@@ -82,7 +84,7 @@ mod tests {
     use crate::diag::{Finding, Place};
 
     #[test]
-    fn what_would_end_a_command_is_escaped() {
+    fn command_delimiters_are_escaped() {
         let mut finding = Finding::new("EXP001", "baked-shape", Level::Info, "50%\n::error::", Place::File);
         finding.file = Arc::from("a,b;c].onnx");
         let findings = [finding];

@@ -1,4 +1,4 @@
-//! Checkstyle's XML, which many CI plugins read.
+//! Checkstyle XML, which many CI plugins read.
 
 use indexmap::IndexMap;
 
@@ -7,6 +7,7 @@ use super::spot::{Spot, message_at_node, spot};
 use super::xml::{document, legal};
 use crate::diag::{Finding, Level};
 
+/// Renders findings as Checkstyle XML.
 pub fn render(run: Run) -> String {
     let mut by_file: IndexMap<&str, Vec<(Spot, &Finding)>> = IndexMap::new();
     for finding in run.findings {

@@ -1,4 +1,4 @@
-//! `file:node: error[EXP001] [*] message`, a line each.
+//! One line per finding: `file:node: error[EXP001] [*] message`.
 
 use std::fmt::Write;
 
@@ -8,6 +8,7 @@ use super::spot::node_path;
 use super::{Run, summary};
 use crate::diag::{Finding, Level, Place};
 
+/// Renders findings, one per line.
 pub fn render(run: Run, look: Look) -> String {
     let colour = look.colour;
     let mut out = String::new();
@@ -16,12 +17,12 @@ pub fn render(run: Run, look: Look) -> String {
         let mark = if finding.fix.is_some() { " [*]" } else { "" };
         let (place, message) = (place(finding), one_line(&finding.message));
         writeln!(out, "{}{}: {level}{mark} {message}", one_line(&finding.file), one_line(&place))
-            .expect("a String takes everything");
+            .expect("writing to a String cannot fail");
     }
     if look.quiet { out } else { out + &summary(run.findings) + "\n" }
 }
 
-/// What follows the name of the file.
+/// Returns the place that follows the name of the file.
 fn place(finding: &Finding) -> String {
     match &finding.place {
         Place::File => String::new(),

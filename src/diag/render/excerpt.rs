@@ -1,21 +1,21 @@
-//! The part of a line that is worth showing, with nothing in it that a terminal would obey.
+//! Excerpts of lines, without characters that would control a terminal.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The most characters of a line that are shown, where nothing says how many there is room for.
+/// Default maximum number of characters of an excerpt.
 pub const MAX_CHARS: usize = 160;
 
-/// A line, or what of it surrounds a span.
+/// Line, or the part of it around a span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
     pub text: String,
-    /// The span, in bytes of `text`; at least one character, or the end of the line.
+    /// Span in bytes of `text`; at least one character, or the end of the line.
     pub span: Range<usize>,
 }
 
 impl Excerpt {
-    /// What of `line` surrounds `chars`, the characters that are meant; at most `room` of them.
+    /// Returns the part of `line` around the characters `chars`, with at most `room` characters.
     pub fn around(line: &str, chars: Range<usize>, room: usize) -> Excerpt {
         let line: Vec<char> = line.trim_end().chars().collect();
         let start = chars.start.min(line.len());
@@ -44,19 +44,19 @@ impl Excerpt {
         Excerpt { text, span: from..to.max(from) }
     }
 
-    /// The same for a span in bytes, which may lie outside of the line or split a character.
+    /// Like [`Excerpt::around`], for a span in bytes, which may exceed the line or split a character.
     pub fn around_bytes(line: &str, bytes: (u32, u32), room: usize) -> Excerpt {
         let chars = |byte: u32| line.char_indices().take_while(|(at, _)| *at < byte as usize).count();
         Excerpt::around(line, chars(bytes.0)..chars(bytes.1), room)
     }
 
-    /// The same for a 1-based column and a width in characters. Where the column is 0, or not in the line,
-    /// all of it is meant.
+    /// Like [`Excerpt::around`], for a 1-based column and a width in characters.
+    /// If the column is 0 or outside of the line, the whole line is the span.
     pub fn at_column(line: &str, column: u32, width: u32, room: usize) -> Excerpt {
         let blanks = line.chars().take_while(|char| char.is_whitespace()).count();
         let whole = blanks..line.trim_end().chars().count();
         let start = (column as usize).wrapping_sub(1);
-        // A text that ends too early is at fault just behind its end; what is farther is another text's.
+        // Errors at the end of a text point one past it; larger columns belong to another text.
         if column == 0 || start > line.chars().count() {
             return Excerpt::around(line, whole, room);
         }
@@ -64,8 +64,8 @@ impl Excerpt {
     }
 }
 
-/// The characters to show of a line of `len`, around `start..end`: of a span far to the right, three eighths of
-/// the room stand before it.
+/// Returns the characters to show of a line of length `len` with the span `start..end`.
+/// Three eighths of the room are left of a span that is far to the right.
 fn window(len: usize, start: usize, end: usize, room: usize) -> Range<usize> {
     if len <= room {
         return 0..len;
@@ -78,12 +78,12 @@ fn visible_char(char: char) -> char {
     if char.is_control() && char != '\t' { '\u{fffd}' } else { char }
 }
 
-/// Text on one line, without control characters: names in a model may hold anything.
+/// Escapes all control characters: names in a model may contain any.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     visible(text, |char| char.is_control())
 }
 
-/// Text of several lines, without other control characters.
+/// Escapes control characters except newlines.
 pub fn lines(text: &str) -> Cow<'_, str> {
     visible(text, |char| char.is_control() && char != '\n')
 }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn short_lines_are_whole() {
+    fn short_lines_are_not_cut() {
         check(&Excerpt::at_column("    y = f(x)", 9, 4, MAX_CHARS), "f(x)");
         check(&Excerpt::at_column("    y = f(x)", 0, 0, MAX_CHARS), "y = f(x)");
         check(&Excerpt::at_column("    y = f(x)", 90, 4, MAX_CHARS), "y = f(x)");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_shown_not_obeyed() {
+    fn control_characters_are_replaced_or_escaped() {
         assert_eq!(Excerpt::around("a\u{1b}[2Jb", 0..1, MAX_CHARS).text, "a\u{fffd}[2Jb");
         assert_eq!(one_line("a\u{1b}[2J\nb"), "a\\u{1b}[2J\\nb");
         assert_eq!(lines("a\u{1b}\nb"), "a\\u{1b}\nb");

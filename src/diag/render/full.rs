@@ -1,4 +1,4 @@
-//! For people: the Python line first, then the graph, then why and what to do.
+//! Human-readable output: the Python line first, then the graph, then notes and help.
 
 use std::io::Result;
 
@@ -14,6 +14,7 @@ use super::style::SnippetWriter;
 use super::{Run, summary};
 use crate::diag::{Applicability, Finding, Level};
 
+/// Renders findings with excerpts, and a summary.
 pub fn render(run: Run, look: Look) -> String {
     let text = groups(&by_model(run.findings), look);
     if look.quiet {
@@ -23,7 +24,7 @@ pub fn render(run: Run, look: Look) -> String {
     text + &end + &no_python(run.findings, look)
 }
 
-/// How to learn the lines of Python that are not known. PyTorch names nodes by their modules, as paths.
+/// Explains how to get missing Python lines. PyTorch names nodes by module path.
 fn no_python(findings: &[Finding], look: Look) -> String {
     let is_unknown = |finding: &&Finding| {
         let node = finding.place.graph().map_or("", |graph| &*graph.node);
@@ -34,12 +35,12 @@ fn no_python(findings: &[Finding], look: Look) -> String {
         return String::new();
     }
     let text = format!(
-        "No Python line is known of {count}: export with `verbose=True`, or name what the export printed by --export-log."
+        "Python lines are unknown for {count} of the findings: export with `verbose=True`, or pass the exporter's log with --export-log."
     );
     wrapped(&text, look.room(0), 0) + "\n"
 }
 
-/// The findings alone, an empty line after each.
+/// Renders findings without a summary, each followed by an empty line.
 pub fn findings(findings: &[Finding], look: Look) -> String {
     let single = |first| Group { first, more: Vec::new() };
     groups(&findings.iter().map(single).collect::<Vec<_>>(), look)
@@ -49,7 +50,7 @@ fn groups(groups: &[Group], look: Look) -> String {
     let mut bytes = Vec::new();
     let mut out: Box<dyn WriteColor> =
         if look.colour { Box::new(Ansi::new(&mut bytes)) } else { Box::new(NoColor::new(&mut bytes)) };
-    write_all(&mut out, groups, look).expect("memory takes everything");
+    write_all(&mut out, groups, look).expect("writing to memory cannot fail");
     drop(out);
     String::from_utf8(bytes).expect("only strings were written")
 }
@@ -64,10 +65,10 @@ fn write_all(out: &mut dyn WriteColor, groups: &[Group], look: Look) -> Result<(
     Ok(())
 }
 
-/// Columns before the lines of most snippets.
+/// Usual width of the gutter, in columns.
 const USUAL_GUTTER: usize = 7;
 
-/// Decides the colours only; the words for levels are our own.
+/// Maps levels to colors; the names of levels are ours.
 fn severity(level: Level) -> Severity {
     match level {
         Level::Error => Severity::Error,
@@ -77,10 +78,10 @@ fn severity(level: Level) -> Severity {
     }
 }
 
-/// One finding on its way out.
+/// Finding to render.
 struct Report<'a> {
     finding: &'a Finding,
-    /// That there are more of its kind.
+    /// Number and places of similar findings.
     others: Option<String>,
     severity: Severity,
     styles: Styles,
@@ -90,7 +91,7 @@ struct Report<'a> {
 impl Report<'_> {
     fn write(&self, out: &mut dyn WriteColor) -> Result<()> {
         self.header(out)?;
-        // Numbers hardly ever have more digits than this, which is known only after the lines were cut.
+        // The width of the gutter is only known after lines are cut; hardly any exceed this one.
         let snippets = snippets(self.finding, self.look.excerpt(USUAL_GUTTER));
         let gutter = snippets.iter().map(|snippet| digits(snippet.number)).max().unwrap_or(1);
         for (index, snippet) in snippets.iter().enumerate() {
@@ -100,7 +101,7 @@ impl Report<'_> {
         self.remarks(out, gutter)
     }
 
-    /// `error[EXP001]: message`
+    /// Writes `error[EXP001]: message`.
     fn header(&self, out: &mut dyn WriteColor) -> Result<()> {
         let finding = self.finding;
         painted(out, self.styles.header(self.severity), &format!("{}[{}]", finding.level, finding.code))?;
@@ -110,7 +111,7 @@ impl Report<'_> {
         writeln!(out)
     }
 
-    /// A place and, where it is known, what stands there.
+    /// Writes a place and, if known, its line.
     fn snippet(
         &self,
         out: &mut dyn WriteColor,
@@ -130,7 +131,7 @@ impl Report<'_> {
         let style = if snippet.primary { LabelStyle::Primary } else { LabelStyle::Secondary };
         let span = excerpt.span.start..excerpt.span.end.max(excerpt.span.start + 1);
         let label = one_line(&snippet.label);
-        // A label that would be broken off its carets stands beneath them.
+        // A label that does not fit next to its carets goes below them.
         let carets = excerpt.text[..span.end.min(excerpt.text.len())].chars().count();
         let indent = gutter + 3;
         let fits = carets + 1 + label.chars().count() <= self.look.room(indent);
@@ -160,7 +161,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// `   |`
+    /// Writes an empty line with the gutter: `   |`.
     fn bar(&self, out: &mut dyn WriteColor, gutter: usize) -> Result<()> {
         painted(out, self.styles.source_border(), &format!("{:gutter$} |", ""))?;
         writeln!(out)
@@ -186,7 +187,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// `   = help: …`, further lines below the first.
+    /// Writes `   = help: …`, with further lines aligned below the first.
     fn remark(&self, out: &mut dyn WriteColor, gutter: usize, kind: &str, text: &str) -> Result<()> {
         painted(out, self.styles.note_bullet(), &format!("{:gutter$} =", ""))?;
         write!(out, " ")?;

@@ -1,4 +1,4 @@
-//! GitLab's code quality report: <https://docs.gitlab.com/ci/testing/code_quality/>.
+//! GitLab code quality report: <https://docs.gitlab.com/ci/testing/code_quality/>.
 
 use serde_json::{Value, json};
 
@@ -6,6 +6,7 @@ use super::Run;
 use super::spot::{message_at_node, spot};
 use crate::diag::{Finding, Level};
 
+/// Renders findings as a GitLab report.
 pub fn render(run: Run) -> String {
     let issue = |finding: &Finding| {
         let spot = spot(finding);

@@ -1,17 +1,17 @@
-//! Findings that say the same over and over, as one.
+//! Groups of similar findings.
 
 use indexmap::IndexMap;
 
 use super::spot::{node_path, spot};
 use crate::diag::Finding;
 
-/// As many of one kind as are shown one by one.
+/// Maximum number of similar findings shown individually.
 const SHOWN_EACH: usize = 3;
 
-/// Places that are named of those that are not shown.
+/// Maximum number of places listed for the others.
 const NAMED: usize = 5;
 
-/// A finding, and others that say the same.
+/// Finding with similar ones.
 #[derive(Debug)]
 pub struct Group<'a> {
     pub first: &'a Finding,
@@ -19,7 +19,7 @@ pub struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// `999 more of the same, at …`; `None` where there is but one.
+    /// Returns `999 more of the same, at …`; `None` for a single finding.
     pub fn others(&self) -> Option<String> {
         let mut places: Vec<String> = self.more.iter().map(|finding| place(finding, self.first)).collect();
         places.dedup();
@@ -44,7 +44,7 @@ fn place(finding: &Finding, first: &Finding) -> String {
     }
 }
 
-/// Of each model, what is said of more than a few nodes in the same words.
+/// Groups findings of a model with equal wording, if there are more than a few.
 pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     let key = |finding: &Finding| {
         let line = finding.source.as_ref().map(|source| (source.file.to_string(), source.line));
@@ -62,7 +62,7 @@ pub fn by_model(findings: &[Finding]) -> Vec<Group<'_>> {
     groups.iter().map(|group| made(findings, group)).collect()
 }
 
-/// What one rule says of one line of a file, which a service shows there once.
+/// Groups findings of one rule at one line of a file, which services show once.
 pub fn by_line(findings: &[Finding]) -> Vec<Group<'_>> {
     let key = |finding: &Finding| {
         let spot = spot(finding);
@@ -72,7 +72,7 @@ pub fn by_line(findings: &[Finding]) -> Vec<Group<'_>> {
     groups(findings, key).into_values().map(|group| made(findings, &group)).collect()
 }
 
-/// The indices of findings, by their keys.
+/// Groups the indices of findings by key.
 fn groups<K: std::hash::Hash + Eq>(
     findings: &[Finding],
     key: impl Fn(&Finding) -> K,
@@ -88,7 +88,7 @@ fn made<'a>(findings: &'a [Finding], group: &[usize]) -> Group<'a> {
     Group { first: &findings[group[0]], more: group[1..].iter().map(|&index| &findings[index]).collect() }
 }
 
-/// A message without names and numbers.
+/// Removes names and numbers from a message.
 fn skeleton(message: &str) -> String {
     let outside = message.split('`').step_by(2).collect::<Vec<_>>().join("`");
     outside.chars().filter(|char| !char.is_ascii_digit()).collect()
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_often_is_said_once() {
+    fn similar_findings_are_grouped() {
         let many: Vec<Finding> =
             (0..1000).map(|index| finding("a.onnx", &format!("`n{index}` takes {index}"))).collect();
         let groups = by_model(&many);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_annotated_once() {
+    fn findings_at_one_line_are_grouped() {
         let source = crate::diag::SourcePlace {
             file: Arc::from("net.py"),
             line: 3,

@@ -1,16 +1,16 @@
-//! `json` and `json-lines`.
+//! JSON output: `json` and `json-lines`.
 
 use serde_json::{Map, Value, json};
 
 use super::Run;
 use crate::diag::{Applicability, Finding, Place, Rewrite, SourcePlace};
 
-/// One array of all findings.
+/// Renders all findings as one array.
 pub fn array(run: Run) -> String {
     super::pretty(&run.findings.iter().map(object).collect::<Vec<Value>>())
 }
 
-/// An object a line.
+/// Renders one object per line.
 pub fn lines(run: Run) -> String {
     run.findings.iter().map(|finding| format!("{}\n", object(finding))).collect()
 }
@@ -45,7 +45,7 @@ fn object(finding: &Finding) -> Value {
     })
 }
 
-/// Of the file that `source` names.
+/// Renders a rewrite; its positions refer to the file of `source`.
 fn rewrite(rewrite: &Rewrite) -> Value {
     json!({
         "applicability": applicability(rewrite.applicability),
@@ -57,6 +57,7 @@ fn rewrite(rewrite: &Rewrite) -> Value {
     })
 }
 
+/// Returns the name of an applicability.
 pub fn applicability(applicability: Applicability) -> &'static str {
     match applicability {
         Applicability::Safe => "safe",
@@ -64,7 +65,7 @@ pub fn applicability(applicability: Applicability) -> &'static str {
     }
 }
 
-/// Where in a file of Python; what is not known is left out.
+/// Renders a place in a Python file; unknown fields are omitted.
 fn source(source: &SourcePlace) -> Value {
     let end = (source.column > 0 && source.width > 0).then(|| source.column.saturating_add(source.width));
     known([
@@ -77,8 +78,8 @@ fn source(source: &SourcePlace) -> Value {
     ])
 }
 
-/// Where in the file that was linted, in one form for all kinds of files: `code` is the line of it, or the
-/// node as ONNX text; columns count its characters from 1. Null for the file as a whole.
+/// Renders a place in the linted file, in one format for all kinds of files.
+/// `code` is the line, or the node as ONNX text; columns are 1-based. Null for the whole file.
 fn location(place: &Place, label: &str) -> Value {
     let label = json!(Some(label).filter(|label| !label.is_empty()));
     match place {
@@ -115,7 +116,7 @@ fn location(place: &Place, label: &str) -> Value {
     }
 }
 
-/// An object of what is known.
+/// Creates an object of the fields that are not null.
 fn known<K: Into<String>>(fields: impl IntoIterator<Item = (K, Value)>) -> Value {
     let fields = fields.into_iter().map(|(key, value)| (key.into(), value));
     Value::Object(fields.filter(|(_, value)| !value.is_null()).collect())

@@ -1,6 +1,8 @@
-//! JUnit's XML: a test suite per file, a failed test per error or warning, and a passed one, with what there
-//! is to say of it, per hint and info and where there is nothing. Errors, in its sense, are tests that did not end:
-//! schemas of it want their number. They know neither `file` nor `line` of a test: the text begins with the place.
+//! JUnit XML: a test suite per file, and a test case per finding.
+//!
+//! Warnings and errors are failed tests. Hints and infos are passed tests with output, and a file
+//! without findings has one passed test. JUnit errors are tests that did not finish, whose number
+//! schemas require. The schemas have no `file` or `line` attributes, so the text begins with the place.
 
 use std::io::Result;
 
@@ -12,6 +14,7 @@ use super::spot::{Spot, message_at_node, spot};
 use super::xml::{document, legal};
 use crate::diag::{Finding, Level};
 
+/// Renders findings as JUnit XML.
 pub fn render(run: Run) -> String {
     let total = run.findings.iter().filter(|finding| fails(finding)).count().to_string();
     let tests = run.files.iter().map(|file| of(run, file).count().max(1)).sum::<usize>().to_string();
@@ -31,7 +34,7 @@ fn of<'a>(run: Run<'a>, file: &'a str) -> impl Iterator<Item = &'a Finding> {
     run.findings.iter().filter(move |finding| &*finding.file == file)
 }
 
-/// Whether a finding fails the run.
+/// Returns true if a finding fails the run.
 fn fails(finding: &Finding) -> bool {
     finding.level >= Level::Warning
 }
@@ -75,7 +78,7 @@ fn case(xml: &mut Writer<Vec<u8>>, finding: &Finding, class: &str) -> Result<()>
     Ok(())
 }
 
-/// `src/net.py:60:16: `, as far as it is known.
+/// Returns `src/net.py:60:16: `, as far as known.
 fn place(spot: Spot) -> String {
     match (spot.line, spot.column) {
         (0, _) => String::new(),

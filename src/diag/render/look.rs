@@ -1,34 +1,34 @@
-//! What there is to show findings on.
+//! Display settings for findings.
 
 use super::excerpt::MAX_CHARS;
 
-/// A terminal, or what stands in its place.
+/// Properties of the terminal or other output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Whether colours are written, as escape sequences of ANSI terminals.
+    /// Whether to use colors, as ANSI escape sequences.
     pub colour: bool,
-    /// Columns of the terminal; `None` for what is no terminal, whose lines may be of any length.
+    /// Width in columns; `None` if it is not a terminal, so that lines may have any length.
     pub width: Option<usize>,
-    /// Findings alone, without the line that counts them.
+    /// Whether to omit the summary line.
     pub quiet: bool,
 }
 
-/// Narrower terminals get lines that are too long.
+/// Minimum width; narrower terminals get lines that are too long.
 const LEAST_WIDTH: usize = 40;
 
 impl Look {
-    /// Columns for text that begins at column `indent`.
+    /// Returns the columns available for text that begins at column `indent`.
     pub fn room(self, indent: usize) -> usize {
         self.width.map_or(usize::MAX, |width| width.max(LEAST_WIDTH).saturating_sub(indent))
     }
 
-    /// Columns for an excerpt that begins at column `indent`, and the signs that it was cut.
+    /// Returns the columns available for an excerpt at column `indent`, without the ellipses.
     pub fn excerpt(self, indent: usize) -> usize {
         self.room(indent + 2).min(MAX_CHARS)
     }
 }
 
-/// `text` in lines of at most `room` characters, broken between words; further lines begin with `indent` blanks.
+/// Wraps `text` to `room` characters between words; further lines are indented by `indent` blanks.
 pub fn wrapped(text: &str, room: usize, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for paragraph in text.split('\n') {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_broken_between_words() {
+    fn lines_are_wrapped_between_words() {
         assert_eq!(wrapped("one two three", 7, 2), "one two\n  three");
         assert_eq!(wrapped("one  two\nthree", usize::MAX, 1), "one  two\n three");
         assert_eq!(wrapped("abcdefghij kl", 4, 0), "abcdefghij\nkl");

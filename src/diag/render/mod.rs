@@ -1,5 +1,4 @@
-//! One renderer per output format. Each is a function of the findings alone: equal findings give equal
-//! bytes.
+//! Renderers, one per output format. The output depends on the findings only.
 
 mod annotations;
 mod checkstyle;
@@ -34,66 +33,66 @@ pub use html::{STYLE, escaped, markdown, prose};
 pub use look::Look;
 pub use summary::summary;
 
-/// What there is to say of one run.
+/// Results of one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// Everything that was looked at, as named on the command line, in the order of the output.
+    /// Files that were linted, as named on the command line, in output order.
     pub files: &'a [Arc<str>],
-    /// In the order of `files`.
+    /// Findings, in the order of `files`.
     pub findings: &'a [Finding],
-    /// What there is to read of the rules; for formats that carry it.
+    /// Documentation of the rules, for formats that include it.
     pub pages: &'a [Page],
 }
 
-/// What there is to read of a rule.
+/// Documentation page of a rule.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The code of the rule: `EXP001`.
+    /// Code of the rule: `EXP001`.
     pub code: String,
-    /// In one sentence.
+    /// Summary, in one sentence.
     pub summary: String,
-    /// The level of its page; findings may have another.
+    /// Level of the rule; findings may have another.
     pub level: Level,
-    /// All of it, as Markdown.
+    /// Whole page, as Markdown.
     pub text: String,
-    /// Where it can be read, if anywhere.
+    /// URL of the page, if published.
     pub url: Option<String>,
 }
 
-/// How findings are written.
+/// Output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For people: source lines and graph, with carets.
+    /// Human-readable: source lines and graph, with carets.
     #[default]
     Full,
-    /// For people and `grep`: a line each.
+    /// One line per finding, for people and `grep`.
     Concise,
-    /// One JSON array.
+    /// JSON array.
     Json,
-    /// One JSON object a line.
+    /// JSON object per line.
     JsonLines,
-    /// SARIF 2.1.0, as code scanning services take it.
+    /// SARIF 2.1.0, for code scanning services.
     Sarif,
-    /// Workflow commands, which GitHub shows beside the code.
+    /// GitHub workflow commands, shown next to the code.
     Github,
-    /// GitLab's code quality report.
+    /// GitLab code quality report.
     Gitlab,
-    /// A test suite per file, a failed test per finding.
+    /// JUnit XML: a test suite per file, a test case per finding.
     Junit,
-    /// Checkstyle's XML.
+    /// Checkstyle XML.
     Checkstyle,
-    /// reviewdog's diagnostic format.
+    /// reviewdog diagnostic format.
     Rdjson,
-    /// Azure Pipelines' logging commands.
+    /// Azure Pipelines logging commands.
     Azure,
-    /// One page with the graph around each finding drawn, which needs nothing else.
+    /// Self-contained HTML page, with a drawing of the graph around each finding.
     Html,
-    /// Model Explorer's node data: an overlay over the graph of one model.
+    /// Model Explorer node data: an overlay for the graph of one model.
     ModelExplorer,
 }
 
 impl Format {
-    /// Every format.
+    /// All formats.
     pub const ALL: [Format; 13] = [
         Format::Full,
         Format::Concise,
@@ -110,27 +109,27 @@ impl Format {
         Format::ModelExplorer,
     ];
 
-    /// Whether it is read where the tool was called, rather than by a service that knows the repository.
+    /// Returns true if it is read locally, rather than by a service that knows the repository.
     pub fn is_for_people(self) -> bool {
         matches!(self, Format::Full | Format::Concise | Format::Json | Format::JsonLines | Format::Html)
     }
 
-    /// Whether it carries the pages of rules.
+    /// Returns true if it includes the documentation of rules.
     pub fn has_pages(self) -> bool {
         matches!(self, Format::Sarif | Format::Html)
     }
 
-    /// Whether it shows [`Finding::picture`].
+    /// Returns true if it shows [`Finding::picture`].
     pub fn has_pictures(self) -> bool {
         self == Format::Html
     }
 
-    /// Whether it can hold what is found in one model only.
+    /// Returns true if it is limited to the findings of one model.
     pub fn is_of_one_model(self) -> bool {
         self == Format::ModelExplorer
     }
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Format::Full => "full",
@@ -150,7 +149,7 @@ impl Format {
     }
 }
 
-/// The findings of a run in `format`. Only `full` and `concise` heed `look`.
+/// Renders the findings of a run in `format`. Only `full` and `concise` respect `look`.
 pub fn render(run: Run, format: Format, look: Look) -> String {
     match format {
         Format::Full => full::render(run, look),
@@ -169,7 +168,7 @@ pub fn render(run: Run, format: Format, look: Look) -> String {
     }
 }
 
-/// Pretty-printed JSON with a newline at its end.
+/// Formats JSON with indentation and a trailing newline.
 fn pretty(value: &impl serde::Serialize) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("maps with string keys are valid JSON");
     text.push('\n');

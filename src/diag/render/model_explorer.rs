@@ -1,7 +1,7 @@
-//! Model Explorer's node data: an overlay that colours nodes and says beside each what was found there.
+//! Model Explorer node data: an overlay that colors nodes and lists their findings.
 //! <https://github.com/google-ai-edge/model-explorer/wiki/2.-User-Guide#custom-node-data>
 //!
-//! It is of one model, and of the nodes that its viewer shows by their own names: those of graphs, not of bodies.
+//! It covers one model, and only nodes whose names the viewer shows: those outside of subgraphs.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,7 @@ use super::Run;
 use super::spot::is_nested;
 use crate::diag::{Finding, Level};
 
+/// Renders the findings of one model as node data.
 pub fn render(run: Run) -> String {
     let mut graphs: BTreeMap<&str, BTreeMap<&str, Vec<&Finding>>> = BTreeMap::new();
     for finding in run.findings {
@@ -18,7 +19,7 @@ pub fn render(run: Run) -> String {
         else {
             continue;
         };
-        // A node without a name is known by its first output.
+        // An unnamed node is identified by its first output.
         let node = graph.node.trim_matches('"');
         graphs.entry(&graph.graph).or_default().entry(node).or_default().push(finding);
     }
@@ -34,7 +35,7 @@ pub fn render(run: Run) -> String {
     super::pretty(&Value::Object(graphs.into_iter().map(graph).collect()))
 }
 
-/// What is said of a node, in the colour of the worst of it.
+/// Renders the findings of a node, in the color of the highest level.
 fn result(findings: &[&Finding]) -> Value {
     let worst = findings.iter().map(|finding| finding.level).max().unwrap_or(Level::Hint);
     let mut codes: Vec<String> =
@@ -44,7 +45,7 @@ fn result(findings: &[&Finding]) -> Value {
     json!({ "value": format!("{worst}: {}", codes.join(", ")), "bgColor": background, "textColor": text })
 }
 
-/// Of a level: behind the text, and of the text, dark enough to be read.
+/// Returns background and text color of a level, with sufficient contrast.
 fn colours(level: Level) -> (&'static str, &'static str) {
     match level {
         Level::Error => ("#ffd7d5", "#82071e"),

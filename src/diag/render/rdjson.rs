@@ -1,4 +1,4 @@
-//! reviewdog's diagnostic format: <https://github.com/reviewdog/reviewdog/tree/master/proto/rdf>.
+//! reviewdog diagnostic format: <https://github.com/reviewdog/reviewdog/tree/master/proto/rdf>.
 
 use serde_json::{Value, json};
 
@@ -6,6 +6,7 @@ use super::Run;
 use super::spot::{Spot, message_at_node, rewrite_here, spot};
 use crate::diag::{Finding, Level, Position};
 
+/// Renders findings for reviewdog.
 pub fn render(run: Run) -> String {
     super::pretty(&json!({
         "source": { "name": "onnx-lint" },
@@ -41,7 +42,7 @@ fn diagnostic(finding: &Finding) -> Value {
     diagnostic
 }
 
-/// What to write, where that is a piece of the line that is shown: of others, bytes cannot be counted.
+/// Returns the suggested edit if it is within the shown line, where columns can be converted to bytes.
 fn suggestion(finding: &Finding, spot: Spot) -> Option<Value> {
     let (rewrite, _) = rewrite_here(finding)?;
     let column = |at: Position| in_bytes(spot, at.column).filter(|_| at.line == spot.line);
@@ -50,7 +51,7 @@ fn suggestion(finding: &Finding, spot: Spot) -> Option<Value> {
     Some(json!({ "range": range, "text": rewrite.text }))
 }
 
-/// A column counted in bytes, as this format has it; `None` where that is not known.
+/// Converts a column to bytes, as this format requires; `None` if the line is unknown.
 fn in_bytes(spot: Spot, column: u32) -> Option<usize> {
     let before = column.checked_sub(1)? as usize;
     Some(spot.code?.chars().take(before).map(char::len_utf8).sum::<usize>() + 1)

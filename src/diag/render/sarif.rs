@@ -12,9 +12,10 @@ use crate::diag::{Applicability, Finding, Level, Place, Rewrite};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// Key under which the fingerprint is kept; the number changes when its making does.
+/// Key of the fingerprint; its number changes with the algorithm.
 const FINGERPRINT: &str = "onnxLint/v2";
 
+/// Renders findings as SARIF.
 pub fn render(run: Run) -> String {
     let mut rules: IndexMap<&str, &str> = IndexMap::new();
     for finding in run.findings {
@@ -38,7 +39,7 @@ pub fn render(run: Run) -> String {
     }))
 }
 
-/// A rule with its page, where that is at hand.
+/// Renders a rule, with its documentation if available.
 fn rule(code: &str, name: &str, pages: &[Page]) -> Value {
     let mut rule = json!({ "id": code, "name": pascal_case(name), "shortDescription": { "text": name } });
     let Some(page) = pages.iter().find(|page| page.code == code) else { return rule };
@@ -54,7 +55,7 @@ fn rule(code: &str, name: &str, pages: &[Page]) -> Value {
     rule
 }
 
-/// Markdown for viewers that have none.
+/// Converts Markdown to plain text, for viewers without Markdown support.
 fn plain(markdown: &str) -> String {
     markdown.replace("**", "").replace("```\n", "")
 }
@@ -67,7 +68,7 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-/// The models that were linted.
+/// Renders the linted files.
 fn artifacts(files: &[Arc<str>]) -> Vec<Value> {
     files
         .iter()
@@ -104,7 +105,7 @@ fn result(finding: &Finding, rules: &IndexMap<&str, &str>) -> Value {
     result
 }
 
-/// What to write in a file of Python; SARIF has no word for what may change a result, so that the text says it.
+/// Renders a Python edit. SARIF cannot mark unsafe fixes, so the description does.
 fn fix(rewrite: &Rewrite, file: &str) -> Value {
     let Rewrite { applicability, start, end, text } = rewrite;
     let region = json!({
@@ -120,13 +121,13 @@ fn fix(rewrite: &Rewrite, file: &str) -> Value {
     })
 }
 
-/// What a rewrite keeps.
+/// Describes the guarantee of a rewrite.
 fn described(applicability: Applicability) -> &'static str {
     match applicability {
-        Applicability::Safe => "write it so that it is exported as it is meant; Python computes the same",
-        Applicability::Unsafe => {
-            "write it so that it is exported as it is meant; types or values may be others"
+        Applicability::Safe => {
+            "rewrite the code so that it exports correctly; its results in Python stay equal"
         }
+        Applicability::Unsafe => "rewrite the code so that it exports correctly; types or values may change",
     }
 }
 
@@ -169,7 +170,7 @@ fn region(spot: Spot, place: &Place) -> Option<Value> {
     Some(Value::Object(region))
 }
 
-/// `baked-shape` as `BakedShape`, the form that SARIF viewers expect.
+/// Converts `baked-shape` to `BakedShape`, as SARIF viewers expect.
 fn pascal_case(name: &str) -> String {
     let capital = |word: &str| {
         let mut chars = word.chars();

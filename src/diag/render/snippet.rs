@@ -1,20 +1,20 @@
-//! The places of a finding in the order in which they are shown, each with its line.
+//! Snippets: the places of a finding in display order, with their lines.
 
 use super::excerpt::Excerpt;
 use super::spot::is_nested;
 use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
 
-/// A place, and the line that stands there.
+/// Place, with its line.
 pub struct Snippet {
     /// `net.py:60:16`, or `model.onnx (node 1 of 2)`.
     pub locus: String,
-    /// The number beside the line: of the line, or of the node in its graph; 0 for none.
+    /// Line number, or position of the node in its graph; 0 for none.
     pub number: u32,
-    /// `None` where only the place is known.
+    /// Excerpt of the line; `None` if only the place is known.
     pub excerpt: Option<Excerpt>,
-    /// What is said beneath the line.
+    /// Label below the line.
     pub label: String,
-    /// Whether this is where the fault is, rather than a remark on it.
+    /// Whether this is the primary place, rather than a related one.
     pub primary: bool,
 }
 
@@ -28,8 +28,8 @@ impl Snippet {
     }
 }
 
-/// All places of a finding: the Python line, or the module path in its stead; the place in the file;
-/// the related ones. Lines are cut to `room` characters.
+/// Returns all places of a finding, with lines cut to `room` characters.
+/// These are the Python line or else the module path, the place in the file, and the related places.
 pub fn snippets(finding: &Finding, room: usize) -> Vec<Snippet> {
     let mut snippets = Vec::new();
     let place = match &finding.place {
@@ -50,7 +50,7 @@ pub fn snippets(finding: &Finding, room: usize) -> Vec<Snippet> {
     snippets
 }
 
-/// Where a node came from: its Python line, else the path of its module.
+/// Returns the origin of a node: its Python line, or else its module path.
 fn origin(finding: &Finding, graph: &GraphPlace, room: usize) -> Option<Snippet> {
     if let Some(source) = &finding.source {
         let node = match &*graph.node {
@@ -105,7 +105,7 @@ fn node(file: &str, graph: &GraphPlace, room: usize) -> Snippet {
         0 => file.to_owned(),
         index => format!("{file} (node {index} of {count}{within})"),
     };
-    // Nodes stand indented in the body of their graph.
+    // Nodes are indented as in the text of their graph.
     let text = format!("  {}", graph.text);
     let span = (graph.span.0.saturating_add(2), graph.span.1.saturating_add(2));
     let excerpt = (!graph.text.is_empty()).then(|| Excerpt::around_bytes(&text, span, room));

@@ -1,28 +1,28 @@
-//! Where a finding is shown by a tool that knows files and lines, but no graphs.
+//! Places of findings for tools that know files and lines, but no graphs.
 
 use crate::diag::{Finding, GraphPlace, Place, Rewrite, SourcePlace};
 
-/// A place in a text file. 0 stands for what is not known.
+/// Place in a text file; 0 means unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot<'a> {
     pub file: &'a str,
-    /// 1-based.
+    /// 1-based line.
     pub line: u32,
-    /// 1-based, in characters.
+    /// 1-based column, in characters.
     pub column: u32,
     pub width: u32,
-    /// The whole line.
+    /// Text of the line.
     pub code: Option<&'a str>,
 }
 
 impl Spot<'_> {
-    /// The column after the last one.
+    /// Returns the column after the last one.
     pub fn end_column(&self) -> Option<u32> {
         (self.column > 0 && self.width > 0).then(|| self.column.saturating_add(self.width))
     }
 }
 
-/// The Python line where it stands here, else the place in the file that was linted.
+/// Returns the Python line if its file is local, or else the place in the linted file.
 pub fn spot(finding: &Finding) -> Spot<'_> {
     match &finding.source {
         Some(source) if finding.is_here => source_spot(source),
@@ -40,7 +40,7 @@ fn source_spot(source: &SourcePlace) -> Spot<'_> {
     }
 }
 
-/// A place as seen from the file that was linted; `is_here`: whether lines of Python are where they say.
+/// Converts a place in the linted file; `is_here` tells whether Python files are local.
 pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a> {
     match place {
         Place::Source(source) if is_here => source_spot(source),
@@ -53,23 +53,23 @@ pub fn place_spot<'a>(file: &'a str, place: &'a Place, is_here: bool) -> Spot<'a
     }
 }
 
-/// What to write in the Python behind a finding, and in which file; `None` where that file is not here.
+/// Returns the Python edit of a finding and its file; `None` if the file is not local.
 pub fn rewrite_here(finding: &Finding) -> Option<(&Rewrite, &str)> {
     let source = finding.source.as_ref().filter(|_| finding.is_here)?;
     Some((finding.rewrite.as_ref()?, &source.file))
 }
 
-/// The node with the graph it is in: `main/If_3.then_branch: Add_1`, and for the main graph `Add_1`.
+/// Returns the node with its graph: `main/If_3.then_branch: Add_1`, or `Add_1` in the main graph.
 pub fn node_path(graph: &GraphPlace) -> String {
     if is_nested(graph) { format!("{}: {}", graph.graph, graph.node) } else { graph.node.to_string() }
 }
 
-/// Whether the graph is the body of a node, rather than the model's own or a function's.
+/// Returns true for a subgraph, as opposed to the main graph or a function.
 pub fn is_nested(graph: &GraphPlace) -> bool {
     graph.graph.contains('/')
 }
 
-/// A message with what to do about it, for formats that have one text for all.
+/// Returns the message with the help, for formats with a single text.
 pub fn message_and_help(finding: &Finding) -> String {
     match &finding.help {
         Some(help) => format!("{}\nhelp: {help}", finding.message),
@@ -77,20 +77,20 @@ pub fn message_and_help(finding: &Finding) -> String {
     }
 }
 
-/// The message with the node it speaks of, for formats that show neither the graph nor its nodes.
+/// Returns the message with its node, for formats that show neither graphs nor nodes.
 pub fn message_at_node(finding: &Finding) -> String {
     let mut message = message_and_help(finding);
     if let Some(graph) = finding.place.graph().filter(|graph| !graph.node.is_empty()) {
         message += &format!("\nnode: {} in {}", node_path(graph), finding.file);
     }
-    // The line of another machine is no place here, but it says where to look.
+    // A line on another machine cannot be linked, but it tells where to look.
     if let Some(source) = finding.source.as_ref().filter(|_| !finding.is_here) {
         message += &format!("\nPython: {}:{}", source.file, source.line);
     }
     message
 }
 
-/// A path as a URI reference: relative ones stay relative, absolute ones get a scheme.
+/// Converts a path to a URI reference: relative paths stay relative, absolute ones get a scheme.
 pub fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let path = path.strip_prefix("./").unwrap_or(&path);

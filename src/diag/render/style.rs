@@ -1,4 +1,4 @@
-//! Colours of snippets, for codespan's renderer.
+//! Styles of snippets, for the codespan renderer.
 
 use std::io::{Result, Write};
 
@@ -6,16 +6,17 @@ use codespan_reporting::diagnostic::{LabelStyle, Severity};
 use codespan_reporting::term::termcolor::WriteColor;
 use codespan_reporting::term::{Styles, WriteStyle};
 
-/// Writes with our styles, and line numbers only where there are lines to number.
+/// Writer that applies our styles, and hides line numbers if there are none.
 pub struct SnippetWriter<'a> {
     pub out: &'a mut dyn WriteColor,
     pub styles: &'a Styles,
-    /// Whether lines have numbers; blanks stand in their place where not.
+    /// Whether lines are numbered; otherwise, blanks replace the numbers.
     pub numbered: bool,
     in_number: bool,
 }
 
 impl<'a> SnippetWriter<'a> {
+    /// Creates a writer.
     pub fn new(out: &'a mut dyn WriteColor, styles: &'a Styles, numbered: bool) -> Self {
         SnippetWriter { out, styles, numbered, in_number: false }
     }

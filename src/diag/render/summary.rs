@@ -1,8 +1,8 @@
-//! The last line of a run.
+//! Summary line of a run.
 
 use crate::diag::{Applicability, Finding, Level};
 
-/// `Found 3 errors and 1 warning (2 fixable with onnx-fix, 1 more with --unsafe-fixes).`
+/// Returns `Found 3 errors and 1 warning (2 fixable with onnx-fix, 1 more with --unsafe-fixes).`
 pub fn summary(findings: &[Finding]) -> String {
     let counts = Level::ALL.into_iter().rev().filter_map(|level| counted(findings, level));
     let counts: Vec<String> = counts.collect();

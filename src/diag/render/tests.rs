@@ -1,4 +1,4 @@
-//! One snapshot per format, of the same findings.
+//! Snapshot tests: the same findings in every format.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn baked() -> Finding {
         code: Some(Arc::from("        return x.reshape(2, 12)")),
         function: Some(Arc::from("forward")),
     };
-    let message = "`Reshape` fixes the batch at 2, but input `in0` leaves it free";
+    let message = "`Reshape` fixes the batch at 2, but input `in0` has a dynamic batch";
     let finding = Finding::new("EXP001", "baked-shape", Level::Error, message, Place::Graph(place))
         .label("2 is the traced size of `batch`; at batch 3 this fails, or mixes up rows")
         .source(Some(source))
@@ -65,7 +65,7 @@ fn logged() -> Finding {
     Finding::new("REA001", "unreadable-part", Level::Warning, "a line could not be read", Place::Text(text))
 }
 
-/// A finding of every kind of place, in two files; a third file has none.
+/// Renders a finding for each kind of place, in two files; a third file has none.
 fn check(format: Format) {
     let in_file = |finding: Finding, file: &str| Finding { file: Arc::from(file), ..finding };
     let whole =
@@ -89,12 +89,12 @@ fn check(format: Format) {
 }
 
 #[test]
-fn every_format_is_as_it_was() {
+fn every_format_matches_its_snapshot() {
     Format::ALL.into_iter().for_each(check);
 }
 
 #[test]
-fn colours_are_only_where_they_are_wanted() {
+fn colors_are_only_used_on_request() {
     let findings = [baked()];
     let run = Run { files: &[], findings: &findings, pages: &[] };
     let colours = Look { colour: true, ..Look::default() };
@@ -106,7 +106,7 @@ fn colours_are_only_where_they_are_wanted() {
 }
 
 #[test]
-fn no_findings_are_valid_documents_too() {
+fn documents_without_findings_are_valid() {
     let files = [Arc::from("sound.onnx")];
     for format in [Format::Json, Format::Sarif, Format::Gitlab, Format::Rdjson] {
         let text = render(Run { files: &files, findings: &[], pages: &[] }, format, Look::default());
@@ -119,7 +119,7 @@ fn no_findings_are_valid_documents_too() {
 }
 
 #[test]
-fn output_fits_the_terminal() {
+fn output_is_wrapped_to_the_terminal_width() {
     let findings = [baked(), nested(), logged()];
     let look = Look { width: Some(60), ..Look::default() };
     let text = render(Run { files: &[], findings: &findings, pages: &[] }, Format::Full, look);
@@ -129,7 +129,7 @@ fn output_fits_the_terminal() {
 }
 
 #[test]
-fn quiet_output_is_findings_alone() {
+fn quiet_output_has_no_summary() {
     let look = Look { quiet: true, ..Look::default() };
     for format in [Format::Full, Format::Concise] {
         assert_eq!(render(Run { files: &[], findings: &[], pages: &[] }, format, look), "");

@@ -1,21 +1,21 @@
-//! What the XML formats share.
+//! Helpers for the XML formats.
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
 
-/// An XML document of what `body` writes. Writing to memory cannot fail.
+/// Creates an XML document; `body` writes its contents. Writing to memory cannot fail.
 pub fn document(body: impl FnOnce(&mut Writer<Vec<u8>>) -> std::io::Result<()>) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer
         .write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))
         .and_then(|()| body(&mut writer))
-        .expect("memory takes everything");
+        .expect("writing to memory cannot fail");
     let mut text = String::from_utf8(writer.into_inner()).expect("only strings were written");
     text.push('\n');
     text
 }
 
-/// Text without the characters that XML 1.0 forbids even when escaped.
+/// Replaces the characters that XML 1.0 forbids even when escaped.
 pub fn legal(text: &str) -> String {
     let allowed = |char: char| !char.is_control() || matches!(char, '\t' | '\n' | '\r');
     text.chars().map(|char| if allowed(char) { char } else { '\u{fffd}' }).collect()

@@ -1,4 +1,4 @@
-//! Element types that a version does not take go around by Cast, where that keeps every value.
+//! Supports element types that an opset version lacks by casting to a wider type and back.
 
 use egg::Id;
 
@@ -11,7 +11,7 @@ use crate::infer::{Fact, Shape, Size};
 use crate::schema::operator::{Carry, Work};
 use crate::schema::{Schema, Slot, Ty, ValueType, operator};
 
-/// The types that hold every value of `elem`, those of the same kind first.
+/// Returns the types that represent every value of `elem`, preferring the same kind.
 fn wider(elem: ElemType) -> &'static [ElemType] {
     match elem {
         Bool => &[Uint8, Int32, Int64, Float],
@@ -25,8 +25,8 @@ fn wider(elem: ElemType) -> &'static [ElemType] {
     }
 }
 
-/// Whether an operator gives in `carrier`, cast back, what it gives in `elem`; for floating-point types,
-/// up to one rounding.
+/// Returns true if computing in `carrier` and casting back gives the result of computing in `elem`.
+/// For floating-point types, the results may differ by one rounding.
 fn carries(carry: Carry, elem: ElemType, carrier: ElemType) -> bool {
     match carry {
         Carry::Exact => true,
@@ -36,7 +36,7 @@ fn carries(carry: Carry, elem: ElemType, carrier: ElemType) -> bool {
     }
 }
 
-/// Adds: cast every operand of the type parameter to a type that the version takes, call, cast back.
+/// Adds a variant that casts operands to a supported type, calls the operator, and casts back.
 pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, slot: Slot) -> bool {
     let key = form.egraph.analysis.tables.op(form.call.op).clone();
     let single = form.egraph.analysis.tables.is_single(form.call);
@@ -51,7 +51,7 @@ pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, 
         (0..inputs).filter(|&at| schema.input(at).is_some_and(|formal| is_param(formal.ty))).collect();
     let elem = carried.iter().find_map(|&at| form.egraph[form.call.children[at]].data.fact().elem());
     let (Some(elem), Some(operator)) = (elem, operator(&key.domain, &key.name)) else { return false };
-    // What goes into a body has the types that the body declares, each its own.
+    // Subgraphs declare the types of their inputs themselves.
     if operator.work == Work::Control {
         return false;
     }
@@ -101,7 +101,7 @@ pub(super) fn around(form: &mut Form, target: &Target, schema: &'static Schema, 
     changed
 }
 
-/// Whether a tensor may have no elements: the greatest and the least of nothing are those of the element type.
+/// Returns true if a tensor may be empty, where maximum and minimum depend on the type.
 fn may_be_empty(form: &Form, value: Id) -> bool {
     let shape = form.egraph[value].data.fact().shape();
     let is_positive = |size: &Size| {
@@ -111,7 +111,7 @@ fn may_be_empty(form: &Form, value: Id) -> bool {
     !shape.and_then(Shape::dims).is_some_and(|dims| dims.iter().all(is_positive))
 }
 
-/// Whether the target has a Cast between two types.
+/// Returns true if the target supports Cast between two types.
 fn is_castable(target: &Target, a: ElemType, b: ElemType) -> bool {
     let opset = target.opset("").and_then(|opset| u16::try_from(opset).ok());
     let Some(schema) = opset.and_then(|opset| crate::schema::lookup("", "Cast", opset)) else { return false };

@@ -1,5 +1,6 @@
-//! Adds forms that get around what a version of an operator does not take, whichever operator it is: an
-//! element type, a negative axis, negative indices. What is peculiar to one operator is a rule.
+//! Adds variants of calls that avoid features missing at the target opset, for any operator.
+//! These features are element types, negative axes and negative indices. Rules handle what is specific
+//! to one operator.
 
 mod carrier;
 mod negative;
@@ -13,7 +14,7 @@ use crate::egraph::{Call, EGraph, ENode, Step, rebuild};
 use crate::graph::{AttrValue, Attribute, ElemType, NodeId};
 use crate::schema::Obstacle;
 
-/// Adds one form for each call that is not legal at the target but can be made so; whether any was new.
+/// Adds variants of calls that are illegal at the target; returns true if any is new.
 pub fn adapt(egraph: &mut EGraph, target: &Target, steps: &mut Vec<Step>) -> bool {
     let mut calls: Vec<(Id, Call)> = Vec::new();
     for class in egraph.classes() {
@@ -42,10 +43,10 @@ pub fn adapt(egraph: &mut EGraph, target: &Target, steps: &mut Vec<Step>) -> boo
     changed
 }
 
-/// The code under which adapted forms are reported.
+/// Code under which adapted calls are reported.
 const CODE: &str = known::ADAPTED_FORM.code;
 
-/// A call that is to get another form.
+/// Call to adapt.
 struct Form<'a, 'm> {
     egraph: &'a mut EGraph<'m>,
     class: Id,
@@ -58,7 +59,7 @@ impl Form<'_, '_> {
         self.egraph[self.class].data.origin.clone()
     }
 
-    /// Adds an e-node, which comes from the same nodes as the call.
+    /// Adds an e-node with the origin of the call.
     fn add(&mut self, enode: ENode) -> Id {
         let origin = self.origin();
         if matches!(enode, ENode::Call(_)) {
@@ -78,19 +79,19 @@ impl Form<'_, '_> {
         id
     }
 
-    /// `Cast` of a value to `to`, of the epoch in which every Cast of ours is meant.
+    /// Adds a `Cast` of a value to `to`.
     fn cast(&mut self, value: Id, to: ElemType) -> Option<Id> {
         let number = i64::from(to.number());
         self.single("Cast", vec![Attribute::new("to", AttrValue::Int(number))], vec![value])
     }
 
-    /// A call of an operator of ai.onnx with one output, of its newest epoch.
+    /// Adds a call of a single-output ai.onnx operator in its newest epoch.
     fn single(&mut self, name: &str, attrs: Vec<Attribute>, children: Vec<Id>) -> Option<Id> {
         let call = self.egraph.analysis.tables.call_of(name, None, attrs, children, 1)?;
         Some(self.add(ENode::Call(call)))
     }
 
-    /// The call with other attributes and children.
+    /// Adds the call with other attributes and children.
     fn variant(&mut self, attrs: Vec<Attribute>, children: Vec<Id>) -> Id {
         let tables = &mut self.egraph.analysis.tables;
         let schema = tables.op(self.call.op).schema(i64::from(u16::MAX));
@@ -102,7 +103,7 @@ impl Form<'_, '_> {
         self.add(ENode::Call(call))
     }
 
-    /// Says that `variant` makes what the call makes; whether that was news.
+    /// Merges `variant` with the call; returns true if they were not yet equal.
     fn unite(&mut self, variant: Id) -> bool {
         let met = self.egraph[self.class]
             .data

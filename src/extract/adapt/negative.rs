@@ -1,4 +1,4 @@
-//! Axes and indices that count from the end are made to count from the start.
+//! Normalizes negative axes and indices.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::graph::{AttrValue, Attribute};
 use crate::infer::eval::Array;
 use crate::schema::Slot;
 
-/// An attribute of axes: each negative one plus the rank of the first input (or, for operators that add
-/// axes, of the output).
+/// Normalizes an attribute of axes, using the rank of the first input.
+/// For operators that add axes, the rank of the output is used.
 pub(super) fn attribute(form: &mut Form, name: &str) -> bool {
     let op = form.egraph.analysis.tables.op(form.call.op).name.clone();
     let of_output = matches!(&*op, "Unsqueeze" | "OneHot" | "ConcatFromSequence");
@@ -30,8 +30,7 @@ pub(super) fn attribute(form: &mut Form, name: &str) -> bool {
     united(form, variant)
 }
 
-/// Constant indices (or axes) of an input: each negative one plus the size it counts in, where that is a
-/// number.
+/// Normalizes constant indices (or axes) in an input, if the size they index is static.
 pub(super) fn input(form: &mut Form, slot: Slot) -> bool {
     let Slot::Input(at) = slot else { return false };
     let indices = form.egraph[form.call.children[at]].data.fact().as_const().cloned();
@@ -49,8 +48,8 @@ pub(super) fn input(form: &mut Form, slot: Slot) -> bool {
     united(form, variant)
 }
 
-/// What a negative number in an input counts back from: an axis, from the rank; an index, from the size of
-/// the axis it is in.
+/// Returns the size that negative numbers in an input count back from.
+/// For axes this is the rank, for indices the size of the indexed axis.
 fn size_counted_in(form: &Form, at: usize) -> Option<i64> {
     let key = form.egraph.analysis.tables.op(form.call.op);
     let data = form.egraph[*form.call.children.first()?].data.fact();

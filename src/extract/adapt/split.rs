@@ -1,7 +1,7 @@
-//! Split among its versions. Any number of outputs makes it more than a rule can say.
+//! Converts Split between opsets. Rules cannot do so, since it has any number of outputs.
 //!
-//! Up to 11 sizes are an attribute, from 13 on an input; equal parts are asked for by leaving the sizes
-//! out, from 18 on by `num_outputs` (of which the last may then be smaller).
+//! The sizes are an attribute up to opset 11, and an input since opset 13. Equal parts are requested by
+//! omitting the sizes and, since opset 18, by `num_outputs` (where the last part may be smaller).
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::egraph::ENode;
 use crate::graph::{AttrValue, Attribute};
 use crate::infer::eval::Array;
 
-/// How a Split says where it cuts.
+/// Source of the sizes of the parts of a Split.
 enum Cut {
-    /// Into parts of these sizes.
+    /// Constant sizes.
     Sizes(Vec<i64>),
-    /// Into parts of sizes that are computed.
+    /// Sizes computed at run time.
     Computed(Id),
-    /// Into as many equal parts as there are outputs.
+    /// Equal parts, one per output.
     Equal,
 }
 
-/// Adds the form of the epoch that is in force at the target.
+/// Adds the variant for the epoch in force at the target.
 pub(super) fn convert(form: &mut Form, epoch: u16) -> bool {
     let Some(cut) = cut(form) else { return false };
     let axis = form.egraph.analysis.tables.attr(form.call.attrs, "axis").and_then(AttrValue::as_int);
@@ -63,13 +63,13 @@ fn cut(form: &Form) -> Option<Cut> {
     if let Some(sizes) = sizes_of_outputs(form) {
         return Some(Cut::Sizes(sizes));
     }
-    // Before 18, a size that the parts do not divide was an error; from then on it is none, even where nobody says how
-    // many parts there are.
+    // Before opset 18, a size that is not divisible by the number of parts was an error. Since then it is
+    // allowed, even where `num_outputs` is not given.
     let is_always_equal = tables.op(form.call.op).epoch.is_some_and(|epoch| epoch < 18);
     is_always_equal.then_some(Cut::Equal)
 }
 
-/// The sizes of the outputs along the axis, where they are numbers.
+/// Returns the sizes of the outputs along the axis, if they are static.
 fn sizes_of_outputs(form: &Form) -> Option<Vec<i64>> {
     let axis =
         form.egraph.analysis.tables.attr(form.call.attrs, "axis").and_then(AttrValue::as_int).unwrap_or(0);

@@ -1,18 +1,17 @@
-//! Changes of several classes that pay only together.
+//! Moves of several classes that only pay together.
 //!
-//! A value may be worth its cost only if all who could take it do: a product that two of its forms share, where each of
-//! them alone is cheaper without it. So a class that nothing needs is put there as a gift, all who could take it choose
-//! anew, and the sum decides whether it stays. The other way round, a class that is needed is taken away from all who
-//! take it at once. What does not pay is taken back.
+//! A value may be worth its cost only if all potential users take it, such as a product shared by two
+//! e-nodes that are cheaper without it individually. So an unused class is selected tentatively, its
+//! potential users are re-optimized, and it stays if the total cost drops. Conversely, a used class is
+//! withheld from all of its users at once. Moves that do not pay are reverted.
 
 use super::search::{Balance, Search};
 
-/// A class that more than so many others could take is left as it is: there are few, and to ask all again and again
-/// would not be linear.
+/// Maximum number of potential users of a class in a move, to keep the search linear.
 const MOST_TAKERS: usize = 64;
 
 impl Search<'_> {
-    /// One pass over all classes; whether anything changed.
+    /// Runs one pass over all classes; returns true if anything changed.
     pub(super) fn improve_together(&mut self) -> bool {
         let mut changed = false;
         for class in 0..self.forms.ids.len() {
@@ -28,7 +27,7 @@ impl Search<'_> {
         changed
     }
 
-    /// Tries what a class would be worth that nothing needs now.
+    /// Tentatively selects an unused class, and keeps it if the total cost drops.
     fn give(&mut self, class: usize, takers: &[usize]) -> bool {
         let has_choice = |&taker: &usize| self.users[taker] > 0 && self.forms.of[taker].len() > 1;
         if takers.iter().filter(|taker| has_choice(taker)).nth(1).is_none() {
@@ -42,7 +41,7 @@ impl Search<'_> {
         }
         balance.saved = balance.saved.plus(self.drop([class]));
         if !balance.is_gain() {
-            // It may be the gift alone that needs what changed.
+            // The tentative use may be the only one of the changed classes.
             self.take(class);
             self.take_back();
             self.drop([class]);
@@ -51,7 +50,7 @@ impl Search<'_> {
         balance.is_gain()
     }
 
-    /// Tries what a class costs that is needed now, by those that take it doing without.
+    /// Tentatively withholds a used class from all of its users, and keeps that if the total cost drops.
     fn withhold(&mut self, class: usize, takers: &[usize]) -> bool {
         let forms = self.forms;
         let takes = |search: &Self, taker: usize, form: usize| {
@@ -67,7 +66,7 @@ impl Search<'_> {
         }
         let mut balance = Balance::default();
         for taker in users {
-            // What the one before does instead may need this one no longer, or let it do without already.
+            // After the previous changes, this user may be unused, or may already avoid the class.
             if !takes(self, taker, self.chosen[taker]) {
                 continue;
             }
@@ -87,7 +86,7 @@ impl Search<'_> {
     }
 }
 
-/// Equal ones follow each other in a list of takers.
+/// Removes duplicates, which are adjacent in a list of takers.
 fn distinct(takers: &[usize]) -> impl Iterator<Item = usize> {
     takers.chunk_by(|a, b| a == b).map(|same| same[0])
 }

@@ -1,5 +1,6 @@
-//! The local search that technology mapping calls *exact area*: class by class, each other form is tried, and its cost is
-//! that of just those classes which nothing else needs. It ends when a whole pass changes nothing.
+//! Local search by *exact area*, as in technology mapping.
+//! Each alternative of a class is tried; its cost includes only classes with no other user. The search
+//! ends when a pass changes nothing.
 
 use std::collections::VecDeque;
 
@@ -9,26 +10,27 @@ use super::{Cheapest, Form, Forms};
 use crate::extract::cost::Cost;
 use crate::graph::order;
 
-/// Passes of the local search. Each makes the whole cheaper, so that few are ever needed.
+/// Maximum number of passes. Each one lowers the total cost, so few are needed.
 const PASSES: usize = 8;
 
-/// Of the classes that only one of them needs, so many are given up while its forms are compared, the nearest first: forms
-/// differ near to where they are taken, and a long chain would be given up and taken again for each class of it.
+/// Maximum number of exclusively used classes to release while comparing candidates, nearest first.
+/// Candidates differ near the root, and releasing a long chain for each of its classes would be
+/// quadratic.
 const NEAR: usize = 256;
 
-/// A choice of a form for every class, and how many of the chosen forms use each.
+/// Selection of a candidate for every class, with the number of selected users of each class.
 pub(super) struct Search<'a> {
     pub(super) forms: &'a Forms,
     pub(super) possible: &'a Cheapest,
     pub(super) chosen: Vec<usize>,
     pub(super) users: Vec<u32>,
-    /// The component of classes that can lead to one another, where a choice could close a cycle.
+    /// Strongly connected component of each class; only within one can a selection close a cycle.
     component: Vec<u32>,
-    /// The forms that classes had before, for what has to be taken back.
+    /// Previous selections, for reverting a move.
     pub(super) journal: Vec<(usize, usize)>,
 }
 
-/// What a change saves, and what it costs.
+/// Costs saved and added by a change.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Balance {
     pub(super) saved: Cost,
@@ -58,7 +60,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Chooses for those of the roots that can be had.
+    /// Selects candidates for the roots that can be extracted.
     pub(super) fn run(forms: &'a Forms, possible: &'a Cheapest, roots: &[usize]) -> Self {
         let mut search = Search::new(forms, possible);
         for &root in roots.iter().filter(|&&root| possible.costs[root].is_finite()) {
@@ -73,7 +75,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Uses a class once more; the cost of what is newly needed.
+    /// Adds a use of a class; returns the cost of newly needed classes.
     pub(super) fn take(&mut self, class: usize) -> Cost {
         let mut cost = Cost::default();
         let mut open = vec![class];
@@ -88,13 +90,13 @@ impl<'a> Search<'a> {
         cost
     }
 
-    /// Uses classes once less; the cost of what is no longer needed.
+    /// Removes a use of each class; returns the cost of classes no longer needed.
     pub(super) fn drop(&mut self, classes: impl Into<VecDeque<usize>>) -> Cost {
         self.drop_some(classes.into(), usize::MAX).0
     }
 
-    /// Uses classes once less, the nearest first; the cost of what is no longer needed, and the uses that were held back
-    /// when so many classes were given up. Those are there still, until they are [dropped](Search::drop) too.
+    /// Removes a use of each class, nearest first, releasing at most `most` classes.
+    /// Returns the cost of the released classes, and the uses that remain to be [dropped](Search::drop).
     fn drop_some(&mut self, mut open: VecDeque<usize>, most: usize) -> (Cost, VecDeque<usize>) {
         let mut cost = Cost::default();
         let mut count = 0;
@@ -112,7 +114,7 @@ impl<'a> Search<'a> {
         (cost, open)
     }
 
-    /// Uses what the chosen constants are computed of.
+    /// Adds uses of the materials of folded constants.
     pub(super) fn take_materials(&mut self) {
         let mut open: Vec<usize> = (0..self.users.len()).filter(|&class| self.users[class] > 0).collect();
         while let Some(class) = open.pop() {
@@ -132,7 +134,8 @@ impl<'a> Search<'a> {
         form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(self.take(input)))
     }
 
-    /// As [`Search::drop_some`], of the [nearest](NEAR) that the form of a class takes, its own cost counted.
+    /// Like [`Search::drop_some`], for the [nearest](NEAR) classes below the selected candidate.
+    /// Its own cost is included.
     fn drop_near(&mut self, class: usize) -> (Cost, VecDeque<usize>) {
         let forms = self.forms;
         let form = &forms.of[class][self.chosen[class]];
@@ -140,7 +143,7 @@ impl<'a> Search<'a> {
         (cost.plus(form.cost), held)
     }
 
-    /// One pass over the classes that have a choice; whether anything changed.
+    /// Runs one pass over the classes with several candidates; returns true if anything changed.
     fn improve(&mut self) -> bool {
         let mut changed = false;
         for class in 0..self.forms.ids.len() {
@@ -152,8 +155,8 @@ impl<'a> Search<'a> {
         changed
     }
 
-    /// Gives a class that is needed its cheapest form, as all others stand; one that does not take `avoided`. `None`
-    /// where there is no such form, and nothing was done.
+    /// Selects the cheapest candidate of a needed class that does not use `avoided`, all else fixed.
+    /// Returns `None` and changes nothing if there is no such candidate.
     pub(super) fn improve_class(&mut self, class: usize, avoided: Option<usize>) -> Option<Balance> {
         let forms = self.forms;
         let before = self.chosen[class];
@@ -166,7 +169,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             let cost = self.below(form, best.map_or(Cost::MAX, |best| best.0));
-            // Last what may look at all that is chosen: of many forms that are as good, at none.
+            // Check for cycles last, because it may visit the whole selection.
             if let Some(cost) = cost.filter(|_| !self.leads_to(&form.inputs, class)) {
                 best = Some((cost, at));
             }
@@ -180,7 +183,7 @@ impl<'a> Search<'a> {
         best.map(|_| Balance { saved, paid })
     }
 
-    /// Takes back what is in the journal.
+    /// Reverts the moves in the journal.
     pub(super) fn take_back(&mut self) {
         while let Some((class, before)) = self.journal.pop() {
             let (_, held) = self.drop_near(class);
@@ -190,7 +193,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What a form would cost, as all others stand, if that is below a bound: what costs more is not followed to its end.
+    /// Returns the cost of a candidate, all else fixed, if it is below a bound.
+    /// Stops once the bound is exceeded.
     fn below(&mut self, form: &Form, bound: Cost) -> Option<Cost> {
         let mut cost = form.cost;
         let mut open = form.inputs.clone();
@@ -210,13 +214,13 @@ impl<'a> Search<'a> {
         (cost < bound).then_some(cost)
     }
 
-    /// Whether every input of a form can be had.
+    /// Returns true if every input of a candidate can be extracted.
     fn is_possible(&self, form: &Form) -> bool {
         form.inputs.iter().all(|&input| self.possible.costs[input].is_finite())
     }
 
-    /// Whether the chosen forms lead from one of `from` to `class`. Only classes of the same component
-    /// can.
+    /// Returns true if the selection leads from one of `from` to `class`.
+    /// Only classes of the same component can.
     fn leads_to(&self, from: &[usize], class: usize) -> bool {
         let same = |other: usize| self.component[other] == self.component[class];
         let mut open: Vec<usize> = from.iter().copied().filter(|&input| same(input)).collect();

@@ -1,8 +1,8 @@
-//! For each class the classes with a form that takes it.
+//! Reverse edges: for each class, the classes with a candidate that uses it.
 
 use super::Form;
 
-/// As one list, in which those of a class follow those of the class before.
+/// Reverse edges in compressed form: one list, sorted by class.
 pub(super) struct Takers {
     starts: Vec<usize>,
     classes: Vec<usize>,
@@ -29,12 +29,12 @@ impl Takers {
         Takers { starts, classes }
     }
 
-    /// Each as often as it has such forms, one after the other.
+    /// Returns the users of a class, adjacent duplicates included: one entry per candidate.
     pub(super) fn of_class(&self, class: usize) -> &[usize] {
         &self.classes[self.starts[class]..self.starts[class + 1]]
     }
 
-    /// All pairs of a class and one that it takes.
+    /// Iterates over all pairs of a user and the class it uses.
     pub(super) fn edges(&self) -> impl ExactSizeIterator<Item = (usize, usize)> {
         let mut input = 0;
         self.classes.iter().enumerate().map(move |(at, &class)| {

@@ -1,18 +1,18 @@
-//! The choice against an exhaustive search, on small random e-graphs.
+//! Compares the search with exhaustive search on small random e-graphs.
 
 use super::*;
 
-/// Classes of an e-graph at most: the search tries every way to choose.
+/// Maximum number of classes: exhaustive search tries every selection.
 const MAX_CLASSES: usize = 8;
 const MAX_FORMS: usize = 3;
 
-/// E-graphs that are tried.
+/// Number of e-graphs to try.
 const GRAPHS: u64 = 3000;
 
-/// Of a thousand choices, so many may cost more than the cheapest.
+/// Number of selections per thousand that may be suboptimal.
 const MAX_WORSE_PER_THOUSAND: usize = 2;
 
-/// Numbers that look random and are the same in every run (xorshift).
+/// Deterministic pseudorandom numbers (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -24,8 +24,8 @@ impl Numbers {
     }
 }
 
-/// Classes whose forms take any class, later ones too: there are cycles, classes that lead nowhere, and much
-/// that is shared.
+/// Creates classes whose candidates use any class, including later ones.
+/// There are cycles, dead ends, and much sharing.
 fn random_forms(numbers: &mut Numbers) -> Forms {
     let classes = 2 + numbers.below(MAX_CLASSES - 1);
     let costs = [0, 4, 105, 120, 121, 130, 1100];
@@ -34,7 +34,7 @@ fn random_forms(numbers: &mut Numbers) -> Forms {
         let mut forms = Vec::new();
         for at in 0..numbers.below(MAX_FORMS + 1) {
             let arity = if class == 0 { 0 } else { numbers.below(4) };
-            // Mostly what was there before, as in a graph; sometimes anything.
+            // Mostly use earlier classes, as in a graph; sometimes any class.
             let reach = if numbers.below(4) == 0 { classes } else { class.max(1) };
             let mut inputs: Vec<usize> = (0..arity).map(|_| numbers.below(reach)).collect();
             inputs.sort_unstable();
@@ -57,10 +57,10 @@ fn forms_of(of: Vec<Vec<Form>>) -> Forms {
     Forms { takers: Takers::of(&of), ids, index, of }
 }
 
-/// What a choice of one form a class costs, each needed class once; `None` where it leads back to itself, or to
-/// a class that has no form.
+/// Returns the cost of a selection, with each needed class counted once.
+/// Returns `None` if it is cyclic, or needs a class without candidates.
 fn cost(forms: &Forms, chosen: &[usize], roots: &[usize]) -> Option<Cost> {
-    /// Depth first: `on_path` are the classes that led here.
+    /// Visits depth first; `on_path` has the classes on the current path.
     fn visit(
         forms: &Forms,
         chosen: &[usize],
@@ -91,7 +91,7 @@ fn cost(forms: &Forms, chosen: &[usize], roots: &[usize]) -> Option<Cost> {
     Some(sum)
 }
 
-/// The least that the roots can cost, found by trying everything.
+/// Returns the minimum cost of the roots, by exhaustive search.
 fn least(forms: &Forms, roots: &[usize]) -> Option<Cost> {
     let mut chosen = vec![0; forms.of.len()];
     let mut best = None;
@@ -110,7 +110,7 @@ fn least(forms: &Forms, roots: &[usize]) -> Option<Cost> {
 }
 
 #[test]
-fn choices_are_possible_and_nearly_always_the_cheapest() {
+fn selections_are_acyclic_and_nearly_always_optimal() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let (mut tried, mut worse) = (0, 0);
     for graph in 0..GRAPHS {
@@ -128,24 +128,23 @@ fn choices_are_possible_and_nearly_always_the_cheapest() {
         let Some(least) = least(&forms, &roots).filter(|_| !roots.is_empty()) else { continue };
         let search = Search::run(&forms, &possible, &roots);
         let found = cost(&forms, &search.chosen, &roots);
-        let found =
-            found.unwrap_or_else(|| panic!("graph {graph}: the choice leads back to itself, or nowhere"));
+        let found = found.unwrap_or_else(|| panic!("graph {graph}: the selection is cyclic or incomplete"));
         assert!(found >= least, "graph {graph}: the oracle is wrong");
         let needed = (0..forms.of.len()).filter(|&class| search.users[class] > 0);
         let counted =
             needed.fold(Cost::default(), |sum, class| sum.plus(forms.of[class][search.chosen[class]].cost));
-        assert_eq!(counted, found, "graph {graph}: what is needed is not what the roots lead to");
+        assert_eq!(
+            counted, found,
+            "graph {graph}: the needed classes are not those reachable from the roots"
+        );
         tried += 1;
         worse += usize::from(found > least);
     }
     assert!(tried > 1000, "only {tried} graphs have roots");
-    assert!(
-        worse * 1000 <= tried * MAX_WORSE_PER_THOUSAND,
-        "{worse} of {tried} choices are not the cheapest"
-    );
+    assert!(worse * 1000 <= tried * MAX_WORSE_PER_THOUSAND, "{worse} of {tried} selections are suboptimal");
 }
 
-/// Forms of one class after the other: what each costs, and what it takes.
+/// Creates classes from lists of candidates: the cost and the inputs of each.
 fn written(classes: &[&[(u64, &[usize])]]) -> Forms {
     let form = |(at, &(cost, inputs)): (usize, &(u64, &[usize]))| Form {
         at,
@@ -160,15 +159,15 @@ fn written(classes: &[&[(u64, &[usize])]]) -> Forms {
 fn finds(classes: &[&[(u64, &[usize])]], wanted: u64) {
     let forms = written(classes);
     let root = [forms.of.len() - 1];
-    assert_eq!(least(&forms, &root), Some(Cost::new(wanted)), "what is wanted is not the least");
+    assert_eq!(least(&forms, &root), Some(Cost::new(wanted)), "the expected cost is not the minimum");
     let possible = forms.cheapest();
     let search = Search::run(&forms, &possible, &root);
     assert_eq!(cost(&forms, &search.chosen, &root), Some(Cost::new(wanted)));
 }
 
 #[test]
-fn what_two_could_share_is_shared() {
-    // A product is scaled twice, or each scale is folded into weights of its own, which makes two products.
+fn work_is_shared_if_all_potential_users_gain() {
+    // A product is scaled twice; folding each scale into its own weights takes two products.
     let input: (u64, &[usize]) = (0, &[]);
     finds(
         &[
@@ -183,7 +182,7 @@ fn what_two_could_share_is_shared() {
 }
 
 #[test]
-fn what_two_share_gives_way_to_what_they_could_share() {
+fn shared_work_is_replaced_by_cheaper_shared_work() {
     let input: (u64, &[usize]) = (0, &[]);
     let user: &[(u64, &[usize])] = &[(10, &[1]), (6, &[2])];
     finds(&[&[input], &[(50, &[0])], &[(55, &[0])], user, user, &[(1, &[3, 4])]], 68);

@@ -1,7 +1,7 @@
-//! Constants that are computed beforehand, and what they are computed of.
+//! Folded constants and their materials.
 //!
-//! In the model that comes of it such a constant is an initializer: its form needs nothing, and costs what is stored.
-//! The classes that it is computed of have no forms but such, so that a way to compute them never leads back.
+//! A folded constant becomes an initializer: its candidate needs nothing, and costs its storage.
+//! The classes it is folded from keep only candidates of that kind, so the computation is acyclic.
 
 use egg::Id;
 
@@ -9,10 +9,10 @@ use super::Form;
 use crate::egraph::{EGraph, ENode, is_computed};
 use crate::extract::cost::Pricing;
 
-/// The longest chain of computations, each of what the one before gave.
+/// Maximum depth of computations that are folded.
 const MAX_LEVELS: usize = 64;
 
-/// Gives each constant that the file does not hold one form by which it is computed, where there is one.
+/// Gives each constant that the file does not store one candidate that computes it, if possible.
 pub(super) fn compute(egraph: &EGraph, pricing: &Pricing, ids: &[Id], of: &mut [Vec<Form>]) {
     let is_held = |class: usize| {
         let nodes = &egraph[ids[class]].nodes;

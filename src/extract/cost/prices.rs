@@ -1,11 +1,11 @@
-//! What things cost: one table for each thing that can be asked for.
+//! Price tables, one for each objective.
 
 use super::Cost;
 
-/// What a model is to be small in.
+/// Objective to minimize.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Objective {
-    /// Nodes, and of as many nodes those that take less time.
+    /// Number of nodes; ties are broken by the kind of work.
     #[default]
     Nodes,
     /// Bytes of the file.
@@ -14,34 +14,35 @@ pub enum Objective {
     Latency,
 }
 
-/// What each thing costs, in units of the table.
+/// Prices, in units of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prices {
-    /// A node, whatever it does.
+    /// Any node.
     pub node: u64,
-    /// Besides, one that gives a tensor another shape or name.
+    /// Surcharge for a node that only changes a shape or a name.
     pub view: u64,
-    /// One that moves elements.
+    /// Surcharge for a node that moves elements.
     pub moving: u64,
-    /// One that computes elements.
+    /// Surcharge for a node that computes elements.
     pub elements: u64,
-    /// One that multiplies and sums, or runs graphs.
+    /// Surcharge for a node that multiplies and accumulates, or runs subgraphs.
     pub product: u64,
-    /// 1,024 bytes that are read or written.
+    /// 1,024 bytes read or written.
     pub traffic: u64,
-    /// 1,024 elements that are computed.
+    /// 1,024 elements computed.
     pub computed: u64,
-    /// 1,024 products that are summed.
+    /// 1,024 products accumulated.
     pub summed: u64,
-    /// A constant, whatever its size.
+    /// Any constant.
     pub constant: u64,
-    /// 1,024 bytes of it, up to those that rules look into.
+    /// 1,024 bytes of a small constant, which rules can inspect.
     pub small: u64,
-    /// 1,024 bytes of a larger one, of which the file is not to hold two for one node less.
+    /// 1,024 bytes of a larger constant; high enough that none is duplicated to save a node.
     pub weights: u64,
 }
 
 impl Objective {
+    /// Returns the price table of the objective.
     pub fn prices(self) -> &'static Prices {
         match self {
             Objective::Nodes => &NODES,
@@ -51,7 +52,7 @@ impl Objective {
     }
 }
 
-/// A node is 100, and what it does tells nodes apart. A node less is worth 800 bytes of weights.
+/// A node costs 100, and its kind of work breaks ties. Saving a node is worth 800 bytes of weights.
 const NODES: Prices = Prices {
     node: 100,
     view: 5,
@@ -66,7 +67,7 @@ const NODES: Prices = Prices {
     weights: 128,
 };
 
-/// A byte is 16: a node takes about 64 with its names, a constant 32.
+/// A byte costs 16: a node with its names takes about 64 bytes, a constant 32.
 const SIZE: Prices = Prices {
     node: 1024,
     view: 1,
@@ -81,7 +82,8 @@ const SIZE: Prices = Prices {
     weights: 16 * 1024,
 };
 
-/// Nanoseconds, as `tests/calibrate` measures them; but a byte of the file is one, too, lest it grows.
+/// Prices in nanoseconds, as measured by `tests/calibrate`.
+/// A byte of the file costs one, too, so that the file does not grow.
 const LATENCY: Prices = Prices {
     node: 2000,
     view: 0,
@@ -97,18 +99,18 @@ const LATENCY: Prices = Prices {
 };
 
 impl Prices {
-    /// Whether what a node costs depends on the sizes of its tensors.
+    /// Returns true if the price of a node depends on the sizes of its tensors.
     pub fn sees_sizes(&self) -> bool {
         self.traffic + self.computed + self.summed > 0
     }
 
-    /// What it costs that a constant of so many bytes is in the file.
+    /// Returns the cost of storing a constant with this number of bytes.
     pub fn stored(&self, bytes: usize, is_large: bool) -> Cost {
         Cost::new(per_1024(bytes as u64, if is_large { self.weights } else { self.small }))
     }
 }
 
-/// The price of `count` things of which 1,024 have a price.
+/// Returns the price of `count` items at a price per 1,024.
 pub fn per_1024(count: u64, price: u64) -> u64 {
     let (count, price) = (u128::from(count), u128::from(price));
     u64::try_from(count * price / 1024).unwrap_or(u64::MAX)
@@ -118,11 +120,11 @@ pub fn per_1024(count: u64, price: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The page that users read.
+    /// Documentation page of the prices.
     const PAGE: &str = include_str!("../../../rules/COSTS.md");
 
     #[test]
-    fn the_page_has_the_table() {
+    fn costs_page_lists_all_prices() {
         let columns = [NODES, SIZE, LATENCY];
         let row = |name: &str, price: fn(&Prices) -> u64| {
             let cells: String = columns.iter().map(|prices| format!(" {} |", price(prices))).collect();

@@ -1,4 +1,4 @@
-//! How much a call computes and moves, by the shapes of what it takes and gives.
+//! Estimates the work of a call from the shapes of its inputs and outputs.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::graph::dim::Dim;
 use crate::graph::{AttrValue, ElemType};
 use crate::infer::Fact;
 
-/// What a size is taken to be of which nothing is said.
+/// Assumed size of a dimension without a guess.
 const UNSAID: i64 = 16;
 
-/// The elements of a tensor whose shape is not known.
+/// Assumed number of elements of a tensor of unknown shape.
 const UNKNOWN_ELEMENTS: u64 = 4096;
 
-/// Operators that read no more of their first input than they give.
+/// Operators that read no more of their first input than they write.
 const PICKING: [&str; 4] = ["Gather", "GatherElements", "GatherND", "Slice"];
 
-/// What sizes are taken to be that differ from run to run.
+/// Assumed sizes of dynamic dimensions, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guesses(FxHashMap<Arc<str>, i64>);
 
@@ -28,14 +28,14 @@ impl FromIterator<(Arc<str>, i64)> for Guesses {
     }
 }
 
-/// What one call does in a run.
+/// Work of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
-    /// Bytes that it reads and writes.
+    /// Bytes read and written.
     pub bytes: u64,
-    /// Elements that it gives.
+    /// Elements computed.
     pub elements: u64,
-    /// Products that it sums, of one that does.
+    /// Products accumulated, for operators that do so.
     pub products: u64,
 }
 
@@ -60,7 +60,7 @@ impl Guesses {
         self.elements(fact).saturating_mul(bits) / 8
     }
 
-    /// What a call does that gives values of such facts.
+    /// Returns the work of a call whose outputs have these facts.
     pub fn amount(&self, egraph: &EGraph, call: &Call, given: &[Fact]) -> Amount {
         let inputs: Vec<&Fact> = call.children[..usize::from(call.inputs)]
             .iter()
@@ -82,7 +82,7 @@ impl Guesses {
         }
     }
 
-    /// How many products an element of the result sums, of an operator that does so.
+    /// Returns the number of products accumulated per element of the result.
     fn terms(&self, egraph: &EGraph, call: &Call, inputs: &[&Fact]) -> u64 {
         let tables = &egraph.analysis.tables;
         let sizes = |at: usize| inputs.get(at).and_then(|fact| self.sizes(fact));
@@ -92,7 +92,8 @@ impl Guesses {
             "Gemm" => sizes(0).and_then(|a| a.get(usize::from(!is_set("transA"))).copied()),
             "Conv" | "ConvInteger" => sizes(1).map(|kernel| product(kernel.get(1..).unwrap_or_default())),
             "QLinearConv" => sizes(3).map(|kernel| product(kernel.get(1..).unwrap_or_default())),
-            // Each element that comes in is spread over a kernel: by those that go out, about as many at a stride of 1.
+            // Each input element is spread over a kernel; at stride 1, there are about as many output
+            // elements.
             "ConvTranspose" => sizes(1).map(|kernel| {
                 kernel
                     .first()
@@ -100,7 +101,7 @@ impl Guesses {
                     .unwrap_or(1)
                     .saturating_mul(product(kernel.get(2..).unwrap_or_default()))
             }),
-            // Attention, recurrence, transforms: a row with a row, or more.
+            // Attention, recurrence, transforms: at least one product per element of a row.
             _ => sizes(0).and_then(|x| x.last().copied()),
         };
         terms.unwrap_or(UNSAID as u64)

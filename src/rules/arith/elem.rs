@@ -1,9 +1,10 @@
-//! Element types.
+//! Rule functions about element types.
 
 use crate::graph::ElemType;
 use crate::rules::datum::Datum;
 use crate::rules::func::Func;
 
+/// Evaluates a function about element types; `None` if it is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     let first = elem(args.first()?)?;
     Some(match (func, &args[1..]) {
@@ -19,7 +20,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     })
 }
 
-/// An element type, or the integer by which attributes such as `to` name it.
+/// Returns an element type, also from the integer that names it in attributes such as `to`.
 pub fn elem(datum: &Datum) -> Option<ElemType> {
     match datum {
         Datum::Elem(elem) => Some(*elem),
@@ -28,18 +29,20 @@ pub fn elem(datum: &Datum) -> Option<ElemType> {
     }
 }
 
-/// The numbers that a type has: all integers of at most `digits` bits, times powers of two between
-/// those of `low` and `high`.
+/// Numbers that a type can represent exactly.
+/// These are the integers of at most `digits` bits, times powers of two from `low` up to the exponent
+/// of `high`.
 struct Range {
     digits: u32,
     low: i32,
-    /// Exponent of the greatest number: that is less than two to the power of `high + 1`.
+    /// Exponent of the largest number, which is less than two to the power of `high + 1`.
     high: i32,
     signed: bool,
 }
 
-/// Whether every value of `from` has an equal one in `to`. `None` for strings and complex numbers, and
-/// between narrow floats, whose special values differ.
+/// Returns true if every value of `from` is exactly representable in `to`.
+/// Returns `None` for strings and complex numbers, and for narrow float targets, whose special values
+/// differ.
 fn fits(from: ElemType, to: ElemType) -> Option<bool> {
     if from == to {
         return Some(true);
@@ -62,7 +65,7 @@ fn range(elem: ElemType) -> Option<Range> {
     let float = |digits, low, high| Some(Range { digits, low, high, signed: true });
     match elem {
         Bool => Some(Range { digits: 1, low: 0, high: 0, signed: false }),
-        // Lowest exponents are those of the least subnormal number.
+        // The lowest exponent is that of the smallest subnormal number.
         Double => float(53, -1074, 1023),
         Float => float(24, -149, 127),
         Bfloat16 => float(8, -133, 127),
@@ -79,7 +82,7 @@ fn range(elem: ElemType) -> Option<Range> {
         integer => {
             let signed = integer.is_signed_integer();
             let digits = u32::try_from(integer.bits()?).ok()? - u32::from(signed);
-            // The least number of a signed type is a power of two more.
+            // The minimum of a signed type is a power of two with a larger exponent.
             let high = i32::try_from(digits).ok()? - i32::from(!signed);
             Some(Range { digits, low: 0, high, signed })
         }

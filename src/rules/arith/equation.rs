@@ -1,10 +1,11 @@
-//! Equations of Einsum.
+//! Rule functions about Einsum equations.
 
 use std::sync::Arc;
 
 use crate::rules::datum::Datum;
 use crate::rules::func::Func;
 
+/// Evaluates a function about Einsum equations; `None` if it is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Equation, [Datum::Str(text)]) => canonical(text).map(|text| Datum::Str(Arc::from(text))),
@@ -13,7 +14,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     }
 }
 
-/// The axes of a product of two values, by what becomes of them; see [`Func::Contraction`].
+/// Classifies the axes of a two-operand contraction; see [`Func::Contraction`].
 fn contraction(equation: &str) -> Option<Datum> {
     let (inputs, result) = equation.split_once("->")?;
     let (first, second) = inputs.split_once(',')?;
@@ -38,7 +39,7 @@ fn contraction(equation: &str) -> Option<Datum> {
             axes.map(|axis| Some(Datum::Int(i64::try_from(axis?).ok()?))).collect();
         axes.map(Datum::List)
     };
-    // A letter that one value alone has, and the result has not, is summed up there, which is no product.
+    // A letter that only one operand has, and the result lacks, is reduced there: not a plain product.
     let order = axes(result, &made).filter(|_| made.len() == result.len())?;
     Some(Datum::List(vec![
         axes(&batch, first)?,
@@ -51,8 +52,9 @@ fn contraction(equation: &str) -> Option<Datum> {
     ]))
 }
 
-/// Without spaces, with a result, and with letters in the order in which they first stand: `ij, jk` is `ab,bc->ac`.
-/// `None` for more letters than there are, and for other signs.
+/// Canonicalizes an equation: `ij, jk` becomes `ab,bc->ac`.
+/// Spaces are removed, the result is made explicit, and letters are renamed in order of first use.
+/// Returns `None` for more than 26 letters and for unsupported characters.
 fn canonical(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|sign| *sign != ' ').collect();
     let whole = if text.contains("->") { text } else { format!("{text}->{}", result(&text)) };
@@ -74,8 +76,8 @@ fn canonical(text: &str) -> Option<String> {
     Some(renamed)
 }
 
-/// What an equation asks for that does not say: the axes of an ellipsis, then what stands once, in the order of the
-/// alphabet.
+/// Returns the implicit result of an equation without `->`.
+/// This is the ellipsis, if any, then the letters that occur once, in alphabetical order.
 fn result(inputs: &str) -> String {
     let is_single = |letter: &char| inputs.chars().filter(|other| other == letter).count() == 1;
     let mut single: Vec<char> = inputs.chars().filter(char::is_ascii_alphabetic).filter(is_single).collect();

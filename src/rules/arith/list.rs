@@ -1,27 +1,28 @@
-//! Lists.
+//! Rule functions about lists.
 
 use super::{MAX_LIST, compare, count, equal, int_list, ints};
 use crate::rules::datum::Datum;
 use crate::rules::expr::CompareOp;
 use crate::rules::func::Func;
 
-/// `list[index]`; a negative index counts from the end.
+/// Evaluates `list[index]`; negative indices count from the end.
 pub fn index(list: &Datum, index: &Datum) -> Option<Datum> {
     let (Datum::List(items), Datum::Int(index)) = (list, index) else { return None };
     items.get(position(*index, items.len())?).cloned()
 }
 
-/// The position that an index means among `len` items.
+/// Resolves an index into a list of `len` items; negative indices count from the end.
 pub fn position(index: i64, len: usize) -> Option<usize> {
     let from_start = if index < 0 { index.checked_add(i64::try_from(len).ok()?)? } else { index };
     usize::try_from(from_start).ok().filter(|&position| position < len)
 }
 
-/// A bound of a slice: as an index, or the length itself.
+/// Resolves a bound of a slice: an index, or the length itself.
 fn bound(index: i64, len: usize) -> Option<usize> {
     if i64::try_from(len) == Ok(index) { Some(len) } else { position(index, len) }
 }
 
+/// Evaluates a function about lists; `None` if it is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     let first = match args.first()? {
         Datum::List(items) => items,
@@ -70,7 +71,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     }
 }
 
-/// Functions whose first argument is no list, or any datum.
+/// Evaluates functions whose first argument is not a list, or may be any datum.
 fn make(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Repeat, [item, n]) => Some(Datum::List(vec![item.clone(); count(n)?])),
@@ -90,7 +91,7 @@ fn positions(indices: &[Datum], len: usize) -> Option<Vec<usize>> {
     ints(indices)?.into_iter().map(|index| position(index, len)).collect()
 }
 
-/// By insertion, since comparing may be undefined; lists in rules are short.
+/// Sorts by insertion, because a comparison may be undefined; lists in rules are short.
 fn sorted(items: &[Datum]) -> Option<Datum> {
     let mut sorted: Vec<Datum> = Vec::with_capacity(items.len());
     for item in items {

@@ -1,7 +1,8 @@
-//! What expressions compute without asking the graph.
+//! Pure functions and operators of rule expressions, which need no graph.
 //!
-//! Every function is partial: `None` means undefined (arguments of another kind, an index out of range,
-//! an overflow), which is no fault but no match.
+//! Every function is partial: `None` means undefined (wrong kind of argument, index out of range,
+//! overflow).
+//! An undefined result is not an error: the rule does not match.
 
 mod elem;
 mod equation;
@@ -18,10 +19,10 @@ pub use list::index;
 pub use number::negate;
 pub use tensor::array;
 
-/// The longest list that a function makes.
+/// Maximum length of a list that a function returns.
 const MAX_LIST: usize = 1 << 16;
 
-/// Numbers, or lists of them element by element; a number with a list goes with each of its elements.
+/// Applies an arithmetic operator, element by element for lists; a number is broadcast over a list.
 pub fn binary(op: BinaryOp, left: &Datum, right: &Datum) -> Option<Datum> {
     elementwise(left, right, &|a, b| number::binary(op, a, b))
 }
@@ -43,9 +44,10 @@ fn elementwise(
     }
 }
 
-/// Symbolic sizes are equal where they are the same in canonical form; how else they compare is not
-/// known here. Data of different kinds are unequal, but for numbers, and for element types and the
-/// integers that attributes name them by.
+/// Compares two data; `None` if the result is undefined.
+/// Symbolic dimensions are equal if their canonical forms are; their order is undefined.
+/// Data of different kinds are unequal, except for numbers, and for element types and their integer
+/// codes.
 pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
     match op {
         CompareOp::Eq => equal(left, right),
@@ -62,8 +64,10 @@ pub fn compare(op: CompareOp, left: &Datum, right: &Datum) -> Option<bool> {
     }
 }
 
-/// Undefined where symbolic sizes that differ in form are compared, and where an attribute is absent that has no
-/// default: what its operator does then, only its specification says (`default(@a, item)` says it in a rule).
+/// Returns whether two data are equal, or `None` if that is undefined.
+/// It is undefined for symbolic dimensions with different canonical forms.
+/// It is also undefined for an absent attribute without a default, which only the operator's
+/// specification defines; a rule supplies a value with `default(@a, item)`.
 fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     match (left, right) {
         (Datum::Absent, _) | (_, Datum::Absent) => None,
@@ -85,7 +89,7 @@ fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     }
 }
 
-/// Applies a function that does not ask the graph.
+/// Evaluates a function that does not inspect the graph.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::If, [Datum::Bool(condition), then, otherwise]) => {
@@ -106,7 +110,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     }
 }
 
-/// A number of items: neither negative nor too many.
+/// Converts a count of items; `None` if it is negative or exceeds [`MAX_LIST`].
 fn count(datum: &Datum) -> Option<usize> {
     match datum {
         Datum::Int(count) => usize::try_from(*count).ok().filter(|&count| count <= MAX_LIST),

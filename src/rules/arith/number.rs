@@ -1,4 +1,4 @@
-//! Numbers: integers with checked arithmetic, symbolic sizes, floats.
+//! Arithmetic on numbers: integers with overflow checks, symbolic dimensions, floats.
 
 use std::cmp::Ordering;
 
@@ -8,10 +8,12 @@ use crate::rules::datum::Datum;
 use crate::rules::expr::{BinaryOp, CompareOp};
 use crate::rules::func::Func;
 
+/// Negates a number, or each element of a list.
 pub fn negate(datum: &Datum) -> Option<Datum> {
     binary_of_lists(BinaryOp::Sub, &Datum::Int(0), datum)
 }
 
+/// Applies an arithmetic operator to two numbers.
 pub fn binary(op: BinaryOp, left: &Datum, right: &Datum) -> Option<Datum> {
     match (left, right) {
         (Datum::Int(a), Datum::Int(b)) => int(op, *a, *b).map(Datum::Int),
@@ -78,8 +80,9 @@ fn as_dim(datum: &Datum) -> Option<Dim> {
     }
 }
 
-/// Attributes and most weights are of 32 bits, the numbers of a rule of 64: a float that 32 bits hold
-/// equals every number that is rounded to it.
+/// Returns whether two numbers are equal.
+/// Attributes and most weights are 32-bit floats, while numbers in rules have 64 bits. A number that is
+/// representable in 32 bits therefore equals every number that rounds to it.
 pub fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     if let (Datum::Int(a), Datum::Int(b)) = (left, right) {
         return Some(a == b);
@@ -89,7 +92,7 @@ pub fn equal(left: &Datum, right: &Datum) -> Option<bool> {
     Some(a == b || (a as f32 == b as f32 && (is_narrow(a) || is_narrow(b))))
 }
 
-/// Undefined for NaN and for symbolic sizes.
+/// Compares two numbers; `None` for NaN and for symbolic dimensions.
 pub fn order(left: &Datum, right: &Datum) -> Option<Ordering> {
     match (left, right) {
         (Datum::Int(a), Datum::Int(b)) => Some(a.cmp(b)),
@@ -97,6 +100,7 @@ pub fn order(left: &Datum, right: &Datum) -> Option<Ordering> {
     }
 }
 
+/// Evaluates a function about numbers; `None` if it is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Sum, [Datum::List(items)]) => fold(BinaryOp::Add, 0, items),
@@ -120,7 +124,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     }
 }
 
-/// Without a fraction, and within what a float holds exactly.
+/// Converts a float without a fraction whose magnitude is at most 2^53.
 fn to_int(float: f64) -> Option<i64> {
     (float.fract() == 0.0 && float.abs() <= (1u64 << 53) as f64).then_some(float as i64)
 }

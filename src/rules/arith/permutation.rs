@@ -1,9 +1,10 @@
-//! Permutations of axes, as the `perm` of Transpose: axis `i` of the result is axis `perm[i]`.
+//! Permutations of axes, as in the `perm` of Transpose: axis `i` of the result is input axis `perm[i]`.
 
 use super::{int_list, ints};
 use crate::rules::datum::Datum;
 use crate::rules::func::Func;
 
+/// Evaluates a function about permutations; `None` if it is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     match (func, args) {
         (Func::Compose, [p, q]) => {
@@ -29,7 +30,7 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     }
 }
 
-/// `None` unless it has each of 0 … n−1 once.
+/// Reads a permutation; `None` unless it contains each of 0 … n−1 exactly once.
 fn permutation(datum: &Datum) -> Option<Vec<usize>> {
     let Datum::List(items) = datum else { return None };
     let axes = ints(items)?.into_iter().map(|axis| usize::try_from(axis).ok());

@@ -1,4 +1,4 @@
-//! Tensors made from numbers.
+//! Rule functions that make tensors from numbers.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use crate::infer::{self, eval::Array};
 use crate::rules::datum::Datum;
 use crate::rules::func::Func;
 
+/// Evaluates a function that makes a tensor; `None` if it is undefined for these arguments.
 pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     let tensor = match (func, args) {
         (Func::Tensor, [ty, Datum::List(items)]) => {
@@ -31,8 +32,8 @@ pub fn call(func: Func, args: &[Datum]) -> Option<Datum> {
     Some(Datum::Tensor(Arc::new(tensor)))
 }
 
-/// The elements of a number, or of a list of lists of them; `None` where the lists are not of one length, an
-/// integer does not fit in the type, or a fraction is to become an integer. Floats are rounded.
+/// Converts a number, or nested lists of numbers, to an array. Floats are rounded.
+/// Returns `None` for ragged lists, for integers out of range, and for fractions in an integer type.
 pub fn array(elem: ElemType, datum: &Datum) -> Option<Array> {
     let (mut shape, mut items) = (Vec::new(), Vec::new());
     flatten(datum, 0, &mut shape, &mut items)?;

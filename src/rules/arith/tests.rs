@@ -11,7 +11,7 @@ fn check(func: Func, args: &[Datum], expected: Option<Datum>) {
 }
 
 #[test]
-fn permutations() {
+fn permutations_compose_and_invert() {
     let turn = list(&[1, 2, 0]);
     check(Func::Compose, &[turn.clone(), turn.clone()], Some(list(&[2, 0, 1])));
     check(Func::Inverse, std::slice::from_ref(&turn), Some(list(&[2, 0, 1])));
@@ -22,7 +22,7 @@ fn permutations() {
 }
 
 #[test]
-fn equations() {
+fn equations_are_canonicalized() {
     let text = |text: &str| Datum::Str(text.into());
     let canonical = |equation, expected: Option<&str>| {
         check(Func::Equation, &[text(equation)], expected.map(text));
@@ -39,7 +39,7 @@ fn equations() {
 }
 
 #[test]
-fn contractions() {
+fn axes_of_contractions_are_classified() {
     let text = |text: &str| Datum::Str(text.into());
     let product = |equation, expected: Option<[&[i64]; 7]>| {
         let expected = expected.map(|lists| Datum::List(lists.into_iter().map(list).collect()));
@@ -56,7 +56,7 @@ fn contractions() {
 }
 
 #[test]
-fn lists() {
+fn list_functions_check_bounds() {
     let three = list(&[5, 6, 7]);
     check(Func::Slice, &[three.clone(), Datum::Int(-2)], Some(list(&[6, 7])));
     check(Func::Slice, &[three.clone(), Datum::Int(2), Datum::Int(1)], None);
@@ -76,7 +76,7 @@ fn lists() {
 }
 
 #[test]
-fn sizes() {
+fn dynamic_sizes_are_distinguished() {
     check(Func::IsFree, &[Datum::from(Dim::symbol("N"))], Some(Datum::Bool(true)));
     check(Func::IsFree, &[Datum::Int(3)], Some(Datum::Bool(false)));
     let sizes = [Datum::from(Dim::symbol("N")), Datum::from(Dim::symbol("M")), Datum::Int(3)];
@@ -89,7 +89,7 @@ fn sizes() {
 }
 
 #[test]
-fn numbers_of_all_kinds() {
+fn arithmetic_is_checked_and_elementwise() {
     let n = || Datum::from(Dim::symbol("N"));
     let check =
         |op, a: Datum, b: Datum, expected| assert_eq!(binary(op, &a, &b), expected, "{a:?} {op:?} {b:?}");
@@ -105,7 +105,7 @@ fn numbers_of_all_kinds() {
 }
 
 #[test]
-fn extremes() {
+fn min_and_max_work_elementwise() {
     check(Func::Max, &[list(&[1, 7, 3])], Some(Datum::Int(7)));
     check(Func::Max, &[Datum::Int(1), Datum::Int(2)], Some(Datum::Int(2)));
     check(Func::Max, &[list(&[-1, 2]), Datum::Int(0)], Some(list(&[0, 2])));
@@ -114,7 +114,7 @@ fn extremes() {
 }
 
 #[test]
-fn equality_and_order() {
+fn comparisons_of_different_kinds() {
     let check =
         |op, a: Datum, b: Datum, expected| assert_eq!(compare(op, &a, &b), expected, "{a:?} {op:?} {b:?}");
     check(CompareOp::Eq, Datum::Float(f64::from(0.1f32)), Datum::Float(0.1), Some(true));
@@ -130,7 +130,7 @@ fn equality_and_order() {
 }
 
 #[test]
-fn casts_that_lose_nothing() {
+fn cast_fits_only_if_every_value_is_representable() {
     let check = |from, to, expected: Option<bool>| {
         let answer = call(Func::CastFits, &[Datum::Elem(from), Datum::Elem(to)]);
         assert_eq!(answer, expected.map(Datum::Bool), "{from} to {to}");
@@ -151,7 +151,7 @@ fn casts_that_lose_nothing() {
 }
 
 #[test]
-fn tensors() {
+fn tensors_are_made_from_numbers() {
     let ints = [Datum::Elem(Int64), list(&[1, 2])];
     let Some(Datum::Tensor(tensor)) = call(Func::Tensor, &ints) else { panic!("no tensor") };
     assert_eq!((tensor.dims.as_slice(), tensor.small_ints(9)), ([2].as_slice(), Some(vec![1, 2])));

@@ -1,4 +1,4 @@
-//! No value is made from itself, through whatever terms.
+//! Checks that a rewrite does not compute a value from itself, directly or through other terms.
 
 use rustc_hash::FxHashSet;
 
@@ -11,10 +11,10 @@ use crate::rules::rule::{Pattern, Rewrite, Term, VarId};
 use crate::rules::syntax::ast::Statement;
 
 fn made_from_itself(faults: &Faults, name: &Name) -> Finding {
-    faults.at(name.span, format!("the rewrite makes `{}` from itself", name.text))
+    faults.at(name.span, format!("the rewrite computes `{}` from itself", name.text))
 }
 
-/// Reports every value of the pattern that the rewrite makes from itself.
+/// Reports every pattern value that the rewrite computes from itself.
 pub fn check(rewrite: &Rewrite, pattern: &Pattern, statements: &[Statement], faults: &mut Faults) {
     for (output, term) in &rewrite.outputs {
         let mut reached = FxHashSet::default();
@@ -29,7 +29,7 @@ pub fn check(rewrite: &Rewrite, pattern: &Pattern, statements: &[Statement], fau
     }
 }
 
-/// The values that a term is made from.
+/// Collects the values that a term depends on.
 fn reach(rewrite: &Rewrite, pattern: &Pattern, term: &Term, reached: &mut FxHashSet<VarId>) {
     match term {
         Term::Absent | Term::Literal(_) => {}
@@ -51,7 +51,7 @@ fn reach(rewrite: &Rewrite, pattern: &Pattern, term: &Term, reached: &mut FxHash
         Term::Case(arms) => arms.iter().for_each(|arm| reach(rewrite, pattern, &arm.term, reached)),
         Term::Each(each) => {
             reach(rewrite, pattern, &each.term, reached);
-            // To ask for facts of each is not to be made of it.
+            // Inspecting facts of each item does not make the result depend on it.
             if let Over::Values { item, values } = each.each.over
                 && reached.contains(&item)
             {

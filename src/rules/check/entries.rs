@@ -1,4 +1,4 @@
-//! The entries of a rule: each there as often as it must be, each word known.
+//! Entries of a rule: checks that required ones are present, none is repeated, and every word is known.
 
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::Span;
@@ -15,20 +15,20 @@ use super::Faults;
 
 fn bad_code(faults: &Faults, code: &Name) -> Finding {
     faults
-        .at(code.span, format!("`{}` is no code of a rule", code.text))
-        .help("a code is three capital letters and three digits: OPT101")
+        .at(code.span, format!("`{}` is not a rule code", code.text))
+        .help("use three capital letters and three digits: OPT101")
 }
 
 fn bad_name(faults: &Faults, name: &Name) -> Finding {
     faults
-        .at(name.span, format!("`{}` is no name of a rule", name.text))
-        .help("a name says the defect in small letters, digits and `-`: double-transpose")
+        .at(name.span, format!("`{}` is not a rule name", name.text))
+        .help("name the defect in lowercase letters, digits and `-`: double-transpose")
 }
 
 fn no_docs(faults: &Faults, header: Span) -> Finding {
     faults
-        .at(header, "this rule does not say what it is for")
-        .help("write lines that begin with `##` directly above it; the first is a summary")
+        .at(header, "this rule has no documentation")
+        .help("add lines that begin with `##` directly above the rule; the first is the summary")
 }
 
 fn missing(faults: &Faults, header: Span, what: &str, help: &str) -> Finding {
@@ -42,14 +42,14 @@ fn twice(faults: &Faults, entry: &Entry, first: Span) -> Finding {
 }
 
 fn unknown_word(faults: &Faults, entry: &str, word: &Name, known: &[&str]) -> Finding {
-    let message = format!("`{}` is no {entry}", word.text);
+    let message = format!("`{}` is not a valid {entry}", word.text);
     let message = with_suggestion(message, &word.text, known.iter().copied());
-    faults.at(word.span, message).help(format!("it is one of {}", known.join(", ")))
+    faults.at(word.span, message).help(format!("use one of {}", known.join(", ")))
 }
 
 fn not_with_detect(faults: &Faults, entry: &Entry, detect: Span) -> Finding {
     faults
-        .at(entry.keyword.span, format!("`{}` has no meaning where code detects", entry.keyword.text))
+        .at(entry.keyword.span, format!("`{}` is not allowed in a rule with `detect`", entry.keyword.text))
         .related(faults.place(detect), "the analysis is named here")
 }
 
@@ -57,22 +57,22 @@ fn before_match(faults: &Faults, entry: &Entry) -> Finding {
     faults
         .at(
             entry.keyword.span,
-            format!("`{}` stands before `match`, which binds what it speaks of", entry.keyword.text),
+            format!("`{}` must come after `match`, which binds the names it uses", entry.keyword.text),
         )
-        .help("entries are read in the order in which they are written")
+        .help("move it below `match`: entries are read in order")
 }
 
 fn only_with_rewrite(faults: &Faults, entry: &Entry) -> Finding {
     faults.at(
         entry.keyword.span,
-        format!("`{}` speaks of a rewrite, and this rule has none", entry.keyword.text),
+        format!("`{}` requires a `rewrite`, which this rule does not have", entry.keyword.text),
     )
 }
 
 const SAFETIES: [(&str, Safety); 3] =
     [("exact", Safety::Exact), ("rounding", Safety::Rounding), ("unsafe", Safety::Unsafe)];
 
-/// Three capital letters and three digits.
+/// Returns true for three capital letters and three digits.
 fn is_code(text: &str) -> bool {
     let (letters, digits) = text.split_at_checked(3).unwrap_or(("", ""));
     letters.bytes().all(|byte| byte.is_ascii_uppercase())
@@ -80,7 +80,7 @@ fn is_code(text: &str) -> bool {
         && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The code, the name and the docs.
+/// Checks the code, the name and the docs.
 pub fn check_identity(ast: &RuleAst, faults: &mut Faults) {
     if !is_code(&ast.code.text) {
         faults.push(bad_code(faults, &ast.code));
@@ -94,31 +94,31 @@ pub fn check_identity(ast: &RuleAst, faults: &mut Faults) {
     }
 }
 
-/// The entries of a rule by their meaning.
+/// Entries of a rule by kind.
 #[derive(Default)]
 pub struct Entries {
     pub severity: Option<Level>,
     pub phase: Option<Phase>,
     pub safety: Option<Safety>,
-    /// The opset whose operators a rewrite means where it names no epoch.
+    /// Opset that determines the epoch of operators in the rewrite that name none.
     pub at: Option<i64>,
     pub mends: Option<Name>,
     pub message: Option<TextAst>,
     pub help: Option<TextAst>,
-    /// The nodes of the pattern, and its place.
+    /// Nodes of the pattern, and its span.
     pub matched: Option<(Vec<Statement>, Span)>,
     /// `where` and `let`, in the order written.
     pub steps: Vec<EntryKind>,
-    /// Whether it goes both ways, its statements, and its place.
+    /// Whether the rewrite is bidirectional, its statements, and its span.
     pub rewrite: Option<(bool, Vec<Statement>, Span)>,
-    /// Each with the place of its value.
+    /// Assumptions, each with the span of its value.
     pub given: Vec<(Given, Name)>,
     pub detect: Option<Name>,
     pub examples: Vec<ExampleAst>,
 }
 
 impl Entries {
-    /// What a rule says, and what its file says for all of its rules.
+    /// Collects the entries of a rule, completed by the defaults of its file.
     pub fn collect(
         mut entries: Vec<Entry>,
         defaults: &[Entry],
@@ -157,7 +157,7 @@ impl Entries {
             }
         }
         collected.check_given(faults);
-        // Nobody reads what a conversion reports, and how bad it is means nothing.
+        // Findings of conversions are not shown, so their severity does not matter.
         if matches!(collected.phase, Some(Phase::Convert | Phase::Lower)) {
             collected.severity.get_or_insert(Level::Hint);
         }
@@ -165,23 +165,27 @@ impl Entries {
         collected
     }
 
+    /// Returns the statements of `match`, or none.
     pub fn pattern(&self) -> &[Statement] {
         self.matched.as_ref().map_or(&[], |(statements, _)| statements)
     }
 
+    /// Returns the span of `match`, or an empty one.
     pub fn match_span(&self) -> Span {
         self.matched.as_ref().map_or(Span::default(), |(_, span)| *span)
     }
 
+    /// Returns the statements of `rewrite`, if the rule has one.
     pub fn rewritten(&self) -> Option<&[Statement]> {
         self.rewrite.as_ref().map(|(_, statements, _)| statements.as_slice())
     }
 
+    /// Returns the span of `rewrite`, or an empty one.
     pub fn rewrite_span(&self) -> Span {
         self.rewrite.as_ref().map_or(Span::default(), |(_, _, span)| *span)
     }
 
-    /// What is taken for granted is taken for granted of values of the pattern.
+    /// Reports assumptions about names that are not values of the pattern.
     fn check_given(&self, faults: &mut Faults) {
         let known = |name: &Name| {
             let named = |operand: &Operand| operand.name.text == name.text;
@@ -193,13 +197,15 @@ impl Entries {
             })
         };
         for (_, name) in self.given.iter().filter(|(_, name)| !known(name)) {
-            faults.push_if_whole(faults.at(name.span, format!("`{}` is no value of the pattern", name.text)));
+            faults.push_if_whole(
+                faults.at(name.span, format!("`{}` is not a value of the pattern", name.text)),
+            );
         }
     }
 
-    /// At least one example on which the rule speaks, and one that looks alike on which it is silent.
+    /// Requires an example that fires and one that looks alike but does not.
     fn check_examples(&self, header: Span, faults: &mut Faults) {
-        // What PyTorch computes, no example says: lowerings are held against its own tests.
+        // Examples cannot express PyTorch semantics: lowerings are tested against PyTorch itself.
         let is_lowering = self.phase == Some(Phase::Lower);
         if is_lowering || self.detect.as_ref().is_some_and(|name| builtin::is_without_example(&name.text)) {
             return;
@@ -213,21 +219,21 @@ impl Entries {
         let is_fix = self.rewrite.is_some();
         if !expects().any(speaks) {
             let help = if is_fix {
-                "add an example that `computes`, or that `becomes` something"
+                "add an example with `computes` or `becomes`"
             } else {
-                "add an example that `finds` something"
+                "add an example with `finds`"
             };
             faults.push_if_whole(missing(faults, header, "example on which it fires", help));
         }
-        // Of conversions, the suite asks for one for each condition.
+        // For conversions, the suite requires a negative example for each condition instead.
         if expects().all(speaks) && self.phase != Some(Phase::Convert) {
-            let help = "add one that looks alike and must stay silent: `unchanged`, or `finds nothing`";
+            let help = "add an example that looks alike but must not match: `unchanged`, or `finds nothing`";
             faults.push_if_whole(missing(faults, header, "example on which it must not fire", help));
         }
     }
 }
 
-/// An opset of ai.onnx that is known.
+/// Returns the opset if ai.onnx has it; reports it otherwise.
 fn known_opset(opset: i64, span: Span, faults: &mut Faults) -> Option<i64> {
     let newest = schema::latest("").map_or(0, i64::from);
     if !(1..=newest).contains(&opset) {
@@ -243,7 +249,7 @@ fn given(ast: GivenAst, faults: &mut Faults) -> Option<(Given, Name)> {
     Some((Given { what, value: ast.value.text.clone() }, ast.value))
 }
 
-/// A code, as `mends` names it; whether there is such a rule, only all rule files together say.
+/// Returns the code in `mends`. Whether that rule exists is checked once all files are read.
 fn mended(code: Name, faults: &mut Faults) -> Option<Name> {
     if !is_code(&code.text) {
         faults.push(bad_code(faults, &code));
@@ -266,7 +272,7 @@ fn one_of<T: Copy>(entry: &str, word: &Name, known: &[(&str, T)], faults: &mut F
     found.map(|(_, value)| *value)
 }
 
-/// Every entry but `where`, `let`, `given` and examples is there at most once.
+/// Reports entries that are repeated, except `where`, `let`, `given` and examples.
 fn check_repeats(entries: &[Entry], faults: &mut Faults) {
     for (index, entry) in entries.iter().enumerate() {
         let first = entries[..index].iter().find(|other| other.keyword.text == entry.keyword.text);
@@ -290,17 +296,17 @@ fn check_combinations(entries: &[Entry], header: Span, faults: &mut Faults) {
         |entry| matches!(&entry.kind, EntryKind::Phase(word) if ["convert", "lower"].contains(&&*word.text)),
     );
     if !is_conversion {
-        require("severity", "how bad is what it reports: hint, info, warning or error");
+        require("severity", "add `severity` with one of hint, info, warning, error");
     }
     if detect.is_none() {
         if !is_conversion {
-            require("message", "say what is wrong, naming the values");
+            require("message", "add `message` with a text that states the problem and names the values");
         }
-        require("match", "write the nodes that must be there, or name an analysis with `detect builtin::…`");
+        require("match", "add `match` with the nodes to find, or name an analysis with `detect builtin::…`");
     }
     if rewrite.is_some() {
-        require("phase", "when the rewrite runs: simplify, explore, convert, fix or lower");
-        require("safety", "what the rewrite keeps: exact, rounding or unsafe");
+        require("phase", "add `phase` with one of simplify, explore, convert, fix, lower");
+        require("safety", "add `safety` with one of exact, rounding, unsafe");
     }
     let matched = entries.iter().position(|entry| &*entry.keyword.text == "match");
     for (index, entry) in entries.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Examples: the models that a rule is tried on.
+//! Examples: builds the models on which a rule is tested.
 
 use std::sync::Arc;
 
@@ -16,23 +16,23 @@ use crate::schema;
 use super::{Faults, arc};
 
 pub(super) fn unknown_opset(faults: &Faults, span: Span, opset: i64, newest: i64) -> Finding {
-    faults.at(span, format!("ai.onnx has no opset {opset}; the newest known is {newest}"))
+    faults.at(span, format!("ai.onnx has no opset {opset}; the newest supported is {newest}"))
 }
 
 fn undefined(faults: &Faults, span: Span, name: &str) -> Finding {
-    faults.at(span, format!("nothing defines `{name}` in this example"))
+    faults.at(span, format!("`{name}` is undefined in this example"))
 }
 
 fn named_twice(faults: &Faults, example: &ExampleAst, first: &ExampleAst) -> Finding {
     faults
-        .at(example.name.span, format!("two examples are called \"{}\"", example.name.text))
+        .at(example.name.span, format!("the example name \"{}\" is used twice", example.name.text))
         .related(faults.place(first.name.span), "the first one is here")
 }
 
 /// Builds the models of the examples.
 ///
-/// Those of an analysis may have every fault that an analysis can find; those of a pattern are to be
-/// sound.
+/// Examples of an analysis may be invalid in any way that an analysis detects; those of a pattern must
+/// be valid.
 pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> Vec<Example> {
     for (index, example) in asts.iter().enumerate() {
         if let Some(first) = asts[..index].iter().find(|other| other.name.text == example.name.text) {
@@ -40,7 +40,8 @@ pub fn examples(asts: &[ExampleAst], of_analysis: bool, faults: &mut Faults) -> 
         }
     }
     let examples = asts.iter().map(|ast| {
-        let within = ast.text.as_ref().map(|_| (ast.span, "with that, the example before has a fault"));
+        let within =
+            ast.text.as_ref().map(|_| (ast.span, "with these changes, the previous example has a fault"));
         let outer = faults.set_within(within);
         let example = example(ast, of_analysis, faults);
         faults.set_within(outer);
@@ -75,8 +76,8 @@ fn example(ast: &ExampleAst, of_analysis: bool, faults: &mut Faults) -> Example 
     Example { name: ast.name.text.clone(), model, target, profile, expect, span: ast.span }
 }
 
-/// The graph after the rewrite. Where only nodes are given, the interface is that of the graph before,
-/// and so are the initializers that they use.
+/// Builds the graph after the rewrite.
+/// If only nodes are given, the interface and the initializers in use come from the graph before.
 fn after(before: &ast::Graph, becomes: &BecomesAst) -> ast::Graph {
     match becomes {
         BecomesAst::Graph(graph) => graph.clone(),
@@ -102,8 +103,8 @@ fn node_uses(node: &ast::Node<ast::AttrSyntax>, name: &str) -> bool {
     node.call.inputs.iter().any(|input| &*input.name.text == name) || node.call.attrs.iter().any(in_body)
 }
 
-/// A graph with the header and the functions of its example; with a header for `opset` where the example
-/// has none.
+/// Completes a graph with the header and the functions of its example.
+/// If the example has no header, one for `opset` is added.
 fn whole(example: &ExampleAst, graph: ast::Graph, opset: i64) -> ast::Model {
     let header = example.header.clone().unwrap_or_else(|| header(&graph, opset));
     ast::Model { header, graph, functions: example.functions.clone() }
@@ -126,7 +127,7 @@ fn model(ast: ast::Model, example: &ExampleAst, of_analysis: bool, faults: &mut 
     let span = ast.graph.span;
     let mut uses = Vec::new();
     collect_uses(&ast.graph, &mut uses);
-    // Nothing is parsed here: the cursor only takes the faults.
+    // Nothing is parsed here: the cursor only collects findings.
     let mut cursor = Cursor::within(example.text.as_ref().unwrap_or(faults.source()), RULES, Span::default());
     let (model, _) = lower::model(&mut cursor, ast);
     faults.extend(cursor.into_findings());
@@ -139,7 +140,7 @@ fn model(ast: ast::Model, example: &ExampleAst, of_analysis: bool, faults: &mut 
     model
 }
 
-/// The names that nodes and outputs take, with their places.
+/// Collects the names used by nodes and outputs, with their spans.
 fn collect_uses(graph: &ast::Graph, uses: &mut Vec<(Arc<str>, Span)>) {
     for node in &graph.nodes {
         uses.extend(node.call.inputs.iter().map(|input| (input.name.text.clone(), input.span)));
@@ -156,7 +157,7 @@ fn import(domain: &str, version: i64) -> OpsetImport {
     OpsetImport { domain: Some(arc(domain)), version: Some(version) }
 }
 
-/// The domains that the nodes name, in the order of first use.
+/// Collects the domains of the nodes, in order of first use.
 fn collect_domains(graph: &ast::Graph, domains: &mut IndexSet<String>) {
     for node in &graph.nodes {
         let domain = &*node.call.op.domain;

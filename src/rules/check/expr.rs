@@ -1,4 +1,4 @@
-//! Expressions: names resolved, functions known, arguments of the right number and kind.
+//! Expressions: resolves names and functions, and checks the number and kind of arguments.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::Faults;
 use super::scope::Scope;
 
 fn unknown_function(faults: &Faults, name: &Name) -> Finding {
-    let message = format!("there is no function `{}`", name.text);
+    let message = format!("unknown function `{}`", name.text);
     match closest(&name.text, Func::ALL.iter().map(|func| func.name())) {
         Some(close) => faults.at(name.span, format!("{message}; did you mean `{close}`?")),
         None => faults.at(name.span, message),
@@ -34,43 +34,47 @@ fn wrong_arguments(faults: &Faults, ast: &ExprAst, func: Func, written: usize) -
 }
 
 fn bare_value(faults: &Faults, name: &Name) -> Finding {
-    faults
-        .at(name.span, format!("`{}` is a value of the graph, of which only facts are known", name.text))
-        .help(format!("ask one: `const({0})`, `scalar({0})`, `dtype({0})`, `shape({0})`", name.text))
+    faults.at(name.span, format!("`{}` is a value of the graph, not a number", name.text)).help(format!(
+        "query one of its facts: `const({0})`, `scalar({0})`, `dtype({0})`, `shape({0})`",
+        name.text
+    ))
 }
 
 fn not_a_value(faults: &Faults, ast: &ExprAst, func: Func) -> Finding {
-    faults.at(ast.span, format!("`{}` is asked of a value of the pattern: `{}(x)`", func.name(), func.name()))
-}
-
-fn origin_of_equal(faults: &Faults, ast: &ExprAst, func: Func) -> Finding {
-    faults
-        .at(ast.span, format!("`{}` is not asked by a rule that says what is equal", func.name()))
-        .help("equal values have many makers: only rules without `rewrite`, or of `phase fix`, see the nodes of the file")
-}
-
-fn form_not_written(faults: &Faults, span: Span) -> Finding {
-    faults.at(span, "the form of a text has to be written out: `is_like(module_path(y), \"/encoder/**\")`")
-}
-
-fn many_values(faults: &Faults, name: &Name, func: Func) -> Finding {
     faults.at(
-        name.span,
-        format!("`{}...` stands for many values, and `{}` is asked of one", name.text, func.name()),
+        ast.span,
+        format!("`{}` requires a value of the pattern as its argument: `{}(x)`", func.name(), func.name()),
     )
 }
 
+fn origin_of_equal(faults: &Faults, ast: &ExprAst, func: Func) -> Finding {
+    faults.at(ast.span, format!("`{}` is not allowed in a rule that asserts equality", func.name())).help(
+        "equal values can have several producers: use it in rules without `rewrite`, or with `phase fix`",
+    )
+}
+
+fn form_not_written(faults: &Faults, span: Span) -> Finding {
+    faults.at(
+        span,
+        "the pattern of `is_like` must be a string literal: `is_like(module_path(y), \"/encoder/**\")`",
+    )
+}
+
+fn many_values(faults: &Faults, name: &Name, func: Func) -> Finding {
+    faults.at(name.span, format!("`{}...` binds several values, but `{}` takes one", name.text, func.name()))
+}
+
 fn only_in_patterns(faults: &Faults, ast: &ExprAst) -> Finding {
-    faults.at(ast.span, "`_` and `@a?` are for attributes in `match`")
+    faults.at(ast.span, "`_` and `@a?` are only allowed as attributes in `match`")
 }
 
 fn no_condition(faults: &Faults, ast: &ExprAst) -> Finding {
     faults
-        .at(ast.span, "this is no condition: it is neither true nor false")
-        .help("compare it with something: `rank(x) == 4`")
+        .at(ast.span, "this is not a condition: its value is not true or false")
+        .help("compare it with a value: `rank(x) == 4`")
 }
 
-/// An expression that is true or false.
+/// Checks a condition: an expression that is true or false.
 pub fn condition(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<Expr> {
     let checked = expr(ast, scope, faults)?;
     let is_condition = match &checked.kind {
@@ -87,7 +91,7 @@ pub fn condition(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Optio
     is_condition.then_some(checked)
 }
 
-/// Any expression. Every fault in it is reported, not only the first.
+/// Checks any expression. Reports every fault in it, not only the first.
 pub fn expr(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<Expr> {
     let kind = match &ast.kind {
         ExprAstKind::Any | ExprAstKind::Attr { optional: true, .. } => {
@@ -139,7 +143,7 @@ pub fn expr(ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> Option<Exp
     Some(Expr { kind, span: ast.span })
 }
 
-/// What `for …` goes through; binds its names.
+/// Checks the range of a `for …` and binds its names.
 pub fn each<B>(ast: &EachAst<B>, scope: &mut Scope, faults: &mut Faults) -> Option<Each> {
     let over = match &ast.over {
         EachOver::Values { item, values } => {
@@ -206,7 +210,7 @@ fn call(
     }
 }
 
-/// A form is read once, so it has to be written out.
+/// Checks `is_like`. Its glob must be a literal, because it is compiled once.
 fn like(args: Vec<Expr>, faults: &mut Faults) -> Option<ExprKind> {
     let [text, form] = <[Expr; 2]>::try_from(args).ok()?;
     let glob = match &form.kind {
@@ -219,13 +223,13 @@ fn like(args: Vec<Expr>, faults: &mut Faults) -> Option<ExprKind> {
     match glob {
         Ok(glob) => Some(ExprKind::Like { text: Box::new(text), form: Arc::new(glob.compile_matcher()) }),
         Err(error) => {
-            faults.push(faults.at(form.span, format!("this is no form of a text: {}", error.kind())));
+            faults.push(faults.at(form.span, format!("invalid glob pattern: {}", error.kind())));
             None
         }
     }
 }
 
-/// The argument of a function that is asked of a value.
+/// Checks an argument that must be a value of the pattern.
 fn value(ast: &ExprAst, func: Func, many: bool, scope: &mut Scope, faults: &mut Faults) -> Option<Expr> {
     let ExprAstKind::Word(name) = &ast.kind else {
         faults.push(not_a_value(faults, ast, func));

@@ -1,4 +1,4 @@
-//! Functions: what a rule file calls by name, written out where it is called.
+//! Functions of rule files, which are inlined at each call.
 
 use super::rewrite::Checker;
 use super::scope::Scope;
@@ -15,10 +15,12 @@ use crate::rules::syntax::ast::{CallAst, ExprAst, ExprAstKind, FnAst, ParamAst, 
 use crate::rules::syntax::begins_operator;
 
 fn unknown_function(faults: &Faults, name: &Name, library: Library) -> Finding {
-    let message = format!("there is no function `{}`", name.text);
+    let message = format!("unknown function `{}`", name.text);
     let functions = Func::ALL.iter().map(|func| func.name());
     let message = with_suggestion(message, &name.text, library.names().chain(functions));
-    faults.at(name.span, message).help("operators begin with a capital letter; functions are made with `fn`")
+    faults
+        .at(name.span, message)
+        .help("operator names begin with a capital letter; define a function with `fn`")
 }
 
 fn other_number(faults: &Faults, call: &CallAst, function: &FnAst) -> Finding {
@@ -27,49 +29,53 @@ fn other_number(faults: &Faults, call: &CallAst, function: &FnAst) -> Finding {
 }
 
 fn calls_itself(faults: &Faults, call: &CallAst) -> Finding {
-    faults.at(call.span, format!("`{}` calls itself, and would never end", call.op.name.text))
+    faults.at(call.span, format!("`{}` calls itself, so its expansion would not end", call.op.name.text))
 }
 
 fn no_attributes(faults: &Faults, call: &CallAst) -> Finding {
     faults
-        .at(call.span, format!("`{}` is a function: it takes everything in brackets", call.op.name.text))
-        .help("attributes are arguments too: `f (x, @axis)`")
+        .at(
+            call.span,
+            format!("`{}` is a function: its arguments are written in parentheses", call.op.name.text),
+        )
+        .help("pass attributes as arguments: `f (x, @axis)`")
 }
 
 fn not_an_attribute(faults: &Faults, value: &ValueAst, param: &Name) -> Finding {
-    faults.at(value.span, format!("`@{}` stands for an attribute, and this is a value", param.text))
+    faults.at(value.span, format!("`@{}` expects an attribute, but this is a value", param.text))
 }
 
 fn wrong_count(faults: &Faults, value: &ValueAst, param: &Operand) -> Finding {
     let text = match param.many {
-        Many::One => "one value, and this may be none or many",
-        Many::Optional => "one value or none, and this is many",
-        Many::Any => "many values",
+        Many::One => "one value, but this may be none or several",
+        Many::Optional => "at most one value, but this may be several",
+        Many::Any => "a list of values",
     };
-    faults.at(value.span, format!("`{}` stands for {text}", param.name.text))
+    faults.at(value.span, format!("`{}` expects {text}", param.name.text))
 }
 
 fn bad_function_name(faults: &Faults, name: &Name) -> Finding {
-    let finding = faults.at(name.span, format!("`{}` cannot be the name of a function", name.text));
+    let finding = faults.at(name.span, format!("`{}` cannot be a function name", name.text));
     if begins_operator(&name.text) {
-        return finding.help("names with a capital letter are operators");
+        return finding.help("start the name with a lowercase letter; operators begin with a capital letter");
     }
-    finding.help("the expression language has a function of this name")
+    finding.help("choose another name: the expression language has a function with this name")
 }
 
 fn function_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
     faults
-        .at(name.span, format!("there are two functions `{}`", name.text))
+        .at(name.span, format!("function `{}` is defined twice", name.text))
         .related(faults.place(first), "the first one is here")
 }
 
-/// The functions that a file can call: its own, and those of `rules/lib`.
+/// Functions that a file can call: its own and those of `rules/lib`.
 #[derive(Clone, Copy)]
 pub struct Library<'a> {
     own: &'a [FnAst],
 }
 
 impl<'a> Library<'a> {
+    /// Creates a library of the functions of a file.
     pub fn new(own: &'a [FnAst]) -> Self {
         Library { own }
     }
@@ -83,7 +89,7 @@ impl<'a> Library<'a> {
         self.own.iter().chain(built_in::library()).map(|function| &*function.name.text)
     }
 
-    /// Checks the functions of the file where they stand, with nothing known of what they are called with.
+    /// Checks the definitions of the functions, without assumptions about their arguments.
     pub fn check(self, faults: &mut Faults) {
         for (index, function) in self.own.iter().enumerate() {
             let name = &function.name;
@@ -114,7 +120,7 @@ impl<'a> Library<'a> {
 }
 
 impl Checker<'_, '_, '_, '_> {
-    /// Writes out a function where it is called.
+    /// Inlines a function call.
     pub(super) fn function(&mut self, call: &CallAst) -> Option<(Term, Count)> {
         let name = &call.op.name;
         let Some(function) = self.library.find(&name.text) else {
@@ -191,7 +197,7 @@ enum Argument {
     Attr(Expr),
 }
 
-/// A value as the attribute that it can be read as: a constant, a string, an element type.
+/// Reads a value as an attribute, if it is a constant, a string or an element type.
 fn as_expression(value: &ValueAst) -> Option<ExprAst> {
     match &value.kind {
         ValueAstKind::Literal(ast) => Some(ast.clone()),
@@ -209,7 +215,7 @@ fn as_expression(value: &ValueAst) -> Option<ExprAst> {
     }
 }
 
-/// The constant of `Constant <name = value> ()`, as an expression.
+/// Returns the constant of `Constant <name = value> ()` as an expression.
 pub(super) fn constant(name: &str, value: Expr) -> Option<Expr> {
     use crate::graph::ElemType;
     let elem = match name {

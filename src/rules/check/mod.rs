@@ -1,6 +1,7 @@
-//! From what a rule file says to rules: names resolved, operators checked against the schema.
+//! Semantic checks: turns the syntax trees of rule files into rules.
 //!
-//! Every fault is a finding at its place; checking goes on after it. A rule with an error is left out.
+//! Names are resolved, and operators are checked against the schema. Every fault becomes a finding with
+//! a place, and checking continues. Rules with errors are dropped.
 
 mod cycles;
 mod entries;
@@ -35,32 +36,32 @@ use crate::graph::syntax::suggest::with_suggestion;
 use crate::schema;
 
 fn unknown_builtin(faults: &Faults, name: &Name) -> Finding {
-    let message = format!("there is no builtin analysis `{}`", name.text);
+    let message = format!("unknown built-in analysis `{}`", name.text);
     let known: Vec<String> = builtin::names().collect();
     faults.at(name.span, with_suggestion(message, &name.text, known.iter().map(String::as_str)))
 }
 
 fn let_in_both(faults: &Faults, var: &Name, both: Span) -> Finding {
     faults
-        .at(var.span, format!("`let @{}` cannot be read from right to left", var.text))
-        .related(faults.place(both), "`rewrite both` says that both sides can be matched")
+        .at(var.span, format!("`let @{}` cannot be reversed", var.text))
+        .related(faults.place(both), "`rewrite both` makes each side a pattern")
         .help("write two rules, one for each direction")
 }
 
 fn directed_phase(faults: &Faults, both: Span, phase: &str) -> Finding {
     faults
-        .at(both, format!("`rewrite both` does not go with `phase {phase}`, which has one direction"))
-        .help("what may go either way belongs in `phase explore`")
+        .at(both, format!("`rewrite both` is not allowed in `phase {phase}`, which has one direction"))
+        .help("use `phase explore`, or write `rewrite` without `both`")
 }
 
-/// Of a rule that would never run: a program has operators of PyTorch, and of libraries of its own.
+/// Reports a lowering of an ONNX operator: it would never run, since traced programs contain none.
 fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
     faults
-        .at(op.span, format!("`phase lower` is about operators of PyTorch, and `{}` is one of ONNX", op.name))
-        .help("name one of `aten`, or of a library's own domain; what rewrites ONNX is of another phase")
+        .at(op.span, format!("`phase lower` applies to PyTorch operators, but `{}` is an ONNX operator", op.name))
+        .help("match an operator of `aten` or of a custom domain, or choose another phase")
 }
 
-/// The rules of a file that have no error.
+/// Checks a file and returns its rules without errors.
 pub fn check_file(file: FileAst, faults: &mut Faults) -> Vec<Rule> {
     let FileAst { defaults, functions, rules, is_whole, .. } = file;
     let library = Library::new(&functions);
@@ -69,16 +70,16 @@ pub fn check_file(file: FileAst, faults: &mut Faults) -> Vec<Rule> {
     rules.into_iter().filter_map(|rule| check(rule, context, faults)).collect()
 }
 
-/// What a file says for all of its rules.
+/// Definitions shared by all rules of a file.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     defaults: &'a [Entry],
     library: Library<'a>,
-    /// Whether all of that could be read.
+    /// Whether the whole file could be parsed.
     is_whole: bool,
 }
 
-/// Checks one rule. `None` where it has an error, which has been reported.
+/// Checks one rule. Returns `None` if it has an error, which has been reported.
 fn check(ast: RuleAst, context: Context, faults: &mut Faults) -> Option<Rule> {
     let errors_before = faults.errors();
     entries::check_identity(&ast, faults);
@@ -138,7 +139,7 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Che
             (&matched, rewritten.as_deref()),
             faults,
         ));
-        // The variables are those of every choice, in the same order.
+        // Every choice binds the same variables, in the same order.
         let mut checked = |text: &_| template::checked(text, &mut scope, faults);
         message = entries.message.as_ref().map(&mut checked);
         help = entries.help.as_ref().map(&mut checked);
@@ -148,7 +149,7 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Che
         {
             faults.push(lowers_onnx(faults, &root.op));
         }
-        // Where something is wrong, what uses a name may be what could not be read.
+        // After an error, an unused name may have its use in the unread part.
         if faults.errors() == errors_before {
             scope.report_unused(faults);
         }
@@ -165,7 +166,7 @@ fn pattern_rule(entries: &Entries, library: Library, faults: &mut Faults) -> Che
     (body, message, help)
 }
 
-/// Reads `rewrite both` from right to left.
+/// Checks `rewrite both` in the reverse direction.
 fn backward(
     entries: &Entries,
     library: Library,
@@ -185,7 +186,7 @@ fn backward(
             return None;
         }
     }
-    faults.set_note(Some("this follows from `rewrite both`: the rewrite is a pattern too"));
+    faults.set_note(Some("`rewrite both` makes the rewrite a pattern, too"));
     let mut scope = Scope::new(&entries.steps);
     let (matched, rewritten) = (choice.apply(from), choice.apply(entries.pattern()));
     let direction = direction(&mut scope, entries, library, choice, (&matched, Some(&rewritten)), faults);
@@ -193,7 +194,7 @@ fn backward(
     direction
 }
 
-/// The statements of the pattern, and those that say what is equal to it, with the operators of `choice`.
+/// Checks a pattern and its rewrite, with the operators of `choice`.
 fn direction(
     scope: &mut Scope,
     entries: &Entries,
@@ -240,7 +241,7 @@ fn direction(
     Some(Direction { pattern, attr_vars: scope.attr_vars(), steps, rewrite })
 }
 
-/// A text that many rules may share.
+/// Makes a text that several rules can share.
 fn arc(text: &str) -> Arc<str> {
     Arc::from(text)
 }

@@ -1,6 +1,6 @@
-//! Operators, their attributes and arities, against the schema.
+//! Operators, their attributes and arities, checked against the schema.
 //!
-//! A domain that the table does not know is the user's own: nothing is checked there.
+//! Domains without a schema are custom: their operators are not checked.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::schema::{self, Schema};
 
 use super::Faults;
 
-/// Domains that rules may well mean.
+/// Domains to suggest for a misspelled one.
 const DOMAINS: [&str; 3] = ["com.microsoft", "ai.onnx.ml", "ai.onnx.preview.training"];
 
 fn unknown_op(faults: &Faults, op: &Op) -> Finding {
@@ -30,26 +30,28 @@ fn unknown_op(faults: &Faults, op: &Op) -> Finding {
     let domains: Vec<_> = schema::domains_of(name).map(|domain| format!("`{domain}.{name}`")).collect();
     match domains.is_empty() {
         true => finding(""),
-        false => finding("").help(format!("there is {}", domains.join(" and "))),
+        false => finding("").help(format!("use {}", domains.join(" or "))),
     }
 }
 
 fn unknown_domain(faults: &Faults, op: &Op, close: &str) -> Finding {
-    faults.at(op.span, format!("the domain `{}` is not known; did you mean `{close}`?", op.domain))
+    faults.at(op.span, format!("unknown domain `{}`; did you mean `{close}`?", op.domain))
 }
 
 fn unknown_epoch(faults: &Faults, op: &Op, epoch: i64, span: Span) -> Finding {
     let epochs: Vec<_> = schema::epochs(&op.domain, &op.name.text).map(|epoch| format!("@{epoch}")).collect();
     faults
         .at(span, format!("`{}` has no epoch that begins with version {epoch}", op.name.text))
-        .help(format!("its epochs are {}", epochs.join(", ")))
+        .help(format!("use one of its epochs: {}", epochs.join(", ")))
 }
 
 fn unknown_attribute(faults: &Faults, op: &Op, name: &Name, known: &[&str]) -> Finding {
     let message = format!("`{}` has no attribute `{}`", op_name(op), name.text);
     match closest(&name.text, known.iter().copied()) {
         Some(close) => faults.at(name.span, format!("{message}; did you mean `{close}`?")),
-        None if known.is_empty() => faults.at(name.span, message).help("it has none at all"),
+        None if known.is_empty() => {
+            faults.at(name.span, message).help("remove it: the operator has no attributes")
+        }
         None => faults.at(name.span, message).help(format!("it has {}", known.join(", "))),
     }
 }
@@ -62,7 +64,7 @@ fn attribute_twice(faults: &Faults, name: &Name, first: &Name) -> Finding {
 
 fn missing_attribute(faults: &Faults, op: &Op, name: &str) -> Finding {
     faults
-        .at(op.span, format!("`{}` always has the attribute `{name}`, which is not written", op_name(op)))
+        .at(op.span, format!("`{}` requires the attribute `{name}`", op_name(op)))
         .help(format!("write `{name} = …`, `{name} = _` for any value, or `..` for any others"))
 }
 
@@ -85,7 +87,7 @@ fn wrong_kind(faults: &Faults, name: &Name, value: &ExprAst, kind: AttrKind, fou
     faults.at(value.span, format!("`{}` is of kind {}, and this is {found}", name.text, kind.name()))
 }
 
-/// `Softmax@13`.
+/// Formats an operator as `Softmax@13`.
 fn op_name(op: &Op) -> String {
     match op.epoch {
         Some((epoch, _)) => format!("{}@{epoch}", op.name.text),
@@ -93,13 +95,13 @@ fn op_name(op: &Op) -> String {
     }
 }
 
-/// An operator with the versions of it that a node may be.
+/// Operator with the schema versions that a node may have.
 pub struct Versions {
     pub op: OpPat,
     schemas: Vec<&'static Schema>,
 }
 
-/// Finds the operator; reported where there is none.
+/// Finds the versions of an operator; reports an unknown one.
 pub fn versions(op: &Op, faults: &mut Faults) -> Option<Versions> {
     let domain: Arc<str> = if &*op.domain == "ai.onnx" { Arc::from("") } else { op.domain.clone() };
     let epoch = op.epoch.map(|(epoch, _)| u16::try_from(epoch).unwrap_or(0));
@@ -126,13 +128,13 @@ pub fn versions(op: &Op, faults: &mut Faults) -> Option<Versions> {
 }
 
 impl Versions {
-    /// The versions that are known, oldest first.
+    /// Returns the known versions, oldest first.
     pub fn schemas(&self) -> &[&'static Schema] {
         &self.schemas
     }
 
-    /// The operator as it is meant where no epoch is written: that of `opset`, or the first that there ever
-    /// was where it came later.
+    /// Resolves the epoch of an operator written without one.
+    /// It is the epoch in force at `opset`, or the first epoch if the operator was added later.
     pub fn at(self, opset: Option<i64>) -> OpPat {
         let at = opset.filter(|_| self.op.epoch.is_none() && self.op.domain.is_empty());
         let Some(opset) = at.and_then(|opset| u16::try_from(opset).ok()) else { return self.op };
@@ -140,12 +142,12 @@ impl Versions {
         OpPat { epoch: in_force.map(|schema| schema.epoch), ..self.op }
     }
 
-    /// The kind of an attribute; `None` where nothing is known of the operator, or it has no such one.
+    /// Returns the kind of an attribute; `None` if the operator or the attribute is unknown.
     pub fn kind(&self, name: &str) -> Option<AttrKind> {
         self.schemas.iter().rev().find_map(|schema| schema.attr(name)).map(|spec| spec.kind)
     }
 
-    /// Inputs and outputs: as many as some version takes.
+    /// Checks that some version accepts this number of inputs and outputs.
     pub fn check_counts(&self, op: &Op, inputs: &[Count], outputs: &[Count], faults: &mut Faults) {
         let Some(newest) = self.schemas.last() else { return };
         let written = inputs.len();
@@ -164,7 +166,7 @@ impl Versions {
         }
     }
 
-    /// Names: known, and each once; what is always there, written.
+    /// Checks that attributes are known, not repeated, and that required ones are present.
     pub fn check_attrs(&self, call: &CallAst, faults: &mut Faults) {
         for (index, attr) in call.attrs.iter().enumerate() {
             if let Some(first) = call.attrs[..index].iter().find(|other| other.name.text == attr.name.text) {
@@ -191,7 +193,7 @@ impl Versions {
         }
     }
 
-    /// Whether a value that is written out can be of the kind that the schema says; reported where not.
+    /// Reports a literal that cannot have the attribute kind required by the schema.
     pub fn check_kind(&self, name: &Name, value: &ExprAst, faults: &mut Faults) {
         let Some(kind) = self.kind(&name.text) else { return };
         if let Some((found, kinds)) = literal_kinds(value)
@@ -202,7 +204,7 @@ impl Versions {
     }
 }
 
-/// How many values there are at least: `b?` and `xs...` may stand for none.
+/// Returns the minimum number of values: `b?` and `xs...` may bind none.
 fn surely(operands: &[Count]) -> usize {
     operands.iter().filter(|count| **count == Count::One).count()
 }
@@ -211,8 +213,8 @@ fn most(count: u16) -> usize {
     if count == u16::MAX { usize::MAX } else { usize::from(count) }
 }
 
-/// What a literal is, and the kinds of attribute it can be; `None` for what is only known when it is
-/// computed.
+/// Describes a literal and lists the attribute kinds it can have.
+/// Returns `None` for expressions whose kind is only known when evaluated.
 fn literal_kinds(value: &ExprAst) -> Option<(&'static str, &'static [AttrKind])> {
     use AttrKind::*;
     Some(match &value.kind {

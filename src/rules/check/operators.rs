@@ -1,5 +1,6 @@
-//! Operators to choose from: `y = @op in [Add, Sub] (a, b)` makes one direction of each of them, in which
-//! `@op` is that operator wherever it stands, and its name in conditions and messages.
+//! Operator variables: `y = @op in [Add, Sub] (a, b)` expands to one direction for each operator.
+//! In each, `@op` is that operator in the pattern and the rewrite, and its name in conditions and
+//! messages.
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ use super::entries::Entries;
 use super::scope::Scope;
 
 fn unbound(faults: &Faults, var: &Name, bound: &[&Name]) -> Finding {
-    let message = format!("`@{}` is no operator of the pattern", var.text);
+    let message = format!("`@{}` is not an operator variable of the pattern", var.text);
     let close = closest(&var.text, bound.iter().map(|name| &*name.text));
     match bound.iter().find(|name| Some(&*name.text) == close) {
         Some(close) => faults
@@ -24,15 +25,15 @@ fn unbound(faults: &Faults, var: &Name, bound: &[&Name]) -> Finding {
             .related(faults.place(close.span), format!("`@{}` is bound here", close.text)),
         None => faults
             .at(var.span, message)
-            .help("the pattern says what may stand for it: `y = @op in [Add, Sub] (a, b)`"),
+            .help("list its operators in the pattern: `y = @op in [Add, Sub] (a, b)`"),
     }
 }
 
 fn chosen_twice(faults: &Faults, var: &Name, first: Span) -> Finding {
     faults
-        .at(var.span, format!("the operators for `@{}` are given twice", var.text))
+        .at(var.span, format!("the operators for `@{}` are listed twice", var.text))
         .related(faults.place(first), "the first list is here")
-        .help(format!("`y = @{} (…)` is a node with the same operator", var.text))
+        .help(format!("write `y = @{} (…)` for another node with the same operator", var.text))
 }
 
 fn listed_twice(faults: &Faults, op: &Op, first: Span) -> Finding {
@@ -42,20 +43,20 @@ fn listed_twice(faults: &Faults, op: &Op, first: Span) -> Finding {
 }
 
 fn nothing_to_choose(faults: &Faults, var: &Name) -> Finding {
-    faults.at(var.span, format!("there is no operator that `@{}` could be", var.text))
+    faults.at(var.span, format!("the list of operators for `@{}` is empty", var.text))
 }
 
 fn chosen_in_rewrite(faults: &Faults, var: &Name) -> Finding {
     faults
-        .at(var.span, format!("a rewrite cannot choose what `@{}` is", var.text))
+        .at(var.span, format!("the operators for `@{}` cannot be listed in a rewrite", var.text))
         .help(format!("write the list in the pattern, and `y = @{} (…)` here", var.text))
 }
 
-/// What each operator variable is in one direction of a rule.
+/// Assignment of operators to operator variables in one direction of a rule.
 #[derive(Clone, Default)]
 pub struct Choice<'a>(Vec<(&'a Name, &'a Op)>);
 
-/// Every way to choose, at least one; the choices where something is wrong with them are reported.
+/// Returns every combination of operators, at least one; reports faults in the lists.
 pub fn choices<'a>(entries: &'a Entries, faults: &mut Faults) -> Vec<Choice<'a>> {
     let mut lists: Vec<&OpVar> = Vec::new();
     for var in variables(entries.pattern()).filter(|var| var.among.is_some()) {
@@ -104,7 +105,7 @@ fn variables(statements: &[Statement]) -> impl Iterator<Item = &OpVar> {
 }
 
 impl<'a> Choice<'a> {
-    /// The statements with the chosen operators in them.
+    /// Substitutes the chosen operators in the statements.
     pub fn apply<'s>(&self, statements: &'s [Statement]) -> Cow<'s, [Statement]> {
         if self.0.is_empty() {
             return Cow::Borrowed(statements);
@@ -116,7 +117,7 @@ impl<'a> Choice<'a> {
         Cow::Owned(statements)
     }
 
-    /// `@op` is the operator as it is listed; `@op@1` another epoch of it.
+    /// Replaces `@op` by the operator as listed, and `@op@1` by that epoch of it.
     fn name(&self, op: &mut Op) {
         let Some(var) = &op.var else { return };
         if let Some((_, chosen)) = self.0.iter().find(|(name, _)| name.text == var.name.text) {
@@ -125,7 +126,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Binds the name of each chosen operator, for conditions and messages.
+    /// Binds the name of each chosen operator for use in conditions and messages.
     pub fn bind(&self, scope: &mut Scope) -> Vec<Step> {
         let step = |(name, op): &(&Name, &Op)| {
             let expr = Expr { kind: ExprKind::Str(op.name.text.clone()), span: name.span };

@@ -1,4 +1,4 @@
-//! `match`: the nodes that must be there.
+//! `match`: checks the nodes of a pattern.
 
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
@@ -15,46 +15,46 @@ use super::rewrite::is_function;
 use super::scope::{self, Scope};
 
 fn empty(faults: &Faults, span: Span) -> Finding {
-    faults.at(span, "the pattern has no node").help("write at least one: `y = Relu (x)`")
+    faults.at(span, "the pattern has no nodes").help("add at least one node: `y = Relu (x)`")
 }
 
 fn alias_in_match(faults: &Faults, span: Span) -> Finding {
     faults
-        .at(span, "a pattern consists of nodes")
-        .help("a value that stands in two places of a pattern is written with one name")
+        .at(span, "a pattern may only contain nodes")
+        .help("use one name for a value that occurs several times")
 }
 
 fn defined_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
-    faults.at(name.span, format!("`{}` is made twice", name.text)).related(faults.place(first), "first here")
+    faults
+        .at(name.span, format!("`{}` is defined twice", name.text))
+        .related(faults.place(first), "it is first defined here")
 }
 
 fn made_below(faults: &Faults, name: &Name, used: Span) -> Finding {
     faults
-        .at(name.span, format!("`{}` is made here, below the node that takes it", name.text))
-        .related(faults.place(used), "it is taken here")
-        .help("write nodes in the order in which they run; the last one is the root")
+        .at(name.span, format!("`{}` is defined after the node that uses it", name.text))
+        .related(faults.place(used), "it is used here")
+        .help("write producers before their users; the last node is the root")
 }
 
 fn unconnected(faults: &Faults, node: &PatNode, root: &PatNode) -> Finding {
     faults
-        .at(node.span, "this node does not lead to the last one of the pattern")
-        .related(faults.place(root.span), "the last one is the root, where a match begins")
-        .help("the root must take an output of every other node, directly or through others")
+        .at(node.span, "the root of the pattern does not depend on this node")
+        .related(faults.place(root.span), "the last node is the root")
+        .help("connect the node: the root must use every other node, directly or indirectly")
 }
 
 fn not_in_pattern(faults: &Faults, span: Span, what: &str) -> Finding {
-    faults
-        .at(span, format!("{what} in a pattern"))
-        .help("a pattern consists of operators, names and constants that are written out")
+    faults.at(span, format!("{what} in a pattern")).help("use operators, names and literals only")
 }
 
 fn not_constant(faults: &Faults, value: &ExprAst) -> Finding {
     faults
-        .at(value.span, "an attribute of a pattern is `@a`, `_` or written out")
-        .help("what is computed is compared afterwards: bind it with `@a`, and write `where { @a == … }`")
+        .at(value.span, "an attribute in a pattern must be `@a`, `_` or a literal")
+        .help("bind it with `@a` and compare it with `where { @a == … }`")
 }
 
-/// The nodes of a pattern, and what is asked of the constants that are written out in it.
+/// Nodes of a pattern, and the conditions on constants that it contains.
 #[derive(Default)]
 pub struct Nodes {
     pub nodes: Vec<PatNode>,
@@ -70,10 +70,10 @@ pub fn nodes(statements: &[Statement], span: Span, scope: &mut Scope, faults: &m
             Statement::Make { targets, source, span } => match &source.kind {
                 ValueAstKind::Call(call) => found.node(call, targets, *span, scope, faults),
                 ValueAstKind::Name(_) => faults.push(alias_in_match(faults, *span)),
-                _ => faults.push(not_in_pattern(faults, source.span, "this has no meaning")),
+                _ => faults.push(not_in_pattern(faults, source.span, "this is not allowed")),
             },
             Statement::Let { span, .. } => {
-                faults.push(not_in_pattern(faults, *span, "`let` has no meaning"));
+                faults.push(not_in_pattern(faults, *span, "`let` is not allowed"));
             }
         }
     }
@@ -104,7 +104,7 @@ impl Nodes {
         self.nodes.push(node);
     }
 
-    /// A call inside another one, whose only output has no name.
+    /// Adds a nested call, whose only output has no name.
     fn inner(&mut self, call: &CallAst, span: Span, scope: &mut Scope, faults: &mut Faults) -> OperandPat {
         let Some(node) = self.taken(call, &[Count::One], span, scope, faults) else {
             return OperandPat::Absent;
@@ -114,7 +114,7 @@ impl Nodes {
         OperandPat::Value(made)
     }
 
-    /// A node without its outputs.
+    /// Checks a node except for its outputs.
     fn taken(
         &mut self,
         call: &CallAst,
@@ -124,7 +124,7 @@ impl Nodes {
         faults: &mut Faults,
     ) -> Option<PatNode> {
         if is_function(call) {
-            let what = format!("the function `{}` has no meaning", call.op.name.text);
+            let what = format!("the function `{}` is not allowed", call.op.name.text);
             faults.push(not_in_pattern(faults, call.op.span, &what));
             return None;
         }
@@ -155,13 +155,13 @@ impl Nodes {
                 }
             },
             ValueAstKind::Case(_) | ValueAstKind::Each(_) => {
-                faults.push(not_in_pattern(faults, value.span, "there is nothing to choose or to repeat"));
+                faults.push(not_in_pattern(faults, value.span, "`case` and `for` are not allowed"));
                 OperandPat::Absent
             }
         }
     }
 
-    /// A constant that is written out: of one element for a number, of these elements for a list.
+    /// Matches a constant: a single-element value for a number, these elements for a list.
     fn constant(&mut self, ast: &ExprAst, scope: &mut Scope, faults: &mut Faults) -> OperandPat {
         let var = scope.add(&"".into(), Count::One, None, ast.span);
         let func = if matches!(ast.kind, ExprAstKind::List(_)) { Func::Const } else { Func::Scalar };
@@ -176,7 +176,7 @@ impl Nodes {
     }
 }
 
-/// Arity and attributes, of nodes of a pattern and of a rewrite.
+/// Checks arity and attributes of a node in a pattern or a rewrite.
 pub fn check_call(
     versions: &Versions,
     call: &CallAst,
@@ -191,7 +191,7 @@ pub fn check_call(
     }
 }
 
-/// For how many values an input is written.
+/// Returns how many values an input binds.
 fn written_count(value: &ValueAst) -> Count {
     match &value.kind {
         ValueAstKind::Name(operand) => scope::count(operand.many),
@@ -214,7 +214,7 @@ fn input(operand: &Operand, scope: &mut Scope, faults: &mut Faults) -> OperandPa
     operand_pat(scope, id)
 }
 
-/// How an operand is matched: as often as its variable stands for values.
+/// Returns the operand pattern for a variable, according to the number of values it binds.
 fn operand_pat(scope: &Scope, id: VarId) -> OperandPat {
     match scope.var(id).count {
         Count::One => OperandPat::Value(id),
@@ -261,7 +261,7 @@ fn attribute(
     Some(AttrPat { name: attr.name.text.clone(), pat, span: attr.span })
 }
 
-/// What is written out, without anything to compute.
+/// Evaluates a literal; `None` for expressions that need evaluation.
 fn literal(ast: &ExprAst) -> Option<Datum> {
     Some(match &ast.kind {
         ExprAstKind::Int(int) => Datum::Int(*int),
@@ -275,7 +275,7 @@ fn literal(ast: &ExprAst) -> Option<Datum> {
     })
 }
 
-/// Whole numbers become floats where the attribute is one.
+/// Converts integers to floats where the attribute holds floats.
 fn as_kind(datum: Datum, versions: Option<&Versions>, name: &str) -> Datum {
     use crate::graph::AttrKind;
     let to_float = |datum: Datum| match datum {
@@ -291,7 +291,7 @@ fn as_kind(datum: Datum, versions: Option<&Versions>, name: &str) -> Datum {
     }
 }
 
-/// Every node leads to the last one.
+/// Reports nodes from which the root cannot be reached.
 fn check_connected(nodes: &[PatNode], faults: &mut Faults) {
     let Some((root, others)) = nodes.split_last() else { return };
     let mut wanted: Vec<VarId> = root.inputs.iter().filter_map(|input| input.var()).collect();

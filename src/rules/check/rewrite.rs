@@ -1,4 +1,4 @@
-//! `rewrite`: what is equal to the match.
+//! `rewrite`: checks the replacement of a match.
 
 use crate::diag::Finding;
 use crate::graph::syntax::Span;
@@ -18,57 +18,54 @@ use super::{Faults, cycles, expr, op};
 
 fn defines_no_output(faults: &Faults, span: Span, root: &PatNode, names: &str) -> Finding {
     faults
-        .at(span, format!("the rewrite does not say what is equal to {names}"))
-        .related(faults.place(root.span), "the last node of the pattern makes it")
-        .help("a value that both the pattern and the rewrite make is the same one")
+        .at(span, format!("the rewrite does not define {names}"))
+        .related(faults.place(root.span), "the last node of the pattern defines it")
+        .help("define an output of the root by the same name in the rewrite")
 }
 
 fn from_outside(faults: &Faults, name: &Name, first: Span) -> Finding {
     faults
-        .at(name.span, format!("`{}` comes into the pattern from outside and cannot be made anew", name.text))
-        .related(faults.place(first), "the pattern takes it here")
+        .at(name.span, format!("`{}` is an input of the pattern and cannot be redefined", name.text))
+        .related(faults.place(first), "the pattern uses it here")
 }
 
 fn made_twice(faults: &Faults, name: &Name) -> Finding {
-    faults.at(name.span, format!("the rewrite makes `{}` twice", name.text))
+    faults.at(name.span, format!("the rewrite defines `{}` twice", name.text))
 }
 
 fn made_later(faults: &Faults, name: &Name, below: Span) -> Finding {
     faults
-        .at(name.span, format!("`{}` is not made yet", name.text))
-        .related(faults.place(below), "it is made here, below")
+        .at(name.span, format!("`{}` is not defined yet", name.text))
+        .related(faults.place(below), "it is defined here, below")
 }
 
 fn ignored_rest(faults: &Faults, span: Span) -> Finding {
     faults
-        .at(span, "a node of a rewrite has the attributes that are written, and the others at their defaults")
-        .help("to keep those of a matched node, bind them there with `..@rest`, and write `..@rest` here")
+        .at(span, "`..` is not allowed in a rewrite: attributes that are not written have their defaults")
+        .help("to copy the attributes of a matched node, bind them with `..@rest` and write `..@rest` here")
 }
 
 fn other_count(faults: &Faults, target: &Operand, made: Count) -> Finding {
     let (is, sign) = match made {
         Count::One => ("one value", ""),
-        Count::Optional => ("a value or nothing", "?"),
-        Count::Many => ("many values", "..."),
+        Count::Optional => ("at most one value", "?"),
+        Count::Many => ("a list of values", "..."),
     };
-    faults.at(
-        target.span,
-        format!("`{}` is made of {is}: write `{}{sign}`", target.name.text, target.name.text),
-    )
+    faults.at(target.span, format!("`{}` holds {is}: write `{}{sign}`", target.name.text, target.name.text))
 }
 
 fn unknown_count(faults: &Faults, target: &Operand) -> Finding {
     faults
-        .at(target.span, format!("nothing says how many values `{}...` is", target.name.text))
-        .help("a call gives as many as the pattern has under that name; new ones are written one by one")
+        .at(target.span, format!("the number of values in `{}...` is unknown", target.name.text))
+        .help("name the outputs one by one, or use a variadic output of the pattern")
 }
 
 fn not_a_call(faults: &Faults, span: Span) -> Finding {
-    faults.at(span, "only a call of an operator has several outputs")
+    faults.at(span, "only an operator call can have several outputs")
 }
 
-/// Checks the statements against the pattern that `scope` has bound. `at`: the opset whose operators are
-/// meant where no epoch is written.
+/// Checks the statements against the pattern bound in `scope`.
+/// `at` is the opset that determines the epoch of operators that name none.
 pub fn rewrite(
     statements: &[Statement],
     pattern: &Pattern,
@@ -93,19 +90,19 @@ pub fn rewrite(
 
 /// Turns statements into nodes and terms.
 pub(super) struct Checker<'r, 'a, 'f, 's> {
-    /// How many values the pattern has.
+    /// Number of values in the pattern.
     bound: usize,
     statements: &'r [Statement],
     pub(super) scope: &'r mut Scope<'a>,
     pub(super) library: Library<'r>,
-    /// The opset whose operators are meant where no epoch is written.
+    /// Opset that determines the epoch of operators that name none.
     pub(super) at: Option<i64>,
     pub(super) faults: &'f mut Faults<'s>,
     nodes: Vec<NewNode>,
-    /// What each value that is made is; by id, in the order in which they are made.
+    /// Term of each value that is defined, in order of definition.
     terms: Vec<(VarId, Term)>,
     lets: Vec<(AttrVarId, crate::rules::expr::Expr)>,
-    /// The functions around, the innermost last.
+    /// Functions being inlined, innermost last.
     pub(super) calls: Vec<std::sync::Arc<str>>,
 }
 
@@ -165,7 +162,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         }
     }
 
-    /// A call whose outputs have names.
+    /// Adds a call whose outputs have names.
     fn outputs(&mut self, call: &CallAst, targets: &[Operand], span: Span) {
         let counts: Vec<Count> = targets.iter().map(|target| scope::count(target.many)).collect();
         let outputs = targets.iter().map(|target| self.output(target)).collect();
@@ -181,7 +178,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         }
     }
 
-    /// How often a node has an output of this name; of how many a new `xs...` is, nothing says.
+    /// Returns which outputs a node has. The length of a new `xs...` is unknown, which is reported.
     fn output(&mut self, target: &Operand) -> NewOutput {
         let matched = self.scope.find(&target.name.text).filter(|var| usize::from(var.0) < self.bound);
         match matched {
@@ -195,7 +192,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         }
     }
 
-    /// Adds a node; `None` where it has a fault.
+    /// Adds a node; `None` if it has a fault.
     fn node(&mut self, call: &CallAst, counts: &[Count], outputs: Vec<NewOutput>, span: Span) -> Option<u16> {
         let versions = op::versions(&call.op, self.faults);
         let inputs: Vec<_> = call.inputs.iter().map(|input| self.value(input)).collect();
@@ -227,7 +224,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         u16::try_from(self.nodes.len() - 1).ok()
     }
 
-    /// What stands where a value may stand, and for how many it stands.
+    /// Checks a value; returns its term and how many values it represents.
     pub(super) fn value(&mut self, value: &ValueAst) -> Option<(Term, Count)> {
         match &value.kind {
             ValueAstKind::Name(operand) => self.name(operand),
@@ -271,7 +268,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         is_same.then(|| (Term::Var(id), self.scope.var(id).count))
     }
 
-    /// `Constant <value = …> ()` is what its attribute says.
+    /// Treats `Constant <value = …> ()` as the literal in its attribute.
     fn constant(&mut self, call: &CallAst) -> Option<(Term, Count)> {
         let versions = op::versions(&call.op, self.faults)?;
         check_call(&versions, call, &[], &[Count::One], self.faults);
@@ -280,7 +277,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         library::constant(&attr.name.text, value).map(|literal| (Term::Literal(literal), Count::One))
     }
 
-    /// `[Relu (x) for @i, x in xs]`.
+    /// Checks a comprehension: `[Relu (x) for @i, x in xs]`.
     fn each(&mut self, each: &EachAst<ValueAst>) -> Option<(Term, Count)> {
         let names = self.scope.names();
         let over: Each = expr::each(each, self.scope, self.faults)?;
@@ -293,7 +290,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         Some((Term::Each(Box::new(EachTerm { term, each: over, nodes, fresh, lets })), Count::Many))
     }
 
-    /// A value of the pattern, or one that the rewrite has made; reported where it is neither.
+    /// Resolves a value of the pattern or of the rewrite; reports an unknown one.
     fn used(&mut self, name: &Name) -> Option<VarId> {
         if self.scope.find(&name.text).is_none()
             && let Some(below) = self.made_below(name)
@@ -309,7 +306,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         targets.find(|target| target.name.text == name.text).map(|target| target.name.span)
     }
 
-    /// What a statement makes: a value of the pattern, or a new one.
+    /// Resolves the value that a statement defines: one of the pattern, or a new one.
     fn target(&mut self, target: &Operand, made: Count) -> Option<VarId> {
         let name = &target.name;
         let id = match self.scope.find(&name.text) {
@@ -343,20 +340,20 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         Some(id)
     }
 
-    /// A new value that stands for a term, as a parameter of a function does.
+    /// Binds a new value to a term, such as a parameter of a function.
     pub(super) fn bind(&mut self, operand: &Operand, count: Count, term: Term) {
         let var = self.scope.add(&operand.name.text, count, None, operand.span);
         self.terms.push((var, term));
     }
 
-    /// A new attribute variable, as a parameter of a function is one.
+    /// Binds a new attribute variable, such as a parameter of a function.
     pub(super) fn bind_attr(&mut self, name: &Name, value: crate::rules::expr::Expr) {
         let var = self.scope.bind_unused(name);
         self.lets.push((var, value));
     }
 }
 
-/// What a statement makes.
+/// Returns the values that a statement defines.
 pub(super) fn targets(statement: &Statement) -> &[Operand] {
     match statement {
         Statement::Make { targets, .. } => targets,
@@ -364,7 +361,7 @@ pub(super) fn targets(statement: &Statement) -> &[Operand] {
     }
 }
 
-/// Operators begin with a capital letter.
+/// Returns true for a call of a function; operator names begin with a capital letter.
 pub(super) fn is_function(call: &CallAst) -> bool {
     call.op.var.is_none() && call.op.domain.is_empty() && !begins_operator(&call.op.name.text)
 }
@@ -374,7 +371,7 @@ fn is_constant(call: &CallAst) -> bool {
     is_named_so && call.op.var.is_none() && call.rest.is_none() && call.attrs.len() == 1
 }
 
-/// For how many values something stands that is one of several.
+/// Returns the count of a value that is one of several alternatives.
 fn together(counts: &[Count]) -> Count {
     match counts {
         _ if counts.contains(&Count::Many) => Count::Many,
@@ -383,7 +380,7 @@ fn together(counts: &[Count]) -> Count {
     }
 }
 
-/// The rewrite says something of an output of the root.
+/// Reports a rewrite that defines no output of the root.
 fn check_root(rewrite: &Rewrite, pattern: &Pattern, span: Span, faults: &mut Faults) -> Option<()> {
     let root = pattern.nodes.last()?;
     let outputs: Vec<VarId> = root.outputs.iter().filter_map(|output| output.var()).collect();

@@ -1,4 +1,4 @@
-//! The names of a rule: what is bound, where, and whether it is used.
+//! Scope of a rule: which names are bound, where, and whether they are used.
 
 use std::sync::Arc;
 
@@ -22,30 +22,30 @@ fn unbound_attr(faults: &Faults, name: &Name, close: Option<&AttrVar>, below: Op
         Some(close) => faults
             .at(name.span, format!("{message}; did you mean `@{}`?", close.name))
             .related(faults.place(close.span), format!("`@{}` is bound here", close.name)),
-        None => faults.at(name.span, message).help("an attribute is bound in the pattern: `<perm = @p>`"),
+        None => faults.at(name.span, message).help("bind the attribute in the pattern: `<perm = @p>`"),
     }
 }
 
 fn unknown_value(faults: &Faults, name: &Name, close: Option<&ValueVar>) -> Finding {
-    let message = format!("`{}` is no value of the pattern", name.text);
+    let message = format!("`{}` is not a value of the pattern", name.text);
     match close {
         Some(close) => faults
             .at(name.span, format!("{message}; did you mean `{}`?", close.name))
-            .related(faults.place(close.span), format!("`{}` stands here", close.name)),
+            .related(faults.place(close.span), format!("`{}` is here", close.name)),
         None => faults.at(name.span, message),
     }
 }
 
 fn bound_twice(faults: &Faults, name: &Name, first: Span) -> Finding {
     faults
-        .at(name.span, format!("`@{}` is bound already", name.text))
+        .at(name.span, format!("`@{}` is already bound", name.text))
         .related(faults.place(first), "the first binding is here")
-        .help("`let` gives a new name; equality is a condition: `where { @a == … }`")
+        .help("choose a new name, or compare with `where { @a == … }`")
 }
 
 fn unused_attr(faults: &Faults, var: &AttrVar, by_let: bool) -> Finding {
-    let help = if by_let { "leave the `let` out" } else { "write `_` where an attribute may be anything" };
-    faults.warning(var.span, format!("`@{}` is bound and never used", var.name)).help(help)
+    let help = if by_let { "remove the `let`" } else { "write `_` to match any value" };
+    faults.warning(var.span, format!("`@{}` is bound but never used", var.name)).help(help)
 }
 
 fn other_count(faults: &Faults, operand: &Operand, first: &ValueVar) -> Finding {
@@ -57,22 +57,22 @@ fn other_count(faults: &Faults, operand: &Operand, first: &ValueVar) -> Finding 
     faults
         .at(operand.span, format!("`{}` is written `{written}` elsewhere", first.name))
         .related(faults.place(first.span), "here")
-        .help("a name stands for as many values everywhere: `x` for one, `b?` for one or none, `xs...` for any number")
+        .help("write a name in one way everywhere: `x` for one value, `b?` for at most one, `xs...` for any number")
 }
 
-/// The names of one direction of a rule.
+/// Names of one direction of a rule.
 pub struct Scope<'a> {
     values: Vec<ValueVar>,
     attrs: Vec<AttrVar>,
     attr_uses: Vec<u32>,
     names: Names,
-    /// Variables that `let` binds, bound yet or not.
+    /// Variables bound by `let`, including later ones.
     lets: Vec<&'a Name>,
-    /// Whether they are of a rule that says what is equal.
+    /// Whether the rule asserts an equality.
     pub is_of_equalities: bool,
 }
 
-/// The names that are in force: in a function only its own are.
+/// Visible names. Inside a function, only its own are.
 #[derive(Clone, Default)]
 pub struct Names {
     values: Vec<(Arc<str>, VarId)>,
@@ -80,6 +80,7 @@ pub struct Names {
 }
 
 impl<'a> Scope<'a> {
+    /// Creates an empty scope; `steps` are searched for variables bound by `let`.
     pub fn new(steps: &'a [EntryKind]) -> Self {
         let lets = steps.iter().filter_map(|step| match step {
             EntryKind::Let { var, .. } => Some(var),
@@ -95,18 +96,22 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Returns all value variables.
     pub fn values(&self) -> &[ValueVar] {
         &self.values
     }
 
+    /// Returns all attribute variables.
     pub fn attr_vars(&self) -> Vec<AttrVar> {
         self.attrs.clone()
     }
 
+    /// Returns a value variable.
     pub fn var(&self, id: VarId) -> &ValueVar {
         &self.values[usize::from(id.0)]
     }
 
+    /// Looks up a visible value by name.
     pub fn find(&self, name: &str) -> Option<VarId> {
         self.names.values.iter().rfind(|(other, _)| **other == *name).map(|(_, id)| *id)
     }
@@ -115,22 +120,23 @@ impl<'a> Scope<'a> {
         self.names.attrs.iter().rfind(|(other, _)| **other == *name).map(|(_, id)| *id)
     }
 
-    /// Begins a function, which sees no names but its own; what was in force is given back to
-    /// [`Scope::restore`].
+    /// Enters a function, in which only its own names are visible.
+    /// Returns the outer names for [`Scope::restore`].
     pub fn enter(&mut self) -> Names {
         std::mem::take(&mut self.names)
     }
 
-    /// The names in force, to which [`Scope::restore`] goes back.
+    /// Returns the visible names for [`Scope::restore`].
     pub fn names(&self) -> Names {
         self.names.clone()
     }
 
+    /// Makes the given names the visible ones.
     pub fn restore(&mut self, names: Names) {
         self.names = names;
     }
 
-    /// A new value; one without a name where `name` is empty.
+    /// Adds a value; it is anonymous if `name` is empty.
     pub fn add(&mut self, name: &Arc<str>, count: Count, def: Option<(u16, u16)>, span: Span) -> VarId {
         let id = VarId(u16::try_from(self.values.len()).unwrap_or(u16::MAX));
         self.values.push(ValueVar { name: name.clone(), count, def, span });
@@ -140,7 +146,7 @@ impl<'a> Scope<'a> {
         id
     }
 
-    /// The value of that name; reported where there is none.
+    /// Looks up a value by name; reports an unknown one.
     pub fn value(&self, name: &Name, faults: &mut Faults) -> Option<VarId> {
         let found = self.find(&name.text);
         if found.is_none() {
@@ -151,7 +157,7 @@ impl<'a> Scope<'a> {
         found
     }
 
-    /// Whether `operand` is written for as many values as its variable has; reported where not.
+    /// Returns true if `operand` is written with the count of its variable; reports a mismatch.
     pub fn same_count(&self, operand: &Operand, id: VarId, faults: &mut Faults) -> bool {
         let same = self.var(id).count == count(operand.many);
         if !same {
@@ -160,14 +166,14 @@ impl<'a> Scope<'a> {
         same
     }
 
-    /// Whether what is written before `=` is written for as many values as its variable has; a name alone is
-    /// enough, as an optional output is one or none by itself.
+    /// Like [`Scope::same_count`], for an operand before `=`.
+    /// A plain name is also accepted for an optional variable.
     pub fn same_count_as_made(&self, operand: &Operand, id: VarId, faults: &mut Faults) -> bool {
         operand.many == Many::One && self.var(id).count == Count::Optional
             || self.same_count(operand, id, faults)
     }
 
-    /// Binds `@name` in the pattern, or finds it there: a repeated one must be equal.
+    /// Binds `@name` in the pattern, or finds the existing binding: repeated attributes must be equal.
     pub fn bind(&mut self, name: &Name) -> AttrVarId {
         match self.find_attr(&name.text) {
             Some(id) => self.used(id),
@@ -184,7 +190,7 @@ impl<'a> Scope<'a> {
         Some(self.add_attr(name))
     }
 
-    /// Binds a name that need not be used: that of an operator, a parameter, a place in a list.
+    /// Binds a name that need not be used: an operator, a parameter, an index.
     pub fn bind_unused(&mut self, name: &Name) -> AttrVarId {
         let id = self.add_attr(name);
         self.used(id)
@@ -203,7 +209,7 @@ impl<'a> Scope<'a> {
         id
     }
 
-    /// Uses `@name`; reported where it is not bound.
+    /// Uses `@name`; reports an unbound one.
     pub fn attr(&mut self, name: &Name, faults: &mut Faults) -> Option<AttrVarId> {
         if let Some(id) = self.find_attr(&name.text) {
             return Some(self.used(id));
@@ -216,6 +222,7 @@ impl<'a> Scope<'a> {
         None
     }
 
+    /// Warns about attribute variables that are never used.
     pub fn report_unused(&self, faults: &mut Faults) {
         for (attr, uses) in self.attrs.iter().zip(&self.attr_uses) {
             if *uses == 0 {
@@ -226,7 +233,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// How many values an operand is written for.
+/// Converts the suffix of an operand to the number of values it binds.
 pub fn count(many: Many) -> Count {
     match many {
         Many::One => Count::One,

@@ -1,5 +1,5 @@
-//! What target files ask of a node: conditions, in which its operands and attributes have the names of the
-//! specification, or a pattern that ends with it.
+//! Conditions of target files on a single node or a pattern that ends with it.
+//! In conditions on a single node, operands and attributes have the names of the specification.
 
 use crate::graph::syntax::Span;
 use crate::graph::syntax::ast::{Name, Op};
@@ -13,28 +13,30 @@ use crate::schema::{self, Arity, Formal, Schema};
 use super::scope::Scope;
 use super::{Faults, expr, op, pattern};
 
-/// What is asked of a node of one epoch of an operator.
+/// Test for a node of one epoch of an operator.
 #[derive(Debug)]
 pub struct NodeTest {
-    /// The first version of the epoch; `None` for an operator without a schema.
+    /// First version of the epoch; `None` for an operator without a schema.
     pub epoch: Option<u16>,
-    /// The nodes, and what the constants of a pattern are. Conditions are asked one by one, as one that is undefined is
-    /// not one that fails.
+    /// Nodes to match, and the checks of constants in a pattern.
     pub direction: Direction,
+    /// Conditions, evaluated one by one, because an undefined condition is not a failed one.
     pub conditions: Vec<Expr>,
 }
 
-/// What follows a fault, as the names are nowhere in sight.
+/// Note for faults in conditions, where names are not declared.
 const NAMES: &str =
-    "the names are those of the specification: `rank(X)` of an input or output, `@group` of an attribute";
+    "use the names of the specification: `rank(X)` for an input or output, `@group` for an attribute";
 
-/// The conditions on a node of `op`: for the epoch that it names, or for each one that has the names that they speak
-/// of. `None` where something is wrong, which has been reported.
+/// Checks the conditions on a node of `op`.
+/// Returns one test for the epoch that `op` names, or for each epoch that has all names used by the
+/// conditions.
+/// Returns `None` if there is a fault, which has been reported.
 pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Option<Vec<NodeTest>> {
     let versions = op::versions(op, faults)?;
     let mut schemas: Vec<&'static Schema> = Vec::new();
     for schema in versions.schemas() {
-        // The newest of each epoch.
+        // Keep the newest version of each epoch.
         schemas.retain(|other| other.epoch != schema.epoch);
         schemas.push(schema);
     }
@@ -57,8 +59,9 @@ pub fn node_tests(op: &Op, conditions: &[ExprAst], faults: &mut Faults) -> Optio
     Some(tests)
 }
 
-/// A pattern, the last node of which is the one that is asked about, and the conditions on it: once for each epoch of
-/// that node, where it names none. Nothing where something is wrong, which has been reported.
+/// Checks a pattern whose last node is the tested one, and the conditions on it.
+/// Returns one test for each epoch of the last node, or for the one it names. Returns nothing if there
+/// is a fault, which has been reported.
 pub fn pattern_tests(
     statements: &[Statement],
     span: Span,
@@ -104,7 +107,7 @@ fn node_test(
         inputs.push(named(formal, None, op, &mut scope));
     }
     for (index, formal) in schema.map_or(&[][..], |schema| schema.outputs).iter().enumerate() {
-        // What is written over has the name of what is read.
+        // An output with the name of an input is updated in place; the input keeps the name.
         if scope.find(formal.name).is_some() {
             break;
         }
@@ -128,7 +131,7 @@ fn node_test(
     Some(NodeTest { epoch, direction, conditions })
 }
 
-/// Any input may be missing in a faulty node, and a pattern of optional ones stays in its order.
+/// Binds a formal parameter. Inputs are optional, because an invalid node may lack any of them.
 fn named(formal: &Formal, def: Option<(u16, u16)>, op: &OpPat, scope: &mut Scope) -> OperandPat {
     let mut add = |count: Count| -> VarId { scope.add(&formal.name.into(), count, def, op.span) };
     match formal.option {

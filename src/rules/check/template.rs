@@ -1,4 +1,4 @@
-//! Messages.
+//! Messages and help texts with placeholders.
 
 use super::{Faults, arc, expr};
 use crate::rules::rule::{Part, Template};
@@ -6,7 +6,7 @@ use crate::rules::syntax::ast::{ExprAstKind, TextAst, TextPart};
 
 use super::scope::Scope;
 
-/// A message whose holes are values and expressions of the pattern.
+/// Checks a text whose placeholders are values and expressions of the pattern.
 pub fn checked(ast: &TextAst, scope: &mut Scope, faults: &mut Faults) -> Template {
     let part = |part: &TextPart| match part {
         TextPart::Text(text) => Some(Part::Text(arc(text))),

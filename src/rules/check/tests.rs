@@ -3,7 +3,7 @@ use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{AttrPatKind, Count, Rule, Step, Term, VarId};
 
-/// A rule of this body, without faults.
+/// Parses a rule with these entries, which must have no faults.
 fn rule(body: &str) -> Rule {
     let text = format!(
         "language 2\n## A rule.\nrule TST001 test-rule {{\n severity hint phase explore safety exact message \"m\"\n {body}\n \
@@ -15,7 +15,7 @@ fn rule(body: &str) -> Rule {
     rules.get("test-rule").cloned().expect("the rule has no faults")
 }
 
-/// The shape of an expression, every operation in brackets.
+/// Formats an expression with parentheses around every operation.
 fn shape(expr: &Expr) -> String {
     let all =
         |parts: &[Expr], word: &str| format!("({})", parts.iter().map(shape).collect::<Vec<_>>().join(word));
@@ -51,7 +51,7 @@ fn check_conditions(conditions: &str, expected: &[&str]) {
 }
 
 #[test]
-fn conditions_bind_as_tightly_as_they_should() {
+fn operators_have_the_documented_precedence() {
     check_conditions(
         "1 + 2 * 3 == 7 or not 1 == 2 and 2 < 3",
         &["(((1+(2*3))==7) or (not (1==2) and (2<3)))"],
@@ -66,7 +66,7 @@ fn conditions_bind_as_tightly_as_they_should() {
 }
 
 #[test]
-fn names_become_numbers() {
+fn names_are_resolved_to_ids() {
     let rule = rule(
         "match { c = Concat <axis = @a> (pre..., s, post...) y, z = Dropout@7 <..@rest> (c) }
          rewrite { d = Relu (s) y = Concat <axis = @a + 1, ..@rest> (pre..., d) }",
@@ -90,7 +90,7 @@ fn names_become_numbers() {
 }
 
 #[test]
-fn both_ways_make_two_directions() {
+fn rewrite_both_makes_two_directions() {
     let rule = rule("match { t = Neg (x) y = Neg (t) } rewrite both { y = Identity (x) }");
     let [forward, backward] =
         <[_; 2]>::try_from(rule.directions().collect::<Vec<_>>()).expect("two directions");
@@ -100,7 +100,7 @@ fn both_ways_make_two_directions() {
 }
 
 #[test]
-fn attributes_may_be_missing_written_out_or_anything() {
+fn attributes_are_bound_optionally_or_matched_literally() {
     let rule = rule(
         "match { t = Squeeze@1 <axes = @a?> (x) y = Elu <alpha = 1> (t) }
          where { is_present(@a) } rewrite { y = Relu (t) }",
@@ -114,7 +114,7 @@ fn attributes_may_be_missing_written_out_or_anything() {
 }
 
 #[test]
-fn a_page_shows_the_examples_as_they_stand() {
+fn rule_page_shows_examples_verbatim() {
     let rule = rule("match { t = Neg (x) y = Neg (t) } rewrite { y = x }");
     let page = rule.page();
     assert!(page.starts_with("# TST001 test-rule\n\nA rule.\n"), "{page}");

@@ -1,22 +1,22 @@
-//! What the variables of a pattern stand for, while it is being matched and after.
+//! Bindings of pattern variables, during and after matching.
 
 use std::sync::Arc;
 
 use crate::rules::datum::Datum;
 use crate::rules::rule::{AttrVarId, Direction, Pattern, VarId};
 
-/// What a value variable stands for.
+/// Binding of a value variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Binding<V> {
     One(V),
-    /// `b?` where nothing is.
+    /// `b?` without a value.
     Absent,
     /// `xs...`.
     Many(Arc<[V]>),
 }
 
 impl<V: Copy> Binding<V> {
-    /// The same of other values.
+    /// Maps the bound values.
     pub fn map<W>(&self, change: impl Fn(V) -> W) -> Binding<W> {
         match self {
             Binding::One(value) => Binding::One(change(*value)),
@@ -26,14 +26,14 @@ impl<V: Copy> Binding<V> {
     }
 }
 
-/// One way in which a pattern fits.
+/// Match of a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match<V, N> {
-    /// The node for each node of the pattern.
+    /// Matched node for each node of the pattern.
     pub nodes: Vec<N>,
     values: Vec<Option<Binding<V>>>,
     attrs: Vec<Option<Datum>>,
-    /// The attributes behind each `..@rest`, by name.
+    /// Attributes bound by each `..@rest`.
     rests: Vec<(AttrVarId, Rest)>,
 }
 
@@ -41,17 +41,17 @@ pub struct Match<V, N> {
 pub type Rest = Arc<[(Arc<str>, Datum)]>;
 
 impl<V: Copy, N> Match<V, N> {
-    /// What a variable stands for; `None` for one that only the rewrite has.
+    /// Returns the binding of a variable; `None` for one that only the rewrite has.
     pub fn value(&self, var: VarId) -> Option<&Binding<V>> {
         self.values.get(usize::from(var.0))?.as_ref()
     }
 
-    /// How many variables the pattern has: those of a rewrite come after them.
+    /// Returns the number of pattern variables; those of the rewrite follow them.
     pub fn value_count(&self) -> usize {
         self.values.len()
     }
 
-    /// The value of a variable that stands for exactly one.
+    /// Returns the value of a variable that binds exactly one.
     pub fn one(&self, var: VarId) -> Option<V> {
         match self.value(var)? {
             Binding::One(value) => Some(*value),
@@ -59,7 +59,7 @@ impl<V: Copy, N> Match<V, N> {
         }
     }
 
-    /// Every value that a variable stands for, variable by variable.
+    /// Iterates over all bound values, variable by variable.
     pub fn bound_values(&self) -> impl Iterator<Item = V> + '_ {
         self.values
             .iter()
@@ -72,10 +72,12 @@ impl<V: Copy, N> Match<V, N> {
             .copied()
     }
 
+    /// Returns the value of an attribute variable.
     pub fn attr(&self, var: AttrVarId) -> Option<&Datum> {
         self.attrs.get(usize::from(var.0))?.as_ref()
     }
 
+    /// Returns the attributes bound by `..@rest`.
     pub fn rest(&self, var: AttrVarId) -> Option<&Rest> {
         self.rests.iter().find(|(name, _)| *name == var).map(|(_, rest)| rest)
     }
@@ -87,7 +89,7 @@ impl<V: Copy, N> Match<V, N> {
     }
 }
 
-/// A match in the making.
+/// Partial match.
 #[derive(Clone, Debug)]
 pub(super) struct State<V, N> {
     nodes: Vec<Option<N>>,
@@ -97,11 +99,12 @@ pub(super) struct State<V, N> {
 }
 
 impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
+    /// Creates a state without bindings.
     pub fn new(direction: &Direction) -> Self {
         Self::for_pattern(&direction.pattern, direction)
     }
 
-    /// For a pattern that is part of the one of `direction`.
+    /// Creates a state for a pattern that is part of the one of `direction`.
     pub fn for_pattern(pattern: &Pattern, direction: &Direction) -> Self {
         State {
             nodes: vec![None; pattern.nodes.len()],
@@ -111,19 +114,22 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         }
     }
 
+    /// Returns the node bound to a pattern node.
     pub fn node(&self, index: usize) -> Option<N> {
         self.nodes[index]
     }
 
+    /// Binds a pattern node.
     pub fn set_node(&mut self, index: usize, node: N) {
         self.nodes[index] = Some(node);
     }
 
+    /// Returns the binding of a variable.
     pub fn value(&self, var: VarId) -> Option<&Binding<V>> {
         self.values[usize::from(var.0)].as_ref()
     }
 
-    /// Binds a variable; false where it stands for something else already.
+    /// Binds a variable; false if it is already bound to something else.
     #[must_use]
     pub fn bind(&mut self, var: VarId, binding: Binding<V>) -> bool {
         let slot = &mut self.values[usize::from(var.0)];
@@ -136,7 +142,7 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         }
     }
 
-    /// As [`State::bind`], for an attribute.
+    /// Binds an attribute variable; false if it is already bound to something else.
     #[must_use]
     pub fn bind_attr(&mut self, var: AttrVarId, datum: Datum) -> bool {
         let slot = &mut self.attrs[usize::from(var.0)];
@@ -149,11 +155,12 @@ impl<V: Copy + Eq, N: Copy + Eq> State<V, N> {
         }
     }
 
+    /// Records the attributes of a `..@rest`.
     pub fn keep(&mut self, var: AttrVarId, rest: Rest) {
         self.rests.push((var, rest));
     }
 
-    /// The match, once every node of the pattern has been found.
+    /// Completes the match; `None` if a node of the pattern is missing.
     pub fn finish(self) -> Option<Match<V, N>> {
         let nodes = self.nodes.into_iter().collect::<Option<Vec<N>>>()?;
         Some(Match { nodes, values: self.values, attrs: self.attrs, rests: self.rests })

@@ -1,12 +1,12 @@
-//! What a rule takes for granted of a run, where the graph itself shows that no run has it.
+//! Assumptions of a rule that the inferred facts of a match refute.
 
 use super::{Binding, Match};
 use crate::graph::dim::Dim;
 use crate::rules::host::Host;
 use crate::rules::rule::{Assumption, Given, Pattern, VarId};
 
-/// Whether one of these is known not to hold of what a match binds: a tensor without elements is no one's example of
-/// one that has some.
+/// Returns true if an assumption is known not to hold for a match.
+/// `nonempty` is refuted by an inferred dimension of size 0; others cannot be refuted.
 pub fn is_denied<H: Host>(
     host: &H,
     given: &[Given],

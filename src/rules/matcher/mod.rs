@@ -1,8 +1,8 @@
-//! The one matcher: finds every way in which a rule fits, in a graph or an e-graph.
+//! Pattern matcher for plain graphs and e-graphs.
 //!
-//! It starts at the root of the pattern (its last node) and goes from values to their producers,
-//! backtracking over the forms of a class, the two orders of a commutative operator, and the ways to
-//! share inputs among variadic variables. Then the `where` and `let` lines run in the order written.
+//! It starts at the root of the pattern (its last node) and goes from values to their producers. It
+//! backtracks over the e-nodes of a class, both operand orders of commutative operators, and the ways
+//! to split inputs among variadic variables. Then it evaluates the `where` and `let` lines in order.
 
 mod bindings;
 mod denied;
@@ -20,24 +20,25 @@ use super::host::Host;
 use super::rule::{Direction, Step};
 use bindings::State;
 
-/// The most matches that are taken at one root: a class with many equal forms can give a great number
-/// of ways to say the same thing. A limit that was hit is a note in the report, see [`Found::cut`].
+/// Maximum number of matches at one root, since equivalent e-nodes can multiply them.
+/// Roots at the limit are reported as a note, see [`Found::cut`].
 pub const MATCHES_PER_ROOT: usize = 64;
 
-/// The matches of one direction of a rule.
+/// Matches of one direction of a rule.
 #[derive(Debug)]
 pub struct Found<V, N> {
+    /// Matches, root by root.
     pub matches: Vec<Match<V, N>>,
-    /// How many roots had more than [`MATCHES_PER_ROOT`].
+    /// Number of roots that reached [`MATCHES_PER_ROOT`].
     pub cut: usize,
 }
 
-/// Every match of `direction`, root by root.
+/// Finds every match of `direction`, root by root.
 pub fn find<H: Host>(host: &H, direction: &Direction) -> Found<H::Value, H::Node> {
     find_among(host, direction, |_| true)
 }
 
-/// Every match of `direction` at a root that is wanted.
+/// Finds every match of `direction` at the selected roots.
 pub fn find_among<H: Host>(
     host: &H,
     direction: &Direction,
@@ -53,7 +54,7 @@ pub fn find_among<H: Host>(
     found
 }
 
-/// Every match of `direction` with `root` as its last node.
+/// Finds every match of `direction` with `root` as its last node.
 pub fn find_at<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Vec<Match<H::Value, H::Node>> {
     let mut matches = Vec::new();
     let structural = node::solutions(host, &direction.pattern, State::new(direction), root);
@@ -70,7 +71,7 @@ pub fn find_at<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Vec<M
     matches
 }
 
-/// Runs the `where` and `let` lines.
+/// Evaluates the `where` and `let` lines.
 fn conditions<H: Host>(
     host: &H,
     direction: &Direction,

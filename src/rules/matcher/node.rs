@@ -1,4 +1,4 @@
-//! Matches the nodes of a pattern, from the root to the values it takes from outside.
+//! Matches the nodes of a pattern, from the root to its inputs.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::bindings::{Binding, State};
 
 type Solution<H> = State<<H as Host>::Value, <H as Host>::Node>;
 
-/// The most partial matches that are followed at one root.
+/// Maximum number of partial matches at one root.
 const PARTIAL_MATCHES: usize = 16 * MATCHES_PER_ROOT;
 
-/// Every way in which the nodes of `pattern` fit with `root` as the last one.
+/// Returns every assignment of nodes to `pattern` with `root` as the last one.
 pub(super) fn solutions<H: Host>(
     host: &H,
     pattern: &Pattern,
@@ -30,7 +30,7 @@ pub(super) fn solutions<H: Host>(
             None => complete.push(state),
             Some((index, output, value)) => {
                 let mut forms = producers_at(host, &pattern.nodes[index], value, output);
-                // The stack gives the last one first; matches are wanted in the order of the host.
+                // The stack is last in, first out, but matches must be in the order of the host.
                 forms.reverse();
                 for node in forms {
                     let mut placed = place(host, pattern, state.clone(), index, node);
@@ -46,7 +46,7 @@ pub(super) fn solutions<H: Host>(
     complete
 }
 
-/// A node of the pattern that is still to be found, with one of its outputs whose value is known.
+/// Returns an unmatched node of the pattern, with one of its outputs whose value is bound.
 fn next<V: Copy + Eq, N: Copy + Eq>(pattern: &Pattern, state: &State<V, N>) -> Option<(usize, usize, V)> {
     let missing = (0..pattern.nodes.len()).rev().filter(|&index| state.node(index).is_none());
     missing.into_iter().find_map(|index| {
@@ -63,7 +63,7 @@ fn producers_at<H: Host>(host: &H, pattern: &PatNode, value: H::Value, output: u
     producers.filter(|&(node, at)| at == output && host.is(node, &pattern.op)).map(|(node, _)| node).collect()
 }
 
-/// The ways in which `node` can be the node at `index` of the pattern.
+/// Returns the ways in which `node` matches the node at `index` of the pattern.
 fn place<H: Host>(
     host: &H,
     pattern: &Pattern,
@@ -89,7 +89,7 @@ fn place<H: Host>(
     placed
 }
 
-/// Binds the outputs that the pattern writes; false where one does not fit. Others may be there.
+/// Binds the outputs that the pattern names; false if one does not fit. Other outputs are ignored.
 fn outputs<V: Copy + Eq, N: Copy + Eq>(
     wanted: &[OperandPat],
     outputs: &[Option<V>],
@@ -114,8 +114,8 @@ fn is_commutative(pattern: &PatNode) -> bool {
     plain && operator(&pattern.op.domain, &pattern.op.name).is_some_and(|operator| operator.commutes())
 }
 
-/// Whether a value has a producer of the operator that the pattern wants for it: of the many inputs that
-/// a Concat may have, few have one, and only those are followed.
+/// Returns true if a value has a producer with the operator that the pattern requires.
+/// This prunes the search: a Concat can have many inputs, but few with the required producer.
 fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> bool {
     match pattern.values[usize::from(var.0)].def {
         Some((node, output)) => {
@@ -125,7 +125,7 @@ fn can_be<H: Host>(host: &H, pattern: &Pattern, var: VarId, value: H::Value) -> 
     }
 }
 
-/// Adds the ways to share `inputs` among the input patterns to `placed`.
+/// Adds the ways to assign `inputs` to the input patterns to `placed`.
 fn operands<V: Copy + Eq, N: Copy + Eq>(
     wanted: &[OperandPat],
     inputs: &[Option<V>],
@@ -160,7 +160,7 @@ fn operands<V: Copy + Eq, N: Copy + Eq>(
     }
 }
 
-/// The ways in which `xs...` takes the first inputs: each number of them that leaves enough.
+/// Tries each number of inputs for `xs...` that leaves enough for the rest.
 fn variadic<V: Copy + Eq, N: Copy + Eq>(
     var: VarId,
     wanted: &[OperandPat],
@@ -174,7 +174,7 @@ fn variadic<V: Copy + Eq, N: Copy + Eq>(
         wanted.iter().any(|one| matches!(one, OperandPat::Variadic(_) | OperandPat::Optional(_)));
     let least = if open_ended { 0 } else { inputs.len().saturating_sub(wanted.len()) };
     for taken in least..=present.len() {
-        // What comes next is looked at first: to copy the inputs before it is what costs.
+        // Check the next input first, because copying the inputs before it is expensive.
         let fits = match (wanted.first(), inputs.get(taken)) {
             (Some(OperandPat::Value(next)), Some(Some(value))) => can_be(*next, *value),
             (Some(OperandPat::Value(_)), _) => false,
@@ -190,7 +190,7 @@ fn variadic<V: Copy + Eq, N: Copy + Eq>(
     }
 }
 
-/// Whether the attributes of `node` are as wanted; binds what the pattern names.
+/// Returns true if the attributes of `node` match; binds those that the pattern names.
 fn attributes<H: Host>(host: &H, wanted: &PatNode, node: H::Node, state: &mut Solution<H>) -> bool {
     let schema = host.schema(node);
     let named = |name: &str| wanted.attrs.iter().any(|attr| &*attr.name == name);
@@ -231,7 +231,7 @@ fn attribute<H: Host>(
     }
 }
 
-/// Whether an attribute is what the pattern says; element types are numbers in attributes.
+/// Returns true if an attribute equals a literal; element types are integers in attributes.
 fn is_literal(actual: &Datum, literal: &Datum) -> bool {
     match (actual, literal) {
         (Datum::Int(number), Datum::Elem(elem)) => *number == i64::from(elem.number()),
@@ -239,7 +239,7 @@ fn is_literal(actual: &Datum, literal: &Datum) -> bool {
     }
 }
 
-/// The default of an attribute, from the schema.
+/// Returns the default of an attribute, from the schema.
 fn default_of(schema: Option<&'static Schema>, name: &str) -> Option<Datum> {
     let spec = schema?.attrs.iter().find(|attr| attr.name == name)?;
     spec.default.and_then(Datum::from_default)

@@ -1,4 +1,4 @@
-//! Why a rule does not match at a node: what `--why-not` says.
+//! Explains why a rule does not match at a node, for `--why-not`.
 
 use super::bindings::State;
 use super::node::solutions;
@@ -9,31 +9,30 @@ use crate::rules::expr::{Expr, ExprKind};
 use crate::rules::host::Host;
 use crate::rules::rule::{Direction, Pattern, Step};
 
-/// The first thing of a rule that does not fit, by where it stands in the rule.
+/// First part of a rule that does not match, with its span in the rule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// The node is not of the root's operator (or not of its epoch).
+    /// The node does not have the root's operator (or not its epoch).
     Operator(Span),
-    /// The operator is right, but attributes, inputs or outputs are not as this node of the pattern
-    /// wants them.
+    /// The operator matches, but attributes, inputs or outputs do not match this node of the pattern.
     Node(Span),
-    /// No producer is as this node of the pattern wants it.
+    /// No producer matches this node of the pattern.
     Producer(Span),
-    /// A condition does not hold; `undefined` where it cannot be decided. `saw` has what it asks, by its place,
-    /// with the answers.
+    /// A condition is false, or undecided if `undefined` is set.
+    /// `saw` has the spans of the facts that it uses, with their values.
     Condition { span: Span, undefined: bool, saw: Vec<(Span, Option<Datum>)> },
-    /// A `let` has no value.
+    /// The expression of a `let` is undefined.
     Undefined(Span),
 }
 
-/// Why `direction` does not match with `root` as its last node; `None` where it does.
+/// Explains why `direction` does not match with `root` as its last node; `None` if it matches.
 pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Option<Failure> {
     let nodes = &direction.pattern.nodes;
     let last = nodes.last()?;
     if !host.is(root, &last.op) {
         return Some(Failure::Operator(last.op.span));
     }
-    // The pattern is written in order, so that its last nodes alone are a pattern too.
+    // A pattern lists producers first, so its last nodes alone are a pattern, too.
     for count in 1..=nodes.len() {
         let wanted = &nodes[nodes.len() - count];
         let part = last_nodes(&direction.pattern, count);
@@ -47,14 +46,14 @@ pub fn explain<H: Host>(host: &H, direction: &Direction, root: H::Node) -> Optio
     }
     let complete = solutions(host, &direction.pattern, State::new(direction), root);
     let failures = complete.into_iter().map(|state| failed_step(host, direction, state));
-    // Of several ways to match, the one that got furthest says most.
+    // Report the attempt that got furthest.
     failures
         .max_by_key(|failure| failure.as_ref().map_or(usize::MAX, |(at, _)| *at))
         .flatten()
         .map(|(_, failure)| failure)
 }
 
-/// The last nodes of a pattern: what those before them make comes from outside.
+/// Returns the last nodes of a pattern; outputs of the other nodes become inputs.
 fn last_nodes(pattern: &Pattern, count: usize) -> Pattern {
     let left_out = pattern.nodes.len().saturating_sub(count);
     let mut values = pattern.values.clone();
@@ -67,7 +66,7 @@ fn last_nodes(pattern: &Pattern, count: usize) -> Pattern {
     Pattern { nodes: pattern.nodes.iter().skip(left_out).cloned().collect(), values }
 }
 
-/// The first `where` or `let` that fails, by its position.
+/// Returns the first `where` or `let` that fails, with its index.
 fn failed_step<H: Host>(
     host: &H,
     direction: &Direction,
@@ -94,7 +93,7 @@ fn failed_step<H: Host>(
     None
 }
 
-/// What a condition asks of the match, and what it hears: attributes, and functions of values.
+/// Collects the attributes and facts that a condition uses, with their values.
 fn asked<H: Host>(env: &mut Env<H>, expr: &Expr, saw: &mut Vec<(Span, Option<Datum>)>) {
     let mut all = |env: &mut Env<H>, parts: &[&Expr]| parts.iter().for_each(|part| asked(env, part, saw));
     match &expr.kind {

@@ -1,4 +1,4 @@
-//! What a rewrite has made so far.
+//! Partial result of a rewrite.
 
 use rustc_hash::FxHashSet;
 
@@ -10,18 +10,18 @@ use crate::rules::datum::Datum;
 use crate::rules::matcher::Binding;
 use crate::rules::rule::{AttrVarId, EachTerm, Rewrite, VarId};
 
-/// What a term comes to.
+/// Evaluated term.
 #[derive(Clone, Debug)]
 pub enum Slot<V> {
     Absent,
     Value(Item<V>),
-    /// A constant whose type depends on where it stands.
+    /// Constant whose type depends on its use.
     Literal(Datum),
     Many(Vec<Slot<V>>),
 }
 
 impl<V> Slot<V> {
-    /// Many as they are, one as a list of one.
+    /// Returns several values as they are, and one as a list of one.
     pub fn into_list(self) -> Vec<Slot<V>> {
         match self {
             Slot::Many(slots) => slots,
@@ -30,30 +30,31 @@ impl<V> Slot<V> {
     }
 }
 
-/// What a rewrite has made so far; empty while conditions are asked.
+/// Partial result of a rewrite; empty while conditions are evaluated.
 pub struct Draft<'a, V> {
     pub(super) rewrite: Option<&'a Rewrite>,
-    /// What names that only the rewrite has stand for, and those of `for …`.
+    /// Values of names that only the rewrite has, and of those bound by `for …`.
     slots: Vec<(VarId, Slot<V>)>,
-    /// What the rewrite says that values of the pattern are equal to.
+    /// Replacements of pattern values.
     outputs: Vec<(VarId, Slot<V>)>,
     attrs: Vec<(AttrVarId, Datum)>,
-    /// Outputs that are being made: a function may hand them to what makes them.
+    /// Outputs being computed: a function may refer to the output that it defines.
     pub(super) open: FxHashSet<VarId>,
-    /// The node in `nodes` for a node of the rewrite.
+    /// Index in `nodes` of each node of the rewrite.
     placed: Vec<(u16, usize)>,
     pub(super) nodes: Vec<PlannedNode<V>>,
     pub(super) values: Vec<Made>,
     pub(super) facts: Vec<Option<Fact>>,
     pub(super) tensors: Vec<Tensor>,
-    /// Why nothing can come of it, whatever the match.
+    /// Reason why the rewrite is invalid, whatever the match.
     pub(super) malformed: Option<String>,
 }
 
-/// The nodes, values and tensors of a plan.
+/// Nodes, values and tensors of a plan.
 pub(super) type Parts<V> = (Vec<PlannedNode<V>>, Vec<Made>, Vec<Tensor>);
 
 impl<'a, V: Copy> Draft<'a, V> {
+    /// Creates an empty draft; conditions have no rewrite.
     pub fn new(rewrite: Option<&'a Rewrite>) -> Self {
         Draft {
             rewrite,
@@ -77,10 +78,12 @@ impl<'a, V: Copy> Draft<'a, V> {
         }
     }
 
+    /// Returns the value of an attribute variable of the rewrite.
     pub fn attr(&self, var: AttrVarId) -> Option<&Datum> {
         self.attrs.iter().rfind(|(name, _)| *name == var).map(|(_, datum)| datum)
     }
 
+    /// Sets an attribute variable of the rewrite.
     pub fn set_attr(&mut self, var: AttrVarId, datum: Datum) {
         match self.attrs.iter_mut().find(|(name, _)| *name == var) {
             Some((_, slot)) => *slot = datum,
@@ -116,7 +119,7 @@ impl<'a, V: Copy> Draft<'a, V> {
         self.placed.iter().find(|(name, _)| *name == node).map(|(_, at)| *at)
     }
 
-    /// Takes a node, which stands for `node` of the rewrite.
+    /// Adds a node that implements `node` of the rewrite.
     pub(super) fn place(&mut self, node: u16, planned: PlannedNode<V>) -> usize {
         self.nodes.push(planned);
         self.placed.push((node, self.nodes.len() - 1));
@@ -129,7 +132,7 @@ impl<'a, V: Copy> Draft<'a, V> {
         Item::New(NewId(self.values.len() - 1))
     }
 
-    /// Forgets what is made anew for each of many: `bound` is the number of values of the pattern.
+    /// Clears the bindings that each iteration makes anew; `bound` is the number of pattern values.
     pub(super) fn forget(&mut self, each: &EachTerm, bound: usize) {
         let lets: &[_] = self.rewrite.map_or(&[], |rewrite| &rewrite.lets[each.lets.clone()]);
         let is_made = |var: VarId| each.fresh.contains(&usize::from(var.0).wrapping_sub(bound));
@@ -140,7 +143,7 @@ impl<'a, V: Copy> Draft<'a, V> {
 }
 
 impl<V: Copy> Slot<V> {
-    /// As what a name stands for; `None` where there is a constant of no type among it.
+    /// Converts to a binding; `None` if it contains an untyped constant.
     pub fn binding(&self) -> Option<Binding<Item<V>>> {
         let item = |slot: &Slot<V>| match slot {
             Slot::Value(item) => Some(*item),

@@ -1,4 +1,4 @@
-//! Constants that a rewrite writes out: of which type they are, and their elements.
+//! Literals in a rewrite: determines their element types and elements.
 
 use super::draft::Slot;
 use crate::graph::ElemType;
@@ -8,8 +8,9 @@ use crate::rules::arith;
 use crate::rules::datum::Datum;
 use crate::schema::{Schema, Ty};
 
-/// The type of a constant at this input: that of the other inputs of its type variable or, where it has none, int64 for
-/// whole numbers and float for others, if the operator takes them.
+/// Determines the element type of a literal at this input.
+/// It is the type of the other inputs that share its type variable. Without one, it is the first type
+/// the operator accepts: for whole numbers int64, int32 or float, for fractions float.
 pub fn elem<V>(
     schema: &'static Schema,
     position: usize,
@@ -36,7 +37,7 @@ pub fn elem<V>(
     wanted.iter().copied().find(|&elem| allowed.has_tensor(elem))
 }
 
-/// The first of its numbers; whole where all are, and an empty list too.
+/// Returns a representative number: the first fraction, or a whole number if there is none.
 fn first(datum: &Datum) -> Option<&Datum> {
     const WHOLE: &Datum = &Datum::Int(0);
     match datum {
@@ -52,8 +53,8 @@ fn first(datum: &Datum) -> Option<&Datum> {
     }
 }
 
-/// The elements: of no axis for a number, of one for a list, of two for a list of lists. A tensor has a type
-/// of its own.
+/// Converts a literal to an array: 0-D for a number, 1-D for a list, 2-D for a list of lists.
+/// A tensor keeps its own type.
 pub fn array(datum: &Datum, elem: Option<ElemType>) -> Option<Array> {
     match datum {
         Datum::Tensor(tensor) => infer::array(tensor),

@@ -1,4 +1,4 @@
-//! Makes what a rewrite says, piece by piece, as it is needed.
+//! Evaluates the terms of a rewrite on demand.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher::Binding;
+use crate::rules::message::text;
 use crate::rules::rule::{AttrVarId, NewNode, NewOutput, Term, VarId};
 use crate::schema::{self, Schema};
 
 impl<'a, H: Host> Env<'a, H> {
-    /// What is known of a value; of a new one, what inference says of the node that makes it.
+    /// Returns the facts of a value; those of a new value are inferred from its node.
     pub(in crate::rules) fn fact(&mut self, item: Item<H::Value>) -> Cow<'a, Fact> {
         let host = self.host;
         match item {
@@ -37,7 +38,7 @@ impl<'a, H: Host> Env<'a, H> {
         fact
     }
 
-    /// What is known of the outputs of a new node.
+    /// Infers the facts of the outputs of a new node.
     fn transferred(&mut self, node: usize) -> Vec<Fact> {
         let inputs = self.draft.nodes[node].inputs.clone();
         let facts: Vec<_> = inputs.into_iter().map(|input| input.map(|input| self.fact(input))).collect();
@@ -55,7 +56,7 @@ impl<'a, H: Host> Env<'a, H> {
         transfer(&call, &mut NoSymbols).0
     }
 
-    /// What `let` says, in a rewrite.
+    /// Evaluates a `let` of the rewrite.
     pub(in crate::rules) fn make_attr(&mut self, var: AttrVarId) -> Option<Datum> {
         let (_, expr) = self.draft.rewrite?.lets.iter().find(|(name, _)| *name == var)?;
         let datum = self.eval(expr)?;
@@ -63,19 +64,19 @@ impl<'a, H: Host> Env<'a, H> {
         Some(datum)
     }
 
-    /// What a name stands for that the pattern does not bind.
+    /// Returns the binding of a name that the pattern does not bind.
     pub(in crate::rules) fn make_value(&mut self, var: VarId) -> Option<Binding<Item<H::Value>>> {
         self.named(var)?.binding()
     }
 
-    /// What the rewrite says that a value of the pattern is equal to.
+    /// Returns the replacement of a pattern value.
     pub(super) fn redefinition(&mut self, var: VarId) -> Option<Slot<H::Value>> {
         if let Some(slot) = self.draft.output(var) {
             return Some(slot.clone());
         }
         let (_, term) = self.draft.rewrite?.outputs.iter().find(|(name, _)| *name == var)?;
         if !self.draft.open.insert(var) {
-            return self.fail("an output of it is made of itself".to_owned());
+            return self.fail("an output of the rewrite depends on itself".to_owned());
         }
         let slot = self.resolve(term);
         self.draft.open.remove(&var);
@@ -149,7 +150,7 @@ impl<'a, H: Host> Env<'a, H> {
         }
     }
 
-    /// Which outputs a node of the rewrite has.
+    /// Returns which outputs a node of the rewrite has.
     fn outputs(&self, new: &NewNode) -> Vec<bool> {
         let mut outputs = Vec::with_capacity(new.outputs.len());
         for output in &new.outputs {
@@ -168,7 +169,7 @@ impl<'a, H: Host> Env<'a, H> {
         outputs
     }
 
-    /// The planned node for a node of the rewrite.
+    /// Returns the planned node for a node of the rewrite, adding it if necessary.
     fn node(&mut self, index: u16) -> Option<usize> {
         if let Some(placed) = self.draft.placed(index) {
             return Some(placed);
@@ -182,7 +183,7 @@ impl<'a, H: Host> Env<'a, H> {
             slots.pop();
         }
         let Some(schema) = schema_of(&new.op, self.host.opset(&new.op.domain)) else {
-            return self.fail(format!("no opset has an operator `{}`", new.op.name));
+            return self.fail(format!("unknown operator `{}`", new.op.name));
         };
         let schema = schema::with_attributes(schema, new.attrs.iter().map(|attr| &*attr.name));
         let attrs = self.attributes(new, schema)?;
@@ -207,15 +208,14 @@ impl<'a, H: Host> Env<'a, H> {
         }
         let outputs = self.outputs(new);
         let node = self.draft.place(index, PlannedNode { schema, inputs, outputs: outputs.clone(), attrs });
-        // Outputs that have a name are there, whether something needs them or not: an operator may be another
-        // one without them.
+        // Add named outputs even if unused: some operators behave differently without them.
         for (index, _) in outputs.iter().enumerate().filter(|(_, is_there)| **is_there) {
             self.draft.add_value(Made::Output { node, index });
         }
         Some(node)
     }
 
-    /// A slot as a value; a constant is of type `elem` where it does not say its own.
+    /// Converts a slot to a value; an untyped constant gets type `elem`.
     pub(super) fn item(&mut self, slot: Slot<H::Value>, elem: Option<ElemType>) -> Option<Item<H::Value>> {
         match slot {
             Slot::Value(item) => Some(item),
@@ -245,11 +245,16 @@ impl<'a, H: Host> Env<'a, H> {
             let spec = schema.attr(&name);
             let versions = schema::versions(schema.domain, schema.name);
             if spec.is_none() && versions.iter().any(|version| version.attr(&name).is_some()) {
-                // Another version has it, as `start` of Shape since 15: there is no such form here.
+                // Another version has the attribute, such as `start` of Shape since opset 15: not applicable
+                // here.
                 return None;
             }
             let Some(value) = spec.and_then(|spec| self.attr_value(spec.kind, &datum)) else {
-                return self.fail(format!("`{name}` of `{}` cannot be {datum:?}", schema.name));
+                return self.fail(format!(
+                    "attribute `{name}` of `{}` cannot be {}",
+                    schema.name,
+                    text(&datum)
+                ));
             };
             attrs.push(Attribute::new(&name, value));
         }
@@ -282,7 +287,7 @@ fn slot_of<V: Copy>(binding: &Binding<V>) -> Slot<V> {
     }
 }
 
-/// The attributes of a new node, as inference asks for them.
+/// Attributes of a new node, for inference.
 pub(super) struct NewAttrs<'p> {
     pub(super) attrs: &'p [Attribute],
     pub(super) tensors: &'p [Tensor],

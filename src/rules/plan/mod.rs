@@ -1,4 +1,4 @@
-//! A rewrite for one match, everything in it computed: what is left is to add the nodes.
+//! Plans: fully evaluated rewrites, ready to be added to a graph or an e-graph.
 
 pub mod draft;
 mod literal;
@@ -21,20 +21,20 @@ use crate::graph::{AttrValue, Attribute, Id as _, Tensor, TensorId};
 use crate::infer::eval::Array;
 use crate::schema::{self, Schema};
 
-/// A node to add.
+/// Node to add.
 #[derive(Debug)]
 pub struct PlannedNode<V> {
     pub schema: &'static Schema,
-    /// `None`: left out; never the last one.
+    /// `None` for an omitted input; never the last one.
     pub inputs: Vec<Option<Item<V>>>,
-    /// Which outputs it has.
+    /// Whether each output is present.
     pub outputs: Vec<bool>,
-    /// Their tensors are numbers in [`Plan::tensors`].
+    /// Attributes; tensor ids index [`Plan::tensors`].
     pub attrs: Vec<Attribute>,
 }
 
 impl<V> PlannedNode<V> {
-    /// Its attributes, with the tensors of the plan as their owner numbers them.
+    /// Returns its attributes, with tensor ids mapped to those of the owner.
     pub fn attrs_with(&self, tensors: &[TensorId]) -> Vec<Attribute> {
         let owned = |attr: &Attribute| match attr.value {
             AttrValue::Tensor(id) => Attribute::new(&attr.name, AttrValue::Tensor(tensors[id.index()])),
@@ -44,46 +44,48 @@ impl<V> PlannedNode<V> {
     }
 }
 
-/// A value that a rewrite makes.
+/// Value that a rewrite creates.
 #[derive(Clone, Debug)]
 pub enum Made {
     Constant(Arc<Array>),
-    /// An output of one of [`Plan::nodes`].
+    /// Output of one of [`Plan::nodes`].
     Output {
         node: usize,
         index: usize,
     },
 }
 
-/// A rewrite for one match. It no longer needs the host, so that the host may be changed.
+/// Evaluated rewrite for one match. It does not borrow the host, so that the host can be modified.
 #[derive(Debug)]
 pub struct Plan<V, N> {
     pub found: Match<V, N>,
-    /// Each behind those whose outputs it takes.
+    /// Nodes in topological order.
     pub nodes: Vec<PlannedNode<V>>,
+    /// Values that the rewrite creates.
     pub values: Vec<Made>,
-    /// The tensors in attributes of the nodes.
+    /// Tensors in attributes of the nodes.
     pub tensors: Vec<Tensor>,
+    /// Replacements of matched values.
     pub outputs: Vec<Equal<V>>,
 }
 
-/// A value of the match, with what is equal to it.
+/// Value of the match with its replacement.
 pub type Equal<V> = (V, Item<V>);
 
-/// Why there is no plan for a match.
+/// Reason why there is no plan for a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unplanned {
-    /// Something in the rewrite has no value here, so that the rule does not apply.
+    /// An expression of the rewrite is undefined here, so the rule does not apply.
     Undefined,
-    /// The rewrite asks for what cannot be made: an operator that no opset has, an attribute of a kind that
-    /// its schema does not take.
+    /// The rewrite is invalid.
+    /// It uses an unknown operator, or an attribute of a kind that the schema does not allow.
     Malformed(String),
 }
 
-/// Computes what the rewrite of `direction` makes of a match.
+/// Evaluates the rewrite of `direction` for a match.
 ///
 /// # Errors
-/// It makes nothing of it; a direction that only reports is undefined.
+/// The rewrite is undefined or invalid; a direction that only reports counts as undefined.
 pub fn plan<H: Host>(
     host: &H,
     direction: &Direction,
@@ -98,7 +100,7 @@ pub fn plan<H: Host>(
     }
     let (nodes, values, tensors) = env.draft.into_made()?;
     if shares_a_body(&nodes) {
-        return Err(Unplanned::Malformed("a body would be that of two nodes".to_owned()));
+        return Err(Unplanned::Malformed("two nodes would share a subgraph".to_owned()));
     }
     match outputs {
         Some(outputs) if !outputs.is_empty() => Ok(Plan { found, nodes, values, tensors, outputs }),
@@ -106,7 +108,7 @@ pub fn plan<H: Host>(
     }
 }
 
-/// A body may be handed on to one node, and no more: its values are made where it is run.
+/// Returns true if two nodes share a subgraph: its values would have two producers.
 fn shares_a_body<V>(nodes: &[PlannedNode<V>]) -> bool {
     let mut seen = FxHashSet::default();
     let mut bodies = nodes.iter().flat_map(|node| &node.attrs).flat_map(|attr| attr.value.graphs());
@@ -114,7 +116,7 @@ fn shares_a_body<V>(nodes: &[PlannedNode<V>]) -> bool {
 }
 
 impl<H: Host> Env<'_, H> {
-    /// What is equal to the values that a variable of the pattern stands for; none for one that is absent.
+    /// Returns the replacements of the values that a pattern variable binds.
     fn output(&mut self, var: VarId) -> Option<Vec<Equal<H::Value>>> {
         let olds = match self.found.value(var)? {
             Binding::Absent => return Some(Vec::new()),
@@ -130,8 +132,8 @@ impl<H: Host> Env<'_, H> {
     }
 }
 
-/// The schema that a new node is written in: the newest of the epoch it names, or the one in force at
-/// `opset`; where the operator does not exist there, the first that there ever was.
+/// Returns the schema for a new node: the newest version of the epoch that the rewrite names.
+/// Without an epoch, it is the version in force at `opset`, or the first one if the operator is newer.
 fn schema_of(op: &OpPat, opset: Option<i64>) -> Option<&'static Schema> {
     let versions = schema::versions(&op.domain, &op.name);
     match op.epoch {

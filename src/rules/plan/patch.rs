@@ -1,4 +1,4 @@
-//! What a rewrite makes of a match in a plain graph, as a patch of the model.
+//! Turns the rewrite of a match in a plain graph into a patch.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::rules::matcher::Match;
 use crate::rules::plain::PlainHost;
 use crate::rules::rule::{Direction, Phase, Rule, Safety};
 
-/// The patch that puts what `rule` says in the place of a match; `None` where nothing can come of it. Whether it would
-/// be applied is asked here by those who report, and by those who mend, so that they cannot disagree.
+/// Returns the patch that applies `rule` to a match; `None` if it does not apply.
+/// Lint and fix both call this, so that they agree on what is fixable.
 pub fn patch(
     host: &PlainHost,
     rule: &Rule,
@@ -20,7 +20,7 @@ pub fn patch(
     found: Match<ValueId, NodeId>,
 ) -> Option<Patch> {
     let plan = plan(host, direction, found).ok()?;
-    // What is to be lowered is of many types, and no rule can name all of those that it is not for.
+    // Rules for lowering cannot exclude all unsupported types by conditions.
     if rule.phase == Phase::Lower && !can_run(host, &plan) {
         return None;
     }
@@ -33,7 +33,7 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
     let base = model.nodes[root].outputs.iter().flatten().next();
     let base = base.map_or(Arc::from("value"), |&value| model.values[value].name.clone());
     let mut patch = Patch::new(graph);
-    // A new value takes the name of the old one, the first of them where it is equal to several.
+    // A new value takes the name of the first value it replaces.
     let mut items: Vec<Option<Item<ValueId>>> = vec![None; plan.values.len()];
     for &(old, new) in &plan.outputs {
         match new {
@@ -95,12 +95,12 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
     patch.keeps_values = rule.phase != Phase::Fix && rule.safety != Safety::Unsafe;
     patch.replaced = plan.found.nodes;
     let with = patch.replaced.iter().copied().filter(|&node| node != root).collect();
-    let what = format!("mended `{}`", model.nodes[root].op_name());
+    let what = format!("fixed `{}`", model.nodes[root].op_name());
     patch.changes.push(Change { with, ..Change::new(rule.by(), Site::Node(root), what) });
     Some(patch)
 }
 
-/// A `Constant` of a tensor.
+/// Creates a `Constant` for a tensor.
 fn constant(patch: &mut Patch, tensor: Tensor) -> Form {
     let id = TensorId::from_index(patch.first_tensor + patch.tensors.len());
     patch.tensors.push(tensor);

@@ -1,4 +1,4 @@
-//! Whether what a plan makes can run, and is what the values are that it takes the place of.
+//! Checks that a plan is valid and consistent with the facts of the values it replaces.
 
 use super::{Item, Made, Plan};
 use crate::infer::{Call, Fact, NoSymbols, Shape, TensorFact, transfer};
@@ -7,8 +7,9 @@ use crate::schema::{self, Schema};
 
 use super::make::NewAttrs;
 
-/// Whether nothing is known that speaks against a plan: no call in it is one of types or sizes that its operator does
-/// not take, and nothing that it makes contradicts what is known of the value that it is to be.
+/// Returns true if no known fact contradicts a plan.
+/// Every new node must accept the types and shapes of its inputs, and the facts of every new value must
+/// be compatible with those of the value it replaces.
 pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
     let constant = |made: &Made| match made {
         Made::Constant(array) => Fact::Tensor(TensorFact::constant(array.clone())),
@@ -39,8 +40,8 @@ pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
             }
         }
     }
-    // What nobody asked for, PyTorch gives without elements, whatever its shape would be; and of sizes that depend on
-    // data, the program may say what is not so (the rank of `unique_consecutive` along an axis).
+    // PyTorch may return unused outputs without elements, and a program may declare wrong shapes for
+    // data-dependent sizes (such as the rank of `unique_consecutive` along an axis).
     let is_told = |old| host.fact(old).shape().is_some_and(Shape::is_static);
     let mut needed = plan.outputs.iter().filter(|&&(old, _)| host.uses(old) > 0 && is_told(old));
     needed.all(|&(old, new)| fact(host, &made, new).meet(host.fact(old), host.bounds()).is_ok())
@@ -53,8 +54,9 @@ fn fact<'a, H: Host>(host: &'a H, made: &'a [Fact], item: Item<H::Value>) -> &'a
     }
 }
 
-/// The opset in which a new node is understood: that of the graph, or, for an epoch that is not in force there, or a
-/// version of it that is newer, the first in which it is.
+/// Returns the opset that determines the meaning of a new node.
+/// It is that of the graph, raised to the version of the schema if the epoch is in force there.
+/// Otherwise it is the first opset with that version.
 pub(super) fn opset_for<H: Host>(host: &H, schema: &Schema) -> i64 {
     let own = host.opset(schema.domain).and_then(|opset| u16::try_from(opset).ok());
     let in_force = own.and_then(|own| schema::lookup(schema.domain, schema.name, own));

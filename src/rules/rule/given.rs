@@ -1,37 +1,38 @@
-//! What a rule takes for granted.
+//! Assumptions of a rule.
 
 use std::sync::Arc;
 
-/// What a rule takes for granted of a value of its pattern, whatever the run.
+/// Assumption about a value of the pattern, in every run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     pub what: Assumption,
-    /// The name of the value in the rule.
+    /// Name of the value in the rule.
     pub value: Arc<str>,
 }
 
-/// What no fact of a graph can tell, and users have to know.
+/// Property of a value that inference cannot prove, and that users must be told about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assumption {
-    /// No infinity and no NaN among its elements.
+    /// No element is infinite or NaN.
     Finite,
-    /// No NaN among its elements.
+    /// No element is NaN.
     NotNan,
-    /// It has elements: no axis is of size 0.
+    /// The value has elements: no axis has size 0.
     Nonempty,
-    /// No element is so great that a step on the way overflows its type.
+    /// No element is so large that an intermediate result overflows its type.
     Moderate,
-    /// No element is 0 or below it.
+    /// Every element is greater than 0.
     Positive,
-    /// Each element, as an index, names a place that is there.
+    /// Every element is a valid index.
     InRange,
-    /// No element leads just to the middle between two results, where rounding decides.
+    /// No element leads to a tie, where rounding would decide between two results.
     Untied,
-    /// As a region, it is all of every axis but the last two.
+    /// As a region, the value covers every axis in full except the last two.
     WholeElsewhere,
 }
 
 impl Assumption {
+    /// All assumptions.
     pub const ALL: [Assumption; 8] = [
         Assumption::Finite,
         Assumption::NotNan,
@@ -43,7 +44,7 @@ impl Assumption {
         Assumption::WholeElsewhere,
     ];
 
-    /// Its name in a rule.
+    /// Returns its name in a rule.
     pub fn name(self) -> &'static str {
         match self {
             Assumption::Finite => "finite",
@@ -57,17 +58,17 @@ impl Assumption {
         }
     }
 
-    /// What it says of a value, for people.
+    /// Returns a description for users.
     pub fn meaning(self) -> &'static str {
         match self {
             Assumption::Finite => "has neither infinities nor NaN",
             Assumption::NotNan => "has no NaN",
             Assumption::Nonempty => "is not empty",
-            Assumption::Moderate => "has no elements so great that a step in between overflows",
-            Assumption::Positive => "has only elements above 0",
-            Assumption::InRange => "has only indices of places that are there",
-            Assumption::Untied => "leads to no tie: nowhere to just the middle between two results",
-            Assumption::WholeElsewhere => "is a region of the last two axes, and of all others in full",
+            Assumption::Moderate => "has no elements large enough for an intermediate result to overflow",
+            Assumption::Positive => "has only elements greater than 0",
+            Assumption::InRange => "has only indices that are in range",
+            Assumption::Untied => "causes no ties in rounding",
+            Assumption::WholeElsewhere => "is a region that covers all axes but the last two in full",
         }
     }
 }

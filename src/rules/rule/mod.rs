@@ -1,4 +1,4 @@
-//! A rule as the matcher takes it: names resolved, checked against the schema.
+//! Checked rules: names are resolved, and operators match the schema.
 
 use std::sync::Arc;
 
@@ -21,18 +21,18 @@ pub use pattern::{
 };
 pub use rewrite::{Arm, EachTerm, Fresh, NewAttr, NewNode, NewOutput, Rewrite, Term};
 
-/// When a rule runs.
+/// Phase in which a rule runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
-    /// Directed, and never makes the graph larger; to a fixpoint.
+    /// Directed rewrites that never enlarge the graph, applied to a fixpoint.
     Simplify,
-    /// Adds equal forms that may or may not be cheaper; bounded.
+    /// Equivalent alternatives that may or may not be cheaper; bounded.
     Explore,
-    /// Adds the form that another opset has for the same thing.
+    /// Equivalent forms for other opsets.
     Convert,
-    /// Mends a fault that the rule reports.
+    /// Repairs of faults that the rule reports.
     Fix,
-    /// Says in ONNX what an operator of PyTorch does.
+    /// Lowerings of PyTorch operators to ONNX.
     Lower,
 }
 
@@ -46,59 +46,60 @@ impl Phase {
         ("lower", Phase::Lower),
     ];
 
-    /// The phase of a keyword.
+    /// Finds a phase by its keyword.
     pub fn of_word(word: &str) -> Option<Phase> {
         Phase::WORDS.into_iter().find(|(known, _)| *known == word).map(|(_, phase)| phase)
     }
 }
 
-/// One rule of a `.rule` file.
+/// Rule of a `.rule` file.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// `OPT101`.
     pub code: Arc<str>,
     /// `double-transpose`.
     pub name: Arc<str>,
-    /// The `##` lines above it, as Markdown; the first line is the summary.
+    /// Docs: the `##` lines above it, as Markdown; the first line is the summary.
     pub docs: String,
     pub severity: Level,
     pub phase: Phase,
     pub safety: Safety,
-    /// The code of the rule whose findings the rewrite mends (`mends EXP001`): that one reports.
+    /// Code of the rule whose findings the rewrite fixes (`mends EXP001`); that rule reports them.
     pub mends: Option<Arc<str>>,
-    /// Empty for `detect builtin::…`: code has messages of its own, which its examples show. Empty also
-    /// where nobody would read it: what only converts is not reported.
+    /// Message of its findings.
+    /// Empty for `detect builtin::…`, whose code has its own messages, and for conversions, which report
+    /// nothing.
     pub message: Template,
     pub help: Option<Template>,
     pub body: Body,
-    /// What the values of a run must be for the rewrite to hold.
+    /// Assumptions about the values of a run under which the rewrite is valid.
     pub given: Vec<Given>,
     pub examples: Vec<Example>,
     pub source: RuleSource,
 }
 
-/// Where a rule stands.
+/// Location of a rule.
 #[derive(Clone, Debug)]
 pub struct RuleSource {
     pub source: Source,
-    /// The whole rule, docs included.
+    /// Span of the whole rule, including docs.
     pub span: Span,
-    /// Its code and name in the header.
+    /// Span of code and name in the header.
     pub header: Span,
 }
 
-/// How a rule finds what it speaks of.
+/// Body of a rule: a pattern, or a built-in analysis.
 #[derive(Clone, Debug)]
 pub enum Body {
-    /// One direction for each operator of `@op in […]`, at least one; `backward` is there for
-    /// `rewrite both`: the same equality read from right to left.
+    /// Pattern rule: one direction for each operator of `@op in […]`, at least one.
+    /// `backward` has the reverse directions of `rewrite both`.
     Pattern { forward: Vec<Direction>, backward: Vec<Direction> },
     /// `detect builtin::NAME`.
     Builtin(Arc<str>),
 }
 
 impl Rule {
-    /// The patterns with what follows from them; none for a builtin.
+    /// Iterates over the directions; none for a builtin.
     pub fn directions(&self) -> impl Iterator<Item = &Direction> {
         let (forward, backward) = match &self.body {
             Body::Pattern { forward, backward } => (forward.as_slice(), backward.as_slice()),
@@ -107,56 +108,58 @@ impl Rule {
         forward.iter().chain(backward)
     }
 
-    /// The operators of the nodes that its rewrites add.
+    /// Iterates over the operators of the nodes that its rewrites add.
     pub fn makes(&self) -> impl Iterator<Item = &Arc<str>> {
         let rewrites = self.directions().filter_map(|direction| direction.rewrite.as_ref());
         rewrites.flat_map(|rewrite| &rewrite.nodes).map(|node| &node.op.name)
     }
 
-    /// Whether it is selected, by its own code or by that of the rule whose findings it mends, and neither is
-    /// ignored.
+    /// Returns true if the rule is selected and not ignored.
+    /// Both apply by its own code and by that of the rule whose findings it fixes.
     pub fn is_selected(&self, selection: &Selection) -> bool {
         let codes = || std::iter::once(&self.code).chain(&self.mends);
         codes().any(|code| selection.contains(code)) && !codes().any(|code| selection.ignores(code))
     }
 
-    /// As what is written down of what it changed.
+    /// Returns its identity for change reports.
     pub fn by(&self) -> By {
         By { code: self.code.clone(), rule: self.name.clone(), safety: self.safety }
     }
 
-    /// Whether it only reports.
+    /// Returns true if it only reports.
     pub fn is_lint_only(&self) -> bool {
         self.directions().all(|direction| direction.rewrite.is_none())
     }
 }
 
-/// A pattern, the conditions under which it holds, and what is equal to it then.
+/// Pattern with conditions and an optional rewrite.
 #[derive(Clone, Debug)]
 pub struct Direction {
     pub pattern: Pattern,
-    /// Every attribute variable, those of `let` included.
+    /// All attribute variables, including those of `let`.
     pub attr_vars: Vec<AttrVar>,
     /// `where` and `let`, in the order written.
     pub steps: Vec<Step>,
     pub rewrite: Option<Rewrite>,
 }
 
+/// Condition or binding, evaluated in order.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Must be true; undefined is not true.
+    /// Must be true; undefined counts as false.
     Where(Expr),
-    /// Undefined means no match.
+    /// If undefined, the rule does not match.
     Let { var: AttrVarId, expr: Expr },
 }
 
-/// A message with holes.
+/// Message with placeholders.
 #[derive(Clone, Debug, Default)]
 pub struct Template {
     pub parts: Vec<Part>,
     pub span: Span,
 }
 
+/// Part of a message.
 #[derive(Clone, Debug)]
 pub enum Part {
     Text(Arc<str>),
@@ -166,26 +169,27 @@ pub enum Part {
     Expr(Expr),
 }
 
-/// A model on which a rule is tried.
+/// Model on which a rule is tested.
 #[derive(Clone, Debug)]
 pub struct Example {
     pub name: Arc<str>,
     pub model: Model,
-    /// The opset of ai.onnx that the model is to be converted to.
+    /// Opset of ai.onnx to convert the model to.
     pub target: Option<i64>,
-    /// What is to take it, as `--target` names it: a rule knows no targets.
+    /// Name of the target, as for `--target`; rules have no access to targets.
     pub profile: Option<Arc<str>>,
     pub expect: Expect,
     pub span: Span,
 }
 
+/// Expected outcome of an example.
 #[derive(Clone, Debug)]
 pub enum Expect {
     /// The rule turns the model into this one.
     Becomes(Box<Model>),
-    /// The rule turns the model into something that is legal at the target, and gives equal numbers.
+    /// The rule turns the model into one that is legal at the target and computes equal results.
     Computes,
-    /// The rule has nothing to rewrite.
+    /// The rule rewrites nothing.
     Unchanged,
     /// The rule reports exactly these messages; none for `finds nothing`.
     Finds(Vec<Arc<str>>),

@@ -1,19 +1,19 @@
-//! What a rule matches.
+//! Patterns of rules.
 
 use std::sync::Arc;
 
 use crate::graph::syntax::Span;
 use crate::rules::datum::Datum;
 
-/// A value variable: an index into [`Pattern::values`], and past its end into [`super::Rewrite::fresh`].
+/// Value variable: an index into [`Pattern::values`], and past its end into [`super::Rewrite::fresh`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub u16);
 
-/// An attribute variable: an index into [`super::Direction::attr_vars`].
+/// Attribute variable: an index into [`super::Direction::attr_vars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AttrVarId(pub u16);
 
-/// How many values a variable stands for.
+/// Number of values that a variable binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Count {
     /// `x`.
@@ -24,70 +24,71 @@ pub enum Count {
     Many,
 }
 
-/// A value that the pattern names.
+/// Named value of a pattern or a rewrite.
 #[derive(Clone, Debug)]
 pub struct ValueVar {
     pub name: Arc<str>,
     pub count: Count,
-    /// The node of the pattern (or of the rewrite, for a fresh value) that makes it, and which of its
-    /// outputs it is; `None` for one that the pattern takes from outside.
+    /// Node of the pattern (or of the rewrite, for a fresh value) that produces it, and the output index.
+    /// `None` for an input of the pattern.
     pub def: Option<(u16, u16)>,
-    /// Where it stands first.
+    /// Span of its first occurrence.
     pub span: Span,
 }
 
 /// `@name`.
 #[derive(Clone, Debug)]
 pub struct AttrVar {
-    /// Without the `@`.
+    /// Name without the `@`.
     pub name: Arc<str>,
-    /// Where it is bound.
+    /// Span of its binding.
     pub span: Span,
 }
 
-/// The nodes that must be there, as written: the last one is the root, and every other one leads to it.
+/// Nodes of a pattern, as written: the last one is the root, and every other one leads to it.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     pub nodes: Vec<PatNode>,
     pub values: Vec<ValueVar>,
 }
 
+/// Node of a pattern.
 #[derive(Clone, Debug)]
 pub struct PatNode {
     pub op: OpPat,
     pub inputs: Vec<OperandPat>,
-    /// Outputs that are not written may be there.
+    /// Outputs; the node may have more.
     pub outputs: Vec<OperandPat>,
     pub attrs: Vec<AttrPat>,
     pub rest: Rest,
     pub span: Span,
 }
 
-/// An operator: `Softmax`, `Softmax@13`, `com.microsoft.FusedConv`.
+/// Operator: `Softmax`, `Softmax@13`, `com.microsoft.FusedConv`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OpPat {
     /// "" for ai.onnx.
     pub domain: Arc<str>,
     pub name: Arc<str>,
-    /// The first version of the epoch; without one, the epoch of the model's opset.
+    /// First version of the epoch; if `None`, the epoch at the model's opset.
     pub epoch: Option<u16>,
     pub span: Span,
 }
 
-/// An input or output of a node of a pattern.
+/// Input or output of a node in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OperandPat {
     Value(VarId),
-    /// `b?`: the value, or nothing.
+    /// `b?`: a value, or none.
     Optional(VarId),
     /// `xs...`: any number of values.
     Variadic(VarId),
-    /// `""`: must not be there.
+    /// `""`: must be absent.
     Absent,
 }
 
 impl Pattern {
-    /// How many nodes stand above each other at most.
+    /// Returns the length of the longest path of nodes.
     pub fn depth(&self) -> usize {
         let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -102,6 +103,7 @@ impl Pattern {
 }
 
 impl OperandPat {
+    /// Returns its variable, if it binds one.
     pub fn var(self) -> Option<VarId> {
         match self {
             OperandPat::Value(var) | OperandPat::Optional(var) | OperandPat::Variadic(var) => Some(var),
@@ -110,7 +112,7 @@ impl OperandPat {
     }
 }
 
-/// What an attribute must be. One that is not written must be at its default.
+/// Pattern of an attribute. Attributes that are not written must have their default.
 #[derive(Clone, Debug)]
 pub struct AttrPat {
     pub name: Arc<str>,
@@ -118,12 +120,13 @@ pub struct AttrPat {
     pub span: Span,
 }
 
+/// Kind of an attribute pattern.
 #[derive(Clone, Debug)]
 pub enum AttrPatKind {
-    /// `= @a`: binds it; where `@a` is bound already, both must be equal. An attribute that is not there
-    /// has the value of its default, and no match where it has none.
+    /// `= @a`: binds the attribute; if `@a` is already bound, both must be equal.
+    /// An absent attribute has the value of its default; without a default, there is no match.
     Bind(AttrVarId),
-    /// `= @a?`: also binds the lack of the attribute and of a default, as [`Datum::Absent`].
+    /// `= @a?`: like `Bind`, but an absent attribute without a default binds [`Datum::Absent`].
     BindOptional(AttrVarId),
     /// `= 3`.
     Literal(Datum),
@@ -131,13 +134,13 @@ pub enum AttrPatKind {
     Any,
 }
 
-/// What of attributes that the pattern does not write.
+/// Treatment of attributes that the pattern does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rest {
-    /// They must be at their defaults.
+    /// They must have their defaults.
     None,
-    /// `..`: they may be anything.
+    /// `..`: they may have any value.
     Ignore,
-    /// `..@rest`: they may be anything, and can be written on another node.
+    /// `..@rest`: they may have any value, and can be copied to another node.
     Keep(AttrVarId),
 }

@@ -1,4 +1,4 @@
-//! What a rule makes of it.
+//! Rewrites of rules.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,94 +7,98 @@ use super::{AttrVarId, OpPat, ValueVar, VarId};
 use crate::graph::syntax::Span;
 use crate::rules::expr::{Each, Expr};
 
-/// What is equal to the match. A value that the pattern makes and the rewrite makes too is the same one.
+/// Replacement for a match. Values defined by both pattern and rewrite are asserted equal.
 ///
-/// Nothing in it is made unless an output needs it: what is said of an optional output is not computed
-/// where that is not there.
+/// Terms are evaluated lazily: the replacement of an optional output is not computed if the output is
+/// absent.
 #[derive(Clone, Debug)]
 pub struct Rewrite {
-    /// The calls; each stands behind those that it takes values of.
+    /// Nodes in topological order.
     pub nodes: Vec<NewNode>,
     /// Values that only the rewrite has; their ids follow those of the pattern.
     pub fresh: Vec<Fresh>,
     /// `let @a = …`.
     pub lets: Vec<(AttrVarId, Expr)>,
-    /// The values of the pattern that it defines anew, in the order of [`super::Pattern::values`].
+    /// Pattern values that the rewrite redefines, in the order of [`super::Pattern::values`].
     pub outputs: Vec<(VarId, Term)>,
     pub span: Span,
 }
 
-/// A value that only a rewrite has.
+/// Value that only a rewrite has.
 #[derive(Clone, Debug)]
 pub struct Fresh {
     pub var: ValueVar,
-    /// `None` for one that stands for each of many in turn.
+    /// `None` for the variable of a comprehension.
     pub term: Option<Term>,
 }
 
-/// How a rewrite says which value it means.
+/// Expression that produces a value.
 #[derive(Clone, Debug)]
 pub enum Term {
     Absent,
-    /// What a name stands for: one value, none, or many.
+    /// Value of a name: one, none, or several.
     Var(VarId),
-    /// A constant, of the type that is asked for where it stands.
+    /// Constant, of the type required by its use.
     Literal(Expr),
-    /// An output of [`Rewrite::nodes`].
+    /// Output of one of [`Rewrite::nodes`].
     Output {
         node: u16,
         index: u16,
     },
-    /// All outputs of one of [`Rewrite::nodes`] from this one on.
+    /// All outputs of one of [`Rewrite::nodes`], starting at `first`.
     Outputs {
         node: u16,
         first: u16,
     },
-    /// The first whose condition is true; one without a condition is the last.
+    /// First arm whose condition is true; the last one has no condition.
     Case(Vec<Arm>),
     Each(Box<EachTerm>),
 }
 
+/// Arm of a `case`.
 #[derive(Clone, Debug)]
 pub struct Arm {
     pub condition: Option<Expr>,
     pub term: Term,
 }
 
-/// `[term for @i, x in xs]`: a value for each of many.
+/// `[term for @i, x in xs]`: one value for each item.
 #[derive(Clone, Debug)]
 pub struct EachTerm {
     pub term: Term,
     pub each: Each,
-    /// What is made anew for each: ranges of [`Rewrite::nodes`], [`Rewrite::fresh`] and [`Rewrite::lets`].
+    /// Nodes evaluated anew for each item, as a range of [`Rewrite::nodes`].
     pub nodes: Range<usize>,
+    /// Values evaluated anew, as a range of [`Rewrite::fresh`].
     pub fresh: Range<usize>,
+    /// Attributes evaluated anew, as a range of [`Rewrite::lets`].
     pub lets: Range<usize>,
 }
 
 /// Whether a new node has an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewOutput {
-    /// Nothing asks for it.
+    /// Omitted.
     No,
     Yes,
-    /// As often as the value of the pattern that it is equal to is there: an optional one, or many.
+    /// As often as the pattern value it replaces occurs, which is optional or variadic.
     AsMatched(VarId),
 }
 
-/// A node that a rewrite adds.
+/// Node that a rewrite adds.
 #[derive(Clone, Debug)]
 pub struct NewNode {
     pub op: OpPat,
     pub inputs: Vec<Term>,
     pub outputs: Vec<NewOutput>,
-    /// One whose expression is [`Datum::Absent`](crate::rules::datum::Datum::Absent) is left out.
+    /// Attributes; one that evaluates to [`Datum::Absent`](crate::rules::datum::Datum::Absent) is omitted.
     pub attrs: Vec<NewAttr>,
     /// `..@rest`.
     pub rest: Option<AttrVarId>,
     pub span: Span,
 }
 
+/// Attribute of a new node.
 #[derive(Clone, Debug)]
 pub struct NewAttr {
     pub name: Arc<str>,

@@ -1,4 +1,4 @@
-//! What a rule file says, before names are resolved.
+//! Syntax trees of rule files, before names are resolved.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use crate::graph::syntax::{Source, Span};
 use crate::graph::{ElemType, Tensor};
 use crate::rules::expr::{BinaryOp, CompareOp};
 
-/// A rule file.
+/// Rule file.
 #[derive(Clone, Debug, Default)]
 pub struct FileAst {
     /// `language 2`.
     pub language: Option<(i64, Span)>,
-    /// `defaults { … }`: what a rule of the file that does not say otherwise says.
+    /// `defaults { … }`: default entries for all rules in the file.
     pub defaults: Vec<Entry>,
     pub functions: Vec<FnAst>,
     pub rules: Vec<RuleAst>,
-    /// Whether all that its rules may refer to could be read.
+    /// Whether all definitions that rules may refer to could be parsed.
     pub is_whole: bool,
 }
 
@@ -25,14 +25,16 @@ pub struct FileAst {
 pub struct FnAst {
     pub name: Name,
     pub params: Vec<ParamAst>,
-    /// The lines of `{ … }` but for the last one.
+    /// Statements: all lines of `{ … }` but the last.
     pub statements: Vec<Statement>,
+    /// Result: the last line of `{ … }`.
     pub result: ValueAst,
-    /// The opset that its file says its operators are of.
+    /// Opset of its operators, from the defaults of the file.
     pub at: Option<i64>,
     pub span: Span,
 }
 
+/// Parameter of a function.
 #[derive(Clone, Debug)]
 pub enum ParamAst {
     /// `x`, `b?`, `xs...`.
@@ -48,13 +50,13 @@ pub struct RuleAst {
     pub code: Name,
     pub name: Name,
     pub entries: Vec<Entry>,
-    /// From its docs to its closing brace.
+    /// Span from its docs to its closing brace.
     pub span: Span,
-    /// Whether all of it could be read.
+    /// Whether all of it could be parsed.
     pub is_whole: bool,
 }
 
-/// One entry of a rule, in the order written.
+/// Entry of a rule.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub keyword: Name,
@@ -62,6 +64,7 @@ pub struct Entry {
     pub span: Span,
 }
 
+/// Kind of an entry.
 #[derive(Clone, Debug)]
 pub enum EntryKind {
     Severity(Name),
@@ -78,7 +81,7 @@ pub enum EntryKind {
         var: Name,
         expr: ExprAst,
     },
-    /// `given finite(x)`: what the values of a run must be for the rule to hold.
+    /// `given finite(x)`: assumptions about the values of a run.
     Given(Vec<GivenAst>),
     Rewrite {
         both: bool,
@@ -95,7 +98,7 @@ pub struct GivenAst {
     pub value: Name,
 }
 
-/// A line of `match` or `rewrite`.
+/// Line of `match` or `rewrite`.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// `a, b = Op (x)`, `y = x`.
@@ -104,20 +107,21 @@ pub enum Statement {
     Let { var: Name, expr: ExprAst, span: Span },
 }
 
-/// What may stand where a value may stand.
+/// Value: a name, a call, a literal, a `case` or a comprehension.
 #[derive(Clone, Debug)]
 pub struct ValueAst {
     pub kind: ValueAstKind,
     pub span: Span,
 }
 
+/// Kind of a value.
 #[derive(Clone, Debug)]
 pub enum ValueAstKind {
     /// `x`, `b?`, `xs...`, or nothing.
     Name(Operand),
-    /// Of an operator, or of a function.
+    /// Call of an operator or a function.
     Call(Box<CallAst>),
-    /// A constant: `1.0`, `[0, -1]`, `@axes`, `full(float, [2], 0)`.
+    /// Constant: `1.0`, `[0, -1]`, `@axes`, `full(float, [2], 0)`.
     Literal(ExprAst),
     /// `case { @cap == 0.0: s   else: t }`.
     Case(Vec<ArmAst>),
@@ -125,8 +129,10 @@ pub enum ValueAstKind {
     Each(Box<EachAst<ValueAst>>),
 }
 
+/// Call of an operator or a function.
 pub type CallAst = Call<ExprAst, ValueAst>;
 
+/// Arm of a `case`.
 #[derive(Clone, Debug)]
 pub struct ArmAst {
     /// `None` for `else`.
@@ -138,46 +144,50 @@ pub struct ArmAst {
 #[derive(Clone, Debug)]
 pub struct EachAst<B> {
     pub body: B,
-    /// The place in the list, or with [`EachOver::List`] the item.
+    /// Index in the list; with [`EachOver::List`], the item.
     pub attr: Option<Name>,
     pub over: EachOver,
 }
 
+/// Range of a comprehension.
 #[derive(Clone, Debug)]
 pub enum EachOver {
     Values { item: Name, values: Name },
     List(Box<ExprAst>),
 }
 
-/// A message with holes.
+/// Message with placeholders.
 #[derive(Clone, Debug)]
 pub struct TextAst {
     pub parts: Vec<TextPart>,
     pub span: Span,
 }
 
+/// Part of a message.
 #[derive(Clone, Debug)]
 pub enum TextPart {
     Text(String),
     Hole(ExprAst),
 }
 
+/// Expression.
 #[derive(Clone, Debug)]
 pub struct ExprAst {
     pub kind: ExprAstKind,
     pub span: Span,
 }
 
+/// Kind of an expression.
 #[derive(Clone, Debug)]
 pub enum ExprAstKind {
     /// `_`.
     Any,
-    /// `@a`; `@a?` where it may be absent.
+    /// `@a`, or `@a?` if it may be absent.
     Attr {
         name: Name,
         optional: bool,
     },
-    /// A value, by its name.
+    /// Value, by name.
     Word(Name),
     Int(i64),
     Float(f64),
@@ -216,41 +226,44 @@ pub enum ExprAstKind {
     Or(Vec<ExprAst>),
 }
 
+/// Example of a rule.
 #[derive(Clone, Debug)]
 pub struct ExampleAst {
     pub name: Name,
-    /// `at opset N`, or the first number of `from N to M`.
+    /// Opset: `N` in `at opset N` or `from N to M`.
     pub opset: Option<(i64, Span)>,
-    /// The second number of `from N to M`.
+    /// Target opset: `M` in `from N to M`.
     pub target: Option<(i64, Span)>,
-    /// `for NAME`.
+    /// Target profile: `for NAME`.
     pub profile: Option<Name>,
-    /// Where the example is a whole model: its `<ir_version: …>`.
+    /// Header (`<ir_version: …>`), if the example is a whole model.
     pub header: Option<Header>,
     pub graph: Graph,
     pub functions: Vec<Function>,
     pub expect: ExpectAst,
-    /// What stands between its braces.
+    /// Span between its braces.
     pub inside: Span,
-    /// Where it is another example with other words in it (`but`): its own text. The places of its graph are in that.
+    /// Text of a derived example (`but`); the spans of its graph refer to it.
     pub text: Option<Source>,
     pub span: Span,
 }
 
+/// Expected outcome of an example.
 #[derive(Clone, Debug)]
 pub enum ExpectAst {
     Becomes(BecomesAst),
-    /// Something that is legal at the target and gives equal numbers.
+    /// The result is legal at the target and computes equal results.
     Computes,
     Unchanged,
     /// Empty for `finds nothing`.
     Finds(Vec<Name>),
 }
 
+/// Expected graph after a rewrite.
 #[derive(Clone, Debug)]
 pub enum BecomesAst {
     /// `{ g (…) => (…) { … } }`.
     Graph(Graph),
-    /// `<…> { … }`: with the interface of the example.
+    /// `<…> { … }`: nodes, with the interface of the example.
     Nodes { values: Option<Vec<Declared>>, nodes: Vec<Node<AttrSyntax>> },
 }

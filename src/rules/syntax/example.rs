@@ -1,4 +1,4 @@
-//! Examples: a model in ONNX text, and what the rule makes of it.
+//! Examples: a model in ONNX text, and the expected outcome.
 
 use super::RULES;
 use super::ast::{BecomesAst, Entry, EntryKind, ExampleAst, ExpectAst};
@@ -8,12 +8,12 @@ use crate::graph::syntax::lexer::TokenKind;
 use crate::graph::syntax::text::{self, Text};
 use crate::graph::syntax::{Source, Span, node, number};
 
-/// `example "name" [at opset N | from N to M] [for TARGET] { graph } computes | becomes { nodes } | unchanged | finds "…"`; in
-/// the place of the graph, a whole model.
+/// Parses an example, whose keyword `example` has been read at `keyword`.
 ///
-/// `keyword` is the place of the word `example`, which has been read.
+/// `example "name" [at opset N | from N to M] [for TARGET] { graph } computes | becomes { nodes } |
+/// unchanged | finds "…"`; a whole model may replace the graph.
 pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
-    let name = cursor.string("the name of the example in quotes")?;
+    let name = cursor.string("an example name in quotes")?;
     let (opset, target) = opsets(cursor)?;
     let profile = profile(cursor)?;
     let open = cursor.expect("{")?;
@@ -41,7 +41,7 @@ pub fn example(cursor: &mut Cursor, keyword: Span) -> Parsed<ExampleAst> {
 
 type Opset = Option<(i64, Span)>;
 
-/// `at opset N`, or `from N to M`.
+/// Parses `at opset N` or `from N to M`.
 fn opsets(cursor: &mut Cursor) -> Parsed<(Opset, Opset)> {
     if cursor.eat_word("at") {
         word(cursor, "opset")?;
@@ -55,28 +55,29 @@ fn opsets(cursor: &mut Cursor) -> Parsed<(Opset, Opset)> {
     Ok((None, None))
 }
 
-/// `for standard`, where it is there.
+/// Parses an optional `for NAME`.
 fn profile(cursor: &mut Cursor) -> Parsed<Option<Name>> {
-    if cursor.eat_word("for") { cursor.ident("the name of a target").map(Some) } else { Ok(None) }
+    if cursor.eat_word("for") { cursor.ident("a target name").map(Some) } else { Ok(None) }
 }
 
-/// `but "name" [at opset N | from N to M] with "text" as "text", … unchanged`: the example before it, with other
-/// words in its text, and what comes of that.
+/// Parses a derived example: the previous one with text replaced, and its own expected outcome.
+///
+/// `but "name" [at opset N | from N to M] with "text" as "text", … unchanged`
 pub fn variant(cursor: &mut Cursor, keyword: Span, before: &[Entry]) -> Parsed<ExampleAst> {
-    let name = cursor.string("the name of the example in quotes")?;
+    let name = cursor.string("an example name in quotes")?;
     let (opset, target) = opsets(cursor)?;
     let mut changes = Vec::new();
     if cursor.eat_word("with") {
         loop {
-            let old = cursor.string("a piece of the example before, in quotes")?;
+            let old = cursor.string("a part of the previous example in quotes")?;
             word(cursor, "as")?;
-            changes.push((old, cursor.string("what stands in its place, in quotes")?));
+            changes.push((old, cursor.string("its replacement in quotes")?));
             if !cursor.eat(",") {
                 break;
             }
         }
     } else if opset.is_none() {
-        return Err(cursor.expected("`with \"…\" as \"…\"`: what is other than in the example before"));
+        return Err(cursor.expected("`with \"…\" as \"…\"` with the changes to the previous example"));
     }
     let expect = expect(cursor)?;
     let span = cursor.since(keyword);
@@ -85,14 +86,15 @@ pub fn variant(cursor: &mut Cursor, keyword: Span, before: &[Entry]) -> Parsed<E
         _ => None,
     });
     let Some(base) = base else {
-        return Err(cursor.fault(keyword, "there is no example before it that could be another"));
+        return Err(cursor.fault(keyword, "`but` must follow an example"));
     };
     let source = cursor.source;
     let mut text = source.slice(base.inside).to_owned();
     for (old, new) in &changes {
         if old.text.is_empty() || !text.contains(&*old.text) {
-            let finding = cursor.finding(old.span, format!("the example before has no `{}`", old.text));
-            let finding = finding.related(source.place(base.span), "this one");
+            let finding =
+                cursor.finding(old.span, format!("the previous example does not contain `{}`", old.text));
+            let finding = finding.related(source.place(base.span), "the previous example is here");
             return Err(cursor.report(finding));
         }
         text = text.replace(&*old.text, &new.text);
@@ -121,7 +123,8 @@ pub fn variant(cursor: &mut Cursor, keyword: Span, before: &[Entry]) -> Parsed<E
         }),
         (_, fault) => {
             let why = fault.map_or_else(String::new, |fault| format!(": {}", fault.message));
-            Err(cursor.fault(span, format!("with that, the example before is no model{why}")))
+            Err(cursor
+                .fault(span, format!("with these changes, the previous example is not a valid model{why}")))
         }
     }
 }
@@ -146,9 +149,8 @@ fn expect(cursor: &mut Cursor) -> Parsed<ExpectAst> {
         return becomes(cursor).map(ExpectAst::Becomes);
     }
     if !cursor.eat_word("finds") {
-        return Err(cursor.expected(
-            "what becomes of the example: `computes`, `becomes { … }`, `unchanged` or `finds \"…\"`",
-        ));
+        return Err(cursor
+            .expected("an outcome: `computes`, `becomes { … }`, `unchanged` or `finds \"…\"`"));
     }
     if cursor.eat_word("nothing") {
         return Ok(ExpectAst::Finds(Vec::new()));

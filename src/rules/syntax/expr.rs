@@ -1,5 +1,8 @@
-//! The grammar of expressions. From the loosest: `or`, `and`, `not`, comparisons and `in`, `+ -`,
-//! `* / // %`, minus, `[index]`.
+//! Expression grammar.
+//!
+//! Precedence from lowest to highest: `or`, `and`, `not`, comparisons and `in`, `+ -`, `* / // %`,
+//! unary
+//! minus, `[index]`.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use crate::graph::syntax::{Span, number, types};
 use crate::graph::{AttrKind, ElemType};
 use crate::rules::expr::{BinaryOp, CompareOp};
 
-/// Nodes as `match` and `rewrite` write them.
+/// Node syntax of `match` and `rewrite`.
 pub struct RuleNodes;
 
 impl Dialect for RuleNodes {
@@ -26,12 +29,12 @@ impl Dialect for RuleNodes {
     }
 }
 
-/// An attribute or a constant: without comparisons, whose `>` would be that of the attribute list.
+/// Parses an attribute or a constant: no comparisons, since their `>` would end the attribute list.
 pub fn computed(cursor: &mut Cursor) -> Parsed<ExprAst> {
     cursor.nested(sum)
 }
 
-/// A whole expression.
+/// Parses a whole expression.
 pub fn expr(cursor: &mut Cursor) -> Parsed<ExprAst> {
     cursor.nested(|cursor| {
         let parts = joined(cursor, "or", |cursor| {
@@ -42,13 +45,13 @@ pub fn expr(cursor: &mut Cursor) -> Parsed<ExprAst> {
     })
 }
 
-/// What stands alone stays as it is.
+/// Groups several parts; a single part stays as it is.
 fn group(mut parts: Vec<ExprAst>, kind: fn(Vec<ExprAst>) -> ExprAstKind) -> ExprAst {
     let span = parts[0].span.to(parts[parts.len() - 1].span);
     if parts.len() == 1 { parts.remove(0) } else { ExprAst { kind: kind(parts), span } }
 }
 
-/// At least one operand, with `word` between each two.
+/// Parses at least one operand, separated by `word`.
 fn joined(
     cursor: &mut Cursor,
     word: &str,
@@ -74,7 +77,7 @@ fn not(inner: ExprAst, span: Span) -> ExprAst {
     ExprAst { kind: ExprAstKind::Not(Box::new(inner)), span }
 }
 
-/// `0 <= @a < 4` means `0 <= @a and @a < 4`.
+/// Parses comparisons; `0 <= @a < 4` means `0 <= @a and @a < 4`.
 fn comparison(cursor: &mut Cursor) -> Parsed<ExprAst> {
     let first = sum(cursor)?;
     let start = first.span;
@@ -101,7 +104,7 @@ fn comparison(cursor: &mut Cursor) -> Parsed<ExprAst> {
     }
 }
 
-/// `Some(true)` for `not in`.
+/// Parses `in` (`Some(false)`) or `not in` (`Some(true)`).
 fn in_op(cursor: &mut Cursor) -> Option<bool> {
     if cursor.eat_word("in") {
         return Some(false);
@@ -123,7 +126,7 @@ fn compare_op(cursor: &mut Cursor) -> Option<CompareOp> {
 
 fn sum(cursor: &mut Cursor) -> Parsed<ExprAst> {
     binary(cursor, &[BinaryOp::Add, BinaryOp::Sub], |cursor| {
-        // `//` before `/`, which it begins with.
+        // Try `//` before its prefix `/`.
         binary(cursor, &[BinaryOp::Mul, BinaryOp::FloorDiv, BinaryOp::Div, BinaryOp::Mod], factor)
     })
 }
@@ -151,7 +154,7 @@ fn factor(cursor: &mut Cursor) -> Parsed<ExprAst> {
         return Ok(ExprAst { kind: ExprAstKind::Negate(Box::new(inner)), span: cursor.since(start) });
     }
     let mut list = primary(cursor)?;
-    // Only a bracket that touches: the next condition may begin with one.
+    // Only an adjacent bracket is an index: the next condition may begin with a bracket.
     while cursor.at("[") && cursor.peek().span.start == list.span.end {
         cursor.bump();
         let index = expr(cursor)?;
@@ -167,7 +170,7 @@ fn primary(cursor: &mut Cursor) -> Parsed<ExprAst> {
     let kind = match cursor.peek().kind {
         TokenKind::Sign(b'@') => {
             cursor.bump();
-            let name = cursor.ident("the name of an attribute variable")?;
+            let name = cursor.ident("an attribute variable")?;
             ExprAstKind::Attr { name, optional: cursor.eat("?") }
         }
         TokenKind::Sign(b'(') => {
@@ -189,7 +192,7 @@ fn primary(cursor: &mut Cursor) -> Parsed<ExprAst> {
     Ok(ExprAst { kind, span: cursor.since(start) })
 }
 
-/// `1, 2]`, or `dim(p, 0) for p in parts]`, after the bracket.
+/// Parses `1, 2]` or `dim(p, 0) for p in parts]`, after the opening bracket.
 fn list(cursor: &mut Cursor) -> Parsed<ExprAstKind> {
     let mut each = None;
     let items = cursor.list("]", |cursor| {
@@ -201,12 +204,12 @@ fn list(cursor: &mut Cursor) -> Parsed<ExprAstKind> {
     })?;
     match each {
         Some(each) if items.len() == 1 => Ok(ExprAstKind::Each(Box::new(each))),
-        Some(_) => Err(cursor.fault(items[0].span, "`for` makes a whole list: it has one item before it")),
+        Some(_) => Err(cursor.fault(items[0].span, "a comprehension has exactly one item before `for`")),
         None => Ok(ExprAstKind::List(items)),
     }
 }
 
-/// `_`, `true`, `float16`, `float {1}`, `dtype(x)`, `x`.
+/// Parses `_`, `true`, `float16`, `float {1}`, `dtype(x)` or `x`.
 fn word(cursor: &mut Cursor) -> Parsed<ExprAstKind> {
     let next = cursor.nth(1);
     if let Ok(elem) = ElemType::from_str(cursor.text_of(cursor.peek())) {

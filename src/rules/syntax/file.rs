@@ -10,13 +10,13 @@ use crate::graph::syntax::suggest::with_suggestion;
 use crate::graph::syntax::{Source, Span, node, number};
 use crate::rules::outline::{ITEMS, KEYWORDS};
 
-/// The edition of the language that this program reads.
+/// Version of the rule language that this program supports.
 pub const EDITION: i64 = 2;
 
-/// The entries that a file may give for all of its rules.
+/// Entries that a file may set for all of its rules.
 const DEFAULTS: [&str; 4] = ["severity", "phase", "safety", "at"];
 
-/// Reads a rule file. What has a fault is left out where nothing can be made of it.
+/// Parses a rule file. Items that cannot be recovered from a fault are dropped.
 pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
     let mut cursor = Cursor::new(source, RULES);
     let mut file = FileAst { is_whole: true, ..FileAst::default() };
@@ -40,15 +40,15 @@ pub fn parse(source: &Source) -> (FileAst, Vec<Finding>) {
     (file, cursor.into_findings())
 }
 
-/// A later edition may mean something else by the same words: each file says which one it is written in.
+/// Reports a file without a language version, which later versions need to interpret it correctly.
 fn without_language(cursor: &Cursor) -> Finding {
-    let message = "the file does not say in which edition of the language it is written";
+    let message = "the file does not declare its language version";
     let finding = cursor.finding(cursor.peek().span, message);
-    let finding = finding.help(format!("write `language {EDITION}` in its first line"));
+    let finding = finding.help(format!("add `language {EDITION}` as the first line"));
     Finding { level: Level::Warning, ..finding }
 }
 
-/// Whether an item of a file begins here.
+/// Returns true if an item of a file begins here.
 pub fn at_item(cursor: &Cursor) -> bool {
     let follows = |kind: TokenKind| cursor.nth(1).kind == kind;
     let is_one = ITEMS.iter().any(|word| cursor.at_word(word))
@@ -76,17 +76,17 @@ fn item(cursor: &mut Cursor, file: &mut FileAst) -> Parsed<()> {
     rule(cursor).map(|rule| file.rules.push(rule))
 }
 
-/// `language 2`.
+/// Parses `language 2`.
 fn language(cursor: &mut Cursor, is_first: bool) -> Parsed<(i64, Span)> {
     let start = cursor.bump().span;
     let edition = number::int(cursor)?;
     let span = cursor.since(start);
     if edition != EDITION {
-        let finding = cursor.finding(span, format!("there is no language {edition} of rules"));
-        return Err(cursor.report(finding.help(format!("this program reads `language {EDITION}`"))));
+        let finding = cursor.finding(span, format!("rule language {edition} is not supported"));
+        return Err(cursor.report(finding.help(format!("this version supports `language {EDITION}`"))));
     }
     if !is_first {
-        return Err(cursor.fault(span, "`language` is the first line of a file"));
+        return Err(cursor.fault(span, "`language` must be the first line of the file"));
     }
     Ok((edition, span))
 }
@@ -101,24 +101,24 @@ fn defaults(cursor: &mut Cursor) -> Parsed<Vec<Entry>> {
             return Err(unknown_keyword(cursor, &word));
         }
         if !DEFAULTS.contains(&&*word.text) {
-            let message = format!("`{}` cannot be the same for all rules of a file", word.text);
+            let message = format!("`{}` is not allowed in `defaults`", word.text);
             let message = with_suggestion(message, &word.text, DEFAULTS);
             let finding = cursor.finding(word.span, message);
-            return Err(cursor.report(finding.help(format!("defaults are {}", DEFAULTS.join(", ")))));
+            return Err(cursor.report(finding.help(format!("use one of {}", DEFAULTS.join(", ")))));
         }
         entries.push(entry(cursor, word, &[])?);
     }
     Ok(entries)
 }
 
-/// `fn name(x, @a) = value`, or `fn name(x, @a) { statement … value }`.
+/// Parses `fn name(x, @a) = value` or `fn name(x, @a) { statement … value }`.
 fn function(cursor: &mut Cursor) -> Parsed<FnAst> {
     let start = cursor.bump().span;
-    let name = cursor.ident("the name of the function")?;
+    let name = cursor.ident("a function name")?;
     cursor.expect("(")?;
     let params = cursor.list(")", |cursor| {
         if cursor.eat("@") {
-            return cursor.ident("the name of an attribute").map(ParamAst::Attr);
+            return cursor.ident("an attribute name").map(ParamAst::Attr);
         }
         match node::operand::<RuleNodes>(cursor)? {
             Some(operand) if !operand.name.text.is_empty() => Ok(ParamAst::Value(operand)),
@@ -129,13 +129,13 @@ fn function(cursor: &mut Cursor) -> Parsed<FnAst> {
     Ok(FnAst { name, params, statements, result, at: None, span: cursor.since(start) })
 }
 
-/// Statements, and the value that the function is: the last line.
+/// Parses statements, and the result on the last line.
 fn body(cursor: &mut Cursor) -> Parsed<(Vec<Statement>, ValueAst)> {
     cursor.expect("{")?;
     let mut statements = Vec::new();
     loop {
         if cursor.is_end() || at_item(cursor) {
-            return Err(cursor.expected("`}` after the value that the function is"));
+            return Err(cursor.expected("`}` after the result of the function"));
         }
         if begins_statement(cursor) {
             statements.push(statement(cursor)?);
@@ -147,7 +147,7 @@ fn body(cursor: &mut Cursor) -> Parsed<(Vec<Statement>, ValueAst)> {
     }
 }
 
-/// `let @…`, or names between commas up to a `=`.
+/// Returns true for `let @…`, or for names separated by commas and followed by `=`.
 fn begins_statement(cursor: &Cursor) -> bool {
     if cursor.at_word("let") {
         return true;

@@ -1,4 +1,4 @@
-//! The grammar of rule files. Reading goes on after a fault.
+//! Parser of rule files, with recovery from faults.
 
 pub mod ast;
 mod example;
@@ -24,20 +24,20 @@ pub use file::{EDITION, parse};
 
 use super::outline::{KEYWORDS, docs_above};
 
-/// Faults of rule files.
+/// Language settings for rule files and their faults.
 pub const RULES: Language = Language { rule: known::BAD_RULE, strings: Strings::OneLine };
 
 fn not_closed(cursor: &mut Cursor, rule: &Name, opened: Span) -> Reported {
     let place = cursor.source.place(opened);
     let finding = cursor.finding(cursor.peek().span, format!("rule `{}` is not closed here", rule.text));
-    cursor.report(finding.related(place, "it is opened here").help("every `{` needs its `}`"))
+    cursor.report(finding.related(place, "it is opened here").help("add the missing `}`"))
 }
 
 fn unknown_keyword(cursor: &mut Cursor, word: &Name) -> Reported {
-    let message = format!("`{}` is no entry of a rule", word.text);
+    let message = format!("`{}` is not an entry of a rule", word.text);
     let message = with_suggestion(message, &word.text, KEYWORDS);
     let finding = cursor.finding(word.span, message);
-    cursor.report(finding.help(format!("the entries of a rule are {}", KEYWORDS.join(", "))))
+    cursor.report(finding.help(format!("use one of {}", KEYWORDS.join(", "))))
 }
 
 fn rule(cursor: &mut Cursor) -> Parsed<RuleAst> {
@@ -46,7 +46,7 @@ fn rule(cursor: &mut Cursor) -> Parsed<RuleAst> {
         return Err(cursor.expected("`rule CODE name { … }`"));
     }
     let (docs, docs_len) = docs_above(&cursor.source.text[..start.start as usize]);
-    let code = cursor.ident("the code of the rule, such as OPT101")?;
+    let code = cursor.ident("a rule code, such as OPT101")?;
     let name = kebab_name(cursor)?;
     let opened = cursor.expect("{")?;
     let faults = cursor.faults();
@@ -72,9 +72,9 @@ fn at_keyword(cursor: &Cursor) -> bool {
     cursor.begins_line() && !is_value && KEYWORDS.iter().any(|word| cursor.at_word(word))
 }
 
-/// `double-transpose`: words that touch the minus between them.
+/// Parses `double-transpose`: words joined by adjacent hyphens.
 fn kebab_name(cursor: &mut Cursor) -> Parsed<Name> {
-    let first = cursor.ident("the name of the rule, such as double-transpose")?;
+    let first = cursor.ident("a rule name, such as double-transpose")?;
     let mut end = first.span;
     while cursor.at("-") && cursor.peek().span.start == end.end && cursor.nth(1).span.start == end.end + 1 {
         cursor.bump();
@@ -87,17 +87,17 @@ fn kebab_name(cursor: &mut Cursor) -> Parsed<Name> {
     Ok(Name { text: cursor.source.slice(span).into(), span })
 }
 
-/// The entry that begins with `keyword`, which has been read, behind others.
+/// Parses the entry that begins with `keyword`, which has been read; `before` has the previous entries.
 fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> {
     let kind = match &*keyword.text {
         "severity" => EntryKind::Severity(cursor.ident("hint, info, warning or error")?),
-        "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert or fix")?),
+        "phase" => EntryKind::Phase(cursor.ident("simplify, explore, convert, fix or lower")?),
         "safety" => EntryKind::Safety(cursor.ident("exact, rounding or unsafe")?),
         "at" => {
             let span = cursor.peek().span;
             EntryKind::At(number::int(cursor)?, span)
         }
-        "mends" => EntryKind::Mends(cursor.ident("the code of the rule whose finding it mends")?),
+        "mends" => EntryKind::Mends(cursor.ident("the code of the rule whose findings it fixes")?),
         "message" => EntryKind::Message(template::template(cursor)?),
         "help" => EntryKind::Help(template::template(cursor)?),
         "match" => EntryKind::Match(block(cursor, value::statement)?),
@@ -115,7 +115,7 @@ fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> 
             if !(cursor.eat_word("builtin") && cursor.eat("::")) {
                 return Err(cursor.expected("`builtin::NAME`"));
             }
-            EntryKind::Detect(cursor.ident("the name of a builtin analysis")?)
+            EntryKind::Detect(cursor.ident("the name of a built-in analysis")?)
         }
         "example" => EntryKind::Example(Box::new(example::example(cursor, keyword.span)?)),
         "but" => EntryKind::Example(Box::new(example::variant(cursor, keyword.span, before)?)),
@@ -125,11 +125,11 @@ fn entry(cursor: &mut Cursor, keyword: Name, before: &[Entry]) -> Parsed<Entry> 
     Ok(Entry { keyword, kind, span })
 }
 
-/// `finite(x), nonempty(y)`.
+/// Parses `finite(x), nonempty(y)`.
 fn given(cursor: &mut Cursor) -> Parsed<Vec<GivenAst>> {
     let mut all = Vec::new();
     loop {
-        let what = cursor.ident("what a value must be, as in `finite(x)`")?;
+        let what = cursor.ident("an assumption, as in `finite(x)`")?;
         cursor.expect("(")?;
         let value = cursor.ident("a value of the pattern")?;
         cursor.expect(")")?;
@@ -140,22 +140,22 @@ fn given(cursor: &mut Cursor) -> Parsed<Vec<GivenAst>> {
     }
 }
 
-/// The nodes of `match { … }`.
+/// Parses the nodes of `match { … }`.
 pub fn pattern(cursor: &mut Cursor) -> Parsed<Vec<ast::Statement>> {
     block(cursor, value::statement)
 }
 
-/// The conditions of `where { … }`.
+/// Parses the conditions of `where { … }`.
 pub fn conditions(cursor: &mut Cursor) -> Parsed<Vec<ast::ExprAst>> {
     block(cursor, expr)
 }
 
-/// `{ item item … }`; an item with a fault is left out.
+/// Parses `{ item item … }`; drops items with faults.
 fn block<T>(cursor: &mut Cursor, item: impl Fn(&mut Cursor) -> Parsed<T>) -> Parsed<Vec<T>> {
     cursor.expect("{")?;
     let mut items = Vec::new();
     while !cursor.eat("}") {
-        // A rewrite has lines that begin with `let` too.
+        // Lines of a rewrite can begin with `let`, too.
         let at_entry = at_keyword(cursor) && !cursor.at_word("let");
         if cursor.is_end() || file::at_item(cursor) || at_entry {
             return Err(cursor.expected("`}`"));

@@ -5,7 +5,7 @@ use super::expr::expr;
 use crate::graph::syntax::Span;
 use crate::graph::syntax::cursor::{Cursor, Parsed};
 
-/// One or more strings, which are read as one. `{{` and `}}` are braces.
+/// Parses one or more strings, which are concatenated. `{{` and `}}` are literal braces.
 pub fn template(cursor: &mut Cursor) -> Parsed<TextAst> {
     let start = cursor.peek().span;
     let mut parts = Vec::new();
@@ -18,7 +18,7 @@ pub fn template(cursor: &mut Cursor) -> Parsed<TextAst> {
     Ok(TextAst { parts, span: cursor.since(start) })
 }
 
-/// `span` is that of the token, quotes included.
+/// Parses a string token with placeholders; `span` includes the quotes.
 fn string(cursor: &mut Cursor, span: Span, parts: &mut Vec<TextPart>) -> Parsed<()> {
     let source = cursor.source;
     let inner = source.slice(span).strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or("");
@@ -31,14 +31,14 @@ fn string(cursor: &mut Cursor, span: Span, parts: &mut Vec<TextPart>) -> Parsed<
             '{' | '}' if chars.next_if(|(_, next)| *next == char).is_some() => text.push(char),
             '}' => {
                 let span = Span::new(base + at, base + at + 1);
-                return Err(cursor.fault(span, "a `}` without its `{`; a brace itself is written `}}`"));
+                return Err(cursor.fault(span, "`}` has no matching `{`; write `}}` for a literal brace"));
             }
             '{' => {
                 let rest = &inner[at + 1..];
                 let closed = rest.find(['{', '}']).filter(|&end| rest[end..].starts_with('}'));
                 let Some(len) = closed else {
                     let span = Span::new(base + at, base + at + 1);
-                    return Err(cursor.fault(span, "this `{` is not closed; a brace itself is written `{{`"));
+                    return Err(cursor.fault(span, "`{` is not closed; write `{{` for a literal brace"));
                 };
                 if !text.is_empty() {
                     parts.push(TextPart::Text(std::mem::take(&mut text)));

@@ -1,4 +1,4 @@
-//! The lines of `match` and `rewrite`, and what may stand where a value may stand.
+//! Lines of `match` and `rewrite`, and the values in them.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use crate::graph::syntax::lexer::{Token, TokenKind};
 use crate::graph::syntax::{Span, node, number};
 use crate::rules::func::Func;
 
-/// `a, b = Op (x)`, `y = x`, or `let @a = …`.
+/// Parses `a, b = Op (x)`, `y = x`, or `let @a = …`.
 pub fn statement(cursor: &mut Cursor) -> Parsed<Statement> {
     let start = cursor.peek().span;
     if cursor.at_word("let") && cursor.nth(1).kind == TokenKind::Sign(b'@') {
@@ -29,21 +29,21 @@ pub fn statement(cursor: &mut Cursor) -> Parsed<Statement> {
     let is_single = matches!(targets[..], [Operand { many: Many::One | Many::Any, .. }]);
     match source.kind {
         ValueAstKind::Name(_) | ValueAstKind::Literal(_) if !is_single => {
-            Err(cursor.fault(span, "one value can be equal to one value: `y = x`"))
+            Err(cursor.fault(span, "only a single value can be set equal to a value: `y = x`"))
         }
         _ => Ok(Statement::Make { targets, source, span }),
     }
 }
 
-/// `@a = …`, as `let` writes it.
+/// Parses `@a = …` of a `let`.
 pub fn binding(cursor: &mut Cursor) -> Parsed<(Name, super::ast::ExprAst)> {
     cursor.expect("@")?;
-    let var = cursor.ident("the name of an attribute variable")?;
+    let var = cursor.ident("an attribute variable")?;
     cursor.expect("=")?;
     Ok((var, expr(cursor)?))
 }
 
-/// Values between commas; an empty place before a comma is an absent one, as in ONNX text.
+/// Parses values separated by commas; an empty item is an absent value, as in ONNX text.
 pub fn values(cursor: &mut Cursor) -> Parsed<Vec<ValueAst>> {
     let mut values = Vec::new();
     while !cursor.at(")") {
@@ -55,7 +55,7 @@ pub fn values(cursor: &mut Cursor) -> Parsed<Vec<ValueAst>> {
     Ok(values)
 }
 
-/// A name, a call, a constant, a `case`, or a list of values made from each of many.
+/// Parses a value: a name, a call, a constant, a `case`, or a comprehension.
 pub fn value(cursor: &mut Cursor) -> Parsed<ValueAst> {
     let start = cursor.peek().span;
     let kind = cursor.nested(kind)?;
@@ -84,12 +84,12 @@ fn kind(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
     }
 }
 
-/// Whether the token that many places ahead begins a call of an operator or of a function of values.
+/// Returns true if the token `ahead` begins a call of an operator or of a function on values.
 fn begins_call(cursor: &Cursor, ahead: usize) -> bool {
     let token = cursor.nth(ahead);
     let next = cursor.nth(ahead + 1);
     match token.kind {
-        // `@op (…)`: an operator that the pattern chose, with or without `in […]`, `@13` and attributes.
+        // `@op (…)`: an operator variable, with or without `in […]`, `@13` and attributes.
         TokenKind::Sign(b'@') => {
             let after = cursor.nth(ahead + 2);
             let chooses = after.kind == TokenKind::Ident && cursor.text_of(after) == "in";
@@ -106,12 +106,12 @@ fn begins_call(cursor: &Cursor, ahead: usize) -> bool {
     }
 }
 
-/// Operators begin with a capital letter, functions and values with a small one.
+/// Returns true for operator names, which begin with a capital letter, unlike functions and values.
 pub fn begins_operator(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase())
 }
 
-/// Whether an expression begins here: a number, a list, an attribute, a function of the expression language.
+/// Returns true if an expression begins here: a number, list, attribute or expression function.
 fn is_constant(cursor: &Cursor, token: Token) -> bool {
     let next = cursor.nth(1).kind;
     match token.kind {
@@ -126,7 +126,7 @@ fn is_constant(cursor: &Cursor, token: Token) -> bool {
     }
 }
 
-/// `{ condition: value … else: value }`, `case` taken.
+/// Parses `{ condition: value … else: value }`, after `case`.
 fn arms(cursor: &mut Cursor) -> Parsed<Vec<ArmAst>> {
     cursor.expect("{")?;
     let mut arms: Vec<ArmAst> = Vec::new();
@@ -140,29 +140,29 @@ fn arms(cursor: &mut Cursor) -> Parsed<Vec<ArmAst>> {
             return Ok(arms);
         }
         if cursor.at("}") {
-            return Err(cursor.expected("`else: …`, which says what holds where no condition does"));
+            return Err(cursor.expected("`else: …` for the case that no condition holds"));
         }
     }
 }
 
-/// `[Relu (x) for x in xs]`.
+/// Parses `[Relu (x) for x in xs]`.
 fn each(cursor: &mut Cursor) -> Parsed<ValueAstKind> {
     cursor.expect("[")?;
     let body = value(cursor)?;
     if !cursor.at_word("for") {
-        return Err(cursor.expected("`for`: what is made from each of many, as in `[Relu (x) for x in xs]`"));
+        return Err(cursor.expected("`for`, as in `[Relu (x) for x in xs]`"));
     }
     let each = after_body(cursor, body)?;
     cursor.expect("]")?;
     Ok(ValueAstKind::Each(Box::new(each)))
 }
 
-/// `for x in xs`, `for @i, x in xs`, `for @i in list`.
+/// Parses `for x in xs`, `for @i, x in xs`, `for @i in list`.
 pub fn after_body<B>(cursor: &mut Cursor, body: B) -> Parsed<EachAst<B>> {
     cursor.bump();
-    let attr = if cursor.eat("@") { Some(cursor.ident("the name of an attribute variable")?) } else { None };
+    let attr = if cursor.eat("@") { Some(cursor.ident("an attribute variable")?) } else { None };
     let has_item = attr.is_none() || cursor.eat(",");
-    let item = if has_item { Some(cursor.ident("a name for each of the values")?) } else { None };
+    let item = if has_item { Some(cursor.ident("a name for the items")?) } else { None };
     if !cursor.eat_word("in") {
         return Err(cursor.expected("`in`"));
     }
@@ -174,7 +174,7 @@ pub fn after_body<B>(cursor: &mut Cursor, body: B) -> Parsed<EachAst<B>> {
 }
 
 impl ValueAst {
-    /// Nothing, at this place.
+    /// Creates an absent value at this span.
     pub fn absent(span: Span) -> ValueAst {
         let name = Name { text: "".into(), span };
         ValueAst { kind: ValueAstKind::Name(Operand { name, many: Many::One, span }), span }

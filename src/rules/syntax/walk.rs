@@ -1,9 +1,9 @@
-//! Through all calls of a statement, those inside others included.
+//! Traversal of all calls in a statement, including nested ones.
 
 use super::ast::{CallAst, Statement, ValueAst, ValueAstKind};
 
 impl Statement {
-    /// Its calls, the inner ones last.
+    /// Returns its calls, nested ones last.
     pub fn calls(&self) -> Vec<&CallAst> {
         let mut calls = Vec::new();
         if let Statement::Make { source, .. } = self {
@@ -12,7 +12,7 @@ impl Statement {
         calls
     }
 
-    /// Changes its calls.
+    /// Modifies its calls.
     pub fn for_each_call(&mut self, change: &mut dyn FnMut(&mut CallAst)) {
         if let Statement::Make { source, .. } = self {
             source.for_each_call(change);

@@ -1,4 +1,4 @@
-//! A small graph as SVG: in layers from the top down, what makes a value above what takes it.
+//! Renders a small graph as SVG, in layers from top to bottom: producers above users.
 
 use super::escaped;
 use crate::diag::picture::{Picture, Shape, ShapeKind};
@@ -8,17 +8,17 @@ const BETWEEN_LAYERS: i64 = 36;
 const BETWEEN_SHAPES: i64 = 18;
 const MARGIN: i64 = 8;
 
-/// Of the characters of a title, in the font of the page.
+/// Width of a character of a title in the font of the page, in pixels.
 const CHARACTER: i64 = 7;
 const NARROWEST: i64 = 72;
 
-/// Longer titles and names are cut.
+/// Maximum length of titles and names.
 const LONGEST: usize = 30;
 
-/// How often the shapes of each layer are put in order by those of the layer before or after.
+/// Number of passes that reorder each layer by its neighboring layers.
 const SWEEPS: usize = 6;
 
-/// Where a shape stands.
+/// Position of a shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Spot {
     layer: usize,
@@ -26,7 +26,7 @@ struct Spot {
     width: i64,
 }
 
-/// The picture as SVG, with what it shows in words; `id` is unlike that of any other.
+/// Renders the picture as SVG with a text alternative; `id` must be unique in the page.
 pub fn svg(picture: &Picture, id: &str) -> String {
     let boxes = laid_out(picture);
     let layers = boxes.iter().map(|one| one.layer + 1).max().unwrap_or(0) as i64;
@@ -35,7 +35,7 @@ pub fn svg(picture: &Picture, id: &str) -> String {
     let mut text = format!(
         "<svg role=\"img\" aria-labelledby=\"{id}-t {id}-d\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\
-         <title id=\"{id}-t\">The graph around this</title><desc id=\"{id}-d\">{}</desc>\n",
+         <title id=\"{id}-t\">Graph around this finding</title><desc id=\"{id}-d\">{}</desc>\n",
         escaped(&in_words(picture))
     );
     for edge in &picture.edges {
@@ -51,18 +51,18 @@ fn top(layer: usize) -> i64 {
     MARGIN + layer as i64 * (HEIGHT + BETWEEN_LAYERS)
 }
 
-/// Each below all that it takes from; within a layer, near the middle of what it belongs to.
+/// Computes the layout: users below producers, and shapes near the center of their neighbors.
 fn laid_out(picture: &Picture) -> Vec<Spot> {
     let count = picture.shapes.len();
     let mut boxes = vec![Spot::default(); count];
-    // Shapes stand after those whose values they take; a graph that is out of order is drawn all the same.
+    // The layout ignores edges that violate the order of the shapes, so that any graph can be drawn.
     let mut edges: Vec<(usize, usize)> = picture.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     edges.retain(|(from, to)| from < to && *to < count);
     edges.sort_by_key(|&(_, to)| to);
     for &(from, to) in &edges {
         boxes[to].layer = boxes[to].layer.max(boxes[from].layer + 1);
     }
-    // An input stands right above what takes it.
+    // Place an input directly above its first user.
     for (at, _) in picture.shapes.iter().enumerate().filter(|(_, shape)| shape.kind == ShapeKind::Input) {
         let takers = edges.iter().filter(|(from, _)| *from == at).map(|&(_, to)| boxes[to].layer);
         boxes[at].layer = takers.min().map_or(0, |layer| layer.saturating_sub(1));
@@ -92,7 +92,7 @@ fn laid_out(picture: &Picture) -> Vec<Spot> {
     boxes
 }
 
-/// Where those stand on average that a shape takes from (or, upwards, that take from it).
+/// Returns the average position of the producers of a shape or, going up, of its users.
 fn middle_of_neighbours(at: usize, down: bool, edges: &[(usize, usize)], boxes: &[Spot]) -> Option<i64> {
     let others = edges.iter().filter_map(|&(from, to)| match down {
         true => (to == at).then_some(from),
@@ -138,7 +138,7 @@ fn drawn(shape: &Shape, at: &Spot) -> String {
     text + "</g>\n"
 }
 
-/// The end of a name tells more than its beginning.
+/// Shortens a name, keeping its end, which is more specific.
 fn cut(text: &str) -> String {
     let count = text.chars().count();
     if count <= LONGEST {
@@ -160,7 +160,7 @@ fn line(from: &Spot, to: &Spot, label: &str) -> String {
     format!("{path}<text class=\"edge\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(&cut(label)))
 }
 
-/// What is drawn, for those who do not see it.
+/// Describes the picture as text, for screen readers.
 fn in_words(picture: &Picture) -> String {
     let called = |at: usize| {
         let Shape { kind, title, name } = &picture.shapes[at];
@@ -178,7 +178,7 @@ fn in_words(picture: &Picture) -> String {
         .iter()
         .map(|edge| format!("{} leads to {}", called(edge.from), called(edge.to)))
         .collect();
-    format!("It is about {}. {}.", meant.join(" and "), edges.join("; "))
+    format!("Finding at {}. {}.", meant.join(" and "), edges.join("; "))
 }
 
 #[cfg(test)]
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_stands_below_what_makes_and_nothing_overlaps() {
+    fn users_are_below_producers_and_shapes_do_not_overlap() {
         let picture = picture(7, &[(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4), (3, 5), (5, 6)]);
         let boxes = laid_out(&picture);
         for edge in &picture.edges {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_that_is_out_of_order_is_drawn_all_the_same() {
+    fn cyclic_graph_is_drawn() {
         assert!(svg(&picture(2, &[(0, 1), (1, 0)]), "g").contains("Op1"));
         assert!(svg(&Picture::default(), "g").contains("</svg>"));
     }

@@ -1,11 +1,11 @@
-//! The pages of rules, which are Markdown.
+//! Renders the Markdown pages of rules.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
-/// Below the heading of the rule.
+/// Highest heading level of an embedded page, below the heading of the rule.
 const LEAST: usize = 4;
 
-/// A page as HTML. Its own headings come below those of the page that it is put into; what looks like HTML is text.
+/// Renders an embedded page as HTML, lowering its headings. HTML in the Markdown is escaped.
 pub fn html(markdown: &str) -> String {
     let events = events(markdown).map(|event| match event {
         Event::Start(Tag::Heading { level, id, classes, attrs }) => {
@@ -17,7 +17,8 @@ pub fn html(markdown: &str) -> String {
     written(events)
 }
 
-/// The same as a page of its own. `link` says where a link leads; `code`, where what stands as code does, if anywhere.
+/// Renders a page of its own.
+/// `link` maps link targets; `code` links code spans, if it returns a target.
 #[cfg(feature = "tools")]
 pub fn page(markdown: &str, link: &dyn Fn(&str) -> String, code: &dyn Fn(&str) -> Option<String>) -> String {
     let mut linked = 0;
@@ -53,7 +54,7 @@ fn end() -> Event<'static> {
     Event::InlineHtml("</a>".into())
 }
 
-/// What Markdown says; what looks like HTML in it is text.
+/// Parses Markdown, turning HTML into text.
 fn events(markdown: &str) -> impl Iterator<Item = Event<'_>> {
     Parser::new_ext(markdown, Options::ENABLE_TABLES).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
@@ -64,7 +65,7 @@ fn events(markdown: &str) -> impl Iterator<Item = Event<'_>> {
 fn written<'e>(events: impl Iterator<Item = Event<'e>>) -> String {
     let mut text = String::new();
     html::push_html(&mut text, events);
-    // What scrolls must be reached by keyboard.
+    // Scrollable elements must be focusable by keyboard.
     text.replace("<pre>", "<pre tabindex=\"0\">")
 }
 
@@ -76,7 +77,7 @@ fn below(level: pulldown_cmark::HeadingLevel) -> pulldown_cmark::HeadingLevel {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn pages_come_below_what_is_around_and_bring_no_html() {
+    fn embedded_pages_have_lower_headings_and_no_html() {
         let html = super::html("# One\n\n**Why** `a < b`\n\n<script>x</script>\n\n```\nx & y\n```\n");
         assert!(
             html.contains("<h4>One</h4>") && html.contains("<strong>Why</strong> <code>a &lt; b</code>"),

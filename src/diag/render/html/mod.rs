@@ -1,6 +1,6 @@
-//! One page that needs nothing else: no network, no script.
+//! Self-contained HTML page, without network access or scripts.
 //!
-//! It is well-formed XML as well, so that tests can read it.
+//! It is also well-formed XML, so that tests can parse it.
 
 mod graph;
 pub mod markdown;
@@ -16,15 +16,16 @@ use super::xml::legal;
 use super::{Page, Run, summary};
 use crate::diag::{Applicability, Finding, Level};
 
-/// How a page looks.
+/// Style sheet of the page.
 pub const STYLE: &str = include_str!("style.css");
 
-/// A longer line of code can be scrolled.
+/// Maximum length of code lines; longer ones are cut.
 const ROOM: usize = 200;
 
-/// Graphs that are drawn: of more findings, the place and the text of the node will do.
+/// Maximum number of findings with a drawn graph.
 const DRAWN: usize = 400;
 
+/// Renders findings as an HTML page.
 pub fn render(run: Run) -> String {
     let groups = by_model(run.findings);
     let summary = summary(run.findings);
@@ -65,15 +66,15 @@ pub fn render(run: Run) -> String {
     page + "</main>\n<footer><p>Written by onnx-lint " + version + ".</p></footer>\n</body>\n</html>\n"
 }
 
-/// Text as a page can have it.
+/// Escapes text for HTML.
 pub fn escaped(text: &str) -> String {
     escape(legal(text)).into_owned()
 }
 
-/// The same with what stands between backticks as code.
+/// Escapes text for HTML, with the parts between backticks as code.
 pub fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    // One that is left open is itself meant.
+    // An unmatched backtick is literal.
     if parts.len().is_multiple_of(2) {
         return escaped(text);
     }
@@ -84,14 +85,14 @@ pub fn prose(text: &str) -> String {
     parts.iter().enumerate().map(part).collect()
 }
 
-/// What there is, by file and by level.
+/// Renders the navigation: findings by file and by level.
 fn navigation(run: Run, groups: &[Group]) -> String {
-    let mut text = "<nav aria-label=\"What was found\">\n<ul>\n".to_owned();
+    let mut text = "<nav aria-label=\"Findings\">\n<ul>\n".to_owned();
     for (index, file) in run.files.iter().enumerate() {
         let count = run.findings.iter().filter(|finding| finding.file == *file).count();
         let name = escaped(file);
         let _ = match count {
-            0 => writeln!(text, "<li>{name}: nothing</li>"),
+            0 => writeln!(text, "<li>{name}: no findings</li>"),
             count => writeln!(text, "<li><a href=\"#file-{index}\">{name}</a>: {count}</li>"),
         };
     }
@@ -126,7 +127,7 @@ fn article(group: &Group, at: usize, pages: &[Page]) -> String {
     snippets(finding, ROOM).iter().for_each(|snippet| text += &shown(snippet));
     if let Some(picture) = finding.picture.as_deref().filter(|_| at < DRAWN) {
         let svg = graph::svg(picture, &format!("graph-{at}"));
-        // What scrolls must be reached by keyboard.
+        // Scrollable elements must be focusable by keyboard.
         text += &format!(
             "<div class=\"graph\" tabindex=\"0\" role=\"group\" aria-label=\"Graph\">\n{svg}</div>\n"
         );
@@ -184,7 +185,7 @@ fn fix(finding: &Finding) -> Option<String> {
     Some(format!("onnx-fix {} ({how})", fix.summary))
 }
 
-/// Lines of a difference: what goes and what comes is said by its sign, too, not by its colour alone.
+/// Renders the lines of a diff; signs distinguish them without color.
 fn changed(lines: &[String]) -> String {
     let line = |line: &String| {
         let text = escaped(line);
@@ -197,7 +198,7 @@ fn changed(lines: &[String]) -> String {
     lines.iter().map(line).collect()
 }
 
-/// The pages of the rules that found something.
+/// Renders the pages of the rules with findings.
 fn rules(pages: &[Page]) -> String {
     if pages.is_empty() {
         return String::new();
@@ -208,7 +209,7 @@ fn rules(pages: &[Page]) -> String {
         let _ = write!(
             text,
             "<section aria-labelledby=\"rule-{code}\">\n<h3 id=\"rule-{code}\">{code}: {}</h3>\n\
-             <details>\n<summary>What it says of {code}</summary>\n{}</details>\n</section>\n",
+             <details>\n<summary>Documentation of {code}</summary>\n{}</details>\n</section>\n",
             escaped(&page.summary),
             markdown::html(&page.text)
         );
