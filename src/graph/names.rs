@@ -1,4 +1,4 @@
-//! Which value a name means, while a model is being built.
+//! Name resolution and string interning during model construction.
 
 use std::sync::Arc;
 
@@ -7,28 +7,28 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::arena::{GraphId, ValueId};
 use super::model::{Def, Model, Value};
 
-/// The names in scope: those of the innermost graph first, then of the graphs around it.
+/// Stack of name scopes, searched from the innermost graph outward.
 ///
-/// All names that a graph defines are to be registered before any use is resolved, so that nodes may
-/// stand in any order.
+/// All names of a graph must be defined before uses are resolved, so that nodes may come in any order.
 #[derive(Debug, Default)]
 pub struct Scopes {
     stack: Vec<FxHashMap<Arc<str>, ValueId>>,
 }
 
 impl Scopes {
-    /// Opens the scope of a graph inside the innermost one.
+    /// Pushes a scope for a nested graph.
     pub fn enter(&mut self) {
         self.stack.push(FxHashMap::default());
     }
 
-    /// Closes the innermost scope.
+    /// Pops the innermost scope.
     pub fn leave(&mut self) {
         self.stack.pop();
     }
 
-    /// Adds a value to the innermost graph. Where the name is taken already, the first value keeps it:
-    /// the second definition is a fault that is found by the values having equal names.
+    /// Defines a value in the innermost graph.
+    /// If the name is taken, it keeps resolving to the first value. The duplicate definition is reported
+    /// later, because two values share a name.
     pub fn define(&mut self, model: &mut Model, graph: GraphId, name: Arc<str>, def: Def) -> ValueId {
         let value = model.values.push(Value { name: name.clone(), graph, def, initial: None });
         if let Some(scope) = self.stack.last_mut() {
@@ -37,12 +37,12 @@ impl Scopes {
         value
     }
 
-    /// The value that `name` means in the innermost graph alone.
+    /// Returns the value named `name` in the innermost graph only.
     pub fn own(&self, name: &str) -> Option<ValueId> {
         self.stack.last()?.get(name).copied()
     }
 
-    /// The value that `name` means here; one with [`Def::Missing`] is made where nothing defines it.
+    /// Resolves `name`; creates a value with [`Def::Missing`] if it is undefined.
     pub fn resolve(&mut self, model: &mut Model, graph: GraphId, name: &Arc<str>) -> ValueId {
         let found = self.stack.iter().rev().find_map(|scope| scope.get(name));
         match found {
@@ -52,14 +52,14 @@ impl Scopes {
     }
 }
 
-/// Makes equal strings share one allocation: operator names, metadata keys and stack traces repeat.
+/// String interner: operator names, metadata keys and stack traces repeat.
 #[derive(Debug, Default)]
 pub struct Interner {
     known: FxHashSet<Arc<str>>,
 }
 
 impl Interner {
-    /// The one allocation that holds `text`.
+    /// Returns the shared allocation of `text`.
     pub fn intern(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.known.get(text) {
             return known.clone();
