@@ -39,7 +39,7 @@ fn is_repeated(model: &Model, graph: GraphId) -> bool {
     model.holders(graph).any(|node| !model.nodes[node].is("If"))
 }
 
-/// Returns true if declaring the output shape of this node makes ONNX Runtime (1.31) compute wrong results.
+/// Returns true if declaring this node's output shape breaks ONNX Runtime (1.31).
 /// With a known shape, `Normalizer` runs in place, which squares the elements and loses their signs. Found
 /// by `tests/fuzz`.
 fn breaks_when_told(node: &Node) -> bool {
