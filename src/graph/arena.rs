@@ -1,4 +1,4 @@
-//! Typed `u32` ids and the arenas they index.
+//! Typed `u32` ids and the arenas that they index.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,9 +6,9 @@ use std::ops::{Index, IndexMut};
 
 /// An id into an [`Arena`].
 pub trait Id: Copy + Eq + std::hash::Hash + Ord + fmt::Debug {
-    /// The id of the item at `index`, counted from 0.
+    /// Returns the id of the item at the 0-based `index`.
     fn from_index(index: usize) -> Self;
-    /// The index of its item, counted from 0.
+    /// Returns the 0-based index of the item.
     fn index(self) -> usize;
 }
 
@@ -20,7 +20,7 @@ macro_rules! id {
         pub struct $name(u32);
 
         impl $crate::graph::arena::Id for $name {
-            /// An arena of more than `u32::MAX` items does not fit any file we read: ids saturate there.
+            /// Saturates at `u32::MAX`; no readable file has that many items.
             fn from_index(index: usize) -> Self {
                 $name(u32::try_from(index).unwrap_or(u32::MAX))
             }
@@ -32,16 +32,16 @@ macro_rules! id {
     };
 }
 
-id!(/// A graph: the main one, the body of a control-flow node, or of a local function.
+id!(/// Id of a graph: the main graph, a subgraph of a node, or the graph of a local function.
     GraphId);
-id!(/// A node of any graph of the model.
+id!(/// Id of a node in any graph of the model.
     NodeId);
-id!(/// A value of any graph of the model.
+id!(/// Id of a value in any graph of the model.
     ValueId);
-id!(/// A tensor: an initializer or an attribute.
+id!(/// Id of a tensor (an initializer or an attribute value).
     TensorId);
 
-/// A growing list whose items are found by typed id, and are never removed.
+/// Append-only list indexed by a typed id.
 #[derive(Clone, Debug)]
 pub struct Arena<I, T> {
     items: Vec<T>,
@@ -49,34 +49,34 @@ pub struct Arena<I, T> {
 }
 
 impl<I: Id, T> Arena<I, T> {
-    /// Adds an item at the end, and gives its id.
+    /// Appends an item and returns its id.
     pub fn push(&mut self, item: T) -> I {
         let id = I::from_index(self.items.len());
         self.items.push(item);
         id
     }
 
-    /// How many items there are, those that nothing refers to any more included.
+    /// Returns the number of items, including unreferenced ones.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether nothing was added yet.
+    /// Returns true if there are no items.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// The ids of all items, in the order they were added.
+    /// Returns the ids of all items in insertion order.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
         (0..self.items.len()).map(I::from_index)
     }
 
-    /// All items with their ids, in the order they were added.
+    /// Iterates over all items and their ids in insertion order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
         self.items.iter().enumerate().map(|(index, item)| (I::from_index(index), item))
     }
 
-    /// As [`Arena::iter`], to change them.
+    /// Like [`Arena::iter`], with mutable access to the items.
     pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = (I, &mut T)> {
         self.items.iter_mut().enumerate().map(|(index, item)| (I::from_index(index), item))
     }

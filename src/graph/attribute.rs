@@ -1,4 +1,4 @@
-//! Attributes of nodes.
+//! Node attributes.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use super::arena::{GraphId, TensorId};
 use super::tensor::SparseTensor;
 use super::types::Type;
 
-/// The kinds of attribute, by their number in `AttributeProto.AttributeType`.
+/// Attribute kinds, numbered as in `AttributeProto.AttributeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum AttrKind {
-    /// `FLOAT`, of 32 bits.
+    /// `FLOAT`: a 32-bit float.
     Float = 1,
-    /// `INT`, of 64 bits.
+    /// `INT`: a 64-bit integer.
     Int = 2,
     /// `STRING`.
     String = 3,
     /// `TENSOR`.
     Tensor = 4,
-    /// `GRAPH`: a body, of a branch or a loop.
+    /// `GRAPH`: a subgraph of a branch or a loop.
     Graph = 5,
     /// `FLOATS`.
     Floats = 6,
@@ -43,7 +43,7 @@ pub enum AttrKind {
 }
 
 impl AttrKind {
-    /// Every kind, in the order of its number.
+    /// All kinds, in numeric order.
     pub const ALL: [AttrKind; 14] = [
         AttrKind::Float,
         AttrKind::Int,
@@ -61,12 +61,13 @@ impl AttrKind {
         AttrKind::Types,
     ];
 
-    /// The kind of this number of `AttributeType`; `None` for 0 (undefined) and numbers of no release.
+    /// Returns the kind with this `AttributeType` number.
+    /// Returns `None` for 0 (undefined) and for unknown numbers.
     pub fn from_number(number: i32) -> Option<Self> {
         Self::ALL.into_iter().find(|&kind| kind as i32 == number)
     }
 
-    /// The name in ONNX text: `int`, `floats`, `sparse_tensor`, `type_proto`, …
+    /// Returns the name in ONNX text: `int`, `floats`, `sparse_tensor`, `type_proto`, …
     pub fn name(self) -> &'static str {
         match self {
             AttrKind::Float => "float",
@@ -87,50 +88,50 @@ impl AttrKind {
     }
 }
 
-/// The value of an attribute.
+/// Value of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttrValue {
-    /// One number of 32 bits.
+    /// A 32-bit float.
     Float(f32),
-    /// One integer of 64 bits; truth values are 0 and 1.
+    /// A 64-bit integer; booleans are 0 and 1.
     Int(i64),
-    /// UTF-8 by convention only.
+    /// A string: UTF-8 by convention only.
     String(Bytes),
-    /// A tensor, in the arena of the model.
+    /// A tensor in the model's arena.
     Tensor(TensorId),
-    /// A body, in the arena of the model.
+    /// A subgraph in the model's arena.
     Graph(GraphId),
-    /// A tensor in coordinate form.
+    /// A sparse tensor in coordinate format.
     SparseTensor(Box<SparseTensor>),
     /// A type.
     Type(Box<Type>),
-    /// A list of numbers of 32 bits.
+    /// A list of 32-bit floats.
     Floats(Vec<f32>),
-    /// A list of integers.
+    /// A list of 64-bit integers.
     Ints(Vec<i64>),
-    /// A list of strings, UTF-8 by convention only.
+    /// A list of strings: UTF-8 by convention only.
     Strings(Vec<Bytes>),
-    /// A list of tensors, in the arena of the model.
+    /// A list of tensors in the model's arena.
     Tensors(Vec<TensorId>),
-    /// A list of bodies, in the arena of the model.
+    /// A list of subgraphs in the model's arena.
     Graphs(Vec<GraphId>),
-    /// A list of tensors in coordinate form.
+    /// A list of sparse tensors in coordinate format.
     SparseTensors(Vec<SparseTensor>),
     /// A list of types.
     Types(Vec<Type>),
-    /// Inside a local function: the value of the function's attribute of this name.
+    /// Reference to an attribute of the enclosing local function.
     Ref {
-        /// The name of the attribute of the function.
+        /// Name of the function's attribute.
         name: Arc<str>,
-        /// The kind that is stated; `None` where the file states none.
+        /// Declared kind; `None` if the file declares none.
         kind: Option<AttrKind>,
     },
-    /// No value at all, with the number of the kind as written: a fault of the file, kept as it is.
+    /// Missing value (invalid), with the kind number from the file.
     Undefined(Option<i32>),
 }
 
 impl AttrValue {
-    /// `None` for a value that is a fault of the file, and for a reference without a kind.
+    /// Returns the kind; `None` for a missing value and for a reference without a declared kind.
     pub fn kind(&self) -> Option<AttrKind> {
         Some(match self {
             AttrValue::Float(_) => AttrKind::Float,
@@ -152,37 +153,37 @@ impl AttrValue {
         })
     }
 
-    /// The integer, if it is one.
+    /// Returns the integer of an `Int`.
     pub fn as_int(&self) -> Option<i64> {
         if let AttrValue::Int(int) = self { Some(*int) } else { None }
     }
 
-    /// The number, if it is one float.
+    /// Returns the number of a `Float`.
     pub fn as_float(&self) -> Option<f32> {
         if let AttrValue::Float(float) = self { Some(*float) } else { None }
     }
 
-    /// The string, if it is one, and is UTF-8.
+    /// Returns the string of a `String` that is valid UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         if let AttrValue::String(bytes) = self { std::str::from_utf8(bytes).ok() } else { None }
     }
 
-    /// The integers, if it is a list of them.
+    /// Returns the integers of an `Ints`.
     pub fn as_ints(&self) -> Option<&[i64]> {
         if let AttrValue::Ints(ints) = self { Some(ints) } else { None }
     }
 
-    /// The numbers, if it is a list of floats.
+    /// Returns the numbers of a `Floats`.
     pub fn as_floats(&self) -> Option<&[f32]> {
         if let AttrValue::Floats(floats) = self { Some(floats) } else { None }
     }
 
-    /// The tensor, if it is a dense one.
+    /// Returns the id of a dense `Tensor`.
     pub fn as_tensor(&self) -> Option<TensorId> {
         if let AttrValue::Tensor(tensor) = self { Some(*tensor) } else { None }
     }
 
-    /// The graphs it holds: one, many, or none.
+    /// Returns the subgraphs of a `Graph` or `Graphs`; empty for other kinds.
     pub fn graphs(&self) -> &[GraphId] {
         match self {
             AttrValue::Graph(graph) => std::slice::from_ref(graph),
@@ -192,21 +193,21 @@ impl AttrValue {
     }
 }
 
-/// `AttributeProto`.
+/// Named attribute (`AttributeProto`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    /// Unique among the attributes of a node, unless the file is at fault.
+    /// Name, unique within the node in a valid file.
     pub name: Arc<str>,
-    /// What it holds.
+    /// Value.
     pub value: AttrValue,
     /// `doc_string`.
     pub doc: Option<Arc<str>>,
-    /// Whether the file states the kind: required since IR 2, absent in older files.
+    /// Whether the file declares the kind: required since IR 2, absent in older files.
     pub typed: bool,
 }
 
 impl Attribute {
-    /// One without documentation, whose kind the file will state.
+    /// Creates an attribute with a declared kind and no documentation.
     pub fn new(name: &str, value: AttrValue) -> Self {
         Attribute { name: Arc::from(name), value, doc: None, typed: true }
     }

@@ -1,77 +1,77 @@
-//! Element types of tensors, as numbered by `TensorProto.DataType`.
+//! Element types of tensors, numbered as in `TensorProto.DataType`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The type of one element of a tensor.
+/// Element type of a tensor.
 ///
-/// The discriminants are the numbers of `TensorProto.DataType` (ONNX IR 14); the names printed are
-/// those of ONNX text (`float`, `int64`, `float8e4m3fn`, …).
+/// Discriminants are the numbers of `TensorProto.DataType` (ONNX IR 14). `Display` prints the names of ONNX
+/// text (`float`, `int64`, `float8e4m3fn`, …).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ElemType {
-    /// IEEE 754, 32 bits.
+    /// IEEE 754 single precision, 32 bits.
     Float = 1,
-    /// Unsigned, 8 bits.
+    /// Unsigned 8-bit integer.
     Uint8 = 2,
-    /// Signed, 8 bits.
+    /// Signed 8-bit integer.
     Int8 = 3,
-    /// Unsigned, 16 bits.
+    /// Unsigned 16-bit integer.
     Uint16 = 4,
-    /// Signed, 16 bits.
+    /// Signed 16-bit integer.
     Int16 = 5,
-    /// Signed, 32 bits.
+    /// Signed 32-bit integer.
     Int32 = 6,
-    /// Signed, 64 bits: that of shapes, axes and most indices.
+    /// Signed 64-bit integer; the type of shapes, axes and most indices.
     Int64 = 7,
-    /// Bytes of any length, UTF-8 by convention.
+    /// Byte string of any length: UTF-8 by convention.
     String = 8,
-    /// Truth values, a byte each: 0 or 1.
+    /// Boolean, one byte each: 0 or 1.
     Bool = 9,
-    /// IEEE 754, 16 bits.
+    /// IEEE 754 half precision, 16 bits.
     Float16 = 10,
-    /// IEEE 754, 64 bits.
+    /// IEEE 754 double precision, 64 bits.
     Double = 11,
-    /// Unsigned, 32 bits.
+    /// Unsigned 32-bit integer.
     Uint32 = 12,
-    /// Unsigned, 64 bits.
+    /// Unsigned 64-bit integer.
     Uint64 = 13,
-    /// A real and an imaginary part of 32 bits each.
+    /// Complex number: two 32-bit floats.
     Complex64 = 14,
-    /// A real and an imaginary part of 64 bits each.
+    /// Complex number: two 64-bit floats.
     Complex128 = 15,
-    /// The upper 16 bits of a `float`: as wide a range, 8 bits of precision.
+    /// The upper 16 bits of a `float`: the range of `float`, 8 bits of precision.
     Bfloat16 = 16,
-    /// 8 bits: 4 of exponent, 3 of mantissa; NaN, but no infinities.
+    /// 8-bit float: 4 exponent bits, 3 mantissa bits; NaN but no infinities.
     Float8e4m3fn = 17,
-    /// As `float8e4m3fn`, with one zero, which has no sign, and another bias.
+    /// Like `float8e4m3fn`, with a different bias and no negative zero.
     Float8e4m3fnuz = 18,
-    /// 8 bits: 5 of exponent, 2 of mantissa; NaN and infinities.
+    /// 8-bit float: 5 exponent bits, 2 mantissa bits; NaN and infinities.
     Float8e5m2 = 19,
-    /// 8 bits as 5 and 2, with NaN, one zero, which has no sign, and no infinities.
+    /// Like `float8e5m2`, without infinities and negative zero.
     Float8e5m2fnuz = 20,
-    /// Unsigned, 4 bits, two in a byte, the first in the lower half.
+    /// Unsigned 4-bit integer; two per byte, the first in the low half.
     Uint4 = 21,
-    /// Signed, 4 bits, packed as `uint4`.
+    /// Signed 4-bit integer, packed like `uint4`.
     Int4 = 22,
-    /// 4 bits: 2 of exponent, 1 of mantissa; neither NaN nor infinities. Packed as `uint4`.
+    /// 4-bit float: 2 exponent bits, 1 mantissa bit; no NaN or infinities. Packed like `uint4`.
     Float4e2m1 = 23,
-    /// 8 bits of exponent and nothing else: the scales of blocks.
+    /// 8 exponent bits only; used for block scales.
     Float8e8m0 = 24,
-    /// Unsigned, 2 bits, four in a byte, the first in the lowest bits.
+    /// Unsigned 2-bit integer; four per byte, the first in the lowest bits.
     Uint2 = 25,
-    /// Signed, 2 bits, packed as `uint2`.
+    /// Signed 2-bit integer, packed like `uint2`.
     Int2 = 26,
-    /// 6 bits: 2 of exponent, 3 of mantissa.
+    /// 6-bit float: 2 exponent bits, 3 mantissa bits.
     Float6e2m3 = 27,
-    /// 6 bits: 3 of exponent, 2 of mantissa.
+    /// 6-bit float: 3 exponent bits, 2 mantissa bits.
     Float6e3m2 = 28,
 }
 
 use ElemType::*;
 
 impl ElemType {
-    /// Every element type, in the order of its number.
+    /// All element types, in numeric order.
     pub const ALL: [ElemType; 28] = [
         Float,
         Uint8,
@@ -103,19 +103,19 @@ impl ElemType {
         Float6e3m2,
     ];
 
-    /// The element type with this number of `TensorProto.DataType`; `None` for 0 (undefined) and
-    /// for numbers that no release of ONNX has used.
+    /// Returns the element type with this `TensorProto.DataType` number.
+    /// Returns `None` for 0 (undefined) and for unknown numbers.
     pub fn from_number(number: i32) -> Option<Self> {
         let index = usize::try_from(number).ok()?.checked_sub(1)?;
         Self::ALL.get(index).copied()
     }
 
-    /// The number of `TensorProto.DataType`.
+    /// Returns the `TensorProto.DataType` number.
     pub fn number(self) -> i32 {
         self as i32
     }
 
-    /// The name that ONNX text uses.
+    /// Returns the name in ONNX text.
     pub fn name(self) -> &'static str {
         match self {
             Float => "float",
@@ -149,7 +149,7 @@ impl ElemType {
         }
     }
 
-    /// Width of one element in bits, as packed in `raw_data`; `None` for strings.
+    /// Returns the width of an element in `raw_data`, in bits; `None` for strings.
     pub fn bits(self) -> Option<usize> {
         Some(match self {
             String => return None,
@@ -165,27 +165,27 @@ impl ElemType {
         })
     }
 
-    /// A signed or unsigned integer of any width. `bool` is not one.
+    /// Returns true for signed and unsigned integers of any width; `bool` is not an integer.
     pub fn is_integer(self) -> bool {
         self.is_signed_integer() || self.is_unsigned_integer()
     }
 
-    /// A signed integer of any width.
+    /// Returns true for signed integers of any width.
     pub fn is_signed_integer(self) -> bool {
         matches!(self, Int2 | Int4 | Int8 | Int16 | Int32 | Int64)
     }
 
-    /// An unsigned integer of any width. `bool` is not one.
+    /// Returns true for unsigned integers of any width; `bool` is not an integer.
     pub fn is_unsigned_integer(self) -> bool {
         matches!(self, Uint2 | Uint4 | Uint8 | Uint16 | Uint32 | Uint64)
     }
 
-    /// A real floating-point type of any width.
+    /// Returns true for real floating-point types of any width.
     pub fn is_float(self) -> bool {
         !self.is_integer() && !matches!(self, String | Bool | Complex64 | Complex128)
     }
 
-    /// A pair of a real and an imaginary part.
+    /// Returns true for complex types.
     pub fn is_complex(self) -> bool {
         matches!(self, Complex64 | Complex128)
     }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names_lead_back() {
+    fn numbers_and_names_round_trip() {
         for elem in ElemType::ALL {
             assert_eq!(ElemType::from_number(elem.number()), Some(elem));
             assert_eq!(elem.name().parse(), Ok(elem));

@@ -1,8 +1,9 @@
-//! The graph of typed values that everything else works on.
+//! Intermediate representation: a graph of typed values.
 //!
-//! A [`Model`] holds all graphs, nodes, values and tensors in arenas, found by ids that are unique in the model. A graph
-//! lists its nodes in the order of the file; a node names its inputs and outputs by the ids of values, and a value says
-//! what defines it.
+//! A [`Model`] keeps all graphs, nodes, values and tensors in arenas, indexed by ids that are unique in the
+//! model.
+//! A graph lists its nodes in file order. A node refers to its inputs and outputs by value id, and each
+//! value records its definition.
 //!
 //! ```
 //! let file = onnx_lint::open("tests/pitfalls/exported/BakedBatch.ts17.onnx")?;

@@ -1,7 +1,7 @@
-//! The model: arenas of graphs, nodes, values and tensors, and what the file says besides.
+//! The model: arenas of graphs, nodes, values and tensors, and the remaining `ModelProto` fields.
 //!
-//! Ids are unique in the whole model, so that a body refers to the values of the graphs around it
-//! (its captures) as it does to its own.
+//! Ids are unique in the whole model, so a subgraph refers to captured values of outer graphs like to its
+//! own.
 
 use std::sync::Arc;
 
@@ -12,87 +12,87 @@ use super::attribute::{AttrValue, Attribute};
 use super::tensor::{SparseTensor, Tensor};
 use super::types::ValueInfo;
 
-/// `metadata_props` and its like: key and value, in the order of the file.
+/// Key-value pairs in file order (`metadata_props` and similar fields).
 pub type Metadata = Vec<(Arc<str>, Arc<str>)>;
 
-/// One `opset_import`. The domains "" and "ai.onnx" are the same.
+/// An `opset_import` entry. The domains "" and "ai.onnx" are synonyms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpsetImport {
-    /// As written; [`normal_domain`] makes one of what is the same.
+    /// Domain as written; [`normal_domain`] resolves synonyms.
     pub domain: Option<Arc<str>>,
-    /// `None` where the file states none, which is a fault.
+    /// Version; `None` if the file omits it, which is invalid.
     pub version: Option<i64>,
 }
 
-/// What defines a value.
+/// Definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Def {
-    /// The graph's input at this index (it may have an initializer as its default).
+    /// The graph input at this index (it may have an initializer as its default).
     Input(u32),
-    /// An initializer that is no input.
+    /// An initializer that is not a graph input.
     Initializer,
     /// An output of a node.
     Node {
-        /// The node that makes it.
+        /// The producing node.
         node: NodeId,
-        /// Which of its outputs it is, from 0.
+        /// 0-based output index.
         output: u32,
     },
-    /// Nothing: the name is used or declared but defined nowhere.
+    /// No definition: the name is used or declared but never defined.
     Missing,
 }
 
-/// The tensor that a value starts out with.
+/// Initial tensor of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Initial {
-    /// In the arena of the model.
+    /// Dense tensor in the model's arena.
     Dense(TensorId),
-    /// In coordinate form (`sparse_initializer`).
+    /// Sparse tensor in coordinate format (`sparse_initializer`).
     Sparse(Box<SparseTensor>),
 }
 
-/// A value: what a name stands for in a graph.
+/// A value: a name defined in a graph.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// The same name may stand for another value in another graph.
+    /// Name; other graphs may define a different value with this name.
     pub name: Arc<str>,
-    /// The graph whose scope it belongs to.
+    /// The graph whose scope contains the value.
     pub graph: GraphId,
-    /// Where it comes from.
+    /// Definition of the value.
     pub def: Def,
-    /// The initializer of its name: what it is, or, of an input, what it is unless the caller says otherwise.
+    /// Initializer of this name: the constant, or the default of a graph input.
     pub initial: Option<Initial>,
 }
 
-/// A call of an operator or of a local function (`NodeProto`).
+/// A call of an operator or a local function (`NodeProto`).
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The graph it stands in.
+    /// The graph that contains the node.
     pub graph: GraphId,
-    /// As written; [`Node::domain`] is the one to compare.
+    /// Domain as written; compare [`Node::domain`] instead.
     pub domain: Option<Arc<str>>,
-    /// The name of the operator, or of the function.
+    /// Name of the operator or function.
     pub op_type: Arc<str>,
-    /// Which of several functions of one name is meant (IR 10 and later).
+    /// Overload of a function (IR 10 and later).
     pub overload: Option<Arc<str>>,
-    /// Need not be unique.
+    /// Optional name; need not be unique.
     pub name: Option<Arc<str>>,
-    /// `None`: an optional input that is left out.
+    /// Inputs; `None` is an omitted optional input.
     pub inputs: Vec<Option<ValueId>>,
-    /// `None`: an optional output that is not asked for.
+    /// Outputs; `None` is an unused optional output.
     pub outputs: Vec<Option<ValueId>>,
-    /// In the order of the file; those with defaults may be left out.
+    /// Attributes in file order; attributes with defaults may be omitted.
     pub attrs: Vec<Attribute>,
     /// `doc_string`.
     pub doc: Option<Arc<str>>,
-    /// What exporters record of a node: the Python behind it, its module.
+    /// Metadata recorded by the exporter, such as the Python stack trace and the module path.
     pub metadata: Metadata,
-    /// `device_configurations`, each still encoded: nothing here depends on them.
+    /// `device_configurations`, kept encoded because nothing here reads them.
     pub device_configurations: Vec<Bytes>,
 }
 
 impl Node {
-    /// A call in a graph without a domain, inputs, outputs and attributes.
+    /// Creates a node of the default domain, without inputs, outputs or attributes.
     pub fn new(graph: GraphId, op_type: impl Into<Arc<str>>) -> Self {
         Node {
             graph,
@@ -109,12 +109,12 @@ impl Node {
         }
     }
 
-    /// The domain with its synonym resolved: "" for the default one.
+    /// Returns the domain with synonyms resolved: "" is the default domain.
     pub fn domain(&self) -> &str {
         normal_domain(self.domain.as_deref())
     }
 
-    /// `Conv`, or `com.microsoft.FusedConv`.
+    /// Returns the qualified operator name: `Conv` or `com.microsoft.FusedConv`.
     pub fn op_name(&self) -> String {
         match self.domain() {
             "" => self.op_type.to_string(),
@@ -122,38 +122,38 @@ impl Node {
         }
     }
 
-    /// Whether it calls this operator of the default domain.
+    /// Returns true if the node calls this operator of the default domain.
     pub fn is(&self, op: &str) -> bool {
         self.domain().is_empty() && &*self.op_type == op
     }
 
-    /// The value of the attribute `name`; `None` where the node does not state it, default or not.
+    /// Returns the attribute `name`; `None` if the node does not set it, even if it has a default.
     pub fn attr(&self, name: &str) -> Option<&AttrValue> {
         self.attrs.iter().find(|attr| &*attr.name == name).map(|attr| &attr.value)
     }
 
-    /// The input at `index`; `None` where it is absent in either way.
+    /// Returns the input at `index`; `None` if omitted or out of range.
     pub fn input(&self, index: usize) -> Option<ValueId> {
         self.inputs.get(index).copied().flatten()
     }
 
-    /// The output at `index`; `None` where it is absent in either way.
+    /// Returns the output at `index`; `None` if omitted or out of range.
     pub fn output(&self, index: usize) -> Option<ValueId> {
         self.outputs.get(index).copied().flatten()
     }
 
-    /// The bodies it holds, in the order of its attributes.
+    /// Returns the node's subgraphs in attribute order.
     pub fn graphs(&self) -> impl Iterator<Item = GraphId> + '_ {
         self.attrs.iter().flat_map(|attr| attr.value.graphs().iter().copied())
     }
 
-    /// The first entry of the metadata under `key`.
+    /// Returns the first metadata entry with this key.
     pub fn metadata(&self, key: &str) -> Option<&str> {
         self.metadata.iter().find(|(name, _)| &**name == key).map(|(_, value)| &**value)
     }
 }
 
-/// The name by which a domain is known here: "" for "ai.onnx" too.
+/// Resolves domain synonyms: "ai.onnx" and an absent domain become "".
 pub fn normal_domain(domain: Option<&str>) -> &str {
     match domain {
         None | Some("ai.onnx") => "",
@@ -161,64 +161,64 @@ pub fn normal_domain(domain: Option<&str>) -> &str {
     }
 }
 
-/// A value with what the graph declares of it.
+/// A value and its declaration in a graph.
 #[derive(Clone, Debug)]
 pub struct Port {
-    /// The value that is declared.
+    /// The declared value.
     pub value: ValueId,
-    /// Its type and documentation, as declared.
+    /// Declared type and documentation.
     pub info: ValueInfo,
 }
 
-/// What a graph belongs to.
+/// Owner of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// The main graph.
     Model,
-    /// The node whose attribute it is.
+    /// The node that has the graph as an attribute.
     Node(NodeId),
-    /// The function of this index whose body it is.
+    /// The function with this index.
     Function(usize),
 }
 
-/// `TensorAnnotation`: the tensors that hold the quantisation parameters of a value, by name.
+/// Names of the tensors that hold a value's quantization parameters (`TensorAnnotation`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantAnnotation {
-    /// The name of the value.
+    /// Name of the annotated value.
     pub tensor_name: Option<Arc<str>>,
-    /// `quant_parameter_tensor_names`: `SCALE_TENSOR` and the like, each with the name of a tensor.
+    /// `quant_parameter_tensor_names`: pairs such as `SCALE_TENSOR` and a tensor name.
     pub parameters: Metadata,
 }
 
-/// A graph: the main one, a body, or what a local function does (`GraphProto`).
+/// A graph: the main graph, a subgraph, or the graph of a local function (`GraphProto`).
 #[derive(Clone, Debug)]
 pub struct Graph {
-    /// What it is a part of.
+    /// Owner of the graph.
     pub owner: Owner,
-    /// As written; graphs need no name of their own.
+    /// Optional name, as written.
     pub name: Option<Arc<str>>,
-    /// In the order in which a caller gives them; before IR 4, initializers are among them.
+    /// Inputs in calling order; before IR 4 they include the initializers.
     pub inputs: Vec<Port>,
-    /// In the order in which a caller gets them.
+    /// Outputs in calling order.
     pub outputs: Vec<Port>,
-    /// In the order of the file, which a well-formed one sorts topologically.
+    /// Nodes in file order, which is topological in a valid file.
     pub nodes: Vec<NodeId>,
-    /// Values with a dense initializer, inputs with defaults included, in the order of the file.
+    /// Values with a dense initializer, including inputs with defaults, in file order.
     pub initializers: Vec<ValueId>,
-    /// Values with an initializer in coordinate form.
+    /// Values with a sparse initializer.
     pub sparse_initializers: Vec<ValueId>,
-    /// What is declared of values that are neither inputs nor outputs; need not be complete.
+    /// Declarations of intermediate values; may be incomplete.
     pub value_info: Vec<Port>,
     /// `quantization_annotation`.
     pub quantization: Vec<QuantAnnotation>,
     /// `doc_string`.
     pub doc: Option<Arc<str>>,
-    /// What exporters record of a graph, as the ranges of its symbols.
+    /// Metadata recorded by the exporter, such as ranges of symbolic dimensions.
     pub metadata: Metadata,
 }
 
 impl Graph {
-    /// One without anything in it.
+    /// Creates an empty graph.
     pub fn new(owner: Owner) -> Self {
         Graph {
             owner,
@@ -236,64 +236,64 @@ impl Graph {
     }
 }
 
-/// A local function (`FunctionProto`). Its inputs, outputs, nodes and value_info are those of `body`.
+/// A local function (`FunctionProto`); `body` has its inputs, outputs, nodes and value_info.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// What nodes call it by, as their `op_type`.
+    /// Name: the `op_type` of calling nodes.
     pub name: Option<Arc<str>>,
-    /// What nodes call it by, as their domain.
+    /// Domain of calling nodes.
     pub domain: Option<Arc<str>>,
-    /// What tells it from others of its name and domain (IR 10 and later).
+    /// Overload that distinguishes functions of one name and domain (IR 10 and later).
     pub overload: Option<Arc<str>>,
-    /// The graph that a call stands for.
+    /// Graph of the function.
     pub body: GraphId,
-    /// Attributes without a default.
+    /// Names of the attributes without a default.
     pub attributes: Vec<Arc<str>>,
-    /// Attributes with one.
+    /// Attributes with a default.
     pub attribute_defaults: Vec<Attribute>,
-    /// The versions that its body is written in; those of the model where it has none.
+    /// Opset versions of the function; those of the model if empty.
     pub opsets: Vec<OpsetImport>,
 }
 
-/// A model (`ModelProto`), field for field as the file has it.
+/// A model, field by field as in `ModelProto`.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// Which edition of the file format it is written in.
+    /// IR version of the file format.
     pub ir_version: Option<i64>,
-    /// The versions of operators that it is written in, one for each domain.
+    /// Opset versions, one per domain.
     pub opsets: Vec<OpsetImport>,
-    /// Who wrote it: `pytorch`.
+    /// Name of the producer, such as `pytorch`.
     pub producer_name: Option<Arc<str>>,
-    /// The release of who wrote it.
+    /// Version of the producer.
     pub producer_version: Option<Arc<str>>,
-    /// A name space for the model, as `com.example`.
+    /// Namespace of the model, such as `com.example`.
     pub domain: Option<Arc<str>>,
-    /// The version of the model itself, as its author counts.
+    /// Version of the model, assigned by its author.
     pub model_version: Option<i64>,
     /// `doc_string`.
     pub doc: Option<Arc<str>>,
-    /// What exporters and authors record of a model.
+    /// Metadata recorded by exporters and authors.
     pub metadata: Metadata,
-    /// The graph that a run computes.
+    /// The main graph.
     pub main: GraphId,
-    /// Local functions, in the order of the file.
+    /// Local functions in file order.
     pub functions: Vec<Function>,
-    /// Every graph, at whatever depth; some that nothing refers to any more may be left.
+    /// All graphs at any depth; may contain unreferenced ones.
     pub graphs: Arena<GraphId, Graph>,
-    /// Every node of every graph; those that count are listed by their graph.
+    /// All nodes of all graphs; may contain nodes that no graph lists.
     pub nodes: Arena<NodeId, Node>,
-    /// Every value of every graph.
+    /// All values of all graphs.
     pub values: Arena<ValueId, Value>,
-    /// Every tensor, of initializers and of attributes.
+    /// All tensors of initializers and attributes.
     pub tensors: Arena<TensorId, Tensor>,
-    /// `training_info`, each still encoded.
+    /// `training_info` entries, kept encoded.
     pub training_info: Vec<Bytes>,
-    /// `configuration`, each still encoded.
+    /// `configuration` entries, kept encoded.
     pub configuration: Vec<Bytes>,
 }
 
 impl Model {
-    /// A model with an empty main graph.
+    /// Creates a model with an empty main graph.
     pub fn new() -> Self {
         let mut graphs = Arena::default();
         let main = graphs.push(Graph::new(Owner::Model));
@@ -317,8 +317,8 @@ impl Model {
         }
     }
 
-    /// The version imported for `domain` ("" for the default one) by what `graph` belongs to: the
-    /// model, or a local function with imports of its own.
+    /// Returns the opset version of `domain` that applies in `graph` ("" is the default domain).
+    /// A local function with its own imports overrides the model.
     pub fn opset(&self, graph: GraphId, domain: &str) -> Option<i64> {
         let own = self.function_of(graph).map(|function| &self.functions[function].opsets);
         let find = |imports: &[OpsetImport]| {
@@ -328,7 +328,7 @@ impl Model {
         own.and_then(|imports| find(imports)).or_else(|| find(&self.opsets))
     }
 
-    /// The local function that `graph` lies in, at whatever depth.
+    /// Returns the local function that contains `graph`, at any depth.
     pub fn function_of(&self, graph: GraphId) -> Option<usize> {
         match self.graphs[graph].owner {
             Owner::Model => None,
@@ -337,7 +337,7 @@ impl Model {
         }
     }
 
-    /// The local function that `node` calls.
+    /// Returns the local function that `node` calls.
     pub fn callee(&self, node: NodeId) -> Option<usize> {
         let node = &self.nodes[node];
         self.functions.iter().position(|function| {
@@ -347,12 +347,12 @@ impl Model {
         })
     }
 
-    /// The graph around `graph`: that of the node whose body it is.
+    /// Returns the parent graph: the graph of the node that owns `graph`.
     pub fn parent(&self, graph: GraphId) -> Option<GraphId> {
         self.holders(graph).next().map(|node| self.nodes[node].graph)
     }
 
-    /// The nodes that `graph` lies in: the one whose body it is, then those around that.
+    /// Returns the nodes that enclose `graph`, innermost first.
     pub fn holders(&self, graph: GraphId) -> impl Iterator<Item = NodeId> + '_ {
         let holder = |graph: GraphId| match self.graphs[graph].owner {
             Owner::Node(node) => Some(node),
@@ -361,7 +361,7 @@ impl Model {
         std::iter::successors(holder(graph), move |&node| holder(self.nodes[node].graph))
     }
 
-    /// The node that makes `value`, and which of its outputs it is.
+    /// Returns the node that produces `value`, and the output index.
     pub fn producer(&self, value: ValueId) -> Option<(NodeId, u32)> {
         match self.values[value].def {
             Def::Node { node, output } => Some((node, output)),
@@ -369,8 +369,8 @@ impl Model {
         }
     }
 
-    /// The tensor of `value` where it is an initializer that no caller can replace: one that is also an
-    /// input is only a default.
+    /// Returns the tensor of `value` if it is a constant initializer.
+    /// Initializers that are also graph inputs are only defaults, so they do not count.
     pub fn constant(&self, value: ValueId) -> Option<&Tensor> {
         let value = &self.values[value];
         match (&value.initial, value.def) {

@@ -1,4 +1,4 @@
-//! Which value a name means, while a model is being built.
+//! Name resolution and string interning during model construction.
 
 use std::sync::Arc;
 
@@ -7,11 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::arena::{GraphId, ValueId};
 use super::model::{Def, Model, Value};
 
-/// The names in scope: those of the innermost graph first, then of the graphs around it.
+/// Stack of name scopes, searched from the innermost graph outward.
 ///
-/// All names that a graph defines are to be registered before any use is resolved, so that nodes may
-/// stand in any order. A name that is defined more than once, here or in a graph around, is a fault of the model; it is
-/// then read in the order of the file: a use means the latest definition before it.
+/// All names of a graph must be defined before uses are resolved, so that nodes may come in any order.
 #[derive(Debug, Default)]
 pub struct Scopes {
     stack: Vec<Scope>,
@@ -21,25 +19,26 @@ pub struct Scopes {
 #[derive(Debug, Default)]
 struct Scope {
     names: FxHashMap<Arc<str>, ValueId>,
-    /// Names with several definitions whose first one is yet to come, with that.
+    /// Names with several definitions, all still ahead in file order, with the first one.
     to_come: FxHashMap<Arc<str>, ValueId>,
     /// Names with several definitions.
     repeated: FxHashSet<Arc<str>>,
 }
 
 impl Scopes {
-    /// Opens the scope of a graph inside the innermost one.
+    /// Pushes a scope for a nested graph.
     pub fn enter(&mut self) {
         self.stack.push(Scope::default());
     }
 
-    /// Closes the innermost scope.
+    /// Pops the innermost scope.
     pub fn leave(&mut self) {
         self.stack.pop();
     }
 
-    /// Adds a value to the innermost graph. Of several inputs of one name, a use means the first; of several
-    /// initializers the last, as in ONNX Runtime; outputs of nodes have their names from [`Scopes::reach`] on.
+    /// Defines a value in the innermost graph.
+    /// If the name is taken, it keeps resolving to the first value. The duplicate definition is reported
+    /// later, because two values share a name.
     pub fn define(&mut self, model: &mut Model, graph: GraphId, name: Arc<str>, def: Def) -> ValueId {
         let value = model.values.push(Value { name: name.clone(), graph, def, initial: None });
         let Some((scope, around)) = self.stack.split_last_mut() else { return value };
@@ -47,7 +46,7 @@ impl Scopes {
         let is_known = scope.names.contains_key(&name) || scope.to_come.contains_key(&name);
         if is_known || (is_made && around.iter().any(|scope| scope.defines(&name))) {
             scope.repeated.insert(name.clone());
-            // Where the first definition is that of a node, too, nothing before that one has the name.
+            // If a node makes the first definition, too, uses before that node precede all definitions.
             let first = scope.names.get(&name).copied();
             let is_first_made = |first| matches!(model.values[first].def, Def::Node { .. });
             match first {
@@ -65,7 +64,7 @@ impl Scopes {
         value
     }
 
-    /// Notes that what stands behind is behind the definition of an output of a node in the innermost graph.
+    /// Marks a node output as defined: later uses of a repeated name refer to it.
     pub fn reach(&mut self, name: &Arc<str>, value: ValueId) {
         if let Some(scope) = self.stack.last_mut()
             && scope.repeated.contains(name)
@@ -74,12 +73,12 @@ impl Scopes {
         }
     }
 
-    /// The value that `name` means in the innermost graph alone.
+    /// Returns the value named `name` in the innermost graph only.
     pub fn own(&self, name: &str) -> Option<ValueId> {
         self.stack.last()?.names.get(name).copied()
     }
 
-    /// The value that `name` means here; one with [`Def::Missing`] is made where nothing defines it.
+    /// Resolves `name`; creates a value with [`Def::Missing`] if it is undefined.
     pub fn resolve(&mut self, model: &mut Model, graph: GraphId, name: &Arc<str>) -> ValueId {
         let scopes = || self.stack.iter().rev();
         let found = scopes().find_map(|scope| scope.names.get(name));
@@ -96,14 +95,14 @@ impl Scope {
     }
 }
 
-/// Makes equal strings share one allocation: operator names, metadata keys and stack traces repeat.
+/// String interner: operator names, metadata keys and stack traces repeat.
 #[derive(Debug, Default)]
 pub struct Interner {
     known: FxHashSet<Arc<str>>,
 }
 
 impl Interner {
-    /// The one allocation that holds `text`.
+    /// Returns the shared allocation of `text`.
     pub fn intern(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.known.get(text) {
             return known.clone();

@@ -9,18 +9,18 @@ use super::arena::{GraphId, NodeId};
 use super::model::Model;
 use super::scopes;
 
-/// Nodes that need one another: each takes an output of the one before it, the first of the last.
+/// A dependency cycle: each node uses an output of the previous one, and the first of the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// In the order of their needs; at least one.
+    /// The nodes in dependency order; never empty.
     pub nodes: Vec<NodeId>,
 }
 
-/// The nodes of `graph`, each after those whose outputs it or a body in it uses; otherwise as in the
-/// file, so that a sorted file stays as it is.
+/// Sorts the nodes of `graph` topologically, counting values captured by subgraphs as uses.
+/// Ties keep the file order, so a sorted file does not change.
 ///
 /// # Errors
-/// A cycle, if there is one: the one found from the first node of the file that is behind or in one.
+/// Returns a cycle if there is one, found from the first node of the file that is in or behind a cycle.
 pub fn sorted(model: &Model, graph: GraphId) -> Result<Vec<NodeId>, Cycle> {
     let nodes = &model.graphs[graph].nodes;
     let needs = Needs::of(model, graph);
@@ -51,14 +51,13 @@ pub fn sorted(model: &Model, graph: GraphId) -> Result<Vec<NodeId>, Cycle> {
     Err(Cycle { nodes: cycle.into_iter().map(|node| nodes[node]).collect() })
 }
 
-/// Like [`sorted`], but with the nodes in and behind cycles at the end, in the order of the file, for
-/// those who can do something with a graph that has one.
+/// Like [`sorted`], but falls back to the file order if the graph has a cycle.
 pub fn sorted_or_file(model: &Model, graph: GraphId) -> Vec<NodeId> {
     sorted(model, graph).unwrap_or_else(|_| model.graphs[graph].nodes.clone())
 }
 
-/// Numbers the strongly connected components of `count` vertices: two vertices that lead to each other
-/// along `edges` get one number.
+/// Numbers the strongly connected components of `count` vertices.
+/// Two vertices that reach each other along `edges` get equal numbers.
 pub fn components(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec<u32> {
     let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(count, edges.size_hint().0);
     let vertices: Vec<_> = (0..count).map(|_| graph.add_node(())).collect();
@@ -74,7 +73,7 @@ pub fn components(count: usize, edges: impl Iterator<Item = (usize, usize)>) -> 
     component
 }
 
-/// For each node of a graph, by its place in the file, the places of the nodes it needs.
+/// Dependencies between the nodes of a graph, as indexes into its node list.
 struct Needs {
     of_node: Vec<Vec<usize>>,
 }
@@ -102,7 +101,8 @@ impl Needs {
         self.of_node.iter().enumerate().all(|(node, needed)| needed.iter().all(|&other| other < node))
     }
 
-    /// A cycle among the nodes with `open` needs: there is one, as each of them needs another of them.
+    /// Finds a cycle among the nodes with `open` dependencies.
+    /// There is one, because each of these nodes depends on another of them.
     fn cycle(&self, open: &[usize]) -> Vec<usize> {
         let mut path: Vec<usize> = Vec::new();
         let mut place_in_path = vec![None; open.len()];
@@ -144,8 +144,8 @@ mod tests {
         id
     }
 
-    /// Nodes given as (inputs, output) over values 0..9; the places in the file in sorted order, or
-    /// those of a cycle.
+    /// Checks the order of nodes given as (inputs, output) over values 0..9.
+    /// Expects file positions in sorted order, or those of a cycle.
     fn check(nodes: &[(&[usize], usize)], expected: Result<&[usize], &[usize]>) {
         let mut model = Model::new();
         let main = model.main;
@@ -160,19 +160,19 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_order_of_the_file_where_it_can() {
+    fn sorted_keeps_file_order_where_possible() {
         check(&[(&[0], 1), (&[0], 2), (&[1, 2], 3)], Ok(&[0, 1, 2]));
         check(&[(&[2, 1], 3), (&[0], 2), (&[0], 1), (&[3], 4)], Ok(&[1, 2, 0, 3]));
     }
 
     #[test]
-    fn a_cycle_is_a_path() {
+    fn cycle_is_reported_as_path() {
         check(&[(&[1], 1)], Err(&[0]));
         check(&[(&[0], 1), (&[1, 4], 2), (&[2], 3), (&[3], 4), (&[4], 5)], Err(&[2, 3, 1]));
     }
 
     #[test]
-    fn captures_count_as_needs() {
+    fn captures_are_dependencies() {
         let mut model = Model::new();
         let main = model.main;
         let (x, y, z) = (value(&mut model, main), value(&mut model, main), value(&mut model, main));

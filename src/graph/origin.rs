@@ -1,9 +1,9 @@
-//! Which module of the network a node is from, as exporters say it.
+//! Module paths of nodes, from exporter metadata.
 
 use super::Node;
 
-/// The module that a node belongs to: `/encoder/layers.0/attn`; empty for the outermost one, and where
-/// the exporter recorded nothing.
+/// Returns the path of the node's module, such as `/encoder/layers.0/attn`.
+/// It is empty for the outermost module and for nodes without metadata.
 pub fn module_path(node: &Node) -> String {
     if let Some(namespace) = node.metadata("namespace") {
         return module_of_namespace(namespace);
@@ -12,8 +12,9 @@ pub fn module_path(node: &Node) -> String {
     name.rsplit_once('/').map_or(String::new(), |(module, _)| module.to_owned())
 }
 
-/// `: Net/block: Block/block.fc: Linear/linear: aten.linear.default` names modules and their classes from
-/// the outermost in, and the operator at the end.
+/// Extracts the module path from a `namespace` entry of the exporter.
+/// `: Net/block: Block/block.fc: Linear/linear: aten.linear.default` lists modules with their classes,
+/// outermost first, and ends with the operator.
 fn module_of_namespace(namespace: &str) -> String {
     let scopes: Vec<&str> = namespace.split('/').collect();
     let modules = scopes.split_last().map_or(&[][..], |(_, modules)| modules);
@@ -27,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn module_paths_of_both_exporters() {
+    fn module_path_is_read_for_both_exporters() {
         let check = |namespace, expected| assert_eq!(module_of_namespace(namespace), expected, "{namespace}");
         check(": net.M/block: net.B/relu: aten.relu.default", "/block");
         check(": net.M/net: Sequential/net.1: BatchNorm2d/bn: aten.batch_norm", "/net.1");

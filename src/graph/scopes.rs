@@ -1,4 +1,4 @@
-//! Scopes: which values a body takes from the graphs around it.
+//! Captured values and nested graphs.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -6,8 +6,8 @@ use rustc_hash::FxBuildHasher;
 use super::arena::{GraphId, NodeId, ValueId};
 use super::model::Model;
 
-/// The values that `graph` and the bodies in it use, at any depth, and that belong to a graph around
-/// it; each once, in the order of first use.
+/// Returns the outer values that `graph` and its nested subgraphs use.
+/// Each is listed once, in order of first use.
 pub fn captures(model: &Model, graph: GraphId) -> Vec<ValueId> {
     let mut walk = Walk { model, inside: IndexSet::default(), used: IndexSet::default() };
     walk.graph(graph);
@@ -15,7 +15,7 @@ pub fn captures(model: &Model, graph: GraphId) -> Vec<ValueId> {
     used.into_iter().filter(|&value| !inside.contains(&model.values[value].graph)).collect()
 }
 
-/// The values that the bodies of `node` take from the graphs around them, as [`captures`].
+/// Returns the outer values that the subgraphs of `node` use, like [`captures`].
 pub fn captures_of_node(model: &Model, node: NodeId) -> Vec<ValueId> {
     let mut walk = Walk { model, inside: IndexSet::default(), used: IndexSet::default() };
     for body in model.nodes[node].graphs() {
@@ -25,7 +25,7 @@ pub fn captures_of_node(model: &Model, node: NodeId) -> Vec<ValueId> {
     used.into_iter().filter(|&value| !inside.contains(&model.values[value].graph)).collect()
 }
 
-/// `graph` and every body in it, at any depth, outer before inner.
+/// Returns `graph` and its nested subgraphs at any depth, outer before inner.
 pub fn nested(model: &Model, graph: GraphId) -> Vec<GraphId> {
     let mut found = vec![graph];
     let mut next = 0;
@@ -37,8 +37,8 @@ pub fn nested(model: &Model, graph: GraphId) -> Vec<GraphId> {
     found
 }
 
-/// Every graph that the model or one of its functions refers to: the arena may hold others, which a rewrite
-/// left behind.
+/// Returns all graphs reachable from the model and its functions.
+/// The arena may also hold graphs that a rewrite left unreferenced.
 pub fn live(model: &Model) -> Vec<GraphId> {
     let roots = model.functions.iter().map(|function| function.body).chain([model.main]);
     roots.flat_map(|root| nested(model, root)).collect()
@@ -51,7 +51,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Recurses over the nesting of bodies, whose depth reading limits.
+    /// Recurses into subgraphs; the reader limits their nesting depth.
     fn graph(&mut self, id: GraphId) {
         self.inside.insert(id);
         let model = self.model;

@@ -1,4 +1,4 @@
-//! Tensors by reference: what a file says of one, its bytes still where the file keeps them.
+//! Tensors whose elements stay in the mapped file.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use bytes::Bytes;
 use super::Metadata;
 use super::element::ElemType;
 
-/// Where the elements of a tensor are.
+/// Storage of a tensor's elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TensorData {
-    /// No data field is filled: right for a tensor without elements, a fault for any other.
+    /// No data field is set: valid only for a tensor without elements.
     Absent,
-    /// Little-endian, packed (`raw_data`); a slice of the mapped file.
+    /// `raw_data`: little-endian, packed; a slice of the mapped file.
     Raw(Bytes),
     /// `float_data`: float, and complex64 as pairs.
     Floats(Vec<f32>),
-    /// `int32_data`: every integer up to 32 bits, bool, and the bit patterns of narrow floats.
+    /// `int32_data`: integers up to 32 bits, bool, and bit patterns of narrow floats.
     Int32s(Vec<i32>),
     /// `int64_data`.
     Int64s(Vec<i64>),
@@ -26,38 +26,38 @@ pub enum TensorData {
     Uint64s(Vec<u64>),
     /// `string_data`: UTF-8 by convention only.
     Strings(Vec<Bytes>),
-    /// In another file: `location`, `offset`, `length`, `checksum`, as written.
+    /// Data in another file: `location`, `offset`, `length`, `checksum`, as written.
     External(Metadata),
 }
 
-/// A tensor as an initializer or attribute holds it.
+/// A tensor of an initializer or attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
-    /// As written: for an initializer, that of its value.
+    /// Name, as written; for an initializer, the name of its value.
     pub name: Option<Arc<str>>,
-    /// `TensorProto.data_type` as written, which may be no number of ONNX.
+    /// `TensorProto.data_type` as written; may be an unknown number.
     pub data_type: Option<i32>,
-    /// As written: a negative one is a fault of the file.
+    /// Dimensions as written; negative ones are invalid.
     pub dims: Vec<i64>,
-    /// The elements, or where they are, in row-major order.
+    /// Elements in row-major order, or a reference to them.
     pub data: TensorData,
     /// `doc_string`.
     pub doc: Option<Arc<str>>,
     /// `metadata_props`.
     pub metadata: Metadata,
-    /// `segment` (begin, end), which no known writer uses.
+    /// `segment` (begin, end), which no known exporter uses.
     pub segment: Option<(Option<i64>, Option<i64>)>,
     /// `data_location` as written.
     pub location: Option<i32>,
 }
 
 impl Tensor {
-    /// A tensor of `elem` and `dims` whose elements are `raw`, packed as `raw_data` is.
+    /// Creates a tensor from elements packed as in `raw_data`.
     pub fn from_raw(elem: ElemType, dims: Vec<i64>, raw: impl Into<Bytes>) -> Self {
         Tensor::new(elem, dims, TensorData::Raw(raw.into()))
     }
 
-    /// A tensor without a name, whose elements are `data`; whether they fit `elem` and `dims` is not checked.
+    /// Creates an unnamed tensor; does not check that `data` fits `elem` and `dims`.
     pub fn new(elem: ElemType, dims: Vec<i64>, data: TensorData) -> Self {
         Tensor {
             name: None,
@@ -71,45 +71,46 @@ impl Tensor {
         }
     }
 
-    /// An int64 vector (or, with `dims` empty, a scalar).
+    /// Creates an int64 tensor; a scalar if `dims` is empty.
     pub fn int64s(dims: Vec<i64>, elements: &[i64]) -> Self {
         let raw: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
         Tensor::from_raw(ElemType::Int64, dims, raw)
     }
 
-    /// The element type; `None` where the file states none, or a number that no release of ONNX has used.
+    /// Returns the element type; `None` if it is missing or unknown.
     pub fn elem(&self) -> Option<ElemType> {
         ElemType::from_number(self.data_type?)
     }
 
-    /// Number of elements; `None` where a dim is negative or the product does not fit.
+    /// Returns the number of elements; `None` if a dimension is negative or the product overflows.
     pub fn len(&self) -> Option<usize> {
         self.dims.iter().try_fold(1usize, |product, &dim| product.checked_mul(usize::try_from(dim).ok()?))
     }
 
-    /// Whether it has no elements; `None` as for [`Tensor::len`].
+    /// Returns true if there are no elements; `None` as for [`Tensor::len`].
     pub fn is_empty(&self) -> Option<bool> {
         self.len().map(|len| len == 0)
     }
 
-    /// Bytes that the elements take when packed as `raw_data`; `None` for strings and bad dims.
+    /// Returns the size in bytes as `raw_data`; `None` for strings and invalid dimensions.
     pub fn byte_len(&self) -> Option<usize> {
         self.len()?.checked_mul(self.elem()?.bits()?).map(|bits| bits.div_ceil(8))
     }
 
-    /// Whether its elements are in another file.
+    /// Returns true if the elements are in another file.
     pub fn is_external(&self) -> bool {
         matches!(self.data, TensorData::External(_))
     }
 
-    /// The elements as `raw_data` has them, whatever field holds them; `None` for strings, for elements in another
-    /// file, and where the type is not known. Whether they are as many as `dims` says is not checked.
+    /// Returns the elements packed as `raw_data`, whichever field holds them.
+    /// Returns `None` for strings, external data and unknown types. Does not check the number of elements
+    /// against `dims`.
     pub fn packed(&self) -> Option<Bytes> {
         fn pack<T: Copy, const N: usize>(items: &[T], bytes: fn(T) -> [u8; N], width: usize) -> Bytes {
             items.iter().flat_map(|&item| bytes(item).into_iter().take(width)).collect()
         }
-        // An entry of `int32_data` holds one element of up to 32 bits, or one byte of packed ones; an entry of
-        // `uint64_data` may hold 32 bits.
+        // An `int32_data` entry holds one element of up to 32 bits, or one byte of packed elements. A
+        // `uint64_data` entry may hold 32 bits.
         let width = self.elem()?.bits()?.div_ceil(8);
         Some(match &self.data {
             TensorData::Absent => Bytes::new(),
@@ -123,14 +124,14 @@ impl Tensor {
         })
     }
 
-    /// The elements of an integer or bool tensor, if it has at most `limit` of them, holds them in
-    /// this file, and in the right number.
+    /// Returns the elements of an integer or bool tensor with at most `limit` elements.
+    /// Returns `None` for external data and if the number of elements is wrong.
     pub fn small_ints(&self, limit: usize) -> Option<Vec<i64>> {
         self.small(limit, ints)
     }
 
-    /// The elements of a float, double, float16 or bfloat16 tensor under the same conditions as
-    /// [`Tensor::small_ints`].
+    /// Returns the elements of a float, double, float16 or bfloat16 tensor.
+    /// The conditions are those of [`Tensor::small_ints`].
     pub fn small_floats(&self, limit: usize) -> Option<Vec<f64>> {
         self.small(limit, floats)
     }
@@ -141,7 +142,7 @@ impl Tensor {
     }
 }
 
-/// Splits `raw` into arrays of `N` bytes; `None` if it does not divide.
+/// Splits `raw` into arrays of `N` bytes; `None` if the length is not a multiple of `N`.
 fn chunks<const N: usize>(raw: &[u8]) -> Option<impl Iterator<Item = [u8; N]>> {
     let (chunks, rest) = raw.as_chunks::<N>();
     rest.is_empty().then(|| chunks.iter().copied())
@@ -173,14 +174,14 @@ fn floats(elem: ElemType, raw: &[u8]) -> Option<Vec<f64>> {
     })
 }
 
-/// A sparse tensor in coordinate form: `values` at `indices` of a dense tensor of `dims`.
+/// A sparse tensor in coordinate format: `values` at `indices` of a dense tensor of `dims`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseTensor {
-    /// The elements that are not zero: a vector.
+    /// Nonzero elements, as a vector.
     pub values: Option<Tensor>,
-    /// Where they stand: int64, one index into the flat tensor for each, or a row with one for each axis.
+    /// Positions as int64: one flat index per element, or one row of per-axis indices.
     pub indices: Option<Tensor>,
-    /// The shape of the dense tensor.
+    /// Shape of the dense tensor.
     pub dims: Vec<i64>,
 }
 
@@ -189,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_elements_are_read_only_when_all_are_there() {
+    fn small_ints_requires_complete_data_within_limit() {
         let tensor = Tensor::int64s(vec![3], &[1, -2, 3]);
         assert_eq!(tensor.small_ints(3), Some(vec![1, -2, 3]));
         assert_eq!(tensor.small_ints(2), None);

@@ -1,4 +1,4 @@
-//! Types as a model declares them (`TypeProto`, `ValueInfoProto`), kept to the letter.
+//! Declared types (`TypeProto`, `ValueInfoProto`), exactly as written.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use super::Metadata;
 /// One dimension of a declared shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DeclaredDim {
-    /// `dim_value`; a negative one is a fault of the file (some old exporters write −1 or 0 for "free").
+    /// `dim_value`. Negative values are invalid; some old exporters write −1 or 0 for "dynamic".
     Value(i64),
-    /// `dim_param`: a name, or an expression over names that the exporter wrote out.
+    /// `dim_param`: a name, or an expression over names.
     Param(Arc<str>),
     /// Neither a number nor a name: any size.
     Absent,
@@ -18,60 +18,60 @@ pub enum DeclaredDim {
 /// A dimension with its denotation (`DATA_BATCH`, …).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dimension {
-    /// The size.
+    /// Size of the axis.
     pub dim: DeclaredDim,
-    /// What the axis means, as the model says it.
+    /// Declared meaning of the axis.
     pub denotation: Option<Arc<str>>,
 }
 
-/// A declared shape; `None` where the rank is not declared.
+/// A declared shape; `None` if the rank is not declared.
 pub type DeclaredShape = Option<Vec<Dimension>>;
 
-/// What a type is, apart from its denotation.
+/// Kind of a type, without its denotation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
     /// A `TypeProto` without a value.
     Undefined,
-    /// Element types are kept as the numbers written.
+    /// A dense tensor; the element type is kept as the number in the file.
     Tensor {
-        /// A number of `TensorProto.DataType`; `None` where none is stated.
+        /// Number of `TensorProto.DataType`; `None` if omitted.
         elem: Option<i32>,
-        /// `None` where the rank is not declared.
+        /// Shape; `None` if the rank is not declared.
         shape: DeclaredShape,
     },
-    /// In coordinate form; fields as those of a dense tensor.
+    /// A sparse tensor in coordinate format.
     SparseTensor {
-        /// A number of `TensorProto.DataType`.
+        /// Number of `TensorProto.DataType`; `None` if omitted.
         elem: Option<i32>,
-        /// That of the dense tensor.
+        /// Shape of the dense tensor.
         shape: DeclaredShape,
     },
-    /// Any number of elements, all of this type; `None` where it is not stated.
+    /// A sequence of elements of this type; `None` if omitted.
     Sequence(Option<Box<Type>>),
-    /// One of this type, or nothing; `None` where it is not stated.
+    /// An optional value of this type; `None` if omitted.
     Optional(Option<Box<Type>>),
-    /// From keys to values.
+    /// A map from keys to values.
     Map {
-        /// A number of `TensorProto.DataType`: an integer or a string.
+        /// Number of `TensorProto.DataType`: an integer or string type.
         key: Option<i32>,
-        /// The type of the values; `None` where it is not stated.
+        /// Type of the values; `None` if omitted.
         value: Option<Box<Type>>,
     },
-    /// What only some runtime knows.
+    /// A runtime-specific type.
     Opaque {
-        /// Whose type it is.
+        /// Domain that defines the type.
         domain: Option<Arc<str>>,
-        /// What it is called there.
+        /// Name within the domain.
         name: Option<Arc<str>>,
     },
 }
 
-/// `TypeProto`.
+/// A declared type (`TypeProto`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    /// What values of the type are.
+    /// Kind of the type.
     pub kind: TypeKind,
-    /// What they mean, as the model says it (`IMAGE`, `TEXT`, …).
+    /// Declared meaning of the value (`IMAGE`, `TEXT`, …).
     pub denotation: Option<Arc<str>>,
 }
 
@@ -81,10 +81,10 @@ impl From<TypeKind> for Type {
     }
 }
 
-/// `ValueInfoProto` but for the name, which the value has.
+/// A `ValueInfoProto` without the name, which the value has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ValueInfo {
-    /// The type; `None` where only the name is declared.
+    /// Type; `None` if only the name is declared.
     pub ty: Option<Type>,
     /// `doc_string`.
     pub doc: Option<Arc<str>>,

@@ -1,35 +1,34 @@
-//! Who uses a value.
+//! Uses of values (use lists).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arena::{GraphId, Id, NodeId, ValueId};
 use super::model::Model;
 
-/// One use: the input of a node.
+/// One use of a value as a node input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Use {
-    /// The node, of whichever graph.
+    /// The using node, in any graph.
     pub node: NodeId,
-    /// Which of the node's inputs it is.
+    /// 0-based input index.
     pub input: u32,
 }
 
-/// The uses of every value of a model: the inputs of nodes, those inside of bodies included, and the
-/// outputs of graphs.
+/// Use lists of all values: node inputs, including those in subgraphs, and graph outputs.
 ///
-/// A list for each value, all behind one another: `of(value)` is `uses[starts[value]..starts[value + 1]]`.
+/// All lists share one vector: `of(value)` is `uses[starts[value]..starts[value + 1]]`.
 #[derive(Clone, Debug)]
 pub struct Uses {
     starts: Vec<u32>,
     uses: Vec<Use>,
-    /// How many outputs of graphs each value is.
+    /// Number of graph outputs for each value.
     outputs: Vec<u32>,
-    /// What of it was counted anew since: the uses, and how many outputs it is.
+    /// Updated uses and output counts, which override the vectors above.
     newer: FxHashMap<ValueId, (Vec<Use>, u32)>,
 }
 
 impl Uses {
-    /// Counts the nodes that a graph holds; nodes of the arena that no graph holds do not count.
+    /// Collects the uses by nodes that graphs list; other nodes of the arena do not count.
     pub fn new(model: &Model) -> Self {
         let mut counts = vec![0u32; model.values.len() + 1];
         each_use(model, |value, _| counts[value.index() + 1] += 1);
@@ -52,7 +51,8 @@ impl Uses {
         Uses { starts, uses, outputs, newer: FxHashMap::default() }
     }
 
-    /// Counts anew the values of some graphs, which are all that the nodes of one of them are in.
+    /// Recounts the uses of all values of `graphs`.
+    /// The list must contain every graph whose nodes can use these values.
     pub fn renew(&mut self, model: &Model, graphs: &[GraphId]) {
         let within: FxHashSet<GraphId> = graphs.iter().copied().collect();
         let is_own = |value: ValueId| within.contains(&model.values[value].graph);
@@ -78,7 +78,8 @@ impl Uses {
         }
     }
 
-    /// The uses as input of a node: by graph, in each in the order of the file. None of a value that came later.
+    /// Returns the uses as node input, ordered by graph and file position.
+    /// Returns none for values added later.
     pub fn of(&self, value: ValueId) -> &[Use] {
         if let Some((uses, _)) = self.newer.get(&value) {
             return uses;
@@ -88,12 +89,12 @@ impl Uses {
         range.map_or(&[], |(&start, &end)| &self.uses[start as usize..end as usize])
     }
 
-    /// How often a value is used, as input of a node or output of a graph.
+    /// Returns the number of uses as node input or graph output.
     pub fn count(&self, value: ValueId) -> usize {
         self.of(value).len() + self.as_output(value)
     }
 
-    /// Whether a value is an output of a graph: its own, or (captured) that of a body.
+    /// Returns true if the value is an output of its own graph or, captured, of a subgraph.
     pub fn is_output(&self, value: ValueId) -> bool {
         self.as_output(value) > 0
     }

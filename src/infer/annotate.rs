@@ -1,4 +1,4 @@
-//! Inferred facts as declared types: `value_info`, and the types of inputs and outputs.
+//! Writes inferred types into the model: `value_info`, and types of inputs and outputs.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,10 +11,11 @@ use crate::graph::{
     DeclaredDim, DeclaredShape, Dimension, GraphId, Model, Node, Port, Type, TypeKind, ValueId, ValueInfo,
 };
 
-/// Declares every inferred type in the main graph and the bodies in it: of the values that nodes make as
-/// `value_info`, of inputs and outputs where they stand. What was declared of a value keeps its denotations
-/// and documentation, and whatever was inferred less of. In local functions nothing is declared: their values
-/// differ from call to call. Says whether anything changed.
+/// Declares every inferred type in the main graph and its subgraphs; returns whether anything changed.
+///
+/// Node outputs get a `value_info` entry; inputs and outputs are updated in place. Existing declarations
+/// keep their denotations, their documentation and any details that inference did not find. Local functions
+/// are skipped, because their types differ from call to call.
 pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     let mut declarer = Declarer::new(facts);
     let of_model = model.graphs.ids().filter(|&graph| model.function_of(graph).is_none());
@@ -25,7 +26,7 @@ pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     for graph in once {
         changed |= declarer.graph(model, graph);
     }
-    // A size that one run of a body makes up is not that of the next: a name would say that it is.
+    // A size symbol of one iteration differs in the next; a shared name would wrongly equate them.
     declarer.keeps_names = true;
     for graph in repeated {
         changed |= declarer.graph(model, graph);
@@ -33,29 +34,30 @@ pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     changed
 }
 
-/// Whether a graph is run more than once: in a body of anything but `If`.
+/// Returns true if the graph may run more than once: it is nested in a node other than `If`.
 fn is_repeated(model: &Model, graph: GraphId) -> bool {
     model.holders(graph).any(|node| !model.nodes[node].is("If"))
 }
 
-/// Whether ONNX Runtime (1.31) gives wrong results where it knows the shape of what this node gives: it then lets a
-/// `Normalizer` write where its input lies, which squares the elements there and loses their signs. `tests/fuzz` found it.
+/// Returns true if declaring this node's output shape breaks ONNX Runtime (1.31).
+/// With a known shape, `Normalizer` runs in place, which squares the elements and loses their signs. Found
+/// by `tests/fuzz`.
 fn breaks_when_told(node: &Node) -> bool {
     node.domain() == "ai.onnx.ml" && &*node.op_type == "Normalizer"
 }
 
-/// Writes facts as types.
+/// Converts facts to declared types.
 pub struct Declarer<'f> {
     facts: &'f Facts,
-    /// Sizes as they are written: most of a model are the same few.
+    /// Cache of converted sizes, since few distinct sizes occur in a model.
     written: FxHashMap<Dim, DeclaredDim>,
-    /// What the model calls a size that depends on data, which is more than a name that was made up for it.
+    /// Names that the model declares for data-dependent sizes, preferred over invented symbols.
     stated: FxHashMap<Symbol, Dim>,
-    /// The sizes that stand in `stated`, and those of inputs.
+    /// Sizes in `stated` and sizes of inputs.
     taken: FxHashSet<Dim>,
-    /// The sizes of inputs.
+    /// Sizes of inputs.
     given: FxHashSet<Dim>,
-    /// No size gets a name that inference made up, unless it stands somewhere already.
+    /// Whether to omit invented names of sizes unless they are already declared.
     keeps_names: bool,
 }
 
@@ -71,16 +73,14 @@ impl<'f> Declarer<'f> {
         }
     }
 
-    /// One for a graph alone.
+    /// Creates a declarer for a single graph.
     pub fn of(model: &Model, graph: GraphId, facts: &'f Facts) -> Self {
         let mut declarer = Declarer { keeps_names: is_repeated(model, graph), ..Declarer::new(facts) };
         declarer.read(model, graph);
         declarer
     }
 
-    /// Learns what a graph calls sizes that depend on data.
-    ///
-    /// An output may be declared wrongly, so that it names a size only where the name says nothing of other sizes.
+    /// Collects the declared names of data-dependent sizes in a graph.
     fn read(&mut self, model: &Model, graph: GraphId) {
         for port in &model.graphs[model.main].inputs {
             let given = self.facts[port.value].dims().into_iter().flatten().flatten();
@@ -132,7 +132,7 @@ impl<'f> Declarer<'f> {
         changed
     }
 
-    /// Declares of a port what is known of it, if that is anything; whether that changed it.
+    /// Updates the declared type of a port from its fact; returns whether it changed.
     pub fn declare(&mut self, port: &mut Port) -> bool {
         let Some(ty) = self.type_of(&self.facts[port.value], port.info.ty.as_ref()) else { return false };
         let changed = port.info.ty.as_ref() != Some(&ty);
@@ -140,8 +140,8 @@ impl<'f> Declarer<'f> {
         changed
     }
 
-    /// A fact as a type, with the denotations of the type that it takes the place of. `None` where the fact
-    /// does not even say the element type, without which a type says nothing.
+    /// Converts a fact to a type, keeping the denotations of the type it replaces.
+    /// Returns `None` if the element type is unknown.
     fn type_of(&mut self, fact: &Fact, old: Option<&Type>) -> Option<Type> {
         let mut inner = |fact: &Fact, old: Option<&Option<Box<Type>>>| {
             Some(Some(Box::new(self.type_of(fact, old.and_then(|old| old.as_deref()))?)))
@@ -225,8 +225,9 @@ mod tests {
     use super::*;
     use crate::infer::{Options, infer};
 
-    /// Annotates a graph, and compares what is declared then, as `name: type`, in the order of inputs,
-    /// outputs and `value_info`. Annotating twice changes nothing.
+    /// Annotates a graph and compares its declarations, as `name: type`, with `expected`.
+    /// They are ordered as inputs, outputs, `value_info`. Also checks that annotating twice changes
+    /// nothing.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let header = "<ir_version: 10, opset_import: [\"\" : 21]>";
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_what_breaks_when_it_is_told() {
+    fn normalizer_output_is_not_declared() {
         check(
             "g (float[2] x) => (y) { n = ai.onnx.ml.Normalizer(x)  y = Relu(n) }",
             &["x: float[2]", "y: float[2]"],
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_model_calls_a_size_it_is_called_wherever_it_is_counted_in() {
+    fn declared_size_name_is_used_in_derived_sizes() {
         check(
             "g (string[a] x) => (z) <string[a, parts] s> {
                two = Constant <value = int64[2] {-1, 1}> ()
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_output_calls_a_size_it_is_called_before_it() {
+    fn size_name_declared_by_output_is_used_upstream() {
         let check = |declared: &str, before: &str| {
             let text = format!(
                 "g (float[a, b] x, int64[1] from) => (float[{declared}, d] y) <int64[1] zero = {{0}}, int64[1] end = {{-1}}, int64[1] one = {{1}}> {{
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_one_run_of_a_body_get_no_name() {
+    fn per_iteration_sizes_get_no_name() {
         check(
             "g (float[n] x, int32 w) => (float[?] s, y) { s, y = Scan <num_scan_inputs = 1, body = b \
              (float[?] t, float p) => (float[?] t, float[?] z) { z = HannWindow (w) }> (x, x) }",

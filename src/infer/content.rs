@@ -1,11 +1,11 @@
-//! What tensors hold, however the file writes it down.
+//! Tensor contents, independent of how the file stores them.
 
 use std::borrow::Cow;
 
 use super::load;
 use crate::graph::{Tensor, TensorData};
 
-/// The elements of a tensor with their type and shape. Two tensors are the same where these are.
+/// Elements, type and shape of a tensor. Equal contents mean equal tensors.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Content<'t> {
     elem: i32,
@@ -14,7 +14,7 @@ pub struct Content<'t> {
 }
 
 impl<'t> Content<'t> {
-    /// `None` where the elements are out of reach, or are not as many as they should be.
+    /// Returns `None` if the elements are unavailable or their number is wrong.
     pub fn of(tensor: &'t Tensor) -> Option<Self> {
         let bytes = match &tensor.data {
             TensorData::Raw(raw) if tensor.byte_len() == Some(raw.len()) => Cow::Borrowed(&raw[..]),
@@ -25,7 +25,7 @@ impl<'t> Content<'t> {
     }
 }
 
-/// Strings behind one another, each after its length.
+/// Concatenates strings, each prefixed with its length.
 fn joined(strings: &[bytes::Bytes]) -> Vec<u8> {
     let mut all = Vec::new();
     for string in strings {

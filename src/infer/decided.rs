@@ -1,9 +1,9 @@
-//! Conditions that are the same in every run.
+//! Conditions with a constant value.
 
 use super::Facts;
 use crate::graph::{GraphId, Model, NodeId};
 
-/// The attribute and the body that an `If` runs in every run, where its condition is known.
+/// Returns the attribute and subgraph that an `If` always runs, if its condition is constant.
 pub fn decided_branch<'m>(model: &'m Model, facts: &Facts, node: NodeId) -> Option<(&'m str, GraphId)> {
     let node = &model.nodes[node];
     if !node.is("If") {

@@ -1,16 +1,16 @@
-//! The facts that declared types state.
+//! Facts from declared types.
 
 use super::fact::{Fact, TensorFact};
 use super::shape::{Shape, Size};
 use crate::graph::dim::Dim;
 use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Type, TypeKind};
 
-/// What exporters write as the name of a dim that has none: taken for a name, it would make axes equal that
-/// are not.
+/// Names that exporters write for unnamed dimensions.
+/// Treated as names, they would wrongly equate unrelated axes.
 const NO_NAMES: [&str; 4] = ["", "?", "-1", "None"];
 
-/// What a declared type says. `dim` gives the size of an axis as declared; it is not asked inside of
-/// sequences and optionals, whose elements may differ.
+/// Converts a declared type to a fact. `dim` returns the size of a declared axis.
+/// It is not called for elements of sequences and optionals, whose shapes may differ.
 pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact {
     let inner = |ty: &Option<Box<Type>>| {
         ty.as_ref().map_or(Fact::Unknown, |ty| fact(ty, &mut |_, dim| of_element(dim)))
@@ -28,7 +28,7 @@ pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact
     }
 }
 
-/// The size that a declared dimension states, if any.
+/// Returns the size of a declared dimension, if any.
 pub fn size(dim: &DeclaredDim) -> Size {
     match dim {
         DeclaredDim::Value(value) => (*value >= 0).then(|| Dim::known(*value)),
@@ -38,7 +38,7 @@ pub fn size(dim: &DeclaredDim) -> Size {
     }
 }
 
-/// Only a number holds of every element: a name may stand for another size in each.
+/// Returns numeric sizes only: a name may have a different value in each element.
 fn of_element(dim: &DeclaredDim) -> Size {
     match dim {
         DeclaredDim::Value(value) if *value >= 0 => super::shape::known(*value),
@@ -57,8 +57,9 @@ fn tensor(
     TensorFact::new(elem.and_then(ElemType::from_number), shape)
 }
 
-/// What a fact says, and where it says nothing, what was declared. Of the shapes of elements of sequences
-/// nothing is taken: they differ from one another more often than declarations say.
+/// Completes an inferred fact with the declared one.
+/// Declared shapes of sequence elements are ignored: elements often differ even if the declaration is
+/// uniform.
 pub fn fill(inferred: Fact, declared: &Fact) -> Fact {
     let sizes = |a: &[Size], b: &[Size]| {
         let both = a.iter().zip(b).map(|(a, b)| a.clone().or_else(|| b.clone()));

@@ -1,4 +1,4 @@
-//! What is known of the elements of a sequence.
+//! Facts about the elements of a sequence.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::fact::Fact;
 use super::meet::Conflict;
 use crate::graph::dim::Bounds;
 
-/// The elements of longer sequences are not followed one by one.
+/// Maximum length of sequences whose elements are tracked individually.
 pub const MAX_FOLLOWED: usize = 256;
 
-/// What is known of the elements of a sequence: what holds of all of them (which it dereferences to), and
-/// where it is known how many there are, what holds of each.
+/// Facts about sequence elements: one common to all, and one per element if the length is known.
+/// Dereferences to the common fact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Elements {
     any: Box<Fact>,
@@ -19,19 +19,19 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Any number of elements, of which this holds.
+    /// Creates facts of a sequence of unknown length with this common fact.
     pub fn any(fact: Fact) -> Self {
         Elements { any: Box::new(fact), each: None }
     }
 
-    /// These elements. `otherwise` is what would hold of one if there were any.
+    /// Creates facts of a sequence with these elements; `otherwise` is the common fact if empty.
     pub fn each(facts: Vec<Fact>, otherwise: &Fact, bounds: &Bounds) -> Self {
         let all = facts.iter().cloned().map(Fact::without_values).reduce(|a, b| a.join(&b, bounds));
         let any = Box::new(all.unwrap_or_else(|| otherwise.clone()));
         Elements { any, each: (facts.len() <= MAX_FOLLOWED).then(|| facts.into()) }
     }
 
-    /// The facts of the elements one by one, where their number is known.
+    /// Returns the facts of the individual elements if the length is known.
     pub fn facts(&self) -> Option<&[Fact]> {
         self.each.as_deref()
     }

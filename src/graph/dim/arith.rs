@@ -2,24 +2,25 @@
 
 use super::{Dim, Repr};
 
-/// Operands are `2`, `dim` or `&dim`. `None`: the result does not fit, see the module's invariants.
+/// Operands are `2`, `dim` or `&dim`.
+/// Returns `None` if the result does not fit (see the module's invariants).
 impl Dim {
-    /// `self + other`.
+    /// Returns `self + other`.
     pub fn add(&self, other: impl Into<Dim>) -> Option<Dim> {
         self.add_scaled(&other.into(), 1)
     }
 
-    /// `self - other`.
+    /// Returns `self - other`.
     pub fn sub(&self, other: impl Into<Dim>) -> Option<Dim> {
         self.add_scaled(&other.into(), -1)
     }
 
-    /// `-self`.
+    /// Returns `-self`.
     pub fn neg(&self) -> Option<Dim> {
         self.mul(-1)
     }
 
-    /// `self * other`.
+    /// Returns `self * other`.
     pub fn mul(&self, other: impl Into<Dim>) -> Option<Dim> {
         let other = other.into();
         match (&self.0, &other.0) {

@@ -1,58 +1,58 @@
-//! What is known of the values of symbols.
+//! Intervals, and the value ranges of symbols.
 
 use std::collections::BTreeMap;
 
 use super::{Symbol, SymbolKind};
 
-/// The integers from `lo` to `hi`, both included; `None` is unbounded.
+/// The integers from `lo` to `hi`, inclusive; `None` is unbounded.
 ///
-/// The operations are sound, not exact: the result contains every result of the members, and may
-/// contain more. An interval with `lo > hi` is empty: no value meets all that is said of it.
+/// The operations are sound, not exact: the result contains every possible result, and may contain more. An
+/// interval with `lo > hi` is empty: its constraints contradict each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interval {
-    /// The least member; `None` where there is no least.
+    /// Least member; `None` if unbounded below.
     pub lo: Option<i64>,
-    /// The greatest member; `None` where there is no greatest.
+    /// Greatest member; `None` if unbounded above.
     pub hi: Option<i64>,
 }
 
 impl Interval {
-    /// Every integer: what is known of an element of a tensor.
+    /// All integers: the default range of a tensor element.
     pub const ALL: Interval = Interval { lo: None, hi: None };
-    /// Every integer from 0: what is known of a size.
+    /// All integers from 0: the default range of a size.
     pub const SIZE: Interval = Interval { lo: Some(0), hi: None };
 
-    /// `n` alone.
+    /// Returns the interval that contains only `n`.
     pub const fn point(n: i64) -> Self {
         Interval { lo: Some(n), hi: Some(n) }
     }
 
-    /// From `lo` to `hi`, both included; empty where `lo` is the greater.
+    /// Returns the interval from `lo` to `hi`, inclusive; empty if `lo > hi`.
     pub const fn new(lo: i64, hi: i64) -> Self {
         Interval { lo: Some(lo), hi: Some(hi) }
     }
 
-    /// The value, if there is only one.
+    /// Returns the value if the interval has exactly one.
     pub fn as_point(&self) -> Option<i64> {
         self.lo.filter(|_| self.lo == self.hi)
     }
 
-    /// Whether `n` is a member.
+    /// Returns true if `n` is a member.
     pub fn contains(&self, n: i64) -> bool {
         self.lo.is_none_or(|lo| lo <= n) && self.hi.is_none_or(|hi| n <= hi)
     }
 
-    /// Whether it has no member.
+    /// Returns true if there are no members.
     pub fn is_empty(&self) -> bool {
         matches!((self.lo, self.hi), (Some(lo), Some(hi)) if lo > hi)
     }
 
-    /// What is a member of both: exact, unlike the other operations.
+    /// Returns the intersection, which is exact, unlike the other operations.
     pub fn intersect(&self, other: &Interval) -> Interval {
         Interval { lo: self.lo.max(other.lo), hi: [self.hi, other.hi].into_iter().flatten().min() }
     }
 
-    /// Reads what `torch.export` records of a symbol: `VR[2, int_oo]`, `VR[-int_oo, 9]`.
+    /// Parses a symbol range recorded by `torch.export`: `VR[2, int_oo]`, `VR[-int_oo, 9]`.
     pub fn parse(text: &str) -> Option<Interval> {
         let (lo, hi) = text.trim().strip_prefix("VR[")?.strip_suffix(']')?.split_once(',')?;
         let lo = match lo.trim() {
@@ -83,13 +83,13 @@ impl Interval {
         ])
     }
 
-    /// The values of `n^power` for the members `n`.
+    /// Returns the range of `n^power` for members `n`.
     pub(super) fn pow(&self, power: u32) -> Interval {
         let power_of_any = (1..power).fold(*self, |product, _| product.mul(self));
         if power.is_multiple_of(2) { power_of_any.intersect(&Interval::SIZE) } else { power_of_any }
     }
 
-    /// The values of `floor(n / d)` for members `n` of `self` and members `d` of `divisor` but 0.
+    /// Returns the range of `floor(n / d)` for members `n` of `self` and nonzero members `d` of `divisor`.
     pub(super) fn floor_div(&self, divisor: &Interval) -> Interval {
         let (lo, hi) = (divisor.low(), divisor.high());
         if hi <= 0 {
@@ -116,7 +116,7 @@ impl Interval {
         )
     }
 
-    /// The integers `n` with `n * divisor` in the interval, for a positive divisor.
+    /// Returns the integers `n` with `n * divisor` in the interval, for a positive divisor.
     pub(super) fn shrink(&self, divisor: i64) -> Interval {
         Interval {
             lo: self.lo.map(|lo| lo.div_euclid(divisor) + i64::from(lo.rem_euclid(divisor) != 0)),
@@ -138,7 +138,7 @@ impl Interval {
         Interval::from_ends(lo, hi)
     }
 
-    /// Ends beyond `i64` are moved outwards, to the last `i64` or to unbounded.
+    /// Rounds ends beyond `i64` outward, to the nearest `i64` or to unbounded.
     fn from_ends(lo: i128, hi: i128) -> Interval {
         Interval {
             lo: (lo >= i64::MIN.into()).then(|| i64::try_from(lo).unwrap_or(i64::MAX)),
@@ -147,17 +147,17 @@ impl Interval {
     }
 }
 
-/// Stands for an unbounded end in computations: beyond `i64`, and small enough to be added.
+/// Represents an unbounded end: beyond `i64`, and small enough to be added.
 const INFINITY: i128 = 1 << 100;
 
-/// Ranges of symbols. A symbol without a range has that of its kind: a size is at least 0.
+/// Value ranges of symbols. A symbol without a recorded range has the default of its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     ranges: BTreeMap<Symbol, Interval>,
 }
 
 impl Bounds {
-    /// The range of a symbol. It never exceeds that of the symbol's kind, whatever was recorded.
+    /// Returns the range of a symbol, which never exceeds the default of its kind.
     pub fn of(&self, symbol: &Symbol) -> Interval {
         let of_kind = match symbol.kind() {
             SymbolKind::Size => Interval::SIZE,
@@ -166,8 +166,8 @@ impl Bounds {
         self.ranges.get(symbol).map_or(of_kind, |range| range.intersect(&of_kind))
     }
 
-    /// Adds to what is known of a symbol: its value is in `range`, too. Gives `false`, and changes
-    /// nothing, where that contradicts what was known.
+    /// Narrows the range of a symbol to its intersection with `range`.
+    /// Returns `false`, and changes nothing, if the intersection is empty.
     pub fn restrict(&mut self, symbol: &Symbol, range: Interval) -> bool {
         let range = self.of(symbol).intersect(&range);
         if !range.is_empty() {
@@ -176,9 +176,8 @@ impl Bounds {
         !range.is_empty()
     }
 
-    /// Reads the `range_constraints` of an exported program,
-    /// `{s77: VR[2, int_oo], u0: VR[0, 9]}`, as ranges of sizes. Entries that do not read so, and
-    /// empty ranges, say nothing.
+    /// Parses the `range_constraints` of an exported program as ranges of sizes.
+    /// The format is `{s77: VR[2, int_oo], u0: VR[0, 9]}`. Malformed entries and empty ranges are ignored.
     pub fn parse(text: &str) -> Bounds {
         let mut bounds = Bounds::default();
         let entries = text.trim().trim_start_matches('{').trim_end_matches('}');

@@ -1,32 +1,32 @@
-//! What is certain about two symbolic integers.
+//! Three-valued comparison of symbolic integers.
 
 use super::poly::gcd;
 use super::{Bounds, Dim, Interval};
 
-/// Whether something holds, for the assignments within given bounds for which both sides are
-/// defined.
+/// Whether a statement holds for all assignments within given bounds.
+/// Only assignments for which both sides are defined count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// For every assignment.
+    /// True for every assignment.
     Always,
-    /// For no assignment.
+    /// False for every assignment.
     Never,
-    /// For some perhaps, or it could not be found out.
+    /// True for some assignments only, or undecided.
     Unknown,
 }
 
 impl Answer {
-    /// Whether it holds for certain.
+    /// Returns true for [`Answer::Always`].
     pub fn is_always(self) -> bool {
         self == Answer::Always
     }
 
-    /// Whether it fails for certain.
+    /// Returns true for [`Answer::Never`].
     pub fn is_never(self) -> bool {
         self == Answer::Never
     }
 
-    /// The answer to the opposite question.
+    /// Returns the negated answer.
     pub fn negated(self) -> Answer {
         match self {
             Answer::Always => Answer::Never,
@@ -37,7 +37,7 @@ impl Answer {
 }
 
 impl Dim {
-    /// Is `self == other`?
+    /// Decides whether `self == other`.
     pub fn equals(&self, other: &Dim, bounds: &Bounds) -> Answer {
         if self == other {
             return Answer::Always;
@@ -45,12 +45,12 @@ impl Dim {
         self.sub(other).map_or(Answer::Unknown, |difference| difference.is_zero(bounds))
     }
 
-    /// Is `self != other`?
+    /// Decides whether `self != other`.
     pub fn differs(&self, other: &Dim, bounds: &Bounds) -> Answer {
         self.equals(other, bounds).negated()
     }
 
-    /// Is `self >= other`?
+    /// Decides whether `self >= other`.
     pub fn at_least(&self, other: &Dim, bounds: &Bounds) -> Answer {
         let Some(difference) = self.sub(other) else { return Answer::Unknown };
         match difference.range(bounds) {
@@ -60,19 +60,19 @@ impl Dim {
         }
     }
 
-    /// Is `multiple == self * n` for an integer `n`?
+    /// Decides whether `multiple == self * n` for an integer `n`.
     pub fn divides(&self, multiple: &Dim, bounds: &Bounds) -> Answer {
         let (Some(divisor), Some(multiple)) = (self.pinned(bounds), multiple.pinned(bounds)) else {
             return Answer::Unknown;
         };
         if divisor.as_const() == Some(0) {
-            return multiple.is_zero(bounds); // 0 divides 0 only
+            return multiple.is_zero(bounds); // 0 divides only 0
         }
         if multiple.div_exact(&divisor).is_some() {
             return Answer::Always;
         }
         let Some(remainder) = multiple.modulo(&divisor) else { return Answer::Unknown };
-        // Where the divisor is 0, the remainder says nothing.
+        // If the divisor is 0, the remainder proves nothing.
         match (remainder.is_zero(bounds), divisor.is_zero(bounds), multiple.is_zero(bounds)) {
             (Answer::Always, Answer::Never, _) => Answer::Always,
             (Answer::Never, Answer::Never, _) | (Answer::Never, _, Answer::Never) => Answer::Never,
@@ -91,7 +91,8 @@ impl Dim {
         }
     }
 
-    /// `2*s - 2*t + 1`: the constant is no multiple of what divides all the other coefficients.
+    /// Returns true if the constant is not a multiple of the gcd of the other coefficients.
+    /// For example, `2*s - 2*t + 1` is never zero.
     fn is_never_zero_by_parity(&self) -> bool {
         let poly = self.poly();
         let others = poly.terms().filter(|(monomial, _)| !monomial.is_one());
@@ -101,7 +102,7 @@ impl Dim {
         }
     }
 
-    /// With the symbols replaced that have one value only.
+    /// Replaces symbols that can have only one value.
     fn pinned(&self, bounds: &Bounds) -> Option<Dim> {
         self.substitute(&|symbol| bounds.of(symbol).as_point().map(Dim::known))
     }

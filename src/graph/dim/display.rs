@@ -1,4 +1,4 @@
-//! The one text of a symbolic integer: `2*s + 1`, `floor((h + 1) / 2)`, `max(1, s0)`.
+//! Canonical text of a symbolic integer: `2*s + 1`, `floor((h + 1) / 2)`, `max(1, s0)`.
 //! [`Dim::parse`] reads it back.
 
 use std::fmt::{self, Write};
@@ -16,7 +16,7 @@ impl fmt::Display for Dim {
     }
 }
 
-/// A name is written as it is unless it would be read as something else.
+/// Writes the bare name unless it would parse as something else.
 fn fmt_lone_symbol(symbol: &Symbol, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match parse_expression(symbol.name()) {
         Some(dim) if dim.as_symbol().is_none_or(|read| read.name() != symbol.name()) => fmt_quoted(symbol, f),
@@ -24,7 +24,7 @@ fn fmt_lone_symbol(symbol: &Symbol, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Within an expression, names that are not identifiers stand in backquotes.
+/// Quotes names in backquotes within an expression unless they are identifiers.
 fn fmt_symbol(symbol: &Symbol, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if is_identifier(symbol.name()) { f.write_str(symbol.name()) } else { fmt_quoted(symbol, f) }
 }
@@ -90,7 +90,7 @@ fn fmt_atom(atom: &Atom, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// In parentheses unless it `binds` tightly enough.
+/// Adds parentheses unless the operand `binds` tightly enough.
 fn fmt_operand(dim: &Dim, binds: fn(&Poly) -> bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if binds(&dim.poly()) {
         return fmt_sum(dim, f);

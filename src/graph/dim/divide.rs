@@ -1,22 +1,22 @@
 //! Quotients and remainders.
 //!
-//! The one form of `floor(n / d)`, reached by the steps of [`Dim::floor_div`]:
+//! [`Dim::floor_div`] brings `floor(n / d)` into canonical form:
 //! - `d` is a constant above 1, or has a positive leading coefficient;
 //! - `n` and `d` have no common factor;
-//! - multiples of `d` in `n` stand outside: every coefficient of `n` is in `0..d` for a constant
-//!   `d`, else `n` is a remainder of long division by `d`;
-//! - the leading coefficient of `n` is positive where that can be had by
-//!   `floor(-n / d) = -floor((n + d - 1) / d)`, true for `d > 0`, so that
-//!   `ceil(s / 2)` becomes `floor((s + 1) / 2)`;
-//! - no `floor(floor(a / b) / c)`: it is `floor(a / (b*c))`.
+//! - multiples of `d` in `n` are moved out: every coefficient of `n` is in `0..d` for a constant `d`, else
+//!   `n` is a remainder of long division by `d`;
+//! - the leading coefficient of `n` is positive where `floor(-n / d) = -floor((n + d - 1) / d)`, true for
+//!   `d > 0`, allows it; so `ceil(s / 2)` becomes `floor((s + 1) / 2)`;
+//! - `floor(floor(a / b) / c)` becomes `floor(a / (b*c))`.
 
 use super::poly::{Atom, Poly, common_monomial, gcd};
 use super::{Dim, Repr};
 
-/// Operands are `2`, `dim` or `&dim`. `None`: the divisor is the constant 0, or the result does not
-/// fit, see the module's invariants.
+/// Operands are `2`, `dim` or `&dim`.
+/// Returns `None` if the divisor is the constant 0 or the result does not fit (see the module's
+/// invariants).
 impl Dim {
-    /// `self / divisor`, rounded towards minus infinity.
+    /// Returns `self / divisor`, rounded toward negative infinity.
     pub fn floor_div(&self, divisor: impl Into<Dim>) -> Option<Dim> {
         let divisor = divisor.into();
         match (&self.0, &divisor.0) {
@@ -36,12 +36,12 @@ impl Dim {
         quotient.add(floor_reduced(&rest, &divisor)?)
     }
 
-    /// `self / divisor`, rounded towards plus infinity.
+    /// Returns `self / divisor`, rounded toward positive infinity.
     pub fn ceil_div(&self, divisor: impl Into<Dim>) -> Option<Dim> {
         self.neg()?.floor_div(divisor)?.neg()
     }
 
-    /// `self / divisor`, rounded towards 0: the `Div` of ONNX on integers.
+    /// Returns `self / divisor`, rounded toward 0: ONNX `Div` on integers.
     pub fn trunc_div(&self, divisor: impl Into<Dim>) -> Option<Dim> {
         let divisor = divisor.into();
         let floor = self.floor_div(&divisor)?;
@@ -51,14 +51,14 @@ impl Dim {
         floor.maximum(0)?.add(self.ceil_div(divisor)?.minimum(0)?)
     }
 
-    /// The remainder with the sign of the divisor: `Mod` of ONNX with `fmod = 0`, `%` of Python.
+    /// Returns the remainder with the sign of the divisor: ONNX `Mod` with `fmod = 0`, Python `%`.
     pub fn modulo(&self, divisor: impl Into<Dim>) -> Option<Dim> {
         let divisor = divisor.into();
         self.sub(self.floor_div(&divisor)?.mul(divisor)?)
     }
 
-    /// The polynomial `q` with `self == q * divisor`, if there is one. It is *the* quotient wherever
-    /// the divisor is not 0.
+    /// Returns the polynomial `q` with `self == q * divisor`, if there is one.
+    /// It is the exact quotient for all nonzero values of the divisor.
     pub fn div_exact(&self, divisor: impl Into<Dim>) -> Option<Dim> {
         let divisor = divisor.into();
         if leads_negative(&divisor) {
@@ -69,9 +69,9 @@ impl Dim {
     }
 }
 
-/// `floor(n / d)` with no multiples to split and nothing to cancel.
+/// Builds `floor(n / d)` when no multiples can be split off and nothing cancels.
 fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
-    let positive = d.is_never_negative(); // it is not 0 wherever the quotient is defined
+    let positive = d.is_never_negative(); // nonzero wherever the quotient is defined
     if positive && leads_negative(n) {
         return n.neg()?.add(d)?.sub(1)?.floor_div(d)?.neg();
     }
@@ -86,8 +86,8 @@ fn floor_reduced(n: &Dim, d: &Dim) -> Option<Dim> {
     quotient.add(fraction)
 }
 
-/// The terms of `n` that are multiples of `d`, divided by it, and the other terms. Unlike
-/// [`divide`], leaves the coefficients over a constant as they are, with their signs.
+/// Splits `n` into terms that are multiples of `d`, divided by it, and the other terms.
+/// Unlike [`divide`], keeps the coefficients over a constant unchanged, with their signs.
 fn split_multiples(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
     let Some(k) = d.as_const() else { return divide(n, d) };
     let (mut quotient, mut rest) = (Poly::default(), Poly::default());
@@ -103,16 +103,16 @@ fn split_multiples(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
     Some((Dim::from_poly(quotient)?, Dim::from_poly(rest)?))
 }
 
-/// Quotient and remainder of long division.
+/// Returns quotient and remainder of long division.
 fn divide(n: &Dim, d: &Dim) -> Option<(Dim, Dim)> {
     let (quotient, rest) = n.poly().div_rem(&d.poly())?;
     Some((Dim::from_poly(quotient)?, Dim::from_poly(rest)?))
 }
 
-/// `n` and `d` without their common factor; the inner `None`: there is none.
+/// Cancels the common factor of `n` and `d`; the inner `None` means there is none.
 ///
-/// The constant of `n` need not be a multiple of the factor where `d > 0`:
-/// `floor((g*p + c) / (g*q)) = floor((p + floor(c / g)) / q)`.
+/// If `d > 0`, the constant of `n` need not be a multiple of the factor: `floor((g*p + c) / (g*q)) =
+/// floor((p + floor(c / g)) / q)`.
 fn cancel(n: &Dim, d: &Dim) -> Option<Option<(Dim, Dim)>> {
     let (n, d_poly) = (n.poly(), d.poly());
     let exact = !d.is_never_negative();
@@ -127,9 +127,8 @@ fn cancel(n: &Dim, d: &Dim) -> Option<Option<(Dim, Dim)>> {
     Some(Some((reduce(&n)?, reduce(&d_poly)?)))
 }
 
-/// For `n = floor(a / b) + r`: `a + b*r` and `b*d`, whose quotient rounds down to that of `n` and
-/// `d` (`d > 0`). Only where this makes the numerator no more deeply nested: a constant `b`, or no
-/// `r`.
+/// Flattens a nested quotient: `n = floor(a / b) + r` over `d > 0` becomes `a + b*r` over `b*d`.
+/// Applies only if the numerator gets no more deeply nested: `b` is a constant, or `r` is 0.
 fn nested(n: &Dim, d: &Dim) -> Option<(Option<Dim>, Option<Dim>)> {
     let n = n.poly();
     n.atoms().into_iter().find_map(|atom| {
@@ -155,7 +154,7 @@ fn leads_negative(dim: &Dim) -> bool {
     dim.poly().leading().is_some_and(|(_, coefficient)| coefficient < 0)
 }
 
-/// Whether `0 <= n < d` under the default bounds.
+/// Returns true if `0 <= n < d` under the default bounds.
 fn is_within(n: &Dim, d: &Dim) -> bool {
     let room = |d: &Dim| d.sub(n)?.sub(1);
     n.is_never_negative() && room(d).is_some_and(|room| room.is_never_negative())

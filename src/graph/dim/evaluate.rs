@@ -1,4 +1,4 @@
-//! Values for symbols, and the symbols themselves.
+//! Symbols of an expression, substitution and evaluation.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use super::poly::{Atom, Extreme};
 use super::{Dim, Repr, Symbol};
 
 impl Dim {
-    /// The symbols in it, each once, sorted.
+    /// Returns the symbols in the expression, sorted and without duplicates.
     pub fn symbols(&self) -> impl Iterator<Item = &Symbol> {
         let mut symbols = BTreeSet::new();
         self.collect_symbols(&mut symbols);
         symbols.into_iter()
     }
 
-    /// Whether `symbol` is among its [`symbols`](Dim::symbols).
+    /// Returns true if `symbol` occurs in the expression.
     pub fn contains(&self, symbol: &Symbol) -> bool {
         self.symbols().any(|s| s == symbol)
     }
@@ -35,8 +35,8 @@ impl Dim {
         }
     }
 
-    /// With other integers in place of those symbols for which `image` gives one, all at once.
-    /// `None`: a divisor became the constant 0, or the result does not fit.
+    /// Substitutes all symbols for which `image` returns a value, simultaneously.
+    /// Returns `None` if a divisor becomes the constant 0 or the result does not fit.
     pub fn substitute(&self, image: &dyn Fn(&Symbol) -> Option<Dim>) -> Option<Dim> {
         if self.symbols().all(|symbol| image(symbol).is_none()) {
             return Some(self.clone());
@@ -54,8 +54,8 @@ impl Dim {
         Dim::from_poly(self.poly().map_atoms(of_atom)?)
     }
 
-    /// The value where the symbols have the values that `value` gives. `None`: a symbol has none, a
-    /// divisor is 0, or the value does not fit into an `i64`.
+    /// Evaluates the expression with the symbol values that `value` returns.
+    /// Returns `None` if a symbol has no value, a divisor is 0, or the result does not fit in an `i64`.
     pub fn eval(&self, value: &dyn Fn(&Symbol) -> Option<i64>) -> Option<i64> {
         if let Some(n) = self.as_const() {
             return Some(n);

@@ -1,27 +1,28 @@
 //! Minima and maxima.
 //!
-//! The one form of `max(a, b, …)`; a minimum is treated alike:
-//! - no argument is itself `max(c, d) + e`: it is the two arguments `c + e` and `d + e`;
+//! Canonical form of `max(a, b, …)` (minima alike):
+//! - no argument is itself `max(c, d) + e`: it is replaced by the two arguments `c + e` and `d + e`;
 //! - no argument is at most another one under the default bounds;
-//! - what the arguments have in common stands outside: a term present in all of them with the same
-//!   sign, the least of the constants, a common factor that is never negative;
-//! - `-max(-a, -b)` is `min(a, b)`: of the two, the one whose leading term is positive, summed over
-//!   the arguments.
+//! - common parts of the arguments are moved out: a term present in all of them with the same sign, the
+//!   least of the constants, a common factor that is never negative;
+//! - of the equivalent `-max(-a, -b)` and `min(a, b)`, the one whose arguments have a sum with a positive
+//!   leading term.
 
 use super::Dim;
 use super::poly::{Atom, Extreme, Monomial, Poly, common_monomial, gcd};
 
-/// The most arguments an extremum may have: each is compared with every other.
+/// Maximum number of arguments: each is compared with every other.
 const MAX_ARGUMENTS: usize = 32;
 
-/// Operands are `2`, `dim` or `&dim`. `None`: the result does not fit, see the module's invariants.
+/// Operands are `2`, `dim` or `&dim`.
+/// Returns `None` if the result does not fit (see the module's invariants).
 impl Dim {
-    /// The lesser of the two.
+    /// Returns the minimum of the two.
     pub fn minimum(&self, other: impl Into<Dim>) -> Option<Dim> {
         extremum(Extreme::Min, vec![self.clone(), other.into()])
     }
 
-    /// The greater of the two.
+    /// Returns the maximum of the two.
     pub fn maximum(&self, other: impl Into<Dim>) -> Option<Dim> {
         extremum(Extreme::Max, vec![self.clone(), other.into()])
     }
@@ -36,14 +37,14 @@ impl Extreme {
     }
 }
 
-/// The least or greatest of one or more arguments, in canonical form.
+/// Returns the minimum or maximum of one or more arguments, in canonical form.
 pub(super) fn extremum(which: Extreme, args: Vec<Dim>) -> Option<Dim> {
     let args = without_dominated(which, flatten(which, args)?);
     if let [only] = args.as_slice() {
         return Some(only.clone());
     }
     let mut args: Vec<Poly> = args.iter().map(|arg| arg.poly().into_owned()).collect();
-    // Whatever moves outside may let more be flattened or dropped: begin again with the rest.
+    // Moving parts out may allow more flattening and dropping, so start again with the rest.
     let again = |which: Extreme, args: Vec<Poly>| {
         extremum(which, args.into_iter().map(Dim::from_poly).collect::<Option<_>>()?)
     };
@@ -69,8 +70,7 @@ pub(super) fn extremum(which: Extreme, args: Vec<Dim>) -> Option<Dim> {
     extremum.add(Dim::from_poly(least)?)
 }
 
-/// The arguments with those spelt out that are `c * max(…) + r` with `c > 0` (or `c * min(…) + r`
-/// with `c < 0`).
+/// Expands arguments of the form `c * max(…) + r` with `c > 0`, or `c * min(…) + r` with `c < 0`.
 fn flatten(which: Extreme, mut pending: Vec<Dim>) -> Option<Vec<Dim>> {
     let mut flat = Vec::new();
     while let Some(arg) = pending.pop() {
@@ -121,8 +121,8 @@ fn without_dominated(which: Extreme, mut args: Vec<Dim>) -> Vec<Dim> {
     args
 }
 
-/// The terms other than constants that every argument has with the same sign, each with the least
-/// absolute value of its coefficients.
+/// Returns the non-constant terms that all arguments have with the same sign.
+/// Each has the coefficient with the least absolute value.
 fn shared_terms(args: &[Poly]) -> Poly {
     let mut shared = Poly::default();
     for (monomial, first) in args.first().into_iter().flat_map(Poly::terms) {

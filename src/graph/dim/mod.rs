@@ -1,18 +1,17 @@
-//! Symbolic integers: the sizes of axes, and the elements of the integer tensors that describe
-//! shapes.
+//! Symbolic integers: sizes of axes, and elements of shape tensors.
 //!
-//! A [`Dim`] is a polynomial with integer coefficients over *atoms*. An atom is a symbol, a floor
-//! division, a minimum or a maximum; the parts of an atom are `Dim`s again. Everything else is
-//! written with these: `ceil(a / b)` is `-floor(-a / b)`, and `a mod b` is `a - b*floor(a / b)`.
+//! A [`Dim`] is a polynomial with integer coefficients over *atoms*. An atom is a symbol, a floor division,
+//! a minimum or a maximum; its operands are `Dim`s again. Other operations reduce to these: `ceil(a / b)`
+//! is `-floor(-a / b)`, and `a mod b` is `a - b*floor(a / b)`.
 //!
-//! **Invariant:** a `Dim` is in canonical form from its construction on. What can be shown equal
-//! by ring laws, by splitting multiples out of quotients, by nesting of quotients or by sorting and
-//! shifting extrema *is* equal under `==`; [`Dim::equals`] knows more than `==` but never less.
+//! **Invariant:** a `Dim` is always in canonical form. Expressions that are equal by ring laws, by
+//! splitting multiples out of quotients, by nesting of quotients or by sorting and shifting extrema are
+//! equal under `==`. [`Dim::equals`] proves strictly more equalities than `==`.
 //!
-//! **Invariant:** a `Dim` never claims more than is true. Arithmetic gives `None` where the result
-//! does not fit (overflow, division by the constant 0, more than [`MAX_WEIGHT`] parts), and the
-//! caller then knows nothing about the value. A quotient says nothing about assignments that make
-//! its divisor 0: two `Dim`s are equal if they agree wherever both are defined.
+//! **Invariant:** a `Dim` is never wrong. Arithmetic returns `None` if the result does not fit (overflow,
+//! division by the constant 0, more than [`MAX_WEIGHT`] parts); the caller must then treat the value as
+//! unknown. Assignments that make a divisor 0 do not count: two `Dim`s are equal if they agree wherever
+//! both are defined.
 
 mod arith;
 mod bounds;
@@ -42,20 +41,20 @@ use poly::{Atom, Poly};
 
 /// A symbolic integer in canonical form; a clone costs at most a reference count.
 ///
-/// `Ord` is an arbitrary but fixed order (constants first), for sorted output; it says nothing
-/// about the size of the values: that is [`Dim::at_least`].
+/// `Ord` is an arbitrary but fixed order (constants first) for sorted output. To compare values, use
+/// [`Dim::at_least`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Dim(Repr);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Repr {
     Known(i64),
-    /// Never a constant: those are `Known`.
+    /// Never a constant; constants are `Known`.
     Expr(Arc<Expr>),
 }
 
-/// A polynomial with its weight, which is kept because parts are shared: counting again would
-/// visit them once per use.
+/// A polynomial with its cached weight.
+/// Parts are shared, so recounting would visit them once per use.
 #[derive(Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Expr {
     poly: Poly,
@@ -63,18 +62,18 @@ struct Expr {
 }
 
 impl Dim {
-    /// The constant `n`.
+    /// Returns the constant `n`.
     pub const fn known(n: i64) -> Self {
         Dim(Repr::Known(n))
     }
 
-    /// The size named `name`, which is at least 0. The name is taken as it is; an expression is
-    /// read by [`Dim::parse`].
+    /// Returns the size named `name`, which is at least 0.
+    /// The name is used verbatim; to read an expression, use [`Dim::parse`].
     pub fn symbol(name: &str) -> Self {
         Symbol::size(name).into()
     }
 
-    /// The value, if it is a constant.
+    /// Returns the value if this is a constant.
     pub fn as_const(&self) -> Option<i64> {
         match self.0 {
             Repr::Known(n) => Some(n),
@@ -82,7 +81,7 @@ impl Dim {
         }
     }
 
-    /// The symbol, if it is nothing but one.
+    /// Returns the symbol if this is a single symbol.
     pub fn as_symbol(&self) -> Option<&Symbol> {
         match self.as_atom()? {
             Atom::Symbol(symbol) => Some(symbol),
@@ -111,7 +110,7 @@ impl Dim {
         }
     }
 
-    /// `None` if the polynomial weighs more than [`MAX_WEIGHT`], or what is added may take it beyond 64 bits.
+    /// Returns `None` if the polynomial exceeds [`MAX_WEIGHT`] or its constant exceeds `MAX_CONSTANT`.
     fn from_poly(poly: Poly) -> Option<Self> {
         if let Some(n) = poly.as_const() {
             return Some(Dim::known(n));
@@ -142,7 +141,7 @@ impl From<Symbol> for Dim {
     }
 }
 
-/// A clone, so that operands can be given as `2`, `&dim` or `dim`.
+/// Clones, so that operands can be given as `2`, `&dim` or `dim`.
 impl From<&Dim> for Dim {
     fn from(dim: &Dim) -> Self {
         dim.clone()

@@ -1,4 +1,4 @@
-//! Dimensions as text: what [`Dim`] prints, and what exporters write into `dim_param`.
+//! Parses dimensions as [`Dim`] prints them and as exporters write `dim_param`.
 //!
 //! ```text
 //! sum     = product { ("+" | "-") product }
@@ -8,22 +8,22 @@
 //! primary = number | name | "`" any "`" | "(" sum ")" | function "(" sum { "," sum } ")"
 //! ```
 //!
-//! `/` is exact, so that a fraction is an integer again only in `floor` and `ceiling`, or if it
-//! cancels. Functions are those of `torch.utils._sympy.functions` on integers, and of sympy itself.
+//! `/` is exact: a fraction becomes an integer only in `floor` and `ceiling`, or if it cancels. The
+//! functions are those of `torch.utils._sympy.functions` on integers, and of sympy itself.
 
 use super::extremum::extremum;
 use super::poly::Extreme;
 use super::{Dim, Symbol};
 
-/// The deepest nesting of parentheses and signs read.
+/// Maximum nesting depth of parentheses and signs.
 const MAX_DEPTH: usize = 64;
 
-/// The highest exponent read.
+/// Maximum exponent.
 const MAX_POWER: i64 = 64;
 
 impl Dim {
-    /// Reads an expression over sizes. Every other text is a name, as a whole: `seq-len`, `a/b`,
-    /// `2x`, `batch size` each name one size.
+    /// Parses an expression over sizes. Any other text is the name of one size.
+    /// For example, `seq-len`, `a/b`, `2x` and `batch size` are names.
     pub fn parse(text: &str) -> Dim {
         parse_expression(text).unwrap_or_else(|| Dim::symbol(text))
     }
@@ -48,7 +48,7 @@ enum Token {
     Sign(&'static str),
 }
 
-/// Longer ones first.
+/// Longer signs first, so that the longest one matches.
 const SIGNS: [&str; 11] = ["**", "//", "+", "-", "*", "/", "%", "^", "(", ")", ","];
 
 fn tokens(text: &str) -> Option<Vec<Token>> {
@@ -73,8 +73,8 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Whether the `-` at byte `at` joins two words, as in `seq-len`: exporters put spaces around a
-/// minus.
+/// Returns true if the `-` at byte `at` joins two words, as in `seq-len`.
+/// Exporters put spaces around a minus.
 fn is_hyphen(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back().is_some_and(is_name_part);
     let after = text[at + 1..].chars().next().is_some_and(is_name_part);
@@ -94,13 +94,13 @@ fn name(text: &str) -> (Token, usize) {
     (Token::Name(text[..len].to_owned()), len)
 }
 
-/// `2x` is neither a number nor a product.
+/// Reads a number; rejects `2x`, which is neither a number nor a product.
 fn number(text: &str) -> Option<(Token, usize)> {
     let len = text.find(|c| !is_name_part(c)).unwrap_or(text.len());
     Some((Token::Number(text[..len].parse().ok()?), len))
 }
 
-/// A backquote within the name is doubled.
+/// Reads a quoted name, in which a backquote is doubled.
 fn quoted(text: &str) -> Option<(Token, usize)> {
     let mut name = String::new();
     let mut chars = text.char_indices().skip(1).peekable();

@@ -1,24 +1,24 @@
-//! Polynomials with `i64` coefficients over atoms: the ring laws, and no more.
+//! Polynomials with `i64` coefficients over atoms, with ring arithmetic only.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::{Dim, Symbol};
 
-/// The most parts (coefficients, symbols, operations) an expression may have. Shapes of real models
-/// stay below 40; what grows beyond this limit became no `Dim`, and is unknown.
+/// Maximum number of parts (coefficients, symbols, operations) of an expression.
+/// Shapes of real models stay below 40. Larger expressions are treated as unknown.
 pub const MAX_WEIGHT: usize = 256;
 
-/// The greatest number that is added to sizes. No size comes near it; beyond it, a sum might wrap.
+/// Maximum absolute constant term. No real size comes near it; beyond it, sums could overflow.
 pub const MAX_CONSTANT: u64 = 1 << 62;
 
-/// What a polynomial treats as an indeterminate.
+/// Indeterminate of a polynomial.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Atom {
     Symbol(Symbol),
     /// `floor(numerator / divisor)`, reduced by [`Dim::floor_div`].
     FloorDiv(Dim, Dim),
-    /// Two or more arguments, sorted, shifted by [`super::extremum`].
+    /// Two or more arguments, sorted and shifted by [`super::extremum`].
     Extremum(Extreme, Vec<Dim>),
 }
 
@@ -38,7 +38,7 @@ impl Atom {
     }
 }
 
-/// A product of powers of atoms, sorted by atom, exponents at least 1. Empty: the monomial 1.
+/// A product of powers of atoms, sorted by atom, with exponents of at least 1; empty is 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Monomial(Vec<(Atom, u32)>);
 
@@ -71,7 +71,7 @@ impl Monomial {
         Monomial(powers.into_iter().map(|(atom, power)| (atom.clone(), power)).collect())
     }
 
-    /// `self / divisor`, if that is a monomial.
+    /// Returns `self / divisor` if that is a monomial.
     pub fn quotient(&self, divisor: &Monomial) -> Option<Monomial> {
         if divisor.0.iter().any(|(atom, power)| self.power_of(atom) < *power) {
             return None;
@@ -80,20 +80,20 @@ impl Monomial {
         Some(Monomial(rest.filter(|(_, power)| *power > 0).map(|(a, p)| (a.clone(), p)).collect()))
     }
 
-    /// The atoms common to both, each to the lower of its two powers.
+    /// Returns the greatest common divisor.
     pub fn gcd(&self, other: &Monomial) -> Monomial {
         let common = self.0.iter().map(|(atom, power)| (atom, *power.min(&other.power_of(atom))));
         Monomial(common.filter(|(_, power)| *power > 0).map(|(a, p)| (a.clone(), p)).collect())
     }
 
-    /// The powers of those atoms that `keep` accepts.
+    /// Returns the factors whose atom `keep` accepts.
     pub fn filter(&self, keep: impl Fn(&Atom) -> bool) -> Monomial {
         Monomial(self.0.iter().filter(|(atom, _)| keep(atom)).cloned().collect())
     }
 }
 
-/// Higher degree first, then alphabetical (graded lexicographic): the order of printed terms, and
-/// an admissible order, which long division needs.
+/// Graded lexicographic order: higher degree first, then alphabetical.
+/// Terms are printed in this order. It is an admissible order, as long division requires.
 impl Ord for Monomial {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_degree = other.degree().cmp(&self.degree());
@@ -108,8 +108,7 @@ impl PartialOrd for Monomial {
     }
 }
 
-/// A sum of terms, leading term first; no coefficient is 0. Every operation gives `None` on
-/// overflow.
+/// A sum of terms, leading term first; no coefficient is 0. Operations return `None` on overflow.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Poly(BTreeMap<Monomial, i64>);
 
@@ -160,7 +159,7 @@ impl Poly {
         self.coefficient(&Monomial::default())
     }
 
-    /// The atoms of the polynomial itself, not those inside of atoms, in order.
+    /// Returns the atoms of the polynomial, sorted, excluding atoms nested in other atoms.
     pub fn atoms(&self) -> Vec<&Atom> {
         let factors = self.0.keys().flat_map(|monomial| monomial.factors());
         let mut atoms: Vec<&Atom> = factors.map(|(atom, _)| atom).collect();
@@ -184,7 +183,7 @@ impl Poly {
         Some(())
     }
 
-    /// `self + factor * other`.
+    /// Returns `self + factor * other`.
     pub fn add_scaled(mut self, other: &Poly, factor: i64) -> Option<Poly> {
         for (monomial, coefficient) in other.terms() {
             self.add_term(monomial.clone(), coefficient.checked_mul(factor)?)?;
@@ -207,7 +206,7 @@ impl Poly {
         Some(product)
     }
 
-    /// Every atom replaced by a polynomial.
+    /// Replaces every atom by a polynomial.
     pub fn map_atoms(&self, mut image: impl FnMut(&Atom) -> Option<Poly>) -> Option<Poly> {
         let mut sum = Poly::default();
         for (monomial, coefficient) in self.terms() {
@@ -224,8 +223,9 @@ impl Poly {
         Some(sum)
     }
 
-    /// `self = quotient * divisor + remainder`, where no term of the remainder can be lowered by
-    /// the leading term of the divisor. The divisor's leading coefficient must be positive.
+    /// Divides with remainder: `self = quotient * divisor + remainder`.
+    /// The leading term of the divisor reduces no term of the remainder. The divisor's leading coefficient
+    /// must be positive.
     pub fn div_rem(&self, divisor: &Poly) -> Option<(Poly, Poly)> {
         let (lead, lead_coefficient) = divisor.leading()?;
         let (mut rest, mut quotient, mut remainder) = (self.clone(), Poly::default(), Poly::default());
@@ -246,7 +246,7 @@ impl Poly {
         Some((quotient, remainder))
     }
 
-    /// Every coefficient divided by `n` and rounded down.
+    /// Divides every coefficient by `n`, rounding down.
     pub fn div_coefficients(&self, n: i64) -> Option<Poly> {
         let mut result = Poly::default();
         for (monomial, coefficient) in self.terms() {
@@ -260,21 +260,21 @@ impl Poly {
     }
 }
 
-/// Further terms, whose monomials must be new.
+/// Adds terms, whose monomials must be new.
 impl Extend<(Monomial, i64)> for Poly {
     fn extend<T: IntoIterator<Item = (Monomial, i64)>>(&mut self, terms: T) {
         self.0.extend(terms);
     }
 }
 
-/// The atoms that divide every one of the monomials, with their powers.
+/// Returns the greatest common divisor of the monomials.
 pub(super) fn common_monomial<'a>(mut monomials: impl Iterator<Item = &'a Monomial>) -> Monomial {
     let first = monomials.next().cloned().unwrap_or_default();
     monomials.fold(first, |common, monomial| common.gcd(monomial))
 }
 
-/// The greatest common divisor of the absolute values; `gcd(0, b) = |b|`. `None` only where that
-/// is 2^63.
+/// Returns the greatest common divisor of the absolute values; `gcd(0, b) = |b|`.
+/// Returns `None` only if the result is 2^63.
 pub(super) fn gcd(a: i64, b: i64) -> Option<i64> {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {

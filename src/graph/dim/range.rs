@@ -1,30 +1,30 @@
-//! The values a symbolic integer can take.
+//! Range analysis of symbolic integers.
 //!
-//! Adding up the ranges of the terms forgets that terms depend on each other. Two remedies: moving
-//! every atom to a lower end of 0 (`s*t - s` is `s*t'` with `t = t' + 1`), and replacing a compound
-//! atom by what it says (`2*floor(s / 2)` is `s - m` with `0 <= m <= 1`; `max(a, b)` is `a` or `b`,
-//! and at least both).
+//! Adding the ranges of the terms ignores that terms depend on each other. Two techniques recover
+//! precision. Shifting atoms to a lower bound of 0 turns `s*t - s` into `s*t'` with `t = t' + 1`. Replacing
+//! a compound atom by its definition turns `2*floor(s / 2)` into `s - m` with `0 <= m <= 1`, and `max(a,
+//! b)` into `a` or `b`.
 
 use std::cell::Cell;
 
 use super::poly::{Atom, Extreme, Monomial, Poly};
 use super::{Bounds, Dim, Interval};
 
-/// The most polynomials looked at for one range; what is left is then taken term by term.
+/// Maximum number of polynomials examined for one range; the rest is summed term by term.
 const MAX_POLYNOMIALS: u32 = 64;
 
-/// The most compound atoms replaced one after the other.
+/// Maximum number of compound atoms replaced in sequence.
 const MAX_DEPTH: u32 = 6;
 
 impl Dim {
-    /// An interval with every value that this can take while the symbols are within `bounds`. Sound,
-    /// not always the least one.
+    /// Returns an interval that contains every possible value, with symbols within `bounds`.
+    /// The interval is sound but not always the tightest.
     pub fn range(&self, bounds: &Bounds) -> Interval {
         Ranger { bounds, fuel: Cell::new(MAX_POLYNOMIALS) }.of_dim(self, MAX_DEPTH)
     }
 
-    /// Whether the least value under the default bounds is 0 or more. (Most often the ranges of the
-    /// terms say so.)
+    /// Returns true if the value is at least 0 under the default bounds.
+    /// Tries the term ranges first, which are usually sufficient.
     pub(super) fn is_never_negative(&self) -> bool {
         let ranger = Ranger { bounds: &Bounds::default(), fuel: Cell::new(MAX_POLYNOMIALS) };
         [0, MAX_DEPTH].into_iter().any(|depth| ranger.of_dim(self, depth).lo.is_some_and(|lo| lo >= 0))
@@ -49,7 +49,7 @@ impl Ranger<'_> {
         }
         let Some(fuel) = self.fuel.get().checked_sub(1).filter(|_| depth > 0) else { return range };
         self.fuel.set(fuel);
-        // The greatest atom first: it may contain the others.
+        // Try the greatest atom first: it may contain the others.
         let replaced = atoms.iter().rev().find_map(|(atom, _)| self.without(poly, atom, depth - 1));
         replaced.map_or(range, |replaced| range.intersect(&replaced))
     }
@@ -70,7 +70,7 @@ impl Ranger<'_> {
         }
     }
 
-    /// The range of `poly` with a compound atom replaced by what it says; `None`: nothing to gain.
+    /// Returns the range with a compound atom replaced by its definition; `None` if not applicable.
     fn without(&self, poly: &Poly, atom: &Atom, depth: u32) -> Option<Interval> {
         match atom {
             Atom::Symbol(_) => None,
@@ -79,11 +79,11 @@ impl Ranger<'_> {
         }
     }
 
-    /// With `poly = c*f + r`, `f = floor(n / d)` and `d > 0`, there is an `m` in `0..d` with
-    /// `n = d*f + m`. So if `s*c = e*d`, then `s*poly = e*n + s*r - e*m`.
+    /// Replaces a quotient `f = floor(n / d)` with `d > 0` in `poly = c*f + r`.
+    /// There is an `m` in `0..d` with `n = d*f + m`. So if `s*c = e*d`, then `s*poly = e*n + s*r - e*m`.
     fn without_quotient(&self, poly: &Poly, f: &Atom, n: &Dim, d: &Dim, depth: u32) -> Option<Interval> {
         if self.of_dim(d, 0).lo.is_none_or(|lo| lo < 0) {
-            return None; // as a divisor it is not 0
+            return None; // a divisor is never 0
         }
         let (c, r) = linear_in(poly, f)?;
         let (s, e) = match d.as_const() {
@@ -102,8 +102,8 @@ impl Ranger<'_> {
         Some(Interval { lo, hi }.shrink(s))
     }
 
-    /// `poly` takes the value that it has with one of the arguments in place of the extremum. If it
-    /// grows with a maximum, it is at least what it is with any of them.
+    /// Replaces an extremum by each of its arguments and combines the ranges.
+    /// If `poly` grows with a maximum, it is at least its value with any of the arguments.
     fn without_extremum(
         &self,
         poly: &Poly,
@@ -132,7 +132,7 @@ impl Ranger<'_> {
     }
 }
 
-/// The values of the least or greatest of one member of each range.
+/// Returns the range of the minimum or maximum over one member of each interval.
 fn extremum(which: Extreme, ranges: impl Iterator<Item = Interval>) -> Option<Interval> {
     ranges.reduce(|a, b| match which {
         Extreme::Min => Interval {
@@ -143,7 +143,7 @@ fn extremum(which: Extreme, ranges: impl Iterator<Item = Interval>) -> Option<In
     })
 }
 
-/// The sum of the ranges of the terms.
+/// Returns the sum of the ranges of the terms.
 fn termwise(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Interval {
     let of_atom = |atom: &Atom| {
         let found = atoms.binary_search_by(|(a, _)| (*a).cmp(atom));
@@ -156,7 +156,7 @@ fn termwise(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Interval {
     poly.terms().map(of_term).fold(Interval::point(0), |sum, term| sum.add(&term))
 }
 
-/// The range of the polynomial in `a' = a - lo`, where `lo` is the lower end of the atom `a`.
+/// Returns the range of the polynomial in `a' = a - lo`, where `lo` is the lower bound of the atom `a`.
 fn moved_to_zero(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Option<Interval> {
     let low = |range: &Interval| range.lo.unwrap_or(0);
     if atoms.iter().all(|(_, range)| low(range) == 0) {
@@ -172,7 +172,7 @@ fn moved_to_zero(poly: &Poly, atoms: &[(&Atom, Interval)]) -> Option<Interval> {
     Some(termwise(&moved, &atoms))
 }
 
-/// `poly = factor * atom + rest`, with the atom in neither.
+/// Splits `poly = factor * atom + rest`, where neither part contains the atom.
 fn linear_in(poly: &Poly, atom: &Atom) -> Option<(Poly, Poly)> {
     let itself = Monomial::of(atom.clone());
     let (mut factor, mut rest) = (Poly::default(), Poly::default());

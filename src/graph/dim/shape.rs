@@ -1,28 +1,27 @@
-//! Arithmetic on shapes that many operators share.
+//! Shape arithmetic shared by many operators.
 
 use super::{Answer, Bounds, Dim};
 
-/// The number of elements of a tensor of this shape; 1 for a scalar. `None`: it does not fit.
+/// Returns the number of elements of a tensor; 1 for a scalar, `None` if it does not fit.
 pub fn numel(shape: &[Dim]) -> Option<Dim> {
     shape.iter().try_fold(Dim::known(1), |product, dim| product.mul(dim))
 }
 
-/// Two sizes of one axis under multidirectional broadcasting.
+/// Result of broadcasting two sizes of one axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Broadcast {
-    /// The size of the result, in every run that does not fail.
+    /// Size of the result in every successful run.
     Dim(Dim),
-    /// No run succeeds: the sizes differ, and neither is 1.
+    /// Every run fails: the sizes differ, and neither is 1.
     Conflict,
-    /// The result is one of the two, and it is not known which: each may be 1.
+    /// The result is one of the two sizes, but either may be 1.
     Unknown,
 }
 
-/// The size of an axis of the result where operands of sizes `a` and `b` are broadcast (Broadcasting
-/// in ONNX: the sizes are equal, or one of them is 1 and gives way).
+/// Broadcasts two sizes of an axis by ONNX rules: they are equal, or one of them is 1.
 pub fn broadcast(a: &Dim, b: &Dim, bounds: &Bounds) -> Broadcast {
     let one = Dim::known(1);
-    // Most operands are of one shape, or broadcast a 1: that needs no algebra.
+    // Fast path: most operands have equal shapes, or broadcast a 1.
     if a == b || *b == one {
         return Broadcast::Dim(a.clone());
     }
@@ -42,46 +41,46 @@ pub fn broadcast(a: &Dim, b: &Dim, bounds: &Bounds) -> Broadcast {
     }
 }
 
-/// Of two sizes that are equal in every run that succeeds, the one with fewer parts; a constant
-/// before a symbol.
+/// Returns the simpler of two sizes that are equal in every successful run.
+/// Prefers fewer parts, and constants over symbols.
 fn simpler(a: &Dim, b: &Dim) -> Dim {
     std::cmp::min_by_key(a, b, |dim| (dim.weight(), (*dim).clone())).clone()
 }
 
-/// How the last window of a pooling operator is counted that does not fit the input as a whole.
+/// Handling of a last pooling window that only partly fits the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// Not at all: convolutions, and pooling with `ceil_mode = 0`.
+    /// Drop it: convolutions, and pooling with `ceil_mode = 0`.
     Down,
-    /// As a window: `ceil_mode = 1`.
+    /// Count it: `ceil_mode = 1`.
     Up,
-    /// As a window unless it would start in the end padding: `ceil_mode = 1` in PyTorch, and in
-    /// ONNX from opset 22 on.
+    /// Count it unless it starts in the end padding:
+    /// `ceil_mode = 1` in PyTorch, and in ONNX since opset 22.
     UpWithinInput,
 }
 
-/// A sliding window along one axis. Sizes are counted in elements.
+/// A sliding window along one axis, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Window {
-    /// Elements that take part in one window.
+    /// Number of elements in a window.
     pub kernel: i64,
-    /// From the start of one window to that of the next.
+    /// Distance between the starts of consecutive windows.
     pub stride: i64,
-    /// From one element of a window to the next: 1 where they are neighbours.
+    /// Distance between consecutive elements of a window; 1 if adjacent.
     pub dilation: i64,
-    /// Elements put before the input; a negative number takes some away.
+    /// Padding before the input; negative values crop.
     pub pad_begin: i64,
-    /// Elements put behind the input; a negative number takes some away.
+    /// Padding after the input; negative values crop.
     pub pad_end: i64,
-    /// What becomes of a last window that does not fit.
+    /// Handling of a last window that only partly fits.
     pub rounding: Rounding,
 }
 
 impl Window {
-    /// The number of windows, which is the size of the output axis:
-    /// `floor((input + pads - dilation*(kernel - 1) - 1) / stride) + 1` for [`Rounding::Down`]. Below
-    /// 1 where the window is larger than the padded input: such a run fails. `None`: the stride is
-    /// 0, or the result does not fit.
+    /// Returns the number of windows, which is the size of the output axis.
+    /// For [`Rounding::Down`], it is `floor((input + pads - dilation*(kernel - 1) - 1) / stride) + 1`. A
+    /// result below 1 means the window is larger than the padded input, so the run fails. Returns `None` if
+    /// the stride is 0 or the result does not fit.
     pub fn count(&self, input: &Dim) -> Option<Dim> {
         let extent = self.kernel.checked_sub(1)?.checked_mul(self.dilation)?.checked_add(1)?;
         let pads = self.pad_begin.checked_add(self.pad_end)?;

@@ -1,42 +1,42 @@
-//! The unknowns of a symbolic integer.
+//! Symbols: the unknowns of symbolic integers.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A named unknown integer. Symbols of the same name and kind are the same unknown.
+/// A named unknown integer, identified by name and kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol {
     name: Arc<str>,
     kind: SymbolKind,
 }
 
-/// What may be taken for granted about a symbol's value.
+/// Domain of a symbol's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SymbolKind {
-    /// The size of an axis: at least 0.
+    /// Size of an axis: at least 0.
     Size,
-    /// An element of an integer tensor: any value.
+    /// Element of an integer tensor: any value.
     Integer,
 }
 
 impl Symbol {
-    /// The size of an axis: never negative.
+    /// Creates a symbol for the size of an axis, which is never negative.
     pub fn size(name: &str) -> Self {
         Symbol { name: name.into(), kind: SymbolKind::Size }
     }
 
-    /// An element of an integer tensor: may be negative. Text does not show the kind, so
-    /// [`super::Dim::parse`] never gives such a symbol.
+    /// Creates a symbol for an element of an integer tensor, which may be negative.
+    /// The text form does not show the kind, so [`super::Dim::parse`] never returns such a symbol.
     pub fn integer(name: &str) -> Self {
         Symbol { name: name.into(), kind: SymbolKind::Integer }
     }
 
-    /// The name, as models write it; any text.
+    /// Returns the name as written in the model; any text.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What its value may be.
+    /// Returns the kind, which determines the possible values.
     pub fn kind(&self) -> SymbolKind {
         self.kind
     }

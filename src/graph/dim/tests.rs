@@ -1,4 +1,4 @@
-//! Laws, on random expressions, and tables of exact forms.
+//! Algebraic laws on random expressions, and tables of canonical forms.
 
 mod laws;
 mod tables;

@@ -1,4 +1,4 @@
-//! What ONNX text says, piece by piece, each with its span. Types and tensors are those of the graph.
+//! Syntax tree of ONNX text with spans. Types and tensors are those of the graph.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::graph::{AttrKind, OpsetImport, Tensor, Type};
 pub use super::cursor::Name;
 use super::span::Span;
 
-/// The header of a model or function: `<ir_version: 10, opset_import: ["" : 21]>`.
+/// Header of a model or function: `<ir_version: 10, opset_import: ["" : 21]>`.
 #[derive(Clone, Debug, Default)]
 pub struct Header {
     pub ir_version: Option<i64>,
@@ -28,7 +28,7 @@ pub struct Model {
     pub functions: Vec<Function>,
 }
 
-/// A value with its type: `float[N,3] x`, and its tensor: `float[2] w = {1,2}`.
+/// A value with its type (`float[N,3] x`), or with a tensor (`float[2] w = {1,2}`).
 #[derive(Clone, Debug)]
 pub struct Declared {
     pub ty: Option<Type>,
@@ -41,7 +41,7 @@ pub struct Graph {
     pub name: Name,
     pub inputs: Vec<Declared>,
     pub outputs: Vec<Declared>,
-    /// Value infos, and initializers where they have a tensor.
+    /// Value infos, and initializers if they have a tensor.
     pub values: Vec<Declared>,
     pub nodes: Vec<Node<AttrSyntax>>,
     pub span: Span,
@@ -61,8 +61,8 @@ pub struct Function {
     pub span: Span,
 }
 
-/// `[name] y = com.microsoft.Op:overload <a = 1> (x)`; `V` is what the language takes for the value of
-/// an attribute.
+/// A node: `[name] y = com.microsoft.Op:overload <a = 1> (x)`.
+/// `V` is the dialect's syntax for attribute values.
 #[derive(Clone, Debug)]
 pub struct Node<V> {
     pub name: Option<Name>,
@@ -71,7 +71,7 @@ pub struct Node<V> {
     pub span: Span,
 }
 
-/// A node without its name and outputs; `I` is what the language takes for an input.
+/// A node without its name and outputs; `I` is the dialect's syntax for inputs.
 #[derive(Clone, Debug)]
 pub struct Call<V, I = Operand> {
     pub op: Op,
@@ -84,26 +84,26 @@ pub struct Call<V, I = Operand> {
 
 #[derive(Clone, Debug)]
 pub struct Op {
-    /// "" where none is written.
+    /// "" if omitted.
     pub domain: Arc<str>,
     pub name: Name,
     /// `@13`, in rules only.
     pub epoch: Option<(i64, Span)>,
     pub overload: Option<Name>,
-    /// `@op`, in rules only: it stands for an operator, and `name` is its own.
+    /// `@op`, in rules only: matches any operator; `name` is then the variable's name.
     pub var: Option<Box<OpVar>>,
     pub span: Span,
 }
 
-/// `@op in [Add, Sub]`, or `@op` for the one that was met.
+/// `@op in [Add, Sub]`, or `@op` for the operator matched earlier.
 #[derive(Clone, Debug)]
 pub struct OpVar {
-    /// Without the `@`.
+    /// Name without the `@`.
     pub name: Name,
     pub among: Option<Vec<Op>>,
 }
 
-/// How many values an operand stands for; in text always one.
+/// Number of values that an operand matches; always one in ONNX text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Many {
     One,
@@ -113,7 +113,7 @@ pub enum Many {
     Any,
 }
 
-/// An input or output of a node; absent where its name is empty.
+/// An input or output of a node; absent if its name is empty.
 #[derive(Clone, Debug)]
 pub struct Operand {
     pub name: Name,
@@ -145,8 +145,8 @@ pub enum AttrSyntax {
     Tensor(Box<Tensor>),
     Graph(Box<Graph>),
     Type(Box<Type>),
-    /// Its items are of one kind; `None` for an empty list, whose kind the attribute states.
+    /// Items of one kind; `None` for an empty list, whose kind the attribute declares.
     List(Vec<AttrSyntax>),
-    /// `@name`, in the body of a function.
+    /// `@name`, in a function only.
     Ref(Name),
 }

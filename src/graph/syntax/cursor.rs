@@ -1,4 +1,4 @@
-//! A place in the tokens of a text, and the faults met on the way there.
+//! Token cursor with error reporting and recovery.
 
 use std::sync::Arc;
 
@@ -7,36 +7,35 @@ use crate::diag::{Finding, RuleId};
 use super::lexer::{self, LexicalFault, Strings, Token, TokenKind};
 use super::span::{Source, Span};
 
-/// How deep brackets, graphs and expressions may nest: beyond any model, within any stack.
+/// Maximum nesting of brackets, graphs and expressions: deeper than any model, safe for the stack.
 pub const MAX_DEPTH: usize = 128;
 
-/// How many faults of one text are reported.
+/// Maximum number of errors reported per text.
 pub const MAX_FAULTS: usize = 50;
 
-/// A fault that has been reported already: the caller only has to find a place to go on from.
+/// An error that has already been reported; the caller only needs to recover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported;
 
-/// What could be parsed, unless a fault that has been reported prevents it.
+/// A parse result, or an error that has been reported.
 pub type Parsed<T> = Result<T, Reported>;
 
-/// What differs between languages of the same tokens: the identity that faults are reported under, and
-/// what strings may hold.
+/// Settings of a language that shares these tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Language {
-    /// Under which faults are reported.
+    /// Rule under which errors are reported.
     pub rule: RuleId,
     pub strings: Strings,
 }
 
-/// A name with its place; the quotes are off.
+/// A name without quotes, and its span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     pub text: Arc<str>,
     pub span: Span,
 }
 
-/// Reads tokens one after the other.
+/// Reads tokens in sequence.
 pub struct Cursor<'s> {
     pub source: &'s Source,
     language: Language,
@@ -51,15 +50,15 @@ impl<'s> Cursor<'s> {
         Cursor::within(source, language, Span::new(0, source.text.len()))
     }
 
-    /// A cursor that sees only a part of the text.
+    /// Creates a cursor over a part of the text.
     pub fn within(source: &'s Source, language: Language, part: Span) -> Self {
         let (tokens, faults) = lexer::tokens(&source.text, part, language.strings);
         let mut cursor = Cursor { source, language, tokens, at: 0, depth: 0, findings: Vec::new() };
         for (fault, span) in faults {
             let message = match fault {
-                LexicalFault::UnclosedString => "this string is not closed".to_owned(),
+                LexicalFault::UnclosedString => "unterminated string".to_owned(),
                 LexicalFault::UnknownCharacter => {
-                    format!("`{}` has no meaning here", source.slice(span).escape_debug())
+                    format!("`{}` is not a valid character here", source.slice(span).escape_debug())
                 }
             };
             cursor.fault(span, message);
@@ -67,7 +66,7 @@ impl<'s> Cursor<'s> {
         cursor
     }
 
-    /// How many faults have been reported.
+    /// Returns the number of errors reported.
     pub fn faults(&self) -> usize {
         self.findings.len()
     }
@@ -76,7 +75,7 @@ impl<'s> Cursor<'s> {
         self.findings
     }
 
-    /// A finding of this language, for the caller to add to before it is reported.
+    /// Creates a finding for this language, without reporting it.
     pub fn finding(&self, span: Span, message: impl Into<String>) -> Finding {
         let rule = self.language.rule;
         let mut finding = rule.finding(message, self.source.place(span));
@@ -84,7 +83,7 @@ impl<'s> Cursor<'s> {
         finding
     }
 
-    /// Reads a part of the text on its own, such as an expression inside a string.
+    /// Parses a part of the text separately, such as an expression inside a string.
     pub fn part<T>(&mut self, part: Span, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let mut inner = Cursor::within(self.source, self.language, part);
         inner.depth = self.depth;
@@ -98,7 +97,7 @@ impl<'s> Cursor<'s> {
         result
     }
 
-    /// After [`MAX_FAULTS`] the rest of the text is not read: it is something else altogether.
+    /// Reports an error. After [`MAX_FAULTS`] errors the rest of the text is skipped.
     pub fn report(&mut self, finding: Finding) -> Reported {
         self.findings.push(finding);
         if self.findings.len() >= MAX_FAULTS {
@@ -112,11 +111,11 @@ impl<'s> Cursor<'s> {
         self.report(finding)
     }
 
-    /// Reports that something else was expected at the next token.
+    /// Reports that the next token is not the expected one.
     pub fn expected(&mut self, what: &str) -> Reported {
         let token = self.peek();
         let found = match token.kind {
-            TokenKind::End => "the text ends".to_owned(),
+            TokenKind::End => "found the end of the text".to_owned(),
             TokenKind::Sign(b'`') => "found a backtick".to_owned(),
             _ => format!("found `{}`", self.source.slice(token.span).escape_debug()),
         };
@@ -127,7 +126,7 @@ impl<'s> Cursor<'s> {
         self.nth(0)
     }
 
-    /// The token that many places ahead; past the end, the end.
+    /// Returns the token `ahead` positions after the next one, or the end token.
     pub fn nth(&self, ahead: usize) -> Token {
         let last = self.tokens.len() - 1;
         self.tokens[(self.at + ahead).min(last)]
@@ -153,13 +152,13 @@ impl<'s> Cursor<'s> {
         self.peek().kind == TokenKind::End
     }
 
-    /// The span from `start` to the end of the last token taken.
+    /// Returns the span from `start` to the end of the last consumed token.
     pub fn since(&self, start: Span) -> Span {
         let last = self.at.checked_sub(1).map_or(start, |last| self.tokens[last].span);
         start.to(last)
     }
 
-    /// Whether the signs of `signs` are next, without anything between them.
+    /// Returns true if the characters of `signs` come next, without gaps.
     pub fn at(&self, signs: &str) -> bool {
         signs.bytes().enumerate().all(|(ahead, sign)| {
             let token = self.nth(ahead);
@@ -189,7 +188,7 @@ impl<'s> Cursor<'s> {
         self.peek().kind == TokenKind::Quoted
     }
 
-    /// Whether the identifier `word` is next.
+    /// Returns true if the identifier `word` comes next.
     pub fn at_word(&self, word: &str) -> bool {
         self.at_ident() && self.text_of(self.peek()) == word
     }
@@ -206,7 +205,7 @@ impl<'s> Cursor<'s> {
         if self.at_ident() { Ok(self.bump_name()) } else { Err(self.expected(what)) }
     }
 
-    /// An identifier, with or without quotes.
+    /// Consumes an identifier, quoted or not.
     pub fn name(&mut self, what: &str) -> Parsed<Name> {
         match self.peek().kind {
             TokenKind::Ident | TokenKind::Quoted => Ok(self.bump_name()),
@@ -214,7 +213,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// A string between quotes.
+    /// Consumes a quoted string.
     pub fn string(&mut self, what: &str) -> Parsed<Name> {
         if self.peek().kind == TokenKind::Quoted { Ok(self.bump_name()) } else { Err(self.expected(what)) }
     }
@@ -227,7 +226,7 @@ impl<'s> Cursor<'s> {
         Name { text, span: token.span }
     }
 
-    /// `parse` one level deeper; a fault where that is too deep.
+    /// Runs `parse` one level deeper; reports an error if the nesting is too deep.
     pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             let span = self.peek().span;
@@ -239,7 +238,8 @@ impl<'s> Cursor<'s> {
         result
     }
 
-    /// Items between commas up to `close`, which is taken. One with a fault is reported and left out.
+    /// Parses comma-separated items up to and including `close`.
+    /// Items with errors are reported and skipped.
     pub fn list<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         if self.eat(close) {
@@ -259,7 +259,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Goes on to the `,` or `close` after an item with a fault; not out of the braces around it.
+    /// Skips to the `,` or `close` after an item with an error, within the enclosing braces.
     fn recover_in_list(&mut self, close: &str) -> Parsed<()> {
         let mut depth = 0usize;
         loop {
@@ -276,8 +276,9 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// After a fault that was met in what starts at the token `start`: goes on to the next token that
-    /// `stop` takes, or that begins a line, passing over whole brackets; `}` is never passed over.
+    /// Recovers from an error in the construct that starts at token `start`.
+    /// Skips to the next token that `stop` accepts or that begins a line. Skips brackets as a whole, and
+    /// never skips `}`.
     pub fn recover(&mut self, start: usize, stop: impl Fn(&Self) -> bool) {
         let mut depth = 0usize;
         while !self.is_end() {
@@ -295,7 +296,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// Whether the next token is the first of its line.
+    /// Returns true if the next token is the first of its line.
     pub fn begins_line(&self) -> bool {
         let Some(last) = self.at.checked_sub(1) else { return true };
         let gap = Span { start: self.tokens[last].span.end, end: self.peek().span.start };

@@ -1,18 +1,19 @@
-//! Tokens of ONNX text. Rules have the same ones: a language differs in its grammar only.
+//! Lexer of ONNX text, shared with rule files, which differ only in grammar.
 //!
-//! Every sign is a token of its own; a grammar that has `=>` or `...` asks whether the signs touch. A
-//! minus belongs to the number after it in one grammar and is an operator in the other, so it is a sign.
+//! Every sign is a separate token; a grammar with `=>` or `...` checks that the signs are adjacent. A minus
+//! is a sign too: one grammar attaches it to the number that follows, the other treats it as an operator.
 
 use super::span::Span;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// A letter or `_`, then letters, digits and `_`; keywords too.
+    /// A letter or `_`, then letters, digits and `_`; includes keywords.
     Ident,
-    /// Between double quotes: an identifier or a string, depending on where it stands.
+    /// Text between double quotes: an identifier or a string, depending on context.
     Quoted,
     Int,
-    /// With a decimal point or an exponent. `inf` and `nan` are identifiers until a number is expected.
+    /// A number with a decimal point or an exponent.
+    /// `inf` and `nan` are identifiers until a number is expected.
     Float,
     /// One ASCII sign.
     Sign(u8),
@@ -25,23 +26,23 @@ pub struct Token {
     pub span: Span,
 }
 
-/// What is wrong with the characters themselves.
+/// Lexical errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LexicalFault {
     UnclosedString,
     UnknownCharacter,
 }
 
-/// Whether strings may hold line breaks.
+/// Whether strings may contain line breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strings {
     AnyLines,
-    /// One that is not closed is found on its own line.
+    /// Strings end on their line, so an unterminated one is reported there.
     OneLine,
 }
 
-/// Splits a part of `text` into tokens, the last of which is [`TokenKind::End`]; white space and comments
-/// (from `#` to the end of the line) are left out.
+/// Splits a part of `text` into tokens, ending with [`TokenKind::End`].
+/// Skips white space and comments (from `#` to the end of the line).
 pub fn tokens(text: &str, part: Span, strings: Strings) -> (Vec<Token>, Vec<(LexicalFault, Span)>) {
     let text = text.get(..part.end as usize).unwrap_or(text);
     let mut lexer = Lexer { text, at: part.start as usize, strings, faults: Vec::new() };
@@ -57,7 +58,7 @@ pub fn tokens(text: &str, part: Span, strings: Strings) -> (Vec<Token>, Vec<(Lex
     }
 }
 
-/// The text that a quoted token stands for: `\` stands before a character that is meant literally.
+/// Returns the text of a quoted token: `\` makes the next character literal.
 pub fn unquoted(quoted: &str) -> String {
     let inner = quoted.strip_prefix('"').unwrap_or(quoted);
     let mut text = String::with_capacity(inner.len());
@@ -72,7 +73,7 @@ pub fn unquoted(quoted: &str) -> String {
     text
 }
 
-/// Whether `text` can be written as an identifier without quotes.
+/// Returns true if `text` can be written as an unquoted identifier.
 pub fn is_identifier(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_') && bytes.all(is_word)
@@ -84,7 +85,7 @@ fn is_word(byte: u8) -> bool {
 
 struct Lexer<'t> {
     text: &'t str,
-    /// Always between two characters.
+    /// Always on a character boundary.
     at: usize,
     strings: Strings,
     faults: Vec<(LexicalFault, Span)>,
@@ -112,7 +113,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `None` for a character that is no token: it has been reported and skipped.
+    /// Returns `None` for an unknown character, which is reported and skipped.
     fn next_kind(&mut self) -> Option<TokenKind> {
         let Some(first) = self.byte(0) else { return Some(TokenKind::End) };
         Some(match first {
@@ -135,7 +136,7 @@ impl Lexer<'_> {
         })
     }
 
-    /// An unclosed string ends with its line, so that what follows is still read.
+    /// Reads a string; an unterminated one ends with its line, so that the rest is still read.
     fn quoted(&mut self) -> TokenKind {
         let start = self.at;
         let bytes = self.text.as_bytes();
@@ -156,7 +157,7 @@ impl Lexer<'_> {
         TokenKind::Quoted
     }
 
-    /// Digits, at most one decimal point (two in a row are not one), an exponent.
+    /// Reads digits, at most one decimal point (`..` is not one), and an exponent.
     fn number(&mut self) -> TokenKind {
         self.skip_while(|byte| byte.is_ascii_digit());
         let mut kind = TokenKind::Int;
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_reported_and_passed_over() {
+    fn lexical_errors_are_reported_and_skipped() {
         let (tokens, faults) = tokens("a ö \"b\nc", Span::new(0, 9), Strings::AnyLines);
         assert_eq!(tokens.len(), 4);
         let expected = [
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_and_escapes_come_off() {
+    fn unquoted_removes_quotes_and_escapes() {
         assert_eq!(unquoted(r#""a\"b\\c""#), r#"a"b\c"#);
         assert_eq!(unquoted("\"cut off"), "cut off");
         assert!(is_identifier("_x1") && !is_identifier("1x") && !is_identifier("") && !is_identifier("a.b"));

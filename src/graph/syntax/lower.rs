@@ -1,4 +1,4 @@
-//! From the pieces of a text to a model: names find their values.
+//! Lowers a syntax tree to a model and resolves names to values.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use super::ast::{self, AttrSyntax, Declared};
 use super::cursor::Cursor;
 use super::span::Span;
 
-/// Where each node of a text stands, in the order of the text.
+/// Spans of the nodes, in text order.
 pub type NodePlaces = Vec<(NodeId, Span)>;
 
-/// Builds the model that `ast` describes. Attributes whose value is not of the kind that they state are
-/// reported to `cursor`.
+/// Builds the model that `ast` describes.
+/// Reports attributes whose value does not have the declared kind to `cursor`.
 pub fn model(cursor: &mut Cursor, ast: ast::Model) -> (Model, NodePlaces) {
     let mut lower = Lower::new(cursor);
     let ast::Header { ir_version, opsets, producer_name, producer_version, domain, .. } = ast.header;
@@ -77,7 +77,7 @@ impl<'c, 's> Lower<'c, 's> {
         id
     }
 
-    /// The types written at a function's inputs and outputs are value infos of its body.
+    /// Lowers a function. Types declared at its inputs and outputs become value infos of its graph.
     fn function(&mut self, ast: ast::Function) {
         let owner = Owner::Function(self.model.functions.len());
         let body = self.model.graphs.push(Graph::new(owner));
@@ -112,7 +112,7 @@ impl<'c, 's> Lower<'c, 's> {
         self.model.functions.push(function);
     }
 
-    /// The inputs, and those of them that have a default.
+    /// Lowers graph inputs; also returns those that have a default.
     fn inputs(&mut self, graph: GraphId, inputs: Vec<Declared>) -> (Vec<Port>, Vec<ValueId>) {
         let mut ports = Vec::with_capacity(inputs.len());
         let mut defaults = Vec::new();
@@ -146,7 +146,7 @@ impl<'c, 's> Lower<'c, 's> {
         declared.into_iter().map(port).collect()
     }
 
-    /// Nodes in two passes: first what they define, then what they use.
+    /// Lowers nodes in two passes: first definitions, then uses.
     fn nodes(&mut self, graph: GraphId, nodes: Vec<ast::Node<AttrSyntax>>) -> Vec<NodeId> {
         let mut ids = Vec::with_capacity(nodes.len());
         let mut uses = Vec::with_capacity(nodes.len());
@@ -178,7 +178,8 @@ impl<'c, 's> Lower<'c, 's> {
         ids
     }
 
-    /// `None` where the value is not of the kind stated; `owner` is the node that graphs belong to.
+    /// Lowers an attribute; `None` if its value does not have the declared kind.
+    /// `owner` is the node that owns subgraphs.
     fn attribute(&mut self, attr: ast::Attr<AttrSyntax>, owner: Option<NodeId>) -> Option<Attribute> {
         let (kind, span) = (attr.kind, attr.span);
         let found = match attr.value {
@@ -193,7 +194,7 @@ impl<'c, 's> Lower<'c, 's> {
         Some(Attribute::new(&attr.name.text, value?))
     }
 
-    /// A whole number stands for a float where one is stated.
+    /// Lowers a single value; an integer literal becomes a float if a float is declared.
     fn single(
         &mut self,
         value: AttrSyntax,
@@ -213,7 +214,7 @@ impl<'c, 's> Lower<'c, 's> {
         })
     }
 
-    /// The kind of a list is the one stated, or that of its first item; floats where any is one.
+    /// Lowers a list of the declared kind, or of the kind of its first item; floats if any item is one.
     fn list(
         &mut self,
         items: Vec<AttrSyntax>,
@@ -277,7 +278,7 @@ fn bytes(text: &Arc<str>) -> Bytes {
     Bytes::copy_from_slice(text.as_bytes())
 }
 
-/// A node without inputs, outputs and attributes.
+/// Creates a node without inputs, outputs or attributes.
 fn node(graph: GraphId, ast: &ast::Node<AttrSyntax>) -> Node {
     let op = &ast.call.op;
     Node {

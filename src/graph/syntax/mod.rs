@@ -1,7 +1,7 @@
 //! ONNX text: the language of `onnx.parser` and `onnx.printer`.
 //!
-//! The lexer and the grammar of a node serve rule files too, which have names and signs of their own
-//! for what is to be matched (see [`node::Dialect`]).
+//! Rule files share the lexer and the node grammar, and add their own names and signs for patterns (see
+//! [`node::Dialect`]).
 
 pub mod ast;
 pub mod cursor;
@@ -23,16 +23,16 @@ use crate::graph::{Model, NodeId};
 
 use cursor::Cursor;
 
-/// A text read as a model.
+/// Result of parsing a model.
 pub struct ParsedModel {
-    /// What could be read; `None` where not even a graph was found.
+    /// The parsed model; `None` if no graph was found.
     pub model: Option<Model>,
-    /// Where each node stands.
+    /// Spans of the nodes.
     pub nodes: Vec<(NodeId, Span)>,
     pub findings: Vec<Finding>,
 }
 
-/// Reads `source` as a model in ONNX text.
+/// Parses `source` as a model in ONNX text.
 pub fn parse(source: &Source) -> ParsedModel {
     let mut cursor = Cursor::new(source, text::TEXT);
     let (model, nodes) = match text::model(&mut cursor) {

@@ -1,4 +1,4 @@
-//! The grammar of a node, which ONNX text and rules share.
+//! Grammar of a node, shared by ONNX text and rules.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use super::lexer::TokenKind;
 use super::number;
 use super::span::Span;
 
-/// A language that has nodes.
+/// A language with node syntax.
 pub trait Dialect {
-    /// What it takes for the value of an attribute.
+    /// Syntax of attribute values.
     type Value;
 
-    /// Whether nodes may have what only rules can give a meaning: `Op@13`, `@op`, `b?`, `xs...`, `..@rest`.
+    /// Whether rule-only syntax is allowed: `Op@13`, `@op`, `b?`, `xs...`, `..@rest`.
     const RULES: bool;
 
     fn value(cursor: &mut Cursor, kind: Option<AttrKind>) -> Parsed<Self::Value>;
 }
 
-/// Nodes up to `}`; one with a fault is reported and left out.
+/// Parses nodes up to `}`; reports and skips those with errors.
 pub fn nodes<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Node<D::Value>>> {
     cursor.expect("{")?;
     let mut nodes = Vec::new();
@@ -40,7 +40,7 @@ pub fn nodes<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Node<D::Value>>> {
     }
 }
 
-/// `[name] a, b = Op <axis = 1> (x, y)`.
+/// Parses `[name] a, b = Op <axis = 1> (x, y)`.
 pub fn node<D: Dialect>(cursor: &mut Cursor) -> Parsed<Node<D::Value>> {
     let start = cursor.peek().span;
     let name = if cursor.eat("[") {
@@ -56,12 +56,12 @@ pub fn node<D: Dialect>(cursor: &mut Cursor) -> Parsed<Node<D::Value>> {
     Ok(Node { name, outputs, call, span: cursor.since(start) })
 }
 
-/// `com.microsoft.Op@1:overload <axis = 1> (x, y)`; the attributes may also stand last.
+/// Parses `com.microsoft.Op@1:overload <axis = 1> (x, y)`; the attributes may also come last.
 pub fn call<D: Dialect>(cursor: &mut Cursor) -> Parsed<Call<D::Value>> {
     call_of::<D, _>(cursor, operands::<D>)
 }
 
-/// A call whose inputs are read by `inputs`.
+/// Parses a call whose inputs are parsed by `inputs`.
 pub fn call_of<D: Dialect, I>(
     cursor: &mut Cursor,
     inputs: impl FnOnce(&mut Cursor) -> Parsed<Vec<I>>,
@@ -85,10 +85,10 @@ pub fn call_of<D: Dialect, I>(
     Ok(Call { op, attrs, rest, inputs, span })
 }
 
-/// The domain whose operators have a dot in their names: `aten.add.Tensor` is its `add.Tensor`.
+/// Domain whose operator names contain a dot: the operator of `aten.add.Tensor` is `add.Tensor`.
 const OVERLOADED: &str = "aten.";
 
-/// `com.microsoft.Op@1:overload`.
+/// Parses `com.microsoft.Op@1:overload`.
 pub fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     let mut name = cursor.ident("an operator")?;
     let start = name.span;
@@ -109,7 +109,7 @@ pub fn op<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     Ok(Op { domain: Arc::from(domain), name, epoch, overload, var: None, span: cursor.since(start) })
 }
 
-/// `@op in [Add, Sub@14]`, `@op`, `@op@1`.
+/// Parses `@op in [Add, Sub@14]`, `@op` or `@op@1`.
 fn op_var<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     let start = cursor.expect("@")?;
     let name = cursor.ident("the name of an operator variable")?;
@@ -123,7 +123,7 @@ fn op_var<D: Dialect>(cursor: &mut Cursor) -> Parsed<Op> {
     Ok(Op { domain: Arc::from(""), name, epoch, overload: None, var, span: cursor.since(start) })
 }
 
-/// `@13`.
+/// Parses `@13`.
 fn epoch<D: Dialect>(cursor: &mut Cursor) -> Parsed<Option<(i64, Span)>> {
     if !(D::RULES && cursor.eat("@")) {
         return Ok(None);
@@ -132,8 +132,9 @@ fn epoch<D: Dialect>(cursor: &mut Cursor) -> Parsed<Option<(i64, Span)>> {
     Ok(Some((number::int(cursor)?, at)))
 }
 
-/// Names between commas. As in onnx's parser, an empty place before a comma is an absent operand, and a
-/// comma after the last one means nothing.
+/// Parses comma-separated operands.
+/// As in onnx's parser, an empty position before a comma is an absent operand, and a trailing comma is
+/// ignored.
 pub fn operands<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Operand>> {
     let mut operands = Vec::new();
     while let Some(operand) = operand::<D>(cursor)? {
@@ -145,7 +146,7 @@ pub fn operands<D: Dialect>(cursor: &mut Cursor) -> Parsed<Vec<Operand>> {
     Ok(operands)
 }
 
-/// A name, or an empty place before a comma; `None` where there is neither.
+/// Parses a name, or an empty position before a comma; `None` if there is neither.
 pub fn operand<D: Dialect>(cursor: &mut Cursor) -> Parsed<Option<Operand>> {
     let token = cursor.peek();
     let name = match token.kind {
@@ -186,7 +187,7 @@ fn attribute<D: Dialect>(cursor: &mut Cursor) -> Parsed<Attr<D::Value>> {
     attribute_after_name::<D>(cursor, name)
 }
 
-/// `: int = 1`, or `= 1`.
+/// Parses `: int = 1` or `= 1`.
 pub fn attribute_after_name<D: Dialect>(cursor: &mut Cursor, name: Name) -> Parsed<Attr<D::Value>> {
     let kind = if cursor.eat(":") { Some(kind(cursor)?) } else { None };
     cursor.expect("=")?;
@@ -198,5 +199,5 @@ pub fn attribute_after_name<D: Dialect>(cursor: &mut Cursor, name: Name) -> Pars
 fn kind(cursor: &mut Cursor) -> Parsed<AttrKind> {
     let word = cursor.ident("the kind of the attribute")?;
     let found = AttrKind::ALL.into_iter().find(|kind| kind.name() == &*word.text);
-    found.ok_or_else(|| cursor.fault(word.span, format!("`{}` is no kind of attribute", word.text)))
+    found.ok_or_else(|| cursor.fault(word.span, format!("`{}` is not an attribute kind", word.text)))
 }

@@ -1,4 +1,4 @@
-//! Numbers in ONNX text, read and written.
+//! Parsing and printing of numbers in ONNX text.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use super::cursor::{Cursor, Parsed};
 use super::lexer::TokenKind;
 use super::span::Span;
 
-/// Whether a number is next: digits, a minus, `inf`, `infinity` or `nan`.
+/// Returns true if a number comes next: digits, a minus, `inf`, `infinity` or `nan`.
 pub fn at_number(cursor: &Cursor) -> bool {
     match cursor.peek().kind {
         TokenKind::Int | TokenKind::Float | TokenKind::Sign(b'-') => true,
@@ -19,7 +19,7 @@ fn is_special(word: &str) -> bool {
     ["inf", "infinity", "nan"].contains(&&*word.to_ascii_lowercase())
 }
 
-/// The sign and digits of a number, unread, so that each type rounds and checks only once.
+/// Returns the sign and digits of a number unparsed, so that each type rounds and checks only once.
 fn literal(cursor: &mut Cursor) -> Parsed<(TokenKind, String, Span)> {
     let start = cursor.peek().span;
     let mut digits = String::from(if cursor.eat("-") { "-" } else { "" });
@@ -56,7 +56,7 @@ pub fn unsigned(cursor: &mut Cursor) -> Parsed<u64> {
     whole(cursor, "uint64")
 }
 
-/// Overflow to infinity is a fault; underflow is not.
+/// Parses a float; overflow to infinity is an error, underflow is not.
 fn float<F: FromStr + num_traits::Float>(cursor: &mut Cursor, type_name: &str) -> Parsed<F> {
     let (_, digits, span) = literal(cursor)?;
     let named = digits.ends_with(|last: char| last.is_ascii_alphabetic());
@@ -74,7 +74,7 @@ pub fn float64(cursor: &mut Cursor) -> Parsed<f64> {
     float(cursor, "double")
 }
 
-/// Whether a minus is next, with the number that it belongs to touching it.
+/// Returns true if a minus comes next and a number follows without a gap.
 pub fn at_signed(cursor: &Cursor) -> bool {
     let (sign, number) = (cursor.peek(), cursor.nth(1));
     let is_number = match number.kind {
@@ -85,13 +85,13 @@ pub fn at_signed(cursor: &Cursor) -> bool {
     sign.kind == TokenKind::Sign(b'-') && is_number && sign.span.end == number.span.start
 }
 
-/// Whether a number is next, and written as an integer.
+/// Returns true if an integer literal comes next.
 pub fn at_int(cursor: &Cursor) -> bool {
     cursor.nth(usize::from(cursor.at("-"))).kind == TokenKind::Int
 }
 
-/// The shortest digits that lead back to the number, in fixed or scientific notation, whichever is
-/// shorter: as C++'s `std::to_chars` writes it, and with it onnx's printer.
+/// Formats the shortest digits that round-trip, in fixed or scientific notation.
+/// Picks the shorter one, like C++'s `std::to_chars`, which onnx's printer uses.
 pub fn write_float<F: FloatText>(value: F) -> String {
     let scientific = shortest(value);
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
@@ -107,8 +107,8 @@ pub fn write_float<F: FloatText>(value: F) -> String {
     if fixed.len() <= scientific.len() { fixed } else { scientific }
 }
 
-/// The shortest digits that lead back to the number. Where two candidates are equally near, Rust's own
-/// choice is the greater one and C++'s the even one.
+/// Returns the shortest digits that round-trip.
+/// If two candidates are equally near, Rust picks the greater one and C++ the even one.
 fn shortest<F: FloatText>(value: F) -> String {
     let shortest = value.scientific();
     let fraction_digits =
@@ -117,7 +117,7 @@ fn shortest<F: FloatText>(value: F) -> String {
     if value.is_read_from(&even) { even } else { shortest }
 }
 
-/// `mantissa` (one digit, or one before the point) times a power of ten that leaves a fraction.
+/// Formats `mantissa` times a power of ten without an exponent, if that leaves a fraction.
 fn without_exponent(mantissa: &str, exponent: i32) -> String {
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let digits = mantissa.replace('.', "");
@@ -127,15 +127,15 @@ fn without_exponent(mantissa: &str, exponent: i32) -> String {
     }
 }
 
-/// The ways in which Rust writes a float, for either width.
+/// Rust's float formats, for both widths.
 pub trait FloatText: Copy {
-    /// Shortest digits, with an exponent.
+    /// Formats the shortest digits, with an exponent.
     fn scientific(self) -> String;
-    /// So many digits after the point, with an exponent; halves go to the even digit.
+    /// Formats `digits` fraction digits with an exponent; ties round to even.
     fn rounded(self, digits: usize) -> String;
-    /// Whether `text` is read as just this number.
+    /// Returns true if `text` parses to exactly this number.
     fn is_read_from(self, text: &str) -> bool;
-    /// Every digit of a whole number.
+    /// Formats every digit of a whole number.
     fn exact(self) -> String;
 }
 
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_are_written_as_to_chars_does() {
+    fn floats_are_formatted_like_to_chars() {
         let cases = [
             (1.0, "1"),
             (-0.0, "-0"),

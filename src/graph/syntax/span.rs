@@ -1,11 +1,11 @@
-//! Byte spans of a text, and the lines and columns they stand for.
+//! Byte spans of a text, and their lines and columns.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::diag::{Place, TextPlace};
 
-/// A range of bytes of a text. Texts over 4 GB are refused before they are parsed.
+/// A byte range of a text. Texts over 4 GB are rejected before parsing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     pub start: u32,
@@ -18,7 +18,7 @@ impl Span {
         Span { start: clamp(start), end: clamp(end) }
     }
 
-    /// From the start of this to the end of `last`.
+    /// Returns the span from the start of `self` to the end of `last`.
     pub fn to(self, last: Span) -> Span {
         Span { start: self.start, end: last.end.max(self.start) }
     }
@@ -32,13 +32,13 @@ impl Span {
     }
 }
 
-/// A text that findings point into.
+/// A source text that findings point into.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// Its name, as it was given on the command line.
+    /// File name, as given on the command line.
     pub file: Arc<str>,
     pub text: Arc<str>,
-    /// Where each line starts, in bytes.
+    /// Byte offset of each line start.
     lines: Arc<[u32]>,
 }
 
@@ -53,12 +53,12 @@ impl Source {
         }
     }
 
-    /// The bytes of `span`; empty where it lies outside, or splits a character.
+    /// Returns the text of `span`; empty if out of range or inside a character.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    /// Line and column of the start of `span`, with the part of it that is on that line.
+    /// Returns the line and column of the start of `span`, and its extent on that line.
     pub fn place(&self, span: Span) -> Place {
         let line = self.lines.partition_point(|&start| start <= span.start).saturating_sub(1);
         let start = self.lines[line] as usize;

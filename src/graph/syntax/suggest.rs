@@ -1,11 +1,11 @@
-//! "Did you mean …?"
+//! Spelling suggestions ("did you mean …?").
 
 use std::borrow::Cow;
 
-/// Words of more bytes than this are compared with none: how far two are apart takes the product of their lengths.
+/// Longer words, in bytes, are not compared: the edit distance takes quadratic time.
 const LONGEST_WORD: usize = 256;
 
-/// A word as a message names it: of a long one the beginning.
+/// Shortens a long word for use in a message.
 pub fn shortened(word: &str) -> Cow<'_, str> {
     match word.char_indices().nth(LONGEST_WORD) {
         Some((end, _)) => Cow::Owned(format!("{}…", &word[..end])),
@@ -13,8 +13,8 @@ pub fn shortened(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// The candidate that is closest to `word`, if it is close: case does not count, and at most a third of
-/// the letters may be wrong (one of two). The first of equally close ones.
+/// Returns the closest candidate, if it is close enough; the first of equally close ones.
+/// Ignores case. At most a third of the letters may differ (one of two).
 pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if word.len() > LONGEST_WORD {
         return None;
@@ -27,12 +27,12 @@ pub fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     (letters > 1 && distance * 3 <= letters.max(3)).then_some(candidate)
 }
 
-/// "1 argument", "2 arguments".
+/// Formats a count with its noun: "1 argument", "2 arguments".
 pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// `message`, and the closest candidate as a question.
+/// Appends the closest candidate to `message` as a question.
 pub fn with_suggestion<'c>(
     message: String,
     word: &str,
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_words_are_cut_and_compared_with_none() {
+    fn long_words_are_shortened_and_get_no_suggestion() {
         let long = "a".repeat(3_000_000);
         assert_eq!(closest(&long, [&*long]), None);
         assert_eq!(shortened(&long).chars().count(), LONGEST_WORD + 1);
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_close_is_suggested() {
+    fn only_close_candidates_are_suggested() {
         let known = ["severity", "phase", "safety"];
         assert_eq!(closest("sevrity", known), Some("severity"));
         assert_eq!(closest("SAFETY", known), Some("safety"));

@@ -1,10 +1,10 @@
-//! Text to model and back, and what is said of a text with faults.
+//! Round trips between text and model, and errors in malformed text.
 
 use super::*;
 use crate::diag::Place;
 use crate::graph::Def;
 
-/// `body` as the nodes of a small model, read and printed again.
+/// Parses `text` and checks the printed graph against `expected`.
 fn check(text: &str, expected: &str) {
     let parsed = parse(&Source::new("t", text));
     assert_eq!(parsed.findings, [], "{text}");
@@ -30,7 +30,7 @@ fn check_faults(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn a_graph_is_printed_as_it_was_read() {
+fn graph_round_trips() {
     check(
         "g (float[N,3] x, float[] w) => (float[N,3] y) { y = Add (x, w) }",
         "g (float[N,3] x, float[] w) => (float[N,3] y) {\n   y = Add (x, w)\n}",
@@ -42,7 +42,7 @@ fn a_graph_is_printed_as_it_was_read() {
 }
 
 #[test]
-fn bodies_types_and_tensors_are_printed_as_they_were_read() {
+fn subgraphs_types_and_tensors_round_trip() {
     check(
         "g (seq(map(int64, float[2])) x, bool c) => (optional(opaque(d.e, n)) y) { y = If <then_branch = t () => (z) { z = Id (x) }, ty: type_proto = sparse_tensor(float[2])> (c) }",
         "g (seq(map(int64, float[2])) x, bool c) => (optional(opaque(d.e,n)) y) {\n   y = If (c) <then_branch: graph = t () => ( z) {\n      z = Id (x)\n   }, ty: type_proto = sparse_tensor(float[2])>\n}",
@@ -54,7 +54,7 @@ fn bodies_types_and_tensors_are_printed_as_they_were_read() {
 }
 
 #[test]
-fn functions_keep_what_their_text_says() {
+fn functions_round_trip() {
     let function = "<\n  domain: \"d\",\n  doc_string: \"doc\",\n  opset_import: [\"\" : 17]\n>\nf <a,b: int = 2>(x) => (y)\n<float x>\n{\n   y = Op <a: int = @a> (x)\n}";
     let model =
         format!("<ir_version: 8, opset_import: [\"\": 17]> g (x) => (y) {{ y = d.f (x) }} {function}");
@@ -65,7 +65,7 @@ fn functions_keep_what_their_text_says() {
 }
 
 #[test]
-fn names_find_values_around_them_in_any_order() {
+fn names_resolve_in_outer_scopes_and_any_order() {
     let text = "g (x) => (y) { y = Late (t, nowhere) t = If <b = h () => (x2) { x2 = Use (y, x) }> (x) }";
     let model = parse(&Source::new("t", text)).model.expect("a model");
     let def = |name: &str| {
@@ -80,17 +80,17 @@ fn names_find_values_around_them_in_any_order() {
 }
 
 #[test]
-fn reading_goes_on_after_a_fault() {
+fn parsing_recovers_after_an_error() {
     check_faults(
         "g (flat x) => (y) {\n  a = Relu (x\n  b = Op <axis = > (a)\n  y = Id <k: in = 1> (b)\n}",
         &[
-            "1:4: `flat` is no type; did you mean `float`?",
+            "1:4: `flat` is not a type; did you mean `float`?",
             "3:3: expected `)`, found `b`",
             "3:18: expected the value of an attribute, found `>`",
             "4:14: `in` is no kind of attribute",
         ],
     );
-    check_faults("", &["1:1: expected the name of a graph, the text ends"]);
+    check_faults("", &["1:1: expected the name of a graph, found the end of the text"]);
     check_faults(
         "g () => (y) { y = Constant <value_ints: ints = [1, \"a\"], v = 99999999999999999999> () }",
         &[
@@ -101,16 +101,16 @@ fn reading_goes_on_after_a_fault() {
 }
 
 #[test]
-fn nesting_without_end_is_refused() {
+fn excessive_nesting_is_rejected() {
     let deep = "g () => (y) { y = If <b = ".repeat(10_000);
     let parsed = parse(&Source::new("t", &deep));
     assert!(parsed.findings.iter().any(|finding| finding.message.contains("levels deep")));
     let deep = format!("g ({} x) => () {{}}", "seq(".repeat(10_000));
-    check_faults(&deep, &["1:516: this nests more than 128 levels deep"]);
+    check_faults(&deep, &["1:516: nested more than 128 levels deep"]);
 }
 
 #[test]
-fn a_node_as_one_line() {
+fn node_is_printed_as_one_line() {
     let text = "g (float[N,12] x) => (y) <int64[2] s = {2,12}, float[2,2] w = {1,2,3,4}> { r = Reshape (x, s) c = Constant <value = float {0.5}> () l = Constant <value = int64[9] {1,2,3,4,5,6,7,8,9}> () y = d.Op <k = w2 () => () {}, t = float[2,2] {1,2,3,4}> (r, c, l, w, ) }";
     let model = parse(&Source::new("t", text)).model.expect("a model");
     let lines: Vec<_> = model.graphs[model.main].nodes.iter().map(|&node| line(&model, node)).collect();

@@ -1,4 +1,4 @@
-//! The grammar of a whole model in ONNX text.
+//! Grammar of a whole model in ONNX text.
 
 use crate::diag::known;
 use crate::graph::{AttrKind, OpsetImport};
@@ -10,10 +10,10 @@ use super::node::{self, Dialect};
 use super::number;
 use super::types;
 
-/// Faults of a text that is to be a model.
+/// Errors in ONNX text.
 pub const TEXT: Language = Language { rule: known::BAD_ONNX_TEXT, strings: Strings::AnyLines };
 
-/// ONNX text as onnx's parser takes it.
+/// ONNX text as accepted by onnx's parser.
 pub struct Text;
 
 impl Dialect for Text {
@@ -35,7 +35,7 @@ impl Dialect for Text {
     }
 }
 
-/// One value: a number, string, tensor, type, graph, or `@name`.
+/// Parses one value: a number, string, tensor, type, graph, or `@name`.
 fn single(cursor: &mut Cursor) -> Parsed<AttrSyntax> {
     if cursor.eat("@") {
         return Ok(AttrSyntax::Ref(cursor.name("the name of an attribute of the function")?));
@@ -61,7 +61,7 @@ fn number(cursor: &mut Cursor) -> Parsed<AttrSyntax> {
     }
 }
 
-/// A type, or a tensor of it: `float[2]`, `float[2] {1,2}`, `float[2] name = {1,2}`.
+/// Parses a type or a tensor: `float[2]`, `float[2] {1,2}`, `float[2] name = {1,2}`.
 fn typed(cursor: &mut Cursor) -> Parsed<AttrSyntax> {
     let ty = types::ty(cursor)?;
     if !(cursor.at("{") || cursor.at("=") || cursor.at_ident() || cursor.at_quoted() || cursor.at("[")) {
@@ -75,12 +75,12 @@ fn typed(cursor: &mut Cursor) -> Parsed<AttrSyntax> {
     Ok(AttrSyntax::Tensor(Box::new(types::tensor_data(cursor, &ty, name)?)))
 }
 
-/// A model: header, main graph, local functions.
+/// Parses a model: header, main graph, local functions.
 pub fn model(cursor: &mut Cursor) -> Parsed<Model> {
     model_before(cursor, |cursor| cursor.is_end())
 }
 
-/// A model that ends before a `}`, which stays to be read.
+/// Parses a model up to a `}`, which is not consumed.
 pub fn model_in_braces(cursor: &mut Cursor) -> Parsed<Model> {
     model_before(cursor, |cursor| cursor.is_end() || cursor.at("}"))
 }
@@ -95,7 +95,7 @@ fn model_before(cursor: &mut Cursor, is_over: fn(&Cursor) -> bool) -> Parsed<Mod
     Ok(Model { header, graph, functions })
 }
 
-/// `name (inputs) => (outputs) <values> { nodes }`.
+/// Parses `name (inputs) => (outputs) <values> { nodes }`.
 pub fn graph(cursor: &mut Cursor) -> Parsed<Graph> {
     let name = cursor.name("the name of a graph")?;
     cursor.nested(|cursor| {
@@ -107,7 +107,7 @@ pub fn graph(cursor: &mut Cursor) -> Parsed<Graph> {
     })
 }
 
-/// `(inputs) => (outputs)`.
+/// Parses `(inputs) => (outputs)`.
 pub fn interface(cursor: &mut Cursor) -> Parsed<(Vec<Declared>, Vec<Declared>)> {
     cursor.expect("(")?;
     let inputs = cursor.list(")", declared)?;
@@ -116,7 +116,7 @@ pub fn interface(cursor: &mut Cursor) -> Parsed<(Vec<Declared>, Vec<Declared>)> 
     Ok((inputs, cursor.list(")", declared)?))
 }
 
-/// `float[N] x`, `x`, `float[2] w = {1,2}`.
+/// Parses `float[N] x`, `x` or `float[2] w = {1,2}`.
 pub fn declared(cursor: &mut Cursor) -> Parsed<Declared> {
     let ty = if types::at_type(cursor) { Some(types::ty(cursor)?) } else { None };
     let name = cursor.name("the name of a value")?;
@@ -157,7 +157,7 @@ fn function(cursor: &mut Cursor) -> Parsed<Function> {
     Ok(Function { header, name, attributes, defaults, inputs, outputs, values, nodes, span })
 }
 
-/// `<key: value, …>`, or nothing.
+/// Parses an optional header: `<key: value, …>`.
 fn header(cursor: &mut Cursor) -> Parsed<Header> {
     let mut header = Header::default();
     if cursor.eat("<") {
@@ -183,12 +183,12 @@ fn header_entry(cursor: &mut Cursor, header: &mut Header) -> Parsed<()> {
             cursor.expect("[")?;
             header.metadata = types::string_pairs(cursor)?;
         }
-        _ => return Err(cursor.fault(key.span, format!("`{}` is no key of a header", key.text))),
+        _ => return Err(cursor.fault(key.span, format!("`{}` is not a header key", key.text))),
     }
     Ok(())
 }
 
-/// `["" : 21, "com.microsoft" : 1]`.
+/// Parses `["" : 21, "com.microsoft" : 1]`.
 fn opsets(cursor: &mut Cursor) -> Parsed<Vec<OpsetImport>> {
     cursor.expect("[")?;
     cursor.list("]", |cursor| {

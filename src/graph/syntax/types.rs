@@ -12,16 +12,16 @@ use super::lexer::TokenKind;
 use super::number;
 use super::suggest::with_suggestion;
 
-/// Words that begin a type besides the element types.
+/// Keywords that begin a type, besides the element types.
 const TYPE_WORDS: [&str; 5] = ["seq", "map", "optional", "sparse_tensor", "opaque"];
 
-/// Whether a type is next.
+/// Returns true if a type comes next.
 pub fn at_type(cursor: &Cursor) -> bool {
     let word = cursor.text_of(cursor.peek());
     cursor.at_ident() && (ElemType::from_str(word).is_ok() || TYPE_WORDS.contains(&word))
 }
 
-/// `float` is a scalar, `float[]` has any rank.
+/// Parses a type: `float` is a scalar, `float[]` has any rank.
 pub fn ty(cursor: &mut Cursor) -> Parsed<Type> {
     let word = cursor.ident("a type")?;
     if let Ok(elem) = ElemType::from_str(&word.text) {
@@ -51,20 +51,20 @@ pub fn ty(cursor: &mut Cursor) -> Parsed<Type> {
     Ok(kind.into())
 }
 
-/// Reports a word that stands where a type is expected.
+/// Reports a word that is not a type.
 pub fn no_type(cursor: &mut Cursor, word: &Name) -> Reported {
     let known = ElemType::ALL.iter().map(|elem| elem.name()).chain(TYPE_WORDS);
-    let message = with_suggestion(format!("`{}` is no type", word.text), &word.text, known);
+    let message = with_suggestion(format!("`{}` is not a type", word.text), &word.text, known);
     cursor.fault(word.span, message)
 }
 
 fn elem(cursor: &mut Cursor) -> Parsed<ElemType> {
     let word = cursor.ident("an element type")?;
-    let unknown = |()| cursor.fault(word.span, format!("`{}` is no element type", word.text));
+    let unknown = |()| cursor.fault(word.span, format!("`{}` is not an element type", word.text));
     ElemType::from_str(&word.text).map_err(unknown)
 }
 
-/// `()`, `(name)`, `(domain, name)`; both may have dots.
+/// Parses `()`, `(name)` or `(domain, name)`; both names may contain dots.
 fn opaque(cursor: &mut Cursor) -> Parsed<TypeKind> {
     if cursor.at(")") {
         return Ok(TypeKind::Opaque { domain: None, name: None });
@@ -108,7 +108,7 @@ fn dimension(cursor: &mut Cursor) -> Parsed<Dimension> {
     Ok(Dimension { dim, denotation: None })
 }
 
-/// The elements of a tensor whose type is known: `{1,2}`, or where they are: `["location": "w.bin"]`.
+/// Parses the data of a tensor: elements (`{1,2}`) or a reference (`["location": "w.bin"]`).
 pub fn tensor_data(cursor: &mut Cursor, ty: &Type, name: Option<Arc<str>>) -> Parsed<Tensor> {
     let (elem, dims) = concrete(cursor, ty)?;
     let mut tensor = Tensor { name, ..Tensor::new(elem, dims, TensorData::Absent) };
@@ -123,7 +123,7 @@ pub fn tensor_data(cursor: &mut Cursor, ty: &Type, name: Option<Arc<str>>) -> Pa
     Ok(tensor)
 }
 
-/// A tensor has a rank, and every dimension is a number.
+/// Returns the element type and dimensions; reports an error unless all dimensions are numbers.
 fn concrete(cursor: &mut Cursor, ty: &Type) -> Parsed<(ElemType, Vec<i64>)> {
     let span = cursor.peek().span;
     let TypeKind::Tensor { elem: Some(number), shape: Some(shape) } = &ty.kind else {
@@ -139,7 +139,7 @@ fn concrete(cursor: &mut Cursor, ty: &Type) -> Parsed<(ElemType, Vec<i64>)> {
     }
 }
 
-/// What `int32_data`, `float_data`, … hold of such elements, packed where several share an entry.
+/// Parses the contents of `int32_data`, `float_data`, …, packed if elements share an entry.
 fn elements(cursor: &mut Cursor, elem: ElemType) -> Parsed<TensorData> {
     use ElemType::*;
     if cursor.eat("}") {
@@ -158,7 +158,7 @@ fn elements(cursor: &mut Cursor, elem: ElemType) -> Parsed<TensorData> {
     })
 }
 
-/// `"key": "value", …]`.
+/// Parses `"key": "value", …]`.
 pub fn string_pairs(cursor: &mut Cursor) -> Parsed<Metadata> {
     cursor.list("]", |cursor| {
         let key = cursor.string("a key in quotes")?.text;

@@ -1,4 +1,4 @@
-//! Operators that hold graphs: the bodies are inferred with what is known around them.
+//! Operators with subgraphs, which are inferred with the facts of their captures.
 
 use super::symbols::without;
 use super::{Driver, MAX_NESTING};
@@ -10,7 +10,7 @@ use crate::infer::meet::Conflict;
 use crate::infer::shape::number;
 
 impl<'m> Driver<'m> {
-    /// The facts of the outputs of a node that holds graphs.
+    /// Infers the outputs of a node with subgraphs.
     pub(super) fn control(&mut self, id: NodeId, node: &'m Node) -> Vec<Fact> {
         let unknown = vec![Fact::Unknown; node.outputs.len()];
         if self.nesting >= MAX_NESTING {
@@ -41,7 +41,7 @@ impl<'m> Driver<'m> {
         outputs.map(|port| self.facts[port.value.index()].clone()).collect()
     }
 
-    /// Infers a body with these facts of its inputs, for what they do not say with the declared types.
+    /// Infers a subgraph from the facts of its inputs, completed by their declared types.
     pub(super) fn run_body(&mut self, graph: GraphId, inputs: &[Fact]) -> Vec<Fact> {
         for (index, port) in self.model.graphs[graph].inputs.iter().enumerate() {
             let fact = inputs.get(index).cloned().unwrap_or_default();
@@ -53,7 +53,7 @@ impl<'m> Driver<'m> {
         self.outputs_of(graph)
     }
 
-    /// `If`: what holds in both branches, or in the one that is taken if that is known.
+    /// Infers an `If`: the facts common to both branches, or those of the branch known to be taken.
     fn branches(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let (yes, no) = (self.body(node, "then_branch")?, self.body(node, "else_branch")?);
         self.run_body(yes, &[]);
@@ -61,7 +61,7 @@ impl<'m> Driver<'m> {
         self.joined(id, node)
     }
 
-    /// What an `If` gives, its branches being known.
+    /// Infers the outputs of an `If` from the facts of its branches.
     pub(super) fn joined(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let condition = self.fact(node.input(0)).and_then(Fact::as_ints);
         let taken = condition.and_then(|elements| number(elements.first()?));
@@ -82,7 +82,7 @@ impl<'m> Driver<'m> {
         Some(facts)
     }
 
-    /// `SequenceMap`: the body sees one element of every sequence, and tensors as they are.
+    /// Infers `SequenceMap`: the subgraph receives one element per sequence, and tensors unchanged.
     fn map_sequence(&mut self, node: &'m Node) -> Option<Vec<Fact>> {
         let body = self.body(node, "body")?;
         let inputs = node.inputs.iter().map(|&input| match self.fact(input) {
@@ -99,7 +99,7 @@ impl<'m> Driver<'m> {
         Some(outputs.into_iter().map(|fact| Fact::sequence(without(fact.without_values(), &inner))).collect())
     }
 
-    /// Bodies of an operator that is not control flow: the operator's own rule says its outputs.
+    /// Infers subgraphs of a node that is not control flow; its operator rule infers the outputs.
     fn opaque_bodies(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         self.loops += 1;
         for body in node.graphs() {
@@ -111,7 +111,7 @@ impl<'m> Driver<'m> {
     }
 }
 
-/// What the declared type of an input says without names: those of another scope may mean something else.
+/// Converts the declared type of an input without names: other scopes may use them differently.
 fn declared_numbers(ty: &Type) -> Fact {
     declared::fact(ty, &mut |_, dim| match dim {
         DeclaredDim::Value(_) => declared::size(dim),
@@ -119,10 +119,10 @@ fn declared_numbers(ty: &Type) -> Fact {
     })
 }
 
-/// Whether two values have different kinds or element types; shapes may differ.
+/// Returns the conflict if two values differ in kind or element type; shapes may differ.
 pub(super) fn kinds_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
     let (a, b) = match (a, b) {
-        // What is there may stand for what may be there.
+        // A present value may be used as an optional one.
         (Fact::Optional(a), b) | (b, Fact::Optional(a)) if !matches!(b, Fact::Optional(_)) => (&**a, b),
         pair => pair,
     };
@@ -130,7 +130,8 @@ pub(super) fn kinds_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
     a.meet(&b, &Default::default()).err()
 }
 
-/// Tensors of different rank: no fault in itself, but what follows an `If` mostly takes one rank only.
+/// Returns the conflict if two tensors differ in rank.
+/// This is not an error in itself, but users of an `If` output mostly accept a single rank.
 fn ranks_conflict(a: &Fact, b: &Fact) -> Option<Conflict> {
     let (a, b) = (a.rank()?, b.rank()?);
     (a != b).then_some(Conflict::Rank(a, b))

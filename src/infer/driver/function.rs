@@ -1,4 +1,4 @@
-//! Calls of local functions: the body is inferred with the facts of the call.
+//! Calls of local functions, inferred with the facts of each call.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use super::{Driver, FUNCTION_NODES_PER_NODE, MAX_FUNCTION_NODES, MAX_NESTING};
 use crate::graph::{AttrValue, Id, Model, Node, NodeId, ValueId, scopes};
 use crate::infer::fact::Fact;
 
-/// The attributes that a call gives to the body of a function, defaults included.
+/// Attributes that a call passes to a function, including defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Frame<'m> {
     attrs: Vec<(&'m str, &'m AttrValue)>,
 }
 
-/// The value that an attribute has in a call. `None` where it refers to one that the call leaves out.
+/// Resolves an attribute in a call; `None` if it refers to an omitted one.
 pub(super) fn resolve<'m>(value: &'m AttrValue, frame: Option<&Frame<'m>>) -> Option<&'m AttrValue> {
     match value {
         AttrValue::Ref { name, .. } => {
@@ -24,10 +24,10 @@ pub(super) fn resolve<'m>(value: &'m AttrValue, frame: Option<&Frame<'m>>) -> Op
     }
 }
 
-/// What is kept of each function.
+/// Inference state of a function.
 #[derive(Default)]
 struct State<'m> {
-    /// The last calls that made no symbols: the same again gives the same.
+    /// Recent calls that created no symbols; an equal call has equal results.
     memo: Vec<Memo<'m>>,
     called: bool,
     running: bool,
@@ -39,14 +39,14 @@ struct Memo<'m> {
     outputs: Vec<Fact>,
 }
 
-/// So many calls of a function are remembered.
+/// Number of calls remembered per function.
 const REMEMBERED: usize = 8;
 
-/// The local functions, by what calls them.
+/// Local functions by qualified name, and their state.
 pub(super) struct Index<'m> {
     by_name: FxHashMap<(&'m str, &'m str, &'m str), usize>,
     states: Vec<State<'m>>,
-    /// Nodes looked at inside of functions, and how many may be.
+    /// Number of function nodes inferred so far, and its maximum.
     nodes: usize,
     most: usize,
 }
@@ -64,8 +64,7 @@ impl<'m> Index<'m> {
         Index { by_name, states, nodes: 0, most }
     }
 
-    /// Has every function be one that was called: what is known of its values holds in calls that are not looked at
-    /// again.
+    /// Marks every function as called, so that facts from calls that are not inferred again are kept.
     pub fn resume(&mut self) {
         self.states.iter_mut().for_each(|state| state.called = true);
     }
@@ -80,7 +79,7 @@ impl<'m> Index<'m> {
 }
 
 impl<'m> Driver<'m> {
-    /// The facts of the outputs of a call.
+    /// Infers the outputs of a function call.
     pub(super) fn call_function(&mut self, id: NodeId, function: usize) -> Vec<Fact> {
         let node = &self.model.nodes[id];
         let unknown = vec![Fact::Unknown; node.outputs.len()];
@@ -116,7 +115,7 @@ impl<'m> Driver<'m> {
         Frame { attrs: required.chain(optional).collect() }
     }
 
-    /// Infers the body, with what holds in earlier calls weakened to what holds in this one too.
+    /// Infers the function, and weakens facts from earlier calls to those that hold in this call too.
     fn run_function(&mut self, function: usize, inputs: &[Option<Fact>]) -> Vec<Fact> {
         let body = self.model.functions[function].body;
         let graph = &self.model.graphs[body];
@@ -124,7 +123,7 @@ impl<'m> Driver<'m> {
         let values = if called_before { self.values_of(body) } else { Vec::new() };
         let before: Vec<Fact> = values.iter().map(|value| self.facts[value.index()].clone()).collect();
         for (index, port) in graph.inputs.iter().enumerate() {
-            // An input that the call leaves out is absent, which no fact says.
+            // An omitted input is absent, which facts cannot express.
             let fact = inputs.get(index).cloned().flatten().unwrap_or_default();
             self.seed(port.value, fact);
         }
@@ -142,7 +141,7 @@ impl<'m> Driver<'m> {
         outputs
     }
 
-    /// The values that the nodes of a body and of the bodies in it make or take in.
+    /// Returns the values defined in a function and its subgraphs.
     fn values_of(&self, body: crate::graph::GraphId) -> Vec<ValueId> {
         let graphs = scopes::nested(self.model, body);
         let graphs = graphs.into_iter().map(|graph| &self.model.graphs[graph]);
@@ -155,7 +154,7 @@ impl<'m> Driver<'m> {
             .collect()
     }
 
-    /// A function that nothing calls: what is known without any call.
+    /// Infers a function that is never called, without facts about its inputs.
     pub(super) fn uncalled(&mut self, function: usize) {
         if !self.functions.states[function].called {
             self.frame = Some(Frame { attrs: Vec::new() });

@@ -1,4 +1,4 @@
-//! `Loop` and `Scan`: bodies that are run again and again, with a state that each run hands on to the next.
+//! `Loop` and `Scan`: subgraphs that run repeatedly with loop-carried state.
 
 use rustc_hash::FxHashSet;
 
@@ -14,12 +14,13 @@ use crate::infer::fault::Fault;
 use crate::infer::meet::meet_sizes;
 use crate::infer::shape::{Shape, Size, number};
 
-/// In loops nested deeper than this, sizes that an iteration may change are given up at once: to look at a
-/// body more than once costs a power of its depth.
+/// In loops nested deeper than this, sizes that an iteration may change become unknown at once.
+/// Inferring each subgraph several times costs time exponential in the depth.
 const MAX_PRECISE_LOOPS: usize = 3;
 
 impl<'m> Driver<'m> {
-    /// `Loop`: iteration number, condition and state go in; condition, state and scan outputs come out.
+    /// Infers `Loop`.
+    /// The subgraph maps iteration number, condition and state to condition, state and scan outputs.
     pub(super) fn iterate(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let body = self.body(node, "body")?;
         let states = self.model.graphs[body].inputs.len().checked_sub(2)?;
@@ -34,8 +35,8 @@ impl<'m> Driver<'m> {
         Some(states.into_iter().chain(scanned).collect())
     }
 
-    /// The number of iterations: as the trip count says if the condition is never false, else a new symbol,
-    /// which is the size of the first axis of the first scan output.
+    /// Returns the number of iterations: the trip count if the condition is never false.
+    /// Otherwise it is a new symbol for the first axis of the first scan output.
     fn steps(&mut self, id: NodeId, node: &Node, body: GraphId, first: usize) -> Size {
         let count = self.trip_count(node, body);
         if let Some((count, true)) = count {
@@ -50,7 +51,7 @@ impl<'m> Driver<'m> {
         size
     }
 
-    /// The greatest number of iterations, and whether it is reached: the condition is never false.
+    /// Returns the maximum number of iterations, and whether it is exact (the condition is never false).
     fn trip_count(&self, node: &Node, body: GraphId) -> Option<(Dim, bool)> {
         let holds = |fact: &Fact| fact.as_ints().and_then(|ints| number(ints.first()?)) == Some(1);
         let graph = &self.model.graphs[body];
@@ -67,7 +68,7 @@ impl<'m> Driver<'m> {
         Some((most, starts && goes_on))
     }
 
-    /// Whether a value is an `Identity` of another.
+    /// Returns true if `value` is an `Identity` of `of`.
     fn is_identity_of(&self, value: ValueId, of: ValueId) -> bool {
         self.model.producer(value).is_some_and(|(node, _)| {
             let node = &self.model.nodes[node];
@@ -75,10 +76,10 @@ impl<'m> Driver<'m> {
         })
     }
 
-    /// `Scan`: states as in `Loop`, and slices of the scan inputs.
+    /// Infers `Scan`: state as in `Loop`, and slices of the scan inputs.
     pub(super) fn scan(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let body = self.body(node, "body")?;
-        // Version 8 has the lengths first, and a batch axis before everything.
+        // Version 8 has the sequence lengths as first input, and a leading batch axis everywhere.
         let batched = self.model.opset(node.graph, "").is_some_and(|opset| opset < 9);
         let skipped = usize::from(batched);
         let slices = usize::try_from(node.attr("num_scan_inputs")?.as_int()?).ok()?;
@@ -114,35 +115,36 @@ impl<'m> Driver<'m> {
     }
 }
 
-/// How the state of an iteration lies among the inputs and outputs of its body.
+/// Position of the state among the inputs and outputs of the subgraph.
 struct Carry {
-    /// The inputs of the body before the state, and those after it.
+    /// Subgraph inputs before the state, and those after it.
     before: Vec<Fact>,
     after: Vec<Fact>,
-    /// How many outputs of the body come before the state.
+    /// Number of subgraph outputs before the state.
     outputs_before: usize,
-    /// The input of the node that gives the first state.
+    /// Node input with the first initial state.
     first_input: usize,
-    /// `Scan` demands that no iteration changes the shape of a state.
+    /// Whether states keep their shape, as `Scan` requires.
     keeps_shapes: bool,
 }
 
-/// What is known after any number of iterations.
+/// Facts that hold after any number of iterations.
 struct Iterated {
-    /// The state, without the symbols of the body.
+    /// State, without symbols of the subgraph.
     states: Vec<Fact>,
-    /// What each iteration gives besides.
+    /// Remaining outputs of each iteration.
     rest: Vec<Fact>,
-    /// Symbols that mean something only within an iteration.
+    /// Symbols that are only meaningful within one iteration.
     inner: FxHashSet<Symbol>,
 }
 
-/// A body is looked at this often: with the state as it starts, with what of it the first iteration keeps,
-/// and with the element types alone of what does not come to rest.
+/// Maximum number of passes over a subgraph.
+/// The passes start with the initial state, with the part the first iteration preserves, and with only the
+/// element types of states that still change.
 const LOOKS: usize = 3;
 
 impl<'m> Driver<'m> {
-    /// Looks at a body until what goes in as state holds of what comes out, too.
+    /// Infers a subgraph repeatedly until the state facts reach a fixed point.
     fn carried(&mut self, id: NodeId, body: GraphId, initial: Vec<Fact>, carry: &Carry) -> Iterated {
         let kept = self.unchanged(body, carry, initial.len());
         let shapes = self.loops < MAX_PRECISE_LOOPS;
@@ -170,7 +172,7 @@ impl<'m> Driver<'m> {
                 settled &= next == *state;
                 *state = next;
             }
-            // What a Scan finds out of its state only adds to it: deep within others, it is not looked at with that again.
+            // In a Scan, further passes only add facts, so deeply nested ones stop after the first.
             if settled || carry.keeps_shapes && !shapes {
                 break;
             }
@@ -188,7 +190,7 @@ impl<'m> Driver<'m> {
             }
         }
         for (state, last) in states.iter_mut().zip(outputs.iter().skip(carry.outputs_before)) {
-            // A state that starts out as an optional has the type that the body gives it.
+            // A state that starts as an optional has the type that the subgraph returns.
             if let (Fact::Optional(of), false) = (&*state, matches!(last, Fact::Optional(_))) {
                 *state = (**of).clone();
             }
@@ -197,7 +199,7 @@ impl<'m> Driver<'m> {
         Iterated { states, rest, inner }
     }
 
-    /// Which states the body hands on as it got them.
+    /// Returns which states the subgraph passes through unchanged.
     fn unchanged(&self, body: GraphId, carry: &Carry, states: usize) -> Vec<bool> {
         let graph = &self.model.graphs[body];
         let value_in = |state: usize| graph.inputs.get(carry.before.len() + state).map(|port| port.value);
@@ -212,7 +214,7 @@ impl<'m> Driver<'m> {
     }
 }
 
-/// A tensor without one of its axes, and the size of that.
+/// Removes an axis from a tensor fact; also returns its size.
 fn sliced(fact: &Fact, axis: i64) -> (Size, Fact) {
     let elem = fact.elem();
     let Some(dims) = fact.dims() else { return (None, Fact::tensor(elem, Shape::UNKNOWN)) };
@@ -223,7 +225,7 @@ fn sliced(fact: &Fact, axis: i64) -> (Size, Fact) {
     (dims[at].clone(), Fact::tensor(elem, Shape::new(rest)))
 }
 
-/// Tensors of one shape put together along a new axis.
+/// Stacks tensors of one shape along a new axis.
 fn stacked(fact: Fact, axis: i64, size: Size) -> Fact {
     let elem = fact.elem();
     let Some(dims) = fact.dims() else { return Fact::tensor(elem, Shape::UNKNOWN) };

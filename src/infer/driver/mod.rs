@@ -32,70 +32,70 @@ use function::Frame;
 use symbols::{FreshFor, Path, Symbols};
 pub use update::{News, update};
 
-/// Bodies nested deeper than this (in one another, or through calls of local functions) are not looked
-/// into.
+/// Maximum nesting depth of subgraphs and local function calls; deeper ones are not inferred.
 pub const MAX_NESTING: usize = 48;
 
-/// Nodes inside of local functions are looked at once for every call, where calls do not give the same; after so many,
-/// or `FUNCTION_NODES_PER_NODE` times as many as the model has, calls give nothing.
+/// Maximum number of function nodes inferred, counted per distinct call.
+/// The limit is also at least `FUNCTION_NODES_PER_NODE` per node of the model. Beyond it, call outputs are
+/// unknown.
 pub const MAX_FUNCTION_NODES: usize = 1 << 17;
 
-/// How many nodes inside of local functions are looked at for each that the model has.
+/// Number of function nodes that may be inferred per node of the model.
 const FUNCTION_NODES_PER_NODE: usize = 16;
 
-/// The initializers of an input cannot be replaced by a caller before this version of the IR.
+/// IR version since which callers can override the initializer of an input.
 pub(super) const OVERRIDABLE_SINCE: i64 = 4;
 
-/// The key under which `torch.export` records the ranges of its symbols.
+/// Metadata key of the symbol ranges recorded by `torch.export`.
 const RANGE_CONSTRAINTS: &str = "pkg.torch.export.ExportedProgram.range_constraints";
 
-/// All that is known of the values of a model.
+/// Inferred facts of a model.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     facts: Vec<Fact>,
-    /// What is known of the symbols in the facts.
+    /// Ranges of the symbols in the facts.
     pub bounds: Bounds,
-    /// Calls that cannot run, in the order of their nodes.
+    /// Calls that cannot run, ordered by node.
     pub faults: Vec<(NodeId, Fault)>,
-    /// Declared types that contradict what was inferred.
+    /// Declared types that contradict the inferred ones.
     pub contradictions: Vec<Contradiction>,
-    /// Something was left out because of [`MAX_NESTING`] or [`MAX_FUNCTION_NODES`].
+    /// Whether [`MAX_NESTING`] or [`MAX_FUNCTION_NODES`] cut inference short.
     pub limited: bool,
-    /// How often a node was looked at.
+    /// Number of node inferences.
     pub looked_at: usize,
-    /// The symbols that inference made up, for sizes that depend on data.
+    /// Symbols invented for data-dependent sizes.
     symbols: Symbols,
 }
 
 impl Facts {
-    /// Whether inference made up a symbol.
+    /// Returns true if inference invented the symbol.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
         self.symbols.has_made(symbol)
     }
 
-    /// Whether a symbol stands for an unnamed axis of an input of the model.
+    /// Returns true if a symbol is the size of an unnamed axis of a model input.
     pub fn is_free(&self, symbol: &Symbol) -> bool {
         self.symbols.is_free(symbol)
     }
 
-    /// What a declaration calls a size for which inference made up a symbol, if one does.
+    /// Returns the declared name or expression for an invented symbol, if any.
     pub fn called(&self, symbol: &Symbol) -> Option<&Dim> {
         self.symbols.called(symbol)
     }
 }
 
-/// A declared type that is not true of its value.
+/// A declared type that contradicts the inferred one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradiction {
-    /// The value that is spoken of.
+    /// The declared value.
     pub value: ValueId,
     /// The graph whose output or `value_info` declares it.
     pub graph: GraphId,
-    /// What the declaration says.
+    /// Declared fact.
     pub declared: Fact,
-    /// What follows from the graph.
+    /// Inferred fact.
     pub inferred: Fact,
-    /// In what the two differ.
+    /// Difference between the two.
     pub what: Conflict,
 }
 
@@ -108,10 +108,10 @@ impl Index<ValueId> for Facts {
     }
 }
 
-/// What inference may use.
+/// Inference options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Take declared types of values inside of graphs where nothing was inferred.
+    /// Whether to use declared types of values for which nothing was inferred.
     pub use_declared: bool,
 }
 
@@ -121,7 +121,8 @@ impl Default for Options {
     }
 }
 
-/// Infers all facts of a model. Values of local functions get what holds in every call.
+/// Infers the facts of all values.
+/// Facts about values of local functions hold in every call.
 pub fn infer(model: &Model, options: Options) -> Facts {
     let known = Facts { bounds: bounds(model), ..Facts::default() };
     let mut driver = Driver::new(model, options, known);
@@ -141,7 +142,7 @@ struct Driver<'m> {
     functions: function::Index<'m>,
     limited: bool,
     looked_at: usize,
-    /// Where we are: in how many bodies, in how many loops, and in which call.
+    /// Current depth of subgraphs and loops, and the current call.
     nesting: usize,
     loops: usize,
     path: Path,
@@ -149,7 +150,7 @@ struct Driver<'m> {
 }
 
 impl<'m> Driver<'m> {
-    /// One that goes on from what is known.
+    /// Creates a driver that continues from existing facts.
     fn new(model: &'m Model, options: Options, known: Facts) -> Self {
         let Facts { mut facts, bounds, faults, contradictions, limited, looked_at, mut symbols } = known;
         facts.resize(model.values.len(), Fact::Unknown);
@@ -216,13 +217,13 @@ impl<'m> Driver<'m> {
         });
     }
 
-    /// Sets what is known of an input, with symbols for the sizes that are not.
+    /// Sets the fact of a value, with new symbols for unknown sizes.
     fn seed(&mut self, value: ValueId, mut fact: Fact) {
         self.symbols.name_axes(&mut fact, self.path, value, self.model);
         self.facts[value.index()] = fact;
     }
 
-    /// Infers the values of a graph whose inputs and captures are known.
+    /// Infers the values of a graph whose inputs and captures are inferred.
     fn graph(&mut self, id: GraphId) {
         let graph = &self.model.graphs[id];
         for &value in &graph.initializers {
@@ -245,7 +246,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// An initializer that no caller can replace is a constant.
+    /// Records an initializer as constant unless callers can override it.
     fn initializer(&mut self, value: ValueId, inputs: &[Port]) {
         let Some(Initial::Dense(id)) = self.model.values[value].initial else { return };
         let is_input = inputs.iter().any(|port| port.value == value);
@@ -310,14 +311,14 @@ impl<'m> Driver<'m> {
     }
 }
 
-/// The ranges that the exporter recorded, in the metadata of the model or of the main graph.
+/// Reads the recorded symbol ranges from the metadata of the main graph or model.
 fn bounds(model: &Model) -> Bounds {
     let all = model.graphs[model.main].metadata.iter().chain(&model.metadata);
     let text = all.into_iter().find(|(key, _)| &**key == RANGE_CONSTRAINTS);
     text.map_or_else(Bounds::default, |(_, text)| Bounds::parse(text))
 }
 
-/// The attributes of a node, where it stands in a function with those of the call.
+/// Attributes of a node, resolved with those of the enclosing function call.
 struct NodeAttrs<'a, 'm> {
     model: &'m Model,
     node: &'m Node,
@@ -334,7 +335,7 @@ impl Attrs for NodeAttrs<'_, '_> {
     }
 }
 
-/// A tensor of one number, of which nothing else is known.
+/// Returns the fact of a scalar with unknown value.
 fn scalar(elem: crate::graph::ElemType) -> Fact {
     Fact::Tensor(TensorFact::new(Some(elem), Shape::scalar()))
 }

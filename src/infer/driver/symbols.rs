@@ -1,4 +1,4 @@
-//! New symbols: for sizes that inference cannot express in terms of what it has.
+//! Invented symbols for sizes that inference cannot express otherwise.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,44 +8,44 @@ use crate::infer::call::Fresh;
 use crate::infer::fact::{Fact, Known, TensorFact};
 use crate::infer::shape::{Shape, Size};
 
-/// A chain of calls of local functions: in each, a value of the body is another one.
+/// A chain of local function calls; values of a function are distinct on each path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Path(u32);
 
-/// The symbols made so far. The size of an axis of a value has one symbol, however often it is asked for.
+/// All symbols invented so far. Each axis of a value on a path has exactly one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbols {
     made: FxHashMap<(Path, ValueId, usize), Symbol>,
     all: FxHashSet<Symbol>,
     names: FxHashSet<String>,
-    /// The number that was given last to each name that is taken.
+    /// Last number appended to each taken name.
     last: FxHashMap<String, u64>,
-    /// Those that stand for a size of which nothing is known, not even why.
+    /// Symbols of sizes about which nothing is known.
     unknown: FxHashSet<Symbol>,
-    /// Those of unnamed axes of the model's inputs: the caller chooses these sizes.
+    /// Symbols of unnamed axes of model inputs, whose sizes the caller chooses.
     free: FxHashSet<Symbol>,
-    /// What the model calls sizes of which nothing else is known, where it declares a value that has them.
+    /// Declared names or expressions for symbols.
     called: FxHashMap<Symbol, Dim>,
     paths: FxHashMap<(Path, NodeId), Path>,
-    /// Every symbol that was asked for, in order: what a body made is what was asked for within it.
+    /// Log of requested symbols, in order; delimits the symbols created within a subgraph.
     log: Vec<Symbol>,
-    /// Ranges of new symbols, to be taken over into the bounds.
+    /// Ranges of new symbols, not yet moved to the bounds.
     ranges: Vec<(Symbol, Interval)>,
 }
 
 impl Symbols {
-    /// Keeps names from being given to new symbols.
+    /// Reserves the names of these symbols.
     pub fn reserve(&mut self, dim: &Dim) {
         self.names.extend(dim.symbols().map(|symbol| symbol.name().to_owned()));
     }
 
-    /// The path on which `call` calls a function.
+    /// Returns the path of a function called by `call` on `path`.
     pub fn enter(&mut self, path: Path, call: NodeId) -> Path {
         let next = Path(self.paths.len() as u32 + 1);
         *self.paths.entry((path, call)).or_insert(next)
     }
 
-    /// The symbol of an axis: `{value}_dim_{axis}`, with a number behind it if that name is taken.
+    /// Returns the symbol of an axis: `{value}_dim_{axis}`, numbered if the name is taken.
     pub fn of_axis(&mut self, path: Path, value: ValueId, axis: usize, model: &Model) -> Symbol {
         let names = &mut self.names;
         let symbol = self.made.entry((path, value, axis)).or_insert_with(|| {
@@ -64,17 +64,17 @@ impl Symbols {
         symbol.clone()
     }
 
-    /// Whether a symbol is one of them.
+    /// Returns true if the symbol was invented here.
     pub fn has_made(&self, symbol: &Symbol) -> bool {
         self.all.contains(symbol)
     }
 
-    /// Whether a symbol is the size of an unnamed axis of an input of the model.
+    /// Returns true if a symbol is the size of an unnamed axis of a model input.
     pub fn is_free(&self, symbol: &Symbol) -> bool {
         self.free.contains(symbol)
     }
 
-    /// Takes over the names that a declaration has put in the place of made ones.
+    /// Records declared sizes that replace invented symbols.
     pub fn learn_names(&mut self, inferred: &Fact, declared: &Fact) {
         let (Fact::Tensor(inferred), Fact::Tensor(declared)) = (inferred, declared) else { return };
         let (Some(made), Some(called)) = (inferred.shape.dims(), declared.shape.dims()) else { return };
@@ -91,34 +91,34 @@ impl Symbols {
         }
     }
 
-    /// What the model calls a size that has a made symbol, if it does.
+    /// Returns the declared name or expression for an invented symbol, if any.
     pub fn called(&self, symbol: &Symbol) -> Option<&Dim> {
         self.called.get(symbol)
     }
 
-    /// Forgets which were asked for, not which there are.
+    /// Clears the log but keeps the symbols.
     pub fn forget_log(&mut self) {
         self.log.clear();
     }
 
-    /// How many symbols were asked for until now.
+    /// Returns the current position in the log.
     pub fn mark(&self) -> usize {
         self.log.len()
     }
 
-    /// The symbols asked for since `mark`.
+    /// Returns the symbols requested since `mark`.
     pub fn since(&self, mark: usize) -> FxHashSet<Symbol> {
         self.log[mark..].iter().cloned().collect()
     }
 
-    /// Moves the ranges of new symbols to the bounds.
+    /// Moves the ranges of new symbols to `bounds`.
     pub fn take_ranges(&mut self, bounds: &mut Bounds) {
         for (symbol, range) in self.ranges.drain(..) {
             bounds.restrict(&symbol, range);
         }
     }
 
-    /// Gives a symbol to every axis of a tensor that has none.
+    /// Assigns a symbol to every axis of unknown size.
     pub fn name_axes(&mut self, fact: &mut Fact, path: Path, value: ValueId, model: &Model) {
         let Fact::Tensor(tensor) = fact else { return };
         let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().any(Option::is_none)) else { return };
@@ -148,7 +148,7 @@ impl Symbols {
         symbol.into()
     }
 
-    /// The fact without those sizes of which nothing is known but that they have a symbol.
+    /// Removes sizes whose only information is an invented symbol.
     pub fn without_unknown(&self, fact: &Fact) -> Fact {
         without_symbols(fact, &self.unknown)
     }
@@ -171,14 +171,14 @@ fn without_symbols(fact: &Fact, symbols: &FxHashSet<Symbol>) -> Fact {
     Fact::Tensor(TensorFact { shape, ..tensor.clone() })
 }
 
-/// The symbols of one call.
+/// Symbol source for one call.
 pub(super) struct FreshFor<'a> {
     pub symbols: &'a mut Symbols,
     pub model: &'a Model,
     pub node: NodeId,
     pub path: Path,
-    /// In a loop, facts get weaker from one look at the body to the next: no range but that of a size
-    /// holds for certain.
+    /// Whether to drop ranges of new symbols, which may not hold in a loop.
+    /// Facts get weaker from pass to pass, so only the default range of a size is safe.
     pub in_loop: bool,
 }
 
@@ -193,7 +193,7 @@ impl Fresh for FreshFor<'_> {
     }
 }
 
-/// What is left of a fact where these symbols mean nothing.
+/// Removes the given symbols from a fact, for use where they are out of scope.
 pub(super) fn without(fact: Fact, symbols: &FxHashSet<Symbol>) -> Fact {
     if symbols.is_empty() {
         return fact;

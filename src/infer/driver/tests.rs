@@ -1,7 +1,7 @@
 use crate::infer::testing::{check, check_contradictions, check_faults};
 
 #[test]
-fn branches() {
+fn if_output_keeps_facts_common_to_both_branches() {
     let text = "g (bool c, float[n, 4] x, float[m, 4] z) => (a, b) {
         a, b = If(c) <
             then_branch = yes () => (p, q) { p = Relu(x) q = Relu(x) },
@@ -12,7 +12,7 @@ fn branches() {
 }
 
 #[test]
-fn a_branch_that_is_decided() {
+fn constant_condition_selects_a_branch() {
     let text = "g (float[n, 4] x) => (a) {
         shape = Shape(x)
         zero = Constant <value_int = 0> ()
@@ -24,7 +24,7 @@ fn a_branch_that_is_decided() {
 }
 
 #[test]
-fn branches_of_two_types() {
+fn branches_of_different_types_are_reported() {
     let text = "g (bool c, float[n] x) => (a) {
         a = If(c) <
             then_branch = yes () => (p) { p = Relu(x) },
@@ -38,7 +38,7 @@ fn branches_of_two_types() {
 }
 
 #[test]
-fn a_loop() {
+fn loop_keeps_unchanged_state_shape() {
     let text = "g (int64 count, float[n, 4] x, float[0] none) => (kept, grown, rows) {
         kept, grown, rows = Loop(count, , x, none) <body = b (int64 i, bool go, float a, float g) => (on, a2, g2, row) {
             on = Identity(go)
@@ -55,7 +55,7 @@ fn a_loop() {
 }
 
 #[test]
-fn a_loop_of_known_length() {
+fn constant_trip_count_sizes_scan_outputs() {
     let text = "g (float[n, 4] x) => (rows) {
         shape = Shape <end = 1> (x)
         count = Squeeze(shape)
@@ -65,9 +65,9 @@ fn a_loop_of_known_length() {
     check(text, &["rows: float[n, 4]"]);
 }
 
-/// What an iteration makes may not be taken for the same in the next.
+/// Symbols of one iteration must not equal those of the next.
 #[test]
-fn symbols_stay_in_their_iteration() {
+fn iteration_symbols_do_not_escape() {
     let text = "g (int64 count, float[n] x) => (last, parts) {
         go = Constant <value = bool {1}> ()
         last, parts = Loop(count, go, x) <body = b (int64 i, bool go_in, float a) => (go_in, found, found) {
@@ -81,7 +81,7 @@ fn symbols_stay_in_their_iteration() {
 }
 
 #[test]
-fn a_state_of_another_type() {
+fn state_that_changes_type_is_reported() {
     let text = "g (int64 count, float[n] x) => (y) {
         y = Loop(count, , x) <body = b (int64 i, bool go, float a) => (go, c) { c = Cast <to = 7> (a) }>
     }";
@@ -92,7 +92,7 @@ fn a_state_of_another_type() {
 }
 
 #[test]
-fn a_scan() {
+fn scan_slices_inputs_and_stacks_outputs() {
     let text = "g (float[4] start, float[t, 4] x) => (end, all) {
         end, all = Scan(start, x) <num_scan_inputs = 1, body = b (float s, float v) => (s2, o) {
             s2 = Add(s, v)
@@ -103,7 +103,7 @@ fn a_scan() {
 }
 
 #[test]
-fn a_mapped_sequence() {
+fn sequence_map_infers_element_type() {
     let text = "g (seq(float[n]) x, int64 axis) => (y) {
         y = SequenceMap(x, axis) <body = b (float v, int64 a) => (w) { w = Cast <to = 7> (v) }>
     }";
@@ -119,11 +119,11 @@ const TWICE: &str = "<ir_version: 10, opset_import: [\"\" : 18, \"local\" : 1]>
     twice <axis> (v) => (w) { w = Concat <axis: int = @axis> (v, v) }";
 
 #[test]
-fn a_function_for_each_call() {
+fn functions_are_inferred_per_call() {
     check(TWICE, &["a: float[2*n]", "b: float[m, 6]", "w: float[...]"]);
 }
 
-/// Two calls with equal inputs may find different sizes.
+/// Two calls with equal inputs may have different data-dependent sizes.
 #[test]
 fn each_call_has_its_own_symbols() {
     let text = "<ir_version: 10, opset_import: [\"\" : 18, \"local\" : 1]>
@@ -134,7 +134,7 @@ fn each_call_has_its_own_symbols() {
 }
 
 #[test]
-fn a_function_that_calls_itself() {
+fn recursive_function_is_unknown() {
     let text = "<ir_version: 10, opset_import: [\"\" : 18, \"local\" : 1]>
     g (float[n] x) => (a) { a = local.f(x) }
     <domain: \"local\", opset_import: [\"\" : 18, \"local\" : 1]>
@@ -143,7 +143,7 @@ fn a_function_that_calls_itself() {
 }
 
 #[test]
-fn declared_types_are_compared() {
+fn contradicting_declarations_are_reported() {
     let text = "g (float[n, 4] x) => (int64[n, 4] y, float[n, 5] z, float[m, 4] w) { y = Relu(x) z = Neg(x) w = Abs(x) }";
     check_contradictions(
         text,
@@ -159,7 +159,7 @@ fn declared_types_are_compared() {
 }
 
 #[test]
-fn declared_types_where_nothing_is_known() {
+fn declared_types_complete_unknown_facts() {
     let text = "<ir_version: 10, opset_import: [\"\" : 18, \"other\" : 1]>
     g (float[n] x) => (y) <float[n, 3] t> { t = other.Op(x) y = Relu(t) }";
     check(text, &["y: float[n, 3]"]);
@@ -183,17 +183,17 @@ fn declared_shapes_of_outputs_prove_nothing() {
 }
 
 #[test]
-fn names_that_are_none() {
+fn placeholder_dim_names_are_ignored() {
     check("g (float[None, None] x) => (y) { y = Transpose(x) }", &["y: float[x_dim_1, x_dim_0]"]);
 }
 
 #[test]
-fn nodes_out_of_order() {
+fn unsorted_nodes_are_inferred() {
     check("g (float[n] x) => (y) { y = Neg(z) z = Cast <to = 7> (x) }", &["y: int64[n]"]);
 }
 
 #[test]
-fn a_chain_is_linear() {
+fn long_chain_takes_linear_time() {
     let length = 20_000;
     let nodes: String = (1..length).map(|at| format!("v{at} = Relu(v{})\n", at - 1)).collect();
     let last = format!("v{}", length - 1);

@@ -1,7 +1,7 @@
-//! What is known, kept up to date while a model changes: only what a change reaches is inferred anew.
+//! Incremental inference: updates facts for the parts of a model that a change affects.
 //!
-//! Only where values stay what they are, however they are made: what was known of them before remains true, of those
-//! that are not looked at again too.
+//! Requires that existing values keep their meaning, however they are computed, so their old facts stay
+//! valid.
 
 use rustc_hash::FxHashSet;
 
@@ -10,17 +10,17 @@ use super::{Driver, Facts, MAX_NESTING, Options};
 use crate::graph::{GraphId, Id, Model, Node, NodeId, ValueId};
 use crate::infer::fact::Fact;
 
-/// What is new in a graph and the bodies in it.
+/// Changes in a graph and its subgraphs.
 #[derive(Clone, Debug, Default)]
 pub struct News {
-    /// Nodes that came, or read something else than before.
+    /// Nodes that are new or have different inputs.
     pub nodes: FxHashSet<NodeId>,
-    /// Values of which something else is known than before.
+    /// Values whose facts changed.
     pub values: FxHashSet<ValueId>,
 }
 
-/// Brings what is known up to date in `root`, which is in no local function, and in the bodies in it. To the news come
-/// the values of which something else is known now.
+/// Updates the facts of `root` and its subgraphs; adds values with changed facts to `news`.
+/// `root` must not be in a local function.
 pub fn update(model: &Model, known: Facts, root: GraphId, news: &mut News) -> Facts {
     let mut driver = Driver::new(model, Options::default(), known);
     driver.functions.resume();
@@ -68,11 +68,12 @@ impl<'m> Driver<'m> {
         let is_loop = usize::from(!node.is("If"));
         self.nesting += 1;
         self.loops += is_loop;
-        // What goes into a body holds of every run of it: it can be looked at as it stands.
+        // Facts of subgraph inputs hold in every run, so the subgraph can be updated in isolation.
         let mut gives_news = false;
         for body in bodies {
             self.update(body, news);
-            // How a body makes what it gives counts too: what it hands on as it came, a loop leaves as it was.
+            // A new definition of an output matters too: a loop infers more about state that is passed
+            // through unchanged.
             let is_made_anew =
                 |value| self.model.producer(value).is_some_and(|(node, _)| news.nodes.contains(&node));
             let mut outputs = self.model.graphs[body].outputs.iter().map(|port| port.value);
@@ -89,7 +90,7 @@ impl<'m> Driver<'m> {
         });
     }
 
-    /// The outputs of an `If` whose branches are known.
+    /// Infers an `If` again from the facts of its branches.
     fn rejoin(&mut self, id: NodeId, node: &'m Node, declared: &Declarations<'m>) {
         self.looked_at += 1;
         self.faults.remove(&id);
@@ -101,7 +102,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Adds those outputs of a node to the news of which `look` finds out something else.
+    /// Runs `look` and adds the outputs whose facts changed to the news.
     fn renewed(&mut self, node: &'m Node, news: &mut News, look: impl FnOnce(&mut Self)) {
         let outputs = || node.outputs.iter().flatten().copied();
         let before: Vec<Fact> = outputs().map(|value| self.facts[value.index()].clone()).collect();

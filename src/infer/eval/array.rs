@@ -1,10 +1,10 @@
-//! Dense tensors held in memory.
+//! Dense in-memory tensors.
 
 use super::buffer::map_buffer;
 use super::{Buffer, Refusal, Result, bad};
 use crate::graph::element::ElemType;
 
-/// A dense tensor held in memory.
+/// A dense in-memory tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     elem: ElemType,
@@ -13,7 +13,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// A tensor of these elements; refused if the buffer's type or length does not fit.
+    /// Creates a tensor; fails if the buffer's type or length does not match.
     pub fn new(elem: ElemType, shape: Vec<usize>, data: Buffer) -> Result<Array> {
         let count = super::shape::numel(&shape)?;
         let kind = Buffer::empty(elem);
@@ -23,52 +23,52 @@ impl Array {
         Ok(Array { elem, shape, data })
     }
 
-    /// A tensor of int64.
+    /// Creates an int64 tensor.
     pub fn i64s(shape: Vec<usize>, data: Vec<i64>) -> Result<Array> {
         Array::new(ElemType::Int64, shape, Buffer::I64(data))
     }
 
-    /// A tensor of bools.
+    /// Creates a bool tensor.
     pub fn bools(shape: Vec<usize>, data: Vec<bool>) -> Result<Array> {
         Array::new(ElemType::Bool, shape, Buffer::Bool(data))
     }
 
-    /// A tensor of strings, which need not be UTF-8.
+    /// Creates a string tensor; strings need not be UTF-8.
     pub fn strings(shape: Vec<usize>, data: Vec<Vec<u8>>) -> Result<Array> {
         Array::new(ElemType::String, shape, Buffer::Str(data))
     }
 
-    /// The type of its elements.
+    /// Returns the element type.
     pub fn elem(&self) -> ElemType {
         self.elem
     }
 
-    /// The sizes of its axes; empty for a scalar.
+    /// Returns the shape; empty for a scalar.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
 
-    /// The number of its axes.
+    /// Returns the number of axes.
     pub fn rank(&self) -> usize {
         self.shape.len()
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.data.len()
     }
 
-    /// Whether it has no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty()
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn data(&self) -> &Buffer {
         &self.data
     }
 
-    /// The elements of a tensor of bools; refused for any other.
+    /// Returns the elements of a bool tensor; fails for other types.
     pub fn as_bools(&self) -> Result<&[bool]> {
         match &self.data {
             Buffer::Bool(v) => Ok(v),
@@ -76,7 +76,7 @@ impl Array {
         }
     }
 
-    /// The elements of a tensor of strings; refused for any other.
+    /// Returns the elements of a string tensor; fails for other types.
     pub fn as_strings(&self) -> Result<&[Vec<u8>]> {
         match &self.data {
             Buffer::Str(v) => Ok(v),
@@ -84,12 +84,12 @@ impl Array {
         }
     }
 
-    /// The same elements in the same order under another shape.
+    /// Returns a copy with another shape and the elements in unchanged order.
     pub fn reshaped(&self, shape: Vec<usize>) -> Result<Array> {
         Array::new(self.elem, shape, self.data.clone())
     }
 
-    /// The elements at these offsets, as a tensor of the given shape.
+    /// Gathers the elements at these offsets into a tensor of the given shape.
     pub fn take(&self, shape: Vec<usize>, offsets: &[usize]) -> Result<Array> {
         let out = Refusal::BadInput("an index is out of range");
         let data = map_buffer!(&self.data, v => {
@@ -98,7 +98,7 @@ impl Array {
         Array::new(self.elem, shape, data)
     }
 
-    /// Like [`Array::take`]; `None` stands for the one element of `fill`, or zero without it.
+    /// Like [`Array::take`]; `None` selects the single element of `fill`, or zero without `fill`.
     pub fn take_or(
         &self,
         shape: Vec<usize>,
@@ -113,12 +113,12 @@ impl Array {
         pool.take(shape, &offsets)
     }
 
-    /// All elements of `self`, then all of `other`, in one dimension.
+    /// Concatenates the elements of `self` and `other` into a vector.
     pub(super) fn joined(&self, other: &Array) -> Result<Array> {
         Array::gathered(self.elem, &[self, other])
     }
 
-    /// The elements of several tensors of one type behind each other, in one dimension.
+    /// Concatenates the elements of tensors of one type into a vector.
     pub fn gathered(elem: ElemType, parts: &[&Array]) -> Result<Array> {
         let mut data = Buffer::empty(elem);
         for part in parts {
@@ -138,7 +138,7 @@ impl Array {
         Array::new(elem, vec![data.len()], data)
     }
 
-    /// Zeros, `false` or empty strings.
+    /// Creates a tensor of zeros, `false` or empty strings.
     pub fn zeros(elem: ElemType, shape: Vec<usize>) -> Result<Array> {
         let count = super::shape::numel(&shape)?;
         let data =

@@ -1,13 +1,13 @@
-//! The elements of tensors, in one vector for each natural type.
+//! Element buffers: one vector type per native element type.
 
 use half::{bf16, f16};
 
 use crate::graph::element::ElemType;
 
-/// The elements of an array, in row-major order.
+/// Elements of an array, in row-major order.
 ///
-/// Types without a counterpart in Rust are kept unpacked, one code per byte: all integers below 8
-/// bits (two's complement, the unused high bits zero) and all floats of 8 bits and fewer.
+/// Types without a Rust counterpart are stored unpacked, one code per byte: integers below 8 bits (two's
+/// complement, unused high bits zero) and floats of at most 8 bits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Buffer {
     /// `float`.
@@ -36,13 +36,13 @@ pub enum Buffer {
     U64(Vec<u64>),
     /// `bool`.
     Bool(Vec<bool>),
-    /// Bytes, as a model file may hold what is not UTF-8.
+    /// Byte strings, because a model file may contain invalid UTF-8.
     Str(Vec<Vec<u8>>),
-    /// Real and imaginary part.
+    /// Real and imaginary parts, 32 bits each.
     C64(Vec<[f32; 2]>),
-    /// Real and imaginary part, of 64 bits each.
+    /// Real and imaginary parts, 64 bits each.
     C128(Vec<[f64; 2]>),
-    /// What Rust has no type for, a byte each.
+    /// Codes of types without a Rust counterpart, one byte each.
     Codes(Vec<u8>),
 }
 
@@ -57,7 +57,7 @@ macro_rules! with_buffer {
     };
 }
 
-/// Like `with_buffer!`, for an expression that is a vector of the same type: a buffer again.
+/// Like `with_buffer!`, for an expression that returns a vector of the same type; returns a buffer.
 macro_rules! map_buffer {
     ($buffer:expr, $v:ident => $body:expr) => {
         map_buffer!(@each $buffer, $v => $body,
@@ -69,7 +69,7 @@ macro_rules! map_buffer {
 }
 
 impl Buffer {
-    /// An empty buffer of the kind that holds this element type.
+    /// Creates an empty buffer for this element type.
     pub(super) fn empty(elem: ElemType) -> Buffer {
         use ElemType as E;
         match elem {
@@ -93,12 +93,12 @@ impl Buffer {
         }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         with_buffer!(self, v => v.len())
     }
 
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

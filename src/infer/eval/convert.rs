@@ -1,4 +1,4 @@
-//! Elements of tensors as `f64` and `i128`, and back.
+//! Conversion of tensor elements to and from `f64` and `i128`.
 
 use half::{bf16, f16};
 
@@ -7,9 +7,9 @@ use super::{Array, Buffer, Refusal, Result, bad};
 use crate::graph::element::ElemType;
 
 impl Array {
-    /// Rounds to the element type: to nearest even for floats (too large becomes infinite, or the
-    /// largest value where there is no infinity), towards zero for integers (too large is clamped,
-    /// NaN is 0), non-zero is true for `bool`.
+    /// Creates a tensor, rounding to the element type.
+    /// Floats round to nearest even; overflow becomes infinity, or the largest value if there is none.
+    /// Integers truncate toward zero and clamp; NaN becomes 0. For `bool`, nonzero is true.
     pub fn from_f64s(elem: ElemType, shape: Vec<usize>, data: Vec<f64>) -> Result<Array> {
         use ElemType as E;
         let data = match elem {
@@ -31,7 +31,7 @@ impl Array {
         Array::new(elem, shape, data)
     }
 
-    /// Keeps the low bits of each number, as two's complement arithmetic does.
+    /// Creates a tensor from the low bits of each number (two's complement wrapping).
     pub fn from_ints(elem: ElemType, shape: Vec<usize>, data: Vec<i128>) -> Result<Array> {
         use ElemType as E;
         macro_rules! wrap {
@@ -57,8 +57,8 @@ impl Array {
         Array::new(elem, shape, data)
     }
 
-    /// The elements as real numbers, exactly except for integers beyond 2⁵³; refused for strings
-    /// and complex numbers.
+    /// Returns the elements as real numbers, exact except for integers beyond 2⁵³.
+    /// Fails for strings and complex numbers.
     pub fn f64s(&self) -> Result<Vec<f64>> {
         macro_rules! widen {
             ($v:expr) => {
@@ -78,7 +78,7 @@ impl Array {
         })
     }
 
-    /// The elements as integers, `bool` as 0 and 1; refused for every other type.
+    /// Returns the elements as integers, `bool` as 0 and 1; fails for other types.
     pub fn ints(&self) -> Result<Vec<i128>> {
         macro_rules! widen {
             ($v:expr) => {
@@ -107,8 +107,8 @@ impl Array {
         })
     }
 
-    /// The elements as `i64`: shapes, axes, indices. Refused for other than integers and `bool`,
-    /// and for what does not fit.
+    /// Returns the elements as `i64`, for shapes, axes and indices.
+    /// Fails for types other than integers and `bool`, and on overflow.
     pub fn as_i64s(&self) -> Result<Vec<i64>> {
         if let Buffer::I64(v) = self.data() {
             return Ok(v.clone());
@@ -124,7 +124,7 @@ pub(super) fn clamp_to(elem: ElemType, data: Vec<i128>) -> Vec<i128> {
     data.into_iter().map(|x| x.clamp(low, high)).collect()
 }
 
-/// Least and greatest value of an integer type.
+/// Returns the minimum and maximum of an integer type.
 pub fn int_range(elem: ElemType) -> (i128, i128) {
     let bits = elem.bits().unwrap_or(64).min(64);
     match elem.is_signed_integer() {
@@ -133,7 +133,7 @@ pub fn int_range(elem: ElemType) -> (i128, i128) {
     }
 }
 
-/// `half` drops the low bits of an `f64` before it rounds; this rounds once.
+/// Rounds once; `half` drops the low bits of an `f64` before it rounds.
 fn round_f16(x: f64) -> f16 {
     f16::from_bits(Format::F16.encode(x, false) as u16)
 }

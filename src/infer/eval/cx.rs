@@ -1,4 +1,4 @@
-//! What a kernel sees of its call: inputs, attributes and budget, checked.
+//! Kernel context: checked access to inputs, attributes and budget.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ pub(super) struct Cx<'a> {
     pub(super) call: &'a Call<'a>,
     inputs: &'a [Option<Val>],
     pub(super) budget: Budget,
-    /// Work and elements that the kernel asked for.
+    /// Work and elements requested by the kernel.
     spent: Cell<usize>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Cx<'a> {
         self.call.version
     }
 
-    /// Number of inputs, absent ones in between included.
+    /// Returns the number of inputs, including omitted ones in between.
     pub(super) fn count(&self) -> usize {
         self.inputs.len()
     }
@@ -32,12 +32,12 @@ impl<'a> Cx<'a> {
         self.inputs.get(i)?.as_ref()
     }
 
-    /// A tensor that the operator requires.
+    /// Returns a required tensor.
     pub(super) fn tensor(&self, i: usize) -> Result<&'a Array> {
         self.maybe(i)?.ok_or(Refusal::BadInput("a required input is absent"))
     }
 
-    /// A tensor that may be absent.
+    /// Returns an optional tensor.
     pub(super) fn maybe(&self, i: usize) -> Result<Option<&'a Array>> {
         let value = match self.val(i) {
             Some(Val::Optional(inner)) => inner.as_deref(),
@@ -45,7 +45,7 @@ impl<'a> Cx<'a> {
         };
         match value {
             None => Ok(None),
-            // Nothing is in an empty tensor, but kernels walk its other dimensions all the same.
+            // An empty tensor has no elements, but kernels still iterate over its other dimensions.
             Some(Val::Tensor(array)) if array.is_empty() && self.room(array.shape()).is_err() => {
                 Err(Refusal::TooLarge)
             }
@@ -54,7 +54,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// All inputs of a variadic operator.
+    /// Returns all inputs of a variadic operator.
     pub(super) fn tensors(&self) -> Result<Vec<&'a Array>> {
         (0..self.count()).map(|i| self.tensor(i)).collect()
     }
@@ -85,7 +85,7 @@ impl<'a> Cx<'a> {
         self.int_attr(name).unwrap_or(default)
     }
 
-    /// What any other number than 0 and 1 means, no specification says, and runtimes say different things.
+    /// Returns a boolean attribute; values other than 0 and 1 are unspecified and differ between runtimes.
     pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool> {
         match self.int_attr(name) {
             None => Ok(default),
@@ -102,7 +102,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The default is rounded to `f32`, as the specification's defaults are attributes too.
+    /// Returns a float attribute; the default is rounded to `f32`, like the specification's defaults.
     pub(super) fn float(&self, name: &str, default: f32) -> f64 {
         self.float_attr(name).unwrap_or(f64::from(default))
     }
@@ -142,7 +142,7 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// Integers that are an input in newer versions and an attribute in older ones.
+    /// Returns integers that are an input in newer versions and an attribute in older ones.
     pub(super) fn ints_at(&self, i: usize, name: &str) -> Result<Option<Vec<i64>>> {
         match self.maybe(i)? {
             Some(array) if array.rank() > 1 => bad("integers in more than one row"),
@@ -151,12 +151,12 @@ impl<'a> Cx<'a> {
         }
     }
 
-    /// The one integer of a scalar input.
+    /// Returns the integer of a scalar input.
     pub(super) fn scalar_int(&self, i: usize) -> Result<Option<i64>> {
         self.maybe(i)?.map(only_int).transpose()
     }
 
-    /// The one number of a scalar input.
+    /// Returns the number of a scalar input.
     pub(super) fn scalar(&self, i: usize) -> Result<Option<f64>> {
         let Some(array) = self.maybe(i)? else { return Ok(None) };
         match array.f64s()?.as_slice() {
@@ -169,19 +169,19 @@ impl<'a> Cx<'a> {
         self.spent.get()
     }
 
-    /// Number of elements of a tensor about to be made, if the budget allows it. A dimension of zero
-    /// does not excuse huge other ones.
+    /// Returns the number of elements of an output, if the budget allows it.
+    /// A zero dimension does not make up for huge other ones.
     pub(super) fn room(&self, shape: &[usize]) -> Result<usize> {
         self.spend(shape, self.budget.elements)?;
         numel(shape)
     }
 
-    /// Refuses when a product of sizes is more work than the budget allows.
+    /// Fails if a product of sizes is more work than the budget allows.
     pub(super) fn work(&self, factors: &[usize]) -> Result<()> {
         self.spend(factors, self.budget.work)
     }
 
-    /// Counts the product of all factors but zeros, which must be at most `limit`.
+    /// Adds the product of all nonzero factors to the cost; fails if it exceeds `limit`.
     fn spend(&self, factors: &[usize], limit: usize) -> Result<()> {
         let product = factors.iter().try_fold(1usize, |product, &n| product.checked_mul(n.max(1)));
         let product = product.filter(|&product| product <= limit).ok_or(Refusal::TooLarge)?;
@@ -190,7 +190,7 @@ impl<'a> Cx<'a> {
     }
 }
 
-/// The one integer of a tensor with one element.
+/// Returns the integer of a tensor with one element.
 pub(super) fn only_int(array: &Array) -> Result<i64> {
     match array.as_i64s()?.as_slice() {
         [value] => Ok(*value),

@@ -1,9 +1,8 @@
-//! Floating-point formats of 16 bits and fewer, to and from `f64`.
+//! Conversion between `f64` and floating-point formats of up to 16 bits.
 
 use crate::graph::element::ElemType;
 
-/// How a format spends its bits: a sign bit, then exponent, then mantissa. `float8e8m0` alone has
-/// no sign.
+/// Bit layout of a format: sign, exponent, mantissa. Only `float8e8m0` has no sign.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Format {
     exponent_bits: u32,
@@ -11,11 +10,11 @@ pub(super) struct Format {
     bias: i32,
     /// Code of the largest finite magnitude.
     max: u32,
-    /// Code of what is larger: infinity, else NaN, else the largest finite magnitude again.
+    /// Overflow code: infinity, else NaN, else the largest finite magnitude.
     overflow: u32,
-    /// Code of NaN; formats without one turn NaN into negative zero, as `ml_dtypes` does.
+    /// Code of NaN; formats without one convert NaN to negative zero, as `ml_dtypes` does.
     nan: u32,
-    /// The `fnuz` formats have no negative zero: its code is NaN.
+    /// Whether there is a negative zero; in `fnuz` formats its code is NaN.
     negative_zero: bool,
 }
 
@@ -34,7 +33,7 @@ impl Format {
         Format { exponent_bits, mantissa_bits, bias, max, overflow, nan, negative_zero: true }
     }
 
-    /// The format of an element type that is stored as codes; `None` for all others.
+    /// Returns the format of an element type stored as codes; `None` for other types.
     pub(super) fn of(elem: ElemType) -> Option<Format> {
         let fnuz = |format| Format { negative_zero: false, ..format };
         Some(match elem {
@@ -58,7 +57,7 @@ impl Format {
         1 << (self.exponent_bits + self.mantissa_bits)
     }
 
-    /// The value of a code, exactly.
+    /// Returns the exact value of a code.
     pub(super) fn decode(self, code: u32) -> f64 {
         if self.is_scale() {
             return if code == self.nan { f64::NAN } else { power_of_two(code as i32 - self.bias) };
@@ -79,11 +78,12 @@ impl Format {
         sign * (hidden + fraction) * power_of_two(exponent)
     }
 
-    /// The code nearest to `x`, ties to even. What is too large, infinity included, becomes the
-    /// largest finite value with `saturate`; without it infinity, else NaN, else (where the format
-    /// has neither) the largest value all the same.
+    /// Returns the code nearest to `x`, ties to even.
     ///
-    /// `float8e8m0` takes the magnitude alone and rounds half way up.
+    /// Overflow, including infinity, becomes the largest finite value with `saturate`. Otherwise it becomes
+    /// infinity, else NaN, else (in formats with neither) the largest value.
+    ///
+    /// `float8e8m0` encodes only the magnitude and rounds ties up.
     pub(super) fn encode(self, x: f64, saturate: bool) -> u32 {
         if self.is_scale() {
             return self.encode_scale(x, ScaleRounding::Nearest, saturate);
@@ -111,8 +111,7 @@ impl Format {
         }
     }
 
-    /// The code of `float8e8m0` for the magnitude of `x`, after the tables of `Cast` and of
-    /// `QuantizeLinear`.
+    /// Returns the `float8e8m0` code of a magnitude, as specified by `Cast` and `QuantizeLinear`.
     pub(super) fn encode_scale(self, x: f64, rounding: ScaleRounding, saturate: bool) -> u32 {
         if x.is_nan() || x.is_infinite() && !saturate {
             return self.nan;
@@ -137,12 +136,12 @@ impl Format {
     }
 }
 
-/// How a number between two powers of two is rounded (`round_mode` of `Cast`).
+/// Rounding between two powers of two (`round_mode` of `Cast`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ScaleRounding {
     Up,
     Down,
-    /// Half way goes up.
+    /// Ties round up.
     Nearest,
 }
 
@@ -150,8 +149,8 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from(exponent).exp2()
 }
 
-/// ⌊log₂ x⌋ of a positive number, from its bits; a value below the least exponent of any small
-/// format for zero and subnormal `f64`s.
+/// Returns ⌊log₂ x⌋ of a positive number, from its bits.
+/// For zero and subnormal `f64`s, the result is below the exponents of all small formats.
 fn floor_log2(x: f64) -> i32 {
     ((x.to_bits() >> 52) & 0x7FF) as i32 - 1023
 }
@@ -172,7 +171,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_code_survives_the_round_trip() {
+    fn every_code_round_trips() {
         for elem in SMALL {
             let format = Format::of(elem).expect("a small format");
             for code in 0..1u32 << elem.bits().expect("not a string") {
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn half_agrees_on_every_code() {
+    fn float16_codes_match_the_half_crate() {
         for bits in 0..=u16::MAX {
             let (f16, bf16) = (half::f16::from_bits(bits), half::bf16::from_bits(bits));
             assert!(Format::F16.decode(bits.into()) == f16.to_f64() || f16.is_nan());
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_go_to_even_and_the_far_side_saturates() {
+    fn encode_rounds_ties_to_even_and_saturates() {
         use ElemType::*;
         check(Float8e4m3fn, 464.0, false, 448.0);
         check(Float8e4m3fn, 465.0, false, f64::NAN);

@@ -1,12 +1,12 @@
 //! Evaluates single operators on constant tensors.
 //!
-//! [`eval`] takes one [`Call`] (operator, version, attributes) and its inputs. It knows nothing of
-//! graphs; `If`, `Loop`, `Scan` and `SequenceMap` are the caller's. It never panics: what it
-//! cannot or must not compute is a [`Refusal`].
+//! [`eval`] takes one [`Call`] (operator, version, attributes) and its inputs. It does not handle graphs:
+//! the caller runs `If`, `Loop`, `Scan` and `SequenceMap`. It never panics; calls that it cannot or must
+//! not compute return a [`Refusal`].
 //!
-//! Real numbers are computed in `f64` and rounded once per operator to the element type. For `+`,
-//! `-`, `*`, `/` and `√` on `float` and narrower types this equals arithmetic in the type itself,
-//! as `f64` has more than twice the mantissa. Integers are computed in `i128` and wrap.
+//! Real numbers are computed in `f64` and rounded once per operator to the element type. For `+`, `-`, `*`,
+//! `/` and `√` on `float` and narrower types this equals arithmetic in the type itself, as `f64` has more
+//! than twice the mantissa. Integers are computed in `i128` and wrap.
 
 mod array;
 mod buffer;
@@ -40,46 +40,46 @@ pub use value::{Attr, Attrs, Val};
 pub use convert::int_range;
 use cx::Cx;
 
-/// One call of an operator.
+/// A call of an operator.
 pub struct Call<'a> {
     /// `""` for `ai.onnx`.
     pub domain: &'a str,
     pub op: &'a str,
     /// The `since_version` of the schema in force.
     pub version: u16,
-    /// The version of the domain that the model imports.
+    /// Opset version of the domain that the model imports.
     pub opset: u16,
     pub attrs: &'a dyn Attrs,
-    /// Number of outputs asked for; trailing ones that are absent do not count.
+    /// Number of requested outputs, without trailing absent ones.
     pub outputs: usize,
 }
 
-/// Bounds on what one call may cost.
+/// Cost limits of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// Elements in any one tensor that is made.
+    /// Maximum number of elements in any tensor created.
     pub elements: usize,
-    /// Multiplications and the like, roughly.
+    /// Approximate maximum number of arithmetic operations.
     pub work: usize,
 }
 
 impl Default for Budget {
-    /// Enough for shapes, masks and small tables; too little for weights.
+    /// Sufficient for shapes, masks and small tables, but not for weights.
     fn default() -> Self {
         Budget { elements: 1 << 16, work: 1 << 24 }
     }
 }
 
-/// Why a call has no value.
+/// Reason why a call cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The operator, or this form of it, is not implemented.
+    /// The operator, or this variant of it, is not implemented.
     Unsupported,
     /// The result is not a function of the inputs.
     NotDeterministic,
     /// The result would exceed the [`Budget`].
     TooLarge,
-    /// The inputs or attributes break the operator's contract, in this way.
+    /// The inputs or attributes violate the operator's contract.
     BadInput(&'static str),
 }
 
@@ -89,13 +89,13 @@ fn bad<T>(reason: &'static str) -> Result<T> {
     Err(Refusal::BadInput(reason))
 }
 
-/// Computes the outputs of one call, at least as many as asked for. An absent optional input is
-/// `None`, or is left off at the end.
+/// Computes the outputs of a call, at least as many as requested.
+/// An absent optional input is `None`, or omitted at the end.
 pub fn eval(call: &Call, inputs: &[Option<Val>], budget: Budget) -> Result<Vec<Val>> {
     eval_costed(call, inputs, budget).0
 }
 
-/// The same, and how much of the budget's work it took.
+/// Like [`eval`], but also returns the work spent.
 pub fn eval_costed(call: &Call, inputs: &[Option<Val>], budget: Budget) -> (Result<Vec<Val>>, usize) {
     let cx = Cx::new(call, inputs, budget);
     let outputs = run(&cx);
@@ -130,7 +130,7 @@ fn find(domain: &str, op: &str) -> Option<Kernel> {
     }
 }
 
-/// How an operator is computed, by what it returns.
+/// Kernel of an operator, by return type.
 enum Kernel {
     One(fn(&Cx) -> Result<Array>),
     Many(fn(&Cx) -> Result<Vec<Array>>),
@@ -143,11 +143,11 @@ mod kernels {
     use super::find;
     use crate::schema;
 
-    /// Run by `infer/execute`, since they have bodies.
+    /// Run by `infer/execute`, because they have subgraphs.
     const WITH_BODIES: [&str; 4] = ["If", "Loop", "Scan", "SequenceMap"];
 
-    /// Operators that nothing is computed of here: a decoder of pictures, one that is no longer in the specification,
-    /// maps and classifiers of traditional learning, and one that only training graphs have.
+    /// Operators without a kernel: an image decoder, one removed from the specification, maps and
+    /// classifiers of classical machine learning, and one that only occurs in training graphs.
     const WITHOUT: [(&str, &str); 8] = [
         ("", "ImageDecoder"),
         ("", "SimplifiedLayerNormalization"),

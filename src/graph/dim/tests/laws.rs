@@ -1,8 +1,8 @@
-//! Random expressions, built twice: as a [`Dim`] and as a tree that is computed as it stands.
+//! Compares random expressions built as a [`Dim`] and as a directly evaluated tree.
 
 use crate::graph::dim::{Answer, Bounds, Dim, Interval, Symbol};
 
-/// A linear congruential generator (constants of Knuth's MMIX): the same cases in every run.
+/// A linear congruential generator (constants of Knuth's MMIX), so that every run has equal cases.
 struct Random(u64);
 
 impl Random {
@@ -59,7 +59,7 @@ impl Tree {
         }
     }
 
-    /// Division by 0 gives `None`.
+    /// Evaluates the tree; `None` on division by 0.
     fn value(&self, value: &dyn Fn(&Symbol) -> Option<i64>) -> Option<i64> {
         let Tree::Op(op, a, b) = self else {
             let Tree::Leaf(leaf) = self else { return None };
@@ -127,7 +127,7 @@ fn for_each_case(count: usize, mut check: impl FnMut(&mut Random, &Tree, &Dim)) 
 }
 
 #[test]
-fn the_canonical_form_has_the_same_values() {
+fn canonical_form_preserves_values() {
     for_each_case(1000, |random, tree, dim| {
         for _ in 0..12 {
             let assignment = Assignment::random(random);
@@ -140,7 +140,7 @@ fn the_canonical_form_has_the_same_values() {
 }
 
 #[test]
-fn text_is_read_back() {
+fn text_round_trips() {
     let sizes = |dim: &Dim| dim.substitute(&|s| Some(Dim::symbol(s.name())));
     for_each_case(1000, |_, _, dim| {
         let Some(dim) = sizes(dim) else { return };
@@ -149,7 +149,7 @@ fn text_is_read_back() {
 }
 
 #[test]
-fn rebuilding_changes_nothing() {
+fn canonicalization_is_idempotent() {
     for_each_case(1000, |_, _, dim| {
         assert_eq!(dim.substitute(&|s| Some(s.clone().into())).as_ref(), Some(dim), "{dim}");
     });
@@ -190,7 +190,7 @@ fn ranges_contain_every_value() {
 }
 
 #[test]
-fn certain_answers_hold() {
+fn definite_answers_are_correct() {
     let bounds = bounds();
     let mut certain = 0;
     for_each_case(1000, |random, _, dim| {

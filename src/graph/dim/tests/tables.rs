@@ -6,14 +6,14 @@ fn dim(text: &str) -> Dim {
     Dim::parse(text)
 }
 
-/// The form of `text`, which is its own form.
+/// Checks that `text` has the canonical form `expected`, and that this form is stable.
 fn check(text: &str, expected: &str) {
     assert_eq!(dim(text).to_string(), expected, "{text}");
     assert_eq!(dim(expected).to_string(), expected, "a form is stable");
 }
 
 #[test]
-fn sums_and_products() {
+fn sums_and_products_are_canonical() {
     check("7", "7");
     check("s - s", "0");
     check("-3", "-3");
@@ -27,7 +27,7 @@ fn sums_and_products() {
 }
 
 #[test]
-fn quotients() {
+fn quotients_are_canonical() {
     check("floor(7 / 2)", "3");
     check("-7//2", "-4");
     check("floor((h + 2) / 2)", "floor(h / 2) + 1");
@@ -54,7 +54,7 @@ fn quotients() {
 }
 
 #[test]
-fn remainders() {
+fn remainders_are_canonical() {
     check("-7 % 3", "2");
     check("Mod(7, -3)", "-2");
     check("(4*s) % 2", "0");
@@ -65,7 +65,7 @@ fn remainders() {
 }
 
 #[test]
-fn extrema() {
+fn extrema_are_canonical() {
     check("Max(1, s0)", "max(1, s0)");
     check("max(s, 0)", "s");
     check("Min(s + 1, s)", "s");
@@ -82,7 +82,7 @@ fn extrema() {
 }
 
 #[test]
-fn names() {
+fn names_round_trip() {
     for name in
         ["s77", "Reshape2_dim_0", "input.1_dim_0", "seq-len", "a/b", "batch size", "?", "", "2x", "f(x)"]
     {
@@ -97,7 +97,7 @@ fn names() {
 }
 
 #[test]
-fn hostile_text_is_a_name() {
+fn malformed_or_oversized_text_is_a_name() {
     let texts = [
         "(".repeat(10_000),
         "-".repeat(10_000),
@@ -119,7 +119,7 @@ fn hostile_text_is_a_name() {
 }
 
 #[test]
-fn exact_quotients() {
+fn div_exact_returns_polynomial_quotients() {
     let check = |a: &str, b: &str, expected: Option<&str>| {
         assert_eq!(dim(a).div_exact(dim(b)), expected.map(dim), "{a} by {b}");
     };
@@ -133,7 +133,7 @@ fn exact_quotients() {
 }
 
 #[test]
-fn truncated_quotients() {
+fn trunc_div_rounds_toward_zero() {
     let i = Dim::from(Symbol::integer("i"));
     let value = |n: i64| i.trunc_div(3).unwrap().eval(&|_| Some(n));
     assert_eq!([-7, -6, -1, 0, 1, 7].map(value), [-2, -2, 0, 0, 0, 2].map(Some));
@@ -142,7 +142,7 @@ fn truncated_quotients() {
 }
 
 #[test]
-fn what_does_not_fit_is_none() {
+fn overflow_returns_none() {
     let large = Dim::known(i64::MAX);
     assert_eq!(large.add(1), None);
     assert_eq!(dim("s").mul(&large).and_then(|p| p.mul(2)), None);
@@ -155,7 +155,7 @@ fn what_does_not_fit_is_none() {
 }
 
 #[test]
-fn ranges() {
+fn ranges_are_tight() {
     let bounds = Bounds::parse("{s: VR[2, int_oo], t: VR[1, 8], zuf0: VR[-oo, oo]}");
     let check = |text: &str, lo: Option<i64>, hi: Option<i64>| {
         assert_eq!(dim(text).range(&bounds), Interval { lo, hi }, "{text}");
@@ -175,14 +175,14 @@ fn ranges() {
 }
 
 #[test]
-fn ranges_are_read() {
+fn ranges_are_parsed() {
     assert_eq!(Interval::parse("VR[2, int_oo]"), Some(Interval { lo: Some(2), hi: None }));
     assert_eq!(Interval::parse("VR[-int_oo, 9]"), Some(Interval { lo: None, hi: Some(9) }));
     assert_eq!(Interval::parse("VR[two, 9]"), None);
 }
 
 #[test]
-fn contradictory_ranges_are_refused() {
+fn contradictory_ranges_are_rejected() {
     let (mut bounds, s) = (Bounds::default(), Symbol::size("s"));
     assert!(bounds.restrict(&s, Interval::new(-3, 4)));
     assert!(!bounds.restrict(&s, Interval::point(9)));
@@ -190,7 +190,7 @@ fn contradictory_ranges_are_refused() {
 }
 
 #[test]
-fn answers() {
+fn comparisons_return_definite_answers() {
     use Answer::{Always, Never, Unknown};
     let bounds = Bounds::parse("{s: VR[2, int_oo], p: VR[4, 4]}");
     let equals =
@@ -225,7 +225,7 @@ fn answers() {
 }
 
 #[test]
-fn broadcasting() {
+fn broadcast_returns_result_conflict_or_unknown() {
     let bounds = Bounds::parse("{s: VR[2, int_oo], t: VR[2, int_oo]}");
     let check = |a: &str, b: &str, expected: Broadcast| {
         assert_eq!(broadcast(&dim(a), &dim(b), &bounds), expected, "{a}, {b}");
@@ -247,7 +247,7 @@ fn broadcasting() {
 }
 
 #[test]
-fn windows() {
+fn window_count_matches_formula() {
     let check = |window: Window, input: &str, expected: &str| {
         assert_eq!(
             window.count(&dim(input)).map(|dim| dim.to_string()).as_deref(),
@@ -268,7 +268,7 @@ fn windows() {
 }
 
 #[test]
-fn elements() {
+fn numel_multiplies_sizes() {
     assert_eq!(numel(&[]), Some(Dim::known(1)));
     assert_eq!(numel(&[dim("b"), dim("2"), dim("s + 1")]), Some(dim("2*b*s + 2*b")));
     assert_eq!(numel(&[dim("9223372036854775807"), dim("2")]), None);

@@ -1,10 +1,10 @@
-//! What a graph declares, as one line for people: `float[batch,4] x`.
+//! Declarations as one line for display: `float[batch,4] x`.
 
 use crate::graph::{Model, Port, Tensor};
 
 use super::{push_name, types};
 
-/// A value with its declared type; the bare name where none is declared.
+/// Formats a value with its declared type, or its bare name if it has none.
 pub fn declaration(model: &Model, port: &Port) -> String {
     let mut out = String::new();
     if let Some(ty) = &port.info.ty {
@@ -13,7 +13,7 @@ pub fn declaration(model: &Model, port: &Port) -> String {
     named(out, &model.values[port.value].name)
 }
 
-/// A tensor without its elements, under the name that it goes by.
+/// Formats a tensor under the given name, without its elements.
 pub fn tensor_declaration(tensor: &Tensor, name: &str) -> String {
     let mut out = String::new();
     types::push_dims(&mut out, tensor.data_type, &tensor.dims);

@@ -1,4 +1,4 @@
-//! The elements of tensors.
+//! Printing of tensor elements.
 
 use std::fmt::Display;
 
@@ -7,9 +7,9 @@ use crate::graph::{ElemType, Tensor, TensorData};
 
 use super::push_quoted;
 
-/// Writes the first `limit` elements with `separator` between them: the values that onnx's parser puts
-/// into `int32_data` and its like, which are bit patterns for types that text has no numbers for.
-/// `false` where the type is not known.
+/// Writes the first `limit` elements with `separator` between them.
+/// These are the values that onnx's parser stores in `int32_data` and similar fields: bit patterns for
+/// types without a text format. Returns `false` if the type is unknown.
 pub fn push_elements(out: &mut String, tensor: &Tensor, separator: &str, limit: usize) -> bool {
     let mut list = List { out, separator, limit, is_first: true };
     match &tensor.data {

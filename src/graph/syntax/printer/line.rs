@@ -1,6 +1,6 @@
-//! One node as one line for people: constants in the place of their names, long things shortened.
+//! Prints a node as one line for display, with inlined constants and long parts shortened.
 //!
-//! The line cannot be read back: `"2" = Reshape (x, {2,12})`.
+//! The line cannot be parsed: `"2" = Reshape (x, {2,12})`.
 
 use crate::graph::syntax::number::write_float;
 use crate::graph::syntax::span::Span;
@@ -9,23 +9,23 @@ use crate::graph::{AttrValue, Attribute, ElemType, Model, Node, NodeId, Tensor, 
 use super::elements::push_elements;
 use super::{NodeSpans, push_name, push_quoted, types};
 
-/// Constants with at most so many elements are written in the place of the input.
+/// Maximum number of elements of an inlined constant.
 const MAX_INLINE: usize = 8;
-/// Lists with more items show only the first of them.
+/// Longer lists are shortened.
 const MAX_LIST: usize = 16;
-/// Items of a longer list that are shown.
+/// Number of items shown of a shortened list.
 const SHOWN: usize = 3;
-/// Strings with more characters are cut.
+/// Longer strings are cut, in characters.
 const MAX_STRING: usize = 60;
 
-/// A node as one line, with the places of its parts.
+/// A node as one line, with the spans of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     pub text: String,
     pub spans: NodeSpans,
 }
 
-/// Writes `node` without its name.
+/// Formats `node` without its name.
 pub fn line(model: &Model, node: NodeId) -> Line {
     let node = &model.nodes[node];
     let mut writer = Writer { model, out: String::new() };
@@ -47,7 +47,7 @@ fn op(node: &Node) -> String {
     }
 }
 
-/// The tensor that makes `value`: an initializer, or the attribute of a Constant.
+/// Returns the tensor of `value`: an initializer, or the attribute of a Constant.
 fn constant(model: &Model, value: ValueId) -> Option<&AttrValue> {
     let (node, _) = model.producer(value)?;
     let node = &model.nodes[node];
@@ -174,7 +174,7 @@ impl Writer<'_> {
         self.out.push_str(&format!("<graph of {} nodes>", graph.nodes.len()));
     }
 
-    /// `int64[2] {2,12}`, `int64[4096] {0,1,2,…(4096)}`, `<float[768,768]>`.
+    /// Writes `int64[2] {2,12}`, `int64[4096] {0,1,2,…(4096)}` or `<float[768,768]>`.
     fn tensor(&mut self, tensor: &Tensor) {
         let mut ty = String::new();
         types::push_dims(&mut ty, tensor.data_type, &tensor.dims);
@@ -188,7 +188,7 @@ impl Writer<'_> {
     }
 }
 
-/// `{2,12}`, or `2` for a scalar; `None` for what is too long, or has more axes than one.
+/// Formats `{2,12}`, or `2` for a scalar; `None` if too long or of rank 2 or more.
 fn inline_tensor(tensor: &Tensor) -> Option<String> {
     let len = tensor.len().filter(|&len| len <= MAX_INLINE && tensor.dims.len() <= 1)?;
     let elements = elements(tensor, len)?;
@@ -209,7 +209,7 @@ fn inline_attribute(value: &AttrValue) -> Option<String> {
     })
 }
 
-/// The first elements; half floats as numbers. `None` where they are not in this file.
+/// Formats the first elements, half floats as numbers; `None` for external data.
 fn elements(tensor: &Tensor, limit: usize) -> Option<String> {
     if matches!(tensor.data, TensorData::External(_)) {
         return None;

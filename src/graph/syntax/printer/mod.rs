@@ -1,9 +1,8 @@
-//! From a model to ONNX text, character by character as onnx's own printer writes it where that can be
-//! read back; with the span of every node.
+//! Prints models as ONNX text, with the span of every node.
 //!
-//! Deviations, each where onnx's printer loses what its parser would take: elements of the types that
-//! are packed several to a byte, complex tensors, sparse ones excepted; defaults of a function's
-//! attributes, its doc string and value infos.
+//! The output equals that of onnx's printer, except where the printer loses information that onnx's parser
+//! accepts: elements of types packed several to a byte, complex tensors (not sparse ones), and a function's
+//! attribute defaults, doc string and value infos.
 
 mod declaration;
 mod elements;
@@ -27,17 +26,17 @@ pub struct Printed {
     pub nodes: BTreeMap<NodeId, NodeSpans>,
 }
 
-/// Where the parts of a node stand in a text.
+/// Spans of the parts of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeSpans {
     pub whole: Span,
-    /// The operator, with its domain.
+    /// The operator with its domain.
     pub op: Span,
-    /// One for each output, absent ones included.
+    /// One span per output, including absent ones.
     pub outputs: Vec<Span>,
-    /// One for each input, absent ones included.
+    /// One span per input, including absent ones.
     pub inputs: Vec<Span>,
-    /// One for each attribute, from its name to the end of its value.
+    /// One span per attribute, from its name to the end of its value.
     pub attrs: Vec<Span>,
 }
 
@@ -48,14 +47,14 @@ pub fn print(model: &Model) -> Printed {
     Printed { text: printer.out, nodes: printer.nodes }
 }
 
-/// Prints one graph of a model, with the bodies in it.
+/// Prints one graph of a model, including its subgraphs.
 pub fn print_graph(model: &Model, graph: GraphId) -> Printed {
     let mut printer = Printer::new(model);
     printer.graph(&model.graphs[graph]);
     Printed { text: printer.out, nodes: printer.nodes }
 }
 
-/// Columns that a nested level is indented by.
+/// Number of spaces per nesting level.
 const INDENT: usize = 3;
 
 struct Printer<'m> {
@@ -74,7 +73,7 @@ impl<'m> Printer<'m> {
         self.out.push_str(text);
     }
 
-    /// Items with `separator` between them.
+    /// Prints items with `separator` between them.
     fn separated<T>(
         &mut self,
         separator: &str,
@@ -93,7 +92,7 @@ impl<'m> Printer<'m> {
         push_name(&mut self.out, name);
     }
 
-    /// A line of a header, after the comma that ends the one before.
+    /// Prints a header line, preceded by the comma that ends the previous one.
     fn entry(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.push(",\n   ");
@@ -234,7 +233,7 @@ impl<'m> Printer<'m> {
     }
 }
 
-/// A name as it is written: in quotes where it is no identifier.
+/// Formats a name, quoted unless it is an identifier.
 pub fn named(name: &str) -> String {
     let mut out = String::new();
     push_name(&mut out, name);

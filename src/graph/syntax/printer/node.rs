@@ -1,4 +1,4 @@
-//! Nodes, attributes and tensors.
+//! Printing of nodes, attributes and tensors.
 
 use crate::graph::syntax::number::write_float;
 use crate::graph::syntax::span::Span;
@@ -19,7 +19,7 @@ impl Printer<'_> {
         let outputs = self.operands(&node.outputs);
         self.push(" = ");
         let op = self.op(node);
-        // Bodies stand last, where they do not tear the inputs from the operator.
+        // Subgraphs come last, so that they do not separate the inputs from the operator.
         let attributes_last = node.graphs().next().is_some();
         let mut attrs = Vec::new();
         if !attributes_last {
@@ -110,7 +110,7 @@ impl Printer<'_> {
                 self.push("@");
                 self.name(name);
             }
-            // The language has no form for these.
+            // The language has no syntax for these.
             AttrValue::SparseTensor(_) | AttrValue::SparseTensors(_) | AttrValue::Undefined(_) => {
                 self.push("...")
             }
@@ -158,7 +158,7 @@ impl Printer<'_> {
             self.metadata(place);
             return;
         }
-        // onnx's printer sets strings apart from all other elements.
+        // onnx's printer formats strings unlike all other elements.
         let is_string = tensor.elem() == Some(ElemType::String);
         let (open, separator) = if is_string { ("{", ", ") } else { (" {", ",") };
         let start = self.out.len();

@@ -1,10 +1,10 @@
-//! Types.
+//! Printing of types.
 
 use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Type, TypeKind};
 
 use super::push_name;
 
-/// `float[N,3]`; nothing for a type that is not there.
+/// Writes a type such as `float[N,3]`; nothing for an undefined type.
 pub fn push_type(out: &mut String, ty: &Type) {
     match &ty.kind {
         TypeKind::Undefined => {}
@@ -41,7 +41,7 @@ fn push_wrapped(out: &mut String, open: &str, inner: Option<&Type>) {
     out.push(')');
 }
 
-/// A number that is no element type is `undefined`.
+/// Writes an element type; unknown numbers are printed as `undefined`.
 pub fn push_elem(out: &mut String, number: Option<i32>) {
     let elem = number.and_then(ElemType::from_number);
     out.push_str(elem.map_or("undefined", ElemType::name));
@@ -66,7 +66,7 @@ fn push_tensor_type(out: &mut String, elem: Option<i32>, shape: &DeclaredShape) 
     }
 }
 
-/// `float[2,3]`, of a tensor.
+/// Writes the type of a tensor, such as `float[2,3]`.
 pub fn push_dims(out: &mut String, elem: Option<i32>, dims: &[i64]) {
     push_elem(out, elem);
     for (index, dim) in dims.iter().enumerate() {

@@ -1,5 +1,4 @@
-//! Values other than plain numeric tensors: sequences, optionals, strings; and randomness, which
-//! has no value.
+//! Sequences, optionals, strings, and random operators, which have no constant value.
 
 mod ngram;
 mod sequence;

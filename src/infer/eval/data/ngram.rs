@@ -1,4 +1,4 @@
-//! Counting n-grams.
+//! N-gram counting.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 
 const MALFORMED: Refusal = Refusal::BadInput("the pool of n-grams is malformed");
 
-/// Each n-gram of the pool, as bytes of its items, and its place in the pool.
+/// N-grams of the pool, as bytes of their items, with their positions in the pool.
 type Pool = BTreeMap<Vec<Vec<u8>>, usize>;
 
-/// Items of integers are told apart by their digits.
+/// Returns the items as bytes; integers as decimal digits.
 fn items(x: &Array) -> Result<Vec<Vec<u8>>> {
     match x.as_strings() {
         Ok(strings) => Ok(strings.to_vec()),
@@ -39,8 +39,8 @@ fn pool(cx: &Cx) -> Result<Pool> {
     Ok(pool)
 }
 
-/// Counts in each row the n-grams of the pool, up to `max_skip_count` items being left out between
-/// any two of their items.
+/// Counts the n-grams of the pool in each row.
+/// Up to `max_skip_count` items may be skipped between consecutive items of an n-gram.
 pub(super) fn tf_idf(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let (rows, width) = match *x.shape() {
@@ -65,7 +65,7 @@ pub(super) fn tf_idf(cx: &Cx) -> Result<Array> {
         let line = &items[row * width..(row + 1) * width];
         let mut counts = vec![0.0; indexes.len()];
         for length in shortest..=longest.min(width) {
-            // Single items skip nothing.
+            // Unigrams skip nothing.
             for stride in 1..=if length == 1 { 1 } else { skips.saturating_add(1).min(width) } {
                 for start in 0..width {
                     let gram: Vec<Vec<u8>> =

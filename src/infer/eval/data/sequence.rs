@@ -15,7 +15,7 @@ pub(super) fn optional(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Optional(cx.val(0).cloned().map(Box::new))])
 }
 
-/// Since opset 18 the input may be a plain value.
+/// Returns the element of an optional; since opset 18 the input may be a plain value.
 pub(super) fn optional_get_element(cx: &Cx) -> Result<Vec<Val>> {
     match cx.val(0).ok_or(ABSENT)? {
         Val::Optional(None) => bad("the optional is empty"),
@@ -38,7 +38,7 @@ pub(super) fn construct(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(items)])
 }
 
-/// The place in a sequence of `len` items that input `i` names.
+/// Returns the position in a sequence of `len` items given by input `i`.
 fn place(cx: &Cx, i: usize, len: usize) -> Result<Option<usize>> {
     let out = Refusal::BadInput("a position is out of range");
     cx.scalar_int(i)?.map(|at| index(at, len).ok_or(out)).transpose()
@@ -50,7 +50,7 @@ pub(super) fn at(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![items[at].clone()])
 }
 
-/// At the end without a position.
+/// Inserts an item, at the end if no position is given.
 pub(super) fn insert(cx: &Cx) -> Result<Vec<Val>> {
     let mut items = cx.sequence(0)?.to_vec();
     let item = cx.val(1).ok_or(ABSENT)?.clone();
@@ -62,7 +62,7 @@ pub(super) fn insert(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(items)])
 }
 
-/// The last item without a position.
+/// Removes an item, the last one if no position is given.
 pub(super) fn erase(cx: &Cx) -> Result<Vec<Val>> {
     let mut items = cx.sequence(0)?.to_vec();
     let last = items.len().checked_sub(1).ok_or(Refusal::BadInput("the sequence is empty"))?;
@@ -75,8 +75,9 @@ pub(super) fn length(cx: &Cx) -> Result<Array> {
     Array::i64s(vec![], vec![cx.sequence(0)?.len() as i64])
 }
 
-/// A scalar `split` gives the size of all parts but the last; without `split` the parts have size 1
-/// and lose the axis unless `keepdims`.
+/// Splits a tensor into a sequence.
+/// A scalar `split` gives the size of all parts but the last. Without `split`, parts have size 1 and lose
+/// the axis unless `keepdims`.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;
@@ -90,7 +91,8 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
             if size == 0 {
                 return bad("the size of a part is zero");
             }
-            // The text says that a given size keeps the axis; ONNX Runtime drops it, and takes size 1 alone.
+            // The specification keeps the axis if a size is given; ONNX Runtime drops it, and accepts only
+            // size 1.
             if drop_axis && scalar.is_some() && size != 1 {
                 return bad("an axis can be dropped from parts of size 1 only");
             }

@@ -1,4 +1,4 @@
-//! Operators on strings.
+//! String operators.
 
 use regex::Regex;
 
@@ -7,7 +7,7 @@ use crate::infer::eval::number::Pair;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// The strings of a tensor, which must be UTF-8.
+/// Returns the strings of a tensor; fails unless they are UTF-8.
 fn texts(x: &Array) -> Result<Vec<&str>> {
     let texts = x.as_strings()?.iter().map(|bytes| std::str::from_utf8(bytes));
     texts.collect::<std::result::Result<_, _>>().map_err(|_| Refusal::BadInput("a string is not UTF-8"))
@@ -22,7 +22,7 @@ pub(super) fn concat(cx: &Cx) -> Result<Array> {
     Array::strings(pair.shape, joined)
 }
 
-/// Parts padded with empty strings to a common number, and the number of parts of each string.
+/// Splits strings; pads the parts with empty strings to a common count, and returns the counts.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let most = cx.int_attr("maxsplit").map(to_size).transpose()?;
@@ -44,7 +44,7 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
     Ok(vec![Array::strings(shape, padded.collect())?, Array::i64s(x.shape().to_vec(), counts)?])
 }
 
-/// Splits at runs of white space; what is left after `most` splits stays as it is.
+/// Splits at runs of white space; after `most` splits the rest is left unchanged.
 fn words(text: &str, most: Option<usize>) -> Vec<&str> {
     let Some(most) = most else { return text.split_whitespace().collect() };
     let mut rest = text.trim_start();
@@ -66,7 +66,7 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     if !matches!(x.shape(), [_] | [1, _]) {
         return bad("expected a vector or a matrix of one row");
     }
-    // Nothing is said of no strings at all.
+    // The specification does not define empty input.
     if x.is_empty() {
         return Err(Refusal::Unsupported);
     }
@@ -89,12 +89,12 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     Array::strings(shape, kept)
 }
 
-/// The syntax of patterns is RE2's, which that of the `regex` crate follows.
+/// Matches whole strings; the `regex` crate follows the RE2 pattern syntax.
 pub(super) fn regex_full_match(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let pattern = cx.text("pattern", "");
     let invalid = |_| Refusal::BadInput("the pattern is not a regular expression");
-    // Checked alone first, so that no parenthesis of the pattern closes the group around it.
+    // Check the pattern alone first, so that none of its parentheses closes the group around it.
     Regex::new(&pattern).map_err(invalid)?;
     let whole = Regex::new(&format!(r"\A(?:{pattern})\z")).map_err(invalid)?;
     Array::bools(x.shape().to_vec(), texts(x)?.into_iter().map(|text| whole.is_match(text)).collect())
@@ -105,7 +105,7 @@ mod tests {
     use super::words;
 
     #[test]
-    fn words_leave_the_rest_alone() {
+    fn words_keeps_text_after_last_split() {
         assert_eq!(words("  a b  c ", Some(1)), ["a", "b  c "]);
         assert_eq!(words("  a b  c ", None), ["a", "b", "c"]);
         assert!(words("  ", Some(1)).is_empty());

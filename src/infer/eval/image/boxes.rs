@@ -1,24 +1,24 @@
-//! Selection of boxes.
+//! Box selection (non-maximum suppression).
 
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// So near the limit that it is a question of rounding on which side an overlap is.
+/// Overlaps this close to the limit are not decided: rounding determines the result.
 const NEAR: f64 = 1e-5;
 
-/// Corners of a box: top, left, bottom, right. They are computed in `float`, as runtimes do: whether boxes touch may
-/// hang on it.
+/// Returns the corners of a box: top, left, bottom, right.
+/// Rounds to `float`, as runtimes do, because rounding may decide whether boxes touch.
 fn corners(values: &[f64], centred: bool) -> [f64; 4] {
     let [a, b, c, d] = [values[0], values[1], values[2], values[3]];
     match centred {
-        // Centre and size, x first.
+        // Center and size, x first.
         true => [b - d / 2.0, a - c / 2.0, b + d / 2.0, a + c / 2.0].map(|x| f64::from(x as f32)),
         false => [a.min(c), b.min(d), a.max(c), b.max(d)],
     }
 }
 
-/// Area of the intersection over that of the union.
+/// Returns the intersection over union.
 fn overlap(a: &[f64; 4], b: &[f64; 4]) -> f64 {
     let area = |x: &[f64; 4]| (x[2] - x[0]) * (x[3] - x[1]);
     let shared = (a[2].min(b[2]) - a[0].max(b[0])).max(0.0) * (a[3].min(b[3]) - a[1].max(b[1])).max(0.0);
@@ -26,8 +26,8 @@ fn overlap(a: &[f64; 4], b: &[f64; 4]) -> f64 {
     if union > 0.0 { shared / union } else { 0.0 }
 }
 
-/// For each batch and class the boxes of highest score, without those that overlap a better one.
-/// Each row of the result names batch, class and box.
+/// Selects the boxes of highest score per batch and class, dropping those that overlap a better one.
+/// Each result row has batch, class and box.
 pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
     let (boxes, scores) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, count, 4], &[batches, classes, scored]) = (boxes.shape(), scores.shape()) else {
@@ -48,7 +48,7 @@ pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
         let score = |i: &usize| scores[line * count + i];
         let mut order: Vec<usize> =
             (0..count).filter(|i| least.is_none_or(|least| score(i) > least)).collect();
-        // A zero is a zero, whatever its sign.
+        // Adding 0.0 makes both zeros equal.
         order.sort_by(|a, b| (score(b) + 0.0).total_cmp(&(score(a) + 0.0)));
         let mut kept: Vec<usize> = Vec::new();
         for candidate in order {

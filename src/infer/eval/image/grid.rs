@@ -1,11 +1,11 @@
-//! Sampling at the points of a grid, and grids of affine maps.
+//! Grid sampling and affine grids.
 
 use super::kernel::{Interpolation, Weighted};
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{numel, positions, strides, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// What stands outside the image.
+/// Values outside the image.
 #[derive(Clone, Copy)]
 enum Padding {
     Zeros,
@@ -13,11 +13,11 @@ enum Padding {
     Reflection,
 }
 
-/// How coordinates become elements along each axis.
+/// Conversion of coordinates to elements along each axis.
 struct Sampler {
     padding: Padding,
     align_corners: bool,
-    /// `None` takes the nearest element.
+    /// `None` selects the nearest element.
     interpolation: Option<Interpolation>,
 }
 
@@ -39,10 +39,10 @@ impl Sampler {
         Ok(Sampler { padding, align_corners: cx.flag("align_corners", false)?, interpolation })
     }
 
-    /// Elements and weights for a coordinate that runs from −1 to 1 along an axis.
+    /// Returns elements and weights for a coordinate from −1 to 1 along an axis.
     fn taps(&self, at: f64, length: usize) -> Vec<(usize, f64)> {
         let n = length as f64;
-        // Which element is the nearest is decided in `float`, as runtimes do.
+        // Nearest-element selection uses `float` arithmetic, as in runtimes.
         let r = |x: f64| if self.interpolation.is_none() { f64::from(x as f32) } else { x };
         let shifted = r(at + 1.0);
         let at = match self.align_corners {
@@ -65,7 +65,7 @@ impl Sampler {
         let inside = match self.padding {
             Padding::Zeros => at,
             Padding::Border => at.clamp(0, n - 1),
-            // Mirrored at the centre of the outermost elements, or at their outer edges.
+            // Reflect at the centers of the outermost elements, or at their outer edges.
             Padding::Reflection if self.align_corners && n == 1 => 0,
             Padding::Reflection => {
                 let (period, last) = if self.align_corners { (2 * n - 2, 0) } else { (2 * n, 1) };
@@ -98,7 +98,7 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
             let start = (n * points + point) * axes;
             let mut corners = vec![(0, 1.0)];
             for (i, &length) in spatial.iter().enumerate() {
-                // The grid names the last axis first.
+                // The grid lists the last axis first.
                 let taps = sampler.taps(places[start + axes - 1 - i], length);
                 let mut finer = Vec::with_capacity(corners.len() * taps.len());
                 for (offset, weight) in corners {
@@ -109,7 +109,7 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
             for c in 0..*channels {
                 let image = (n * channels + c) * plane;
                 let terms = corners.iter().map(|(offset, weight)| values[image + offset] * weight);
-                // Not `sum`: that of nothing is −0 in Rust.
+                // Not `sum`: Rust's empty sum is −0.
                 let value = terms.fold(0.0, |sum, term| sum + term);
                 y[(n * channels + c) * points + point] = value;
             }
@@ -118,7 +118,7 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// The points that an affine map of each sample sends a regular grid to.
+/// Generates grid points by applying each sample's affine map to a regular grid.
 pub(super) fn affine_grid(cx: &Cx) -> Result<Array> {
     let (theta, size) = (cx.tensor(0)?, to_sizes(&cx.tensor(1)?.as_i64s()?)?);
     let [batch, _, spatial @ ..] = &size[..] else { return bad("expected a batch and a channel axis") };

@@ -1,18 +1,18 @@
-//! Interpolation along one axis.
+//! Interpolation kernels along one axis.
 
-/// An element to read, relative to the floor of the coordinate, and its weight.
+/// An element offset relative to the floor of the coordinate, and its weight.
 pub(super) type Weighted = (i64, f64);
 
-/// Interpolating functions of the distance to an element.
+/// Interpolation kernels: functions of the distance to an element.
 #[derive(Clone, Copy)]
 pub(super) enum Interpolation {
     Linear,
-    /// With the coefficient of Keys' family, −0.75 or −0.5.
+    /// Coefficient of Keys' cubic kernel, −0.75 or −0.5.
     Cubic(f64),
 }
 
 impl Interpolation {
-    /// Elements further away have no weight.
+    /// Returns the radius beyond which weights are zero.
     fn reach(self) -> f64 {
         match self {
             Interpolation::Linear => 1.0,
@@ -30,8 +30,9 @@ impl Interpolation {
         }
     }
 
-    /// Weights around a coordinate, of which `part` is the fraction. A `stretch` below 1 widens the
-    /// function, so that downsampling sees every element (antialiasing); the weights then sum to 1.
+    /// Returns the weights around a coordinate with fractional part `part`.
+    /// A `stretch` below 1 widens the kernel, so that downsampling covers every element (antialiasing); the
+    /// weights then sum to 1.
     pub(super) fn weights(self, part: f64, stretch: f64) -> Vec<Weighted> {
         let first = (-self.reach() / stretch).floor() as i64 + 1;
         let weights = (first..=1 - first).map(|i| (i, self.at((i as f64 - part) * stretch)));
@@ -39,7 +40,7 @@ impl Interpolation {
     }
 }
 
-/// Scales weights so that they sum to 1.
+/// Scales weights to sum to 1.
 pub(super) fn normalized(weights: Vec<Weighted>) -> Vec<Weighted> {
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     weights.into_iter().map(|(i, weight)| (i, weight / total)).collect()
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_at_a_quarter() {
+    fn interpolation_weights_at_one_quarter() {
         assert_eq!(Interpolation::Linear.weights(0.25, 1.0), [(0, 0.75), (1, 0.25)]);
         let cubic = Interpolation::Cubic(-0.75).weights(0.25, 1.0);
         let expected = [(-1, -0.10546875), (0, 0.87890625), (1, 0.26171875), (2, -0.03515625)];

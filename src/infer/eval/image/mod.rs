@@ -1,4 +1,4 @@
-//! Resampling of images and selection of boxes.
+//! Image resampling and box selection.
 
 mod boxes;
 mod grid;

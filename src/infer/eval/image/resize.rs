@@ -6,18 +6,18 @@ use crate::infer::eval::layout::by_axis;
 use crate::infer::eval::shape::{Split, axes, to_size};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// How one axis is resized.
+/// Resize parameters of one axis.
 struct Axis {
     length: usize,
     resized: usize,
     scale: f64,
-    /// Start and end of the region of interest, as parts of the axis.
+    /// Start and end of the region of interest, relative to the axis length.
     region: (f64, f64),
 }
 
 pub(super) fn resize(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    // Before opset 11 the scales are the second input, and the rules those of `Upsample`.
+    // Before opset 11 the scales are the second input, and the semantics are those of `Upsample`.
     if cx.version() < 11 {
         return upsample(cx);
     }
@@ -54,13 +54,14 @@ pub(super) fn resize(cx: &Cx) -> Result<Array> {
 }
 
 impl Axis {
-    /// Index of the last element; 0 where there is none.
+    /// Returns the index of the last element; 0 if there is none.
     fn last(&self) -> i64 {
         self.length.saturating_sub(1) as i64
     }
 }
 
-/// Where no axis gets another size, ONNX Runtime hands on what is there, whatever the scales say: refused.
+/// Fails if all sizes are unchanged but a scale is not 1.
+/// ONNX Runtime then copies the input, whatever the scales.
 fn is_no_copy(all: &[Axis]) -> Result<()> {
     let keeps_sizes = all.iter().all(|axis| axis.resized == axis.length);
     match keeps_sizes && all.iter().any(|axis| axis.scale != 1.0) {
@@ -69,7 +70,7 @@ fn is_no_copy(all: &[Axis]) -> Result<()> {
     }
 }
 
-/// `Some` if the coordinate lies outside the axis.
+/// Returns `Some` if the coordinate is outside the axis.
 fn outside(axis: &Axis, at: f64) -> Option<()> {
     (at < 0.0 || at > axis.last() as f64).then_some(())
 }
@@ -84,7 +85,8 @@ fn round(mode: &str, at: f64) -> Result<i64> {
     } as i64)
 }
 
-/// Before opset 10 the scales are attributes: first of height and width, then of all axes.
+/// Computes `Upsample`.
+/// Before opset 10 the scales are attributes: first height and width, then all axes.
 pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let scales = match (cx.maybe(1)?, cx.floats("scales")) {
@@ -129,8 +131,8 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     by_axis(cx, x, &places, None)
 }
 
-/// ⌊length · scale⌋. Where the product is so near an integer that `f32` and `f64` arithmetic
-/// disagree, so do runtimes: refused.
+/// Returns ⌊length · scale⌋.
+/// Fails if the product is so close to an integer that `f32` and `f64`, and therefore runtimes, disagree.
 fn scaled(length: usize, scale: f64) -> Result<usize> {
     let (wide, narrow) = ((length as f64 * scale).floor(), (length as f32 * scale as f32).floor());
     match wide == f64::from(narrow) && (0.0..1e15).contains(&wide) {
@@ -180,7 +182,7 @@ fn sizes(cx: &Cx, x: &Array, transformation: &str) -> Result<Vec<Axis>> {
     Ok(all)
 }
 
-/// Applies wanted sizes, keeping the aspect ratio where the policy says so.
+/// Applies the target sizes, keeping the aspect ratio if the policy requires it.
 fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()> {
     if sizes.len() != named.len() {
         return bad("one size is needed for each axis");
@@ -189,7 +191,7 @@ fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()
         return bad("an empty axis cannot be resized");
     }
     let policy = cx.text("keep_aspect_ratio_policy", "stretch");
-    // ONNX Runtime does not find the sizes of axes that are counted from the end.
+    // ONNX Runtime does not find the sizes of negative axes.
     if policy != "stretch" && cx.ints("axes").is_some_and(|axes| axes.iter().any(|&axis| axis < 0)) {
         return Err(Refusal::Unsupported);
     }
@@ -220,7 +222,7 @@ fn single(x: f64) -> f64 {
     f64::from(x as f32)
 }
 
-/// The coordinate in the original axis of an element of the resized one, each step rounded by `r`.
+/// Maps an index of the resized axis to a coordinate of the original, rounding each step by `r`.
 fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> Result<f64> {
     let (length, resized, scale) = (axis.length as f64, axis.resized as f64, r(axis.scale));
     let half_pixel = r(r(r(at + 0.5) / scale) - 0.5);
@@ -237,8 +239,8 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> 
                 0.0
             }
         }
-        // Whether the resized length is the integer or the product with the scale, the
-        // specification and its reference disagree.
+        // The specification and its reference disagree on whether the resized length is the integer or the
+        // product with the scale.
         "align_corners" if scale * length != resized && (scale * length - resized).abs() > 1e-4 => {
             return Err(Refusal::Unsupported);
         }
@@ -256,8 +258,8 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> 
                 true => start * (length - 1.0) + at * (end - start) * (length - 1.0) / (resized - 1.0),
                 false => 0.5 * (start + end) * (length - 1.0),
             };
-            // An axis that keeps its size, runtimes leave as it is, whatever the region; and whether what lies on
-            // the edge is within is a question of rounding.
+            // Runtimes leave an axis of unchanged size as is, whatever the region. On the edge, rounding
+            // decides whether a coordinate is inside.
             let is_kept = axis.scale == 1.0 && axis.region != (0.0, 1.0);
             let is_near = |edge: f64| at != edge && (at - edge).abs() < 1e-5;
             if is_kept || is_near(0.0) || is_near(length - 1.0) {
@@ -269,7 +271,7 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> 
     })
 }
 
-/// What coordinates are rounded to: which element is the nearest is decided in `float`, as runtimes do.
+/// Returns the rounding of coordinates: nearest-element selection uses `float`, as in runtimes.
 fn precision(is_nearest: bool) -> fn(f64) -> f64 {
     if is_nearest { single } else { |x| x }
 }
@@ -283,7 +285,7 @@ fn interpolated(
     crops: bool,
 ) -> Result<Array> {
     if !x.elem().is_float() {
-        // How fractions become integers, the specification does not say.
+        // The specification does not define how fractions become integers.
         return Err(Refusal::Unsupported);
     }
     let interpolation = match cx.text("mode", "nearest").as_str() {
@@ -312,7 +314,8 @@ fn interpolated(
     Array::from_f64s(x.elem(), shape, data)
 }
 
-/// The elements to read. Outside the axis the nearest one stands in, or (with `exclude`) nothing.
+/// Returns the elements to read.
+/// Outside the axis, uses the nearest element, or with `exclude` drops the tap.
 fn taps(weights: Vec<Weighted>, at: f64, axis: &Axis, exclude: bool) -> Vec<Weighted> {
     let base = at.floor() as i64;
     let places = weights.into_iter().map(|(i, weight)| (base + i, weight));

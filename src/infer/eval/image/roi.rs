@@ -1,4 +1,4 @@
-//! Pooling of regions of interest.
+//! Region-of-interest pooling.
 
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{index, to_size, to_sizes};
@@ -6,9 +6,10 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 
 const OUT_OF_RANGE: Refusal = Refusal::BadInput("a batch index is out of range");
 
-/// The four elements around a point and their weights; beyond one element outside, one that has no weight.
+/// Returns the four elements around a point and their weights.
+/// More than one element outside the image, returns one with zero weight.
 fn corners(y: f64, x: f64, height: usize, width: usize) -> Result<Vec<(usize, f64)>> {
-    // Whether what is on the edge is within is a question of rounding.
+    // On the edge, rounding decides whether a point is inside.
     let is_near = |at: f64, edge: f64| at != edge && (at - edge).abs() < 1e-5;
     let is_at_edge = |at: f64, length: usize| is_near(at, -1.0) || is_near(at, length as f64);
     if is_at_edge(y, height) || is_at_edge(x, width) {
@@ -52,7 +53,7 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
         "max" => true,
         _ => return bad("unknown mode"),
     };
-    // Version 10 knows no shift by half a pixel.
+    // Version 10 does not shift by half a pixel.
     let default = if cx.version() < 16 { "output_half_pixel" } else { "half_pixel" };
     let shifts = cx.text("coordinate_transformation_mode", default) == "half_pixel";
     let (scale, ratio) = (cx.float("spatial_scale", 1.0), to_size(cx.int("sampling_ratio", 0))?);
@@ -84,7 +85,7 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
             let start = (image * channels + c) * height * width;
             let weighted = |&(at, weight): &(usize, f64)| values[start + at] * weight;
             y.extend(cells.iter().map(|samples| match largest {
-                // The largest of the weighted elements, not of their sums: so the reference has it.
+                // The maximum of the weighted elements, not of their sums, as in the reference.
                 true => samples.iter().flatten().map(weighted).fold(f64::NEG_INFINITY, f64::max),
                 false => samples.iter().flatten().map(weighted).sum::<f64>() / samples.len().max(1) as f64,
             }));
@@ -93,6 +94,7 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
+/// Computes `MaxRoiPool`.
 /// Boxes are batch index and corners, rounded to whole elements; empty cells are 0.
 pub(super) fn max_roi_pool(cx: &Cx) -> Result<Array> {
     let (x, rois) = (cx.tensor(0)?, cx.tensor(1)?);

@@ -1,4 +1,4 @@
-//! Moving blocks between depth and space, reversing parts of sequences.
+//! Block moves between depth and space, and sequence reversal.
 
 use super::view::permuted;
 use crate::infer::eval::cx::Cx;
@@ -48,7 +48,7 @@ pub(super) fn space_to_depth(cx: &Cx) -> Result<Array> {
 pub(super) fn reverse_sequence(cx: &Cx) -> Result<Array> {
     let (x, lengths) = (cx.tensor(0)?, cx.tensor(1)?.as_i64s()?);
     cx.room(x.shape())?;
-    // "Must be one of 0 and 1": ONNX Runtime takes -1 for one of them, too.
+    // The specification requires 0 or 1; ONNX Runtime also accepts -1.
     let first_two = |name, default| match cx.int(name, default) {
         at @ (0 | 1) => axis(at, x.rank()),
         _ => bad("neither the first axis nor the second"),

@@ -1,18 +1,18 @@
-//! Rearrangements that act on each axis by itself.
+//! Rearrangements that act on each axis independently.
 
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::strides;
 use crate::infer::eval::{Array, Result};
 
-/// Which element stands at each place along an axis; `None` for the fill value.
+/// Source index for each position along an axis; `None` selects the fill value.
 pub type Places = Vec<Option<usize>>;
 
-/// All places of an axis, as they are.
+/// Returns the identity mapping of an axis.
 pub(super) fn whole(dim: usize) -> Places {
     (0..dim).map(Some).collect()
 }
 
-/// Rearranges each axis of `x` by its list of places. `fill` has one element; zero without it.
+/// Rearranges each axis of `x` by its source indices. `fill` has one element; zero if absent.
 pub fn by_axis(cx: &Cx, x: &Array, axes: &[Places], fill: Option<&Array>) -> Result<Array> {
     let shape: Vec<usize> = axes.iter().map(Vec::len).collect();
     cx.room(&shape)?;

@@ -8,7 +8,7 @@ use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, bad, int_range};
 
 pub(super) fn cast(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    // Before opset 6 the type is given by its name.
+    // Before opset 6 the attribute is the name of the type.
     let to = match cx.attr("to") {
         Some(Attr::Str(name)) => std::str::from_utf8(name)
             .ok()
@@ -34,7 +34,7 @@ fn convert(cx: &Cx, x: &Array, to: ElemType) -> Result<Array> {
     cast_with(x, to, cx.flag("saturate", true)?, rounding)
 }
 
-/// As `Cast` does without attributes.
+/// Converts like `Cast` with default attributes.
 pub fn cast_to(x: &Array, to: ElemType) -> Result<Array> {
     cast_with(x, to, true, ScaleRounding::Up)
 }
@@ -71,8 +71,8 @@ fn cast_with(x: &Array, to: ElemType, saturate: bool, rounding: ScaleRounding) -
     Array::from_f64s(to, shape, values)
 }
 
-/// Truncates. Out of range is undefined, so it is refused; but types below 8 bits keep the low
-/// bits, as ONNX's reference does.
+/// Truncates toward zero. Fails for values out of range, whose result is undefined.
+/// Types below 8 bits keep the low bits, as ONNX's reference does.
 fn to_integers(to: ElemType, shape: Vec<usize>, values: Vec<f64>) -> Result<Array> {
     let whole: Vec<i128> = values.iter().map(|value| value.trunc() as i128).collect();
     let (low, high) = int_range(to);
@@ -85,7 +85,7 @@ fn to_integers(to: ElemType, shape: Vec<usize>, values: Vec<f64>) -> Result<Arra
     Array::from_ints(to, shape, whole)
 }
 
-/// Whole numbers for integers, any for floats.
+/// Parses strings: integers for integer types, any number for floats.
 fn parse(x: &Array, to: ElemType) -> Result<Array> {
     let shape = x.shape().to_vec();
     let texts = x.as_strings()?.iter().map(|text| std::str::from_utf8(text).map(str::trim));
@@ -106,8 +106,8 @@ fn parse(x: &Array, to: ElemType) -> Result<Array> {
 
 const NOT_A_NUMBER: Refusal = Refusal::BadInput("a string is not such a number");
 
-/// Integers as digits. How many digits a fraction gets and how `bool` is spelled, the specification
-/// leaves open and runtimes differ.
+/// Formats integers as digits; fails for other types.
+/// The specification leaves float digits and `bool` spelling open, and runtimes differ.
 fn format_numbers(x: &Array) -> Result<Vec<Vec<u8>>> {
     if !x.elem().is_integer() {
         return Err(Refusal::Unsupported);

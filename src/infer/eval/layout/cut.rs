@@ -1,4 +1,4 @@
-//! Joining and cutting along axes.
+//! Concatenation, splitting and slicing along axes.
 
 use super::by_axis::{Places, by_axis, whole};
 use crate::infer::eval::cx::Cx;
@@ -11,7 +11,7 @@ pub(super) fn concat(cx: &Cx) -> Result<Array> {
     join(cx, &parts, cx.int("axis", 1))
 }
 
-/// Joins tensors of equal shapes, the dimension along the axis aside.
+/// Concatenates tensors whose shapes are equal except along the axis.
 pub fn join(cx: &Cx, parts: &[&Array], along: i64) -> Result<Array> {
     let Some(first) = parts.first() else { return bad("at least one input is required") };
     let along = axis(along, first.rank())?;
@@ -40,7 +40,7 @@ pub fn join(cx: &Cx, parts: &[&Array], along: i64) -> Result<Array> {
     pool.take(shape, &offsets)
 }
 
-/// Sizes are an input or attribute; without them, there are as many parts as outputs.
+/// Splits by sizes from an input or attribute; without them, evenly into as many parts as outputs.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let along = axis(cx.int("axis", 0), x.rank())?;
@@ -48,7 +48,7 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
         Some(sizes) => to_sizes(&sizes)?,
         None => {
             let parts = cx.call.outputs;
-            // Which of the two numbers counts is open where they differ.
+            // The specification does not say which count wins if they differ.
             if cx.int("num_outputs", parts as i64) != parts as i64 {
                 return Err(Refusal::Unsupported);
             }
@@ -58,7 +58,7 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
     pieces(cx, x, along, &sizes)
 }
 
-/// Since opset 18 the last part may be smaller.
+/// Returns even sizes; since opset 18 the last part may be smaller.
 fn even_sizes(cx: &Cx, dim: usize, parts: usize) -> Result<Vec<usize>> {
     let size = dim.div_ceil(parts);
     let Some(last) = dim.checked_sub((parts - 1) * size).filter(|&last| last == size || cx.version() >= 18)
@@ -70,7 +70,7 @@ fn even_sizes(cx: &Cx, dim: usize, parts: usize) -> Result<Vec<usize>> {
     Ok(sizes)
 }
 
-/// Cuts a tensor along an axis into parts of these sizes, which must add up.
+/// Splits a tensor along an axis into parts of these sizes, which must add up.
 pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<Array>> {
     cx.room(x.shape())?;
     if sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(x.shape()[along]) {
@@ -90,10 +90,10 @@ pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<A
     Ok(parts)
 }
 
-/// From here on an end may mean "to the last", for some runtimes (`INT32_MAX`, `INT64_MAX`).
+/// From here on, some runtimes treat an end as "to the last element" (`INT32_MAX`, `INT64_MAX`).
 const FAR: i64 = i32::MAX as i64;
 
-/// Bounds are attributes before opset 10. They are clamped to the dimension.
+/// Slices a tensor, clamping bounds to the dimension. Bounds are attributes before opset 10.
 pub(super) fn slice(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let required = Refusal::BadInput("starts and ends are required");
@@ -120,7 +120,7 @@ fn range(dim: usize, start: i64, end: i64, step: i64) -> Result<Places> {
     let (start, end) = (from_end(start), from_end(end));
     match step {
         0 => bad("a step is zero"),
-        // By the specification this is nothing; ONNX Runtime goes back to the first element.
+        // Empty by the specification; ONNX Runtime slices back to the first element.
         ..0 if end >= FAR => Err(Refusal::Unsupported),
         ..0 if n == 0 => Ok(Places::default()),
         1.. => Ok((start.clamp(0, n)..end.clamp(0, n))

@@ -1,4 +1,4 @@
-//! Selecting elements by index or condition.
+//! Selection of elements by index or condition.
 
 use super::by_axis::{by_axis, whole};
 use crate::infer::eval::cx::Cx;
@@ -27,8 +27,8 @@ pub(super) fn gather(cx: &Cx) -> Result<Array> {
     x.take(result, &offsets)
 }
 
-/// For every position of `indices`, the offset in `shape` of the same position with the index in
-/// place of the coordinate along the axis.
+/// Returns the offset in `of` for every position of `indices`.
+/// The index replaces the coordinate along the axis.
 pub(super) fn element_offsets(of: &[usize], indices: &Array, along: usize) -> Result<Vec<usize>> {
     if indices.rank() != of.len() {
         return bad("data and indices differ in rank");
@@ -55,7 +55,8 @@ pub(super) fn gather_elements(cx: &Cx) -> Result<Array> {
     x.take(indices.shape().to_vec(), &element_offsets(x.shape(), indices, along)?)
 }
 
-/// Offset of the slice that each index vector (the last axis of `indices`) points at.
+/// Returns the offsets of the slices that the index vectors (last axis of `indices`) select.
+/// Also returns the slice size.
 pub(super) fn slice_offsets(of: &[usize], indices: &Array) -> Result<(usize, Vec<usize>)> {
     let depth = *indices.shape().last().ok_or(Refusal::BadInput("indices are a scalar"))?;
     if depth > of.len() {
@@ -116,7 +117,7 @@ pub(super) fn compress(cx: &Cx) -> Result<Array> {
     by_axis(cx, x, &places, None)
 }
 
-/// `Where`.
+/// Computes `Where`.
 pub(super) fn select(cx: &Cx) -> Result<Array> {
     let (condition, x, y) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let common = broadcast(&[condition.shape(), x.shape(), y.shape()])?;

@@ -1,4 +1,4 @@
-//! Tensors made from sizes and few values.
+//! Tensors built from sizes and a few values.
 
 use crate::graph::element::ElemType;
 use crate::infer::eval::cx::{Cx, only_int};
@@ -35,7 +35,7 @@ pub(super) fn constant_of_shape(cx: &Cx) -> Result<Array> {
     }
 }
 
-/// `start + i · delta` for as long as it is before `limit`.
+/// Computes `Range`: `start + i · delta` before `limit`.
 pub(super) fn range(cx: &Cx) -> Result<Array> {
     let (start, limit, delta) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     if start.elem().is_integer() {
@@ -46,7 +46,7 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
         }
         let (least, most) = int_range(start.elem());
         if !(least..=most).contains(&(limit - start_at)) {
-            // Runtimes count the steps in this type, where the distance wraps.
+            // Runtimes compute the step count in this type, where the distance overflows.
             return Err(Refusal::Unsupported);
         }
         let count = usize::try_from((limit - start_at + delta - delta.signum()) / delta).unwrap_or(0);
@@ -81,7 +81,7 @@ pub(super) fn eye_like(cx: &Cx) -> Result<Array> {
     Array::from_ints(elem, vec![rows, columns], data)
 }
 
-/// An index out of range makes a row without a one.
+/// Computes `OneHot`; an index out of range gives a row without a one.
 pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
     let (indices, depth, values) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let whole = |array: &Array| -> Result<Vec<i64>> {
@@ -108,7 +108,7 @@ pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
     values.take(shape, &chosen)
 }
 
-/// The part of each matrix on and above (or below) a diagonal; zero elsewhere.
+/// Keeps the upper (or lower) triangle of each matrix, including the diagonal; zero elsewhere.
 pub(super) fn trilu(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

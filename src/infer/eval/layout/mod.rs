@@ -1,4 +1,4 @@
-//! Operators that make, move and select elements without arithmetic on them.
+//! Operators that create, move and select elements without arithmetic.
 
 mod blocks;
 mod by_axis;

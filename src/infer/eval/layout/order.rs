@@ -1,4 +1,4 @@
-//! Operators whose result depends on the order or equality of elements.
+//! Operators that depend on the order or equality of elements.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::infer::eval::layout::view::permuted;
 use crate::infer::eval::shape::{self, Split, positions, to_size};
 use crate::infer::eval::{Array, Buffer, Refusal, Result, bad};
 
-/// The rank of each element among the distinct values of its tensor. NaN has none: it is refused.
+/// Returns the rank of each element among the distinct values; fails on NaN, which has no rank.
 fn ranks(x: &Array) -> Result<Vec<usize>> {
     fn dense<T: PartialOrd>(values: &[T]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..values.len()).collect();
@@ -34,7 +34,7 @@ fn ranks(x: &Array) -> Result<Vec<usize>> {
 
 pub(super) fn non_zero(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    // A scalar has no axes to count along, says the specification; runtimes take it for a vector.
+    // The specification has no axes to count along for a scalar; runtimes treat it as a vector.
     if x.rank() == 0 {
         return Err(Refusal::Unsupported);
     }
@@ -51,7 +51,8 @@ pub(super) fn non_zero(cx: &Cx) -> Result<Array> {
     Array::i64s(vec![rank, found.len()], data)
 }
 
-/// Equal elements keep their order. Unsorted results are returned sorted too, which is allowed.
+/// Computes `TopK`. Equal elements keep their order.
+/// Unsorted results are also sorted, which is allowed.
 pub(super) fn top_k(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;
@@ -83,8 +84,8 @@ pub(super) fn top_k(cx: &Cx) -> Result<Vec<Array>> {
     Ok(vec![x.take(result.clone(), &offsets)?, Array::i64s(result, indices)?])
 }
 
-/// Values (or, with an axis, slices), the place of their first occurrence, for each its place
-/// among the values, and counts.
+/// Computes `Unique` for values or, with an axis, slices.
+/// Returns the values, the position of their first occurrence, the inverse indices, and the counts.
 pub(super) fn unique(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

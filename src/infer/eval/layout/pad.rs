@@ -5,7 +5,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{axes, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Pads are an input since opset 11, an attribute (first `paddings`, then `pads`) before.
+/// Computes `Pad`. Pads are an input since opset 11, before an attribute (`paddings`, then `pads`).
 pub(super) fn pad(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let pads = cx.ints_at(1, "pads")?.or_else(|| cx.ints("paddings"));
@@ -32,7 +32,7 @@ pub(super) fn pad(cx: &Cx) -> Result<Array> {
     by_axis(cx, x, &places, fill.as_ref())
 }
 
-/// Negative pads crop.
+/// Returns the source indices of a padded axis; negative pads crop.
 fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Places> {
     let n = dim as i64;
     let end = n.checked_add(after).ok_or(Refusal::TooLarge)?;
@@ -46,7 +46,7 @@ fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Pl
     if mode != "constant" && end > start && start.max(0) >= end.min(n) {
         return bad("nothing to pad from");
     }
-    // A reflection or repetition spans only what the crop leaves.
+    // Reflection and wrapping cover only the cropped range.
     let (low, high) = (start.max(0), end.min(n));
     let place = |i: i64| match mode {
         "edge" => Some(i.clamp(0, n - 1)),
@@ -62,7 +62,7 @@ fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Pl
     }
 }
 
-/// Mirrors `i` at `low` and `high` (not repeating them) until it lies between.
+/// Reflects `i` at `low` and `high`, without repeating them, until it lies between.
 fn reflect(i: i64, low: i64, high: i64) -> i64 {
     let period = 2 * (high - low);
     if period <= 0 {
@@ -98,7 +98,7 @@ mod tests {
     use super::reflect;
 
     #[test]
-    fn reflection_bounces() {
+    fn reflect_bounces_between_the_ends() {
         let seen: Vec<i64> = (-4..6).map(|i| reflect(i, 0, 2)).collect();
         assert_eq!(seen, [0, 1, 2, 1, 0, 1, 2, 1, 0, 1]);
         assert_eq!(reflect(7, 0, 0), 0);

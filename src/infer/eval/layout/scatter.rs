@@ -1,4 +1,4 @@
-//! Writing elements at given places.
+//! Scattering of elements.
 
 use super::gather::{element_offsets, slice_offsets};
 use crate::infer::eval::cx::Cx;
@@ -72,7 +72,7 @@ fn combined<T: Copy>(mut data: Vec<T>, updates: &[T], offsets: &[usize], f: fn(T
     data
 }
 
-/// Writes a run of entries into a cache, at an index of its own for each sample of the batch.
+/// Writes a run of entries into a cache, at a separate index for each batch sample.
 pub(super) fn tensor_scatter(cx: &Cx) -> Result<Array> {
     let (cache, update) = (cx.tensor(0)?, cx.tensor(1)?);
     cx.room(cache.shape())?;

@@ -1,4 +1,4 @@
-//! Shapes: reading them, changing them, permuting and repeating axes.
+//! Shape operators: reading and changing shapes, permuting and repeating axes.
 
 use super::by_axis::by_axis;
 use crate::infer::eval::cx::Cx;
@@ -19,7 +19,7 @@ pub(super) fn size(cx: &Cx) -> Result<Array> {
     Array::i64s(vec![], vec![cx.tensor(0)?.len() as i64])
 }
 
-/// The wanted shape is an attribute before opset 5.
+/// Computes `Reshape`; the target shape is an attribute before opset 5.
 pub(super) fn reshape(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let wanted = cx.ints_at(1, "shape")?.ok_or(Refusal::BadInput("no shape is given"))?;
@@ -63,7 +63,7 @@ pub(super) fn squeeze(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
     let dropped = match cx.ints_at(1, "axes")? {
-        // No axis, or as if none were named: the specification does not say, and ONNX Runtime takes it as the latter.
+        // The specification does not define an empty list; ONNX Runtime treats it as absent.
         Some(values) if values.is_empty() => return Err(Refusal::Unsupported),
         Some(values) => axes(&values, x.rank())?,
         None => (0..x.rank()).filter(|&i| x.shape()[i] == 1).collect(),
@@ -96,7 +96,7 @@ pub(super) fn transpose(cx: &Cx) -> Result<Array> {
     permuted(x, &order)
 }
 
-/// Permutes the axes; `order` names each once.
+/// Permutes the axes; `order` lists each axis once.
 pub fn permuted(x: &Array, order: &[usize]) -> Result<Array> {
     if order.len() != x.rank() {
         return bad("the permutation has another rank");
@@ -116,7 +116,7 @@ pub(super) fn expand(cx: &Cx) -> Result<Array> {
     x.take(shape.clone(), &spread(x.shape(), &shape)?)
 }
 
-/// Before opset 6 the inputs are one count and one axis.
+/// Computes `Tile`; before opset 6 the inputs are one count and one axis.
 pub(super) fn tile(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let repeats = if cx.version() < 6 {

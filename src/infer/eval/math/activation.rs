@@ -11,7 +11,7 @@ pub fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// ln(1 + eˣ) without overflow.
+/// Returns ln(1 + eˣ) without overflow.
 pub fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
@@ -20,7 +20,7 @@ pub(super) fn relu(cx: &Cx) -> Result<Array> {
     map_numbers(cx.tensor(0)?, |x| if x < 0.0 { 0.0 } else { x }, |x| x.max(0))
 }
 
-/// The activations that are functions of one real number, with their attributes.
+/// Computes activations of one real number, with their attributes.
 pub(super) fn activation(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let alpha = |default| cx.float("alpha", default);
@@ -40,11 +40,11 @@ pub(super) fn activation(cx: &Cx) -> Result<Array> {
             map_reals(x, |x| if x > alpha { x } else { 0.0 })
         }
         "Elu" => elu(x, alpha(1.0), 1.0, 1.0),
-        // Divided by 0, and then multiplied: NaN by the formula, and x by what is meant.
+        // Division by 0, then multiplication: NaN by the formula, although x is intended.
         "Celu" if alpha(1.0) == 0.0 => Err(Refusal::Unsupported),
         "Celu" => elu(x, alpha(1.0), alpha(1.0), 1.0),
         "Selu" => {
-            // The defaults were rounded otherwise before opset 6.
+            // The defaults were rounded differently before opset 6.
             let (a, gamma) = if cx.version() < 6 { (1.6732, 1.0507) } else { (1.673_263_2, 1.050_701) };
             elu(x, alpha(a), 1.0, cx.float("gamma", gamma))
         }
@@ -71,14 +71,14 @@ fn leaky(x: &Array, alpha: f64) -> Result<Array> {
     map_reals(x, |x| if x < 0.0 { alpha * x } else { x })
 }
 
-/// γ·x for positive x, γ·α·(exp(x/scale) − 1) below.
+/// Computes γ·x for positive x, γ·α·(exp(x/scale) − 1) otherwise.
 fn elu(x: &Array, alpha: f64, scale: f64, gamma: f64) -> Result<Array> {
     map_reals(x, |x| gamma * if x > 0.0 { x } else { alpha * (x / scale).exp_m1() })
 }
 
 pub(super) fn prelu(cx: &Cx) -> Result<Array> {
     let (x, slope) = (cx.tensor(0)?, cx.tensor(1)?);
-    // Before opset 7 a slope for each channel is given as a vector.
+    // Before opset 7 per-channel slopes are given as a vector.
     if cx.version() < 7 && slope.rank() == 1 && slope.len() > 1 && x.rank() > 1 {
         let mut shape = vec![1; x.rank() - 1];
         shape[0] = slope.len();
@@ -88,7 +88,7 @@ pub(super) fn prelu(cx: &Cx) -> Result<Array> {
         let scaled = values.iter().zip(offsets).map(|(&x, i)| if x < 0.0 { slopes[i] * x } else { x });
         return Array::from_f64s(x.elem(), x.shape().to_vec(), scaled.collect());
     }
-    // The slopes go to the shape of the data, and not the other way round.
+    // The slopes broadcast to the shape of the data, not vice versa.
     spread(slope.shape(), x.shape())?;
     Pair::of(cx)?.combine(|x, s| if x < 0.0 { s * x } else { x }, |x, s| if x < 0 { s * x } else { x })
 }

@@ -17,7 +17,7 @@ pub(super) fn arithmetic(cx: &Cx) -> Result<Array> {
     }
 }
 
-/// Refuses integers to divide by when one of them is zero.
+/// Fails for integer divisors that contain zero.
 fn divisor(b: &Array) -> Result<&Array> {
     match b.elem().is_integer() && b.ints()?.contains(&0) {
         true => bad("division of an integer by zero"),
@@ -25,13 +25,13 @@ fn divisor(b: &Array) -> Result<&Array> {
     }
 }
 
-/// Integers are divided towards zero.
+/// Computes `Div`; integers round toward zero.
 pub(super) fn div(cx: &Cx) -> Result<Array> {
     divisor(cx.tensor(1)?)?;
     Pair::of(cx)?.combine(|a, b| a / b, |a, b| a / b)
 }
 
-/// With `fmod` the remainder has the dividend's sign, without it the divisor's.
+/// Computes `Mod`: the remainder has the dividend's sign with `fmod`, otherwise the divisor's.
 pub(super) fn modulo(cx: &Cx) -> Result<Array> {
     let b = divisor(cx.tensor(1)?)?;
     if cx.flag("fmod", false)? {
@@ -48,7 +48,7 @@ pub(super) fn modulo(cx: &Cx) -> Result<Array> {
     Pair::of(cx)?.combine(floored, |a, b| (a % b + b) % b)
 }
 
-/// Base and exponent may differ in type; the result has the base's.
+/// Computes `Pow`. Base and exponent may differ in type; the result has the base's type.
 pub(super) fn pow(cx: &Cx) -> Result<Array> {
     let pair = Pair::of(cx)?;
     let (a, b) = (pair.a, pair.b);
@@ -63,7 +63,7 @@ pub(super) fn pow(cx: &Cx) -> Result<Array> {
     cast_to(&powers, a.elem())
 }
 
-/// A negative exponent truncates the fraction: 0 unless the base is ±1.
+/// Truncates fractions from negative exponents: 0 unless the base is ±1.
 fn int_pow(base: i128, exponent: i128) -> Option<i128> {
     match u64::try_from(exponent) {
         Ok(mut exponent) => {
@@ -86,7 +86,7 @@ fn int_pow(base: i128, exponent: i128) -> Option<i128> {
     }
 }
 
-/// `Max`, `Min`, `Sum` and `Mean` of any number of tensors. NaN wins.
+/// Computes `Max`, `Min`, `Sum` and `Mean` of any number of tensors; NaN propagates.
 pub(super) fn variadic(cx: &Cx) -> Result<Array> {
     let inputs = cx.tensors()?;
     let Some(first) = inputs.first() else { return bad("at least one input is required") };
@@ -108,7 +108,7 @@ pub(super) fn variadic(cx: &Cx) -> Result<Array> {
         return Array::from_ints(elem, shape.clone(), accumulate(&inputs, &shape, Array::ints, fold)?);
     }
     let fold: fn(f64, f64) -> f64 = match cx.call.op {
-        // Of the two zeros, the one with a sign is the less, whichever comes first.
+        // Negative zero is less than positive zero, whichever comes first.
         "Max" => |a, b| if a.is_nan() || a > b || a == b && a.is_sign_positive() { a } else { b },
         "Min" => |a, b| if a.is_nan() || a < b || a == b && a.is_sign_negative() { a } else { b },
         _ => |a, b| a + b,

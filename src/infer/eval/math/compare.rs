@@ -15,7 +15,7 @@ pub(super) fn compare(cx: &Cx) -> Result<Array> {
         "LessOrEqual" => &[Less, Equal],
         _ => return Err(Refusal::Unsupported),
     };
-    // NaN is ordered with nothing, itself included.
+    // NaN is unordered, even with itself.
     let test = |order: Option<Ordering>| order.is_some_and(|order| accepts.contains(&order));
     let pair = Pair::of(cx)?;
     let (a, b) = (pair.a, pair.b);

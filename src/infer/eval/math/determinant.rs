@@ -16,9 +16,9 @@ pub(super) fn det(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), lead.to_vec(), all)
 }
 
-/// Gaussian elimination with the largest pivot of each column.
+/// Computes the determinant by Gaussian elimination with partial pivoting.
 fn eliminate(mut m: Vec<f64>, n: usize) -> f64 {
-    // The element itself, a negative zero too.
+    // Returns the element itself, to preserve a negative zero.
     if let [only] = m[..] {
         return only;
     }

@@ -7,7 +7,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{strides, walk};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// A letter of the equation, or an axis that `...` stands for, counted from the last.
+/// A letter of the equation, or an ellipsis axis counted from the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Label {
     Ellipsis(usize),
@@ -16,7 +16,7 @@ enum Label {
 
 const SYNTAX: Refusal = Refusal::BadInput("the equation is malformed");
 
-/// The labels of one term. `hidden` is the number of axes behind its ellipsis.
+/// Returns the labels of a term; `hidden` is the number of ellipsis axes.
 fn labels(term: &str, hidden: usize) -> Result<Vec<Label>> {
     let letters = |part: &str| -> Result<Vec<Label>> {
         part.chars()
@@ -30,7 +30,7 @@ fn labels(term: &str, hidden: usize) -> Result<Vec<Label>> {
     Ok(all)
 }
 
-/// The axes that `...` hides in a term for a tensor of this rank.
+/// Returns the number of ellipsis axes in a term for a tensor of this rank.
 fn hidden(term: &str, rank: usize) -> Result<usize> {
     match term.contains("...") {
         true => rank.checked_sub(term.len() - 3).ok_or(SYNTAX),
@@ -94,7 +94,7 @@ pub(super) fn einsum(cx: &Cx) -> Result<Array> {
     contract(cx, &inputs, &operands, &output, &sizes)
 }
 
-/// Multiplies the operands over all values of all labels and adds up those not in the output.
+/// Multiplies the operands over all label values and sums over labels not in the output.
 fn contract(
     cx: &Cx,
     inputs: &[&Array],
@@ -113,7 +113,7 @@ fn contract(
     let count = cx.room(&shape)?;
     let mut offsets = Vec::with_capacity(inputs.len());
     for (input, labels) in inputs.iter().zip(operands) {
-        // A repeated label walks the diagonal; a dimension of 1 stays where it is.
+        // A repeated label walks the diagonal; a dimension of 1 has stride 0.
         let own = strides(input.shape());
         let step = |label: &Label| {
             let axes = labels.iter().zip(input.shape()).zip(&own);

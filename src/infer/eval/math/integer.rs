@@ -1,4 +1,4 @@
-//! Operations on the bits of elements.
+//! Bit operations.
 
 use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
@@ -27,8 +27,8 @@ pub(super) fn bitwise_not(cx: &Cx) -> Result<Array> {
     map_numbers(x, |x| x, |x| !x)
 }
 
-/// A shift by the width of the type or more, or by a negative amount, leaves only copies of the
-/// sign bit on the right and zeros on the left, as opset 28 says.
+/// Computes `BitShift` as specified for opset 28.
+/// Shifting by the type's width or more, or by a negative amount, leaves sign bits (right) or zeros (left).
 pub(super) fn shift(cx: &Cx) -> Result<Array> {
     let pair = Pair::of(cx)?;
     let bits = match pair.a.elem() {
@@ -43,7 +43,7 @@ pub(super) fn shift(cx: &Cx) -> Result<Array> {
     }
 }
 
-/// The element type that an attribute names by its number.
+/// Returns the element type that an attribute gives by number.
 pub fn elem_attr(cx: &Cx, name: &str) -> Result<Option<ElemType>> {
     match cx.int_attr(name) {
         None | Some(0) => Ok(None),

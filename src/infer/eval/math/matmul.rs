@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products.
 
 use std::num::Wrapping;
 
@@ -8,13 +8,13 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{broadcast, numel, spread};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// How the matrices of two stacks are paired, as `numpy.matmul` does: vectors become matrices and
-/// lose the added axis again, the axes before the last two broadcast.
+/// Pairing of two stacks of matrices, as in `numpy.matmul`.
+/// Vectors become matrices and lose the added axis again; axes before the last two broadcast.
 pub struct Factors {
     rows: usize,
     depth: usize,
     columns: usize,
-    /// For each product, which matrix of each stack.
+    /// Indexes of the two matrices of each product.
     pairs: Vec<(usize, usize)>,
     pub shape: Vec<usize>,
 }
@@ -41,7 +41,7 @@ impl Factors {
     }
 }
 
-/// All products of two stacks of matrices.
+/// Computes all products of two stacks of matrices.
 pub fn products<T: LinalgScalar>(factors: &Factors, a: &[T], b: &[T]) -> Result<Vec<T>> {
     let &Factors { rows, depth, columns, .. } = factors;
     let mut all = Vec::with_capacity(numel(&factors.shape)?);
@@ -56,7 +56,7 @@ pub fn products<T: LinalgScalar>(factors: &Factors, a: &[T], b: &[T]) -> Result<
     Ok(all)
 }
 
-/// Integers that wrap. 64 bits are enough for every integer type, as only the low bits count.
+/// Converts to wrapping integers. 64 bits suffice for every type, as only the low bits count.
 fn wrapping(values: Vec<i128>) -> Vec<Wrapping<i64>> {
     values.into_iter().map(|value| Wrapping(value as i64)).collect()
 }
@@ -79,7 +79,7 @@ fn multiply(a: &Array, b: &Array, factors: Factors) -> Result<Array> {
     Array::from_f64s(a.elem(), factors.shape, data)
 }
 
-/// `α · A · B + β · C`, with A and B transposed on demand.
+/// Computes `α · A · B + β · C`, with optionally transposed A and B.
 pub(super) fn gemm(cx: &Cx) -> Result<Array> {
     let turned = |i: usize, name: &str| match cx.tensor(i)? {
         x if x.rank() != 2 => bad("expected a matrix"),
@@ -104,7 +104,7 @@ pub(super) fn gemm(cx: &Cx) -> Result<Array> {
     Array::from_f64s(a.elem(), factors.shape, y)
 }
 
-/// Only with factors of 1: what a fraction of an integer is, the specification does not say.
+/// Computes `Gemm` on integers with factors of 1; the specification leaves fractions open.
 fn integer_gemm(cx: &Cx, a: &Array, b: &Array, factors: Factors) -> Result<Array> {
     if cx.float("alpha", 1.0) != 1.0 || cx.float("beta", 1.0) != 1.0 {
         return Err(Refusal::Unsupported);

@@ -1,4 +1,4 @@
-//! Arithmetic: elementwise, reductions, products of matrices.
+//! Arithmetic: elementwise operators, reductions, matrix products.
 
 mod activation;
 mod binary;

@@ -1,16 +1,16 @@
-//! Reductions along axes, the positions of extremes, and cumulative sums and products.
+//! Reductions, arg-reductions, and cumulative sums and products.
 
 use crate::graph::element::ElemType;
 use crate::infer::eval::cx::{Cx, only_int};
 use crate::infer::eval::shape::{self, Split, numel, strides, walk};
 use crate::infer::eval::{Array, Refusal, Result, bad, int_range};
 
-/// Which elements are reduced together: the offsets of each group behind each other.
+/// Groups of elements that are reduced together, with their concatenated offsets.
 pub struct Groups {
-    /// Shape of the result, reduced axes dropped or 1.
+    /// Shape of the result, with reduced axes dropped or 1.
     pub shape: Vec<usize>,
     pub offsets: Vec<usize>,
-    /// Elements in a group.
+    /// Number of elements per group.
     pub size: usize,
     pub count: usize,
 }
@@ -37,15 +37,15 @@ impl Groups {
         Ok(Groups { shape: result, offsets: walk(&dims, &steps, 0), size, count })
     }
 
-    /// Reduces each group of `values` to one number.
+    /// Reduces each group of `values` to one result.
     pub fn fold<T: Copy, R>(&self, values: &[T], reduce: impl Fn(&[T]) -> Result<R>) -> Result<Vec<R>> {
         let gathered: Vec<T> = self.offsets.iter().map(|&i| values[i]).collect();
         (0..self.count).map(|i| reduce(&gathered[i * self.size..(i + 1) * self.size])).collect()
     }
 }
 
-/// Axes are an input in newer versions, an attribute in older ones; none means all, unless
-/// `noop_with_empty_axes`.
+/// Computes a reduction over axes from an input (newer versions) or attribute.
+/// Without axes, reduces all of them unless `noop_with_empty_axes`.
 pub(super) fn reduce(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;
@@ -56,7 +56,7 @@ pub(super) fn reduce(cx: &Cx) -> Result<Array> {
     };
     let groups = Groups::over(x.shape(), &axes, cx.flag("keepdims", true)?)?;
     cx.room(&groups.shape)?;
-    // What the mean of nothing is, nobody says: a NaN, or 0.
+    // The mean of an empty group is unspecified: NaN or 0.
     if cx.call.op == "ReduceMean" && groups.size == 0 && groups.count > 0 {
         return Err(Refusal::Unsupported);
     }
@@ -74,7 +74,7 @@ pub(super) fn reduce(cx: &Cx) -> Result<Array> {
 
 type IntReducer = fn(ElemType, &[i128]) -> Result<i128>;
 
-/// The reductions that stay within the integers.
+/// Returns the reductions that are exact on integers.
 fn int_reducer(op: &str) -> Option<IntReducer> {
     Some(match op {
         "ReduceSum" => |_, group| Ok(group.iter().sum()),
@@ -92,7 +92,7 @@ fn bounds(elem: ElemType) -> (i128, i128) {
     if elem == ElemType::Bool { (0, 1) } else { int_range(elem) }
 }
 
-/// The empty sum is 0: that of Rust is −0.
+/// Sums floats; the empty sum is 0, unlike Rust's −0.
 pub(super) fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     terms.reduce(|a, b| a + b).unwrap_or(0.0)
 }
@@ -117,7 +117,7 @@ pub fn max_or_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a >= b { a } else { b }
 }
 
-/// ln Σ exp(x) without overflow.
+/// Returns ln Σ exp(x) without overflow.
 pub fn log_sum_exp(group: &[f64]) -> f64 {
     let top = group.iter().copied().fold(f64::NEG_INFINITY, max_or_nan);
     if top.is_infinite() {
@@ -126,6 +126,7 @@ pub fn log_sum_exp(group: &[f64]) -> f64 {
     top + group.iter().map(|x| (x - top).exp()).sum::<f64>().ln()
 }
 
+/// Computes `ArgMax` and `ArgMin`.
 /// The first NaN wins, as in NumPy; else the first extreme, or the last with `select_last_index`.
 pub(super) fn arg(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;

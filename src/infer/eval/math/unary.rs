@@ -18,7 +18,7 @@ pub(super) fn sign(cx: &Cx) -> Result<Array> {
     map_numbers(cx.tensor(0)?, |x| if x == 0.0 { 0.0 } else { x.signum() }, i128::signum)
 }
 
-/// The functions of a real number that take no attributes.
+/// Computes functions of a real number without attributes.
 pub(super) fn float_function(cx: &Cx) -> Result<Array> {
     let function: fn(f64) -> f64 = match cx.call.op {
         "Sqrt" => f64::sqrt,
@@ -56,8 +56,8 @@ pub(super) fn is_inf(cx: &Cx) -> Result<Array> {
     test_reals(cx.tensor(0)?, |x| x == f64::INFINITY && positive || x == f64::NEG_INFINITY && negative)
 }
 
-/// Bounds are inputs since opset 11, attributes before. Where they cross, the upper one wins. One that is missing is
-/// the least or greatest finite number since opset 6, so that infinities become finite.
+/// Computes `Clip`. Bounds are inputs since opset 11, attributes before; the upper bound wins.
+/// Since opset 6 a missing bound is the least or greatest finite number, so infinities become finite.
 pub(super) fn clip(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if x.elem().is_integer() {
@@ -84,7 +84,7 @@ pub(super) fn clip(cx: &Cx) -> Result<Array> {
     })
 }
 
-/// The greatest finite number of a type of floats.
+/// Returns the greatest finite number of a float type.
 fn largest(elem: ElemType) -> Option<f64> {
     Some(match elem {
         ElemType::Float16 => 65504.0,

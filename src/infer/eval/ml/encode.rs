@@ -1,4 +1,4 @@
-//! Mapping elements by tables of keys and values.
+//! Mapping of elements by key-value tables.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, bad};
 
-/// An element as a key of a table.
+/// An element as a table key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Int(i128),
@@ -26,7 +26,7 @@ pub(super) fn keys(x: &Array) -> Result<Vec<Key>> {
     Ok(x.f64s()?.into_iter().map(|value| Key::Real(canonical(value).to_bits())).collect())
 }
 
-/// The one attribute of these names that is present, as a vector.
+/// Returns the first of these attributes that is present, as a vector.
 fn list(cx: &Cx, names: &[&str]) -> Result<Array> {
     match names.iter().find_map(|name| cx.attr(name)) {
         Some(Attr::Tensor(array)) => array.reshaped(vec![array.len()]),
@@ -41,7 +41,7 @@ fn list(cx: &Cx, names: &[&str]) -> Result<Array> {
     }
 }
 
-/// The value beside each element's key; the last of equal keys counts.
+/// Maps each element to the value of its key; the last of equal keys wins.
 fn mapped(x: &Array, from: &Array, to: &Array, default: &Array) -> Result<Array> {
     if from.len() != to.len() {
         return bad("keys and values differ in number");
@@ -62,7 +62,7 @@ fn default_for(cx: &Cx, values: &Array) -> Result<Array> {
     }
 }
 
-/// Version 1 knows one list of strings, numbered from zero, and maps either way.
+/// Computes `LabelEncoder`. Version 1 maps between a string list and its indices, in either direction.
 pub(super) fn label_encoder(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if cx.version() < 2 {
@@ -90,7 +90,7 @@ fn either_way(cx: &Cx, names: &Array, numbers: &Array) -> Result<Array> {
     }
 }
 
-/// One axis more, as long as there are categories.
+/// Computes `OneHotEncoder`, which adds an axis for the categories.
 pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let categories = keys(&list(cx, &["cats_int64s", "cats_strings"])?)?;

@@ -1,4 +1,4 @@
-//! Preparing features, and linear regression.
+//! Feature preparation and linear regression.
 
 use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
@@ -27,7 +27,7 @@ pub(super) fn binarize(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), bits.collect())
 }
 
-/// One parameter for all features or one for each, of the features along the last axis.
+/// Returns the parameter of a feature: one for all, or one per feature of the last axis.
 fn per_feature(values: &[f64], at: usize, width: usize) -> Result<f64> {
     match values {
         [one] => Ok(*one),

@@ -1,4 +1,4 @@
-//! Maps from and to tensors.
+//! Conversion between maps and tensors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn table(cx: &Cx, ints: &str, strings: &str) -> Result<Array> {
     }
 }
 
-/// A map from class labels to scores for each row.
+/// Converts each row to a map from class labels to scores.
 pub(super) fn zip_map(cx: &Cx) -> Result<Vec<Val>> {
     let x = cx.tensor(0)?;
     let labels = Arc::new(table(cx, "classlabels_int64s", "classlabels_strings")?);
@@ -37,7 +37,7 @@ pub(super) fn zip_map(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence((0..rows).map(row).collect::<Result<_>>()?)])
 }
 
-/// The values of a map in the order of a vocabulary; zero for absent keys.
+/// Returns the values of a map in vocabulary order; zero for absent keys.
 pub(super) fn dict_vectorizer(cx: &Cx) -> Result<Array> {
     let Some(Val::Map(given, values)) = cx.val(0) else { return bad("expected a map") };
     let vocabulary = table(cx, "int64_vocabulary", "string_vocabulary")?;

@@ -1,4 +1,4 @@
-//! Operators of `ai.onnx.ml`. Classifiers and support vector machines are not among them.
+//! Operators of `ai.onnx.ml`, except classifiers and support vector machines.
 
 mod encode;
 mod feature;

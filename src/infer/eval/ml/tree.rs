@@ -5,7 +5,7 @@ use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// How the leaves of all trees become one number for each target.
+/// Aggregation of the leaves of all trees into one number per target.
 #[derive(Clone, Copy, PartialEq)]
 enum Aggregate {
     Average,
@@ -25,7 +25,7 @@ impl Aggregate {
     }
 }
 
-/// Version 5: one operator for all.
+/// Computes `TreeEnsemble` (version 5), which covers all aggregations.
 pub(super) fn tree_ensemble(cx: &Cx) -> Result<Array> {
     let aggregate = match cx.int("aggregate_function", 1) {
         0 => Aggregate::Average,
@@ -34,7 +34,7 @@ pub(super) fn tree_ensemble(cx: &Cx) -> Result<Array> {
         3 => Aggregate::Max,
         _ => return bad("unknown aggregate function"),
     };
-    // Softmax, logistic and the like: their corner cases are not specified.
+    // Corner cases of softmax, logistic and similar transforms are unspecified.
     if cx.int("post_transform", 0) != 0 {
         return Err(Refusal::Unsupported);
     }
@@ -87,10 +87,10 @@ fn predict(cx: &Cx, forest: &Forest, aggregate: Aggregate, base: &[f64], elem: E
     Array::from_f64s(elem, vec![rows, targets], y)
 }
 
-/// The targets and weights of the leaf that a row ends in.
+/// Returns the targets and weights of the leaf that a row reaches.
 fn walk<'a>(forest: &'a Forest, root: Next, row: &[f64]) -> Result<&'a [(usize, f64)]> {
     let mut next = root;
-    // No path is longer than there are nodes, unless it runs in a circle.
+    // A longer path than the number of nodes means that there is a cycle.
     for _ in 0..=forest.nodes.len() {
         let at = match next {
             Next::Leaf(leaf) => return Ok(&forest.leaves[leaf]),

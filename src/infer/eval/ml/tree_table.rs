@@ -1,4 +1,4 @@
-//! Decision trees, as the attributes of either generation of operators describe them.
+//! Decision trees, read from the attributes of either generation of operators.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::infer::eval::{Refusal, Result};
 
 const MALFORMED: Refusal = Refusal::BadInput("the trees are malformed");
 
-/// Where a branch leads, by index.
+/// Target of a branch, by index.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
     Node(usize),
@@ -30,11 +30,11 @@ pub(super) struct Node {
     pub(super) test: Test,
     pub(super) on_true: Next,
     pub(super) on_false: Next,
-    /// Which branch NaN takes.
+    /// Whether NaN takes the true branch.
     pub(super) missing_is_true: bool,
 }
 
-/// Every branch leads to a node or leaf that exists, every leaf to targets below `targets`.
+/// Validated trees: branches lead to existing nodes or leaves, leaves to targets below `targets`.
 pub(super) struct Forest {
     pub(super) nodes: Vec<Node>,
     /// Targets and weights of each leaf.
@@ -44,7 +44,7 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    /// Whether no node reads a feature beyond these.
+    /// Returns true if every node reads a feature below `features`.
     pub(super) fn reads_only(&self, features: usize) -> bool {
         self.nodes.iter().all(|node| node.feature < features)
     }
@@ -60,7 +60,7 @@ impl Forest {
         if sound { Ok(self) } else { Err(MALFORMED) }
     }
 
-    /// `TreeEnsemble`: branches and leaves in tables of their own.
+    /// Reads `TreeEnsemble`, with separate tables of branches and leaves.
     pub(super) fn of_version_5(cx: &Cx) -> Result<Forest> {
         let ints = |name: &str| cx.ints(name).ok_or(MALFORMED);
         let tensor = |name: &str| cx.array_attr(name).ok_or(MALFORMED)?.f64s();
@@ -113,7 +113,7 @@ impl Forest {
         Forest { nodes, leaves, roots, targets: to_size(cx.int("n_targets", 1))? }.checked()
     }
 
-    /// `TreeEnsembleRegressor`: nodes by the number of their tree and their own, leaves among them.
+    /// Reads `TreeEnsembleRegressor`, with nodes and leaves in one table, keyed by tree and node id.
     pub(super) fn of_version_3(cx: &Cx) -> Result<Forest> {
         let ints = |name: &str| cx.ints(name).ok_or(MALFORMED);
         let (trees, ids) = (ints("nodes_treeids")?, ints("nodes_nodeids")?);
@@ -127,7 +127,7 @@ impl Forest {
             return Err(MALFORMED);
         }
         let leaf = |i: &usize| modes[*i] == b"LEAF";
-        // Leaves and inner nodes are numbered apart, each in order of appearance.
+        // Leaves and inner nodes are numbered separately, in order of appearance.
         let mut places = BTreeMap::new();
         let inner: Vec<usize> = (0..count).filter(|i| !leaf(i)).collect();
         let outer: Vec<usize> = (0..count).filter(leaf).collect();
@@ -161,7 +161,7 @@ impl Forest {
     }
 }
 
-/// Numbers that are a list, or a tensor under a longer name.
+/// Returns numbers from a list attribute, or from a tensor attribute with suffix `_as_tensor`.
 fn reals(cx: &Cx, name: &str) -> Result<Vec<f64>> {
     match cx.array_attr(&format!("{name}_as_tensor")) {
         Some(array) => array.f64s(),

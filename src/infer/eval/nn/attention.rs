@@ -22,14 +22,14 @@ impl Heads {
         Ok(Heads { data: array.f64s()?, array, heads, length, size })
     }
 
-    /// The vector at a place of the sequence.
+    /// Returns the vector at a sequence position.
     fn vector(&self, batch: usize, head: usize, at: usize) -> &[f64] {
         let start = ((batch * self.heads + head) * self.length + at) * self.size;
         &self.data[start..start + self.size]
     }
 }
 
-/// Splits `batch × sequence × (heads · size)` into heads; four dimensions are heads already.
+/// Splits `batch × sequence × (heads · size)` into heads; inputs of rank 4 are already split.
 pub(super) fn split_heads(x: &Array, heads: Option<usize>) -> Result<Array> {
     match (x.shape(), heads) {
         ([_, _, _, _], _) => Ok(x.clone()),
@@ -40,7 +40,7 @@ pub(super) fn split_heads(x: &Array, heads: Option<usize>) -> Result<Array> {
     }
 }
 
-/// Joins heads again where the operator's input had three dimensions.
+/// Merges heads again if the operator's input had rank 3.
 pub(super) fn merge_heads(y: Array, rank: usize) -> Result<Array> {
     match (rank, y.shape()) {
         (3, &[batch, heads, length, size]) => {
@@ -75,7 +75,7 @@ pub(super) fn attention(cx: &Cx) -> Result<Vec<Array>> {
     Ok(vec![merge_heads(y, q.rank())?, keys.array, values.array, scores])
 }
 
-/// `FlexAttention` without its subgraphs, which only the caller can run.
+/// Computes `FlexAttention` without subgraphs, which only the caller can run.
 pub fn flex_attention(cx: &Cx) -> Result<Array> {
     if ["score_mod", "prob_mod"].iter().any(|name| matches!(cx.attr(name), Some(Attr::Other))) {
         return Err(Refusal::Unsupported);
@@ -88,7 +88,7 @@ pub fn flex_attention(cx: &Cx) -> Result<Array> {
 
 type Shaped = (Vec<usize>, Vec<f64>);
 
-/// The attended values, and the scores at the stage that `qk_matmul_output_mode` names.
+/// Returns the attention output, and the scores at the stage given by `qk_matmul_output_mode`.
 fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shaped, Shaped)> {
     let batch = q.array.shape()[0];
     let fits = [k.array.shape()[0], v.array.shape()[0]] == [batch; 2]
@@ -141,17 +141,17 @@ fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shap
     Ok(((shape, y), (score_shape, shown)))
 }
 
-/// What is added to the scores: a mask, the causal frontier, a sliding window, padding.
+/// Score biases: a mask, causality, a sliding window, padding.
 #[derive(Default)]
 struct Mask {
-    /// Values, for each row of scores the offset of its part, and the length of a row.
+    /// Mask values, the offset of each score row's part, and the row length.
     given: Option<(Vec<f64>, Vec<usize>, usize)>,
     causal: bool,
     left: Option<i64>,
     right: Option<i64>,
-    /// For each sample, the number of keys before the first query.
+    /// Number of keys before the first query, per sample.
     offsets: Vec<i64>,
-    /// For each sample, the number of keys that are not padding.
+    /// Number of keys that are not padding, per sample.
     valid: Option<Vec<i64>>,
 }
 
@@ -173,9 +173,9 @@ impl Mask {
         Ok(Mask { given, causal, left, right, offsets, valid })
     }
 
-    /// A mask may have fewer keys than there are; those that it lacks are masked.
+    /// Reads the mask. Keys beyond the end of a short mask are masked.
     fn given(cx: &Cx, mask: &Array, q: &Heads, k: &Heads) -> Result<(Vec<f64>, Vec<usize>, usize)> {
-        // What is added of integers, runtimes do not agree on.
+        // Runtimes disagree on additive integer masks.
         if mask.elem().is_integer() {
             return Err(Refusal::Unsupported);
         }
@@ -192,7 +192,7 @@ impl Mask {
         Ok((values, spread(lead, &rows)?, length))
     }
 
-    /// The bias of key `j` for query `i` of sample `n`, in this row of all scores.
+    /// Returns the bias of key `j` for query `i` of sample `n`, in this score row.
     fn bias(&self, n: usize, row: usize, i: usize, j: usize) -> f64 {
         let (place, key) = (i as i64 + self.offsets.get(n).copied().unwrap_or(0), j as i64);
         let hidden = self.causal && key > place

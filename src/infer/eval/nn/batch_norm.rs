@@ -1,4 +1,4 @@
-//! Batch normalisation.
+//! Batch normalization.
 
 use super::conv::MISFIT;
 use super::norm::moments;
@@ -7,9 +7,8 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::numel;
 use crate::infer::eval::{Array, Refusal, Result};
 
-/// In training (since opset 14) normalises by the batch's own statistics and returns the running
-/// ones. What older versions returned in training is refused, as are their per-activation
-/// statistics (`spatial = 0`).
+/// Computes `BatchNormalization`; in training (since opset 14) also returns the running statistics.
+/// Fails for training in older versions and for per-activation statistics (`spatial = 0`).
 pub(super) fn batch_norm(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

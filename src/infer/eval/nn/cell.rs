@@ -4,7 +4,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::math::{sigmoid, softplus};
 use crate::infer::eval::{Refusal, Result, bad};
 
-/// An activation function of a gate, with its parameters.
+/// Gate activation with its parameters.
 #[derive(Clone, Copy)]
 pub(super) struct Activation {
     function: fn(f64, f64, f64) -> f64,
@@ -18,7 +18,7 @@ impl Activation {
     }
 }
 
-/// The function of this name, and the defaults of those parameters that it has.
+/// A named activation, with defaults of the parameters that it has.
 type Named = (fn(f64, f64, f64) -> f64, Option<f64>, Option<f64>);
 
 fn named(name: &str) -> Option<Named> {
@@ -38,7 +38,7 @@ fn named(name: &str) -> Option<Named> {
     })
 }
 
-/// The activations of all directions. Parameters are consumed in order by those that have them.
+/// Returns the activations of all directions. Activations with parameters consume them in order.
 pub(super) fn activations(cx: &Cx, directions: usize) -> Result<Vec<Activation>> {
     let defaults: &[&str] = match cx.call.op {
         "RNN" => &["Tanh"],
@@ -64,16 +64,16 @@ pub(super) fn activations(cx: &Cx, directions: usize) -> Result<Vec<Activation>>
     each.collect()
 }
 
-/// Weights of one direction; rows are gates, in the operator's order.
+/// Weights of one direction; gates are rows, in the operator's order.
 pub(super) struct Cell<'a> {
     pub(super) hidden: usize,
     /// `gates · hidden × input`.
     pub(super) input: &'a [f64],
     /// `gates · hidden × hidden`.
     pub(super) recurrent: &'a [f64],
-    /// Of the input's product, then of the hidden state's.
+    /// Bias of the input product, then of the hidden state product.
     pub(super) bias: &'a [f64],
-    /// From the cell state to the gates i, o and f.
+    /// Weights from the cell state to the gates i, o and f.
     pub(super) peepholes: &'a [f64],
     pub(super) functions: &'a [Activation],
     pub(super) clip: Option<f64>,
@@ -81,7 +81,7 @@ pub(super) struct Cell<'a> {
     pub(super) coupled: bool,
 }
 
-/// Product of one gate's rows with a vector.
+/// Multiplies one gate row by a vector.
 fn product(weights: &[f64], x: &[f64], gate: usize, row: usize, hidden: usize) -> f64 {
     let start = (gate * hidden + row) * x.len();
     weights[start..start + x.len()].iter().zip(x).map(|(w, x)| w * x).sum()
@@ -106,13 +106,13 @@ impl Cell<'_> {
         self.input_part(x, gate, row) + self.state_part(h, gate, row)
     }
 
-    /// RNN: h = f(W·x + R·h).
+    /// Runs an RNN step: h = f(W·x + R·h).
     pub(super) fn simple(&self, x: &[f64], h: &mut [f64]) {
         let next: Vec<f64> = (0..self.hidden).map(|row| self.activate(0, self.gate(x, h, 0, row))).collect();
         h.copy_from_slice(&next);
     }
 
-    /// GRU, with the gates z (update), r (reset) and h.
+    /// Runs a GRU step, with the gates z (update), r (reset) and h.
     pub(super) fn gated(&self, x: &[f64], h: &mut [f64]) {
         let reset: Vec<f64> = (0..self.hidden).map(|row| self.activate(0, self.gate(x, h, 1, row))).collect();
         let kept: Vec<f64> = h.iter().zip(&reset).map(|(h, r)| h * r).collect();
@@ -129,7 +129,7 @@ impl Cell<'_> {
         h.copy_from_slice(&next);
     }
 
-    /// LSTM, with the gates i (input), o (output), f (forget) and c (cell).
+    /// Runs an LSTM step, with the gates i (input), o (output), f (forget) and c (cell).
     pub(super) fn long_short(&self, x: &[f64], h: &mut [f64], c: &mut [f64]) {
         let mut next = Vec::with_capacity(self.hidden);
         for (row, cell) in c.iter_mut().enumerate() {
@@ -142,7 +142,7 @@ impl Cell<'_> {
             let new = self.activate(1, self.gate(x, h, 3, row));
             *cell = forget * *cell + input * new;
             let output = self.activate(0, self.gate(x, h, 1, row) + peek(1, *cell));
-            // The cell state is not clipped here: only the input of the gates is.
+            // Only gate inputs are clipped, not the cell state.
             next.push(output * self.functions[2].at(*cell));
         }
         h.copy_from_slice(&next);

@@ -6,13 +6,13 @@ use crate::infer::eval::math::sigmoid;
 use crate::infer::eval::shape::{numel, positions};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Weights of a convolution: `features × channels per group × kernel`.
+/// Convolution weights: `features × channels per group × kernel`.
 pub struct Filter<'a> {
     pub shape: &'a [usize],
     pub data: &'a [f64],
 }
 
-/// Convolves `x` (batch × channels × spatial) and adds nothing. Returns the shape of the result.
+/// Convolves `x` (batch × channels × spatial) without bias; also returns the result shape.
 pub fn convolve(cx: &Cx, x: &[f64], x_shape: &[usize], filter: &Filter) -> Result<(Vec<usize>, Vec<f64>)> {
     let (batch, channels, spatial) = image(x_shape)?;
     let (features, depth, kernel) = image(filter.shape)?;
@@ -66,8 +66,8 @@ pub(super) fn conv(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// A depthwise convolution over `batch × channels × length` that sees only the past; what lies
-/// before the input comes from (and goes to) a state of `kernel − 1` elements.
+/// Computes a causal depthwise convolution over `batch × channels × length`.
+/// A state of `kernel − 1` elements supplies the elements before the input and is updated.
 pub(super) fn causal_conv(cx: &Cx) -> Result<Vec<Array>> {
     let (x, w) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, channels, length], &[features, 1, kernel]) = (x.shape(), w.shape()) else {
@@ -111,5 +111,5 @@ pub(super) fn causal_conv(cx: &Cx) -> Result<Vec<Array>> {
     Ok(vec![Array::from_f64s(x.elem(), x.shape().to_vec(), y)?, present])
 }
 
-/// `Refusal` for shapes that a kernel cannot bring together.
+/// Refusal for inconsistent shapes.
 pub(super) const MISFIT: Refusal = Refusal::BadInput("the shapes do not fit together");

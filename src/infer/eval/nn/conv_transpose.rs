@@ -6,8 +6,8 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{numel, positions, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Every input element is spread over the output by the kernel: the window slides over the output
-/// and has one place for each input element.
+/// Spreads every input element over the output by the kernel.
+/// The window slides over the output, with one position per input element.
 pub(super) fn conv_transpose(cx: &Cx) -> Result<Array> {
     let (x, w) = (cx.tensor(0)?, cx.tensor(1)?);
     let (batch, channels, spatial) = image(x.shape())?;
@@ -43,13 +43,13 @@ pub(super) fn conv_transpose(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// The window with the output's size as its `input` and the input's as its `output`.
+/// Returns the window, with the output size as its `input` and the input size as its `output`.
 fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
     let rank = spatial.len();
     let mut window = Window::unplaced(cx, spatial, Some(kernel))?;
     let extra = to_sizes(&cx.ints("output_padding").unwrap_or_else(|| vec![0; rank]))?;
     let wanted = cx.ints("output_shape").map(|sizes| to_sizes(&sizes)).transpose()?;
-    // Old models give batch and channels too.
+    // Old models include batch and channels.
     let wanted = wanted.map(|sizes| sizes[sizes.len().saturating_sub(rank)..].to_vec());
     if extra.len() != rank || wanted.as_ref().is_some_and(|sizes| sizes.len() != rank) {
         return bad("the window does not fit the spatial axes");
@@ -71,11 +71,11 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
             None => None,
         };
         window.input[i] = match size {
-            // The specification adds rows of nothing then; ONNX Runtime takes no pads below 0, and makes fewer.
+            // The specification then adds empty rows; ONNX Runtime rejects negative pads and returns fewer.
             Some(size) if same && wanted.is_none() && full < size => return Err(Refusal::Unsupported),
             Some(size) => {
-                // What the wanted size lacks is cut off on both sides. Of an odd number, version 1 of the specification
-                // cuts the other half first; ONNX Runtime does as version 11 says in all of them.
+                // Excess is cropped on both sides. For an odd excess, version 1 of the specification crops
+                // the other half first; ONNX Runtime follows version 11 in all versions.
                 let total = full.saturating_sub(size);
                 let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
                 window.set_pads(i, begin, total - begin);

@@ -62,7 +62,7 @@ pub(super) fn deform_conv(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// Multilinear interpolation of a grid of numbers; zero outside.
+/// Interpolates multilinearly on a grid; zero outside.
 pub fn interpolate(grid: &[f64], shape: &[usize], point: &[f64]) -> f64 {
     let steps = strides(shape);
     let mut total = 0.0;

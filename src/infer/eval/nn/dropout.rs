@@ -1,10 +1,10 @@
-//! Dropout, where it does nothing.
+//! Dropout in cases where it is the identity.
 
 use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::{Array, Refusal, Result};
 
-/// Training drops at random, unless the ratio is zero.
+/// Computes `Dropout`; fails in training unless the ratio is zero.
 pub(super) fn dropout(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -22,7 +22,7 @@ pub(super) fn dropout(cx: &Cx) -> Result<Vec<Array>> {
     }
     let shape = x.shape().to_vec();
     let mask_type = if cx.version() < 10 { x.elem() } else { ElemType::Bool };
-    // What is kept is marked since opset 12. Before, the specification does not say, and ONNX Runtime marks nothing.
+    // Since opset 12 the mask marks kept elements. Before, it is unspecified, and ONNX Runtime marks none.
     let kept = i128::from(cx.version() >= 12);
     let mask = Array::from_ints(mask_type, shape, vec![kept; x.len()])?;
     Ok(vec![x.clone(), mask])

@@ -1,4 +1,4 @@
-//! Putting blocks and maxima back into an image.
+//! Placement of blocks and maxima back into an image.
 
 use super::conv::MISFIT;
 use super::window::{Window, image};
@@ -6,7 +6,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{numel, offset, positions, strides, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Adds up blocks of `batch × (channels · block) × number of blocks` where they overlap.
+/// Computes `Col2Im`: sums overlapping blocks of `batch × (channels · block) × number of blocks`.
 pub(super) fn col2im(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let spatial = to_sizes(&cx.tensor(1)?.as_i64s()?)?;
@@ -34,8 +34,8 @@ pub(super) fn col2im(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// Indices are offsets in the size that the window implies; a larger `output_shape` is padded at
-/// the end of its axes.
+/// Computes `MaxUnpool`. Indices are offsets in the size that the window implies.
+/// A larger `output_shape` is padded at the end of its axes.
 pub(super) fn max_unpool(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let (batch, channels, spatial) = image(x.shape())?;

@@ -1,11 +1,11 @@
-//! Linear attention: a matrix of state for each head, updated token by token.
+//! Linear attention: a state matrix per head, updated token by token.
 
 use super::conv::MISFIT;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Sizes of one call. The state of a head has `key × value` elements.
+/// Sizes of a call. The state of a head has `key × value` elements.
 #[derive(Clone, Copy)]
 struct Sizes {
     batch: usize,
@@ -15,11 +15,11 @@ struct Sizes {
     value: usize,
 }
 
-/// Decay and update rate, where the rule has them.
+/// Decay and update rate, if the rule has them.
 struct Gates {
-    /// Logarithms, for each token, head and element of the key.
+    /// Logarithms, per token, head and key element.
     decay: Option<Vec<f64>>,
-    /// For each token and head.
+    /// Rates, per token and head.
     rate: Option<Vec<f64>>,
 }
 
@@ -92,7 +92,7 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
         _ => return bad("unknown update rule"),
     };
     let per_head = sizes.batch * sizes.length * sizes.heads;
-    // A gate with fewer elements holds one for all keys of a head, or for all heads of a token.
+    // A smaller gate has one value for all keys of a head, or for all heads of a token.
     let gate = |i: usize, needed: bool, count: usize| -> Result<Option<Vec<f64>>> {
         if !needed {
             return Ok(None);
@@ -109,7 +109,7 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
     Ok(Gates { decay: gate(4, gated, per_head * sizes.key)?, rate: gate(5, delta, per_head)? })
 }
 
-/// One step of the recurrence on the state of one head; `at` counts the heads of all tokens.
+/// Runs one step of the recurrence on the state of one head; `at` counts the heads of all tokens.
 fn update(state: &mut [f64], key: &[f64], value: &[f64], gates: &Gates, at: usize) {
     let rows = |state: &mut [f64], apply: &mut dyn FnMut(usize, &mut [f64])| {
         state.chunks_mut(value.len().max(1)).enumerate().for_each(|(i, row)| apply(i, row));
@@ -122,7 +122,7 @@ fn update(state: &mut [f64], key: &[f64], value: &[f64], gates: &Gates, at: usiz
     }
     let mut change = value.to_vec();
     if let Some(rate) = &gates.rate {
-        // What the state already answers to this key is taken off.
+        // Subtract the state's current response to this key.
         rows(state, &mut |i, row| change.iter_mut().zip(row).for_each(|(c, s)| *c -= key[i] * *s));
         change.iter_mut().for_each(|c| *c *= rate[at]);
     }

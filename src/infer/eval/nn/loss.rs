@@ -1,4 +1,4 @@
-//! Losses.
+//! Loss functions.
 
 use super::conv::MISFIT;
 use super::softmax::{each_line, log_softmax_line};
@@ -11,7 +11,7 @@ pub(super) fn negative_log_likelihood(cx: &Cx) -> Result<Array> {
     loss(cx, x, &x.f64s()?)
 }
 
-/// The loss and the logarithms of the probabilities.
+/// Returns the loss and the log probabilities.
 pub(super) fn softmax_cross_entropy(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -24,8 +24,8 @@ pub(super) fn softmax_cross_entropy(cx: &Cx) -> Result<Vec<Array>> {
     Ok(vec![loss, Array::from_f64s(x.elem(), x.shape().to_vec(), data)?])
 }
 
-/// The negated logarithm at each target, weighted by class; targets equal to `ignore_index` count
-/// nothing. `logs` has the shape of `x`: batch × classes × ….
+/// Returns the negative log likelihood of the targets, weighted by class.
+/// Targets equal to `ignore_index` do not count. `logs` has the shape of `x`: batch × classes × ….
 fn loss(cx: &Cx, x: &Array, logs: &[f64]) -> Result<Array> {
     let targets = cx.tensor(1)?;
     cx.work(&[x.len()])?;

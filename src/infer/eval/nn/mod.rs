@@ -1,4 +1,4 @@
-//! Layers of neural networks.
+//! Neural network layers.
 
 mod attention;
 mod batch_norm;

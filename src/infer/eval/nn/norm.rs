@@ -1,4 +1,4 @@
-//! Normalisation of groups of elements by their own statistics.
+//! Normalization of groups of elements by their own statistics.
 
 use super::conv::MISFIT;
 use super::window::{groups as group_count, image};
@@ -14,7 +14,7 @@ struct Statistics {
     inverse_deviation: Vec<f64>,
 }
 
-/// Brings each group to mean 0 and variance 1, in place. The variance is the population's.
+/// Normalizes each group in place to mean 0 and population variance 1.
 fn standardize(data: &mut [f64], groups: &Groups, epsilon: f64) -> Statistics {
     let (mut mean, mut inverse_deviation) = (vec![], vec![]);
     for group in 0..groups.count {
@@ -28,7 +28,7 @@ fn standardize(data: &mut [f64], groups: &Groups, epsilon: f64) -> Statistics {
     Statistics { mean, inverse_deviation }
 }
 
-/// Mean and population variance.
+/// Returns mean and population variance.
 pub(super) fn moments(values: impl Iterator<Item = f64> + Clone, count: usize) -> (f64, f64) {
     let mean = values.clone().sum::<f64>() / count as f64;
     (mean, values.map(|x| (x - mean).powi(2)).sum::<f64>() / count as f64)
@@ -45,7 +45,7 @@ fn scale_and_shift(data: &mut [f64], shape: &[usize], scale: &Array, bias: Optio
     Ok(())
 }
 
-/// A vector with one element for each channel, shaped to broadcast over the axes behind.
+/// Reshapes a vector of per-channel values to broadcast over the following axes.
 fn per_channel(vector: &Array, rank: usize) -> Result<Array> {
     if vector.rank() != 1 {
         return bad("what is said of channels is no list");
@@ -86,7 +86,7 @@ pub(super) fn rms(cx: &Cx) -> Result<Array> {
     Array::from_f64s(scale.elem(), x.shape().to_vec(), data)
 }
 
-/// Scale and bias are given for each group before opset 21, for each channel since.
+/// Computes `GroupNormalization`; scale and bias are per group before opset 21, per channel since.
 pub(super) fn group(cx: &Cx) -> Result<Array> {
     let (x, scale, bias) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;
@@ -124,13 +124,13 @@ pub(super) fn mean_variance(cx: &Cx) -> Result<Array> {
     cx.room(x.shape())?;
     let over = axes(&cx.ints("axes").unwrap_or_else(|| vec![0, 2, 3]), x.rank())?;
     let mut data = x.f64s()?;
-    // The function body of the specification adds 1e-9 to the deviation.
+    // The specification's function adds 1e-9 to the standard deviation.
     let groups = Groups::over(x.shape(), &over, true)?;
     for group in 0..groups.count {
         let members = &groups.offsets[group * groups.size..(group + 1) * groups.size];
         let (mean, variance) = moments(members.iter().map(|&i| data[i]), groups.size);
         if variance == 0.0 {
-            // 0 by that function; runtimes that leave the tiny number out come to NaN.
+            // The function gives 0; runtimes without the epsilon give NaN.
             return Err(Refusal::Unsupported);
         }
         members.iter().for_each(|&i| data[i] = (data[i] - mean) / (variance.sqrt() + 1e-9));
@@ -138,7 +138,7 @@ pub(super) fn mean_variance(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), data)
 }
 
-/// Zero where the norm is zero.
+/// Computes `LpNormalization`; zero if the norm is zero.
 pub(super) fn lp(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -156,7 +156,7 @@ pub(super) fn lp(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), data)
 }
 
-/// Divides by a power of the sum of squares over neighbouring channels.
+/// Divides by a power of the sum of squares over neighboring channels.
 pub(super) fn local_response(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

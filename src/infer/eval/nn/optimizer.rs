@@ -1,12 +1,13 @@
-//! Steps of optimisers. Inputs are the learning rate, the number of steps so far, then all tensors,
-//! all gradients and each kind of state.
+//! Optimizer steps.
+//!
+//! Inputs are the learning rate, the step count, then all tensors, all gradients and each kind of state.
 
 use super::conv::MISFIT;
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::{Array, Result, bad};
 
-/// Runs `step` on every element. It is given the value, its gradient and its states, and returns
-/// the new value and states.
+/// Runs `step` on every element.
+/// It maps a value, its gradient and its states to the new value and states.
 fn each<const N: usize>(cx: &Cx, step: impl Fn(f64, f64, [f64; N]) -> (f64, [f64; N])) -> Result<Vec<Array>> {
     let tensors = cx.count().saturating_sub(2);
     if !tensors.is_multiple_of(N + 2) {
@@ -39,7 +40,7 @@ fn each<const N: usize>(cx: &Cx, step: impl Fn(f64, f64, [f64; N]) -> (f64, [f64
     Ok(outputs)
 }
 
-/// Learning rate and number of steps.
+/// Returns the learning rate and the step count.
 fn rate_and_steps(cx: &Cx) -> Result<(f64, f64)> {
     match (cx.scalar(0)?, cx.scalar(1)?) {
         (Some(rate), Some(steps)) => Ok((rate, steps)),

@@ -6,8 +6,8 @@ use crate::infer::eval::math::max_or_nan;
 use crate::infer::eval::shape::{numel, positions, strides};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Maxima, and where they were found: offsets in the whole input, or with `storage_order` 1 in an
-/// input whose spatial axes are reversed.
+/// Returns maxima and their offsets in the whole input.
+/// With `storage_order` 1, offsets refer to an input with reversed spatial axes.
 pub(super) fn max_pool(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let (batch, channels, spatial) = image(x.shape())?;
@@ -33,7 +33,7 @@ pub(super) fn max_pool(cx: &Cx) -> Result<Vec<Array>> {
     Ok(vec![x.take(shape, &found)?, indices])
 }
 
-/// The offset of the same element when the first spatial axis varies fastest.
+/// Returns the offset of the element when the first spatial axis varies fastest.
 fn reversed(at: usize, spatial: &[usize], plane: usize) -> usize {
     let mut step = 1;
     let mut moved = at / plane * plane;
@@ -44,7 +44,7 @@ fn reversed(at: usize, spatial: &[usize], plane: usize) -> usize {
     moved
 }
 
-/// `AveragePool` and `LpPool`.
+/// Computes `AveragePool` and `LpPool`.
 pub(super) fn pool(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let (batch, channels, spatial) = image(x.shape())?;
@@ -74,7 +74,7 @@ pub(super) fn pool(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// `p` was a float before opset 2.
+/// Returns the norm order; `p` was a float before opset 2.
 fn norm_order(cx: &Cx) -> Result<f64> {
     let p = cx.float_attr("p").unwrap_or(cx.int("p", 2) as f64);
     if p > 0.0 { Ok(p) } else { bad("the order of the norm is not positive") }

@@ -7,7 +7,7 @@ use crate::infer::eval::layout::permuted;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Gates of each operator, in the order of its weights.
+/// Returns the number of gates of an operator.
 fn gate_count(op: &str) -> Result<usize> {
     match op {
         "RNN" => Ok(1),
@@ -17,7 +17,7 @@ fn gate_count(op: &str) -> Result<usize> {
     }
 }
 
-/// With `layout` 1 the batch comes first everywhere; inside, the sequence does.
+/// Moves the batch to the second axis; with `layout` 1 it is the first.
 fn batch_second(cx: &Cx, x: &Array) -> Result<Array> {
     match (cx.int("layout", 0), x.rank()) {
         (1, 3) => permuted(x, &[1, 0, 2]),
@@ -26,13 +26,13 @@ fn batch_second(cx: &Cx, x: &Array) -> Result<Array> {
     }
 }
 
-/// Sizes of one call.
+/// Sizes of a call.
 struct Sizes {
     length: usize,
     batch: usize,
     width: usize,
     directions: usize,
-    /// Gates times hidden size.
+    /// Number of gates times hidden size.
     rows: usize,
     hidden: usize,
 }
@@ -59,7 +59,7 @@ impl Sizes {
         [self.directions, self.batch, self.hidden]
     }
 
-    /// An initial state, zero where none is given.
+    /// Returns an initial state; zero if absent.
     fn state(&self, cx: &Cx, i: usize) -> Result<Vec<f64>> {
         let shape = self.state_shape();
         match cx.maybe(i)? {
@@ -71,7 +71,7 @@ impl Sizes {
         }
     }
 
-    /// A matrix with a row for each direction, zero where none is given.
+    /// Returns a matrix with one row per direction; zero if absent.
     fn matrix(&self, cx: &Cx, i: usize, columns: usize) -> Result<Vec<f64>> {
         match cx.maybe(i)? {
             Some(given) if given.shape() == [self.directions, columns] => given.f64s(),
@@ -81,7 +81,7 @@ impl Sizes {
     }
 }
 
-/// The hidden states over time, the last hidden state and (of an LSTM) the last cell state.
+/// Returns the hidden states over time, the last hidden state and (LSTM) the last cell state.
 pub(super) fn recurrent(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     let gates = gate_count(cx.call.op)?;
@@ -108,7 +108,7 @@ pub(super) fn recurrent(cx: &Cx) -> Result<Vec<Array>> {
     Ok(outputs)
 }
 
-/// Runs all directions over all sequences; leaves the last states behind.
+/// Runs all directions over all sequences and updates the states.
 fn run(
     cx: &Cx,
     sizes: &Sizes,
@@ -155,13 +155,13 @@ fn run(
     Ok(y)
 }
 
-/// The share of one direction.
+/// Returns the slice of one direction.
 fn part<T>(all: &[T], direction: usize, directions: usize) -> &[T] {
     let each = all.len() / directions;
     &all[direction * each..(direction + 1) * each]
 }
 
-/// Length of each sequence of the batch.
+/// Returns the length of each sequence of the batch.
 fn lengths(cx: &Cx, length: usize, batch: usize) -> Result<Vec<usize>> {
     let Some(given) = cx.maybe(4)? else { return Ok(vec![length; batch]) };
     let lengths = given.as_i64s()?.into_iter().map(to_size).collect::<Result<Vec<_>>>()?;

@@ -6,8 +6,8 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{index, to_size};
 use crate::infer::eval::{Array, Refusal, Result};
 
-/// Rotates pairs of elements by angles that depend on the position. A pair is two neighbours when
-/// `interleaved`, else an element of the first half with its partner of the second.
+/// Rotates pairs of elements by position-dependent angles.
+/// Pairs are adjacent if `interleaved`, else they combine the first and second halves.
 pub(super) fn rotary_embedding(cx: &Cx) -> Result<Array> {
     let (x, cos, sin) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;
@@ -38,7 +38,7 @@ pub(super) fn rotary_embedding(cx: &Cx) -> Result<Array> {
     merge_heads(y, x.rank())
 }
 
-/// The row of the caches for each sample and position.
+/// Returns the cache row of each sample and position.
 fn rows(cx: &Cx, cache: &Array, batch: usize, length: usize) -> Result<Vec<usize>> {
     match (cx.maybe(3)?, cache.shape()) {
         (Some(ids), &[count, _]) if ids.shape() == [batch, length] => {

@@ -1,18 +1,18 @@
-//! Softmax and its relatives.
+//! Softmax, log-softmax and hardmax.
 
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::math::{log_sum_exp, max_or_nan};
 use crate::infer::eval::shape::{Split, axis, numel};
 use crate::infer::eval::{Array, Refusal, Result};
 
-/// Along one axis since opset 13; before, over all axes from `axis` on.
+/// Works along one axis since opset 13; before, over all axes from `axis` on.
 pub(super) fn softmax(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
     let split = if cx.version() >= 13 {
         Split::at(x.shape(), axis(cx.int("axis", -1), x.rank())?)?
     } else {
-        // From the end, axes count from the last one; from the start, there may be none at all.
+        // Negative axes count from the last; a positive axis may equal the rank, leaving no axes.
         let at = match cx.int("axis", 1) {
             at if at == x.rank() as i64 => x.rank(),
             at => axis(at, x.rank())?,
@@ -51,7 +51,7 @@ pub(super) fn log_softmax_line(line: &mut [f64]) {
     line.iter_mut().for_each(|x| *x -= total);
 }
 
-/// One for the first maximum, zero for all else.
+/// Sets the first maximum to one and all else to zero.
 fn hardmax_line(line: &mut [f64]) {
     let mut best = 0;
     for i in 1..line.len() {

@@ -1,19 +1,19 @@
-//! Sliding windows over spatial axes: what convolution and pooling share.
+//! Sliding windows over spatial axes, shared by convolution and pooling.
 
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{numel, strides, to_size, to_sizes};
 use crate::infer::eval::{Refusal, Result, bad};
 
-/// The geometry of a window that slides over the spatial axes of a tensor.
+/// Geometry of a window that slides over the spatial axes of a tensor.
 pub struct Window {
-    /// Spatial dimensions that the window slides over.
+    /// Sizes of the spatial axes.
     pub input: Vec<usize>,
     pub kernel: Vec<usize>,
     pub strides: Vec<usize>,
     pub dilations: Vec<usize>,
     /// Padding before each axis, then after each axis; not negative.
     pub pads: Vec<usize>,
-    /// Number of places of the window along each axis.
+    /// Number of window positions along each axis.
     pub output: Vec<usize>,
 }
 
@@ -23,13 +23,13 @@ pub struct Tap {
     pub kernel: usize,
     /// Offset among the input's spatial elements; `None` in the padding.
     pub input: Option<usize>,
-    /// Lies in the input or its padding. Only `ceil_mode` reaches further.
+    /// Whether it is in the input or its padding; only `ceil_mode` reaches further.
     pub padded: bool,
 }
 
 impl Window {
-    /// Reads `strides`, `dilations`, `pads`, `auto_pad` and `ceil_mode`. The kernel's size is that of
-    /// the weights, or the attribute `kernel_shape`.
+    /// Reads `strides`, `dilations`, `pads`, `auto_pad` and `ceil_mode`.
+    /// The kernel size is that of the weights, or the attribute `kernel_shape`.
     pub fn of(cx: &Cx, input: &[usize], kernel: Option<&[usize]>) -> Result<Window> {
         let mut window = Window::unplaced(cx, input, kernel)?;
         let ceil = cx.flag("ceil_mode", false)?;
@@ -38,13 +38,13 @@ impl Window {
             let (extent, stride) = (window.extent(i)?, window.strides[i]);
             let same = auto == "SAME_UPPER" || auto == "SAME_LOWER";
             if same {
-                // A pool: some runtimes leave the dilation out of the padding that they choose.
+                // For pooling, some runtimes ignore the dilation when they choose the padding.
                 if kernel.is_none() && window.dilations[i] != 1 {
                     return Err(Refusal::Unsupported);
                 }
                 window.output[i] = size.div_ceil(stride);
                 let reach = window.output[i].saturating_sub(1).saturating_mul(stride);
-                // Where the windows leave the end out, some would take away from it what others leave.
+                // If windows do not reach the end, runtimes differ on cropping the input.
                 let total = reach.saturating_add(extent).checked_sub(size).ok_or(Refusal::Unsupported)?;
                 let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
                 window.set_pads(i, begin, total - begin);
@@ -58,7 +58,7 @@ impl Window {
             let room = room.ok_or(Refusal::TooLarge)?;
             let Some(slack) = room.checked_sub(extent) else { return bad("the window exceeds the input") };
             window.output[i] = if ceil { slack.div_ceil(stride) } else { slack / stride } + 1;
-            // A window that would start behind the input and its left padding does not count.
+            // A window that starts beyond the input and its left padding does not count.
             if ceil && (window.output[i] - 1) * stride >= size + begin {
                 window.output[i] -= 1;
             }
@@ -66,7 +66,7 @@ impl Window {
         Ok(window)
     }
 
-    /// Everything that attributes say, with the padding of `pads` and no output yet.
+    /// Reads all attributes, with padding from `pads` and no output size yet.
     pub fn unplaced(cx: &Cx, input: &[usize], kernel: Option<&[usize]>) -> Result<Window> {
         let rank = input.len();
         let named = cx.ints("kernel_shape").map(|sizes| to_sizes(&sizes)).transpose()?;
@@ -94,7 +94,7 @@ impl Window {
         Ok(window)
     }
 
-    /// Elements that the dilated kernel spans along an axis.
+    /// Returns the number of elements that the dilated kernel spans along an axis.
     pub fn extent(&self, axis: usize) -> Result<usize> {
         let span = (self.kernel[axis] - 1).checked_mul(self.dilations[axis]);
         span.and_then(|span| span.checked_add(1)).ok_or(Refusal::TooLarge)
@@ -109,7 +109,7 @@ impl Window {
         (self.pads[axis], self.pads[axis + rank]) = (begin, end);
     }
 
-    /// The elements under the window at one place, kernel in row-major order.
+    /// Returns the elements under the window at one position, kernel in row-major order.
     pub fn taps(&self, place: &[usize]) -> Vec<Tap> {
         let steps = strides(&self.input);
         let mut taps = vec![Tap { kernel: 0, input: Some(0), padded: true }];
@@ -135,7 +135,7 @@ impl Window {
         taps
     }
 
-    /// Number of taps of all places, if the budget allows visiting them `times` over.
+    /// Fails if the budget does not allow visiting all taps `times` over.
     pub fn afford(&self, cx: &Cx, times: &[usize]) -> Result<()> {
         let mut factors = vec![numel(&self.kernel)?, numel(&self.output)?];
         factors.extend(times);
@@ -143,7 +143,7 @@ impl Window {
     }
 }
 
-/// Batch, channels and spatial dimensions.
+/// Splits a shape into batch, channels and spatial sizes.
 pub fn image(shape: &[usize]) -> Result<(usize, usize, &[usize])> {
     match shape {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial)),
@@ -151,7 +151,7 @@ pub fn image(shape: &[usize]) -> Result<(usize, usize, &[usize])> {
     }
 }
 
-/// The attribute `group` (or another of its kind) as a positive number.
+/// Returns the attribute `group` (or a similar one) as a positive number.
 pub fn groups(cx: &Cx, name: &str) -> Result<usize> {
     match to_size(cx.int(name, 1))? {
         0 => bad("the number of groups is zero"),
