@@ -69,7 +69,7 @@ pub fn bare(mut node: Node) -> Node {
 /// Finding a node's parent takes time linear in its depth, so a long expression would take quadratic time.
 const MAX_NESTING: u32 = 300;
 
-/// Returns `node` and its descendants in text order, without the contents of nested functions and classes.
+/// Returns `node` and its descendants in text order, without nested function and class contents.
 pub fn within(node: Node) -> Vec<Node> {
     let mut found = vec![];
     let mut todo = vec![(node, 0)];
