@@ -138,8 +138,9 @@ pub enum Traced {
 /// A layer, by the result of calling it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
-    /// One tensor, as nearly all of `torch.nn`; `fresh_training` for a layer made where it is called that acts
-    /// otherwise in training: a new layer is in training mode.
+    /// One tensor, as for nearly all of `torch.nn`.
+    /// `fresh_training` marks a layer created where it is called that depends on the mode: it is in training
+    /// mode.
     Tensor { fresh_training: bool },
     /// A tuple that begins with a tensor, as for recurrent layers and attention.
     Tuple,
