@@ -1,4 +1,4 @@
-//! Which results share elements with an operand, and how what is written into such a result reaches the operand.
+//! Alias analysis: results that share elements with an operand, and how writes reach the operand.
 
 use super::argument::{self, Called};
 use super::complex::Part;
@@ -7,41 +7,41 @@ use super::graph::{Builder, declared};
 use crate::graph::{AttrValue, Attribute, Tensor, ValueId};
 use crate::torch::{self, Argument, Node, TensorType, Trace};
 
-/// How a result stands to the elements of an operand.
+/// Alias relation between a result and an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// It has elements of its own.
+    /// The result has its own elements.
     Copy,
-    /// Its elements are those of the operand.
+    /// The result shares the operand's elements.
     View,
-    /// PyTorch decides when it runs.
+    /// The result may share elements; this is decided at run time.
     Perhaps,
 }
 
-/// Operators whose results are views of their first operand, however that lies in memory.
+/// Operators whose results are views of their first operand, whatever its memory layout.
 const VIEWS: &str = "
     _conj _neg_view _reshape_alias _unsafe_view adjoint alias as_strided atleast_1d atleast_2d atleast_3d broadcast_to chunk
     conj detach diagonal dsplit expand expand_as hsplit imag lift_fresh linalg_diagonal mH mT matrix_H moveaxis movedim
     narrow numpy_T permute positive real select slice split split_with_sizes squeeze swapaxes swapdims t tensor_split
     transpose unbind unflatten unfold unsqueeze view view_as view_as_complex view_as_real vsplit";
 
-/// Operators that copy only what does not lie in memory as their result has to.
+/// Operators that copy only if the memory layout requires it.
 const LAID_OUT: &str = "contiguous flatten ravel reshape reshape_as";
 
-/// Operators that give back what they were given where there is nothing to do.
+/// Operators that may return their operand unchanged.
 const SOMETIMES: &str = "
     _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short broadcast_tensors
     cartesian_prod chain_matmul channel_shuffle combinations conj_physical einsum meshgrid pixel_shuffle pixel_unshuffle
     resolve_conj resolve_neg sum_to_size unsafe_chunk unsafe_split unsafe_split_with_sizes";
 
-/// Operators that do nothing outside of training.
+/// Operators that are the identity outside of training.
 const TRAINING: &str = "alpha_dropout dropout feature_alpha_dropout feature_dropout";
 
 fn is_among(names: &str, name: &str) -> bool {
     names.split_whitespace().any(|one| one == name)
 }
 
-/// How a result of a node stands to its operands.
+/// Returns the alias relation of a node's result to its operands.
 pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
     let Some(name) = node.op.in_place_of().or(node.op.aten()) else { return Link::Copy };
     let tensor = |value: torch::ValueId| trace.value(value).ty.tensor();
@@ -51,7 +51,7 @@ pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
     let is = |name: &str, at: usize| trace.argument(node, at, name).and_then(|given| trace.bool(given));
     match name {
         name if is_among(SOMETIMES, name) => Link::Perhaps,
-        // Those of a list.
+        // Variants that take a list of tensors.
         "atleast_1d" | "atleast_2d" | "atleast_3d" if has_list => Link::Perhaps,
         name if is_among(VIEWS, name) => Link::View,
         "contiguous" if given("memory_format").is_some() => Link::Perhaps,
@@ -73,8 +73,9 @@ pub fn link(trace: &Trace, node: &Node, output: torch::ValueId) -> Link {
     }
 }
 
-/// How the result of an operator that copies where it must stands to its operand. What lies in a row in memory needs no
-/// copy; and a result that lies in a row has been copied where its operand does not.
+/// Alias relation for operators that copy only if the memory layout requires it.
+///
+/// A contiguous operand needs no copy. If the operand is not contiguous but the result is, it was copied.
 fn laid_out(operand: Option<&TensorType>, result: Option<&TensorType>) -> Link {
     let is_known = |tensor: &&TensorType| tensor.strides.is_some();
     match (operand.filter(is_known), result.filter(is_known)) {
@@ -86,7 +87,7 @@ fn laid_out(operand: Option<&TensorType>, result: Option<&TensorType>) -> Link {
 }
 
 impl Builder<'_> {
-    /// What the base of a view is once the view has become `child`.
+    /// Returns the base of a view after the view has become `child`.
     pub fn base_with(&mut self, view: &View, base: ValueId, child: ValueId) -> Result<ValueId, String> {
         let node = self.trace.node(view.node);
         let name = node.op.in_place_of().or(node.op.aten()).unwrap_or_default();
@@ -143,7 +144,7 @@ impl Builder<'_> {
         Ok(self.aten(op, inputs, attrs, declared(&self.trace.value(view.base).ty)))
     }
 
-    /// From where to where the part of a tensor goes that a view shows, where that is the same in all runs.
+    /// Returns the start and end of a view along `dim`, if they are equal in all runs.
     fn range(&self, node: &Node, view: &View, dim: i64) -> Option<(i64, i64)> {
         let size = |value: torch::ValueId| {
             let shape = self.trace.value(value).ty.shape()?;
@@ -162,7 +163,7 @@ impl Builder<'_> {
 }
 
 fn unreachable_by(node: &Node) -> String {
-    format!("it writes through `{}`, and what that would change is not known", node.op)
+    format!("it writes through a view made by `{}`, whose effect on its base cannot be expressed", node.op)
 }
 
 fn int(call: &Called, name: &str) -> Option<i64> {
@@ -172,7 +173,7 @@ fn int(call: &Called, name: &str) -> Option<i64> {
     })
 }
 
-/// The permutation that takes back the one of a call.
+/// Returns the inverse of the permutation of a call.
 fn inverse(call: &Called) -> Option<Vec<i64>> {
     let attr = call.attrs.iter().find(|attr| &*attr.name == "dims")?;
     let AttrValue::Ints(dims) = &attr.value else { return None };
@@ -184,13 +185,13 @@ fn inverse(call: &Called) -> Option<Vec<i64>> {
     inverse.into_iter().collect()
 }
 
-/// The tensors among the arguments of a node, those of lists too.
+/// Returns the tensors among the arguments of a node, including members of lists.
 pub fn operands(trace: &Trace, node: &Node) -> Vec<torch::ValueId> {
     let is_tensor = |value: &torch::ValueId| trace.value(*value).ty.tensor().is_some();
     trace.values_read(node).into_iter().filter(is_tensor).collect()
 }
 
-/// Whether an argument is a list with tensors in it.
+/// Returns true if an argument is a list that contains tensors.
 pub fn is_tensor_list(trace: &Trace, argument: &Argument) -> bool {
     let is_tensor = |member: &Argument| match member {
         Argument::Value(value) => trace.value(*value).ty.tensor().is_some(),

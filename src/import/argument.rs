@@ -1,4 +1,4 @@
-//! The arguments of a call, by the signature of its operator: which are inputs, which attributes.
+//! Conversion of call arguments to node inputs and attributes, by the operator's signature.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
 use crate::schema::aten::{self, Kind, Literal, Param, Signature};
 use crate::torch::{Argument, Input, Node};
 
-/// A call as a node takes it.
+/// The name, inputs and attributes of a node to be created for a call.
 pub struct Called {
-    /// `add.Tensor`.
+    /// Name with overload, such as `add.Tensor`.
     pub op: Arc<str>,
     pub inputs: Vec<Option<ValueId>>,
     pub attrs: Vec<Attribute>,
-    /// Whether it is one of PyTorch's own operators, whose signature is known.
+    /// Whether it is an operator of PyTorch with a known signature.
     pub is_known: bool,
 }
 
-/// The call of a node of the trace; writes in place are taken for what they write.
+/// Converts the call of a trace node; an in-place operator becomes its functional variant.
 pub fn called(builder: &mut Builder, node: &Node) -> Result<Called, String> {
     let name = |base: &str| match &*node.op.overload {
         "" => base.to_owned(),
@@ -48,7 +48,8 @@ pub fn called(builder: &mut Builder, node: &Node) -> Result<Called, String> {
     Ok(call)
 }
 
-/// A call of an operator of another domain: its values are inputs, in their order, and all else has its name.
+/// Converts a call of an operator of another domain.
+/// Strings become attributes, all else inputs in order.
 fn unknown(builder: &mut Builder, node: &Node, name: &str) -> Result<Called, String> {
     let mut call = Called { op: name.into(), inputs: Vec::new(), attrs: Vec::new(), is_known: false };
     for (position, given) in node.inputs.iter().enumerate() {
@@ -82,17 +83,18 @@ fn trim(inputs: &mut Vec<Option<ValueId>>) {
     }
 }
 
-/// What a node is given for a parameter: by its name or, where no names were recorded, by its place.
+/// Returns the argument of a parameter, by name or, if names were not recorded, by position.
 fn given<'n>(node: &'n Node, signature: &Signature, position: usize) -> Option<&'n Argument> {
     let name = signature.params[position].name;
     let named = node.inputs.iter().find(|input| input.name.as_deref() == Some(name));
-    // What is written in place is called `self` there, whatever the functional form calls it.
+    // In-place operators name their first parameter `self`, whatever the functional variant names it.
     let is_nameless =
         |input: &&Input| input.name.is_none() || position == 0 && node.op.in_place_of().is_some();
     let by_place = || node.inputs.get(position).filter(is_nameless);
     named.or_else(by_place).map(|input| &input.argument)
 }
 
+/// Adds the argument of an input parameter to a call.
 fn input(
     builder: &mut Builder,
     param: &Param,
@@ -130,7 +132,7 @@ fn input(
             }
         }
         (Argument::List(mut members), true) => {
-            // -1 leaves a size as it is, and so does 1, which Expand knows.
+            // -1 keeps a size. For Expand, so does 1.
             if is_expand(&call.op) {
                 let kept = members.iter_mut().filter(|member| builder.trace.int(member) == Some(-1));
                 kept.for_each(|member| *member = Argument::Int(1));
@@ -147,17 +149,17 @@ fn input(
             let value = operand(builder, &given)?;
             call.inputs.push(value);
         }
-        (_, true) => return Err(format!("its argument `{}` is no list", param.name)),
+        (_, true) => return Err(format!("its argument `{}` is not a list", param.name)),
     }
     Ok(())
 }
 
-/// Whether it gives sizes to axes of one element.
+/// Returns true for operators that broadcast axes of one element to given sizes.
 fn is_expand(op: &str) -> bool {
     matches!(op, "expand" | "expand_copy" | "broadcast_to")
 }
 
-/// An operand that may be complex, by the part of it that is asked for.
+/// Adds an operand that may be complex, by the part that the builder requests.
 fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(), String> {
     if builder.part == Part::Imaginary {
         let value = builder.imaginary_or_zeros(given)?;
@@ -172,21 +174,21 @@ fn parts(builder: &mut Builder, given: &Argument, call: &mut Called) -> Result<(
     Ok(())
 }
 
-/// A value, or a number as a constant; `None` for none.
+/// Returns the value of an argument, with a constant for a number; `None` if it is absent.
 pub fn operand(builder: &mut Builder, argument: &Argument) -> Result<Option<ValueId>, String> {
     Ok(match argument {
         Argument::None => None,
         Argument::Value(value) => Some(builder.value_of(*value)?),
         other => {
             let value =
-                builder.constant(number(other).ok_or("an argument of it is no tensor and no number")?);
+                builder.constant(number(other).ok_or("an argument is neither a tensor nor a number")?);
             builder.numbers.insert(value);
             Some(value)
         }
     })
 }
 
-/// A tensor of no axis.
+/// Returns a number as a 0-d tensor.
 pub fn number(argument: &Argument) -> Option<Tensor> {
     Some(match argument {
         Argument::Int(int) => Tensor::int64s(Vec::new(), &[*int]),
@@ -200,7 +202,7 @@ fn double(float: f64) -> Tensor {
     Tensor::from_raw(ElemType::Double, Vec::new(), float.to_le_bytes().to_vec())
 }
 
-/// A list of sizes, some of which may be computed, as a tensor of one axis.
+/// Returns a list of sizes, some possibly computed, as a 1-d tensor.
 fn numbers(builder: &mut Builder, members: &[Argument]) -> Result<ValueId, String> {
     let known: Option<Vec<i64>> = members.iter().map(|member| builder.trace.int(member)).collect();
     if let Some(known) = known {
@@ -213,21 +215,21 @@ fn numbers(builder: &mut Builder, members: &[Argument]) -> Result<ValueId, Strin
             (Some(int), _) => builder.constant(Tensor::int64s(vec![1], &[int])),
             (None, Argument::Value(value)) => {
                 let value = builder.value_of(*value)?;
-                // A size that is a tensor may have an axis of one element.
+                // A size given as a tensor may have an axis of one element.
                 let (op, to) = match builder.known(value) {
                     (_, Some(0)) => ("Unsqueeze", zero),
                     _ => ("Reshape", one),
                 };
                 builder.onnx(op, vec![Some(value), Some(to)], Vec::new())
             }
-            _ => return Err("a size of it is no number".to_owned()),
+            _ => return Err("a size is not a number".to_owned()),
         };
         parts.push(Some(part));
     }
     Ok(builder.onnx("Concat", parts, vec![Attribute::new("axis", AttrValue::Int(0))]))
 }
 
-/// What is written of a parameter that is no input; nothing where it is at its default, or none.
+/// Returns the attribute value of a parameter; `None` if it is absent or equals the default.
 fn attribute(
     builder: &mut Builder,
     param: &Param,
@@ -248,9 +250,9 @@ fn attribute(
         Argument::Value(value) => {
             format!("`{}` is computed at run time, by `{}`", param.name, trace.value(*value).name)
         }
-        _ => format!("its argument `{}` is of no kind that is known", param.name),
+        _ => format!("its argument `{}` has an unsupported kind", param.name),
     };
-    // What TorchScript prints as a number may be a truth value.
+    // TorchScript may print a boolean as a number.
     let value = match (param.kind, param.is_list, &given) {
         (Kind::Int | Kind::Bool | Kind::Scalar, false, _) if trace.int(&given).is_some() => {
             AttrValue::Int(trace.int(&given).unwrap_or_default())
@@ -281,7 +283,7 @@ fn attribute(
     Ok(Some(value))
 }
 
-/// A float in full: an attribute of its own kind would be narrower than PyTorch's.
+/// Returns a float as a double tensor: a float attribute would lose precision.
 fn scalar(builder: &mut Builder, float: f64) -> AttrValue {
     AttrValue::Tensor(builder.model.tensors.push(double(float)))
 }

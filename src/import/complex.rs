@@ -1,9 +1,9 @@
-//! Complex numbers, as two tensors: the real parts, and the imaginary ones.
+//! Complex tensors as two tensors: the real and the imaginary parts.
 //!
-//! What only moves elements about, or is linear with real factors, is done to each of the two by the operator as it is.
-//! All else is an operator of its own for rules, `aten.complex.mul.Tensor (ar, ai?, br, bi?)`: each tensor or number stands
-//! there with its imaginary part behind it, which is left out for real ones. Where a model takes or gives them, they are
-//! one tensor with a last axis of two.
+//! Operators that only move elements, or are linear with real factors, are applied to each part. All others
+//! get an operator of their own that rules lower, such as `aten.complex.mul.Tensor (ar, ai?, br, bi?)`.
+//! There, each tensor or number is followed by its imaginary part, which is absent if it is real. Model
+//! inputs and outputs are one tensor with a last axis of two.
 
 use super::argument;
 use super::graph::{Builder, declared};
@@ -13,16 +13,16 @@ use crate::graph::{
 use crate::schema::aten;
 use crate::torch::{self, Argument, Node};
 
-/// Which of the two tensors of a complex value is meant.
+/// Selects tensors of a complex value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     Real,
     Imaginary,
-    /// Both, one behind the other.
+    /// Both, the real part first.
     Both,
 }
 
-/// Operators that do to the whole what they do to each part.
+/// Operators that can be applied to each part separately.
 const BY_PARTS: &str = "
     _neg_view _reshape_alias _to_copy _unsafe_index _unsafe_view alias as_strided atleast_1d atleast_2d atleast_3d block_diag
     broadcast_tensors broadcast_to cat chunk clone column_stack concat concatenate constant_pad_nd contiguous copy cumsum
@@ -37,11 +37,12 @@ const BY_PARTS: &str = "
     unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy view view_as view_copy vsplit
     vstack where zero zeros zeros_like";
 
+/// Returns true if an element type is complex.
 pub fn is_complex(elem: ElemType) -> bool {
     matches!(elem, ElemType::Complex64 | ElemType::Complex128)
 }
 
-/// The type of the parts of a complex number; other types are as they are.
+/// Returns the element type of the parts of a complex type; other types are returned unchanged.
 pub fn part_of(elem: ElemType) -> ElemType {
     match elem {
         ElemType::Complex64 => ElemType::Float,
@@ -50,7 +51,7 @@ pub fn part_of(elem: ElemType) -> ElemType {
     }
 }
 
-/// Complex elements that are stored in a tensor, as pairs of real ones: the same bytes.
+/// Reinterprets a stored complex tensor as pairs of reals; the bytes are unchanged.
 pub fn as_pairs(mut tensor: Tensor) -> Tensor {
     if let Some(elem) = tensor.elem().filter(|&elem| is_complex(elem)) {
         tensor.data_type = Some(part_of(elem).number());
@@ -59,7 +60,7 @@ pub fn as_pairs(mut tensor: Tensor) -> Tensor {
     tensor
 }
 
-/// The type of pairs whose parts are of this one.
+/// Returns the type of a tensor of pairs whose parts have type `ty`.
 fn paired(ty: Type) -> Type {
     match ty.kind {
         TypeKind::Tensor { elem, shape } => {
@@ -72,11 +73,12 @@ fn paired(ty: Type) -> Type {
 }
 
 impl Builder<'_> {
+    /// Returns true if a value of the trace is a complex tensor.
     pub fn is_complex(&self, value: torch::ValueId) -> bool {
         self.trace.value(value).ty.elem().is_some_and(is_complex)
     }
 
-    /// Whether a node takes or gives complex numbers.
+    /// Returns true if a node has complex operands or results.
     pub fn computes_complex(&self, node: &Node) -> bool {
         fn takes(builder: &Builder, argument: &Argument) -> bool {
             match argument {
@@ -89,7 +91,7 @@ impl Builder<'_> {
             || node.inputs.iter().any(|input| takes(self, &input.argument))
     }
 
-    /// Says a node that takes or gives complex numbers.
+    /// Lowers a node that has complex operands or results.
     pub fn complex_node(&mut self, node: &Node) -> Result<(), String> {
         let base = node.op.in_place_of().or(node.op.aten()).unwrap_or_default();
         let by_parts = BY_PARTS.split_whitespace().any(|name| name == base);
@@ -98,13 +100,16 @@ impl Builder<'_> {
         done
     }
 
+    /// Applies the operator to each part separately.
     fn by_parts(&mut self, node: &Node) -> Result<(), String> {
         let gives = |builder: &Self, wanted: fn(ElemType) -> bool| {
             node.outputs.iter().all(|&output| builder.trace.value(output).ty.elem().is_some_and(wanted))
         };
         let is_complex = gives(self, is_complex);
         if !is_complex && !gives(self, ElemType::is_float) {
-            return Err("it takes complex numbers, and gives neither those nor floats".to_owned());
+            return Err(
+                "it takes complex tensors, but its result is neither complex nor floating-point".to_owned()
+            );
         }
         for part in [Part::Real, Part::Imaginary] {
             self.part = part;
@@ -123,6 +128,7 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Adds one complex operator that takes and returns both parts.
     fn whole(&mut self, node: &Node) -> Result<(), String> {
         self.part = Part::Both;
         let said = argument::called(self, node)?;
@@ -136,13 +142,13 @@ impl Builder<'_> {
             }
         }
         if !said.is_known {
-            return Err("it takes or gives complex numbers".to_owned());
+            return Err("it takes or returns complex tensors".to_owned());
         }
         self.add((aten::DOMAIN, &format!("{}{}", aten::COMPLEX, said.op)), said.inputs, outputs, said.attrs);
         Ok(())
     }
 
-    /// The imaginary part of an operand: `None` for what is real.
+    /// Returns the imaginary part of an operand; `None` if it is real.
     pub fn imaginary_of(&self, argument: &Argument) -> Option<ValueId> {
         match argument {
             Argument::Value(value) => self.part(*value, Part::Imaginary),
@@ -150,7 +156,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The imaginary part of an operand, in a tensor as large as the operand where it is one.
+    /// Returns the imaginary part of an operand; for a real tensor, zeros of its shape.
     pub fn imaginary_or_zeros(&mut self, argument: &Argument) -> Result<Option<ValueId>, String> {
         Ok(match (argument, self.imaginary_of(argument)) {
             (_, Some(imaginary)) => Some(imaginary),
@@ -167,7 +173,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Lets a complex value of the trace be the two halves of a tensor of pairs.
+    /// Splits a tensor of pairs into the parts of a complex value.
     pub fn halve(&mut self, of: torch::ValueId, pairs: ValueId) {
         let ty = declared(&self.trace.value(of).ty);
         for (place, part) in [(0, Part::Real), (1, Part::Imaginary)] {
@@ -178,7 +184,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A value as the model gives it, with its type.
+    /// Returns a value as a model output, with its type; complex parts are joined to pairs.
     pub fn returned(&mut self, value: torch::ValueId) -> Result<(ValueId, Type), String> {
         let real = self.value_of(value)?;
         let ty = declared(&self.trace.value(value).ty);
@@ -189,7 +195,7 @@ impl Builder<'_> {
         Ok((self.onnx("Concat", parts.to_vec(), vec![axis(-1)]), paired(ty)))
     }
 
-    /// The type in which an input of the model comes.
+    /// Returns the declared type of a model input.
     pub fn given_type(&self, value: torch::ValueId) -> Type {
         let ty = declared(&self.trace.value(value).ty);
         if self.is_complex(value) { paired(ty) } else { ty }

@@ -1,4 +1,4 @@
-//! Operators that hold graphs: branches, loops, and what is only marked.
+//! Higher-order operators: branches, loops, and annotated regions.
 
 use super::argument::operand;
 use super::complex::Part;
@@ -8,10 +8,10 @@ use crate::graph::{
 };
 use crate::torch::{self, Argument, BlockId, NodeId};
 
-/// What the members of a list stand for, one value for each part of a complex one.
+/// The real part of an operand and, if it is complex, its imaginary part.
 type Parts = Vec<ValueId>;
 
-/// Operators that do what their graph does, and only say how: without gradients, in which precision, once more.
+/// Operators that run their subgraph once and only annotate it: gradient mode, autocast, checkpointing.
 const MARKS: [&str; 6] = [
     "wrap",
     "wrap_with_autocast",
@@ -22,10 +22,11 @@ const MARKS: [&str; 6] = [
 ];
 
 impl Builder<'_> {
-    /// Says a node that holds graphs.
+    /// Lowers a node that has subgraphs.
     pub fn control(&mut self, id: NodeId) -> Result<(), String> {
         let node = self.trace.node(id);
-        let not_yet = || Err(format!("`{}` holds graphs, and has no form here", node.op));
+        let not_yet =
+            || Err(format!("`{}` has subgraphs, and is not a known higher-order operator", node.op));
         if &*node.op.namespace != "higher_order" {
             return not_yet();
         }
@@ -59,7 +60,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Says the nodes of a graph in the place of the node that holds it. Its values are the operands themselves.
+    /// Inlines a subgraph into the current graph; its inputs become aliases of the operands.
     fn inline(&mut self, id: NodeId, block: BlockId, operands: &[Argument]) -> Result<(), String> {
         let inputs = &self.trace.block(block).inputs;
         if inputs.len() != operands.len() {
@@ -75,7 +76,7 @@ impl Builder<'_> {
         for (&result, output) in self.trace.node(id).outputs.iter().zip(outputs) {
             match output {
                 Argument::Value(value) => self.writes.unite(result, *value),
-                _ => return Err("a graph of it gives what is no tensor".to_owned()),
+                _ => return Err("one of its subgraphs returns a value that is not a tensor".to_owned()),
             }
         }
         Ok(())
@@ -153,7 +154,7 @@ impl Builder<'_> {
         self.results(id, "Scan", inputs, attrs)
     }
 
-    /// The operands of a body, as they are now.
+    /// Returns the current values of the operands of a subgraph.
     fn all(&mut self, operands: &[Argument]) -> Result<Vec<Parts>, String> {
         operands.iter().map(|operand| self.both(operand)).collect()
     }
@@ -163,7 +164,7 @@ impl Builder<'_> {
         Ok([value].into_iter().chain(self.imaginary_of(given)).collect())
     }
 
-    /// Lets the inputs of a block be these values.
+    /// Binds the inputs of a block to values.
     fn enter(&mut self, block: BlockId, operands: &[Parts]) -> Result<(), String> {
         let inputs = &self.trace.block(block).inputs;
         if inputs.len() != operands.len() {
@@ -178,26 +179,26 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Says the nodes of a block, and gives what it returns.
+    /// Lowers the nodes of a block, and returns its outputs.
     fn left(&mut self, block: BlockId) -> Result<Vec<(torch::ValueId, Parts)>, String> {
         self.nodes(block);
         let outputs = &self.trace.block(block).outputs;
         let one = |output: &Argument| match output {
             Argument::Value(value) => Ok((*value, self.both(output)?)),
-            _ => Err("a graph of it gives what is no tensor".to_owned()),
+            _ => Err("one of its subgraphs returns a value that is not a tensor".to_owned()),
         };
         outputs.iter().map(one).collect()
     }
 
-    /// What a block decides, as ONNX wants it.
+    /// Lowers a condition block, and returns its result as a 0-d boolean.
     fn tested(&mut self, block: BlockId) -> Result<ValueId, String> {
         self.nodes(block);
         self.truth(self.trace.block(block).outputs.first())
     }
 
-    /// A truth value without axes.
+    /// Returns a condition as a 0-d tensor, as ONNX requires.
     fn truth(&mut self, argument: Option<&Argument>) -> Result<ValueId, String> {
-        let argument = argument.ok_or("nothing says its condition")?;
+        let argument = argument.ok_or("its condition is missing")?;
         let value = operand(self, argument)?.ok_or("its condition is missing")?;
         if self.known(value).1 == Some(0) {
             return Ok(value);
@@ -206,7 +207,7 @@ impl Builder<'_> {
         Ok(self.onnx("Reshape", vec![Some(value), Some(none)], Vec::new()))
     }
 
-    /// A graph within the one at hand.
+    /// Builds a subgraph with `say` as the current graph.
     fn body(&mut self, say: impl FnOnce(&mut Self) -> Result<(), String>) -> Result<GraphId, String> {
         let outer = self.graph;
         let graph = Graph { name: Some(self.fresh("body")), ..Graph::new(Owner::Model) };
@@ -217,7 +218,7 @@ impl Builder<'_> {
         said.map(|()| inner)
     }
 
-    /// Inputs of a body for the first values that a block takes.
+    /// Adds subgraph inputs for the first `count` inputs of a block.
     fn own_inputs(&mut self, block: BlockId, count: usize) -> Vec<Parts> {
         let inputs: Vec<_> = self.trace.block(block).inputs.iter().copied().take(count).collect();
         let own = |input| {
@@ -238,6 +239,7 @@ impl Builder<'_> {
         value
     }
 
+    /// Makes values outputs of the current subgraph.
     fn give(&mut self, made: Vec<(torch::ValueId, Parts)>) {
         for (of, parts) in made {
             for value in parts {
@@ -246,14 +248,15 @@ impl Builder<'_> {
         }
     }
 
-    /// Makes a value an output of the body at hand, by a node of its own: it may be from outside, or given twice.
+    /// Makes a value an output of the current subgraph.
+    /// An Identity node is needed: the value may come from outside, or be returned twice.
     fn give_one(&mut self, value: ValueId, ty: Type) {
         let value = self.onnx("Identity", vec![Some(value)], Vec::new());
         let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
         self.model.graphs[self.graph].outputs.push(Port { value, info });
     }
 
-    /// The node, and what it gives.
+    /// Adds an `If`, `Loop` or `Scan` node, and defines its outputs.
     fn results(
         &mut self,
         id: NodeId,

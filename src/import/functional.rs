@@ -1,7 +1,7 @@
-//! Writes in place as values of their own.
+//! Functionalization: an in-place write defines a new SSA value for the tensor and for its base.
 //!
-//! What was written into is another value from there on. Where it is a view, so is what it is a view of: the part that the
-//! view shows is put into it. Other views of the same elements are made anew when they are read next.
+//! If the written tensor is a view, its elements are scattered into the base. Other views of the base become
+//! stale; they are recomputed when they are next read.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,28 +10,28 @@ use super::complex::Part;
 use super::graph::Builder;
 use crate::torch::{self, Definition, Node, NodeId};
 
-/// How many views may be made anew one within the other.
+/// Maximum nesting depth of view recomputation.
 const MAX_DEPTH: usize = 64;
 
-/// What is known of values that share elements.
+/// Alias information about values, and the writes seen so far.
 #[derive(Default)]
 pub struct Writes {
-    /// What is another value under another name.
+    /// Maps a value to the value that it now is an alias of.
     same: FxHashMap<torch::ValueId, torch::ValueId>,
-    /// For what is a view, how it came to be.
+    /// The definition of each view.
     views: FxHashMap<torch::ValueId, View>,
-    /// For a view, the tensor whose elements it shows in the end.
+    /// For a view, the tensor at the end of its chain of bases.
     roots: FxHashMap<torch::ValueId, torch::ValueId>,
-    /// What something else is, or may be, a view of.
+    /// Values that another value is, or may be, a view of.
     viewed: FxHashSet<torch::ValueId>,
-    /// For what may share its elements with other tensors: those, and how often they had been written into by then.
+    /// For values that may share elements with others: those, and their write counts at that time.
     unsure: FxHashMap<torch::ValueId, Vec<(torch::ValueId, usize)>>,
-    /// How often the elements of a root were written into.
+    /// Number of writes to the elements of each root.
     counts: FxHashMap<torch::ValueId, usize>,
-    /// Up to which of these writes a value is up to date.
+    /// The write count up to which a value is up to date.
     seen: FxHashMap<torch::ValueId, usize>,
     depth: usize,
-    /// What was written into of all that came from outside, in order.
+    /// Inputs, buffers and weights that were written to, in order.
     pub outside: Vec<torch::ValueId>,
 }
 
@@ -44,7 +44,7 @@ pub struct View {
 }
 
 impl Writes {
-    /// The value under whose name another one is known.
+    /// Resolves a value through its aliases.
     pub fn of(&self, mut value: torch::ValueId) -> torch::ValueId {
         while let Some(&with) = self.same.get(&value) {
             value = with;
@@ -52,7 +52,7 @@ impl Writes {
         value
     }
 
-    /// Lets a value be another one, under another name.
+    /// Makes a value an alias of another one.
     pub fn unite(&mut self, value: torch::ValueId, with: torch::ValueId) {
         let with = self.of(with);
         if value != with {
@@ -64,7 +64,7 @@ impl Writes {
         self.roots.get(&value).copied().unwrap_or(value)
     }
 
-    /// How often the elements of a value were written into.
+    /// Returns how often the elements of a value were written to.
     fn count(&self, value: torch::ValueId) -> usize {
         self.counts.get(&self.root(value)).copied().unwrap_or(0)
     }
@@ -73,7 +73,8 @@ impl Writes {
         self.seen.get(&value).copied().unwrap_or(0)
     }
 
-    /// Forgets what was known of a value: it is made by a node anew, as in the body of a loop that is said twice.
+    /// Drops all facts about a value before a node defines it again.
+    /// A loop's condition, for instance, is lowered twice.
     pub fn forget(&mut self, value: torch::ValueId) {
         self.same.remove(&value);
         self.views.remove(&value);
@@ -86,14 +87,14 @@ impl Writes {
 }
 
 impl Builder<'_> {
-    /// Lets a value be what it is now, after all that was written into what it shows.
+    /// Recomputes a value if elements that it views were written to since.
     pub fn refresh(&mut self, value: torch::ValueId) -> Result<(), String> {
         let root = self.writes.root(value);
         if let Some(others) = self.writes.unsure.get(&root)
             && others.iter().any(|&(other, seen)| self.writes.count(other) > seen)
         {
             let name = &self.trace.value(value).name;
-            return Err(format!("`{name}` may share its elements with what was written into since"));
+            return Err(format!("`{name}` may share its elements with a tensor that was written to since"));
         }
         let now = self.writes.count(root);
         let (mut stale, mut at) = (Vec::new(), value);
@@ -103,7 +104,7 @@ impl Builder<'_> {
             at = view.base;
         }
         if self.writes.depth >= MAX_DEPTH {
-            return Err("its views depend on each other too deeply".to_owned());
+            return Err("its views are nested too deeply".to_owned());
         }
         self.writes.depth += 1;
         let made = stale.into_iter().rev().try_for_each(|node| {
@@ -117,21 +118,21 @@ impl Builder<'_> {
         made
     }
 
-    /// Takes note of what the results of a node show, and of what it writes into.
+    /// Records the views that a node creates, and applies its writes.
     pub fn write(&mut self, id: NodeId) -> Result<(), String> {
         let node = self.trace.node(id);
         let first = node.inputs.first().map(|input| &input.argument);
         if node.op.in_place_of().is_some() {
             let Some(operand) = self.trace.receiver(node) else {
-                return Err("it writes into what is no single tensor".to_owned());
+                return Err("it writes into more than one tensor".to_owned());
             };
             let Some(&result) = node.outputs.first() else {
-                return Err("what it writes is not recorded".to_owned());
+                return Err("its result is not recorded".to_owned());
             };
             return self.written(node, self.writes.of(operand), result);
         }
         if let Some(name) = self.statistics(node) {
-            return Err(format!("it keeps statistics in `{name}` while it trains"));
+            return Err(format!("it updates the statistics in `{name}` in training mode"));
         }
         for (place, &output) in node.outputs.iter().enumerate() {
             self.writes.forget(output);
@@ -157,7 +158,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The buffer that a normalisation changes, which no result of it shows.
+    /// Returns the name of the buffer that a normalization layer updates in training mode.
     fn statistics(&self, node: &Node) -> Option<&str> {
         let flag = match node.op.aten()? {
             "batch_norm" | "native_batch_norm" | "_native_batch_norm_legit" => "training",
@@ -171,7 +172,7 @@ impl Builder<'_> {
         (kept.definition == Definition::Lifted).then_some(&*kept.name)
     }
 
-    /// Lets `operand`, and all that it shows, be what a node has written: `result`.
+    /// Applies an in-place write: `operand`, and all its bases, take the elements of `result`.
     fn written(
         &mut self,
         node: &Node,
@@ -184,10 +185,10 @@ impl Builder<'_> {
         }
         let root = self.writes.root(operand);
         if self.writes.unsure.contains_key(&root) {
-            return Err("it writes into what may share its elements with another tensor".to_owned());
+            return Err("it writes into a tensor that may share its elements with another one".to_owned());
         }
         if !self.is_of_this_graph(root) {
-            return Err("it writes, within a body, into what comes from outside of it".to_owned());
+            return Err("it writes, inside a subgraph, into a tensor from outside of it".to_owned());
         }
         let (mut path, mut at) = (Vec::new(), operand);
         while let Some(&view) = self.writes.views.get(&at) {
@@ -198,7 +199,7 @@ impl Builder<'_> {
         self.rename(operand, result);
         for (child, view) in path.iter().copied() {
             if self.is_complex(child) != self.is_complex(view.base) {
-                return Err("it writes into a part of complex numbers".to_owned());
+                return Err("it writes into the real or imaginary part of a complex tensor".to_owned());
             }
             for part in [Part::Real, Part::Imaginary] {
                 let (Some(child), Some(base)) = (self.part(child, part), self.part(view.base, part)) else {
@@ -225,7 +226,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Lets a tensor have the shape that an operator gives it in place.
+    /// Applies an operator that changes the shape of a tensor in place.
     fn reshaped(
         &mut self,
         node: &Node,
@@ -241,14 +242,16 @@ impl Builder<'_> {
             || writes.viewed.contains(&operand)
             || writes.unsure.contains_key(&operand);
         if is_shared || !matches!(self.trace.value(operand).definition, Definition::Node(..)) {
-            return Err("it gives another shape to what shares its elements with another tensor".to_owned());
+            return Err(
+                "it reshapes, in place, a tensor that shares its elements with another one".to_owned()
+            );
         }
-        // What was known as the operand is the result from here on.
+        // Later uses of the operand refer to the result.
         writes.unite(operand, result);
         Ok(())
     }
 
-    /// Lets a value be what another one is.
+    /// Redefines a value, part by part, as another one.
     fn rename(&mut self, value: torch::ValueId, to: torch::ValueId) {
         for part in [Part::Real, Part::Imaginary] {
             if let Some(made) = self.part(to, part) {

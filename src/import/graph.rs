@@ -1,4 +1,4 @@
-//! A program as a graph: tensors and computed numbers are values, every operator is a node.
+//! Construction of the `aten` graph: tensors and computed numbers are values, every operator is a node.
 
 use std::sync::Arc;
 
@@ -18,21 +18,21 @@ use crate::read::pt2::Exported;
 use crate::schema::aten;
 use crate::torch::{self, Size, Trace};
 
-/// Where PyTorch's own exporter keeps the ranges of symbols.
+/// Metadata key in which PyTorch's own exporter keeps the ranges of symbols.
 const RANGES: &str = "pkg.torch.export.ExportedProgram.range_constraints";
 
-/// The IR version that belongs to [`OPSET`].
+/// IR version that matches [`OPSET`].
 const IR_VERSION: i64 = 8;
 
-/// A model in the making, with the node of the trace behind each of its nodes.
+/// A model under construction, with the trace node behind each of its nodes.
 pub struct Imported {
     pub model: Model,
     pub origins: FxHashMap<NodeId, torch::NodeId>,
-    /// What is said of a program that is converted.
+    /// Findings about a program that can be converted.
     pub remarks: Vec<Finding>,
 }
 
-/// The program as a graph of nodes of the domain `aten`.
+/// Builds the graph of a program, with nodes of the domain `aten`.
 pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
     let mut builder = Builder::new(&exported.trace);
     builder.inputs(exported)?;
@@ -49,30 +49,30 @@ pub fn build(exported: &Exported) -> Result<Imported, Vec<Finding>> {
     if builder.blockers.is_empty() { Ok(builder.finish()) } else { Err(builder.blockers) }
 }
 
-/// Makes the nodes of one graph.
+/// Builder of a model from a trace; it creates the nodes of one graph at a time.
 pub struct Builder<'t> {
     pub trace: &'t Trace,
     pub model: Model,
-    /// The graph that nodes are added to.
+    /// Graph to which nodes are added.
     pub graph: GraphId,
     origins: FxHashMap<NodeId, torch::NodeId>,
-    /// What has no form, and what is lost.
+    /// Constructs that cannot be converted.
     pub blockers: Vec<Finding>,
     pub remarks: Vec<Finding>,
     values: FxHashMap<torch::ValueId, ValueId>,
-    /// The imaginary parts of those of `values` that are complex.
+    /// Imaginary parts of the complex ones among `values`.
     pub imaginary: FxHashMap<torch::ValueId, ValueId>,
-    /// Which part of complex arguments is meant.
+    /// Part of complex arguments to read.
     pub part: Part,
-    /// The element types and ranks of values, as far as they are known.
+    /// Element types and ranks of values, as far as they are known.
     types: FxHashMap<ValueId, (Option<ElemType>, Option<usize>)>,
-    /// Numbers that stand where a tensor may: they do not widen the type of one.
+    /// Constants made from Python numbers: they do not widen the dtype of a tensor.
     pub numbers: FxHashSet<ValueId>,
     pub writes: Writes,
-    /// What the model is given for an input or a weight.
+    /// The model's input or initializer for each input and weight of the trace.
     pub given: FxHashMap<torch::ValueId, ValueId>,
     keys: SourceKeys,
-    /// The node of the trace that is being said.
+    /// Trace node being lowered.
     at: Option<torch::NodeId>,
     names: FxHashMap<Arc<str>, usize>,
 }
@@ -121,7 +121,7 @@ impl<'t> Builder<'t> {
         Imported { model: self.model, origins: self.origins, remarks: self.remarks }
     }
 
-    /// Says the nodes of a block in the graph at hand.
+    /// Adds the nodes of a block to the current graph.
     pub fn nodes(&mut self, block: torch::BlockId) {
         for &id in &self.trace.block(block).nodes {
             if let Err(why) = self.node(id) {
@@ -147,7 +147,7 @@ impl<'t> Builder<'t> {
         self.write(id)
     }
 
-    /// Says what a node computes.
+    /// Adds the nodes that compute the results of a trace node.
     fn make(&mut self, node: &torch::Node) -> Result<(), String> {
         if self.computes_complex(node) {
             return self.complex_node(node);
@@ -167,7 +167,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Says once more what a node computes, of operands that have changed since.
+    /// Recomputes a node after its operands have changed.
     pub fn remake(&mut self, id: torch::NodeId) -> Result<(), String> {
         let (at, part) = (self.at, self.part);
         (self.at, self.part) = (Some(id), Part::Real);
@@ -176,7 +176,7 @@ impl<'t> Builder<'t> {
         made
     }
 
-    /// Lets what a node makes be there, so that nothing more is said of what takes it.
+    /// Defines placeholder outputs for a failed node to avoid cascading errors.
     fn pretend(&mut self, id: torch::NodeId) {
         for &output in &self.trace.node(id).outputs {
             for part in [Part::Real, Part::Imaginary] {
@@ -186,25 +186,26 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The value for one of the trace, as it is by now.
+    /// Returns the current value of a value of the trace.
     pub fn value_of(&mut self, value: torch::ValueId) -> Result<ValueId, String> {
         let value = self.writes.of(value);
         self.refresh(value)?;
         let found = self.part(value, Part::Real);
-        found.ok_or_else(|| format!("`{}` is made nowhere", self.trace.value(value).name))
+        found.ok_or_else(|| format!("`{}` is not defined", self.trace.value(value).name))
     }
 
-    /// A part of a value, if it is there.
+    /// Returns a part of a value, if it is defined.
     pub fn part(&self, value: torch::ValueId, part: Part) -> Option<ValueId> {
         let parts = if part == Part::Imaginary { &self.imaginary } else { &self.values };
         parts.get(&self.writes.of(value)).copied()
     }
 
-    /// Whether a value is made in the graph at hand.
+    /// Returns true if a value is defined in the current graph.
     pub fn is_of_this_graph(&self, value: torch::ValueId) -> bool {
         self.part(value, Part::Real).is_none_or(|value| self.model.values[value].graph == self.graph)
     }
 
+    /// Sets a part of a value of the trace.
     pub fn define(&mut self, of: torch::ValueId, part: Part, value: ValueId) {
         match part {
             Part::Imaginary => self.imaginary.insert(of, value),
@@ -212,7 +213,7 @@ impl<'t> Builder<'t> {
         };
     }
 
-    /// A value with the type that the trace says.
+    /// Creates an output value with the type that the trace records.
     pub fn output(&mut self, of: torch::ValueId, part: Part) -> ValueId {
         let said = self.trace.value(of);
         let name =
@@ -222,25 +223,27 @@ impl<'t> Builder<'t> {
         value
     }
 
+    /// Declares the type of a value in the current graph.
     pub fn declare(&mut self, value: ValueId, ty: Type) {
         self.learn(value, &ty);
         let info = ValueInfo { ty: Some(ty), ..ValueInfo::default() };
         self.model.graphs[self.graph].value_info.push(Port { value, info });
     }
 
+    /// Creates a value in the current graph, under a unique name.
     pub fn value(&mut self, name: &str, def: Def) -> ValueId {
         let (name, graph) = (self.fresh(name), self.graph);
         self.model.values.push(Value { name, graph, def, initial: None })
     }
 
-    /// A name that no value has, like this one.
+    /// Returns a unique name based on `name`.
     pub fn fresh(&mut self, name: &str) -> Arc<str> {
         let taken = self.names.entry(Arc::from(name)).or_insert(0);
         *taken += 1;
         if *taken == 1 { Arc::from(name) } else { Arc::from(format!("{name}__{taken}")) }
     }
 
-    /// Constants are all of the main graph, where bodies see them.
+    /// Adds an initializer to the main graph, where all subgraphs see it.
     pub fn initializer(&mut self, name: &str, tensor: Tensor) -> ValueId {
         let main = self.model.main;
         let graph = std::mem::replace(&mut self.graph, main);
@@ -250,11 +253,12 @@ impl<'t> Builder<'t> {
         value
     }
 
+    /// Adds an initializer with a generic name.
     pub fn constant(&mut self, tensor: Tensor) -> ValueId {
         self.initializer("constant", tensor)
     }
 
-    /// A node of PyTorch's with one output, of this type.
+    /// Adds an `aten` node with one output of the given type, and returns the output.
     pub fn aten(
         &mut self,
         op: &str,
@@ -268,20 +272,21 @@ impl<'t> Builder<'t> {
         output
     }
 
-    /// A value for what an operator of ai.onnx gives, named after the node that is being said.
+    /// Creates an output value for an ONNX operator, named after the trace node being lowered.
     pub fn unmade(&mut self, op: &str) -> ValueId {
         let name = self.at.and_then(|at| self.trace.node(at).outputs.first().copied());
         let name = name.map_or(Arc::from("value"), |value| self.trace.value(value).name.clone());
         self.value(&format!("{name}_{}", op.to_lowercase()), Def::Missing)
     }
 
-    /// A node of ai.onnx with one output.
+    /// Adds an ONNX node with one output, and returns the output.
     pub fn onnx(&mut self, op: &str, inputs: Vec<Option<ValueId>>, attrs: Vec<Attribute>) -> ValueId {
         let output = self.unmade(op);
         self.add(("", op), inputs, vec![Some(output)], attrs);
         output
     }
 
+    /// Adds a node to the current graph, with the metadata of the trace node being lowered.
     pub fn add(
         &mut self,
         (domain, op): (&str, &str),
@@ -312,7 +317,7 @@ impl<'t> Builder<'t> {
         node
     }
 
-    /// The element type and the rank that are known of a value.
+    /// Returns the element type and rank of a value, as far as they are known.
     pub fn known(&self, value: ValueId) -> (Option<ElemType>, Option<usize>) {
         match self.model.constant(value) {
             Some(tensor) => (tensor.elem(), Some(tensor.dims.len())),
@@ -320,7 +325,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Takes note of the type of a value.
+    /// Records the element type and rank of a value.
     pub fn learn(&mut self, value: ValueId, ty: &Type) {
         if let TypeKind::Tensor { elem, shape } = &ty.kind {
             let elem = elem.and_then(ElemType::from_number);
@@ -329,7 +334,7 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// A type of the trace, as a model declares it; that of complex numbers is that of their parts.
+/// Converts a type of the trace to a declared type; a complex dtype becomes the dtype of its parts.
 pub fn declared(ty: &torch::Type) -> Type {
     match ty {
         torch::Type::Tensor(tensor) => {
@@ -344,6 +349,7 @@ pub fn declared(ty: &torch::Type) -> Type {
     }
 }
 
+/// Returns a tensor type with a known dtype and shape.
 pub fn tensor_type(elem: ElemType, shape: Vec<Dimension>) -> Type {
     TypeKind::Tensor { elem: Some(elem.number()), shape: Some(shape) }.into()
 }

@@ -1,4 +1,4 @@
-//! What a program takes and returns, and what it keeps from one run to the next.
+//! Inputs and outputs of a converted program, and its state.
 
 use rustc_hash::FxHashSet;
 
@@ -11,16 +11,13 @@ use crate::read::pt2::Exported;
 use crate::torch::{self, Argument, Definition};
 
 impl Builder<'_> {
-    /// The inputs of the caller, and what was lifted into inputs as initializers.
+    /// Creates graph inputs for the caller's inputs, and initializers for lifted weights and buffers.
     pub fn inputs(&mut self, exported: &Exported) -> Result<(), Vec<Finding>> {
         for &input in &self.trace.block(self.trace.body).inputs {
             let said = self.trace.value(input);
             if said.definition == Definition::Lifted {
                 let Some(tensor) = exported.weights.get(&*said.name) else {
-                    return Err(vec![blocked::program(&format!(
-                        "there is no tensor for its input `{}`",
-                        said.name
-                    ))]);
+                    return Err(vec![blocked::program(&format!("its input `{}` has no tensor", said.name))]);
                 };
                 let value = self.initializer(&said.name, as_pairs(tensor.clone()));
                 self.bind(input, value);
@@ -34,7 +31,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// An input of the graph at hand.
+    /// Declares an input of the current graph.
     pub fn port(&mut self, of: torch::ValueId, value: ValueId) {
         let ty = self.given_type(of);
         self.learn(value, &ty);
@@ -42,7 +39,7 @@ impl Builder<'_> {
         self.model.graphs[self.graph].inputs.push(Port { value, info });
     }
 
-    /// Lets a value of the trace be what the model is given for it.
+    /// Binds a value of the trace to a model input or initializer.
     fn bind(&mut self, of: torch::ValueId, given: ValueId) {
         self.given.insert(of, given);
         match self.is_complex(of) {
@@ -51,10 +48,10 @@ impl Builder<'_> {
         }
     }
 
-    /// What the program returns, and what it has written into besides.
+    /// Declares the outputs of the program, and the new values of its mutated buffers.
     ///
     /// # Errors
-    /// Why that cannot be, and of which value.
+    /// Returns the reason, and the value that caused it.
     pub fn outputs(&mut self, exported: &Exported) -> Result<(), (Option<torch::ValueId>, String)> {
         let outputs = &self.trace.block(self.trace.body).outputs;
         let is_tensor = |output: &&Argument| match output {
@@ -62,16 +59,16 @@ impl Builder<'_> {
             _ => false,
         };
         if outputs.iter().find(is_tensor).is_none() {
-            return Err((None, "it returns no tensor".to_owned()));
+            return Err((None, "it does not return a tensor".to_owned()));
         }
         let mut returned = FxHashSet::default();
         for output in outputs {
-            // Whoever calls it knows what is no tensor.
+            // Callers know the outputs that are not tensors.
             if let Argument::Value(value) = output {
                 self.returns(*value, None, &mut returned).map_err(|why| (Some(*value), why))?;
             }
         }
-        // A program that was made functional says itself what is written; where it was not, its operators did.
+        // A functionalized program lists its mutations. Otherwise, its in-place operators revealed them.
         let said = exported.updates.iter().map(|update| (update.input, update.value));
         let seen = self.writes.outside.clone().into_iter().map(|root| (root, root));
         for (input, value) in said.chain(seen).collect::<Vec<_>>() {
@@ -89,7 +86,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Makes a value an output; one that is returned twice, only passed on, or of another name, is made by a node of its own.
+    /// Makes a value an output.
+    /// An Identity node is added if it is returned twice, passed through, or renamed.
     fn returns(
         &mut self,
         value: torch::ValueId,
@@ -110,7 +108,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Lets the caller give what a program has written in an earlier run: an input that has a default.
+    /// Turns a mutated buffer into an optional input: callers can pass the value of the last run.
     fn keeps(&mut self, state: torch::ValueId) {
         let Some(&value) = self.given.get(&state) else { return };
         let position = self.model.graphs[self.graph].inputs.len() as u32;

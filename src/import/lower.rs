@@ -1,7 +1,7 @@
-//! Says each node of a program in ONNX, by the rules of the phase `lower`.
+//! Lowering of `aten` nodes to ONNX, by rules of the phase `lower`.
 //!
-//! The types of all values are known from the program, so that what one rule makes is of no account to the others: each
-//! node is looked at once.
+//! The program records the types of all values, so the output of one rule does not affect another. One pass
+//! over the nodes is enough.
 
 use std::sync::Arc;
 
@@ -20,20 +20,20 @@ use crate::rules::plan::patch;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Direction, Phase, Rule};
 
-/// A node that no rule has lowered.
+/// A node that no rule lowers.
 pub struct Left {
     pub node: NodeId,
-    /// Whether there are rules about its operator.
+    /// Whether there are rules for its operator.
     pub has_rule: bool,
 }
 
-/// Lowers every node that something needs.
+/// Lowers every live node.
 ///
 /// # Errors
-/// What is left.
+/// Returns the nodes that no rule lowers.
 pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> {
     let mut editor = Editor::new(std::mem::take(&mut imported.model));
-    // An output of the graph has to be made by a node.
+    // A graph output must be produced by a node, not an initializer.
     editor.constants = Constants::Nodes;
     editor.sweep();
     let lowered = patches(editor.model(), rules).map(|patches| editor.apply(patches));
@@ -42,7 +42,7 @@ pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> 
     lowered.map(drop)
 }
 
-/// What is to become of each node of PyTorch's.
+/// Returns a patch for each node outside of the ONNX domain.
 fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
     let known = by_operator(model, rules);
     let facts = infer::infer(model, infer::Options::default());
@@ -57,7 +57,7 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
             }
             let rules = known.get(&(node.domain().to_owned(), node.op_type.to_string()));
             let needed = node.outputs.iter().flatten().copied().filter(|value| uses.count(*value) > 0);
-            // What has no elements is a constant, whatever would make it.
+            // A value without elements becomes a constant, whatever its operator.
             let (empty, made): (Vec<_>, Vec<_>) = needed
                 .map(|value| (value, without_elements(&facts[value])))
                 .partition(|(_, empty)| empty.is_some());
@@ -83,7 +83,7 @@ fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
     if left.is_empty() { Ok(patches) } else { Err(left) }
 }
 
-/// A patch that takes the place of a node whose results are constants.
+/// Returns a patch that removes a node whose used outputs are all constant.
 fn constants(model: &Model, node: NodeId) -> Patch {
     let mut patch = Patch::new(model.nodes[node].graph);
     patch.replaced.push(node);
@@ -91,7 +91,7 @@ fn constants(model: &Model, node: NodeId) -> Patch {
     patch
 }
 
-/// The elements of a value that has none for certain.
+/// Returns an empty array of the value's type if its inferred shape has a dimension of 0.
 fn without_elements(fact: &Fact) -> Option<Array> {
     let dims: Option<Vec<i64>> = fact.dims()?.iter().map(|size| size.as_ref()?.as_const()).collect();
     let dims = dims.filter(|dims| dims.contains(&0))?;
@@ -99,7 +99,7 @@ fn without_elements(fact: &Fact) -> Option<Array> {
     Array::zeros(fact.elem()?, shape).ok()
 }
 
-/// The rules about the operators of a model, by domain and name.
+/// Returns the lowering rules for the operators of a model, by domain and name.
 fn by_operator<'r>(
     model: &Model,
     rules: &'r RuleSet,

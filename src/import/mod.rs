@@ -1,8 +1,9 @@
-//! From what PyTorch traced to a model.
+//! Conversion of PyTorch programs to ONNX models.
 //!
-//! The program is first a graph as it stands, whose nodes are of the domain `aten` (`graph`); its writes in place
-//! become values of their own on the way (`functional`). Then rules of the phase `lower` say each node in ONNX
-//! (`lower`). A trace of TorchScript is said as such a program before (`script`). What is left has no form there, and is said at its Python line.
+//! The program first becomes a graph of nodes of the domain `aten` (`graph`), in which in-place writes are
+//! functionalized (`functional`). Rules of the phase `lower` then lower each node to ONNX (`lower`). A
+//! TorchScript trace is first converted to such a program (`script`). Nodes that cannot be lowered are
+//! reported at their Python line (`blocked`).
 
 mod alias;
 mod argument;
@@ -26,13 +27,13 @@ use crate::graph::Model;
 use crate::read::pt2::Exported;
 use crate::rules::registry::RuleSet;
 
-/// The opset that lowerings are written in; converting to another comes after.
+/// Opset that the lowering rules target. Conversion to other opsets happens later.
 pub const OPSET: i64 = 18;
 
-/// The model that computes what a program does, and what is said of it.
+/// Converts a program to an equivalent ONNX model, with remarks about the conversion.
 ///
 /// # Errors
-/// What of it has no form in ONNX, or makes no sense.
+/// Returns one finding for each construct that is unsupported or malformed.
 pub fn import(exported: &Exported, rules: &RuleSet) -> Result<(Model, Vec<Finding>), Vec<Finding>> {
     let mut imported = graph::build(exported)?;
     lower::lower(&mut imported, rules)

@@ -1,18 +1,18 @@
-//! Which operator is meant by a name that stands without its overload, as TorchScript prints it.
+//! Overload resolution: TorchScript prints operator names without their overload.
 
 use crate::schema::aten::{self, Kind, Param, Signature};
 use crate::torch::types::elem_by_number;
 use crate::torch::{Argument, Input, Trace, Type};
 
-/// The operator of a call, with the arguments that it knows, by their names; `None` where no overload takes them.
+/// Returns the overload that accepts the arguments of a call, and these arguments by parameter name.
 ///
-/// All arguments are there, in their order: TorchScript leaves no default out.
+/// Returns `None` if no overload matches. TorchScript prints all arguments in order, including defaults.
 pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'static Signature, Vec<Input>)> {
     let candidates = || aten::overloads(name).filter(|it| it.params.len() + left_out(it) == given.len());
     let fits = |signature: &&Signature, numbers: bool| {
         signature.params.iter().zip(given).all(|(param, given)| fits(trace, param, given, numbers))
     };
-    // A number may stand where a tensor does, if there is no operator for numbers.
+    // Numbers may be passed for tensors if no overload takes numbers.
     let found = candidates().find(|it| fits(it, false)).or_else(|| candidates().find(|it| fits(it, true)))?;
     let input = |(param, given): (&Param, &Argument)| Input {
         name: Some(param.name.into()),
@@ -24,7 +24,7 @@ pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'stat
         },
     };
     let mut inputs: Vec<Input> = found.params.iter().zip(given).map(input).collect();
-    // A format that is not the plain one may take a copy.
+    // A non-default memory format may force a copy.
     let format =
         given.get(inputs.len()).filter(|format| !matches!(format, Argument::None | Argument::Int(0)));
     if name == "contiguous"
@@ -35,7 +35,7 @@ pub fn resolved(trace: &Trace, name: &str, given: &[Argument]) -> Option<(&'stat
     Some((found, inputs))
 }
 
-/// How many arguments there are behind those that signatures keep: where and how a tensor lies in memory.
+/// Number of trailing arguments that signatures omit: memory layout and device.
 fn left_out(signature: &Signature) -> usize {
     let base = signature.name.split('.').next().unwrap_or_default();
     let has_elem = signature.params.iter().any(|param| param.kind == Kind::Elem);
@@ -49,6 +49,8 @@ fn left_out(signature: &Signature) -> usize {
     }
 }
 
+/// Returns true if a parameter accepts an argument.
+/// With `numbers`, numbers and tensors are interchangeable.
 fn fits(trace: &Trace, param: &Param, given: &Argument, numbers: bool) -> bool {
     let ty = |given: &Argument| match given {
         Argument::Value(value) => Some(&trace.value(*value).ty),

@@ -1,4 +1,4 @@
-//! Where a node came from, in the metadata in which PyTorch's own exporter keeps it.
+//! Source locations of nodes, in the metadata keys that PyTorch's own exporter uses.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::graph::Metadata;
 use crate::torch::Node;
 
-/// Texts that many nodes share: their lines and modules.
+/// Interned metadata strings that many nodes share: source lines and module paths.
 #[derive(Default)]
 pub struct SourceKeys {
     shared: FxHashMap<String, Arc<str>>,
@@ -19,7 +19,7 @@ impl SourceKeys {
     }
 }
 
-/// The line of Python, and the module, that a node came from.
+/// Returns metadata with the Python line and the module that a node came from.
 pub fn metadata(node: &Node, keys: &mut SourceKeys) -> Metadata {
     let mut metadata = Metadata::new();
     if let Some(place) = &node.source {

@@ -1,17 +1,18 @@
-//! The element type in which PyTorch compares tensors of different types.
+//! Type promotion of the operands of comparisons.
 //!
-//! What computes has the type of its result, which the program records, and rules cast to it. A comparison gives truth
-//! values: in which type it compares is only known from PyTorch's rules of promotion.
+//! Most operators compute in the dtype of their result, which the program records, and rules cast to it.
+//! Comparisons return booleans, so the dtype in which they compare follows only from PyTorch's promotion
+//! rules.
 
 use crate::graph::{AttrValue, Attribute, ElemType, ValueId};
 
 use super::graph::Builder;
 
-/// Operators that bring their first operands to one type and say nothing of it in their result.
+/// Operators that promote their operands to a dtype that their result does not show.
 const COMPARING: [&str; 11] =
     ["eq", "ne", "lt", "le", "gt", "ge", "isclose", "isin", "greater", "less", "not_equal"];
 
-/// The inputs of a call, with casts of those that a comparison takes as of another type.
+/// Returns the inputs of a call, with casts for operands of a comparison that PyTorch would promote.
 pub fn promoted(builder: &mut Builder, op: &str, mut inputs: Vec<Option<ValueId>>) -> Vec<Option<ValueId>> {
     let base = op.split('.').next().unwrap_or_default();
     let is_comparing = COMPARING.contains(&base) || ["greater_equal", "less_equal"].contains(&base);
@@ -28,14 +29,16 @@ pub fn promoted(builder: &mut Builder, op: &str, mut inputs: Vec<Option<ValueId>
     inputs
 }
 
-/// The type that PyTorch brings some operands to. Tensors with axes go before those without, and those before numbers:
-/// what comes later counts only where it is of a higher kind.
+/// Returns the dtype to which PyTorch promotes the operands.
+///
+/// Tensors with axes take precedence over 0-d tensors, and those over Python numbers. An operand of lower
+/// precedence counts only if its dtype is of a higher kind.
 fn common(builder: &Builder, inputs: &[Option<ValueId>]) -> Option<ElemType> {
     let mut ranked: [Option<ElemType>; 3] = [None; 3];
     for &input in inputs.iter().flatten() {
         let (elem, rank) = builder.known(input);
         let is_number = builder.numbers.contains(&input);
-        // A number that is a float is of PyTorch's default type.
+        // A Python float has PyTorch's default dtype.
         let elem = if is_number && elem? == ElemType::Double { ElemType::Float } else { elem? };
         let slot = if is_number { 2 } else { usize::from(rank? == 0) };
         ranked[slot] = Some(ranked[slot].map_or(Some(elem), |other| promote(other, elem))?);
@@ -44,6 +47,7 @@ fn common(builder: &Builder, inputs: &[Option<ValueId>]) -> Option<ElemType> {
     combine(combine(with_axes, without), numbers)
 }
 
+/// Combines the dtypes of two precedence levels: `lower` counts only if its kind is higher.
 fn combine(higher: Option<ElemType>, lower: Option<ElemType>) -> Option<ElemType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
     match kind(high) {
@@ -52,7 +56,7 @@ fn combine(higher: Option<ElemType>, lower: Option<ElemType>) -> Option<ElemType
     }
 }
 
-/// Truth values, integers, floats, complex numbers.
+/// Returns the promotion rank of a dtype: bool, integer, float, complex.
 fn kind(elem: ElemType) -> u8 {
     match elem {
         ElemType::Bool => 0,
@@ -62,7 +66,7 @@ fn kind(elem: ElemType) -> u8 {
     }
 }
 
-/// The smallest type that takes the values of both, as PyTorch sees it; `None` for types that it does not bring together.
+/// Returns the promoted dtype of two dtypes; `None` if PyTorch does not promote them.
 fn promote(a: ElemType, b: ElemType) -> Option<ElemType> {
     const ORDER: [ElemType; 10] = [
         ElemType::Bool,
@@ -91,7 +95,7 @@ mod tests {
     use ElemType::*;
 
     #[test]
-    fn types_of_one_kind() {
+    fn dtypes_of_equal_precedence_promote_as_in_pytorch() {
         assert_eq!(promote(Uint8, Int8), Some(Int16));
         assert_eq!(promote(Float16, Bfloat16), Some(Float));
         assert_eq!(promote(Int64, Float16), Some(Float16));
@@ -100,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_kind_wins() {
+    fn lower_precedence_dtype_counts_only_if_its_kind_is_higher() {
         assert_eq!(combine(Some(Float16), Some(Double)), Some(Float16));
         assert_eq!(combine(Some(Int32), Some(Float)), Some(Float));
         assert_eq!(combine(Some(Bool), Some(Int64)), Some(Int64));

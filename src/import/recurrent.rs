@@ -1,13 +1,13 @@
-//! Recurrent networks of any number of layers: for each layer, a node of ONNX.
+//! Lowering of multi-layer recurrent networks: one ONNX node for each layer.
 //!
-//! Its number of weights is that of its layers, so that no rule can name them.
+//! The number of weights depends on the number of layers, so no rule can name them.
 
 use super::complex::Part;
 use super::graph::Builder;
 use crate::graph::{AttrValue, Attribute, ElemType, Tensor, ValueId};
 use crate::torch::{Argument, Node, Type};
 
-/// A kind of cell: what ONNX calls it, and in which order it has PyTorch's gates.
+/// A cell kind: its ONNX operator, and PyTorch's gates in ONNX order.
 struct Cell {
     op: &'static str,
     gates: &'static [i64],
@@ -27,18 +27,18 @@ fn cell(name: &str) -> Option<Cell> {
     Some(Cell { op, gates, activation })
 }
 
-/// What a call says besides its tensors.
+/// Arguments of a call besides its tensors.
 struct Net {
     cell: Cell,
     has_biases: bool,
-    /// One, or two: there and back.
+    /// 1, or 2 for a bidirectional network.
     directions: usize,
-    /// The size of what is handed from step to step.
+    /// Size of the hidden state.
     hidden: i64,
 }
 
 impl Builder<'_> {
-    /// Says a recurrent network; `false` where the node is none.
+    /// Lowers a recurrent network; returns `false` if the node is not one.
     pub fn recurrent(&mut self, node: &Node) -> Result<bool, String> {
         let Some(cell) = node.op.aten().and_then(cell).filter(|_| &*node.op.overload == "input") else {
             return Ok(false);
@@ -51,21 +51,21 @@ impl Builder<'_> {
         };
         let flag = |position: usize, name: &str| {
             let flag = self.trace.bool(argument(position, name)?);
-            flag.ok_or_else(|| format!("`{name}` is not known"))
+            flag.ok_or_else(|| format!("`{name}` is not a constant"))
         };
         let list = |position: usize, name: &str| {
             let list = self.trace.list(argument(position, name)?);
-            Ok::<_, String>(list.ok_or_else(|| format!("`{name}` is no list"))?.to_vec())
+            Ok::<_, String>(list.ok_or_else(|| format!("`{name}` is not a list"))?.to_vec())
         };
         let (has_biases, trains) = (flag(3, "has_biases")?, flag(6, "train")?);
         let (is_bidirectional, is_batch_first) = (flag(7, "bidirectional")?, flag(8, "batch_first")?);
         let layers =
             self.trace.int(argument(4, "num_layers")?).and_then(|layers| usize::try_from(layers).ok());
-        let layers = layers.filter(|&layers| layers > 0).ok_or("its number of layers is not known")?;
+        let layers = layers.filter(|&layers| layers > 0).ok_or("its number of layers is not a constant")?;
         let drops =
             !matches!(self.trace.see(argument(5, "dropout")?), Argument::Float(0.0) | Argument::Int(0));
         if trains && drops && layers > 1 {
-            return Err("it drops at random between its layers: call `.eval()` first".to_owned());
+            return Err("it applies dropout between its layers: call `.eval()` first".to_owned());
         }
         let input = argument(0, "input")?.clone();
         let states = if has_cells { list(1, "hx")? } else { vec![argument(1, "hx")?.clone()] };
@@ -78,14 +78,14 @@ impl Builder<'_> {
             Some(Type::Tensor(tensor)) => Some(tensor),
             _ => None,
         };
-        let unknown = "the types of its inputs are not known";
+        let unknown = "the dtypes and shapes of its inputs are not known";
         let (elem, rank) = ty(&input).and_then(|ty| Some((ty.elem?, ty.rank()?))).ok_or(unknown)?;
         let hidden =
             weights.get(1).and_then(ty).and_then(|ty| ty.shape.as_ref()?.last()?.fixed()).ok_or(unknown)?;
         let directions = if is_bidirectional { 2 } else { 1 };
         let each = if has_biases { 4 } else { 2 };
         if layers.checked_mul(directions * each) != Some(weights.len()) {
-            return Err("it projects what it hands on (`proj_size`)".to_owned());
+            return Err("projections (`proj_size`) have no ONNX equivalent".to_owned());
         }
         let net = Net { cell, has_biases, directions, hidden };
         let mut x = self.computed(&input)?;
@@ -129,7 +129,7 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// What a layer gives: a value for each step, and the states that it ends with.
+    /// Adds the node of one layer; returns its output sequence and its final states.
     fn layer(
         &mut self,
         net: &Net,
@@ -174,14 +174,14 @@ impl Builder<'_> {
         }
         let made: Vec<ValueId> = (0..=states.len()).map(|_| self.unmade(net.cell.op)).collect();
         self.add(("", net.cell.op), inputs, made.iter().copied().map(Some).collect(), attrs);
-        // Steps, directions, batch, size: what both directions give stands side by side.
+        // From (steps, directions, batch, size) to (steps, batch, directions * size).
         let moved = self.swapped(made[0], &[0, 2, 1, 3]);
         let shape = self.constant(Tensor::int64s(vec![3], &[0, 0, net.directions as i64 * net.hidden]));
         let y = self.onnx("Reshape", vec![Some(moved), Some(shape)], Vec::new());
         [y].into_iter().chain(made.into_iter().skip(1)).collect()
     }
 
-    /// A weight or bias with its gates in the order of ONNX.
+    /// Returns a weight or bias with its gates in ONNX order.
     fn reordered(&mut self, net: &Net, weight: ValueId) -> ValueId {
         let gates = net.cell.gates.iter();
         let gates =
@@ -189,16 +189,16 @@ impl Builder<'_> {
         self.joined(gates, 0)
     }
 
-    /// A tensor in a type that recurrent networks are computed in.
+    /// Returns a tensor in a dtype that recurrent ONNX operators support.
     fn computed(&mut self, argument: &Argument) -> Result<ValueId, String> {
-        let value = super::argument::operand(self, argument)?.ok_or("a tensor of it is missing")?;
+        let value = super::argument::operand(self, argument)?.ok_or("one of its tensors is missing")?;
         match self.known(value).0 {
             Some(ElemType::Float | ElemType::Double) => Ok(value),
             Some(ElemType::Float16 | ElemType::Bfloat16) => {
                 let to = Attribute::new("to", AttrValue::Int(i64::from(ElemType::Float.number())));
                 Ok(self.onnx("Cast", vec![Some(value)], vec![to]))
             }
-            _ => Err("it computes with what is no float".to_owned()),
+            _ => Err("one of its tensors is not floating-point".to_owned()),
         }
     }
 

@@ -1,8 +1,8 @@
-//! A traced graph of TorchScript, as `print(traced.inlined_graph)` writes it, with weights beside it: the program that it is.
+//! Conversion of a traced TorchScript graph, printed by `print(traced.inlined_graph)`, to a program.
 //!
-//! The text has what `torch.export` keeps, in other words: constants are nodes, lists are put together and taken apart,
-//! parameters are attributes of modules, overloads are not named. All sizes are those of the run that was traced, and so
-//! are those of the model.
+//! The text holds the information that `torch.export` keeps, but encodes it differently: constants are nodes,
+//! lists are packed and unpacked, parameters are module attributes, and overloads are not named. Weights come
+//! from a separate file. All sizes are those of the traced run, so the model's shapes are static.
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use crate::torch::{
     Argument, Definition, Input, Node, NodeId, Op, Size, TensorLiteral, TensorType, Trace, Type, ValueId,
 };
 
-/// Lists may be members of lists, many times over: no more members are written out.
+/// Limit on resolved list members: nested lists can share members and grow exponentially.
 const MAX_MEMBERS: usize = 1 << 20;
 
-/// PyTorch prints floats that stand alone with so many digits: what has as many may have had more.
+/// PyTorch prints standalone floats with this many digits; a float with as many may be truncated.
 const DIGITS: usize = 6;
 
-/// The program that a trace is, with what is said of it.
+/// Converts a trace to a program, with findings about it.
 ///
 /// # Errors
-/// What of it cannot be told.
+/// Returns one finding for each construct that cannot be resolved.
 pub fn program(trace: Trace, weights: Option<&State>) -> Result<(Exported, Vec<Finding>), Vec<Finding>> {
     let mut script = Script {
         known: FxHashMap::default(),
@@ -48,11 +48,8 @@ pub fn program(trace: Trace, weights: Option<&State>) -> Result<(Exported, Vec<F
         lifted.values().map(|&value| trace.value(value).name.to_string()).collect();
     let said = (printed > 0).then(|| {
         let message =
-            format!("{printed} constants of this text are floats, which PyTorch prints to {DIGITS} digits");
-        UNREADABLE_PART
-            .at(Level::Info)
-            .finding(message, Place::File)
-            .note("they are taken as they stand there")
+            format!("{printed} float constants in this text are printed with at most {DIGITS} digits");
+        UNREADABLE_PART.at(Level::Info).finding(message, Place::File).note("the printed values are used")
     });
     let exported = Exported { trace, weights: taken, state, updates: Vec::new() };
     Ok((exported, said.into_iter().collect()))
@@ -60,18 +57,18 @@ pub fn program(trace: Trace, weights: Option<&State>) -> Result<(Exported, Vec<F
 
 struct Script<'w> {
     trace: Trace,
-    /// What values are in other words: constants, lists, other values.
+    /// Values replaced by constants, lists or other values.
     known: FxHashMap<ValueId, Argument>,
-    /// The modules that values are, by the attributes that lead there.
+    /// Values that are modules, with their attribute paths.
     paths: FxHashMap<ValueId, String>,
-    /// Tensors of modules, by their paths.
+    /// Lifted module tensors, by attribute path.
     lifted: FxHashMap<String, ValueId>,
-    /// All that was lifted, in order.
+    /// All lifted values, in order.
     inputs: Vec<ValueId>,
-    /// The tensors of what was lifted, by the names of the values.
+    /// The tensors of lifted values, by value name.
     taken: FxHashMap<String, Tensor>,
     members: usize,
-    /// How many floats were taken as they were printed.
+    /// Number of floats taken at their printed precision.
     printed: usize,
     weights: Option<&'w State>,
 }
@@ -95,7 +92,7 @@ impl Script<'_> {
                         true => blocked::program(&why),
                         false => blocked::at(&self.trace, id, &why),
                     };
-                    // What has no weights says so once.
+                    // Missing weights are reported once.
                     faults.extend((!faults.contains(&fault)).then_some(fault));
                 }
             }
@@ -114,14 +111,14 @@ impl Script<'_> {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    /// Says a node in the words of `torch.export`; whether it stays.
+    /// Converts a node to the conventions of `torch.export`; returns whether it is kept.
     fn node(&mut self, id: NodeId) -> Result<bool, String> {
         let node = self.trace.node(id).clone();
         if !node.blocks.is_empty() {
             return Ok(true);
         }
         let given = node.inputs.iter().map(|input| self.resolved(&input.argument));
-        // Modules are none of the arguments that anybody asks for.
+        // Module arguments need no handling: no kept operator reads them.
         let given: Vec<Argument> = given.collect::<Result<_, _>>()?;
         match (&*node.op.namespace, &*node.op.name) {
             ("prim", "Constant") => self.constant(&node)?,
@@ -134,7 +131,7 @@ impl Script<'_> {
             }
             ("aten", "size") => self.size(&node, &given)?,
             ("prim", "CallMethod" | "CallFunction") => {
-                return Err("it calls another graph: print `traced.inlined_graph`".to_owned());
+                return Err("it calls another graph; print `traced.inlined_graph` instead".to_owned());
             }
             ("aten", name) => {
                 let (overload, inputs) = match name {
@@ -156,26 +153,27 @@ impl Script<'_> {
         Ok(false)
     }
 
-    /// The overload that is meant, and its arguments by their names.
+    /// Returns the matching overload, and the arguments by parameter name.
     fn overload(&self, node: &Node, given: &[Argument]) -> Result<(Arc<str>, Vec<Input>), String> {
         let bases = [Some(&*node.op.name), node.op.in_place_of()].into_iter().flatten();
         let found = bases.into_iter().find_map(|base| overload::resolved(&self.trace, base, given));
-        let (signature, inputs) = found.ok_or("no overload of it that is known takes these arguments")?;
+        let (signature, inputs) = found.ok_or("none of its known overloads accepts these arguments")?;
         Ok((signature.name.split_once('.').map_or("", |(_, overload)| overload).into(), inputs))
     }
 
-    /// `to`, whatever it was called with: its result says to what.
+    /// Normalizes any variant of `to` to `to.dtype`; the result type gives the dtype.
     fn cast(&self, node: &Node, given: Vec<Argument>) -> Result<(Arc<str>, Vec<Input>), String> {
         let elem = node.outputs.first().and_then(|&output| self.trace.value(output).ty.elem());
-        let elem = elem.ok_or("the type that it casts to is not recorded")?;
-        // Behind whether it copies comes, in most forms, a format; one that is kept or none at all is no reason to copy.
+        let elem = elem.ok_or("its target dtype is not recorded")?;
+        // In most variants, a memory format follows `copy`. A preserved format, or none, is no reason to
+        // copy.
         let (copies, format) = match given.as_slice() {
             [.., copies @ Argument::Bool(_)] => (copies.clone(), None),
             [.., copies, Argument::None | Argument::Int(1)] => (copies.clone(), None),
             [.., copies, format] => (copies.clone(), Some(format.clone())),
-            _ => return Err("what it casts to is not recorded".to_owned()),
+            _ => return Err("its arguments are not recorded".to_owned()),
         };
-        let receiver = given.into_iter().next().ok_or("it casts nothing")?;
+        let receiver = given.into_iter().next().ok_or("it has no operand")?;
         let named = [
             ("self", Some(receiver)),
             ("dtype", Some(Argument::Elem(elem))),
@@ -187,11 +185,11 @@ impl Script<'_> {
         Ok(("dtype".into(), inputs.collect()))
     }
 
-    /// An argument, in which nothing stands for what is known.
+    /// Resolves an argument, and the members of lists, through the known replacements.
     fn resolved(&mut self, argument: &Argument) -> Result<Argument, String> {
         self.members += 1;
         if self.members > MAX_MEMBERS {
-            return Err("its lists hold each other too often".to_owned());
+            return Err("its nested lists have too many members".to_owned());
         }
         Ok(match argument {
             Argument::Value(value) => match self.known.get(value).cloned() {
@@ -206,7 +204,7 @@ impl Script<'_> {
         })
     }
 
-    /// Lets the result of a node be something else.
+    /// Replaces the result of a node by an argument.
     fn is(&mut self, node: &Node, argument: Argument) {
         self.known.extend(node.outputs.first().map(|&output| (output, argument)));
     }
@@ -216,7 +214,7 @@ impl Script<'_> {
         match literal.unwrap_or(Argument::None) {
             Argument::Tensor(literal) => {
                 let tensor = self.printed(&literal)?;
-                let &output = node.outputs.first().ok_or("it gives nothing")?;
+                let &output = node.outputs.first().ok_or("it has no result")?;
                 let name = self.trace.value(output).name.to_string();
                 self.lift(output, name, tensor);
             }
@@ -225,9 +223,9 @@ impl Script<'_> {
         Ok(())
     }
 
-    /// A tensor whose elements are printed in full, or as good as.
+    /// Returns a tensor from its printed elements. Rejects floats that may have been truncated.
     fn printed(&mut self, literal: &TensorLiteral) -> Result<Tensor, String> {
-        let unknown = "it is a constant whose elements are not all in the text";
+        let unknown = "the text does not contain all elements of this constant";
         let elements = literal.elements.as_deref().ok_or(unknown)?;
         let (elem, shape) = literal.elem.zip(literal.shape.clone()).ok_or(unknown)?;
         let bytes = |element: &f64| -> Option<Vec<u8>> {
@@ -244,7 +242,7 @@ impl Script<'_> {
         if elem.is_float() {
             if elements.len() != 1 || elements.iter().any(|element| digits(*element) >= DIGITS) {
                 return Err(format!(
-                    "it is a constant of floats, which the text has to {DIGITS} digits only"
+                    "this constant is floating-point, and the text has only {DIGITS} digits of it"
                 ));
             }
             self.printed += 1;
@@ -253,15 +251,15 @@ impl Script<'_> {
         Ok(Tensor::from_raw(elem, shape, raw.concat()))
     }
 
+    /// Resolves an attribute of a module: a submodule, or a tensor that is lifted into an input.
     fn attribute(&mut self, node: &Node) -> Result<(), String> {
         let owner = node.inputs.first().and_then(|input| self.trace.as_value(&input.argument));
-        let owner =
-            owner.and_then(|owner| self.paths.get(&owner)).ok_or("it is of no module that is known")?;
+        let owner = owner.and_then(|owner| self.paths.get(&owner)).ok_or("its module is not known")?;
         let Some((_, Argument::Str(name))) = node.attributes.first() else {
-            return Err("it does not say which attribute it is".to_owned());
+            return Err("its attribute name is missing".to_owned());
         };
         let path = if owner.is_empty() { name.to_string() } else { format!("{owner}.{name}") };
-        let &output = node.outputs.first().ok_or("it gives nothing")?;
+        let &output = node.outputs.first().ok_or("it has no result")?;
         if matches!(self.trace.value(output).ty, Type::Class(_)) {
             self.paths.insert(output, path);
             return Ok(());
@@ -270,16 +268,15 @@ impl Script<'_> {
             self.known.insert(output, Argument::Value(first));
             return Ok(());
         }
-        let weights = self.weights.ok_or("its tensors are not in the text: give them by `--weights`")?;
-        let tensor =
-            weights.get(&path).ok_or_else(|| format!("there is no tensor `{path}` among the weights"))?;
+        let weights = self.weights.ok_or("the text does not contain weights: pass them with `--weights`")?;
+        let tensor = weights.get(&path).ok_or_else(|| format!("the weights have no tensor `{path}`"))?;
         let is_taken = self.trace.inputs().any(|input| *self.trace.value(input).name == *path);
         self.lift(output, if is_taken { format!("{path}_") } else { path.clone() }, tensor.clone());
         self.lifted.insert(path, output);
         Ok(())
     }
 
-    /// Makes a value an input whose elements are known.
+    /// Turns a value into a lifted input with known elements.
     fn lift(&mut self, value: ValueId, name: String, tensor: Tensor) {
         let mut strides = vec![1i64; tensor.dims.len()];
         for axis in (1..strides.len()).rev() {
@@ -294,9 +291,9 @@ impl Script<'_> {
         self.taken.insert(name, tensor);
     }
 
-    /// Members of a list, which is known, or is what another node gives: that one gives its members then.
+    /// Unpacks a list: a known list, or the result of a node, which then returns the members itself.
     fn unpack(&mut self, node: &Node, mut given: Vec<Argument>) -> Result<(), String> {
-        let unknown = "it takes apart what is no list that is known";
+        let unknown = "it unpacks a value that is not a known list";
         match given.pop() {
             Some(Argument::List(members)) if members.len() == node.outputs.len() => {
                 self.known.extend(node.outputs.iter().copied().zip(members));
@@ -307,7 +304,7 @@ impl Script<'_> {
                     return Err(unknown.to_owned());
                 };
                 if self.trace.node(maker).outputs != [list] {
-                    return Err("it takes a list apart that something else took apart".to_owned());
+                    return Err("it unpacks a list that was already unpacked".to_owned());
                 }
                 for (place, &output) in node.outputs.iter().enumerate() {
                     self.trace.values[output.index()].definition = Definition::Node(maker, place as u32);
@@ -321,9 +318,9 @@ impl Script<'_> {
         }
     }
 
-    /// A number as a tensor, or the other way round: one and the same here.
+    /// Resolves a conversion between a number and a 0-d tensor, which are equal here.
     fn number(&mut self, node: &Node, given: Vec<Argument>) -> Result<(), String> {
-        let given = given.into_iter().next().ok_or("it converts nothing")?;
+        let given = given.into_iter().next().ok_or("it has no operand")?;
         let wanted = match &*node.op.name {
             "NumToTensor" | "ScalarImplicit" => None,
             "Bool" => Some(ElemType::Bool),
@@ -350,7 +347,7 @@ impl Script<'_> {
         Ok(())
     }
 
-    /// A size, or all of them: numbers, as they were traced.
+    /// Resolves `size` to the traced sizes, or to one of them.
     fn size(&mut self, node: &Node, given: &[Argument]) -> Result<(), String> {
         let unknown = "a size was not recorded";
         let tensor = given.first().and_then(|tensor| self.trace.as_value(tensor)).ok_or(unknown)?;
@@ -377,7 +374,7 @@ fn flatten(output: Argument, into: &mut Vec<Argument>) {
     }
 }
 
-/// How many digits a number has that matter.
+/// Returns the number of significant digits of a number.
 fn digits(number: f64) -> usize {
     let text = format!("{:e}", number.abs());
     text.split('e').next().unwrap_or_default().bytes().filter(u8::is_ascii_digit).count()

@@ -1,10 +1,10 @@
-//! What the attributes, methods and functions of PyTorch give.
+//! Results of PyTorch's attributes, methods and functions.
 //!
 //! Source: the reference of `torch.Tensor`, `torch`, `torch.nn` and `torch.nn.functional`, PyTorch 2.x.
 
 use super::value::{Dtype, View};
 
-/// Attributes and methods of a tensor whose result is a plain Python value that no trace needs.
+/// Returns true for tensor attributes and methods whose result is a plain Python value.
 pub fn is_python_valued(name: &str) -> bool {
     let listed = [
         "dim",
@@ -31,7 +31,7 @@ pub fn is_python_valued(name: &str) -> bool {
     name.starts_with("is_") || name.starts_with("__") || listed.contains(&name)
 }
 
-/// How the result of a tensor's method or attribute shares its memory; `None` for a new tensor.
+/// Returns how the result of a tensor method shares memory; `None` for a new tensor.
 pub fn view(name: &str) -> Option<View> {
     let views = [
         "view",
@@ -76,7 +76,7 @@ pub fn view(name: &str) -> Option<View> {
     }
 }
 
-/// Methods and functions that give several tensors; `true` where their number depends on a size.
+/// Returns whether a function returns several tensors: `true` if their number depends on a size.
 pub fn several(name: &str) -> Option<bool> {
     match name {
         "unbind" | "split" => Some(true),
@@ -88,12 +88,12 @@ pub fn several(name: &str) -> Option<bool> {
     }
 }
 
-/// A method that changes its tensor: `add_`, but no `__name__`.
+/// Returns true for in-place methods such as `add_`, but not for `__name__`.
 pub fn is_in_place(name: &str) -> bool {
     name.ends_with('_') && !name.ends_with("__") && name != "requires_grad_"
 }
 
-/// The element type that a name of PyTorch or NumPy stands for.
+/// Returns the dtype for its name in PyTorch or NumPy.
 pub fn dtype(path: &str) -> Option<Dtype> {
     let name = path.strip_prefix("torch.").or_else(|| path.strip_prefix("numpy."))?;
     Some(match name {
@@ -106,7 +106,7 @@ pub fn dtype(path: &str) -> Option<Dtype> {
     })
 }
 
-/// The element type that a conversion method gives.
+/// Returns the result dtype of a conversion method.
 pub fn conversion(method: &str) -> Option<Dtype> {
     Some(match method {
         "double" => Dtype::Double,
@@ -118,7 +118,7 @@ pub fn conversion(method: &str) -> Option<Dtype> {
     })
 }
 
-/// Functions and methods that compare elements.
+/// Returns true for functions and methods that compare elements.
 pub fn is_comparison(name: &str) -> bool {
     matches!(
         name,
@@ -146,7 +146,7 @@ pub fn is_comparison(name: &str) -> bool {
     )
 }
 
-/// Functions of `torch` that make a tensor out of nothing but sizes and numbers.
+/// Classifies functions of `torch` that create a tensor from sizes, numbers or values.
 pub fn factory(name: &str) -> Option<Factory> {
     Some(match name {
         "zeros" | "ones" | "empty" | "full" => Factory::Sized,
@@ -165,18 +165,18 @@ pub fn factory(name: &str) -> Option<Factory> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factory {
-    /// Of any rank, by a list of sizes.
+    /// Any rank, from a list of sizes.
     Sized,
     Random,
     /// One axis.
     Line,
     /// Two axes.
     Plane,
-    /// Out of Python or NumPy values.
+    /// From Python or NumPy values.
     Values,
 }
 
-/// Names in `torch` that are no function which gives a tensor.
+/// Returns true for names in `torch` that are functions returning a tensor.
 pub fn is_tensor_function(name: &str) -> bool {
     let others = [
         "Size",
@@ -221,29 +221,29 @@ pub fn is_tensor_function(name: &str) -> bool {
     lower && !name.starts_with("is_") && !name.starts_with("_") && !others.contains(&name)
 }
 
-/// Functions of PyTorch that read the elements of their arguments and answer with a Python boolean.
+/// Returns true for functions that read elements and return a Python boolean.
 pub fn is_python_predicate(path: &str) -> bool {
     matches!(path, "torch.equal" | "torch.allclose" | "torch.is_nonzero")
 }
 
-/// Layers of `torch.nn` that give a tuple.
+/// Returns true for layers of `torch.nn` that return a tuple.
 pub fn gives_tuple(layer: &str) -> bool {
     matches!(layer, "LSTM" | "GRU" | "RNN" | "LSTMCell" | "MultiheadAttention" | "AdaptiveLogSoftmaxWithLoss")
 }
 
-/// Layers and functions that drop at random while training.
+/// Returns true for layers and functions that drop elements at random in training.
 pub fn is_dropout(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.contains("dropout") || lower == "droppath"
 }
 
-/// The functional dropouts that drop unless they are told that training is over.
+/// Returns true for functional dropouts that are active by default.
 pub fn trains_by_default(function: &str) -> bool {
     matches!(function, "dropout" | "dropout1d" | "dropout2d" | "dropout3d")
 }
 
-/// Whether a tensor has an attribute or method of this name; what else is read from a parameter says
-/// that it is none.
+/// Returns true for the names of tensor attributes and methods.
+/// Any other attribute shows that a parameter is not a tensor.
 pub fn is_tensor_attribute(name: &str) -> bool {
     let others = ["shape", "size", "data", "item", "tolist", "numpy", "numel", "new", "sum", "mean", "abs"];
     is_python_valued(name)
@@ -257,7 +257,7 @@ pub fn is_tensor_attribute(name: &str) -> bool {
         || TENSOR_METHODS.split_whitespace().any(|method| method == name)
 }
 
-/// More methods of a tensor.
+/// Further tensor methods.
 const TENSOR_METHODS: &str = "
     acos acosh add addbmm addcdiv addcmul addmm addmv addr align_to allclose amax amin angle arccos
     arcsin arctan arctan2 argmax argmin argsort argwhere asin asinh atan atan2 atanh baddbmm bernoulli

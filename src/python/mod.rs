@@ -1,9 +1,8 @@
-//! Python sources: what in a model's `forward` does not survive its export.
+//! Linting of Python sources for code in `forward` that does not survive the export.
 //!
-//! The source is not run. Each `forward` is looked into with what is known of its values: which are
-//! tensors (annotated so, results of torch, or used as only tensors are), which are sizes of tensors,
-//! which are plain Python. Functions of the same file are followed. Where a value's kind is not known,
-//! nothing is said.
+//! The source is interpreted abstractly, not run. Each `forward` is evaluated on the known kinds of its
+//! values: tensors (by annotation, as results of torch, or by use), sizes of tensors, and plain Python. Calls
+//! to functions of the file are followed. Values of unknown kind are never reported.
 
 mod aliases;
 mod attributes;
@@ -49,16 +48,17 @@ use program::{ClassKind, LAMBDA, Program};
 pub use report::{is_size_branch, is_size_fraction};
 pub use syntax::on_one_line;
 
-/// Lints the `forward` methods of a file's modules, and what they call in the file. `file` is what the
-/// places of the findings name. Faulty Python is read as far as it goes. Functions of other files are followed
-/// where `sources` has them.
+/// Lints the `forward` methods of a file's modules, and the functions that they call.
+///
+/// `file` is the path in the findings. Invalid Python is linted as far as it parses. Functions of other files
+/// are followed if `sources` has them.
 pub fn lint(text: &str, file: &str, sources: &SourceFiles) -> Vec<Finding> {
     look(text, file, &[], sources)
 }
 
-/// Lints only the functions that a graph came from: those in which one of `lines` (1-based) stands.
+/// Lints only the functions that a graph came from: those that contain one of `lines` (1-based).
 ///
-/// That a graph was exported says that its operators could be; so nothing is said of Python operators.
+/// The graph was exported, so its Python operators are not reported.
 pub fn lint_functions(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Finding> {
     if lines.is_empty() {
         return vec![];
@@ -75,7 +75,7 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
     interpreter.abroad = Some(Abroad { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(&program, lines);
     let is_wanted = |function: usize| wanted.contains(&function);
-    // What the wanted ones reach is said of them, so they come first.
+    // Functions reached from the wanted ones are attributed to them, so those run first.
     let modules =
         (0..program.classes.len()).filter(|class| program.classes[*class].kind == ClassKind::Module);
     let mut forwards: Vec<(usize, usize)> =
@@ -96,7 +96,7 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
     }
     let mut findings = interpreter.findings;
     if !lines.is_empty() {
-        // What another module of the file makes of a function says nothing of this graph.
+        // Findings that only other modules of the file reach do not concern this graph.
         let is_root = |function: usize| is_wanted(function) || siblings.contains(&function);
         let knows_root = wanted.iter().any(|index| program.functions[*index].name == "forward");
         let is_meant = |reached: &Reached| {
@@ -113,7 +113,7 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
     findings
 }
 
-/// The innermost functions in which `lines` stand.
+/// Returns the innermost functions that contain `lines`.
 fn functions_at(program: &Program, lines: &[u32]) -> Vec<usize> {
     let spans: Vec<RangeInclusive<u32>> =
         program.functions.iter().map(|function| syntax::lines(function.node)).collect();
@@ -121,7 +121,7 @@ fn functions_at(program: &Program, lines: &[u32]) -> Vec<usize> {
     for line in lines {
         let holding = (0..spans.len()).filter(|index| spans[*index].contains(line));
         let innermost = holding.max_by_key(|index| *spans[*index].start());
-        // A lambda is called by the function around it, but for one that `__init__` keeps.
+        // A lambda is run by its enclosing function, unless `__init__` stores it.
         let outer =
             |index: usize| program.functions[index].outer.filter(|_| program.functions[index].name == LAMBDA);
         let caller = |index| outer(index).filter(|outer| program.functions[*outer].name != "__init__");

@@ -1,5 +1,4 @@
-//! Where in a source a fault may lie that an exporter told of without its line: a size that is written
-//! out, an operator that is called, a file that is imported.
+//! Search for source lines behind exporter failures without a line: sizes, operator calls, imports.
 
 use tree_sitter::Node;
 
@@ -7,27 +6,27 @@ use super::parameters::parameters;
 use super::program::{ClassKind, Program};
 use super::syntax::{self, Arguments, bare, children, field, fields, line, text, within};
 
-/// A line that may be what an exporter speaks of.
+/// A line that may have caused a failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Suspect {
-    /// 0 for the likeliest.
+    /// 0 for the most likely line.
     pub doubt: u32,
-    /// The class whose `forward` it stands in.
+    /// Class whose `forward` contains the line.
     pub class: String,
     /// 1-based.
     pub line: u32,
 }
 
-/// An input of `forward`, as an exporter names it.
+/// An input of `forward`, as named by an exporter.
 #[derive(Clone, Copy, Debug)]
 pub enum Parameter<'a> {
     Named(&'a str),
-    /// 0-based, `self` not counted.
+    /// 0-based, without `self`.
     Position(usize),
     Any,
 }
 
-/// The lines of `forward` methods that fix an axis of an input at `size`, the likeliest first.
+/// Returns lines in `forward` that may fix an input axis at `size`, most likely first.
 pub fn fixed_sizes(source: &str, parameter: Parameter, axis: Option<u32>, size: i64) -> Vec<Suspect> {
     let mut found = Vec::new();
     for_each_forward(source, |class, function| {
@@ -48,7 +47,7 @@ pub fn fixed_sizes(source: &str, parameter: Parameter, axis: Option<u32>, size: 
     found
 }
 
-/// The lines of `forward` methods that call an operator of this name.
+/// Returns lines in `forward` that call an operator of this name.
 pub fn calls_of(source: &str, operator: &str) -> Vec<Suspect> {
     let base = operator.rsplit("::").next().unwrap_or(operator);
     let base = base
@@ -72,7 +71,7 @@ pub fn calls_of(source: &str, operator: &str) -> Vec<Suspect> {
     found
 }
 
-/// How many modules of a file may be exported by themselves: no other one of the file has them as a part.
+/// Returns the number of modules of a file that are not parts of another one.
 pub fn models(source: &str) -> usize {
     let Some(tree) = syntax::parse(source) else { return 0 };
     let program = Program::of(tree.root_node(), source);
@@ -94,7 +93,7 @@ fn for_each_forward(source: &str, mut visit: impl FnMut(&str, Node)) {
     }
 }
 
-/// Whether a node fixes a size, and how doubtful it is that it is the one.
+/// Returns the doubt that a node fixes the size; `None` if it does not.
 fn fixes(node: Node, axis: Option<u32>, size: i64, source: &str) -> Option<u32> {
     if node.kind() == "comparison_operator" {
         let sized = text(node, source).contains(".shape") || text(node, source).contains(".size(");
@@ -137,7 +136,7 @@ fn fixes(node: Node, axis: Option<u32>, size: i64, source: &str) -> Option<u32> 
     }
 }
 
-/// Functions that make a Python number of a size.
+/// Returns true for functions that convert a size to a Python number.
 fn makes_number(name: &str) -> bool {
     matches!(name, "int" | "len" | "round" | "operator.index")
         || name.starts_with("math.") && name != "math.prod"
@@ -147,8 +146,8 @@ fn is_number(node: Node, size: i64, source: &str) -> bool {
     node.kind() == "integer" && text(node, source).parse() == Ok(size)
 }
 
-/// The modules that a source imports, as relative paths without `.py`: `net/blocks` of
-/// `from net.blocks import Block`.
+/// Returns the imported modules as relative paths without `.py`.
+/// For `from net.blocks import Block`, it is `net/blocks`.
 pub fn imported(source: &str) -> Vec<String> {
     let Some(tree) = syntax::parse(source) else { return vec![] };
     let mut found = Vec::new();
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_are_written_out() {
+    fn lines_that_fix_a_size_are_ranked() {
         check(
             &fixed_sizes(SOURCE, Parameter::Named("x"), Some(0), 2),
             &[(0, "A", 6), (1, "B", 10), (3, "B", 9)],
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn operators_and_imports() {
+    fn operator_calls_imports_and_models_are_found() {
         for name in ["aten::special_bessel_j0", "prims.bessel_j0", "torch.ops.prims.bessel_j0.default"] {
             check(&calls_of(SOURCE, name), &[(0, "B", 10)]);
         }

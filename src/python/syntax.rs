@@ -1,29 +1,30 @@
-//! The Python syntax tree, and small questions to it.
+//! The Python syntax tree, and helpers to query it.
 
 use tree_sitter::{Node, Parser, Tree};
 
-/// Parses Python; faulty code gives a tree with error nodes. `None` only if the grammar does not fit the
-/// library, which the tests exclude.
+/// Parses Python; invalid code gives a tree with error nodes.
+///
+/// Returns `None` only if the grammar does not fit the library, which tests exclude.
 pub fn parse(text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_python::LANGUAGE.into()).ok()?;
     parser.parse(text, None)
 }
 
-/// The text of a node.
+/// Returns the text of a node.
 pub fn text<'s>(node: Node, source: &'s str) -> &'s str {
     source.get(node.byte_range()).unwrap_or("")
 }
 
-/// Longest code that a message quotes, in characters.
+/// Maximum number of characters of quoted code in a message.
 const MAX_QUOTED: usize = 80;
 
-/// The text of a node on one line, cut where it is long.
+/// Returns the text of a node on one line, truncated if long.
 pub fn one_line(node: Node, source: &str) -> String {
     on_one_line(text(node, source))
 }
 
-/// `text` on one line, cut where it is long.
+/// Returns `text` on one line, truncated if long.
 pub fn on_one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_QUOTED) {
@@ -32,29 +33,29 @@ pub fn on_one_line(text: &str) -> String {
     }
 }
 
-/// The named children, without comments.
+/// Returns the named children, without comments.
 pub fn children(node: Node) -> Vec<Node> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
 }
 
-/// The children in `field`.
+/// Returns the child in `field`.
 pub fn field<'t>(node: Node<'t>, field: &str) -> Option<Node<'t>> {
     node.child_by_field_name(field)
 }
 
-/// All children in `field`, which may be repeated.
+/// Returns all children in `field`, which may be repeated.
 pub fn fields<'t>(node: Node<'t>, field: &str) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
     node.children_by_field_name(field, &mut cursor).collect()
 }
 
-/// 1-based line on which a node begins.
+/// Returns the 1-based line on which a node begins.
 pub fn line(node: Node) -> u32 {
     u32::try_from(node.start_position().row + 1).unwrap_or(u32::MAX)
 }
 
-/// `(x)` → `x`, however many parentheses.
+/// Strips all parentheses around an expression.
 pub fn bare(mut node: Node) -> Node {
     while node.kind() == "parenthesized_expression" {
         let Some(inner) = children(node).first().copied() else { break };
@@ -63,12 +64,12 @@ pub fn bare(mut node: Node) -> Node {
     node
 }
 
-/// Levels of nesting below a function that are looked at. Finding a node's parent takes time in its
-/// depth, so that without a limit a single long expression would take quadratic time.
+/// Maximum nesting depth below a function.
+///
+/// Finding a node's parent takes time linear in its depth, so a long expression would take quadratic time.
 const MAX_NESTING: u32 = 300;
 
-/// The nodes below `node`, itself first, in the order of the text; functions and classes within are
-/// left out.
+/// Returns `node` and its descendants in text order, without nested function and class contents.
 pub fn within(node: Node) -> Vec<Node> {
     let mut found = vec![];
     let mut todo = vec![(node, 0)];
@@ -82,7 +83,7 @@ pub fn within(node: Node) -> Vec<Node> {
     found
 }
 
-/// The value of a string literal without escapes or interpolation.
+/// Returns the value of a string literal without escapes or interpolation.
 pub fn string<'s>(node: Node, source: &'s str) -> Option<&'s str> {
     if node.kind() != "string" {
         return None;
@@ -91,12 +92,12 @@ pub fn string<'s>(node: Node, source: &'s str) -> Option<&'s str> {
     Some(text(content, source))
 }
 
-/// A call's positional and keyword arguments.
+/// Positional and keyword arguments of a call.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments<'t> {
     pub positional: Vec<Node<'t>>,
     pub keywords: Vec<(&'t str, Node<'t>)>,
-    /// `*args` and `**kwargs`: with any, positions and keywords may be more.
+    /// `*args` and `**kwargs`, which may add positional and keyword arguments.
     pub spreads: Vec<Node<'t>>,
 }
 
@@ -120,7 +121,7 @@ impl<'t> Arguments<'t> {
         arguments
     }
 
-    /// The argument at a 0-based `position`, or by its `name`.
+    /// Returns an argument by 0-based position, or by name.
     pub fn get(&self, position: usize, name: &str) -> Option<Node<'t>> {
         self.positional.get(position).copied().or_else(|| self.keyword(name))
     }
@@ -130,7 +131,7 @@ impl<'t> Arguments<'t> {
     }
 }
 
-/// The 1-based lines that a node covers.
+/// Returns the 1-based lines that a node covers.
 pub fn lines(node: Node) -> std::ops::RangeInclusive<u32> {
     let last = u32::try_from(node.end_position().row + 1).unwrap_or(u32::MAX);
     line(node)..=last

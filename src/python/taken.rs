@@ -1,17 +1,18 @@
-//! Which way a graph shows that the code behind it went.
+//! Detection of branches that a graph did not take.
 
 use tree_sitter::{Node, Point};
 
 use super::syntax::{children, field, fields, line, lines as lines_of};
 
-/// Whether nodes that came from `lines` show that the code at a 1-based `at` did not run for their graph: it stands in a
-/// branch of an `if` that left no node, while another branch did, or while code did that is not reached from it.
+/// Returns true if nodes from `lines` show that the code at the 1-based line `at` did not run.
+///
+/// It is in an `if` branch without nodes, while another branch has some, or code that it cannot reach.
 pub fn is_passed_by(root: Node, at: u32, lines: &[u32]) -> bool {
     let Some(row) = usize::try_from(at).ok().and_then(|at| at.checked_sub(1)) else { return false };
-    // The end of a line is in the innermost statement that goes on there.
+    // The end of a line belongs to the innermost statement that continues there.
     let (start, end) = (Point { row, column: 0 }, Point { row: row + 1, column: 0 });
     let mut node = root.descendant_for_point_range(start, start);
-    // Indentation belongs to the block around: the first statement of the line is meant.
+    // Indentation belongs to the enclosing block; use the first statement of the line.
     while let Some(outer) = node {
         let first = children(outer)
             .into_iter()
@@ -37,7 +38,7 @@ pub fn is_passed_by(root: Node, at: u32, lines: &[u32]) -> bool {
     false
 }
 
-/// The `if` that a block's parent is, or belongs to.
+/// Returns the `if` statement that a block's parent is, or belongs to.
 fn decision(parent: Node) -> Option<Node> {
     match parent.kind() {
         "if_statement" => Some(parent),
@@ -64,7 +65,7 @@ fn is_left_out(block: Node, whole: Node, lines: &[u32]) -> bool {
     returns && after.is_some_and(|after| lines.iter().any(|line| after.contains(line)))
 }
 
-/// What runs where an `if`, an `elif` or an `else` is taken.
+/// Returns the block of an `if`, `elif` or `else` clause.
 fn body(clause: Node) -> Option<Node> {
     field(clause, "consequence").or_else(|| field(clause, "body"))
 }

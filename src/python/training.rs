@@ -1,4 +1,4 @@
-//! EXP010: calls and assignments that put a part of the model into training mode, whatever `model.eval()` did.
+//! EXP010: code that enables training mode despite `model.eval()`.
 
 use tree_sitter::Node;
 
@@ -10,22 +10,22 @@ use super::report::{self, Piece};
 use super::syntax::{field, text};
 use super::value::{Layer, Value};
 
-/// How a function is told that it is in training. Positions are 0-based.
+/// The training flag of a function. Positions are 0-based.
 struct Flag {
     position: usize,
     keyword: &'static str,
-    /// What holds where it is not given.
+    /// Default value of the flag.
     default: bool,
-    /// An argument that decides whether training differs from inference at all.
+    /// Argument that can make training equal to inference.
     moot: Moot,
 }
 
-/// When a function in training does what it does else.
+/// Condition under which training equals inference.
 enum Moot {
     Never,
-    /// A probability of dropping that is 0.
+    /// A dropout probability of 0.
     Zero(usize, &'static str),
-    /// Running statistics that are not there.
+    /// Absent running statistics.
     Absent(usize, &'static str),
 }
 
@@ -35,7 +35,7 @@ impl Flag {
     }
 }
 
-/// The flag of a function of `torch.nn.functional`, or of `torch`, whose own are spelt differently.
+/// Returns the flag of a function of `torch.nn.functional` or `torch`, whose signatures differ.
 fn flag(name: &str, is_functional: bool) -> Option<Flag> {
     let mean = "running_mean";
     Some(match (name, is_functional) {
@@ -54,7 +54,7 @@ fn flag(name: &str, is_functional: bool) -> Option<Flag> {
 }
 
 impl<'t> Interpreter<'t> {
-    /// Functions that are told by an argument whether they are in training.
+    /// Reports functions that are called with an enabled training flag.
     pub fn ask_training(&mut self, name: &str, is_functional: bool, call: &Call<'t>) {
         let path = field(call.node, "function").map_or("", |function| text(function, self.source));
         if name == "scaled_dot_product_attention" {
@@ -86,14 +86,14 @@ impl<'t> Interpreter<'t> {
         self.say(call.node, report::training(path, &why, piece));
     }
 
-    /// An argument as a `value` that asks `self.training`, in the method of a module.
+    /// Returns a fix that makes an argument depend on `self.training`, in methods of a module.
     fn by_training(&self, call: &Call<'t>, position: usize, name: &str, value: &str) -> Option<Piece> {
         let piece = || Piece::argument(call.node, position, name, value, self.source);
         self.is_module(&self.lookup("self")).then(piece).flatten()
     }
 
-    /// `self.train()` and `self.norm.train(True)`, which take back what `model.eval()` did. Gives the module, as
-    /// the method does; `None` where it is no such call.
+    /// Reports `self.train()` and `self.norm.train(True)`, which undo `model.eval()`.
+    /// Returns the module, as the method does; `None` for other calls.
     pub fn train(&mut self, value: &Value, name: &str, object: Node<'t>, call: &Call<'t>) -> Option<Value> {
         if name != "train" || !self.is_module(value) {
             return None;
@@ -104,7 +104,7 @@ impl<'t> Interpreter<'t> {
         Some(value.clone())
     }
 
-    /// `self.norm.training = True`
+    /// Reports `self.norm.training = True`.
     pub fn set_training(&mut self, module: &Value, object: Node<'t>, name: &str, value: &Value) {
         if name == "training"
             && value.truth() == Some(true)

@@ -1,45 +1,45 @@
-//! What is known of a Python value without running it.
+//! Abstract values of the Python interpreter.
 
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A number that stands for one memory, one size, one tensor object: equal where Python's `is` holds.
+/// Identifies a memory, a size or a tensor object; equal if Python's `is` holds.
 pub type Identity = u32;
 
-/// What a value is, as far as the source tells. Whatever cannot be told is `Unknown`, of which nothing
-/// is ever said.
+/// An abstract value, as far as the source determines it.
+/// Nothing is ever reported about `Unknown`.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     #[default]
     Unknown,
     None,
     Tensor(Tensor),
-    /// `x.shape`: the sizes of a tensor, or a part of them.
+    /// `x.shape`: all or some sizes of a tensor.
     Shape(Identity),
-    /// A size of a tensor or a number computed from sizes: a tensor while tracing.
+    /// A size of a tensor, or a number computed from sizes; a tensor while tracing.
     Size(Identity),
-    /// A Python number; its value where it is a literal integer.
+    /// A Python number, with its value if it is a literal integer.
     Number(Option<f64>),
     /// A literal with a decimal point.
     Real(f64),
-    /// A Python number or boolean that was taken out of a tensor, or computed from one that was.
+    /// A Python number or boolean taken from a tensor, or computed from one.
     Taken,
     Bool(Option<bool>),
     Str,
     Array(Array),
-    /// `range(n)` and the like, of a size or of a tensor's value.
+    /// `range(n)` or similar, over a size or a tensor's value.
     Range(Box<Value>),
-    /// A list or tuple: its items where they are known, else what all of them are.
+    /// A list or tuple with known items; `Each` if only their common value is known.
     Items(Rc<[Value]>),
     Each(Box<Value>),
     Dict,
-    /// A dictionary that came from outside, and what all its values are.
+    /// A dictionary from outside, with the common value of its entries.
     Mapping(Box<Value>),
     /// An object with a `forward`.
     Layer(Layer),
     /// A name from another module, by its full path: `torch.nn.functional.one_hot`.
     Name(Rc<str>),
-    /// A function or class of this file.
+    /// A function of this file.
     Function(usize),
     Partial(Rc<Partial>),
     Class(usize),
@@ -48,7 +48,7 @@ pub enum Value {
         function: usize,
         class: usize,
     },
-    /// An instance of a class of this file: `self`, or a data class.
+    /// An instance of a class of this file, such as `self` or a data class.
     Instance(usize),
     /// `Square.apply` of a `torch.autograd.Function` of this file.
     Apply(usize),
@@ -59,7 +59,7 @@ pub enum Value {
 pub struct Partial {
     pub callee: Value,
     pub values: Vec<Value>,
-    /// By where their names stand in the source.
+    /// Each keyword as its byte range in the source.
     pub keywords: Vec<(Range<usize>, Value)>,
 }
 
@@ -71,19 +71,19 @@ pub struct Tensor {
     pub origin: Origin,
     pub dtype: Option<Dtype>,
     pub rank: Option<usize>,
-    /// Its elements, where they are integers that the source spells out.
+    /// The elements, if they are literal integers.
     pub elements: Option<Rc<[i64]>>,
-    /// The memory it lies in.
+    /// The memory it occupies.
     pub memory: Identity,
-    /// Which tensor object this is: views of one memory differ in it.
+    /// The tensor object; views of one memory have different objects.
     pub object: Identity,
     pub view: View,
 }
 
-/// What a tensor's elements depend on; of several, the last in this order.
+/// Source of a tensor's elements; of several, the greatest in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// Spelled out in the source.
+    /// A literal in the source.
     Constant,
     /// A parameter or buffer of the model.
     State,
@@ -92,16 +92,16 @@ pub enum Origin {
     Input,
 }
 
-/// How a tensor shares memory with the one it was made from.
+/// How a tensor shares memory with the one it was created from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum View {
-    /// It does not.
+    /// Not at all.
     Whole,
-    /// By slices and indices alone, through which the tracing exporter follows some writes.
+    /// Through slices and indices only; the tracing exporter follows some of their writes.
     Slice,
-    /// By any other view.
+    /// Through any other view.
     Other,
-    /// `reshape` and its like: a view or a copy.
+    /// `reshape` and similar: a view or a copy.
     Perhaps,
 }
 
@@ -118,32 +118,33 @@ pub enum Dtype {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     pub traced: Traced,
-    /// Whether it was made in the code at hand, not brought along in an attribute.
+    /// Whether it was created in the current code, not stored in an attribute.
     pub made_here: bool,
     pub double: bool,
-    /// A 0-d value, which takes no part in type promotion.
+    /// A 0-d value, which does not affect type promotion.
     pub scalar: bool,
     pub elements: Option<Rc<[i64]>>,
 }
 
-/// What a NumPy array was computed from; of several, the last in this order.
+/// Source of a NumPy array; of several, the greatest in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Traced {
     Nothing,
     Sizes,
-    /// The elements of a tensor, or numbers at random, which a graph would draw anew.
+    /// The elements of a tensor, or random numbers, which a graph would draw anew.
     Elements,
 }
 
-/// A layer, by what calling it gives.
+/// A layer, by the result of calling it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Layer {
-    /// One tensor, as nearly all of `torch.nn`; `fresh_training` for a layer made where it is called that acts
-    /// otherwise in training: a new layer is in training mode.
+    /// One tensor, as for nearly all of `torch.nn`.
+    /// `fresh_training` marks a layer created where it is called that depends on the mode: it is in training
+    /// mode.
     Tensor { fresh_training: bool },
-    /// A tuple that begins with a tensor: recurrent layers, attention.
+    /// A tuple that begins with a tensor, as for recurrent layers and attention.
     Tuple,
-    /// `ModuleList`, `ModuleDict`: called by element.
+    /// `ModuleList` or `ModuleDict`, called by element.
     List(Box<Value>),
 }
 
@@ -161,7 +162,7 @@ impl Tensor {
         }
     }
 
-    /// Whether another run may give other elements.
+    /// Returns true if another run may give other elements.
     pub fn varies(&self) -> bool {
         self.origin >= Origin::Random
     }
@@ -175,12 +176,12 @@ impl Value {
         }
     }
 
-    /// A tensor beyond doubt.
+    /// Returns the tensor if the value certainly is one.
     pub fn sure_tensor(&self) -> Option<&Tensor> {
         self.tensor().filter(|tensor| tensor.sure)
     }
 
-    /// Whether it is a size, or made of sizes.
+    /// Returns true if it is a size, or contains sizes.
     pub fn is_size(&self) -> bool {
         match self {
             Value::Size(_) | Value::Shape(_) => true,
@@ -190,7 +191,7 @@ impl Value {
         }
     }
 
-    /// What NumPy would make of it comes from this.
+    /// Returns the source of a NumPy array made from the value.
     pub fn traced(&self) -> Traced {
         match self {
             Value::Array(array) => array.traced,
@@ -199,7 +200,7 @@ impl Value {
         }
     }
 
-    /// The tensors among it: itself, or the items of a list.
+    /// Returns the tensors in the value: itself, or items of a list.
     pub fn tensors(&self) -> Vec<&Tensor> {
         match self {
             Value::Tensor(tensor) => vec![tensor],
@@ -209,7 +210,7 @@ impl Value {
         }
     }
 
-    /// Python's truth of it, where the source decides.
+    /// Returns the Python truth value, if the source determines it.
     pub fn truth(&self) -> Option<bool> {
         match self {
             Value::Bool(truth) => *truth,
@@ -218,7 +219,7 @@ impl Value {
         }
     }
 
-    /// What an element of it is, when it is iterated.
+    /// Returns the element obtained by iteration.
     pub fn element(&self) -> Value {
         match self {
             Value::Each(each) => (**each).clone(),
@@ -229,7 +230,7 @@ impl Value {
         }
     }
 
-    /// The rank of the literal that a list spells out, and its integers.
+    /// Returns the rank of a list literal, and its integers.
     pub fn literal(&self) -> (Option<usize>, Option<Rc<[i64]>>) {
         match self {
             Value::Number(number) => (Some(0), number.and_then(integer).map(|value| Rc::from([value]))),
@@ -246,11 +247,11 @@ impl Value {
         }
     }
 
-    /// What is known where either may be meant.
+    /// Returns the common abstraction of two alternatives.
     pub fn join(self, other: Value) -> Value {
         match (self, other) {
             (a, b) if a == b => a,
-            // `x = None` before a branch: where it is used, it is the other.
+            // After `x = None` before a branch, uses of `x` mean the other value.
             (Value::None, known) | (known, Value::None) => known,
             (Value::Tensor(a), Value::Tensor(b)) => Value::Tensor(join_tensors(&a, &b)),
             (Value::Size(a), Value::Size(_) | Value::Number(_)) | (Value::Number(_), Value::Size(a)) => {
@@ -289,14 +290,14 @@ fn join_tensors(a: &Tensor, b: &Tensor) -> Tensor {
     }
 }
 
-/// The integer that a literal stands for, if it is one.
+/// Returns the integer of a literal, if it is one.
 #[expect(clippy::cast_possible_truncation, reason = "checked: a whole number within 2^53")]
 pub fn integer(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)
 }
 
 impl Value {
-    /// Gives every identity in it the one that `rename` says.
+    /// Replaces every identity in the value with `rename`.
     pub fn renumber(&mut self, rename: &mut dyn FnMut(Identity) -> Identity) {
         match self {
             Value::Tensor(tensor) => {
@@ -317,7 +318,7 @@ impl Value {
         }
     }
 
-    /// The value as an attribute keeps it from `__init__` to `forward`.
+    /// Returns the value as stored in an attribute by `__init__`.
     pub fn kept(self) -> Value {
         match self {
             Value::Tensor(tensor) => Value::Tensor(Tensor { origin: Origin::State, sure: true, ..tensor }),

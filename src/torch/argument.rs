@@ -1,11 +1,11 @@
-//! Arguments and literals of the operators in a trace.
+//! Arguments of operators in a trace.
 
 use std::sync::Arc;
 
 use super::trace::ValueId;
 use crate::graph::ElemType;
 
-/// What an operator is given: a value that the graph computes, or a literal.
+/// An argument of an operator: a value of the graph, or a literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     Value(ValueId),
@@ -13,13 +13,13 @@ pub enum Argument {
     Float(f64),
     Bool(bool),
     Str(Arc<str>),
-    /// `torch.float32`.
+    /// A dtype, such as `torch.float32`.
     Elem(ElemType),
     None,
     List(Vec<Argument>),
     /// A constant tensor.
     Tensor(TensorLiteral),
-    /// A literal that no rule asks about (a device, a layout, a subgraph), as it was written.
+    /// A literal that no rule reads (a device, a layout, a subgraph), as text.
     Other(Arc<str>),
 }
 
@@ -28,13 +28,12 @@ pub enum Argument {
 pub struct TensorLiteral {
     pub elem: Option<ElemType>,
     pub shape: Option<Vec<i64>>,
-    /// The elements in row-major order, where they were recorded: PyTorch prints up to ten of them, with
-    /// some five digits.
+    /// Elements in row-major order, if recorded. PyTorch prints at most ten, with about five digits.
     pub elements: Option<Vec<f64>>,
 }
 
 impl TensorLiteral {
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> Option<usize> {
         let by_shape = || self.shape.as_ref().map(|shape| shape.iter().product::<i64>());
         let known = self.elements.as_ref().map(Vec::len);

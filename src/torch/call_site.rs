@@ -1,8 +1,8 @@
-//! The line of a module's `forward` that calls one of its submodules.
+//! Search for the line in a module's `forward` that calls one of its submodules.
 //!
-//! A trace names only the innermost line of Python, which for a layer is PyTorch's own. It also names the
-//! class of the outermost module and the path to the layer; where that class can be read, the line that
-//! calls the layer can be found.
+//! A trace records only the innermost Python line, which for a layer is inside PyTorch. It also records the
+//! class of the outermost module and the path to the layer. If the class source is readable, the calling line
+//! can be found.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use crate::source::{SourceFiles, is_library};
 
 use super::trace::Trace;
 
-/// Folders above the linted file that are looked into for the class's source.
+/// Number of folders above the linted file in which to search for the class source.
 const MAX_FOLDERS_UP: usize = 3;
 
-/// The line that calls the submodule at `module` (`/net/net.2`) of the traced module. `linted`: the file
-/// that the trace was read from; the source may stand beside it.
+/// Returns the line that calls the submodule at `module` (`/net/net.2`) of the traced module.
+///
+/// `linted` is the file that the trace was read from; the source may be near it.
 pub fn call_site(
     trace: &Trace,
     module: &str,
@@ -35,7 +36,7 @@ pub fn call_site(
     Some(sources.place(&file, line, 0, Some("forward"), text.lines().nth(line as usize - 1)))
 }
 
-/// The file of a Python module and its text: as the trace recorded it, or beside the linted file.
+/// Returns the file of a Python module and its text, as recorded in the trace or near the linted file.
 fn source_of(
     trace: &Trace,
     package: &str,
@@ -58,7 +59,7 @@ fn source_of(
     })
 }
 
-/// The 1-based line, in `forward` of the class, that first calls or indexes `self.attribute`.
+/// Returns the 1-based line in the class's `forward` that first calls or indexes `self.attribute`.
 fn line_of_call(text: &str, class: &str, attribute: &str) -> Option<u32> {
     let lines: Vec<&str> = text.lines().collect();
     let indent = |line: &str| line.len() - line.trim_start().len();
@@ -96,7 +97,7 @@ mod tests {
         def other(self):\n        self.late(1)\n";
 
     #[test]
-    fn the_line_that_calls_a_submodule() {
+    fn call_of_submodule_is_found_in_forward_of_its_class() {
         let line = |class, attribute| line_of_call(SOURCE, class, attribute);
         assert_eq!(line("A", "net"), Some(3));
         assert_eq!(line("Net", "net"), Some(15));

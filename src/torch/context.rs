@@ -1,4 +1,4 @@
-//! What the detectors share: a trace, what follows from it, and the sources behind it.
+//! Shared state of the detectors: a trace, facts derived from it, and its Python sources.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::diag::finding::Anchor;
 use crate::diag::{Finding, GraphPlace, Place, SourcePlace, TextPlace};
 use crate::source::{SourceFiles, is_library};
 
-/// Lines and nodes longer than this many characters are cut in findings.
+/// Maximum number of characters of a line or node in a finding.
 const MAX_SHOWN: usize = 400;
 
-/// A trace with what is computed of it once.
+/// A trace with facts that are computed once.
 pub struct Context<'a> {
     pub trace: &'a Trace,
     pub sources: &'a SourceFiles,
     pub views: Views,
-    /// Whether each value depends on what a caller provides.
+    /// Whether each value depends on the caller's inputs.
     varies: Vec<bool>,
 }
 
@@ -30,12 +30,12 @@ impl<'a> Context<'a> {
         Context { trace, sources, views, varies }
     }
 
-    /// Whether a value depends on an input of the graph, be it only on its shape.
+    /// Returns true if a value depends on a graph input, even if only on its shape.
     pub fn varies(&self, value: ValueId) -> bool {
         self.varies[value.index()]
     }
 
-    /// The constant tensor that an argument is, looked at through operators that leave it as it is.
+    /// Returns the constant tensor behind an argument, through operators that preserve its elements.
     pub fn constant_tensor(&self, argument: &'a Argument) -> Option<&'a TensorLiteral> {
         let mut argument = argument;
         loop {
@@ -52,7 +52,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A value in the words of its author: its name where Python gave it one, else what computes it.
+    /// Describes a value by its Python name, or by the operator that computes it.
     pub fn describe(&self, value: ValueId) -> String {
         let name = &*self.trace.value(value).name;
         let base = name.split_once('.').map_or(name, |(base, suffix)| {
@@ -68,7 +68,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The line of the user's code that made a node, if it is known.
+    /// Returns the line of the user's code that created a node, if known.
     pub fn user_source(&self, node: &Node) -> Option<SourcePlace> {
         node.source.as_ref().filter(|source| !is_library(&source.file)).map(|source| self.with_code(source))
     }
@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
         self.sources.place(file, *line, *column, function.as_deref(), code.as_deref())
     }
 
-    /// The first line of the outermost `forward` that is known.
+    /// Returns the first recorded user line in the outermost `forward`.
     pub fn forward_source(&self) -> Option<SourcePlace> {
         let mut body = self.trace.block(self.trace.body).nodes.iter().map(|&id| self.trace.node(id));
         body.find(|node| {
@@ -87,7 +87,7 @@ impl<'a> Context<'a> {
         .and_then(|node| self.user_source(node))
     }
 
-    /// Where a node stands: its line of the text, or the node of the program.
+    /// Returns the location of a node: its line in the text, or its node in the program.
     pub fn place(&self, id: NodeId) -> Place {
         let node = self.trace.node(id);
         if node.line == 0 {
@@ -124,7 +124,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// `y = aten::reshape(x, [n, 12])`
+    /// Renders a node, such as `y = aten::reshape(x, [n, 12])`.
     fn render(&self, node: &Node) -> String {
         let names = node.outputs.iter().map(|&output| &*self.trace.value(output).name).collect::<Vec<_>>();
         let inputs =
@@ -153,7 +153,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A finding at a node, with the Python line behind it.
+    /// Creates a finding at a node, with its Python line.
     pub fn finding(&self, rule: RuleId, id: NodeId, message: impl Into<String>) -> Finding {
         let node = self.trace.node(id);
         let mut finding = rule.finding(message, self.place(id)).source(self.user_source(node));
@@ -161,7 +161,7 @@ impl<'a> Context<'a> {
         finding
     }
 
-    /// A finding about the graph's interface, at the line of the outermost `forward`.
+    /// Creates a finding about the graph's interface, at a line of the outermost `forward`.
     pub fn interface_finding(&self, rule: RuleId, message: impl Into<String>) -> Finding {
         let place = if self.trace.text.is_empty() { Place::File } else { self.header_place() };
         rule.finding(message, place).source(self.forward_source())
@@ -175,19 +175,19 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Marks the values that depend on an input of the graph, or on anything unknown.
+/// Marks the values that depend on a graph input, or on a missing value.
 fn varying_values(trace: &Trace, views: &Views) -> Vec<bool> {
     let mut varies: Vec<bool> =
         trace.values.iter().map(|value| value.definition == Definition::Missing).collect();
     for input in trace.inputs() {
         varies[input.index()] = true;
     }
-    // By the root of the memory: what a view of it was written with is seen through every other one.
+    // Indexed by memory root: a write through one view is visible through all others.
     let mut written = vec![false; trace.values.len()];
     for node in &trace.nodes {
         let read = trace.values_read(node);
         let is_varying = |value: &ValueId| varies[value.index()] || written[views.root(*value).index()];
-        // What a loop or a branch computes may depend on whatever its body sees.
+        // The results of a loop or branch may depend on all values that its blocks use.
         if node.blocks.is_empty() && !read.iter().any(is_varying) {
             continue;
         }
@@ -195,7 +195,7 @@ fn varying_values(trace: &Trace, views: &Views) -> Vec<bool> {
         for value in node.outputs.iter().chain(inner) {
             varies[value.index()] = true;
         }
-        // What is written in place depends on what was written, and so does a list on what is put into it.
+        // A tensor depends on the values written into it, and a list on the values added to it.
         let is_anywhere = node.is_opaque().is_some() && !node.is_check();
         let changed = read.iter().filter(|_| is_anywhere).copied();
         for value in changed.chain(trace.receiver(node).filter(|_| node.op.changes_first())) {
@@ -208,7 +208,7 @@ fn varying_values(trace: &Trace, views: &Views) -> Vec<bool> {
     varies.into_iter().enumerate().map(through_views).collect()
 }
 
-/// Whether a type is a tensor, or a list or tuple that holds one.
+/// Returns true if a type is a tensor, or a list or tuple that contains one.
 pub fn holds_tensor(ty: &Type) -> bool {
     match ty {
         Type::Tensor(_) => true,

@@ -1,4 +1,4 @@
-//! Says what is wrong with a trace.
+//! Linting of a trace with all detectors.
 
 use std::path::Path;
 
@@ -9,10 +9,9 @@ use super::trace::Trace;
 use crate::diag::Finding;
 use crate::source::SourceFiles;
 
-/// Everything that the detectors find. The `file` of the findings is left for the caller to fill in.
+/// Returns the findings of all detectors. The caller fills in the `file` of each finding.
 ///
-/// `linted`: the file that the trace was read from, if it is one; the Python behind a layer is also looked
-/// for beside it.
+/// `linted` is the file that the trace was read from, if any; Python sources are also searched near it.
 pub fn lint(trace: &Trace, sources: &SourceFiles, linted: Option<&Path>) -> Vec<Finding> {
     let context = Context::new(trace, sources);
     let mut findings = Vec::new();

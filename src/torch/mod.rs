@@ -1,7 +1,6 @@
-//! What PyTorch itself recorded of a model: TorchScript graphs and `torch.export` programs, in one
-//! structure, and the faults that can be seen there.
+//! Graphs recorded by PyTorch (TorchScript and `torch.export`) in one data structure, and their linter.
 //!
-//! `read::torchscript` and `read::pt2` make a [`Trace`]; [`lint()`] says what is wrong with it.
+//! `read::torchscript` and `read::pt2` create a [`Trace`]; [`lint()`] reports its problems.
 
 pub mod argument;
 mod call_site;

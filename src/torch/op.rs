@@ -1,4 +1,4 @@
-//! Names of operators.
+//! Operator names.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 /// An operator: `aten::reshape`, `torch.ops.aten.add.Tensor`, `onnx::Gather`, `^PythonFunction`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Op {
-    /// `aten`, `prim`, `onnx`, `torchvision`; empty where there is none.
+    /// Namespace, such as `aten`, `prim`, `onnx` or `torchvision`; may be empty.
     pub namespace: Arc<str>,
-    /// `reshape`, `add_`; a trailing underscore is PyTorch's mark of an in-place operator.
+    /// Name, such as `reshape` or `add_`; a trailing underscore marks in-place operators.
     pub name: Arc<str>,
-    /// `Tensor` of `add.Tensor`; empty for the default one, and in TorchScript, which does not print it.
+    /// Overload, such as `Tensor` in `add.Tensor`; empty for the default, and in TorchScript.
     pub overload: Arc<str>,
 }
 
 impl Op {
-    /// From TorchScript's form (`aten::reshape`, `^Square`) or that of `torch.export`
+    /// Parses the syntax of TorchScript (`aten::reshape`, `^Square`) or of `torch.export`
     /// (`torch.ops.aten.add.Tensor`, `aten.add.Tensor`, `_operator.mul`).
     pub fn parse(text: &str) -> Self {
         if let Some(function) = text.strip_prefix('^') {
@@ -39,22 +39,24 @@ impl Op {
         Op { namespace: namespace.into(), name: name.into(), overload: overload.into() }
     }
 
+    /// Returns true if the operator has this namespace and name.
     pub fn is(&self, namespace: &str, name: &str) -> bool {
         &*self.namespace == namespace && &*self.name == name
     }
 
-    /// The name, if this is one of PyTorch's own operators.
+    /// Returns the name if the operator is PyTorch's own.
     pub fn aten(&self) -> Option<&str> {
         (&*self.namespace == "aten").then_some(&*self.name)
     }
 
-    /// The name, if this belongs to the exporter's ONNX dialect.
+    /// Returns the name if the operator belongs to the exporter's ONNX dialect.
     pub fn onnx(&self) -> Option<&str> {
         (&*self.namespace == "onnx").then_some(&*self.name)
     }
 
-    /// What it does to the elements of its first operand in place, if it does: `add` for `add_`. `None` for
-    /// what is not in place (`__and__`), or changes nothing but the shape (`squeeze_`).
+    /// Returns the functional name of an operator that writes elements in place, as `add` for `add_`.
+    ///
+    /// Returns `None` for other operators, and for those that change only the shape (`squeeze_`).
     pub fn writes(&self) -> Option<&str> {
         const SHAPE_ONLY: [&str; 13] = [
             "as_strided",
@@ -74,21 +76,22 @@ impl Op {
         self.in_place_of().filter(|name| !SHAPE_ONLY.contains(name))
     }
 
-    /// Whether it puts something into its first operand: writes to a tensor in place, or changes a list.
+    /// Returns true if it mutates its first operand: a tensor written in place, or a list.
     pub fn changes_first(&self) -> bool {
         const OF_LISTS: [&str; 4] = ["_set_item", "append", "extend", "insert"];
         self.in_place_of().is_some() || self.aten().is_some_and(|name| OF_LISTS.contains(&name))
     }
 
-    /// The name without the mark of an in-place operator: `add` for `add_`. `None` if it is not in place
-    /// (`__and__` is not).
+    /// Returns the functional name of an in-place operator, as `add` for `add_`.
+    ///
+    /// Returns `None` if it is not in-place; `__and__` is not.
     pub fn in_place_of(&self) -> Option<&str> {
         let bare = self.aten()?.strip_suffix('_')?;
         (!bare.ends_with('_')).then_some(bare)
     }
 }
 
-/// As a PyTorch user writes it: `aten::add`, `mylib::op.overload`; a Python function by its name.
+/// Formats an operator as `aten::add` or `mylib::op`; a Python function by its name.
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&*self.namespace, &*self.name, &*self.overload) {
@@ -109,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling() {
+    fn all_operator_spellings_are_parsed() {
         check("aten::reshape", ("aten", "reshape", ""));
         check("torch.ops.aten.add_.Tensor", ("aten", "add_", "Tensor"));
         check("torch.ops.aten.relu.default", ("aten", "relu", ""));
@@ -121,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trailing_underscore_means_in_place() {
+    fn trailing_underscore_marks_in_place_operators() {
         assert_eq!(Op::parse("aten::add_").in_place_of(), Some("add"));
         assert_eq!(Op::parse("aten::add").in_place_of(), None);
         assert_eq!(Op::parse("aten::__and__").in_place_of(), None);

@@ -1,25 +1,27 @@
-//! Which operators the exporters have no ONNX form of.
+//! Operators that the exporters cannot convert to ONNX.
 //!
-//! Kept from what the exporters register: `torch/onnx/_internal/torchscript_exporter/symbolic_opset*.py`
-//! for the tracing one, `onnxscript/function_libs/torch_lib/ops` and PyTorch's decompositions for the
-//! `torch.export` based one. Only what is certain is here: an operator that is not listed is taken to be
-//! supported, so that silence, not a false alarm, is what an outdated table leads to.
+//! The tables follow the exporters' registrations:
+//! `torch/onnx/_internal/torchscript_exporter/symbolic_opset*.py` for the tracing exporter;
+//! `onnxscript/function_libs/torch_lib/ops` and PyTorch's decompositions for the `torch.export` based one.
+//! Unlisted operators count as supported, so an outdated table misses problems instead of raising false
+//! alarms.
 
 use super::op::Op;
 
-/// Whether an operator can become ONNX.
+/// Exporter support for an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// As far as is known.
+    /// Not known to be unsupported.
     Supported,
-    /// By neither exporter.
+    /// Supported by neither exporter.
     Nowhere,
-    /// Not by the tracing exporter; what to do instead.
+    /// Not supported by the tracing exporter; `instead` is the help text.
     NotByTracing { instead: &'static str },
-    /// It is not PyTorch's own: only its author can say.
+    /// A custom operator, for which support is unknown.
     Custom,
 }
 
+/// Returns the exporter support for an operator.
 pub fn support(op: &Op) -> Support {
     let name = op.in_place_of().unwrap_or(&op.name);
     match &*op.namespace {
@@ -34,7 +36,7 @@ pub fn support(op: &Op) -> Support {
     }
 }
 
-/// Namespaces of PyTorch itself, of the exporters, and of what they know how to export.
+/// Namespaces of PyTorch, of the exporters, and of libraries that the exporters support.
 const BUILT_IN: [&str; 19] = [
     "",
     "aten",
@@ -57,7 +59,8 @@ const BUILT_IN: [&str; 19] = [
     "cuda",
 ];
 
-/// The operators of torchvision that it registers ONNX forms for (`torchvision/ops/_register_onnx_ops.py`).
+/// Operators of torchvision with a registered ONNX conversion.
+/// They are registered in `torchvision/ops/_register_onnx_ops.py`.
 const VISION: [&str; 5] = ["nms", "roi_align", "roi_pool", "deform_conv2d", "_interpolate"];
 
 fn is_nowhere(name: &str) -> bool {
@@ -67,7 +70,7 @@ fn is_nowhere(name: &str) -> bool {
     in_family || NOWHERE.contains(&name)
 }
 
-/// Of `torch.special`; ONNX has `Erf` and nothing else of their kind.
+/// Functions of `torch.special` without an ONNX equivalent; ONNX has only `Erf`.
 const SPECIAL_FUNCTIONS: [&str; 25] = [
     "airy_ai",
     "bessel_j0",
@@ -96,7 +99,7 @@ const SPECIAL_FUNCTIONS: [&str; 25] = [
     "zeta",
 ];
 
-/// `special_shifted_chebyshev_polynomial_t` and its like.
+/// Polynomial families of `torch.special`, such as `special_shifted_chebyshev_polynomial_t`.
 const SPECIAL_POLYNOMIALS: [&str; 5] = [
     "chebyshev_polynomial",
     "hermite_polynomial",
@@ -105,8 +108,10 @@ const SPECIAL_POLYNOMIALS: [&str; 5] = [
     "spherical_bessel",
 ];
 
-/// Gamma functions, matrix decompositions and what is built on them, order statistics of a kind that
-/// `TopK` cannot give, and what PyTorch 2.15 neither registers nor takes apart.
+/// Operators that neither exporter supports.
+///
+/// They are gamma functions, matrix decompositions and functions built on them, order statistics that `TopK`
+/// cannot compute, and others that PyTorch 2.15 neither registers nor decomposes.
 const NOWHERE: [&str; 82] = [
     "_cdist_forward",
     "_cholesky_solve_helper",
@@ -192,9 +197,9 @@ const NOWHERE: [&str; 82] = [
     "triangular_solve",
 ];
 
-const BY_DYNAMO: &str = "export with `dynamo=True`, which has one";
+const BY_DYNAMO: &str = "export with `dynamo=True`, which supports it";
 
-/// What only the `torch.export` based exporter can do.
+/// Operators that only the `torch.export` based exporter supports, with a help text.
 const NOT_BY_TRACING: [(&[&str], &str); 2] = [
     (
         &[
@@ -202,7 +207,7 @@ const NOT_BY_TRACING: [(&[&str], &str); 2] = [
             "_native_multi_head_attention",
             "_transformer_decoder_only_layer_fwd",
         ],
-        "this is PyTorch's fused path for inference: turn it off with \
+        "disable PyTorch's fused inference path with \
          `torch.backends.mha.set_fastpath_enabled(False)` before the export, or export with `dynamo=True`",
     ),
     (
@@ -239,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_certain_and_nothing_else() {
+    fn only_operators_known_to_fail_are_unsupported() {
         check("aten::special_bessel_j0", Support::Nowhere);
         check("torch.ops.aten.special_shifted_chebyshev_polynomial_t.default", Support::Nowhere);
         check("aten::lgamma_", Support::Nowhere);

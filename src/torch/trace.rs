@@ -14,6 +14,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
+            /// Returns the number as an index into an arena.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -22,7 +23,7 @@ macro_rules! id {
 }
 
 id!(
-    /// A node of one [`Trace`]; nodes are numbered in the order they run.
+    /// A node of one [`Trace`]; nodes are numbered in execution order.
     NodeId
 );
 id!(
@@ -34,15 +35,15 @@ id!(
     BlockId
 );
 
-/// What made a trace, and so what its in-place operators and constants mean.
+/// Producer of a trace; it determines the meaning of in-place operators and constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A TorchScript graph of PyTorch operators: what `torch.jit.trace` saw.
+    /// A TorchScript graph of PyTorch operators, as recorded by `torch.jit.trace`.
     TorchScript,
     /// A graph of the tracing exporter, already in ONNX operators.
     OnnxDialect,
-    /// A `torch.export` program: symbolic sizes, and in-place operators that the exporter makes
-    /// functional before anything is lost.
+    /// A `torch.export` program, with symbolic sizes.
+    /// Its exporter functionalizes in-place operators without loss.
     Export,
 }
 
@@ -50,17 +51,17 @@ pub enum Origin {
 #[derive(Clone, Debug)]
 pub struct Trace {
     pub origin: Origin,
-    /// What stood before the graph in a log (`Exported graph`); else empty.
+    /// Text before the graph in a log (`Exported graph`), or empty.
     pub title: Arc<str>,
-    /// Class of the module that was traced, where recorded.
+    /// Class of the traced module, if recorded.
     pub class: Option<Arc<str>>,
     pub body: BlockId,
-    /// What is known of the symbols in shapes.
+    /// Bounds of the symbols in shapes.
     pub ranges: Vec<SymbolRange>,
-    /// The keys of the outputs, where a `torch.export` program returns a dict.
+    /// Keys of the outputs if a `torch.export` program returns a dict.
     pub output_keys: Vec<Arc<str>>,
-    /// Whether all of it was recorded: not so for a text that breaks off, or a graph that was printed
-    /// while it was being built.
+    /// Whether the whole graph was recorded.
+    /// False for truncated text, and for graphs printed while being built.
     pub complete: bool,
     /// The text that the graph was read from; empty for an archive.
     pub text: Arc<str>,
@@ -77,79 +78,81 @@ pub struct SymbolRange {
     pub max: Option<i64>,
 }
 
-/// An operator at work.
+/// One call of an operator.
 #[derive(Clone, Debug)]
 pub struct Node {
     pub op: Op,
     pub inputs: Vec<Input>,
     pub outputs: Vec<ValueId>,
-    /// `[value=1, name="weight"]`.
+    /// Attributes in brackets, such as `[value=1, name="weight"]`.
     pub attributes: Vec<(Arc<str>, Argument)>,
-    /// Bodies of `prim::If`, `prim::Loop` and their like.
+    /// Blocks of `prim::If`, `prim::Loop` and similar nodes.
     pub blocks: Vec<BlockId>,
-    /// The block it stands in.
+    /// Block that contains the node.
     pub block: BlockId,
-    /// The line that made it, as recorded: for TorchScript the innermost one, be it PyTorch's own.
+    /// Recorded source line; for TorchScript the innermost one, which may be PyTorch's own.
     pub source: Option<SourcePlace>,
-    /// Path of the module that ran it: `/encoder/encoder.layers.0`; empty for the outermost.
+    /// Path of the module that ran it, such as `/encoder/encoder.layers.0`; empty for the outermost.
     pub scope: Arc<str>,
-    /// Where it stands in [`Trace::text`], in bytes; empty for an archive.
+    /// Byte range in [`Trace::text`]; empty for an archive.
     pub span: (usize, usize),
-    /// 1-based line of the file that was read; 0 for an archive.
+    /// 1-based line of the file; 0 for an archive.
     pub line: u32,
 }
 
-/// An argument and, where recorded, its name in the operator's schema.
+/// An argument with its name in the operator's schema, if recorded.
 #[derive(Clone, Debug)]
 pub struct Input {
     pub name: Option<Arc<str>>,
     pub argument: Argument,
 }
 
-/// Something computed, given, or written as a constant.
+/// An input, a computed value, or a constant.
 #[derive(Clone, Debug)]
 pub struct Value {
-    /// Without the percent sign.
+    /// Name without the percent sign.
     pub name: Arc<str>,
     pub ty: Type,
     pub definition: Definition,
-    /// The constant it is, or the list of what it was put together from.
+    /// Literal of a constant, or the members of a constructed list.
     pub literal: Option<Argument>,
-    /// Who reads it, in order, nodes of inner blocks included; once for each time it is read.
+    /// Readers in order, including nodes of inner blocks; a reader appears once for each read.
     pub users: Vec<User>,
 }
 
+/// Definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definition {
     /// Output `.1` of a node.
     Node(NodeId, u32),
-    /// Input `.1` of a block; of the body, an input of the graph.
+    /// Input `.1` of a block; for the trace's body, an input of the graph.
     Input(BlockId, u32),
-    /// A parameter, buffer or constant that a `torch.export` program lifted into its inputs.
+    /// A parameter, buffer or constant that a `torch.export` program lifted into an input.
     Lifted,
-    /// Read, but never written: the graph is incomplete.
+    /// Used but never defined: the graph is incomplete.
     Missing,
 }
 
+/// A use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum User {
     Node(NodeId),
-    /// It is among the outputs of a block.
+    /// An output of a block.
     Output(BlockId),
 }
 
-/// A sequence of nodes: the body of the graph, or one within a node.
+/// A sequence of nodes: the body of the trace, or a block of a node.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     pub inputs: Vec<ValueId>,
     pub nodes: Vec<NodeId>,
     pub outputs: Vec<Argument>,
-    /// The node it belongs to; `None` for the body.
+    /// The node that owns it; `None` for the trace's body.
     pub owner: Option<NodeId>,
 }
 
 impl Node {
-    /// Whether it only checks what was traced: it gives nothing, and changes nothing.
+    /// Returns true if the node only checks a condition, without outputs or side effects.
     pub fn is_check(&self) -> bool {
         const CHECKS: [&str; 4] =
             ["_assert", "sym_constrain", "_functional_sym_constrain", "_linalg_check_errors"];
@@ -157,16 +160,16 @@ impl Node {
         self.outputs.is_empty() && self.op.aten().is_some_and(of_checks)
     }
 
-    /// Why nothing tells what it changes, where that is so.
+    /// Returns the reason why the node's side effects are unknown, if they are.
     pub fn is_opaque(&self) -> Option<&'static str> {
         let is_out =
             self.op.aten().is_some() && (&*self.op.overload == "out" || self.op.overload.ends_with("_out"));
         let is_foreign =
             self.op.aten().is_none() && self.op.name.ends_with('_') && !self.op.name.ends_with("__");
         match () {
-            () if self.outputs.is_empty() => Some("it gives nothing, and what it changes is not known"),
+            () if self.outputs.is_empty() => Some("it has no outputs, and its side effects are unknown"),
             () if is_out => Some("it writes into an argument"),
-            () if is_foreign => Some("its name says that it writes in place, and nothing says where"),
+            () if is_foreign => Some("its name marks it as in-place, but the tensor it writes to is unknown"),
             () => None,
         }
     }
@@ -185,12 +188,12 @@ impl Trace {
         &self.blocks[id.index()]
     }
 
-    /// All nodes, inner blocks included, in the order they run.
+    /// All nodes in execution order, including those of inner blocks.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         (0..).map(NodeId).zip(&self.nodes)
     }
 
-    /// The inputs of the graph that a caller provides: the module itself and what was lifted left out.
+    /// The graph inputs provided by the caller, without the module itself and lifted inputs.
     pub fn inputs(&self) -> impl Iterator<Item = ValueId> {
         let inputs = self.block(self.body).inputs.iter().copied();
         inputs.filter(|&id| {
@@ -198,7 +201,7 @@ impl Trace {
         })
     }
 
-    /// The node that computes a value.
+    /// Returns the node that computes a value.
     pub fn producer(&self, value: ValueId) -> Option<NodeId> {
         match self.value(value).definition {
             Definition::Node(node, _) => Some(node),
@@ -206,7 +209,7 @@ impl Trace {
         }
     }
 
-    /// The argument, and if it is a value that stands for a literal, the literal.
+    /// Returns the literal of a value that has one; otherwise the argument itself.
     pub fn see<'a>(&'a self, argument: &'a Argument) -> &'a Argument {
         match argument {
             Argument::Value(value) => self.value(*value).literal.as_ref().unwrap_or(argument),
@@ -214,7 +217,7 @@ impl Trace {
         }
     }
 
-    /// The integer that an argument is, if it is a literal one.
+    /// Returns the integer of a literal argument.
     pub fn int(&self, argument: &Argument) -> Option<i64> {
         match self.see(argument) {
             Argument::Int(int) => Some(*int),
@@ -228,12 +231,12 @@ impl Trace {
         }
     }
 
-    /// The boolean that an argument is; TorchScript prints them as 0 and 1.
+    /// Returns the boolean of a literal argument; TorchScript prints booleans as 0 and 1.
     pub fn bool(&self, argument: &Argument) -> Option<bool> {
         self.int(argument).map(|int| int != 0)
     }
 
-    /// The members of a literal list, values among them.
+    /// Returns the members of a literal list, which may be values.
     pub fn list<'a>(&'a self, argument: &'a Argument) -> Option<&'a [Argument]> {
         match self.see(argument) {
             Argument::List(members) => Some(members),
@@ -241,7 +244,7 @@ impl Trace {
         }
     }
 
-    /// The value that an argument is, if it is one.
+    /// Returns the value that an argument refers to, if any.
     pub fn as_value(&self, argument: &Argument) -> Option<ValueId> {
         match argument {
             Argument::Value(value) => Some(*value),
@@ -249,20 +252,21 @@ impl Trace {
         }
     }
 
-    /// An argument of a node, by its position in the operator's schema or, in a `torch.export` program,
-    /// which leaves out defaults, by its name.
+    /// Returns an argument of a node by name or, if names were not recorded, by schema position.
+    ///
+    /// A `torch.export` program records names and omits defaults.
     pub fn argument<'a>(&self, node: &'a Node, position: usize, name: &str) -> Option<&'a Argument> {
         let named = node.inputs.iter().find(|input| input.name.as_deref() == Some(name));
         let by_position = || node.inputs.get(position).filter(|input| input.name.is_none());
         named.or_else(by_position).map(|input| &input.argument)
     }
 
-    /// The first argument as a value: `self` of every tensor method.
+    /// Returns the first argument if it is a value: `self` of every tensor method.
     pub fn receiver(&self, node: &Node) -> Option<ValueId> {
         self.as_value(&node.inputs.first()?.argument)
     }
 
-    /// Every value that a node reads, those within lists too.
+    /// Returns all values that a node reads, including members of lists.
     pub fn values_read(&self, node: &Node) -> Vec<ValueId> {
         let mut values = Vec::new();
         for input in &node.inputs {
@@ -271,7 +275,7 @@ impl Trace {
         values
     }
 
-    /// Every value that a block returns, those within lists too.
+    /// Returns all values that a block returns, including members of lists.
     pub fn values_returned(&self, block: BlockId) -> Vec<ValueId> {
         let mut values = Vec::new();
         for output in &self.block(block).outputs {
@@ -280,7 +284,7 @@ impl Trace {
         values
     }
 
-    /// Fills in who reads what. The readers call it once, when everything else is there.
+    /// Fills in the users of all values. Readers call it once, after all else is set.
     pub fn link_users(&mut self) {
         for index in 0..self.nodes.len() {
             for value in self.values_read(&self.nodes[index]) {

@@ -9,50 +9,49 @@ use crate::graph::ElemType;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     Tensor(TensorType),
-    /// `int`, also a symbolic one (`SymInt`).
+    /// `int`, including symbolic ones (`SymInt`).
     Int,
     Float,
     Bool,
     Str,
     None,
-    /// `int[]`, `Tensor?[]`, `List[…]`.
+    /// A list, such as `int[]`, `Tensor?[]` or `List[…]`.
     List(Box<Type>),
-    /// `Dict(K, V)`.
+    /// A dict, `Dict(K, V)`.
     Dict,
-    /// `(Tensor, Tensor)`.
+    /// A tuple, such as `(Tensor, Tensor)`.
     Tuple(Vec<Type>),
-    /// `__torch__.package.Class`: the class, without the prefix and without name mangling.
+    /// The class in `__torch__.package.Class`, without prefix and name mangling.
     Class(Arc<str>),
-    /// Anything else (`Device`, `Generator`, …), as it was written.
+    /// Any other type (`Device`, `Generator`, …), as text.
     Other(Arc<str>),
 }
 
-/// What is known of a tensor.
+/// Recorded properties of a tensor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TensorType {
     pub elem: Option<ElemType>,
-    /// `None`: not even the rank is known.
+    /// `None` if even the rank is unknown.
     pub shape: Option<Vec<Size>>,
-    /// Elements from one index to the next along each axis, where recorded.
+    /// Strides in elements, if recorded.
     pub strides: Option<Vec<i64>>,
 }
 
-/// One size of a shape.
+/// One dimension of a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Size {
     Fixed(i64),
-    /// A size that may differ from run to run: an expression over symbols, and what it was during the
-    /// trace.
+    /// A symbolic dimension: an expression over symbols, and its value during the trace.
     Symbol {
         name: Arc<str>,
         traced: Option<i64>,
     },
-    /// `*`: nothing was recorded.
+    /// `*`: not recorded.
     Unknown,
 }
 
 impl Size {
-    /// The number, if it can never be another.
+    /// Returns the size if it is static.
     pub fn fixed(&self) -> Option<i64> {
         match self {
             Size::Fixed(size) => Some(*size),
@@ -60,7 +59,7 @@ impl Size {
         }
     }
 
-    /// The number during the trace, fixed or not.
+    /// Returns the size during the trace, static or not.
     pub fn traced(&self) -> Option<i64> {
         match self {
             Size::Fixed(size) => Some(*size),
@@ -85,13 +84,13 @@ impl TensorType {
         self.shape.as_ref().map(Vec::len)
     }
 
-    /// How many elements it had during the trace.
+    /// Returns the number of elements during the trace.
     pub fn traced_len(&self) -> Option<i64> {
         let sizes = self.shape.as_ref()?.iter();
         sizes.map(Size::traced).try_fold(1i64, |count, size| count.checked_mul(size?))
     }
 
-    /// Whether its elements are known to lie one after the other in memory, so that `reshape` is a view.
+    /// Returns true if the tensor is known to be contiguous, so that `reshape` is a view.
     pub fn is_contiguous(&self) -> bool {
         let (Some(shape), Some(strides)) = (&self.shape, &self.strides) else { return false };
         let mut expected = Some(1i64);
@@ -104,7 +103,7 @@ impl TensorType {
             })
     }
 
-    /// A tensor that holds one number: `[]` or `[1]`, whatever the other sizes' names.
+    /// Returns true if the tensor has exactly one element, with shape `[]`, `[1]`, `[1, 1]` and so on.
     pub fn is_scalar(&self) -> bool {
         self.shape.as_ref().is_some_and(|shape| shape.iter().all(|size| size.fixed() == Some(1)))
     }
@@ -127,7 +126,7 @@ impl Type {
     }
 }
 
-/// The element type behind PyTorch's name of it, as TorchScript prints it (`c10::toString(ScalarType)`).
+/// Returns the element type for its TorchScript name (`c10::toString(ScalarType)`).
 pub fn elem_by_torch_name(name: &str) -> Option<ElemType> {
     Some(match name {
         "Float" => ElemType::Float,
@@ -153,7 +152,7 @@ pub fn elem_by_torch_name(name: &str) -> Option<ElemType> {
     })
 }
 
-/// The element type of a number of PyTorch's, as TorchScript prints them (`c10::ScalarType`).
+/// Returns the element type for its number in TorchScript (`c10::ScalarType`).
 pub fn elem_by_number(number: i64) -> Option<ElemType> {
     Some(match number {
         0 => ElemType::Uint8,
@@ -172,7 +171,7 @@ pub fn elem_by_number(number: i64) -> Option<ElemType> {
     })
 }
 
-/// How a PyTorch user writes the element type: `torch.float64`.
+/// Returns the PyTorch spelling of an element type, such as `torch.float64`.
 pub fn torch_dtype(elem: ElemType) -> &'static str {
     match elem {
         ElemType::Float => "torch.float32",

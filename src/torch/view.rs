@@ -1,29 +1,29 @@
-//! Which values share memory: views, and what in-place operators return.
+//! Memory sharing: views, and results of in-place operators.
 
 use super::trace::{Definition, Node, NodeId, Origin, Trace, ValueId};
 use super::types::TensorType;
 
-/// How much of its base a view shows.
+/// Part of the base that a view covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
     /// Every element.
     Whole,
-    /// Some of them.
+    /// Only some elements.
     Part,
 }
 
-/// The value that another is a view of.
+/// The base of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {
     pub value: ValueId,
     pub coverage: Coverage,
 }
 
-/// For every value of a trace, what it is a view of.
+/// The base of every view in a trace.
 #[derive(Debug)]
 pub struct Views {
     bases: Vec<Option<Base>>,
-    /// The value at the root of each value's views: values with the same root share memory.
+    /// The root of each value's chain of bases; values with equal roots share memory.
     roots: Vec<ValueId>,
 }
 
@@ -31,7 +31,7 @@ impl Views {
     pub fn of(trace: &Trace) -> Self {
         let mut bases: Vec<Option<Base>> = vec![None; trace.values.len()];
         let mut roots: Vec<ValueId> = (0..trace.values.len() as u32).map(ValueId).collect();
-        // A base is defined before its views, so that one pass in the order of definition finds all roots.
+        // Bases are defined before their views, so one pass finds all roots.
         for (id, node) in trace.nodes() {
             let Some(base) = base_of(trace, node) else { continue };
             for &output in &node.outputs {
@@ -48,13 +48,14 @@ impl Views {
         self.bases[value.index()]
     }
 
-    /// The value whose memory this one shows.
+    /// Returns the value whose memory `value` shares.
     pub fn root(&self, value: ValueId) -> ValueId {
         self.roots[value.index()]
     }
 
-    /// Whether two values certainly have elements in common: one is a view of the other, or one of them
-    /// shows all of what both are views of.
+    /// Returns true if two values certainly share elements.
+    ///
+    /// Either one is a view of the other, or one of them covers all of a common base.
     pub fn overlap(&self, a: ValueId, b: ValueId) -> bool {
         let (of_a, of_b) = (self.ancestry(a), self.ancestry(b));
         let common = of_a.iter().find_map(|&(value, whole_a)| {
@@ -63,7 +64,7 @@ impl Views {
         common == Some(true)
     }
 
-    /// A value and all it is a view of, the nearest first, each with whether the value shows all of it.
+    /// Returns a value and its bases, nearest first, each with whether the value covers all of it.
     fn ancestry(&self, value: ValueId) -> Vec<(ValueId, bool)> {
         let mut chain = vec![(value, true)];
         let (mut at, mut whole) = (value, true);
@@ -83,7 +84,7 @@ fn is_defined_before(trace: &Trace, value: ValueId, node: NodeId) -> bool {
     }
 }
 
-/// What the outputs of a node are views of. In-place operators return the tensor they wrote to.
+/// Returns the base of a node's outputs. In-place operators return the tensor that they wrote to.
 fn base_of(trace: &Trace, node: &Node) -> Option<Base> {
     let value = trace.receiver(node)?;
     if node.op.is("prim", "ListUnpack") {
@@ -108,10 +109,11 @@ fn is_contiguous(trace: &Trace, value: ValueId) -> bool {
     trace.value(value).ty.tensor().is_some_and(TensorType::is_contiguous)
 }
 
-/// The tensor that the tracing exporter brings up to date when `value` is written to in place: it follows
-/// `select` and `slice` to what they were taken from (`torch/csrc/jit/passes/onnx/pattern_conversion`),
-/// and no other view. What Python gave a name is followed no further: `row = y[0]` and `row.add_(1)` leave `y` as it
-/// was (PyTorch 2.15, run), where `y[0].add_(1)` does not.
+/// Returns the tensor that the tracing exporter updates when `value` is written to in place.
+///
+/// It follows `select` and `slice` to their bases (`torch/csrc/jit/passes/onnx/pattern_conversion`), but no
+/// other view, and stops at values with a Python name. With `row = y[0]`, `row.add_(1)` does not change `y`,
+/// but `y[0].add_(1)` does (tested with PyTorch 2.15).
 pub fn written_through(trace: &Trace, mut value: ValueId) -> ValueId {
     debug_assert_eq!(trace.origin, Origin::TorchScript);
     while let Some(node) = trace.producer(value).map(|id| trace.node(id)) {
@@ -123,7 +125,7 @@ pub fn written_through(trace: &Trace, mut value: ValueId) -> ValueId {
     value
 }
 
-/// Whether a value has a name in Python: `%row`, and not `%12`.
+/// Returns true if a value has a Python name, as `%row` but not `%12`.
 fn has_name(trace: &Trace, value: ValueId) -> bool {
     !trace.value(value).name.starts_with(|first: char| first.is_ascii_digit())
 }

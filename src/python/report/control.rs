@@ -1,4 +1,4 @@
-//! What is said of decisions, loops and writes in place.
+//! Messages about branches, loops and in-place writes.
 
 use tree_sitter::Node;
 
@@ -20,12 +20,12 @@ pub fn traced_branch(
     let shown = one_line(condition, source);
     let (message, level, help): (String, Level, Help) = match decision {
         Decision::Assert => (
-            format!("`assert {shown}` is checked for the example input alone"),
+            format!("`assert {shown}` is checked only for the example input"),
             Level::Info,
             "the graph does not check it; `torch._assert(condition, message)` is recorded by torch.export".into(),
         ),
         Decision::Guard => (
-            format!("`{shown}` is checked for the example input alone"),
+            format!("`{shown}` is checked only for the example input"),
             Level::Info,
             "the graph does not check it; validate inputs outside of `forward`".into(),
         ),
@@ -38,7 +38,7 @@ pub fn traced_branch(
             format!("`{shown}` is decided while tracing: only the way the example input takes is exported"),
             Level::Warning,
             format!(
-                "compute both ways and choose: `torch.where({shown}, a, b)`; or `torch.cond({shown}, true_fn, \
+                "compute both branches and select: `torch.where({shown}, a, b)`; or `torch.cond({shown}, true_fn, \
                  false_fn, operands)` with `dynamo=True`"
             )
             .into(),
@@ -49,7 +49,7 @@ pub fn traced_branch(
             conditional_help(statement, condition, source),
         ),
         Decision::Operator => (
-            format!("`{shown}` asks a tensor for its truth: the answer is that of the example input"),
+            format!("`{shown}` converts a tensor to a boolean: the result is fixed to that of the example input"),
             Level::Warning,
             "keep it a tensor: `torch.logical_and`, `torch.logical_or`, `torch.logical_not`, `torch.maximum`, \
              `torch.isin`"
@@ -60,26 +60,26 @@ pub fn traced_branch(
         rule: known::TRACED_BRANCH,
         level: level.min(by_origin(origin, Level::Warning)),
         message,
-        note: "tracing records tensor operations, not Python's decisions; torch.export refuses a decision on data",
+        note: "tracing records tensor operations, not Python control flow; torch.export rejects data-dependent branches",
         help,
     }
 }
 
-/// What is noted of a decision on a size, which both exporters leave as it was.
+/// Note for a branch on a size, which both exporters fix to the traced branch.
 const OF_SIZE: &str = "where the axis is dynamic, sizes that would take the other way get this one";
 
-/// Whether a finding is a decision on a size.
+/// Returns true if a finding is about a branch on a size.
 pub fn is_size_branch(finding: &Finding) -> bool {
     *finding.code == *known::TRACED_BRANCH.code && finding.notes.iter().any(|note| note == OF_SIZE)
 }
 
-/// `min(x.shape[1], 8)`, which torch.export takes for a symbol.
+/// Reports `min(x.shape[1], 8)`, which torch.export keeps symbolic.
 pub fn lesser_size(call: Node, source: &str) -> Words {
     let note = "where the axis is dynamic, sizes for which the other is the right one get this one";
     Words { note, ..size_branch(call, source) }
 }
 
-/// A decision on a size: right where every input that the model is made for takes the same way.
+/// Reports a branch on a size, which is correct if all intended inputs take the same branch.
 pub fn size_branch(condition: Node, source: &str) -> Words {
     let shown = one_line(condition, source);
     Words {
@@ -106,7 +106,7 @@ fn conditional_help(node: Node, condition: Node, source: &str) -> Help {
     }
 }
 
-/// `for a in b`, `while c`, or the call that goes over all elements; on one line.
+/// Renders the head of a loop, or the call that iterates over all elements, on one line.
 fn loop_head(node: Node, source: &str) -> String {
     let clause = children(node).into_iter().find(|child| child.kind() == "for_in_clause").unwrap_or(node);
     let part = |name| field(clause, name).map_or(String::new(), |part| one_line(part, source));
@@ -141,7 +141,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
     }
 }
 
-/// `n += 2`, which changes `other`, too; that is read in line `read`.
+/// Reports `n += 2`, which also changes `other`, read at line `read`.
 pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Words {
     let code = one_line(statement, source);
     Words {

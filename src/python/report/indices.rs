@@ -1,4 +1,4 @@
-//! What is said of reading and writing through index tensors.
+//! Messages about reads and writes through index tensors.
 
 use crate::diag::Level;
 use crate::diag::known;
@@ -59,7 +59,7 @@ pub fn index_put_rank(code: &str, rank: usize) -> Words {
     }
 }
 
-/// `rank`: that of the value, where the source tells.
+/// Reports a broadcast value; `rank` is its rank, if the source determines it.
 pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
     let value = match rank {
         Some(rank) => format!("a value of rank {rank} to elements of more axes"),
@@ -78,7 +78,7 @@ pub fn boolean_mask(code: &str) -> Words {
     Words {
         rule: known::BOOLEAN_MASK,
         level: Level::Info,
-        message: format!("`{code}` has as many elements as the data makes true"),
+        message: format!("`{code}` has a data-dependent number of elements"),
         note: "it is exported by NonZero, whose result has no known size; many runtimes cannot plan for it",
         help: "where the result is reduced or written back, use `torch.where(mask, x, 0)` instead".into(),
     }

@@ -1,4 +1,4 @@
-//! What is said of each fault of the source: what is wrong, why, and the line written otherwise.
+//! Findings about Python sources: message, note, help and replacement code.
 
 mod control;
 mod indices;
@@ -30,7 +30,7 @@ pub use values::{
     string_output, tensor_data, to_numpy, training,
 };
 
-/// A finding without its place.
+/// A finding without its location.
 #[derive(Clone, Debug)]
 pub struct Words {
     rule: RuleId,
@@ -41,14 +41,14 @@ pub struct Words {
 }
 
 impl Words {
-    /// The same as a remark: where it is not sure that a tensor is meant, or said elsewhere already.
+    /// Lowers the level to info, for uncertain tensors and for faults reported elsewhere.
     pub fn remark(mut self) -> Self {
         self.level = self.level.min(Level::Info);
         self
     }
 }
 
-/// What asks for the truth of a tensor.
+/// The construct that converts a tensor to a boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     If,
@@ -62,23 +62,23 @@ pub enum Decision {
     Operator,
 }
 
-/// What the steps of a loop count.
+/// Source of the step count of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Steps {
     /// `range(x.shape[1])`
     Size,
     /// `range(n)` of a tensor `n`.
     Value,
-    /// `range(n.item())`: the number was taken out of a tensor before, and that is said there.
+    /// `range(n.item())`: the conversion to a number is reported separately.
     Taken,
-    /// The rows of a tensor.
+    /// One step for each row of a tensor.
     Rows,
-    /// The pieces of `x.split(n)`, which may be as many for every input.
+    /// One step for each piece of `x.split(n)`, whose number may be fixed.
     Pieces,
 }
 
 impl<'t> Interpreter<'t> {
-    /// Says something of the code at `node`, once.
+    /// Reports a fault of the code at `node`, once.
     pub fn say(&mut self, node: Node<'t>, words: Words) {
         if self.quiet > 0 {
             return;
@@ -90,7 +90,7 @@ impl<'t> Interpreter<'t> {
         self.tell(Finding { rewrite, ..finding.note(words.note).help(text) });
     }
 
-    /// Adds a finding, or brings the one that is there to its level.
+    /// Adds a finding, or raises the level of an existing one.
     pub fn tell(&mut self, finding: Finding) {
         if self.quiet > 0 {
             return;
@@ -116,7 +116,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// The statement that is being looked at; `node` where it is not within one.
+    /// Returns the statement being evaluated; `node` outside of statements.
     pub fn here(&self, node: Node<'t>) -> Node<'t> {
         self.frames.last().map_or(node, |frame| frame.statement)
     }
@@ -142,7 +142,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// What the finding says of its cause: another input, or what the model holds.
+/// Returns the level for a cause: `varies` if it depends on the input, info otherwise.
 fn by_origin(origin: Origin, varies: Level) -> Level {
     if origin >= Origin::Random { varies } else { Level::Info }
 }

@@ -1,4 +1,4 @@
-//! What a help says, and the piece of code that can be written so, where it is no more than a piece.
+//! Help texts, with a code replacement if the fix is local.
 
 use tree_sitter::{Node, Point, Range};
 
@@ -6,12 +6,12 @@ use crate::diag::{Applicability, Position, Rewrite};
 
 use super::super::syntax::{self, Arguments, children, field, text, within};
 
-/// What to do about a fault.
+/// The help of a finding.
 #[derive(Clone, Debug)]
 pub struct Help {
-    /// In words.
+    /// Help text.
     pub text: String,
-    /// In code.
+    /// Replacement code.
     pub piece: Option<Piece>,
 }
 
@@ -33,7 +33,7 @@ impl From<&str> for Help {
     }
 }
 
-/// A part of the source, and what to write there instead.
+/// A range of the source with its replacement.
 #[derive(Clone, Debug)]
 pub struct Piece {
     place: Range,
@@ -42,22 +42,22 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The expression `by` instead of the one at `node`, in parentheses where they are needed. `None` where it is none,
-    /// or the same.
+    /// Replaces `node` by the expression `by`, in parentheses if needed.
+    /// Returns `None` if `by` is not an expression, or equals the old text.
     pub fn instead(node: Node, by: &str, applicability: Applicability, source: &str) -> Option<Piece> {
-        // A call of `torch` where the file knows it by that name.
+        // A call of `torch` needs that name to be imported.
         let operand = operand(by).filter(|_| !by.contains("torch.") || imports_torch(source))?;
         let is_apart = node.parent().is_some_and(|parent| SEPARATE.contains(&parent.kind()));
         let text = if is_apart && !by.contains('\n') { by.to_owned() } else { operand };
         (text != syntax::text(node, source)).then_some(Piece { place: node.range(), text, applicability })
     }
 
-    /// `n += 2` as `n = n + 2`, which computes the same and makes a new value.
+    /// Rewrites `n += 2` as `n = n + 2`, which computes the same but creates a new value.
     pub fn apart(statement: Node, source: &str) -> Option<Piece> {
         let part = |name| field(statement, name);
         let (left, right) = (part("left")?, part("right")?);
         let operator = text(part("operator")?, source).trim_end_matches('=');
-        // What is called would be called twice.
+        // Calls in the target would run twice.
         let is_plain = within(left).iter().all(|node| node.kind() != "call");
         let (target, by) = (text(left, source), operand(text(right, source))?);
         is_plain.then(|| Piece {
@@ -67,7 +67,7 @@ impl Piece {
         })
     }
 
-    /// `int(a / 2)` as `a // 2`, and `a`: the same where that is a whole number, and not negative.
+    /// Rewrites `int(a / 2)` as `a // 2`, and returns `a`; equal if `a` is a nonnegative integer.
     pub fn quotient<'t>(call: Node<'t>, source: &str) -> Option<(Piece, Node<'t>)> {
         let [argument] = children(field(call, "arguments")?)[..] else { return None };
         let part = |name| field(argument, name);
@@ -83,13 +83,14 @@ impl Piece {
         Some((Piece::instead(call, &whole, Applicability::Safe, source)?, divided))
     }
 
-    /// The first size of the argument of `len(x)`.
+    /// Rewrites `len(x)` as the first size of its argument.
     pub fn first_size(call: Node, argument: Node, source: &str) -> Option<Piece> {
         let size = format!("{}.shape[0]", operand(text(argument, source))?);
         Piece::instead(call, &size, Applicability::Safe, source)
     }
 
-    /// `x.data` as `x.detach()`; `None` where it is written to, which no other name for `x` would see in a trace either.
+    /// Rewrites `x.data` as `x.detach()`.
+    /// Returns `None` if it is written to: a trace loses that write through any alias of `x`.
     pub fn detached(attribute: Node, source: &str) -> Option<Piece> {
         let mut whole = attribute;
         while let Some(parent) = whole.parent() {
@@ -108,12 +109,12 @@ impl Piece {
         Piece::instead(attribute, &format!("{object}.detach()"), Applicability::Safe, source)
     }
 
-    /// The argument at a 0-based `position`, or named so, as `value`.
+    /// Sets an argument, given by 0-based `position` or by name, to `value`.
     pub fn argument(call: Node, position: usize, name: &str, value: &str, source: &str) -> Option<Piece> {
         let arguments = Arguments::of(call, source);
         let (place, text) = match arguments.get(position, name) {
             Some(given) => (given.range(), value.to_owned()),
-            // What `*args` and `**kwargs` hold may be the argument.
+            // `*args` and `**kwargs` may contain the argument.
             None if !arguments.spreads.is_empty() => return None,
             None => {
                 let last = children(field(call, "arguments")?).last()?.range();
@@ -124,12 +125,12 @@ impl Piece {
         Some(Piece { place, text, applicability: Applicability::Unsafe })
     }
 
-    /// What to write.
+    /// Returns the replacement text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The same with lines and columns.
+    /// Converts the byte range to lines and columns.
     pub fn in_lines(self, source: &str) -> Rewrite {
         let Piece { place, text, applicability } = self;
         let start = position(place.start_byte, place.start_point, source);
@@ -138,21 +139,21 @@ impl Piece {
     }
 }
 
-/// The line and the column of a byte, `point` being its row and the bytes before it in that.
+/// Returns the line and column of a byte; `point` is its row and its byte offset in that row.
 pub fn position(byte: usize, point: Point, source: &str) -> Position {
     let before = source.get(byte - point.column..byte).unwrap_or("");
     let number = |count: usize| u32::try_from(count + 1).unwrap_or(u32::MAX);
     Position { line: number(point.row), column: number(before.chars().count()) }
 }
 
-/// Whether a file has `import torch`, under that name.
+/// Returns true if a file has `import torch` without an alias.
 fn imports_torch(source: &str) -> bool {
     let ends = |rest: &str| rest.is_empty() || rest.starts_with(['.', ',', ' ']);
     let mut imported = source.lines().filter_map(|line| line.trim().strip_prefix("import torch"));
     imported.any(|rest| ends(rest) && !rest.contains(" as "))
 }
 
-/// What separates the expressions in it from what is around them.
+/// Nodes whose child expressions need no parentheses.
 const SEPARATE: [&str; 9] = [
     "argument_list",
     "assignment",
@@ -165,7 +166,7 @@ const SEPARATE: [&str; 9] = [
     "tuple",
 ];
 
-/// What binds as strongly as a name.
+/// Nodes that bind as tightly as a name.
 const PRIMARY: [&str; 10] = [
     "attribute",
     "call",
@@ -179,7 +180,7 @@ const PRIMARY: [&str; 10] = [
     "true",
 ];
 
-/// `code` as an operand: in parentheses unless it binds as strongly as a name. `None` where it is no expression.
+/// Returns `code` as an operand, in parentheses if needed; `None` if it is not an expression.
 fn operand(code: &str) -> Option<String> {
     if code.trim().is_empty() {
         return None;
@@ -200,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn torch_is_known_by_its_name() {
+    fn import_of_torch_without_alias_is_recognized() {
         for source in [
             "import torch\n",
             "import torch.nn\n",
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_keep_together() {
+    fn compound_operands_are_parenthesized() {
         for (code, expected) in [
             ("n", Some("n")),
             ("x.shape[0]", Some("x.shape[0]")),

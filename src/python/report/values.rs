@@ -1,4 +1,4 @@
-//! What is said of values that leave the trace.
+//! Messages about values that leave the trace.
 
 use tree_sitter::Node;
 
@@ -15,7 +15,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
     let call = one_line(node, source);
     let message = match origin {
         Origin::State => {
-            format!("`{call}` makes a Python number of a weight, which is then no weight of the graph")
+            format!("`{call}` converts a weight to a Python number, which becomes a constant of the graph")
         }
         _ => format!(
             "`{call}` turns a tensor into a Python value: the graph keeps the value of the example input"
@@ -31,7 +31,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
     }
 }
 
-/// A tensor made anew of tensors, which the tracer says of what comes from NumPy too.
+/// Reports a tensor created from the elements of tensors; the tracer warns as for NumPy arrays.
 pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -43,7 +43,7 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
     }
 }
 
-/// `torch.tensor([x.shape[0], 4])`; `torch.tensor(x.shape[0])` is followed.
+/// Reports `torch.tensor([x.shape[0], 4])`; the tracer follows `torch.tensor(x.shape[0])`.
 pub fn sizes_copied(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
@@ -57,7 +57,8 @@ pub fn sizes_copied(node: Node, source: &str) -> Words {
     }
 }
 
-/// `written`: the size itself; `piece`: the same in the place of the call, where it is one.
+/// Reports a size converted to a number.
+/// `written` is the size itself, `piece` its replacement for the call.
 pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Words {
     Words {
         rule: known::BAKED_SHAPE,
@@ -72,11 +73,11 @@ pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Word
     }
 }
 
-/// What is noted of a number that both exporters leave as it was.
+/// Note for a number that both exporters fix to its traced value.
 const OF_FRACTION: &str = "sizes are followed while they are whole: the integer of a half or a third of one is that of the \
                            example input, with torch.export too";
 
-/// `int(x.shape[1] / 2)`, which torch.export does not refuse either.
+/// Reports `int(x.shape[1] / 2)`, which torch.export accepts silently, too.
 pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     Words {
         note: OF_FRACTION,
@@ -88,7 +89,7 @@ pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     }
 }
 
-/// Whether a finding is the integer of a fraction of a size.
+/// Returns true if a finding is about the integer of a fractional size.
 pub fn is_size_fraction(finding: &Finding) -> bool {
     *finding.code == *known::BAKED_SHAPE.code && finding.notes.iter().any(|note| note == OF_FRACTION)
 }
@@ -98,9 +99,7 @@ pub fn to_numpy(node: Node, source: &str) -> Words {
     Words {
         rule: known::NUMPY_CONSTANT,
         level: Level::Warning,
-        message: format!(
-            "`{call}` leaves PyTorch: what NumPy makes of it is a constant of the example input"
-        ),
+        message: format!("`{call}` leaves PyTorch: NumPy results become constants of the example input"),
         note: "NumPy's operations are not recorded, and torch.export has no values to give it",
         help: "stay in PyTorch: `x.max()` for `x.numpy().max()`, `torch.` functions for `np.` ones".into(),
     }
@@ -112,12 +111,12 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
         rule: known::NUMPY_CONSTANT,
-        // Most sizes never vary: `np.prod(x.shape[1:])`. Where one does, the graph shows it.
+        // Most sizes never vary, as in `np.prod(x.shape[1:])`. The graph shows those that do.
         level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
             "`{call}` computes with {of} in NumPy: the result is a constant of the example input"
         ),
-        note: "the exporter records what PyTorch does, not what NumPy does",
+        note: "the exporter records PyTorch operations, not NumPy operations",
         help: match torch_name(name) {
             Some(torch) if of_tensor => format!("write `torch.{torch}{inside}`").into(),
             _ if of_tensor => "compute it by functions of `torch`".into(),
@@ -131,7 +130,7 @@ pub fn array_meets_tensor(code: &str) -> Words {
         rule: known::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!("`{code}` mixes a tensor with a NumPy array, which becomes a constant"),
-        note: "the exporter records what PyTorch does, not what NumPy does",
+        note: "the exporter records PyTorch operations, not NumPy operations",
         help: "make the array a tensor once, in `__init__`: `self.register_buffer(\"table\", torch.from_numpy(a))`".into(),
     }
 }
@@ -162,7 +161,7 @@ pub fn tensor_data(attribute: Node, source: &str) -> Words {
         rule: known::TENSOR_DATA,
         level: Level::Warning,
         message: format!("`{object}.data` hides `{object}` from the trace"),
-        note: "`.data` is the tensor without its history: what is written to it is not seen through the other name, \
+        note: "`.data` is the tensor without its history: writes to it are not visible through the original, \
                and torch.export may refuse it",
         help: Help::new(
             format!("write `{object}.detach()` to stop gradients, `{object}.clone()` for a copy to change"),
@@ -210,8 +209,8 @@ pub fn overflow(code: &str, number: f64) -> Words {
         rule: known::CONSTANT_OVERFLOW,
         level: Level::Warning,
         message: format!("`{code}` multiplies float16 by {number:e}, which it cannot hold"),
-        note: "exporters write the number as -inf or inf, and 0 times it is NaN",
-        help: "choose by `torch.where(keep, x, torch.finfo(x.dtype).min)`".into(),
+        note: "exporters store the number as -inf or inf, and 0 * inf is NaN",
+        help: "use `torch.where(keep, x, torch.finfo(x.dtype).min)`".into(),
     }
 }
 
@@ -244,15 +243,15 @@ pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
     Words {
         rule: known::TRAINING_MODE,
         level: Level::Error,
-        message: format!("`{what}` acts as in training when it is exported: {why}"),
+        message: format!("`{what}` is exported in training mode: {why}"),
         note: "`model.eval()` does not reach it; the graph then drops at random, or uses the statistics of each batch",
         help: Help::new("pass `training=self.training`, or make the layer in `__init__`", piece),
     }
 }
 
-/// Keep `what`: `statement` with `by` in the place of `node`.
+/// Returns the help to keep `what`, showing `statement` with `node` replaced by `by`.
 fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help {
-    // In a condition, what Python decides by a number it would decide by a tensor; and an integer is cut off.
+    // No fix in conditions, which would branch on a tensor, nor for `int`, which truncates.
     let is_simple = matches!(statement.kind(), "expression_statement" | "return_statement");
     let is_cut = field(node, "function").is_some_and(|function| text(function, source) == "int");
     let piece = || Piece::instead(node, by, Applicability::Unsafe, source);
@@ -260,7 +259,7 @@ fn kept(what: &str, statement: Node, node: Node, by: &str, source: &str) -> Help
     Help::new(text, (is_simple && !is_cut).then(piece).flatten())
 }
 
-/// `whole`, a statement, on one line and without its body, with `by` in the place of `node`.
+/// Renders the head of a statement on one line, with `node` replaced by `by`.
 fn rewritten(whole: Node, node: Node, by: &str, source: &str) -> String {
     let body = field(whole, "body").or_else(|| field(whole, "consequence"));
     let end = body.map_or(whole.end_byte(), |body| body.start_byte()).max(node.end_byte());

@@ -1,4 +1,4 @@
-//! EXP001: a constant stands where a size that may vary flows.
+//! EXP001: a hard-coded shape for a dynamic dimension.
 
 use crate::diag::known::BAKED_SHAPE;
 use crate::diag::{Finding, Level};
@@ -7,8 +7,10 @@ use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace};
 use crate::torch::types::Size;
 
-/// An error only where the shapes say which sizes may vary: in graphs of the exporter with dynamic axes.
-/// A trace has fixed sizes throughout; there, a shape without any free size is worth a remark.
+/// Reports constant target shapes where the input dimension is dynamic.
+///
+/// It is an error only in graphs with symbolic dimensions. In a trace, where all sizes are static, a fully
+/// constant target shape is reported at level info.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     for (id, node) in context.trace.nodes() {
         let finding = match (&*node.op.namespace, &*node.op.name) {
@@ -36,14 +38,17 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
                 .finding(
                     BAKED_SHAPE,
                     id,
-                    format!("`{}` to {shown} fixes axis {free} of {given}, which may vary", node.op.name),
+                    format!(
+                        "`{}` to {shown} hard-codes axis {free} of {given}, which is dynamic",
+                        node.op.name
+                    ),
                 )
-                .label(format!("{elements} elements, whatever comes in"))
-                .note("at any size but that of the export this fails when it runs")
-                .help(format!("use the size itself, `x.shape[{free}]`, or -1 where it stands")),
+                .label(format!("always {elements} elements"))
+                .note("the model fails at run time for any size other than the exported one")
+                .help(format!("use `x.shape[{free}]` or -1 for this size")),
         );
     }
-    // Axis 0 of the input is free, and -1 takes what it has: the batch is mixed with other axes.
+    // Axis 0 of the input is dynamic and -1 absorbs it: the batch is mixed with other axes.
     let leading = *target.first().filter(|&&size| size > 1)?;
     let folded = free == 0 && target.iter().filter(|&&size| size == -1).count() == 1 && !target.contains(&0);
     folded.then(|| {
@@ -52,17 +57,17 @@ fn reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
                 BAKED_SHAPE.at(Level::Info),
                 id,
                 format!(
-                    "`{}` to {shown} makes axis 0 of {given}, which may vary, always {leading}",
+                    "`{}` to {shown} fixes axis 0 at {leading}, but axis 0 of {given} is dynamic",
                     node.op.name
                 ),
             )
-            .label("-1 takes what is left")
-            .note("at another batch size nothing fails: the elements of different samples are mixed")
+            .label("-1 absorbs the remaining elements")
+            .note("other batch sizes do not fail: they silently mix elements of different samples")
             .help("keep the batch axis: `x.reshape(x.shape[0], …)`")
     })
 }
 
-/// A reshape in a trace, in the user's own code, that leaves no size open.
+/// Reports a fully constant target shape in a trace, in the user's own code.
 fn fixed_reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     let trace = context.trace;
     let given =
@@ -72,7 +77,7 @@ fn fixed_reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> 
     let is_fixed = elements > 1 && target.iter().all(|&size| size > 0);
     context.user_source(node).filter(|source| is_fixed && !source.file.contains("-packages"))?;
     let message = format!(
-        "`{}` to {} takes exactly {elements} elements of {}",
+        "`{}` to {} requires exactly {elements} elements in {}",
         node.op.name,
         listed(&target),
         context.describe(given)
@@ -81,8 +86,8 @@ fn fixed_reshape(context: &Context, id: NodeId, node: &Node) -> Option<Finding> 
         context
             .finding(BAKED_SHAPE.at(Level::Info), id, message)
             .label("every size is a constant")
-            .note("with a dynamic axis the exported model fails at any size but that of the export")
-            .help("take the sizes from the tensor, `x.shape[0]`, or leave one to -1"),
+            .note("with a dynamic axis, the model fails for any size other than the exported one")
+            .help("use sizes of the tensor such as `x.shape[0]`, or -1 for one of them"),
     )
 }
 
@@ -101,23 +106,23 @@ fn expand(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
                 BAKED_SHAPE,
                 id,
                 format!(
-                    "`{}` to {} fixes axis {fixed} of {given}, which may vary",
+                    "`{}` to {} hard-codes axis {fixed} of {given}, which is dynamic",
                     node.op.name,
                     listed(&target)
                 ),
             )
-            .label("fits one size of that axis, and 1")
+            .label("valid for one size of that axis, and for size 1")
             .help("use -1 for axes that keep their size"),
     )
 }
 
-/// The shape of the first operand, if one of its sizes may vary.
+/// Returns the shape of the first operand if one of its dimensions is dynamic.
 fn input_shape<'a>(trace: &'a Trace, node: &Node) -> Option<&'a [Size]> {
     let shape = trace.value(trace.receiver(node)?).ty.shape()?;
     shape.iter().any(|size| size.fixed().is_none()).then_some(shape)
 }
 
-/// The shape a node is given, if all of it is constant.
+/// Returns the target shape of a node if it is constant.
 fn literal_shape(trace: &Trace, node: &Node) -> Option<Vec<i64>> {
     let argument = trace.argument(node, 1, if &*node.op.name == "view" { "size" } else { "shape" })?;
     match trace.see(argument) {

@@ -1,4 +1,4 @@
-//! EXP009: an output that no input has any part in.
+//! EXP009: an output that does not depend on any input.
 
 use crate::diag::Finding;
 use crate::diag::known::CONSTANT_OUTPUT;
@@ -6,9 +6,10 @@ use crate::torch::argument::Argument;
 use crate::torch::context::{Context, holds_tensor};
 use crate::torch::trace::{Trace, ValueId};
 
+/// Reports constant outputs.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
-    // A model without inputs is constant by design; of an incomplete graph nothing can be said.
+    // A model without inputs is constant by design; incomplete graphs cannot be judged.
     if !trace.complete || trace.inputs().next().is_none() {
         return;
     }
@@ -20,7 +21,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         if context.varies(value) || !holds_tensor(&trace.value(value).ty) || is_random(trace, value) {
             continue;
         }
-        let message = format!("output {position}, {}, depends on no input", context.describe(value));
+        let message = format!("output {position}, {}, does not depend on any input", context.describe(value));
         let finding = match trace.producer(value) {
             Some(producer) => {
                 let finding = context.finding(CONSTANT_OUTPUT, producer, message);
@@ -31,14 +32,14 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         };
         out.push(
             finding
-                .label("the same whatever the input is")
-                .note("if it was computed from an input, that went through Python or NumPy, where tracing cannot follow")
-                .help("compute it from the inputs with torch operators, or leave it out of the outputs"),
+                .label("constant for all inputs")
+                .note("if it should depend on an input, it was computed in Python or NumPy, which tracing cannot follow")
+                .help("compute it from the inputs with torch operators, or remove it from the outputs"),
         );
     }
 }
 
-/// The single values of an output that is a tuple, a list or a dict.
+/// Collects the values of an output that is a tuple, a list or a dict.
 fn flatten(trace: &Trace, output: &Argument, into: &mut Vec<ValueId>) {
     match (output, trace.see(output)) {
         (_, Argument::List(members)) => members.iter().for_each(|member| flatten(trace, member, into)),
@@ -52,7 +53,7 @@ fn flatten(trace: &Trace, output: &Argument, into: &mut Vec<ValueId>) {
     }
 }
 
-/// Whether a random operator takes part, so that the value is no constant.
+/// Returns true if a random operator contributes to a value, so that it is not constant.
 fn is_random(trace: &Trace, value: ValueId) -> bool {
     let mut pending = vec![value];
     let mut seen = rustc_hash::FxHashSet::default();

@@ -1,4 +1,4 @@
-//! DTY003: a factor that the type of the tensor cannot hold.
+//! DTY003: a factor that overflows the tensor's dtype.
 
 use crate::diag::Finding;
 use crate::diag::known::CONSTANT_OVERFLOW;
@@ -7,26 +7,28 @@ use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, Trace};
 
-/// The greatest finite number of float16.
+/// Largest finite float16 number.
 const MOST: f64 = 65504.0;
 
-/// `(1 - keep) * -1e9` in float16: PyTorch multiplies in float and rounds, exporters write the number in float16,
-/// where it is infinite. A sum with it is infinite in both.
+/// Reports factors such as in `(1 - keep) * -1e9` in float16.
+///
+/// PyTorch multiplies in float32 and rounds. Exporters store the factor in float16, where it is infinite.
+/// Added constants are ignored: the sum is infinite in both.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {
         let Some(number) = too_large(trace, node) else { continue };
         out.push(
             context
-                .finding(CONSTANT_OVERFLOW, id, format!("`{}` takes {number:e}, which float16 cannot hold", node.op))
-                .label("infinite in float16: 0 times it is NaN")
-                .note("a mask by such a product makes NaN of every element that it should leave as it is")
-                .help("choose by torch.where(keep, x, torch.finfo(x.dtype).min), or multiply by a number that float16 holds"),
+                .finding(CONSTANT_OVERFLOW, id, format!("`{}` multiplies by {number:e}, which overflows float16", node.op))
+                .label("infinite in float16; 0 * inf is NaN")
+                .note("a mask computed this way turns every element that it should keep into NaN")
+                .help("use `torch.where(keep, x, torch.finfo(x.dtype).min)`, or a factor in the range of float16"),
         );
     }
 }
 
-/// The number that a float16 tensor is multiplied by.
+/// Returns the factor of a float16 multiplication if it overflows.
 fn too_large(trace: &Trace, node: &Node) -> Option<f64> {
     if !matches!(node.op.aten()?, "mul" | "mul_") {
         return None;

@@ -1,4 +1,4 @@
-//! EXP005, EXP012: tensors that came into the trace as constants.
+//! EXP005, EXP012: tensors that became constants of the trace.
 
 use rustc_hash::FxHashMap;
 
@@ -9,10 +9,11 @@ use crate::torch::argument::{Argument, TensorLiteral};
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};
 
-/// Looks at the constants with more than one element. Those that NumPy arrays and Python lists became go
-/// through `aten::lift_fresh`, or `aten::to` and `aten::detach`, first; one that is used as it stands is a
-/// tensor the tracer had never seen: `x.data` is one. That it has the shape of a tensor which depends on
-/// the input is what makes a fault of it.
+/// Examines constants with more than one element.
+///
+/// NumPy arrays and Python lists first pass through `aten::lift_fresh`, or `aten::to` and `aten::detach`. A
+/// constant that is used directly is a tensor the tracer never saw, such as `x.data`. It is suspicious only
+/// if it has the shape of a tensor that depends on the input.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if trace.origin != Origin::TorchScript {
@@ -36,7 +37,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
 /// Element type and shape.
 type Kind = (Option<ElemType>, Vec<i64>);
 
-/// For each element type and shape, the first value that depends on the input and has it.
+/// Returns, for each element type and shape, the first input-dependent value that has it.
 fn first_of_each_shape(context: &Context) -> FxHashMap<Kind, ValueId> {
     let trace = context.trace;
     let mut first = FxHashMap::default();
@@ -50,7 +51,7 @@ fn first_of_each_shape(context: &Context) -> FxHashMap<Kind, ValueId> {
     first
 }
 
-/// A `prim::Constant` of more than one element.
+/// Returns a `prim::Constant` with more than one element.
 fn large_constant(trace: &Trace, node: &Node) -> Option<(ValueId, Kind)> {
     let value = *node.outputs.first().filter(|_| node.op.is("prim", "Constant"))?;
     match &trace.value(value).literal {
@@ -63,7 +64,7 @@ fn large_constant(trace: &Trace, node: &Node) -> Option<(ValueId, Kind)> {
     }
 }
 
-/// A constant made of a NumPy array or a list, on the line of `id`.
+/// Reports a constant made of a NumPy array or a list, at the line of `id`.
 fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Finding> {
     let is_input = |value: &ValueId| context.trace.inputs().any(|input| input == *value);
     let from_array = context.trace.node(id).op.is("aten", "lift_fresh");
@@ -73,22 +74,22 @@ fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Fi
             let input = context.describe(input);
             (
                 Level::Warning,
-                format!("an array from outside of torch became a constant of exactly the shape of {input}"),
+                format!("an array from outside torch became a constant with exactly the shape of {input}"),
             )
         }
-        None if from_array => (Level::Info, "an array from outside of torch became a constant".to_owned()),
+        None if from_array => (Level::Info, "an array from outside torch became a constant".to_owned()),
         None => return None,
     };
     Some(
         context
             .finding(NUMPY_CONSTANT.at(level), id, message)
-            .label("made outside of the trace")
-            .note("its elements are those of the export: if NumPy or Python computed them from an input, that is lost")
-            .help("make it with torch, from the tensor it goes with: `torch.ones_like(x)`, `x.new_zeros(x.shape)`"),
+            .label("created outside the trace")
+            .note("its elements are fixed at export: if NumPy or Python computed them from an input, the dependency is lost")
+            .help("create it with torch, from the tensor it belongs to: `torch.ones_like(x)`, `x.new_zeros(x.shape)`"),
     )
 }
 
-/// A constant that is used as it stands: changed in place, or beside the tensor it looks like.
+/// Reports a constant that is used directly: mutated in place, or combined with a tensor of its shape.
 fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<ValueId>) -> Option<Finding> {
     let trace = context.trace;
     let node = trace.node(id);
@@ -98,15 +99,15 @@ fn never_seen(context: &Context, id: NodeId, constant: ValueId, like: Option<Val
     let beside = trace.values_read(node).contains(&like);
     let (level, what) = match (changed, beside) {
         (true, _) => (Level::Warning, "is changed in place"),
-        (_, true) => (Level::Warning, "is used beside it"),
+        (_, true) => (Level::Warning, "is combined with it"),
         _ => (Level::Info, "is used"),
     };
     let like = context.describe(like);
     Some(
         context
-            .finding(TENSOR_DATA.at(level), id, format!("a constant of the shape of {like} {what}: the trace cannot say where it came from"))
+            .finding(TENSOR_DATA.at(level), id, format!("a constant with the shape of {like} {what}; its origin is not in the trace"))
             .label("a constant")
-            .note("`.data` of a tensor looks like this: the trace does not follow it, and keeps the elements of the example input")
+            .note("`.data` of a tensor appears like this: tracing does not follow it, and keeps the elements of the example input")
             .help("use `.detach()` instead of `.data`, and `x = x + 1` instead of `x += 1`; register fixed tensors as buffers"),
     )
 }

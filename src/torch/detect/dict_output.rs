@@ -1,4 +1,4 @@
-//! EXP011: the model returns a dict; ONNX outputs are a list.
+//! EXP011: the model returns a dict, but ONNX outputs are a list.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{NodeId, Trace};
 
+/// Reports dicts among the outputs.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if !trace.output_keys.is_empty() {
@@ -23,7 +24,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     for dict in dicts {
         let keys = keys(trace, dict);
         let finding = context.finding(DICT_OUTPUT, dict, message(&keys));
-        // The dict itself is put together by PyTorch; its members are computed on the user's lines.
+        // PyTorch itself creates the dict; its members are computed on the user's lines.
         let members = trace.node(dict).inputs.iter().skip(1).step_by(2);
         let mut members = members.filter_map(|input| trace.producer(trace.as_value(&input.argument)?));
         let source = members.find_map(|id| context.user_source(trace.node(id)));
@@ -31,7 +32,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
 }
 
-/// The dict that an output is, or those among the members of a tuple.
+/// Collects the dict that an output is, or those among the members of a tuple.
 fn dicts_within(trace: &Trace, output: &Argument, into: &mut Vec<NodeId>) {
     if let Argument::List(members) = trace.see(output) {
         members.iter().for_each(|member| dicts_within(trace, member, into));
@@ -50,7 +51,7 @@ fn explain(finding: Finding, keys: &[Arc<str>]) -> Finding {
     let names: Vec<String> = keys.iter().map(|key| format!("\"{key}\"")).collect();
     finding
         .label("a dict")
-        .note("the outputs stay in the order of the dict, under names of the exporter's choosing")
+        .note("the outputs keep the order of the dict, but the exporter chooses their names")
         .help(format!(
             "name them: `torch.onnx.export(…, output_names=[{}])`, or return a tuple",
             names.join(", ")
@@ -61,7 +62,7 @@ fn listed(keys: &[Arc<str>]) -> String {
     keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Keys and values alternate among the inputs of a `prim::DictConstruct`.
+/// Returns the keys of a `prim::DictConstruct`, whose inputs alternate between keys and values.
 fn keys(trace: &Trace, dict: NodeId) -> Vec<Arc<str>> {
     let inputs = trace.node(dict).inputs.iter().step_by(2);
     inputs

@@ -1,4 +1,4 @@
-//! EXP008: an input of `forward` that nothing reads.
+//! EXP008: an unused input of `forward`.
 
 use super::item_baked::baked_inputs;
 use crate::diag::Finding;
@@ -6,6 +6,7 @@ use crate::diag::known::DROPPED_INPUT;
 use crate::torch::context::Context;
 use crate::torch::trace::{Origin, Trace, ValueId};
 
+/// Reports inputs without readers.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if !trace.complete {
@@ -19,21 +20,22 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
         }
         let name = context.describe(input);
         let finding = context
-            .interface_finding(DROPPED_INPUT, format!("nothing reads the input {name}: the export drops it"))
+            .interface_finding(DROPPED_INPUT, format!("input {name} is unused: the export drops it"))
             .label("the graph's inputs")
-            .help(format!("leave {name} out of `forward`, or use its value as a tensor"));
+            .help(format!("remove {name} from `forward`, or use it as a tensor"));
         let single = value.ty.tensor().is_some_and(|ty| ty.is_scalar());
         out.push(if single && trace.origin != Origin::Export {
             finding.note(format!(
-                "{name} holds a single number: `int()`, `float()`, `.item()` or `if` on it leave a constant in the trace"
+                "{name} is a single number: `int()`, `float()`, `.item()` or `if` on it leaves a constant in the trace"
             ))
         } else {
-            finding.note("callers that pass it fail, or believe that it matters")
+            finding.note("callers that pass it will fail, or wrongly assume that it has an effect")
         });
     }
 }
 
-/// In the exporter's own graphs the parameters follow the inputs, under their paths in the module.
+/// Returns true for a parameter.
+/// In the exporter's own graphs, parameters follow the inputs and are named by module path.
 fn is_parameter(trace: &Trace, name: &str) -> bool {
     trace.origin == Origin::OnnxDialect && name.contains('.')
 }

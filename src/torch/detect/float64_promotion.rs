@@ -1,4 +1,4 @@
-//! DTY002: a float64 tensor turns a float32 computation into a float64 one.
+//! DTY002: a float64 tensor promotes a float32 computation to float64.
 
 use crate::diag::Finding;
 use crate::diag::known::FLOAT64_PROMOTION;
@@ -7,8 +7,9 @@ use crate::torch::context::Context;
 use crate::torch::trace::{Node, Trace, ValueId};
 use crate::torch::types::torch_dtype;
 
-/// Reported where it happens: at the operator that takes a narrower float and a float64 tensor and gives
-/// float64. Python numbers and tensors without dimensions do not promote and are not meant.
+/// Reports operators that take a narrower float and a float64 tensor and return float64.
+///
+/// Python numbers and 0-d tensors do not promote, and are ignored.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {
@@ -18,7 +19,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
             .finding(FLOAT64_PROMOTION, id, format!("`{}` computes in float64: {} is {narrow_type}, {} is float64", node.op, context.describe(narrow), context.describe(wide)))
             .label("float64 from here on")
             .note("float64 takes twice the memory, is slow or missing on most accelerators, and ONNX Runtime lacks it for many operators")
-            .help(format!("make the float64 operand {narrow_type}: `dtype={narrow_type}` where it is made, or `.to(x.dtype)` before it is used"));
+            .help(format!("convert the float64 operand to {narrow_type}: pass `dtype={narrow_type}` where it is created, or call `.to(x.dtype)`"));
         if let Some(producer) = trace.producer(wide) {
             finding = finding.related(context.place(producer), "this is float64");
         }
@@ -26,7 +27,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
 }
 
-/// A narrower operand and a float64 one, both with dimensions, of a node whose result is float64.
+/// Returns a narrower and a float64 operand, neither 0-d, of a node that returns float64.
 fn promotion(trace: &Trace, node: &Node) -> Option<(ValueId, ValueId)> {
     let result = trace.value(*node.outputs.first()?).ty.elem()?;
     if result != ElemType::Double || is_conversion(&node.op.name) {
@@ -43,8 +44,9 @@ fn promotion(trace: &Trace, node: &Node) -> Option<(ValueId, ValueId)> {
     Some((narrow, of_type(&|elem| elem == ElemType::Double).or_else(|| untyped(trace, node, narrow))?))
 }
 
-/// The other operand of an arithmetic operator, where the graph does not tell its type, as of a buffer: only a float64
-/// tensor with dimensions makes float64 of `narrow`.
+/// Returns the other operand of an arithmetic operator if its dtype was not recorded, as for a buffer.
+///
+/// Only a float64 tensor with dimensions can promote `narrow` to float64.
 fn untyped(trace: &Trace, node: &Node, narrow: ValueId) -> Option<ValueId> {
     let operands: Vec<ValueId> = trace.values_read(node).into_iter().take(2).collect();
     let other = operands.iter().copied().find(|&value| value != narrow)?;

@@ -1,15 +1,17 @@
-//! EXP003: a size that was traced as a tensor is changed in place, and with it every name it has.
+//! EXP003: in-place modification of a size that was traced as a tensor; all its aliases change.
 
 use crate::diag::known::IN_PLACE_SHAPE_ALIAS;
 use crate::diag::{Finding, Level, RuleId};
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};
 
-/// Operators of which nobody asks both sides to be the same value.
+/// Operators for which two equal operands make no sense.
 const COMPARES: [&str; 8] = ["sub", "rsub", "div", "eq", "ne", "lt", "gt", "ge"];
 
-/// While tracing, `x.shape[1]` is a tensor: after `m = n; m += 2`, `n` is changed too, where Python's
-/// integers would not be. One use of the result can do no harm; with more, the old value is likely meant.
+/// Reports in-place operators on traced sizes.
+///
+/// While tracing, `x.shape[1]` is a tensor: `m = n; m += 2` also changes `n`, unlike Python integers. A
+/// single use of the result is harmless; with more uses, one probably expects the old value.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {
@@ -30,7 +32,8 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     if users.len() < 2 {
         return None;
     }
-    // A table from -n to n, or n * n, may mean the changed size on both sides; `m - n` and `m == n` are of no use then.
+    // A range from -n to n, or n * n, may use the changed size twice; `m - n` and `m == n` would make no
+    // sense.
     let is_of_no_use = |user: &User| match user {
         User::Node(id) => COMPARES.iter().any(|name| trace.node(*id).op.is("aten", name)),
         User::Output(_) => false,
@@ -38,11 +41,11 @@ fn in_place_on_size(context: &Context, id: NodeId, node: &Node) -> Option<Findin
     let by_both_names = users.windows(2).any(|pair| pair[0] == pair[1] && is_of_no_use(&pair[0]));
     let rule = if by_both_names { IN_PLACE_SHAPE_ALIAS } else { IN_PLACE_SHAPE_ALIAS.at(Level::Info) };
     Some(finding(context, id, rule, context.describe(size), operator_symbol(done)).note(
-        "the changed value is read more than once after this; a name that still meant the old size reads the new one",
+        "the changed value is read more than once later; a variable that should keep the old size reads the new one",
     ))
 }
 
-/// In ONNX the trace of it is one operand twice: `Add(m, m)` for `m + n`, with `m` a size plus a constant.
+/// Detects the pattern in ONNX graphs: `Add(m, m)` for `m + n`, with `m` a size plus a constant.
 fn same_size_twice(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     let trace = context.trace;
     let [left, right] = &node.inputs[..] else { return None };
@@ -58,7 +61,7 @@ fn same_size_twice(context: &Context, id: NodeId, node: &Node) -> Option<Finding
     fits.then(|| {
         let symbol = operator_symbol(&change.op.name.to_ascii_lowercase());
         finding(context, id, IN_PLACE_SHAPE_ALIAS.at(Level::Info), context.describe(size), symbol)
-            .note(format!("`{}` takes the changed size as both operands", node.op.name))
+            .note(format!("both operands of `{}` are the changed size", node.op.name))
     })
 }
 
@@ -67,10 +70,10 @@ fn finding(context: &Context, id: NodeId, rule: RuleId, size: String, symbol: &s
         .finding(
             rule,
             id,
-            format!("`{symbol}=` changes {size}, a traced size, in place: under every name it has"),
+            format!("`{symbol}=` changes {size}, a traced size, in place: all its aliases change"),
         )
         .label("changed in place")
-        .help(format!("write `m = n {symbol} …` instead of `m {symbol}= …`: that makes a new value"))
+        .help(format!("write `m = n {symbol} …` instead of `m {symbol}= …`, which creates a new value"))
 }
 
 fn operator_symbol(name: &str) -> &'static str {
@@ -84,7 +87,7 @@ fn operator_symbol(name: &str) -> &'static str {
     }
 }
 
-/// Whether a value is a size, or a number computed from sizes and constants alone.
+/// Returns true if a value is a size, or is computed only from sizes and constants.
 fn is_size(trace: &Trace, value: ValueId) -> bool {
     let mut pending = vec![value];
     let mut found = false;
@@ -110,5 +113,5 @@ fn is_size(trace: &Trace, value: ValueId) -> bool {
     false
 }
 
-/// Sizes are computed in few steps; longer computations are not looked into.
+/// Maximum number of values to visit; sizes are computed in few steps.
 const MAX_STEPS: usize = 64;

@@ -1,4 +1,4 @@
-//! EXP004: an in-place operator writes through a view, and the tensor behind it is read later.
+//! EXP004: an in-place write through a view of a tensor that is read later.
 
 use rustc_hash::FxHashMap;
 
@@ -8,12 +8,14 @@ use crate::torch::context::Context;
 use crate::torch::trace::{Definition, NodeId, Origin, User, ValueId};
 use crate::torch::view::written_through;
 
-/// No more than this many values that share memory are compared with one another.
+/// Maximum number of values sharing memory that are compared with one another.
 const MAX_SHARING: usize = 256;
 
-/// The tracing exporter turns `y.add_(1)` into a new value and lets later readers of `y` have that. It
-/// follows slices and selections (`y[0] += 1`) that have no name of their own, but no other view: after
-/// `y.view(-1).add_(1)`, and after `row = y[0]` and `row.add_(1)`, a reader of `y` still gets the old value. `torch.export` does not have this fault.
+/// Reports in-place writes that the tracing exporter loses.
+///
+/// The exporter turns `y.add_(1)` into a new value that later readers of `y` use. It follows unnamed slices
+/// and selections (`y[0] += 1`), but no other view. After `y.view(-1).add_(1)`, or `row = y[0]; row.add_(1)`,
+/// readers of `y` still get the old value. `torch.export` does not have this fault.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     if trace.origin != Origin::TorchScript {
@@ -42,7 +44,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
 }
 
-/// The values by the root of their memory, where there is more than one.
+/// Groups values by memory root, if a root has more than one.
 fn values_that_share(context: &Context) -> FxHashMap<ValueId, Vec<ValueId>> {
     let mut by_root: FxHashMap<ValueId, Vec<ValueId>> = FxHashMap::default();
     for value in (0..context.trace.values.len() as u32).map(ValueId) {
@@ -54,7 +56,7 @@ fn values_that_share(context: &Context) -> FxHashMap<ValueId, Vec<ValueId>> {
     by_root
 }
 
-/// The exporter knows a tensor and what in-place operators returned for it as one: the first of them.
+/// Returns the value that the exporter tracks: the receiver of the first in-place operator in a chain.
 fn tracked_as(context: &Context, mut value: ValueId) -> ValueId {
     let trace = context.trace;
     while let Some(node) =
@@ -76,7 +78,7 @@ fn is_defined_before(context: &Context, value: ValueId, node: NodeId) -> bool {
     }
 }
 
-/// Who reads the elements of a value after a node has run: another node, or the caller (`None` within).
+/// Returns the first reader of the elements of a value after a node; `None` within if it is the caller.
 fn first_read_after(context: &Context, value: ValueId, node: NodeId) -> Option<Option<NodeId>> {
     let trace = context.trace;
     trace.value(value).users.iter().find_map(|user| match *user {
@@ -88,7 +90,7 @@ fn first_read_after(context: &Context, value: ValueId, node: NodeId) -> Option<O
     })
 }
 
-/// Not those that ask only for a shape or a type.
+/// Returns false for operators that read only the shape or dtype.
 fn reads_elements(op: &str) -> bool {
     !matches!(
         op,
@@ -121,17 +123,17 @@ fn finding(
 ) -> Finding {
     let op = &context.trace.node(id).op;
     let behind = context.describe(stale);
-    let message = format!("`{}` writes to a view of {behind}, which the export does not notice", op.name);
+    let message = format!("`{}` writes to a view of {behind}, and the export loses this write", op.name);
     let finding = context
         .finding(IN_PLACE_VIEW_LOST, id, message)
         .label("written here, through a view")
         .note(format!(
-            "the tracing exporter replaces {} only: {behind} keeps its old elements in the exported model",
+            "the tracing exporter updates only {}: {behind} keeps its old elements in the exported model",
             context.describe(written)
         ))
         .help(format!(
-            "compute a new tensor and use that (`y = f(y)` instead of `f_` on a view), or export with `dynamo=True`, \
-             which follows `{}` through views",
+            "use an out-of-place operator (`y = f(y)` instead of `f_` on a view), or export with `dynamo=True`, \
+             which tracks `{}` through views",
             op.name
         ));
     match reader {

@@ -1,4 +1,4 @@
-//! IDX001 to IDX005: indexing with tensors, where PyTorch can do more than ONNX or the tracing exporter.
+//! IDX001 to IDX005: tensor indexing beyond the capabilities of ONNX or the tracing exporter.
 
 use crate::diag::known::{
     BOOLEAN_MASK, INDEX_PUT_BROADCAST, INDEX_PUT_NON_CONSECUTIVE, INDEX_PUT_RANK, NEGATIVE_INDEX,
@@ -9,6 +9,7 @@ use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
 
+/// Reports tensor indexing that exports incorrectly, not at all, or with a data-dependent size.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {
@@ -41,7 +42,7 @@ fn write(context: &Context, id: NodeId, node: &Node, out: &mut Vec<Finding>) {
     if let Some(index) = indices.negative(context) {
         out.push(negative_write(context, id, index));
     }
-    // Any one of these stops the export; more would only repeat it.
+    // Each of these makes the export fail, so only the first is reported.
     let refused = non_consecutive(context, id, node, &indices)
         .or_else(|| broadcast(context, id, node, &indices))
         .or_else(|| rank(context, id, &indices));
@@ -50,7 +51,7 @@ fn write(context: &Context, id: NodeId, node: &Node, out: &mut Vec<Finding>) {
 
 /// The index tensors of `x[i, :, j]`.
 struct Indices<'a> {
-    /// Each with the axis it stands for.
+    /// Each index tensor with its axis.
     tensors: Vec<(usize, &'a Argument)>,
     trace: &'a Trace,
 }
@@ -74,7 +75,7 @@ impl<'a> Indices<'a> {
             .any(|value| matches!(self.trace.value(value).ty.elem(), Some(ElemType::Bool | ElemType::Uint8)))
     }
 
-    /// A constant index below zero, the axis it is for, and that it is.
+    /// Returns a negative constant index and its axis.
     fn negative(&self, context: &Context) -> Option<(usize, i64)> {
         self.tensors.iter().find_map(|&(axis, index)| {
             let elements = context.constant_tensor(index)?.elements.as_ref()?;
@@ -92,41 +93,41 @@ fn negative_read(context: &Context, id: NodeId, (axis, index): (usize, i64), ten
     let level = if linearised { Level::Error } else { Level::Hint };
     let finding = context
         .finding(NEGATIVE_INDEX.at(level), id, format!("the index {index} of axis {axis} is negative"))
-        .label("indexed by constants")
-        .help(format!("write the index that is meant, or `i % x.shape[{axis}]`"));
+        .label("indexed with constants")
+        .help(format!("use a nonnegative index, or `i % x.shape[{axis}]`"));
     if linearised {
         finding.note(
-            "with several index tensors the tracing exporter computes positions in the flattened tensor, where a \
-             negative index means another element: the exported model reads the wrong ones, and says nothing",
+            "with several index tensors, the tracing exporter computes positions in the flattened tensor, where a \
+             negative index selects another element: the exported model silently reads wrong elements",
         )
     } else {
-        finding.note("ONNX Runtime takes negative indices; some other runtimes do not")
+        finding.note("ONNX Runtime supports negative indices; some other runtimes do not")
     }
 }
 
 fn negative_write(context: &Context, id: NodeId, (axis, index): (usize, i64)) -> Finding {
     context
         .finding(NEGATIVE_INDEX.at(Level::Info), id, format!("the index {index} of axis {axis} is negative"))
-        .label("written through constant indices")
-        .note("it becomes an index of ScatterND, where not every runtime takes negative ones")
-        .help(format!("write the index that is meant, or `i % x.shape[{axis}]`"))
+        .label("assigned through constant indices")
+        .note("it becomes an index of ScatterND, where not every runtime supports negative indices")
+        .help(format!("use a nonnegative index, or `i % x.shape[{axis}]`"))
 }
 
-/// Index tensors with an axis between them that is not indexed by a tensor.
+/// Reports index tensors that are separated by an axis without an index tensor.
 fn non_consecutive(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> Option<Finding> {
     let axes = axes_of_base(context.trace, context.trace.receiver(node)?, indices);
     let (first, last) = (*axes.first()?, *axes.last()?);
     (last - first + 1 != axes.len()).then(|| {
         let listed: Vec<String> = axes.iter().map(usize::to_string).collect();
         context
-            .finding(INDEX_PUT_NON_CONSECUTIVE, id, format!("axes {} are indexed by tensors, and others between them are not", listed.join(" and ")))
-            .label("written through separated index tensors")
-            .note("the tracing exporter refuses this: \"Only consecutive 1-d tensor indices are supported\"")
-            .help("move the indexed axes together first (`x.transpose(…)`, and back), or export with `dynamo=True`")
+            .finding(INDEX_PUT_NON_CONSECUTIVE, id, format!("axes {} are indexed by tensors, but axes between them are not", listed.join(" and ")))
+            .label("assigned through non-consecutive index tensors")
+            .note("the tracing exporter rejects this: \"Only consecutive 1-d tensor indices are supported\"")
+            .help("make the indexed axes adjacent first (`x.transpose(…)`, and back), or export with `dynamo=True`")
     })
 }
 
-/// The axes that the index tensors stand for in the tensor that slices and selections were taken from.
+/// Returns the indexed axes, numbered as in the base of the receiver's slices and selections.
 fn axes_of_base(trace: &Trace, receiver: ValueId, indices: &Indices) -> Vec<usize> {
     let mut axes: Vec<usize> = indices.tensors.iter().map(|&(axis, _)| axis).collect();
     let mut value = receiver;
@@ -147,8 +148,10 @@ fn axes_of_base(trace: &Trace, receiver: ValueId, indices: &Indices) -> Vec<usiz
     axes
 }
 
-/// Values that have to be broadcast to what is written. The exporter reshapes them, which needs all of
-/// them to be there; only a tensor without axes is expanded.
+/// Reports values that an indexed assignment has to broadcast.
+///
+/// The exporter reshapes them instead, which fails if their element count differs; only 0-d tensors are
+/// expanded.
 fn broadcast(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> Option<Finding> {
     let trace = context.trace;
     let values = trace.argument(node, 2, "values").and_then(|it| trace.as_value(it))?;
@@ -161,15 +164,15 @@ fn broadcast(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> O
             .finding(
                 INDEX_PUT_BROADCAST.at(Level::Warning),
                 id,
-                format!("values of shape [{}] are broadcast to {wanted:?} by an indexed assignment", given.join(", ")),
+                format!("an indexed assignment broadcasts values of shape [{}] to {wanted:?}", given.join(", ")),
             )
-            .label("written through index tensors")
-            .note("the tracing exporter reshapes the values instead of broadcasting them: the exported model fails when it runs")
-            .help("expand the values first: `x[i] = v.expand(…)` with the shape of what is written")
+            .label("assigned through index tensors")
+            .note("the tracing exporter reshapes the values instead of broadcasting them: the exported model fails at run time")
+            .help("expand the values first: `x[i] = v.expand(…)` with the shape of the indexed elements")
     })
 }
 
-/// The shape of `x[i, :, j]`, for index tensors that stand together.
+/// Returns the shape of `x[i, :, j]`, for adjacent index tensors.
 fn written_shape(trace: &Trace, receiver: ValueId, indices: &Indices) -> Option<Vec<i64>> {
     let base: Vec<i64> =
         trace.value(receiver).ty.shape()?.iter().map(|size| size.traced()).collect::<Option<_>>()?;
@@ -186,15 +189,15 @@ fn written_shape(trace: &Trace, receiver: ValueId, indices: &Indices) -> Option<
     Some([base.get(..first)?, &indexed, rest].concat())
 }
 
-/// Several index tensors, one of which has more than one axis.
+/// Reports several index tensors if one of them has more than one axis.
 fn rank(context: &Context, id: NodeId, indices: &Indices) -> Option<Finding> {
     let ranks = indices.ranks()?;
     let highest = ranks.iter().copied().max().filter(|&rank| rank > 1 && ranks.len() > 1)?;
     Some(
         context
-            .finding(INDEX_PUT_RANK, id, format!("an indexed assignment takes {} index tensors, one of rank {highest}", ranks.len()))
-            .label("written through index tensors of more than one axis")
-            .note("the tracing exporter supports only index tensors of one axis here: it fails, or PyTorch crashes")
+            .finding(INDEX_PUT_RANK, id, format!("an indexed assignment uses {} index tensors, one of rank {highest}", ranks.len()))
+            .label("assigned through index tensors with more than one axis")
+            .note("the tracing exporter supports only 1-d index tensors here: it fails, or PyTorch crashes")
             .help("flatten the indices and the values (`i.reshape(-1)`, after `torch.broadcast_tensors`), or export with `dynamo=True`"),
     )
 }
@@ -202,8 +205,10 @@ fn rank(context: &Context, id: NodeId, indices: &Indices) -> Option<Finding> {
 fn boolean_mask(context: &Context, id: NodeId) -> Finding {
     let op = &context.trace.node(id).op;
     context
-        .finding(BOOLEAN_MASK, id, format!("the size of the result of `{op}` depends on the data"))
-        .label("as many elements as the mask is true")
-        .note("it becomes NonZero, which runtimes for fixed shapes (TensorRT, NPUs) refuse or run slowly")
-        .help("where the result is summed, or written back, `torch.where(mask, x, 0)` does the same at a fixed size")
+        .finding(BOOLEAN_MASK, id, format!("the result size of `{op}` depends on the data"))
+        .label("one element for each true entry of the mask")
+        .note("it becomes NonZero, which static-shape runtimes (TensorRT, NPUs) reject or run slowly")
+        .help(
+            "if the result is summed or written back, use `torch.where(mask, x, 0)`, which has a static size",
+        )
 }

@@ -1,4 +1,4 @@
-//! EXP002: the value of a tensor went through Python and came back as a constant.
+//! EXP002: a tensor's value that passed through Python and became a constant.
 
 use std::sync::Arc;
 
@@ -11,9 +11,11 @@ use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, ValueId};
 
-/// A trace knows tensors only: `x.item()`, `int(x)` and `float(x)` leave a constant behind, the same as
-/// one that was written out. What tells them apart: the source line, where it can be read; an input of one
-/// element that nothing uses, beside a size that no shape explains; a number that nobody writes.
+/// Reports constants that probably come from a tensor.
+///
+/// Tracing records tensors only: `x.item()`, `int(x)` and `float(x)` leave a constant that looks like a
+/// literal. Three hints tell them apart: the source line, if readable; an unused one-element input beside a
+/// size that no shape explains; and a number with unusually many digits.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     if context.trace.origin != Origin::TorchScript {
         return;
@@ -35,22 +37,22 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
     out.extend(findings.into_values().map(|finding| {
         finding.help(
-            "keep it a tensor: a tensor of one element can be used in arithmetic, and as an index; for a size, \
-             use one of `x.shape`; or pass the number to the model as a Python value that never changes",
+            "keep it as a tensor: a one-element tensor can be used in arithmetic and as an index; for a size, \
+             use `x.shape`; or pass the number to the model as a Python constant",
         )
     }));
 }
 
-/// File and number of a line of Python.
+/// A file and a line number.
 type Line = (Arc<str>, u32);
 
-/// The line that made a node, if it is not PyTorch's own.
+/// Returns the line that created a node, unless it is inside PyTorch.
 fn line_of(node: &Node) -> Option<Line> {
     let source = node.source.as_ref().filter(|source| !is_library(&source.file))?;
     Some((source.file.clone(), source.line))
 }
 
-/// The constants that each line left behind and that a computation could have left, in order.
+/// Returns, for each line, its constants that may have been computed, in order.
 fn constants_by_line(context: &Context) -> IndexMap<Line, Vec<(NodeId, f64)>> {
     let mut by_line: IndexMap<Line, Vec<(NodeId, f64)>> = IndexMap::new();
     for (id, node) in context.trace.nodes() {
@@ -63,7 +65,7 @@ fn constants_by_line(context: &Context) -> IndexMap<Line, Vec<(NodeId, f64)>> {
     by_line
 }
 
-/// The line calls `.item()` or `.tolist()`, and constants were made for it.
+/// Reports a line that calls `.item()` or `.tolist()` and created constants.
 fn said_by_source(context: &Context, line: &Line, constants: &[(NodeId, f64)]) -> Option<Finding> {
     let code = context.sources.line(&line.0, line.1)?;
     let code = code.split('#').next()?;
@@ -75,7 +77,7 @@ fn said_by_source(context: &Context, line: &Line, constants: &[(NodeId, f64)]) -
     } else {
         format!("a constant (one of {})", numbers.join(", "))
     };
-    // A weight or buffer is the same in every run, and so is its item.
+    // The item of a weight or buffer is equal in every run.
     let of_model = code.split(call).next().is_some_and(|before| {
         let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
         before[start..].starts_with("self.")
@@ -88,7 +90,7 @@ fn said_by_source(context: &Context, line: &Line, constants: &[(NodeId, f64)]) -
     )
 }
 
-/// The number of a `prim::Constant` that a computation could have left behind.
+/// Returns the number of a `prim::Constant` that may have been computed.
 fn constant_made(trace: &Trace, node: &Node) -> Option<f64> {
     let value = *node.outputs.first().filter(|_| node.op.is("prim", "Constant"))?;
     match trace.value(value).literal.as_ref()? {
@@ -102,7 +104,7 @@ fn constant_made(trace: &Trace, node: &Node) -> Option<f64> {
     }
 }
 
-/// A tensor of one number, with so many digits that it was computed, in code that is not a package's.
+/// Reports a one-element tensor with too many digits to be handwritten, outside of installed packages.
 fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
     let node = context.trace.node(id);
     let in_package = node.source.as_ref().is_some_and(|source| source.file.contains("-packages"));
@@ -110,14 +112,15 @@ fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
     if in_package || !elem.is_some_and(|elem| elem.is_float()) || is_written_by_people(number) {
         return None;
     }
-    let message = format!("{number} is a constant of the trace, with more digits than people write");
+    let message = format!("the trace contains the constant {number}, which looks computed");
     Some(context.finding(ITEM_BAKED.at(Level::Info), id, message).label("a constant").note(
-        "if it came from a tensor (`.item()`, `float()`, NumPy), it is the value for the example input only",
+        "if it came from a tensor (`.item()`, `float()`, NumPy), it is only valid for the example input",
     ))
 }
 
-/// Numbers of at most three digits, and those that come from common formulas, as PyTorch prints them: with
-/// six digits.
+/// Returns true for numbers of at most three digits, and for those from common formulas.
+///
+/// PyTorch prints them with six digits.
 fn is_written_by_people(number: f64) -> bool {
     use std::f64::consts;
     const FORMULAS: [f64; 9] =
@@ -143,16 +146,15 @@ fn is_written_by_people(number: f64) -> bool {
         || root_or_fraction
 }
 
-/// A size that seems to be the value of an input.
+/// A size that is probably the value of an input.
 pub struct BakedInput {
     pub input: ValueId,
-    /// The node that takes the size.
+    /// The node that uses the size.
     pub node: NodeId,
     pub size: i64,
 }
 
-/// Inputs of one whole number that nothing reads, each with a literal size, bound or count that no shape
-/// explains.
+/// Returns unused integer scalar inputs, each with a literal size or count that no shape explains.
 pub fn baked_inputs(context: &Context) -> Vec<BakedInput> {
     let trace = context.trace;
     if !trace.complete || trace.origin != Origin::TorchScript {
@@ -175,16 +177,14 @@ pub fn baked_inputs(context: &Context) -> Vec<BakedInput> {
 fn input_baked(context: &Context, baked: &BakedInput) -> Finding {
     let input = context.describe(baked.input);
     let op = &context.trace.node(baked.node).op;
-    let message = format!("{} is a constant of `{op}`, and nothing reads the input {input}", baked.size);
+    let message = format!("{} is a constant of `{op}`, and input {input} is unused", baked.size);
     context
         .finding(ITEM_BAKED, baked.node, message)
-        .label(format!("{} is the value of {input} during the trace, it seems", baked.size))
-        .note(format!(
-            "`.item()` or `int()` of {input} leaves a constant: the model does the same whatever {input} is"
-        ))
+        .label(format!("{} is probably the value of {input} during the trace", baked.size))
+        .note(format!("`.item()` or `int()` of {input} leaves a constant: the model ignores {input}"))
 }
 
-/// A literal among the sizes, bounds or counts that a node takes which is no size of what it works on.
+/// Returns a literal size, bound or count of a node that is not a size of its operand.
 fn unexplained_size(context: &Context, node: &Node) -> Option<i64> {
     let trace = context.trace;
     let (file, line) = line_of(node)?;
@@ -221,7 +221,7 @@ mod tests {
     use super::is_written_by_people;
 
     #[test]
-    fn numbers_that_people_write() {
+    fn short_numbers_and_common_formulas_look_handwritten() {
         for number in [
             0.5,
             0.125,

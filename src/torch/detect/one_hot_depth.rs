@@ -4,8 +4,9 @@ use crate::diag::Finding;
 use crate::diag::known::ONE_HOT_DEPTH;
 use crate::torch::context::Context;
 
-/// `F.one_hot(labels)` takes the number of classes from the data. The tracing exporter writes the
-/// `-1` that stands for this as the depth, and every runtime refuses a negative depth.
+/// Reports `F.one_hot(labels)`, which derives the number of classes from the data.
+///
+/// The tracing exporter writes the default `-1` as the depth, and every runtime rejects a negative depth.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {
@@ -15,7 +16,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
             _ => continue,
         };
         let depth = trace.argument(node, 1, name).map(|argument| trace.int(argument));
-        // A `torch.export` program leaves out what is at its default, here -1.
+        // A `torch.export` program omits arguments with default values, here -1.
         let depth = match depth {
             None => -1,
             Some(Some(depth)) => depth,
@@ -27,11 +28,11 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
                     .finding(
                         ONE_HOT_DEPTH,
                         id,
-                        format!("the number of classes of `one_hot` is {depth}, to be taken from the data"),
+                        format!("the number of classes of `one_hot` is {depth}: it is derived from the data"),
                     )
                     .label("no number of classes")
-                    .note("ONNX takes the depth literally: the exported model fails when it runs")
-                    .help("say how many classes there are: `F.one_hot(labels, num_classes=n)`"),
+                    .note("ONNX uses the depth as is: the exported model fails at run time")
+                    .help("pass the number of classes: `F.one_hot(labels, num_classes=n)`"),
             );
         }
     }

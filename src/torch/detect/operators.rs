@@ -1,4 +1,4 @@
-//! OPS001, OPS003, OPS004: operators that have no form in ONNX.
+//! OPS001, OPS003, OPS004: operators that the exporters do not support.
 
 use indexmap::IndexMap;
 
@@ -10,10 +10,10 @@ use crate::torch::op::Op;
 use crate::torch::support::{Support, support};
 use crate::torch::trace::{Node, NodeId, Origin};
 
-/// No more uses of an operator than this are named in one finding.
+/// Maximum number of further uses listed in one finding.
 const MAX_RELATED: usize = 8;
 
-/// One finding for each operator, at its first use.
+/// Reports one finding for each unsupported operator, at its first use.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     let mut uses: IndexMap<&Op, Vec<NodeId>> = IndexMap::new();
@@ -40,33 +40,30 @@ fn unsupported(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     Some(match support(op) {
         Support::Supported => return None,
         Support::Nowhere => context
-            .finding(UNSUPPORTED_OP, id, format!("neither exporter has an ONNX form of `{op}`"))
-            .label("no ONNX operator computes this")
-            .help("write it with supported operators, or give the exporter a translation (`custom_translation_table=`)"),
+            .finding(UNSUPPORTED_OP, id, format!("`{op}` is not supported by either exporter"))
+            .label("no ONNX equivalent")
+            .help("rewrite it with supported operators, or give the exporter a translation (`custom_translation_table=`)"),
         Support::NotByTracing { instead } if context.trace.origin == Origin::TorchScript => context
-            .finding(UNSUPPORTED_OP.at(Level::Warning), id, format!("the tracing exporter has no ONNX form of `{op}`"))
+            .finding(UNSUPPORTED_OP.at(Level::Warning), id, format!("`{op}` is not supported by the tracing exporter"))
             .label("fails with `dynamo=False`")
             .help(instead),
         Support::NotByTracing { .. } => return None,
         Support::Custom => context
-            .finding(UNSUPPORTED_OP.at(Level::Warning), id, format!("`{op}` is a custom operator, which ONNX knows nothing of"))
+            .finding(UNSUPPORTED_OP.at(Level::Warning), id, format!("`{op}` is a custom operator without an ONNX equivalent"))
             .label("a custom operator")
-            .note("the export fails unless a translation is given, and so does loading unless the runtime has its kernel")
+            .note("the export fails without a translation, and loading fails if the runtime has no kernel for it")
             .help("register a translation: `custom_translation_table=` with `dynamo=True`, `register_custom_op_symbolic` without"),
     })
 }
 
-/// A `torch.autograd.Function`. Since PyTorch 2.0 the tracer records what its `forward` does, and the
-/// exporter puts that in its place.
+/// Reports a `torch.autograd.Function`.
+/// Since PyTorch 2.0, the tracer also records its `forward`, which the exporter inlines.
 fn python_op(context: &Context, id: NodeId, node: &Node) -> Finding {
     let has_body = node.attributes.iter().any(|(name, _)| &**name == "Subgraph") || !node.blocks.is_empty();
     let (level, note) = if has_body {
-        (
-            Level::Info,
-            "its `forward` was recorded too: the exporter writes that in its place, and its gradient is lost",
-        )
+        (Level::Info, "its `forward` was recorded too: the exporter inlines it, and its gradient is lost")
     } else {
-        (Level::Error, "only its name was recorded: the exporter cannot know what it computes")
+        (Level::Error, "only its name was recorded: the exporter cannot convert it")
     };
     let name = match node.attributes.iter().find(|(key, _)| &**key == "name") {
         Some((_, Argument::Str(name))) => name.to_string(),
@@ -76,17 +73,17 @@ fn python_op(context: &Context, id: NodeId, node: &Node) -> Finding {
         .finding(PYTHON_OP.at(level), id, format!("`{name}` is a Python function in the graph"))
         .label("an autograd.Function")
         .note(note)
-        .help("write the forward with torch operators in the module, or give the Function a static `symbolic` method")
+        .help("call the torch operators in the module directly, or give the Function a static `symbolic` method")
 }
 
-/// In a graph that is already ONNX, PyTorch's own operators are what the exporter gave up on.
+/// Reports PyTorch operators in a graph of the ONNX exporter: it could not convert them.
 fn fallback(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
     let is_fallback = matches!(&*node.op.namespace, "aten" | "org.pytorch.aten") && context.trace.complete;
     is_fallback.then(|| {
         context
-            .finding(ATEN_FALLBACK, id, format!("`{}` was left in the ONNX graph", node.op))
+            .finding(ATEN_FALLBACK, id, format!("`{}` was not converted to ONNX", node.op))
             .label("no ONNX operator")
             .note("`operator_export_type` let the exporter fall back to PyTorch's operator, which only Caffe2 could run")
-            .help("export with the default `operator_export_type`, and replace what it then says it cannot export")
+            .help("export with the default `operator_export_type`, and replace the operators that it reports as unsupported")
     })
 }

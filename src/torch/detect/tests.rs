@@ -1,5 +1,6 @@
-//! Each case is a module whose author made, or did not make, one mistake; the graphs are written by hand
-//! after what `torch.jit.trace` prints.
+//! Detector tests: each graph contains one mistake, or none.
+//!
+//! The graphs imitate the output of `torch.jit.trace`.
 
 mod in_place;
 mod indexing;
@@ -9,8 +10,9 @@ use crate::read::torchscript;
 use crate::source::SourceFiles;
 use crate::torch::lint;
 
-/// The nodes of a graph, each line `name : type = op` on line 10, 11, … of `net.py`, and what is said of
-/// them: `rule@line`, sorted.
+/// Lints a graph and checks its sorted findings, each as `rule@line`.
+///
+/// Each line of `nodes`, `name : type = op`, is attributed to line 10, 11, … of `net.py`.
 fn check(inputs: &str, nodes: &str, returned: &str, expected: &[&str]) {
     let statements = nodes
         .trim()
@@ -38,7 +40,7 @@ fn check_text(text: &str, expected: &[&str]) {
 const X: &str = "%x : Float(2, 6, strides=[6, 1])";
 
 #[test]
-fn an_ordinary_graph_is_silent() {
+fn ordinary_graph_has_no_findings() {
     let nodes = "%1 : Long() = prim::Constant[value={2}]()
         %2 : Float(2, 6) = aten::mul(%x, %1)
         %3 : float = prim::Constant[value=0.5]()
@@ -51,7 +53,7 @@ fn an_ordinary_graph_is_silent() {
 }
 
 #[test]
-fn training_mode() {
+fn training_mode_of_dropout_and_batch_norm_is_reported() {
     let dropout = "%p : float = prim::Constant[value=0.1]()
         %t : bool = prim::Constant[value=1]()
         %y : Float(2, 6) = aten::dropout(%x, %p, %t)";
@@ -64,12 +66,12 @@ fn training_mode() {
         %e : float = prim::Constant[value=0.1]()
         %y : Float(2, 6) = aten::batch_norm(%x, %w, %w, %m, %m, %t, %e, %e, %t)";
     check(X, norm, "%y", &["training-mode@14"]);
-    // Without running statistics those of the batch are what the layer is meant to use.
+    // Without running statistics, the layer uses batch statistics by design.
     check(X, &norm.replace("prim::GetAttr[name=\"running_mean\"](%self)", "prim::Constant()"), "%y", &[]);
 }
 
 #[test]
-fn inputs_and_outputs_without_a_part() {
+fn unused_inputs_and_constant_outputs_are_reported() {
     let nodes = "%n : int[] = prim::Constant[value=[3]]()
         %ones : Float(3) = aten::ones(%n)
         %y : Float(2, 6) = aten::relu(%x)
@@ -88,7 +90,7 @@ fn inputs_and_outputs_without_a_part() {
 }
 
 #[test]
-fn values_baked_in() {
+fn values_of_inputs_baked_in_as_constants_are_reported() {
     let with_scalar = format!("{X}, %k : Long()");
     let narrowed = "%one : int = prim::Constant[value=1]()
         %zero : int = prim::Constant[value=0]()
@@ -96,7 +98,7 @@ fn values_baked_in() {
         %y : Float(2, 4) = aten::slice(%x, %one, %zero, %end, %one)";
     check(&with_scalar, narrowed, "%y", &["item-baked@13"]);
     check(X, narrowed, "%y", &[]);
-    // The size is one of x: nothing says that it came from k.
+    // The size is one of x, so it need not come from k.
     check(&with_scalar, &narrowed.replace("value=4", "value=6"), "%y", &["dropped-input@10"]);
     let scaled = "%s : Double() = prim::Constant[value={1.93466}]()\n%y : Float(2, 6) = aten::div(%x, %s)";
     check(X, scaled, "%y", &["item-baked@10"]);
@@ -104,7 +106,7 @@ fn values_baked_in() {
 }
 
 #[test]
-fn constants_of_the_shape_of_an_input() {
+fn constants_with_the_shape_of_a_tensor_are_reported() {
     let data = "%c : Float(2, 6) = prim::Constant[value=<Tensor>]()
         %one : Long() = prim::Constant[value={1}]()
         %y : Float(2, 6) = aten::mul_(%c, %one)
@@ -115,7 +117,7 @@ fn constants_of_the_shape_of_an_input() {
         %z : Float(2, 6) = aten::add(%x, %n)";
     check(X, numpy, "%z", &["numpy-constant@11"]);
     check(X, &numpy.replace("lift_fresh", "to"), "%z", &["numpy-constant@11"]);
-    // `torch.tensor([…])` of another shape is what people write.
+    // `torch.tensor([…])` of another shape is ordinary code.
     check(X, &numpy.replace("lift_fresh", "to").replace("2, 6) = prim", "1, 6) = prim"), "%z", &[]);
     let of_hidden = "%h : Float(2, 3) = aten::tanh(%x)
         %c : Float(2, 3) = prim::Constant[value=<Tensor>]()
@@ -124,7 +126,7 @@ fn constants_of_the_shape_of_an_input() {
 }
 
 #[test]
-fn reshapes_without_a_free_size() {
+fn reshape_without_dynamic_size_is_reported() {
     let nodes = |sizes: &str| {
         format!("%n : int[] = prim::Constant[value={sizes}]()\n%y : Float(3, 4) = aten::reshape(%x, %n)")
     };
@@ -133,11 +135,11 @@ fn reshapes_without_a_free_size() {
 }
 
 #[test]
-fn element_types() {
+fn float64_promotion_is_reported_but_not_casts() {
     let nodes =
         "%d : Double(6) = prim::GetAttr[name=\"scale\"](%self)\n%y : Double(2, 6) = aten::mul(%x, %d)";
     check(X, nodes, "%y", &["float64-promotion@11"]);
-    // A tensor without dimensions does not promote; a cast is the author's decision.
+    // A 0-d tensor does not promote; a cast is intended.
     check(X, &nodes.replace("Double(6)", "Double()").replace("Double(2, 6)", "Float(2, 6)"), "%y", &[]);
     let cast = "%seven : int = prim::Constant[value=7]()\n%f : bool = prim::Constant[value=0]()\n%n : NoneType = prim::Constant()\n\
         %y : Double(2, 6) = aten::to(%x, %seven, %f, %f, %n)";
@@ -145,7 +147,7 @@ fn element_types() {
 }
 
 #[test]
-fn operators() {
+fn unsupported_operators_and_dict_outputs_are_reported() {
     check(X, "%y : Tensor = aten::lgamma(%x)\n%z : Tensor = aten::lgamma(%y)", "%z", &["unsupported-op@10"]);
     check(X, "%y : Tensor = mylib::gate(%x)", "%y", &["unsupported-op@10"]);
     check(X, "%y : Tensor = ^Gate[inplace=0, module=\"net\"]()(%x)", "%y", &["python-op@10"]);
@@ -165,7 +167,7 @@ fn operators() {
     );
 }
 
-/// A graph of the exporter, with its first axis free.
+/// Lints a graph of the exporter with a dynamic first axis.
 fn check_onnx(nodes: &str, returned: &str, expected: &[&str]) {
     let nodes: String = nodes
         .trim()
@@ -180,7 +182,7 @@ fn check_onnx(nodes: &str, returned: &str, expected: &[&str]) {
 }
 
 #[test]
-fn graphs_of_the_exporter() {
+fn graphs_of_the_tracing_exporter_are_linted() {
     let reshape = |shape: &str| {
         format!(
             "%s : Long(2) = onnx::Constant[value= {shape} [ CPULongType{{2}} ]]()\n%y : Float(*, *) = onnx::Reshape[allowzero=0](%in0, %s)"

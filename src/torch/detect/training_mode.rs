@@ -1,4 +1,4 @@
-//! EXP010: Dropout or batch normalisation was exported as it behaves during training.
+//! EXP010: dropout or batch normalization exported in training mode.
 
 use crate::diag::Finding;
 use crate::diag::known::TRAINING_MODE;
@@ -6,10 +6,10 @@ use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Trace};
 
-/// No more nodes than this are named in one finding.
+/// Maximum number of further nodes listed in one finding.
 const MAX_RELATED: usize = 8;
 
-/// One finding a graph: `model.eval()` was forgotten once, however many layers that concerns.
+/// Reports one finding for each graph: `model.eval()` was forgotten once, for all layers.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     let training: Vec<(NodeId, &str)> =
@@ -24,20 +24,22 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let mut finding = context
         .finding(TRAINING_MODE, first, format!("`{op}` runs in training mode{more}"))
         .label(what)
-        .note("at run time the results differ from those of the evaluated model, and between calls or batches")
-        .help("call `model.eval()` before the export, and leave `training=` of `torch.onnx.export` at its default; \
-             `F.dropout(x)` drops unless it is told `training=self.training`");
+        .note("the results differ from those in evaluation mode, and between calls or batches")
+        .help("call `model.eval()` before exporting, and keep the default of `training=` in `torch.onnx.export`; \
+             `F.dropout(x)` is active unless it is called with `training=self.training`");
     for &(id, what) in training.iter().skip(1).take(MAX_RELATED) {
         finding = finding.related(context.place(id), what);
     }
     out.push(finding);
 }
 
-/// What a node does in training mode, if it is in it. Layers that are meant to use the statistics of the
-/// batch (`track_running_stats=False`) have no running ones and are left alone.
+/// Returns the effect of training mode on a node, if it is active.
+///
+/// Layers that use batch statistics by design (`track_running_stats=False`) have no running ones, and are
+/// ignored.
 fn effect(trace: &Trace, node: &Node) -> Option<&'static str> {
     const DROPS: &str = "drops elements at random";
-    const NORMALIZES: &str = "normalises by the statistics of the batch";
+    const NORMALIZES: &str = "normalizes with batch statistics";
     let flag =
         |position, name| trace.argument(node, position, name).and_then(|it| trace.bool(it)) == Some(true);
     let rate = |position, name| trace.argument(node, position, name).and_then(|it| float(trace, it));

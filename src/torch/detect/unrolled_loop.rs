@@ -1,4 +1,4 @@
-//! EXP007: a Python loop over an axis was traced step by step.
+//! EXP007: a Python loop over an axis that was traced step by step.
 
 mod axis;
 mod body;
@@ -15,29 +15,31 @@ use crate::torch::context::Context;
 use crate::torch::trace::{NodeId, Origin, Trace, User, ValueId};
 use crate::torch::types::Size;
 
-/// Fewer steps than this are not taken for a loop.
+/// Minimum number of steps of a loop.
 const MIN_STEPS: usize = 3;
 
-/// No more nodes of one step than this are asked for their module.
+/// Maximum number of nodes of one step that are examined.
 const MAX_STEP_NODES: usize = 512;
 
-/// Lines above the body of a loop among which its head is looked for.
+/// Number of lines above the body of a loop in which to search for its head.
 const MAX_LINES: usize = 50;
 
+/// A loop that was unrolled over the elements of an axis.
 struct Loop {
     over: Axis,
     steps: usize,
     /// The nodes that take the first and the last element.
     first: NodeId,
     last: NodeId,
-    /// What computes with the first element.
+    /// A node that computes with the first element.
     used_by: Option<NodeId>,
-    /// A step takes more from the one before than a sum to which it adds.
+    /// Whether a step depends on the previous one by more than a running sum.
     recurrent: bool,
 }
 
-/// `for t in range(x.shape[1]): h = cell(x[:, t], h)` is recorded as one step for each index of the axis
-/// during the trace. It shows as the elements of a whole axis, each treated in the same way.
+/// Reports unrolled loops: the elements of a whole axis, each processed in the same way.
+///
+/// `for t in range(x.shape[1]): h = cell(x[:, t], h)` is recorded as one step for each traced index.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     let mut elements: IndexMap<Axis, Vec<Element>> = IndexMap::new();
@@ -52,7 +54,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     report(context, loops, out);
 }
 
-/// Several tensors may be walked in one loop, and one line of Python may loop in many layers.
+/// Reports loops, merging those over several tensors and those of one Python line in many layers.
 fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Finding>) {
     let mut groups: Vec<Vec<Loop>> = Vec::new();
     for one in loops {
@@ -72,19 +74,25 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
             loops.iter().all(|one| is_of_fixed_length(context, one) || is_of_parts(context.trace, one));
         let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
         let mut finding = context
-            .finding(rule, first.first, format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"))
+            .finding(
+                rule,
+                first.first,
+                format!("a loop over axis {axis} of {base} was unrolled into {steps} steps"),
+            )
             .label("the first step")
-            .note(format!("the model computes {steps} steps whatever the length of that axis: longer input is cut off, shorter fails"))
+            .note(format!(
+                "the model always computes {steps} steps: longer inputs are cut off, shorter ones fail"
+            ))
             .help(
-                "use an operator that works on the whole axis (`nn.GRU` for `nn.GRUCell`, `cumsum`, a matrix product); \
-                 if the length may vary and there is none, a `torch.jit.script` function keeps the loop with the tracing \
+                "use an operator for the whole axis (`nn.GRU` for `nn.GRUCell`, `cumsum`, a matrix product); \
+                 if there is none and the length varies, use a `torch.jit.script` function with the tracing \
                  exporter, and `torch._higher_order_ops.scan` with `dynamo=True`",
             );
-        // `for sample in x` takes its elements in PyTorch's own code.
+        // `for sample in x` takes its elements inside PyTorch's code.
         finding.source = finding.source.or(user);
         for other in loops.iter().skip(1) {
             let message = format!(
-                "the same steps over axis {} of {}",
+                "the loop also runs over axis {} of {}",
                 other.over.axis,
                 context.describe(other.over.base)
             );
@@ -94,8 +102,9 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
     }
 }
 
-/// Whether a loop is as long in every run: along an axis that has one size in a graph that says which sizes vary; or in
-/// Python, where its author wrote the number.
+/// Returns true if the loop length is equal in every run.
+///
+/// Either the axis is static in a graph with dynamic dimensions, or the Python code has a literal count.
 fn is_of_fixed_length(context: &Context, found: &Loop) -> bool {
     let Axis { base, axis } = found.over;
     let trace = context.trace;
@@ -108,13 +117,14 @@ fn is_of_fixed_length(context: &Context, found: &Loop) -> bool {
     by_interface || context.user_source(trace.node(found.first)).is_some_and(|at| is_counted(context, &at))
 }
 
-/// Whether the steps go along another axis than that of the batch, and do not need one another: channels or coordinates,
-/// of which there are as many in every run, are treated so too.
+/// Returns true for independent steps along an axis other than the batch.
+///
+/// Channels or coordinates are processed like this; their number is fixed.
 fn is_of_parts(trace: &Trace, found: &Loop) -> bool {
     trace.origin == Origin::TorchScript && found.over.axis > 0 && !found.recurrent
 }
 
-/// Whether the line stands in a loop whose author wrote how often it runs.
+/// Returns true if the line is in a loop with a literal count.
 fn is_counted(context: &Context, at: &SourcePlace) -> bool {
     let indent = |code: &str| code.len() - code.trim_start().len();
     let Some(code) = context.sources.line(&at.file, at.line) else { return false };
@@ -126,14 +136,15 @@ fn is_counted(context: &Context, at: &SourcePlace) -> bool {
     around.is_some_and(|around| counts_a_number(&around))
 }
 
-/// `for t in range(6)`
+/// Returns true for a loop head such as `for t in range(6)`.
 fn counts_a_number(code: &str) -> bool {
     let counted = code.split_once(" in range(").and_then(|(_, rest)| rest.split_once(')'));
     counted.is_some_and(|(count, _)| !count.is_empty() && count.bytes().all(|c| c.is_ascii_digit()))
 }
 
-/// Whether two loops have the same number of steps, and their first elements are taken on one line or
-/// their steps alternate.
+/// Returns true if two loops have equal step counts and belong together.
+///
+/// Their first elements are taken on one line, or their steps alternate.
 fn is_same_loop(trace: &Trace, a: &Loop, b: &Loop) -> bool {
     let line =
         |one: &Loop| trace.node(one.first).source.as_ref().map(|source| (source.file.clone(), source.line));
@@ -141,8 +152,9 @@ fn is_same_loop(trace: &Trace, a: &Loop, b: &Loop) -> bool {
     a.steps == b.steps && (on_one_line || (a.first <= b.last && b.first <= a.last))
 }
 
-/// A loop, if the elements are those of a whole axis (all but its first, if that is treated apart),
-/// and what is computed with each is what is computed with the next.
+/// Returns a loop if the elements cover a whole axis and are processed alike.
+///
+/// The first element may be missing if it is treated separately.
 fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop> {
     let (first, last) = (elements.first()?.taken_by, elements.last()?.taken_by);
     let used_by = trace.value(elements.first()?.value).users.iter().find_map(computing);
@@ -153,13 +165,13 @@ fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop
     let consecutive = elements.iter().zip(start..).all(|(element, index)| element.index == index);
     let end = elements.last()?.index.checked_add(1)?;
     let whole = (0..=1).contains(&start) && over.length(trace) == Some(end);
-    // The order of the steps, which for `reversed(range(…))` is not that of the indices.
+    // Execution order, which for `reversed(range(…))` is not the order of indices.
     elements.sort_by_key(|element| element.taken_by);
     let bodies: Vec<_> = elements.iter().map(|element| body(trace, element.value)).collect();
-    // A first step that starts the loop may differ; with few steps that would leave too little evidence.
+    // The first step may differ, unless too few steps would remain as evidence.
     let may_differ = usize::from(steps > MIN_STEPS + 1);
     let alike = bodies.windows(2).skip(may_differ).all(|pair| is_alike(&pair[0], &pair[1]));
-    // Three coordinates are combined with one another: `a * b`, `b * c`, `c * a`.
+    // Three coordinates are combined with one another, as in `a * b`, `b * c`, `c * a`.
     let apart = steps > MIN_STEPS || !are_combined(trace, &elements);
     let recurrent = needs_before(trace, elements.get(1)?, elements.get(2)?);
     let is_loop =
@@ -167,7 +179,7 @@ fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop
     is_loop.then_some(Loop { over, steps, first, last, used_by, recurrent })
 }
 
-/// Whether the step of one element takes something that was computed with the one before, but for a sum to which it adds.
+/// Returns true if the step of an element depends on the previous step by more than a running sum.
 fn needs_before(trace: &Trace, before: &Element, element: &Element) -> bool {
     let of_before = reached(trace, before.value);
     let is_sum = |id: NodeId| matches!(&*trace.node(id).op.name, "add" | "add_" | "maximum" | "minimum");
@@ -179,7 +191,7 @@ fn needs_before(trace: &Trace, before: &Element, element: &Element) -> bool {
     })
 }
 
-/// The nodes that are computed from a value, up to where results are put together; no more than a few.
+/// Returns nodes computed from a value, up to where results are joined; limited to a few.
 fn reached(trace: &Trace, value: ValueId) -> BTreeSet<NodeId> {
     let (mut found, mut todo) = (BTreeSet::new(), vec![value]);
     while let Some(value) = todo.pop().filter(|_| found.len() < MAX_STEP_NODES) {
@@ -192,7 +204,7 @@ fn reached(trace: &Trace, value: ValueId) -> BTreeSet<NodeId> {
     found
 }
 
-/// Whether a node computes with two elements as they are; putting them together again does not count.
+/// Returns true if a node computes with two elements directly, other than joining them again.
 fn are_combined(trace: &Trace, elements: &[Element]) -> bool {
     let mut users: BTreeSet<NodeId> = BTreeSet::new();
     elements.iter().any(|element| {
@@ -215,8 +227,10 @@ fn is_container(trace: &Trace, id: NodeId) -> bool {
     matches!(&*trace.node(id).op.name, "ListConstruct" | "TupleConstruct" | "Concat" | "cat" | "stack")
 }
 
-/// Whether the steps run the same modules. A loop over an axis and a `ModuleList` side by side has other
-/// weights in every step: the length of its axis is fixed by the model, and no operator could replace it.
+/// Returns true if all steps run the same modules.
+///
+/// A loop over an axis and a `ModuleList` has different weights in every step. Its length is then fixed by
+/// the model, and no operator could replace it.
 fn has_one_body(trace: &Trace, elements: &[Element]) -> bool {
     let modules = |pair: &[Element]| -> BTreeSet<&str> {
         let (from, to) = (pair[0].taken_by.index(), pair[1].taken_by.index());
@@ -224,6 +238,6 @@ fn has_one_body(trace: &Trace, elements: &[Element]) -> bool {
         nodes.iter().take(MAX_STEP_NODES).map(|node| &*node.scope).collect()
     };
     let modules: Vec<_> = elements.windows(2).map(modules).collect();
-    // What comes before the loop's first element is taken may lie among the nodes of its first step.
+    // Nodes before the loop may be counted as part of the first step.
     modules.windows(2).skip(1).all(|pair| pair[0] == pair[1])
 }

@@ -1,7 +1,7 @@
 use super::{X, check};
 
 #[test]
-fn sizes_changed_in_place() {
+fn sizes_changed_in_place_are_reported() {
     let size = "%1 : int = prim::Constant[value=1]()
         %2 : int = aten::size(%x, %1)
         %n : Long() = prim::NumToTensor(%2)
@@ -9,7 +9,7 @@ fn sizes_changed_in_place() {
         %m : Long() = aten::mul_(%n, %4)";
     let both = format!("{size}\n %6 : Long() = aten::sub(%m, %m, %1)");
     check(X, &both, "%6", &["in-place-shape-alias@14"]);
-    // `n *= 3` with no other name for n, used once: nothing can have gone wrong.
+    // `n *= 3` without an alias of n and with one use is harmless.
     let once = format!(
         "{size}\n %6 : int = aten::Int(%m)\n %7 : int[] = prim::ListConstruct(%6)\n %8 : Float(18) = aten::zeros(%7)"
     );
@@ -19,7 +19,7 @@ fn sizes_changed_in_place() {
 }
 
 #[test]
-fn views_written_to() {
+fn writes_through_views_are_reported() {
     let clone = "%1 : NoneType = prim::Constant()
         %y : Float(2, 6, strides=[6, 1]) = aten::clone(%x, %1)
         %n : int[] = prim::Constant[value=[-1]]()
@@ -40,7 +40,7 @@ fn views_written_to() {
     // Read by another node, and only for its shape.
     check(X, &format!("{flat}\n %z : Float(2, 6) = aten::relu(%y)"), "%z", &["in-place-view-lost@15"]);
     check(X, &format!("{flat}\n %z : int = aten::size(%y, %one)"), "%z", &[]);
-    // A part of a transposed tensor: the exporter follows the slice, not the transposition.
+    // Part of a transposed tensor: the exporter follows the slice, not the transposition.
     let transposed = format!(
         "{clone}\n %zero : int = prim::Constant[value=0]()
         %t : Float(6, 2, strides=[1, 6]) = aten::transpose(%y, %zero, %one)
@@ -51,7 +51,7 @@ fn views_written_to() {
 }
 
 #[test]
-fn writes_that_the_exporter_follows() {
+fn writes_that_the_exporter_follows_are_not_reported() {
     let selected = "%zero : int = prim::Constant[value=0]()
         %one : int = prim::Constant[value=1]()
         %30 : Float(6, strides=[1]) = aten::select(%x, %zero, %zero)
@@ -64,7 +64,7 @@ fn writes_that_the_exporter_follows() {
         %c : Float(6, strides=[1]) = aten::copy_(%31, %w, %b)"
     );
     check(X, &written_back, "%x", &[]);
-    // `row = x[0]` and `row.add_(1)` changes `row` alone.
+    // `row = x[0]; row.add_(1)` changes only `row`.
     let named = selected.replace("%30", "%row");
     check(X, &named, "%x", &["in-place-view-lost@13"]);
     // The halves of a tensor do not overlap.
@@ -77,9 +77,9 @@ fn writes_that_the_exporter_follows() {
     check(X, halves, "%d", &[]);
 }
 
-/// What is written through a view is in what it shows.
+/// A write through a view is visible in its base.
 #[test]
-fn what_a_buffer_is_written_with() {
+fn buffer_written_through_a_view_is_not_constant() {
     let written = "%zero : int = prim::Constant[value=0]()
         %one : int = prim::Constant[value=1]()
         %b : bool = prim::Constant[value=0]()
@@ -90,7 +90,7 @@ fn what_a_buffer_is_written_with() {
         %c : Float(6, strides=[1]) = aten::copy_(%30, %31, %b)
         %y : Float(2, 6) = aten::mul(%cache, %one)";
     check(X, written, "%y", &[]);
-    // Before, it is a constant.
+    // Before the write, the buffer is constant.
     let read_before = written.replace("%cache, %one", "%before, %one").replace(
         "%30 :",
         "%before : Float(2, 6) = aten::mul(%cache, %one)

@@ -1,7 +1,7 @@
 use super::{X, check};
 
 #[test]
-fn indexing_with_constants() {
+fn negative_indices_and_masks_are_reported() {
     let read = |first: &str, indices: &str| {
         format!(
             "%i : Long(2) = prim::Constant[value= {first}  1 [ CPULongType{{2}} ]]()
@@ -17,7 +17,7 @@ fn indexing_with_constants() {
 }
 
 #[test]
-fn assignments_through_indices() {
+fn indexed_assignments_that_cannot_be_exported_are_reported() {
     let inputs = "%x : Float(4, 5, 6), %i : Long(2), %v : Float(2, 6)";
     let write = |indices: &str| {
         format!(
@@ -47,7 +47,7 @@ fn assignments_through_indices() {
         "%y",
         &["index-put-rank@13"],
     );
-    // `x[i, 0, j] = v`: the selected axis lies between.
+    // `x[i, 0, j] = v`: the selected axis is between the indexed ones.
     let between = "%one : int = prim::Constant[value=1]()
         %30 : Float(4, 6) = aten::select(%x, %one, %one)
         %f : bool = prim::Constant[value=0]()

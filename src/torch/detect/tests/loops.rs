@@ -1,7 +1,7 @@
 use super::{X, check, check_text};
 
 #[test]
-fn loops_unrolled() {
+fn unrolled_loops_are_reported() {
     let constants: String = (0..6).map(|i| format!("%c{i} : int = prim::Constant[value={i}]()\n")).collect();
     let step = |i: usize, scale: &str| {
         format!(
@@ -10,7 +10,7 @@ fn loops_unrolled() {
             i + 1
         )
     };
-    // All steps on one line, as in Python; the constants before them on others.
+    // As in Python, all steps are on one line, and the constants before them on others.
     let graph = |steps: &str| {
         let steps: String = steps.lines().map(|line| format!("  {line} # /app/net.py:20:0\n")).collect();
         let constants: String =
@@ -19,17 +19,17 @@ fn loops_unrolled() {
     };
     let whole: String = (0..6).map(|i| step(i, "%c2")).collect();
     check_text(&graph(&whole), &["unrolled-loop@20"]);
-    // Other constants in every step, as in `0.3 * r + 0.6 * g`: written out by hand.
+    // Different constants in every step, as in `0.3 * r + 0.6 * g`, are handwritten.
     let weighted: String = (0..6).map(|i| step(i, &format!("%c{i}"))).collect();
     check_text(&graph(&weighted), &[]);
     let reversed: String = (0..6)
         .map(|i| step(i, "%c2").replace(&format!("%c1, %c{i})"), &format!("%c1, %c{})", 5 - i)))
         .collect();
     check_text(&graph(&reversed), &["unrolled-loop@20"]);
-    // Not the whole axis: the author meant these five.
+    // The author selected these five elements explicitly.
     let part: String = (0..5).map(|i| step(i, "%c2")).collect::<String>() + "%h6 : Float(2) = aten::neg(%h5)";
     check_text(&graph(&part), &[]);
-    // Another module in every step.
+    // Each step uses another module.
     let one_module = graph(&whole);
     let of_modules = one_module.lines().map(|line| {
         let module = line.split("%m").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or("");
@@ -43,7 +43,7 @@ fn loops_unrolled() {
 }
 
 #[test]
-fn elements_cut_off_at_once() {
+fn loops_over_unbound_or_split_elements_are_reported() {
     let steps = "%one : int = prim::Constant[value=1]()
         %l : Tensor[] = aten::unbind(%x, %one)
         %a : Float(2), %b : Float(2), %c : Float(2) = prim::ListUnpack(%l)";
@@ -69,7 +69,7 @@ fn elements_cut_off_at_once() {
 }
 
 #[test]
-fn query_key_and_value_are_no_loop() {
+fn unpacked_query_key_and_value_are_not_a_loop() {
     let nodes = "%zero : int = prim::Constant[value=0]()
         %l : Tensor[] = aten::unbind(%x, %zero)
         %q : Float(6), %k : Float(6), %v : Float(6) = prim::ListUnpack(%l)

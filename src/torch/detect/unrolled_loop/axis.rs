@@ -1,9 +1,9 @@
-//! The elements of an axis, taken one by one.
+//! Elements of an axis that are taken one at a time.
 
 use crate::torch::argument::Argument;
 use crate::torch::trace::{Node, NodeId, Trace, ValueId};
 
-/// One index of an axis, taken by itself.
+/// One index of an axis, taken separately.
 pub struct Element {
     pub index: i64,
     /// The node that takes it.
@@ -11,7 +11,7 @@ pub struct Element {
     pub value: ValueId,
 }
 
-/// The axis that a loop runs over.
+/// The axis of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Axis {
     pub base: ValueId,
@@ -19,7 +19,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// How long it was during the trace.
+    /// Returns the length of the axis during the trace.
     pub fn length(self, trace: &Trace) -> Option<i64> {
         let shape = trace.value(self.base).ty.shape()?;
         let axis = if self.axis < 0 { self.axis + i64::try_from(shape.len()).ok()? } else { self.axis };
@@ -27,7 +27,7 @@ impl Axis {
     }
 }
 
-/// The elements that a node takes from an axis: one for `select`, all for `unbind`.
+/// Returns the elements that a node takes from an axis: one for `select`, all for `unbind`.
 pub fn elements_taken(trace: &Trace, id: NodeId, node: &Node) -> Vec<(Axis, Element)> {
     let one = |base, axis, index| match node.outputs.first() {
         Some(&value) => {
@@ -65,8 +65,9 @@ fn scalar_index(trace: &Trace, gather: &Node) -> Option<i64> {
     trace.int(index).filter(|_| rank == 0)
 }
 
-/// The outputs of a `prim::ListUnpack` of what cuts an axis into single indices: `unbind`, `split` by 1, and
-/// `chunk` into as many as there are.
+/// Returns the outputs of a `prim::ListUnpack` that splits an axis into single indices.
+///
+/// This is the case for `unbind`, `split` by 1, and `chunk` into as many parts as there are indices.
 fn unbound(trace: &Trace, id: NodeId, unpack: &Node, list: ValueId) -> Vec<(Axis, Element)> {
     let Some(cut) = trace.producer(list).map(|id| trace.node(id)) else { return Vec::new() };
     let Some(base) = trace.receiver(cut) else { return Vec::new() };
@@ -87,7 +88,7 @@ fn unbound(trace: &Trace, id: NodeId, unpack: &Node, list: ValueId) -> Vec<(Axis
     outputs.map(|(&value, index)| (axis, Element { index, taken_by: id, value })).collect()
 }
 
-/// The tensor behind slices that take everything: `x[:, t]` slices axis 0 anew for every `t`.
+/// Returns the tensor behind slices that take everything: `x[:, t]` slices axis 0 for every `t`.
 fn whole_of(trace: &Trace, mut value: ValueId) -> ValueId {
     while let Some(node) = trace.producer(value).map(|id| trace.node(id)) {
         let int = |position, name, default| match trace.argument(node, position, name).map(|it| trace.see(it))

@@ -1,14 +1,15 @@
-//! What is computed with one element, in a form that can be compared with the next.
+//! The computation on one element, in a comparable representation.
 
 use crate::torch::argument::Argument;
 use crate::torch::trace::{Trace, User, ValueId};
 
-/// How far the computation on each step is compared with that on the next.
+/// Maximum number of operators that are compared.
 const MAX_BODY: usize = 12;
 
-/// What is done with a value, node after node, up to where several nodes use it.
+/// The uses of a value, node after node, until several nodes use it.
 pub type Body = Vec<Vec<String>>;
 
+/// Returns the computation that starts at a value.
 pub fn body(trace: &Trace, mut value: ValueId) -> Body {
     let mut body = Body::new();
     while body.len() < MAX_BODY {
@@ -24,8 +25,9 @@ pub fn body(trace: &Trace, mut value: ValueId) -> Body {
     body
 }
 
-/// The operator, the positions it takes the value at, its literal arguments, its module and line: equal
-/// for the same Python at the next step, different for other weights or other constants.
+/// Describes a use by operator, operand positions, literal arguments, module and line.
+///
+/// It is equal for the same Python code at the next step, and differs for other weights or constants.
 fn describe_use(trace: &Trace, value: ValueId, user: &User) -> Option<String> {
     let User::Node(id) = user else { return None };
     let node = trace.node(*id);
@@ -45,7 +47,7 @@ fn describe_use(trace: &Trace, value: ValueId, user: &User) -> Option<String> {
     Some(text)
 }
 
-/// A literal, those in a list looked at one by one: the values that name them differ from step to step.
+/// Renders a literal. List members are resolved: the values that name them differ between steps.
 fn written(trace: &Trace, literal: &Argument) -> String {
     match literal {
         Argument::List(members) => {
@@ -57,7 +59,7 @@ fn written(trace: &Trace, literal: &Argument) -> String {
     }
 }
 
-/// Whether one body is the other, up to where the shorter ends: the last steps have less behind them.
+/// Returns true if two bodies are equal up to the end of the shorter; the last steps have fewer users.
 pub fn is_alike(a: &Body, b: &Body) -> bool {
     let without_end = |body: &Body| body.len().saturating_sub(1).max(1);
     let compared = without_end(a).min(without_end(b));
@@ -65,7 +67,7 @@ pub fn is_alike(a: &Body, b: &Body) -> bool {
     computes(&a[0]) && a.iter().zip(b).take(compared).all(|(a, b)| a == b)
 }
 
-/// ` .cells.0.weight` for what was fetched from the module, ` _` for what was computed.
+/// Returns ` .cells.0.weight` for a module attribute, ` _` for a computed value.
 fn attribute_path(trace: &Trace, mut value: ValueId) -> String {
     let mut names = Vec::new();
     while let Some(node) =
