@@ -145,7 +145,8 @@ fn shown<F: FnOnce() -> RuleSet>(
         }
     }
     let Some(proof) = direct.proof(rules.all) else {
-        comparison.hindrance = Some("a graph has a cycle, or inferred facts contradict each other".to_owned());
+        comparison.hindrance =
+            Some("a graph has a cycle, or inferred facts contradict each other".to_owned());
         return;
     };
     let (equal, unequal): (Vec<_>, Vec<_>) =
@@ -231,9 +232,7 @@ fn aligned<F: FnOnce() -> RuleSet>(
             && table::uses(a, &domain)
             && table::uses(b, &domain)
         {
-            return Err(format!(
-                "operators of `{domain}` have version {own} in a and {other} in b"
-            ));
+            return Err(format!("operators of `{domain}` have version {own} in a and {other} in b"));
         }
     }
     let (from, to) = (a.opset(a.main, ""), b.opset(b.main, ""));

@@ -140,7 +140,9 @@ impl<'r> Trial<'r> {
                 let without = with(&self.others.without(&self.rule.code));
                 let text = |outcome: &fix::Outcome| canonical::text(&outcome.model);
                 match without.is_ok_and(|without| text(&without) == text(&outcome)) {
-                    true => Err(format!("the other rules give the same result without it; by itself: {by_itself}")),
+                    true => Err(format!(
+                        "the other rules give the same result without it; by itself: {by_itself}"
+                    )),
                     false => Ok((outcome, self.rule.safety.max(Safety::Rounding))),
                 }
             }

@@ -57,7 +57,10 @@ fn directed_phase(faults: &Faults, both: Span, phase: &str) -> Finding {
 /// Reports a lowering of an ONNX operator: it would never run, since traced programs contain none.
 fn lowers_onnx(faults: &Faults, op: &OpPat) -> Finding {
     faults
-        .at(op.span, format!("`phase lower` applies to PyTorch operators, but `{}` is an ONNX operator", op.name))
+        .at(
+            op.span,
+            format!("`phase lower` applies to PyTorch operators, but `{}` is an ONNX operator", op.name),
+        )
         .help("match an operator of `aten` or of a custom domain, or choose another phase")
 }
 

@@ -149,8 +149,7 @@ fn expect(cursor: &mut Cursor) -> Parsed<ExpectAst> {
         return becomes(cursor).map(ExpectAst::Becomes);
     }
     if !cursor.eat_word("finds") {
-        return Err(cursor
-            .expected("an outcome: `computes`, `becomes { … }`, `unchanged` or `finds \"…\"`"));
+        return Err(cursor.expected("an outcome: `computes`, `becomes { … }`, `unchanged` or `finds \"…\"`"));
     }
     if cursor.eat_word("nothing") {
         return Ok(ExpectAst::Finds(Vec::new()));
