@@ -87,7 +87,7 @@ fn parsing_recovers_after_an_error() {
             "1:4: `flat` is not a type; did you mean `float`?",
             "3:3: expected `)`, found `b`",
             "3:18: expected the value of an attribute, found `>`",
-            "4:14: `in` is no kind of attribute",
+            "4:14: `in` is not an attribute kind",
         ],
     );
     check_faults("", &["1:1: expected the name of a graph, found the end of the text"]);
