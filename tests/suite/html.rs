@@ -104,7 +104,7 @@ fn nothing_found_is_a_page_too_and_names_are_text() {
     let sandbox = Sandbox::new(&[("sound.onnxtxt", crate::tool::SOUND), ("evil.onnxtxt", evil)]);
     let page = sandbox.lint(&["sound.onnxtxt", "--output-format", "html"]).stdout;
     check(&page);
-    assert!(page.contains("All checks passed.") && page.contains("sound.onnxtxt: nothing"), "{page}");
+    assert!(page.contains("All checks passed.") && page.contains("sound.onnxtxt: no findings"), "{page}");
     let page = sandbox.lint(&["evil.onnxtxt", "--output-format", "html"]).stdout;
     check(&page);
     assert!(!page.contains("<script>") && !page.contains("</style><b>"), "{page}");
