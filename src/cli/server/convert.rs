@@ -1,4 +1,4 @@
-//! Findings as the protocol has them.
+//! Converts findings to diagnostics of the protocol.
 
 use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString, Position, Range,
@@ -10,7 +10,7 @@ use super::uri;
 use crate::diag::{Applicability, Finding, Level, Place, SourcePlace, TextPlace};
 use crate::source::SourceFiles;
 
-/// A finding at a range of a text.
+/// Creates a diagnostic for a finding at a range.
 pub fn diagnostic(finding: &Finding, range: Range, sources: &SourceFiles) -> Diagnostic {
     let severity = match finding.level {
         Level::Error => DiagnosticSeverity::ERROR,
@@ -41,7 +41,7 @@ pub fn diagnostic(finding: &Finding, range: Range, sources: &SourceFiles) -> Dia
     }
 }
 
-/// What is wrong, why, and what to do: an editor shows it in one box.
+/// Returns the message, notes and help as one text, since editors show one box.
 fn message(finding: &Finding) -> String {
     let mut text = finding.message.clone();
     if let (Place::Graph(graph), Some(_)) = (&finding.place, &finding.source) {
@@ -56,14 +56,14 @@ fn message(finding: &Finding) -> String {
     text
 }
 
-/// A place in a file of Python that is here.
+/// Returns the location of a place in a local Python file.
 fn location(place: &Place, sources: &SourceFiles) -> Option<Location> {
     let (path, source) = sources.at_home(place.source()?)?;
     let line = source.code.as_deref().unwrap_or("");
     Some(Location { uri: uri::uri(&path)?, range: of_source(&source, line) })
 }
 
-/// The range of a place in Python, `line` being the text there: the expression, or else the code of the line.
+/// Returns the range of a Python place: its expression, or else the code of `line`, the text of that line.
 pub fn of_source(place: &SourcePlace, line: &str) -> Range {
     if place.column > 0 {
         return in_line(place.line, place.column, place.width.max(1), line);
@@ -73,22 +73,22 @@ pub fn of_source(place: &SourcePlace, line: &str) -> Range {
     in_line(place.line, indent + 1, width, line)
 }
 
-/// The range of a place in a text.
+/// Returns the range of a place in ONNX text.
 pub fn of_text(place: &TextPlace) -> Range {
     in_line(place.line, place.column, place.width, &place.text)
 }
 
-/// A range of a line: line and column 1-based, counted in characters.
+/// Returns a range in a line. Line and column are 1-based, counted in characters.
 fn in_line(line: u32, column: u32, width: u32, text: &str) -> Range {
     Range::new(position(line, column, text), position(line, column.max(1) + width, text))
 }
 
-/// A position in a line, `text`: line and column 1-based, counted in characters.
+/// Returns a position in the line `text`. Line and column are 1-based, counted in characters.
 pub fn position(line: u32, column: u32, text: &str) -> Position {
     Position::new(line.saturating_sub(1), units(text, column.saturating_sub(1) as usize))
 }
 
-/// The first line of a document: where what is said of the whole file is shown.
+/// Returns the range of the first line, where diagnostics about the whole file are shown.
 pub fn first_line(document: &Document) -> Range {
     let end = document.line(0).map_or(0, |line| units(line, usize::MAX));
     Range::new(Position::new(0, 0), Position::new(0, end))

@@ -1,16 +1,16 @@
-//! A text that an editor has open.
+//! An open document of the editor.
 
 use std::ops::Range;
 
 use lsp_types::{Position, TextDocumentContentChangeEvent};
 
-/// The text as it is in the editor, saved or not.
+/// The current text in the editor, saved or not.
 #[derive(Clone, Debug)]
 pub struct Document {
     pub text: String,
-    /// The editor's count of its changes.
+    /// The document version of the editor.
     pub version: i32,
-    /// Where each line begins, in bytes.
+    /// Byte offsets of the line starts.
     lines: Vec<usize>,
 }
 
@@ -20,7 +20,7 @@ impl Document {
         Document { text, version, lines }
     }
 
-    /// Takes in what was changed: parts of the text, or all of it.
+    /// Applies changes of parts of the text or of the whole text.
     pub fn apply(&mut self, changes: Vec<TextDocumentContentChangeEvent>, version: i32) {
         for change in changes {
             match change.range {
@@ -35,33 +35,32 @@ impl Document {
         self.version = version;
     }
 
-    /// The line, 0-based, without its end.
+    /// Returns a line (0-based) without its line break.
     pub fn line(&self, line: u32) -> Option<&str> {
         let start = *self.lines.get(line as usize)?;
         self.text[start..].lines().next().or(Some(""))
     }
 
-    /// The byte that a position stands for: the end of its line where the line is shorter. Positions count in units
-    /// of UTF-16.
+    /// Returns the byte offset of a position, clamped to the end of its line. Positions count UTF-16 units.
     pub fn offset(&self, position: Position) -> usize {
         let Some(&start) = self.lines.get(position.line as usize) else { return self.text.len() };
         let line = self.line(position.line).unwrap_or("");
         start + byte_of(line, position.character)
     }
 
-    /// The position of a byte.
+    /// Returns the position of a byte offset.
     pub fn position(&self, offset: usize) -> Position {
         let line = self.lines.partition_point(|&start| start <= offset).saturating_sub(1);
         let before = self.text.get(self.lines[line]..offset).unwrap_or("");
         Position::new(line as u32, before.encode_utf16().count() as u32)
     }
 
-    /// The range of some bytes.
+    /// Returns the range of a byte range.
     pub fn range(&self, bytes: Range<usize>) -> lsp_types::Range {
         lsp_types::Range::new(self.position(bytes.start), self.position(bytes.end))
     }
 
-    /// All of it.
+    /// Returns the range of the whole text.
     pub fn whole(&self) -> lsp_types::Range {
         self.range(0..self.text.len())
     }
@@ -71,7 +70,7 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect()
 }
 
-/// The byte of a line at which a unit of UTF-16 begins.
+/// Returns the byte offset of a UTF-16 unit in a line.
 fn byte_of(line: &str, unit: u32) -> usize {
     let mut units = 0;
     for (at, char) in line.char_indices() {
@@ -83,7 +82,7 @@ fn byte_of(line: &str, unit: u32) -> usize {
     line.len()
 }
 
-/// How many units of UTF-16 some characters of a line take.
+/// Returns the number of UTF-16 units of the first `chars` characters of a line.
 pub fn units(line: &str, chars: usize) -> u32 {
     line.chars().take(chars).map(|char| char.len_utf16() as u32).sum()
 }

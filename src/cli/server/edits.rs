@@ -1,4 +1,4 @@
-//! What the server offers to change.
+//! Edits that the server offers: rename, format, fixes and suppressions.
 
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, Diagnostic, Position, Range, TextEdit, Uri,
@@ -16,7 +16,7 @@ use crate::rules::registry::RuleSet;
 use crate::source::without_comment;
 use crate::write::text::write;
 
-/// The edits that give the value at a byte another name; `None` where there is none, or the name is taken.
+/// Returns the edits that rename the value at a byte offset; `None` if there is no value or the name is taken.
 pub fn rename(
     source: &Source,
     document: &Document,
@@ -33,7 +33,7 @@ pub fn rename(
     Ok(value.places.iter().map(edit).collect())
 }
 
-/// The model as the printer writes it; `None` for a text with faults, and one with comments, which would be lost.
+/// Formats a model; `None` for a text with faults, and for one with comments, which would be lost.
 pub fn format(source: &Source, document: &Document) -> Option<Vec<TextEdit>> {
     let has_comment = document.text.lines().any(|line| without_comment(line).len() < line.trim_end().len());
     let parsed = parse(source);
@@ -41,7 +41,7 @@ pub fn format(source: &Source, document: &Document) -> Option<Vec<TextEdit>> {
     Some(vec![TextEdit { range: document.whole(), new_text: write(&model) }])
 }
 
-/// What can be done about a finding of a model as text.
+/// Returns the edits that fix a finding in ONNX text.
 pub fn mend(
     source: &Source,
     document: &Document,
@@ -60,7 +60,7 @@ pub fn mend(
     })
 }
 
-/// What to write in the Python instead; `None` where that takes more than a piece.
+/// Returns the edit that rewrites the Python code of a finding; `None` if it is not a single replacement.
 pub fn rewrite(document: &Document, finding: &Finding) -> Option<(String, Vec<TextEdit>)> {
     let Rewrite { applicability, start, end, text } = finding.rewrite.as_ref()?;
     let at = |line: u32, column| Some(position(line, column, document.line(line.checked_sub(1)?)?));
@@ -72,7 +72,7 @@ pub fn rewrite(document: &Document, finding: &Finding) -> Option<(String, Vec<Te
     Some((title, vec![TextEdit { range, new_text: text.clone() }]))
 }
 
-/// The comment that accepts a finding on its line of Python.
+/// Returns the edit that adds a suppression comment to a Python line.
 pub fn accept(document: &Document, code: &str, found: &Diagnostic) -> Option<(String, Vec<TextEdit>)> {
     let line = document.line(found.range.start.line)?;
     let end = Position::new(found.range.start.line, units(line.trim_end(), usize::MAX));
@@ -80,7 +80,7 @@ pub fn accept(document: &Document, code: &str, found: &Diagnostic) -> Option<(St
     Some((format!("accept {code} on this line"), vec![TextEdit { range: Range::new(end, end), new_text }]))
 }
 
-/// Edits of one document as an action that does away with a finding.
+/// Wraps edits of one document as a code action that resolves a diagnostic.
 pub fn action(uri: &Uri, found: &Diagnostic, (title, edits): (String, Vec<TextEdit>)) -> CodeActionOrCommand {
     CodeActionOrCommand::CodeAction(CodeAction {
         title,
@@ -91,7 +91,7 @@ pub fn action(uri: &Uri, found: &Diagnostic, (title, edits): (String, Vec<TextEd
     })
 }
 
-/// Edits of one document, as the protocol has them.
+/// Wraps edits of one document as a workspace edit.
 pub fn of_document(uri: &Uri, edits: Vec<TextEdit>) -> WorkspaceEdit {
     WorkspaceEdit { changes: Some([(uri.clone(), edits)].into()), ..WorkspaceEdit::default() }
 }

@@ -1,4 +1,4 @@
-//! What an editor shows of the thing under the pointer, in Markdown.
+//! Hover texts in Markdown.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::graph::{GraphId, Model, ValueId};
 use crate::infer;
 use crate::schema::{self, Arity, AttrDefault, Formal, Schema, Ty};
 
-/// What stands at a byte of a model as text, and where.
+/// Returns the hover text for a byte offset of an ONNX text, and its span.
 pub fn in_model(source: &Source, offset: usize) -> Option<(String, Span)> {
     let names = Names::of(source);
     let parsed = parse(source);
@@ -22,7 +22,7 @@ pub fn in_model(source: &Source, offset: usize) -> Option<(String, Span)> {
     Some((format!("```\n{}: {}\n```", value.name, facts[id]), place))
 }
 
-/// The value of a name that is made, or is an input or initializer, at a place of the text.
+/// Returns the value that a node, an input or an initializer defines at a span of the text.
 fn value_made_at(parsed: &ParsedModel, model: &Model, name: &str, at: Span) -> Option<ValueId> {
     let is_named = |value: &ValueId| &*model.values[*value].name == name;
     let around = parsed.nodes.iter().filter(|(_, span)| span.start <= at.start && at.end <= span.end);
@@ -32,7 +32,7 @@ fn value_made_at(parsed: &ParsedModel, model: &Model, name: &str, at: Span) -> O
     {
         return Some(made);
     }
-    // A declaration; of several graphs that declare the name, nothing tells which is meant.
+    // A declaration. If several graphs declare the name, the value is ambiguous.
     let declared = |(id, _): (GraphId, _)| {
         let values = model.values.ids().filter(move |&value| model.values[value].graph == id);
         values.filter(is_named).filter(|&value| model.producer(value).is_none()).collect::<Vec<_>>()
@@ -41,7 +41,7 @@ fn value_made_at(parsed: &ParsedModel, model: &Model, name: &str, at: Span) -> O
     (all.len() == 1).then(|| all[0])
 }
 
-/// What an operator takes and gives in the version that the model imports.
+/// Returns the signature of an operator in the version that the model imports.
 fn signature(model: &Model, operator: &Operator) -> Option<String> {
     let opset = u16::try_from(model.opset(model.main, &operator.domain)?).ok()?;
     let schema = schema::lookup(&operator.domain, &operator.name, opset)?;

@@ -1,4 +1,4 @@
-//! The names in a model as text: what each stands for, and where else it stands.
+//! The names in an ONNX text: definitions and uses.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use crate::graph::syntax::ast::{Attr, AttrSyntax, Declared, Graph, Model, Name, 
 use crate::graph::syntax::cursor::Cursor;
 use crate::graph::syntax::{Source, Span, text};
 
-/// A value: the name that makes it, and those that use it.
+/// A value with the places of its definition and uses.
 #[derive(Clone, Debug)]
 pub struct Value {
     pub name: Arc<str>,
-    /// Where it is made or declared first.
+    /// The place of its definition, or of its first declaration.
     pub definition: Span,
-    /// Every place of its name, the definition among them, in the order of the text.
+    /// Every place of its name, including the definition, in text order.
     pub places: Vec<Span>,
 }
 
-/// An operator at a node.
+/// The operator of a node.
 #[derive(Clone, Debug)]
 pub struct Operator {
     pub domain: Arc<str>,
@@ -34,14 +34,14 @@ pub struct Names {
     pub operators: Vec<Operator>,
 }
 
-/// The values that a graph sees by their names: its own, before those around it.
+/// The values of one graph by name.
 #[derive(Default)]
 struct Scope {
     values: FxHashMap<Arc<str>, usize>,
 }
 
 impl Names {
-    /// The names of a text, as far as it can be read.
+    /// Collects the names of a text, as far as it can be parsed.
     pub fn of(source: &Source) -> Names {
         let mut cursor = Cursor::new(source, text::TEXT);
         let mut names = Names::default();
@@ -55,7 +55,7 @@ impl Names {
         names
     }
 
-    /// The value whose name stands at a byte.
+    /// Returns the value whose name is at a byte offset.
     pub fn value_at(&self, offset: usize) -> Option<(&Value, Span)> {
         self.values.iter().find_map(|value| {
             let place = value.places.iter().find(|place| touches(place.range(), offset))?;
@@ -63,7 +63,7 @@ impl Names {
         })
     }
 
-    /// The operator whose name stands at a byte.
+    /// Returns the operator whose name is at a byte offset.
     pub fn operator_at(&self, offset: usize) -> Option<&Operator> {
         self.operators.iter().find(|operator| touches(operator.span.range(), offset))
     }
@@ -120,7 +120,7 @@ impl Names {
         self.made(&declared.name, scopes);
     }
 
-    /// A name where its value is made or declared: of the innermost graph.
+    /// Records the definition or declaration of a value in the innermost graph.
     fn made(&mut self, name: &Name, scopes: &mut [Scope]) {
         let Some(scope) = scopes.last_mut().filter(|_| !name.text.is_empty()) else { return };
         match scope.values.get(&name.text) {
@@ -133,7 +133,7 @@ impl Names {
         }
     }
 
-    /// A name where its value is used: of the innermost graph that knows it; one that none knows stays alone.
+    /// Records a use of a value of the innermost graph that defines it; an undefined name becomes a value of its own.
     fn used(&mut self, name: &Name, scopes: &[Scope]) {
         let known = scopes.iter().rev().find_map(|scope| scope.values.get(&name.text));
         if let Some(&at) = known {
@@ -156,7 +156,7 @@ g (float[N] x, bool c) => (float[N] y) {
   y = If (c) <then_branch = a () => (p) { p = Abs (t) }, else_branch = b () => (t) { t = Relu (x) }>
 }";
 
-    /// What stands at each place of the value that is met at the `nth` place of `word`.
+    /// Returns the places of the value at the `nth` occurrence of `word`.
     fn places(word: &str, nth: usize) -> Vec<usize> {
         let names = Names::of(&Source::new("", TEXT));
         let at = TEXT.match_indices(word).nth(nth).expect("the word is there").0;

@@ -1,4 +1,4 @@
-//! What an editor asks.
+//! Requests of the editor.
 
 use lsp_server::{ErrorCode, Request, Response};
 use lsp_types::request::{
@@ -19,7 +19,7 @@ use crate::cli::lint::rules::page;
 use crate::diag::Finding;
 use crate::graph::syntax::Source;
 
-/// The answer to a request.
+/// Answers a request.
 pub fn answer(workspace: &Workspace, request: Request) -> Response {
     let (id, params) = (request.id, request.params);
     let asked = match &*request.method {
@@ -68,7 +68,7 @@ fn ask<R: lsp_types::request::Request>(
     serde_json::to_value(answer(params)?).map_err(|error| error.to_string())
 }
 
-/// A model as text that is open.
+/// Returns an open ONNX text.
 fn text_of<'w>(workspace: &'w Workspace, uri: &Uri) -> Option<(&'w Document, Source)> {
     let document = workspace.documents.get(uri).filter(|_| uri.as_str().ends_with(".onnxtxt"))?;
     Some((document, Source::new("", &document.text)))
@@ -82,7 +82,7 @@ fn model_at<'w>(
     Some((document, source, document.offset(at.position)))
 }
 
-/// The page of the rule that found something here, else what is known of the operator or value.
+/// Returns the page of the rule with a finding here, else the signature of the operator or the type of the value.
 fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hover> {
     let shown = |text: String, range| Hover {
         contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text }),
@@ -103,7 +103,7 @@ fn contains(range: Range, position: Position) -> bool {
     range.start <= position && position <= range.end
 }
 
-/// Where the value at a place is made, or all places of its name.
+/// Returns the definition of the value at a position, or all its places.
 fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definition: bool) -> Vec<Location> {
     let Some((document, source, offset)) = model_at(workspace, at) else { return Vec::new() };
     let names = Names::of(&source);
@@ -113,8 +113,7 @@ fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definitio
     spans.iter().map(|span| Location { uri: uri.clone(), range: document.range(span.range()) }).collect()
 }
 
-/// What can be done about the findings at a place: models are mended; Python is written otherwise, or what it does
-/// accepted.
+/// Returns code actions for the diagnostics at a position: fixes for models; rewrites and suppressions for Python.
 fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
     let uri = &params.text_document.uri;
     let Some(document) = workspace.documents.get(uri) else { return Vec::new() };
@@ -136,7 +135,7 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
     offered
 }
 
-/// The findings that a diagnostic shows: those of its range. Of what a model says, only the line may be known.
+/// Returns the findings that a diagnostic shows: those of its range. A finding of a model may have a line only.
 fn shown<'f>(diagnostic: &Diagnostic, code: &str, among: &'f [(Finding, Range)]) -> Vec<&'f Finding> {
     let at = diagnostic.range;
     let on_line = among.iter().filter(|(one, range)| *one.code == *code && range.start.line == at.start.line);

@@ -1,16 +1,16 @@
-//! Files as the protocol names them.
+//! Conversion between paths and URIs.
 
 use std::path::{Path, PathBuf};
 
 use lsp_types::Uri;
 use url::Url;
 
-/// The path of a file; `None` for what is no file, as an unsaved text.
+/// Returns the path of a URI; `None` if it is no file, such as an unsaved text.
 pub fn path(uri: &Uri) -> Option<PathBuf> {
     Url::parse(uri.as_str()).ok()?.to_file_path().ok()
 }
 
-/// The name of a file; `None` for a path that has none, as a relative one.
+/// Returns the URI of a path; `None` for a relative path.
 pub fn uri(path: &Path) -> Option<Uri> {
     Url::from_file_path(path).ok()?.as_str().parse().ok()
 }

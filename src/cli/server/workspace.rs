@@ -1,4 +1,4 @@
-//! What the server knows: the texts that are open, and what the models below its folders say of their sources.
+//! The state of the server: open documents, and the findings of models in the workspace about Python sources.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,15 +26,15 @@ use crate::graph::uses::Uses;
 use crate::lint::locate::{Locator, Part};
 use crate::source::SourceFiles;
 
-/// Everything that answers are made of.
+/// The state that requests are answered from.
 pub struct Workspace {
-    /// The folders that the editor has open.
+    /// The workspace folders.
     roots: Vec<PathBuf>,
     pub catalogue: Catalogue,
     configs: Configs,
     args: Args,
     pub documents: BTreeMap<Uri, Document>,
-    /// What each model says of Python, by the file of the model.
+    /// Findings about Python sources, by model file.
     models: BTreeMap<PathBuf, Vec<Finding>>,
 }
 
@@ -52,10 +52,10 @@ impl Workspace {
         Ok(Workspace { roots, catalogue, configs, args, documents, models })
     }
 
-    /// Reads configurations and rules anew.
+    /// Reloads configurations and rules.
     ///
     /// # Errors
-    /// As [`Workspace::new`]; what was known stays then.
+    /// See [`Workspace::new`]; the old state is kept then.
     pub fn reload(&mut self) -> Result<(), Failure> {
         let fresh = Workspace::new(self.roots.clone())?;
         let (documents, models) = (std::mem::take(&mut self.documents), std::mem::take(&mut self.models));
@@ -63,12 +63,12 @@ impl Workspace {
         Ok(())
     }
 
-    /// How files of a folder are linted. Sources are looked up anew: they change while an editor is at them.
+    /// Returns the settings for files of a folder. Sources are not cached, since they change while the user edits.
     fn settings(&self, folder: &Path) -> Result<Settings, Failure> {
         Settings::new(&self.args, &*self.configs.for_folder(folder)?, &self.catalogue)
     }
 
-    /// Lints the models below the folders; gives the files of Python that are spoken of now, or were before.
+    /// Lints the models below the folders; returns the Python files that they refer to now or referred to before.
     ///
     /// # Errors
     /// Folders that cannot be searched.
@@ -91,7 +91,7 @@ impl Workspace {
         Ok(touched)
     }
 
-    /// What a model says of lines of Python that are here.
+    /// Returns the findings of a model about local Python lines.
     fn lint_model(&self, input: &Input) -> Result<Vec<Finding>, Failure> {
         let settings = self.settings(input.folder())?;
         let linted =
@@ -105,7 +105,7 @@ impl Workspace {
         Ok(linted.findings.into_iter().filter_map(here).collect())
     }
 
-    /// What the settings show of what is found, but for what is accepted.
+    /// Runs `lint`; filters its findings by the settings and removes suppressed ones.
     fn shown(&self, input: &Input, settings: &Settings, lint: impl FnOnce() -> Linted) -> Linted {
         let mut linted = crash::guard(lint).unwrap_or_default();
         linted.findings.retain_mut(|finding| settings.shows(input, finding));
@@ -118,7 +118,7 @@ impl Workspace {
         findings.filter_map(|finding| Some(PathBuf::from(&*finding.source.as_ref()?.file))).collect()
     }
 
-    /// All that there is to say of an open document, or of a file that models speak of.
+    /// Returns all diagnostics of an open document, or of a file that models refer to.
     ///
     /// # Errors
     /// A configuration that cannot be read.
@@ -142,7 +142,7 @@ impl Workspace {
         Ok(said.iter().map(|(finding, range)| diagnostic(finding, *range, &settings.sources)).collect())
     }
 
-    /// What an open file of Python itself is found to have, as it is in the editor.
+    /// Returns the findings in the current text of an open Python file.
     pub fn of_python(&self, uri: &Uri) -> Vec<(Finding, Range)> {
         let read = || {
             let (path, document) = (uri::path(uri)?, self.documents.get(uri)?);
@@ -191,7 +191,7 @@ impl Workspace {
     }
 }
 
-/// What is wrong in a file of rules.
+/// Returns the faults of a rule file.
 fn rule_faults(name: &str, document: &Document) -> Vec<(Finding, Range)> {
     let mut rules = crate::rules::registry::RuleSet::default();
     let faults = rules.add([Source::new(name, &document.text)]);
@@ -205,10 +205,10 @@ fn rule_faults(name: &str, document: &Document) -> Vec<(Finding, Range)> {
     faults.into_iter().map(placed).collect()
 }
 
-/// A node as findings name it: its graph, its name and its position.
+/// The key by which findings identify a node: its graph, name and position.
 type NodeKey = (Arc<str>, Arc<str>, (u32, u32));
 
-/// Where the nodes of a model as text stand in it.
+/// The places of nodes in an ONNX text.
 #[derive(Default)]
 struct NodeRanges(BTreeMap<NodeKey, Range>);
 

@@ -1,10 +1,10 @@
-//! What of the repository is a page as it stands, and which files go along.
+//! Markdown documents of the repository that become pages, and the assets that they need.
 
-/// A file of Markdown.
+/// A Markdown file.
 pub struct Document {
-    /// Where it stands in the repository: links among documents name these.
+    /// Its path in the repository, which links between documents use.
     pub source: &'static str,
-    /// Where it stands in the site.
+    /// Its path in the site.
     pub page: &'static str,
     pub title: &'static str,
     pub text: &'static str,
@@ -68,7 +68,7 @@ pub const ASSETS: [Asset; 4] = [
     asset!("LICENSE", "LICENSE.txt"),
 ];
 
-/// The page that is made of a file of the repository, or of the folder that it describes.
+/// Returns the page of a file of the repository, or of the folder that the file describes.
 pub fn page_of(source: &str) -> Option<&'static str> {
     let folder = |document: &Document| document.source.strip_suffix("/README.md") == Some(source);
     let documents = DOCUMENTS.iter().find(|document| document.source == source || folder(document));
@@ -76,7 +76,7 @@ pub fn page_of(source: &str) -> Option<&'static str> {
     documents.map(|document| document.page).or_else(assets)
 }
 
-/// Where the document of a page stands in the repository.
+/// Returns the repository path of a page's document.
 pub fn source_of(page: &str) -> Option<&'static str> {
     DOCUMENTS.iter().find(|document| document.page == page).map(|document| document.source)
 }

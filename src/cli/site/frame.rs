@@ -1,4 +1,4 @@
-//! What is around the text of each page, and where its links lead.
+//! The frame of each page, and link resolution.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::documents::{page_of, source_of};
 use crate::cli::catalogue::Catalogue;
 use crate::diag::render::{escaped, markdown};
 
-/// What the head of each page leads to.
+/// The sections in the navigation of each page.
 const SECTIONS: [(&str, &str); 11] = [
     ("index.html", "Start"),
     ("rules/index.html", "Rules"),
@@ -21,7 +21,7 @@ const SECTIONS: [(&str, &str); 11] = [
     ("architecture.html", "Architecture"),
 ];
 
-/// The pages that there are.
+/// The set of pages.
 pub struct Site {
     codes: BTreeSet<String>,
 }
@@ -31,7 +31,7 @@ impl Site {
         Site { codes: catalogue.iter().map(|(code, _)| code.to_owned()).collect() }
     }
 
-    /// Markdown as the text of `page`: its links lead to pages, and codes of rules to theirs.
+    /// Renders Markdown for `page`, with links to pages and from rule codes to rule pages.
     pub fn html(&self, text: &str, page: &str) -> String {
         let link = |target: &str| link(target, page);
         let code = |code: &str| {
@@ -42,7 +42,7 @@ impl Site {
     }
 }
 
-/// Where a link of a document leads in the site: links of the repository are relative to the document.
+/// Translates a link, relative to the document in the repository, to a link in the site.
 fn link(target: &str, page: &str) -> String {
     let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, anchor)| (path, anchor));
     let folder = source_of(page).and_then(|source| source.rsplit_once('/')).map_or("", |(folder, _)| folder);
@@ -54,7 +54,7 @@ fn link(target: &str, page: &str) -> String {
     }
 }
 
-/// A path below a folder, without `..`.
+/// Joins a folder and a path and resolves `..`.
 fn joined(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -67,12 +67,12 @@ fn joined(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// A page as seen from another.
+/// Returns the path of a page relative to another.
 fn relative(to: &str, from: &str) -> String {
     "../".repeat(from.matches('/').count()) + to
 }
 
-/// The whole page around its text.
+/// Renders the whole page around its body.
 pub fn framed(page: &str, title: &str, body: &str) -> String {
     let section = |(file, name): &(&str, &str)| {
         let here = if *file == page { " aria-current=\"page\"" } else { "" };

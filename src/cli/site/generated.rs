@@ -1,4 +1,4 @@
-//! Pages that are made of what the tools know: rules, commands, the configuration, targets.
+//! Generated pages: rules, commands, the configuration, targets.
 
 use clap::{CommandFactory, Parser};
 use indexmap::IndexMap;
@@ -9,18 +9,18 @@ use crate::cli::{diff, fix, lint};
 use crate::diag::render::prose;
 use crate::graph::syntax::suggest::counted;
 
-/// A page that no file of the repository has.
+/// A page without a file in the repository.
 pub struct Generated {
     pub file: String,
     pub title: String,
     pub markdown: String,
-    /// What follows it.
+    /// The body.
     pub html: String,
 }
 
 pub fn pages(catalogue: &Catalogue) -> Vec<Generated> {
     let rule = |(code, known): (&str, &Known)| {
-        // Each remark is a paragraph of its own.
+        // Render each remark as a paragraph.
         let markdown = lint::rules::page(code, catalogue).unwrap_or_default().replace("\n**", "\n\n**");
         let title = format!("{code} {}", known.name);
         Generated { file: format!("rules/{code}.html"), title, markdown, html: String::new() }
@@ -30,7 +30,7 @@ pub fn pages(catalogue: &Catalogue) -> Vec<Generated> {
     pages
 }
 
-/// What families of rules are about.
+/// The families of rules with their subjects.
 const FAMILIES: [(&str, &str); 19] = [
     ("EXP", "What an export bakes in or loses"),
     ("IDX", "Indices and what they write"),
@@ -53,7 +53,7 @@ const FAMILIES: [(&str, &str); 19] = [
     ("INT", "Faults of the tools"),
 ];
 
-/// All rules, by family.
+/// Creates the index of all rules by family.
 fn index(catalogue: &Catalogue) -> Generated {
     let mut families: IndexMap<&str, Vec<(&str, &Known)>> =
         FAMILIES.iter().map(|(family, _)| (*family, Vec::new())).collect();
@@ -92,7 +92,7 @@ fn about(family: &str) -> &str {
     FAMILIES.iter().find(|(known, _)| *known == family).map_or("Rules of your own", |(_, about)| about)
 }
 
-/// The help of each command.
+/// Creates the page with the help of each command.
 fn commands() -> Generated {
     let mut markdown = "# Commands\n\n`COMMAND --generate bash` (`zsh`, `fish`, `elvish`, `powershell`) prints completions for \
         a shell, `--generate man` the page of a manual.\n"
@@ -108,11 +108,11 @@ fn commands() -> Generated {
 }
 
 fn help<A: Parser + CommandFactory>() -> String {
-    // The environment of whoever writes the site is none of its readers' business.
+    // Environment values of the machine that writes the site must not appear in it.
     A::command().term_width(100).mut_args(|arg| arg.hide_env_values(true)).render_long_help().to_string()
 }
 
-/// The configuration, by its schema.
+/// Creates the page of the configuration from its schema.
 fn configuration() -> Generated {
     let schema: Value =
         serde_json::from_str(include_str!("../../../editors/onnx-lint.schema.json")).unwrap_or(Value::Null);

@@ -1,7 +1,7 @@
-//! `onnx-lint site`: the documentation as pages of HTML that need neither a network nor a server.
+//! `onnx-lint site`: the documentation as HTML pages that need neither a network nor a server.
 //!
-//! All of it is made of what stands elsewhere: the pages of rules as `--explain` prints them, the help of the commands, the
-//! schema of the configuration, the list of targets, and the Markdown of this repository.
+//! The sources are the rule pages as `--explain` prints them, the help of the commands, the schema of the configuration,
+//! the list of targets, and the Markdown files of this repository.
 
 mod documents;
 mod frame;
@@ -16,7 +16,7 @@ use super::Failure;
 use super::catalogue::{Catalogue, Extent};
 use crate::diag::{reason, render};
 
-/// Writes the site into `folder`, with the rules of further folders beside those that are built in.
+/// Writes the site into `folder`, with the built-in rules and those of further folders.
 pub fn write(folder: &Path, rules: &[PathBuf]) -> Result<(), Failure> {
     let catalogue = Catalogue::load(rules, Extent::Pages)?;
     let site = Site::new(&catalogue);
@@ -32,7 +32,7 @@ pub fn write(folder: &Path, rules: &[PathBuf]) -> Result<(), Failure> {
     ASSETS.iter().try_for_each(|asset| put(folder, asset.page, asset.bytes))
 }
 
-/// Where the page of a rule is, of a site at this address.
+/// Returns the address of a rule page in a site at `address`.
 pub fn page_of_rule(address: &str, code: &str) -> String {
     format!("{}/rules/{code}.html", address.trim_end_matches('/'))
 }

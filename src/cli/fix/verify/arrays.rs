@@ -1,4 +1,4 @@
-//! Arrays as ONNX Runtime takes and gives them.
+//! Conversion between our arrays and ONNX Runtime tensors.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::graph::{ElemType, Model};
 use crate::infer::eval::{Array, Buffer, Val};
 use crate::trial::run::Loaded;
 
-/// Loads a model, which is run as it is written: nothing is optimised.
+/// Loads a model into a session without optimizations.
 ///
 /// # Errors
-/// ONNX Runtime was not found, or does not take it.
+/// ONNX Runtime is not found, or rejects the model.
 pub fn load(model: &Model) -> Result<Loaded, String> {
     let environment = library::load().map_err(|failure| failure.message().to_owned())?;
     let mut session = open(&environment, Path::new("."), model)?;
@@ -26,23 +26,23 @@ pub fn load(model: &Model) -> Result<Loaded, String> {
     }))
 }
 
-/// The outputs on these inputs, in the order of the model; `None` of what is no tensor.
+/// Returns the outputs for these inputs, in model order; `None` for an output that is not a tensor.
 ///
 /// # Errors
-/// What ONNX Runtime says of them.
+/// The error message of ONNX Runtime.
 pub fn run(session: &mut Session, feeds: &[(&str, &Array)]) -> Result<Vec<Option<Array>>, String> {
     let mut inputs: Vec<(&str, DynValue)> = Vec::with_capacity(feeds.len());
     for (name, array) in feeds {
         inputs.push((name, given(array).ok_or("an input of a type that is not made here")?));
     }
     let order: Vec<String> = session.outputs().iter().map(|output| output.name().to_owned()).collect();
-    // An output may lie where an input does: those live until it is read.
+    // An output may alias an input, so the inputs must outlive the outputs.
     let inputs: Vec<(&str, &DynValue)> = inputs.iter().map(|(name, value)| (*name, value)).collect();
     let outputs = session.run(inputs).map_err(|error| error.message().replace('\n', " "))?;
     Ok(order.iter().map(|name| outputs.get(name).and_then(taken)).collect())
 }
 
-/// `None` for an element type that is not made here.
+/// Converts an array to a runtime value; `None` for an unsupported element type.
 fn given(array: &Array) -> Option<DynValue> {
     let shape = array.shape().to_vec();
     macro_rules! tensor {
@@ -73,11 +73,11 @@ fn given(array: &Array) -> Option<DynValue> {
     })
 }
 
-/// `None` for what is no tensor, or of a type that is not read here.
+/// Converts a runtime value to an array; `None` for other kinds and unsupported element types.
 fn taken(value: &DynValue) -> Option<Array> {
     let ValueType::Tensor { ty, shape, .. } = value.dtype() else { return None };
     let shape: Vec<usize> = shape.iter().map(|&size| size as usize).collect();
-    // Where there is no element, it is in no place: no slice can be made of that.
+    // The runtime may return a null data pointer for an empty tensor, so no slice can be taken.
     let is_empty = shape.contains(&0);
     macro_rules! array {
         ($type:ty, $elem:ident, $buffer:ident) => {{

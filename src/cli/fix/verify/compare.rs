@@ -1,24 +1,24 @@
-//! Whether two results are the same, as far as their element type can tell.
+//! Compares two results within the tolerance of their element type.
 
 use half::{bf16, f16};
 use ort::value::{DynValue, TensorElementType, ValueType};
 
-/// How far floats may be apart: relative to the element, to the largest element of the tensor, and at all:
-/// what goes in is of the order of 1, so that what cancels out is as far from 0 as 1 is rounded.
+/// Tolerance of floats: relative to the element, relative to the largest element of the tensor, and absolute. Inputs
+/// are of magnitude 1, so a difference that cancels to 0 has the absolute rounding error of 1.
 struct Tolerance {
     relative: f64,
     of_largest: f64,
     absolute: f64,
 }
 
-/// How two results compare.
+/// The outcome of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Compared {
-    /// Bit for bit.
+    /// Equal bit for bit.
     Same,
-    /// As close as rounding explains: the largest difference, and what is allowed.
+    /// Equal within rounding: the largest difference and the tolerance.
     Close { largest: f64, allowed: String },
-    /// What differs.
+    /// A description of the first difference.
     Different(String),
 }
 
@@ -28,18 +28,18 @@ impl Compared {
     }
 }
 
-/// What was done to a model, as far as numbers are concerned.
+/// The numeric precision that changes of the model may affect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     Kept,
-    /// An unsafe fix may compute in float what was computed in double.
+    /// An unsafe fix may compute in float32 instead of float64.
     Lowered,
-    /// What was float32 is of this type, or was on the way.
+    /// float32 outputs or intermediate values have this type.
     Narrowed(TensorElementType),
 }
 
 impl Precision {
-    /// Whether what was of one type may be of another.
+    /// Returns true if an output may change from one type to the other.
     fn allows(self, was: TensorElementType, is: TensorElementType) -> bool {
         match self {
             Precision::Kept => was == is,
@@ -48,12 +48,12 @@ impl Precision {
         }
     }
 
-    /// How far elements of a type may be apart.
+    /// Returns the tolerance for elements of a type.
     fn tolerance(self, ty: TensorElementType) -> Tolerance {
         match self {
             Precision::Lowered if is_double(ty) => tolerance(TensorElementType::Float32),
             Precision::Kept | Precision::Lowered => tolerance(ty),
-            // Every value on the way is rounded, to 11 bits or to 8: some ten times that, of the largest element, too.
+            // Every intermediate value is rounded to 11 or 8 bits; allow about ten times that, also relative to the largest element.
             Precision::Narrowed(TensorElementType::Bfloat16) => {
                 Tolerance { relative: 5e-2, of_largest: 5e-2, absolute: 1e-2 }
             }
@@ -62,7 +62,7 @@ impl Precision {
     }
 }
 
-/// How `found` compares with `expected`.
+/// Compares `found` with `expected`.
 pub fn compare(expected: &DynValue, found: &DynValue, precision: Precision) -> Compared {
     if let Some(what) = other_type(expected, found, precision) {
         return Compared::Different(what);
@@ -97,7 +97,7 @@ fn is_double(ty: TensorElementType) -> bool {
     ty == TensorElementType::Float64
 }
 
-/// What differs in type or shape.
+/// Describes a difference in type or shape.
 fn other_type(expected: &DynValue, found: &DynValue, precision: Precision) -> Option<String> {
     let (ValueType::Tensor { ty, shape, .. }, ValueType::Tensor { ty: found_ty, shape: found_shape, .. }) =
         (expected.dtype(), found.dtype())
@@ -122,7 +122,7 @@ fn tolerance(ty: TensorElementType) -> Tolerance {
 
 enum Elements {
     Floats(Vec<f64>),
-    /// As text, which is how they are shown.
+    /// Elements as text, in which they are compared and shown.
     Exact(Vec<String>),
 }
 
@@ -161,7 +161,7 @@ fn exact(expected: &[String], found: &[String]) -> Option<String> {
     Some(format!("element {at} was {} and is {}", expected[at], found[at]))
 }
 
-/// NaN equals NaN, and an infinity itself.
+/// Compares floats; NaN equals NaN, and an infinity equals itself.
 fn floats(expected: &[f64], found: &[f64], tolerance: &Tolerance) -> Option<String> {
     let finite = expected.iter().filter(|x| x.is_finite());
     let largest = finite.fold(0.0f64, |largest, x| largest.max(x.abs()));
@@ -194,7 +194,7 @@ mod tests {
         check(&[f64::INFINITY], &[1e30], false);
         check(&[0.0], &[f64::NAN], false);
         check(&[0.0], &[1e-30], true);
-        // What cancels out: a sum in another order.
+        // Cancellation: a sum in another order.
         check(&[0.0, 1e-9], &[2e-8, 0.0], true);
         check(&[0.0], &[1e-4], false);
     }

@@ -1,25 +1,25 @@
-//! Random inputs at chosen sizes, the same for every run.
+//! Random inputs at chosen sizes, reproducible in every run.
 
 use half::{bf16, f16};
 use ort::session::Session;
 use ort::value::{DynValue, Outlet, Tensor, TensorElementType, ValueType};
 
-/// Tensors of more elements are not made: a model that needs them takes too long for a check.
+/// The largest input in elements; a model with larger ones takes too long to verify.
 const MAX_ELEMENTS: usize = 1 << 24;
 
-/// How inputs are chosen.
+/// The parameters of random inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
-    /// The size of the first free dimension.
+    /// The size of the first symbolic dimension.
     pub size: usize,
-    /// Whether further free dimensions get further sizes, rather than the same.
+    /// Whether further symbolic dimensions get distinct sizes.
     pub distinct: bool,
-    /// Integers lie below this; where they are indices, some models take no others.
+    /// Exclusive upper bound of integers; some models use them as indices.
     pub integers_below: u64,
     pub seed: u64,
 }
 
-/// One input for each that `session` wants, by name.
+/// Creates a value for each input of `session`, by name.
 pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<(String, DynValue)>, String> {
     let mut symbols = Vec::new();
     let mut random = Random(choice.seed);
@@ -49,8 +49,8 @@ pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<
 /// Inputs by name.
 type Named = Vec<(String, DynValue)>;
 
-/// Inputs as they are for a model and for another one, which may take a narrower type in the place of float32: both get
-/// what that type holds. The second are those that the other model takes in its own type, `None` where it takes the first.
+/// Prepares inputs for two models, of which the second may have a narrower type instead of float32: values are rounded to
+/// that type for both. The second list has the converted inputs of the second model, `None` where the first serves both.
 pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<DynValue>>), String> {
     let (mut first, mut second) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
     for (name, value) in inputs {
@@ -69,7 +69,7 @@ pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<Dyn
     Ok((first, second))
 }
 
-/// A tensor of float32 as the type holds it, and in that type; `None` where either is another one.
+/// Returns a float32 tensor rounded to `to`, and converted to it; `None` for other types.
 fn rounded(
     value: &DynValue,
     ty: Option<TensorElementType>,
@@ -91,7 +91,7 @@ fn rounded(
     }
 }
 
-/// The index of `symbol`, which is added where it is new.
+/// Returns the index of `symbol`, adding it if it is new.
 fn position(symbols: &mut Vec<String>, symbol: String) -> usize {
     symbols.iter().position(|known| *known == symbol).unwrap_or_else(|| {
         symbols.push(symbol);
@@ -99,7 +99,7 @@ fn position(symbols: &mut Vec<String>, symbol: String) -> usize {
     })
 }
 
-/// The sizes that a model states of an input; empty where it states none.
+/// Returns the declared shape of an input; empty if it has none.
 fn fixed_dims(session: &Session, name: &str) -> Vec<i64> {
     let input = session.inputs().iter().find(|input| input.name() == name);
     match input.map(Outlet::dtype) {
@@ -108,7 +108,7 @@ fn fixed_dims(session: &Session, name: &str) -> Vec<i64> {
     }
 }
 
-/// Whether any input has a size to choose, which the other model does not state either.
+/// Returns true if an input has a dimension that is symbolic in both models.
 pub fn has_free_dims(session: &Session, fixed: &Session) -> bool {
     session.inputs().iter().any(|input| match input.dtype() {
         ValueType::Tensor { shape, .. } => {
@@ -157,7 +157,7 @@ fn tensor(
     value.map_err(|error| error.to_string())
 }
 
-/// SplitMix64: small, and fixed for all time.
+/// SplitMix64: small and stable across versions.
 struct Random(u64);
 
 impl Random {
@@ -172,7 +172,7 @@ impl Random {
         self.next() % limit.max(1)
     }
 
-    /// Between -1 and 1.
+    /// Returns a number between -1 and 1.
     fn float(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }

@@ -1,4 +1,4 @@
-//! ONNX Runtime's library: where `ORT_DYLIB_PATH` says, else inside Python's `onnxruntime` package.
+//! Finds the ONNX Runtime library: at `ORT_DYLIB_PATH`, else inside Python's `onnxruntime` package.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -19,7 +19,7 @@ if spec and spec.origin:
             print(library)
 "#;
 
-/// Loads ONNX Runtime, once: a process has one environment, however many models are run.
+/// Loads ONNX Runtime once; all sessions of the process share the environment.
 pub fn load() -> Result<Environment, Failure> {
     static LOADED: Mutex<Option<Environment>> = Mutex::new(None);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +37,7 @@ fn load_first() -> Result<Environment, Failure> {
     })?;
     let failed = |error: String| Failure::at(&path, format!("cannot be loaded as ONNX Runtime: {error}"));
     let builder = ort::init_from(&path).map_err(|error| failed(error.to_string()))?;
-    // Errors come back as values; what it would print besides says the same again.
+    // Errors are returned as values, so the log of the runtime would only repeat them.
     let environment = builder.with_logger(std::sync::Arc::new(|_, _, _, _, _| {})).build();
     environment.map_err(|error| failed(error.to_string()))
 }

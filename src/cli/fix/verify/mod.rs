@@ -25,11 +25,11 @@ use crate::fix::Outcome;
 use crate::graph::Model;
 use crate::write::onnx::Encodable;
 
-/// Runs at sizes that the model takes, after which it counts as verified.
+/// The number of successful runs after which a model is verified.
 const ENOUGH_RUNS: usize = 3;
 
-/// Sizes of free dimensions, and whether different ones differ. Models refuse some (an odd size, fewer
-/// samples than a window), so the later ones are for what the first ones do not suit.
+/// Sizes of symbolic dimensions, and whether they are distinct. Models reject some sizes (odd ones, fewer samples than a
+/// window), so later entries serve models that fail at the first ones.
 const SIZES: [(usize, bool); 11] = [
     (2, false),
     (3, true),
@@ -44,10 +44,10 @@ const SIZES: [(usize, bool); 11] = [
     (32, false),
 ];
 
-/// Bounds of integer inputs, likewise.
+/// Exclusive upper bounds of integer inputs, tried in this order.
 const INTEGERS_BELOW: [u64; 2] = [4, 1];
 
-/// What is no error says what was compared, or why not.
+/// Creates a finding; below level error, it reports coverage: what was compared, or why not.
 fn finding(level: Level, message: String) -> Finding {
     let rule = match level {
         Level::Error => known::RESULTS_DIFFER,
@@ -56,10 +56,11 @@ fn finding(level: Level, message: String) -> Finding {
     rule.at(level).finding(message, Place::File)
 }
 
-/// What differs from the model before, whose external data are in `folder`, as errors; what could be compared, and what not, at lower levels.
+/// Reports differences between the result and `before` as errors, and the coverage at lower levels. `folder` has the
+/// external data of `before`.
 ///
-/// Equal results are what fixes promise, but for unsafe ones: of those it is said at which sizes they kept
-/// the results, and the result must run wherever the input did.
+/// Safe fixes must keep all results. With unsafe fixes, the report lists the sizes at which results are equal, and the
+/// result must run wherever the input did.
 pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Finding>, Failure> {
     let environment = library::load()?;
     let open = |model: &Model| open(&environment, folder, model);
@@ -85,8 +86,8 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
     }
 }
 
-/// What is seen of two models that promise nothing of one another, each with the folder of its external data. `Err`: why
-/// they cannot be run, in a sentence.
+/// Compares two unrelated models, each with the folder of its external data. The error is a sentence that says why they
+/// cannot be run.
 pub fn seen(environment: &Environment, a: (&Model, &Path), b: (&Model, &Path)) -> Result<Seen, String> {
     let open = |which: &str, (model, folder): (&Model, &Path)| {
         open(environment, folder, model)
@@ -98,7 +99,7 @@ pub fn seen(environment: &Environment, a: (&Model, &Path), b: (&Model, &Path)) -
     verdict.map(Verdict::into_seen).map_err(|error| error.message)
 }
 
-/// The unsafe fixes that were applied, each once; without any, results are equal.
+/// Returns the promise of the applied fixes: equal results, unless unsafe fixes are among them.
 fn promise(outcome: &Outcome) -> Promise {
     let mut rules: Vec<String> =
         outcome.report.unsafe_changes().map(|change| format!("{} {}", change.code, change.rule)).collect();
@@ -107,12 +108,12 @@ fn promise(outcome: &Outcome) -> Promise {
     if rules.is_empty() { Promise::Equal } else { Promise::UnsafeFixes(rules) }
 }
 
-/// What the second of two models is held to.
+/// The promise for the second of two models.
 struct Promised {
     what: Promise,
-    /// The type that took the place of float32.
+    /// The type that replaces float32.
     narrowed: Option<TensorElementType>,
-    /// The outputs of the first that are random.
+    /// Random outputs of the first model.
     drawn: FxHashSet<String>,
 }
 
@@ -123,7 +124,7 @@ fn narrowed(outcome: &Outcome) -> Option<TensorElementType> {
     }
 }
 
-/// A session without optimisations, which would change both models on their own.
+/// Opens a session without optimizations, which would change both models.
 pub fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<Session, String> {
     let open = || -> Result<Session, ort::Error> {
         let folder = folder.to_string_lossy();
@@ -136,7 +137,7 @@ pub fn open(environment: &Environment, folder: &Path, model: &Model) -> Result<S
     open().map_err(|error| error.message().lines().next().unwrap_or("").to_owned())
 }
 
-/// Runs both at several sizes. `Err`: what breaks the promise.
+/// Runs both models at several sizes. The error is the finding that breaks the promise.
 fn compare_runs(
     before: &mut Session,
     after: &mut Session,
@@ -153,7 +154,7 @@ fn compare_runs(
         match runs {
             Some(Err(error)) => return Err(error),
             Some(Ok(())) => {}
-            // What pins a size may be what the fix set free.
+            // The fix may have made the failing size dynamic.
             None if has_sizes => {
                 set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict)
             }
@@ -163,7 +164,7 @@ fn compare_runs(
             break;
         }
     }
-    // Sizes that the input states, and the result leaves free.
+    // Dimensions that are static in the input and dynamic in the result.
     if !has_sizes && has_free_dims(after, after) {
         for (&(size, distinct), seed) in SIZES.iter().zip(0..).take(ENOUGH_RUNS) {
             set_free(after, Choice { size, distinct, integers_below: 1, seed }, &mut verdict);
@@ -172,14 +173,14 @@ fn compare_runs(
     Ok(verdict)
 }
 
-/// Tries the result alone at a size that the input does not take.
+/// Runs the result alone at a size that the input model does not support.
 fn set_free(after: &mut Session, choice: Choice, verdict: &mut Verdict) {
     if verdict.only_after.len() < ENOUGH_RUNS && runs_alone(after, choice) {
         verdict.only_after.push(choice.size);
     }
 }
 
-/// Compares one run of each. `None` where the model does not run on such inputs even before.
+/// Runs both models once and compares. Returns `None` if the input model does not run on such inputs.
 fn compare_run(
     before: &mut Session,
     after: &mut Session,
@@ -222,17 +223,17 @@ fn compare_run(
     Some(verdict.ran(choice.size, differences))
 }
 
-/// Whether the model runs on such inputs at all.
+/// Returns true if the model runs on such inputs.
 fn runs_alone(session: &mut Session, choice: Choice) -> bool {
     inputs(session, session, choice).and_then(|inputs| run(session, &given(&inputs))).is_ok()
 }
 
-/// Inputs as a session takes them.
+/// Borrows inputs for a session.
 fn given(inputs: &[(String, DynValue)]) -> Vec<(&str, &DynValue)> {
     inputs.iter().map(|(name, value)| (name.as_str(), value)).collect()
 }
 
-/// The outputs by name, in the order of the model. A fix may have taken out an input's last use, never the input.
+/// Returns the outputs by name, in model order. A fix may remove all uses of an input, but never the input.
 fn run(session: &mut Session, inputs: &[(&str, &DynValue)]) -> Result<Vec<(String, DynValue)>, String> {
     let inputs = inputs.to_vec();
     let outputs =

@@ -1,11 +1,11 @@
-//! Outputs that come of random numbers: no two runs of them are alike, but by chance.
+//! Finds outputs that depend on random numbers, which differ between runs.
 
 use rustc_hash::FxHashSet;
 
 use crate::graph::{Model, NodeId, ValueId, order, scopes};
 use crate::schema::{self, Determinism};
 
-/// The names of the outputs that depend on a node that draws other numbers in each run.
+/// Returns the names of the outputs that depend on an unseeded random node.
 pub fn drawn(model: &Model) -> FxHashSet<String> {
     let main = &model.graphs[model.main];
     let mut drawn: FxHashSet<ValueId> = FxHashSet::default();
@@ -20,13 +20,13 @@ pub fn drawn(model: &Model) -> FxHashSet<String> {
     outputs.map(|port| model.values[port.value].name.to_string()).collect()
 }
 
-/// Whether a node draws, or one in its bodies. With a seed, it draws the same in each run.
+/// Returns true if a node or a node in its subgraphs is random and has no seed.
 fn draws(model: &Model, id: NodeId) -> bool {
     let node = &model.nodes[id];
     let has_seed = node.attrs.iter().any(|attr| &*attr.name == "seed");
     let is_random = schema::lookup(node.domain(), &node.op_type, u16::MAX)
         .is_some_and(|schema| schema.determinism == Determinism::NonDeterministic);
-    // `Dropout` drops in training only: whether it did, runs tell.
+    // `Dropout` is random in training mode only, which a comparison of two runs shows.
     let itself = is_random && !has_seed && !node.is("Dropout");
     itself || node.graphs().flat_map(|body| &model.graphs[body].nodes).any(|&inner| draws(model, inner))
 }

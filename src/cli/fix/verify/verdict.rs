@@ -1,4 +1,4 @@
-//! What runs of both models come to, and how it is said.
+//! Collects the comparisons of all runs and reports them.
 
 use indexmap::IndexMap;
 use ort::value::TensorElementType;
@@ -8,15 +8,15 @@ use super::compare::{Compared, Precision};
 use super::finding;
 use crate::diag::{Finding, Level};
 
-/// What the second model is held to.
+/// The promise that the second model must keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Promise {
-    /// What fixes promise: results are equal.
+    /// Equal results.
     #[default]
     Equal,
-    /// Unsafe fixes were applied: these.
+    /// These unsafe fixes were applied.
     UnsafeFixes(Vec<String>),
-    /// Nothing: it may be another model.
+    /// No promise: the models may be unrelated.
     Nothing,
 }
 
@@ -30,42 +30,42 @@ impl Promise {
     }
 }
 
-/// What was seen of two models that promise nothing of one another.
+/// The comparison of two unrelated models.
 #[derive(Clone, Debug, Serialize)]
 pub struct Seen {
-    /// What ran them.
+    /// The engine that ran them.
     pub by: &'static str,
-    /// Whether there are free dimensions, for which sizes were chosen; without, sizes have no meaning.
+    /// Whether the models have symbolic dimensions; without any, sizes have no meaning.
     pub has_sizes: bool,
     /// Sizes at which all that was compared is equal.
     pub equal: Vec<usize>,
     /// Sizes at which something is not, and what.
     pub different: Vec<(usize, String)>,
-    /// How near the outputs are where they are equal, and what was not compared and why.
+    /// Distances of equal outputs, and outputs that were not compared, with reasons.
     pub notes: Vec<String>,
 }
 
-/// What was seen of all runs.
+/// The observations of all runs.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// Whether there are sizes to choose, which then are said.
+    /// Whether there are symbolic dimensions, whose sizes messages then name.
     has_sizes: bool,
     promise: Promise,
     /// The type that took the place of float32.
     narrowed: Option<TensorElementType>,
-    /// Why the input did not run, where it did not.
+    /// The error of the last failed run of the input model.
     pub refusal: String,
-    /// Sizes at which the result runs, and the input does not.
+    /// Sizes at which the result runs and the input model does not.
     pub only_after: Vec<usize>,
     /// Sizes at which all that was compared is equal.
     equal: Vec<usize>,
     /// Sizes at which something is not, and what.
     changed: Vec<(usize, String)>,
-    /// Each output, with how far it was from what it was before.
+    /// The maximum distance of each output.
     outputs: IndexMap<String, Distance>,
 }
 
-/// How far an output was off at most.
+/// The maximum distance of an output over all runs.
 #[derive(Clone, Debug, PartialEq)]
 enum Distance {
     Random,
@@ -88,12 +88,12 @@ impl Verdict {
         Verdict { has_sizes, promise, ..Verdict::default() }
     }
 
-    /// As it is, of a model in which this type took the place of float32.
+    /// Sets the type that replaces float32.
     pub fn narrowed(self, narrowed: Option<TensorElementType>) -> Self {
         Verdict { narrowed, ..self }
     }
 
-    /// What was seen, without judging it.
+    /// Returns the observations without a judgment.
     pub fn into_seen(self) -> Seen {
         let is_random = |distance: &Distance| *distance == Distance::Random;
         let random = self.outputs.iter().filter(|(_, distance)| is_random(distance));
@@ -105,12 +105,12 @@ impl Verdict {
         } else if is_compared && !self.equal.is_empty() {
             notes.push(self.distances());
         }
-        // Where nothing was compared, nothing is equal.
+        // Without a comparison, no size counts as equal.
         let equal = if is_compared { self.equal } else { Vec::new() };
         Seen { by: "ONNX Runtime", has_sizes: self.has_sizes, equal, different: self.changed, notes }
     }
 
-    /// What may have become of numbers.
+    /// Returns the precision that the changes may affect.
     pub fn precision(&self) -> Precision {
         match self.narrowed {
             Some(narrowed) => Precision::Narrowed(narrowed),
@@ -119,17 +119,17 @@ impl Verdict {
         }
     }
 
-    /// At how many sizes both ran.
+    /// Returns the number of sizes at which both models ran.
     pub fn runs(&self) -> usize {
         self.equal.len() + self.changed.len()
     }
 
-    /// An output that differs from one run to the next before anything was changed.
+    /// Records an output that is random in the input model.
     pub fn random(&mut self, name: &str) {
         self.outputs.insert(name.to_owned(), Distance::Random);
     }
 
-    /// Takes in how an output compares; what differs.
+    /// Records the comparison of an output; returns a description if it differs.
     pub fn output(&mut self, name: &str, compared: Compared) -> Option<String> {
         let known = self.outputs.entry(name.to_owned()).or_insert(Distance::None);
         match (compared, &*known) {
@@ -142,7 +142,7 @@ impl Verdict {
         None
     }
 
-    /// Both ran. An error where they differ, and no unsafe fix explains it.
+    /// Records a run of both models. Fails if they differ and no unsafe fix explains it.
     pub fn ran(&mut self, size: usize, differences: Vec<String>) -> Result<(), Box<Finding>> {
         let Some(first) = differences.into_iter().next() else {
             self.equal.push(size);
@@ -162,7 +162,7 @@ impl Verdict {
         Ok(())
     }
 
-    /// The second does not run where the first does.
+    /// Records that the second model fails where the first runs.
     pub fn does_not_run(&mut self, size: usize, error: &str) -> Result<(), Box<Finding>> {
         if self.promise == Promise::Nothing {
             self.changed.push((size, format!("the second does not run: {error}")));
@@ -177,12 +177,12 @@ impl Verdict {
         }))
     }
 
-    /// ` at sizes 2, 3`, where there are sizes.
+    /// Returns ` at sizes 2, 3`, or nothing without symbolic dimensions.
     fn at(&self, at: &[usize]) -> String {
         if self.has_sizes { format!(" at {}", sizes(at)) } else { String::new() }
     }
 
-    /// What is said in the end.
+    /// Returns the findings of the whole comparison.
     pub fn findings(&self) -> Vec<Finding> {
         let mut said = Vec::new();
         let random = self.outputs.iter().filter(|(_, distance)| **distance == Distance::Random);
@@ -206,7 +206,7 @@ impl Verdict {
         }
         if !self.only_after.is_empty() {
             let at = sizes(&self.only_after);
-            // What the input states is the only size that it takes.
+            // A static dimension of the input model is the only size at which it runs.
             let why = if self.has_sizes { "where the input does not" } else { "which it leaves free" };
             said.push(finding(Level::Info, format!("the result runs at {at}, {why}")));
         }
@@ -244,7 +244,7 @@ impl Verdict {
         said
     }
 
-    /// `` `y` bit for bit, `z` within 3e-7 ``
+    /// Returns the distances, such as `` `y` bit for bit, `z` within 3e-7 ``.
     fn distances(&self) -> String {
         let outputs = self.outputs.iter().filter_map(|(name, distance)| match distance {
             Distance::Random => None,
