@@ -230,7 +230,7 @@ impl<'s> Cursor<'s> {
     pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             let span = self.peek().span;
-            return Err(self.fault(span, format!("this nests more than {MAX_DEPTH} levels deep")));
+            return Err(self.fault(span, format!("nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let result = parse(self);
