@@ -45,7 +45,9 @@ pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> 
 /// Returns a patch for each node outside of the ONNX domain.
 fn patches(model: &Model, rules: &RuleSet) -> Result<Vec<Patch>, Vec<Left>> {
     let known = by_operator(model, rules);
+    // PyTorch recorded the type and shape of every value, outputs included.
     let facts = infer::infer(model, infer::Options::default());
+    let facts = model.graphs.iter().fold(facts, |facts, (graph, _)| facts.trusting_outputs(model, graph));
     let uses = Uses::new(model);
     let (mut patches, mut left) = (Vec::new(), Vec::new());
     for (graph, it) in model.graphs.iter() {
