@@ -1,6 +1,6 @@
 //! The built-in rules: their files and the index of them.
 //!
-//! Release builds embed both. Debug builds read the folder `rules/` of the checkout at run time, so
+//! Release and WebAssembly builds embed both. Debug builds read the folder `rules/` of the checkout at run time, so
 //! that rules can be edited without recompiling. In every build, the environment variable
 //! `ONNX_LINT_RULES` selects another folder.
 
