@@ -26,7 +26,7 @@ pub struct Mend<'r> {
 }
 
 /// What `rules` make of the nodes that `findings` are about: of a rule that mends the findings of an analysis, only
-/// there; of others, wherever they match. Baked sizes are mended as [`super::whole_flow`] allows.
+/// there; of others, wherever they match. Baked sizes are mended as `whole_flow` allows.
 pub fn mends<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> Vec<Mend<'r>> {
     whole(cx, rules, raw(cx, rules, findings))
 }
