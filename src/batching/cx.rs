@@ -115,8 +115,8 @@ impl<'m> Cx<'m> {
         self.done.push(finish::patch(&self, scope));
         let patches = self.done.into_iter().filter(|patch| !patch.is_empty()).collect();
         let carried = self.layouts.iter().filter(|(_, layout)| layout.is_carried());
-        let mut carried: Vec<ValueId> = carried.map(|(&value, _)| value).collect();
-        carried.sort_unstable();
+        let mut carried: Vec<(ValueId, Layout)> = carried.map(|(&value, &layout)| (value, layout)).collect();
+        carried.sort_unstable_by_key(|(value, _)| *value);
         Ok(Batched { patches, outputs, carried })
     }
 

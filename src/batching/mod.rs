@@ -35,8 +35,8 @@ pub struct Batched {
     pub patches: Vec<Patch>,
     /// The layout of each output of the main graph, in order.
     pub outputs: Vec<(ValueId, Layout)>,
-    /// Every value that differs between samples, in the order of their numbers.
-    pub carried: Vec<ValueId>,
+    /// Every value that differs between samples, with its layout, sorted by value.
+    pub carried: Vec<(ValueId, Layout)>,
 }
 
 /// Plans the rewrite of `model`, whose inputs `samples` carry the samples of one batch.

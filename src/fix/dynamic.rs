@@ -9,7 +9,7 @@ use crate::diag::Place;
 use crate::diag::known::{DECLARED_TYPE, INTERNAL_FAULT};
 use crate::edit::inline;
 use crate::edit::{Change, Editor, Known, Site};
-use crate::graph::{Model, TypeKind, ValueId};
+use crate::graph::{DeclaredDim, Dimension, Model, TypeKind, ValueId};
 use crate::lint::dynamic::{blocked as obstacles, samples, unfit};
 use crate::lint::sized::{carry, free};
 use crate::rules::registry::RuleSet;
@@ -88,22 +88,29 @@ fn fault(why: String) -> Finding {
     finding.note("this is a fault of onnx-fix; the model was left as it is")
 }
 
-/// Forgets the shapes that the model declares of what it computes, and infers them from its inputs.
-fn forget(editor: &mut Editor, carried: &[ValueId]) {
+/// Drops the declared shapes of computed values and infers them again from the inputs.
+fn forget(editor: &mut Editor, carried: &[(ValueId, Layout)]) {
     let change = Change::new(DECLARED_TYPE, Site::Model, "declared shapes found anew");
     editor.change(change, |model, _| forget_bodies(model, carried));
     declared::renew(editor);
 }
 
-/// Shapes that subgraphs declare of inputs and outputs that differ between samples.
-fn forget_bodies(model: &mut Model, carried: &[ValueId]) -> bool {
+/// Drops the sizes that subgraphs declare for inputs and outputs that differ between samples.
+///
+/// Their ranks stay declared: ONNX Runtime rejects a Scan whose body declares no shape of an output.
+fn forget_bodies(model: &mut Model, carried: &[(ValueId, Layout)]) -> bool {
     let main = model.main;
     let mut is_changed = false;
     for (_, graph) in model.graphs.iter_mut().filter(|(id, _)| *id != main) {
         let ports = graph.inputs.iter_mut().chain(&mut graph.outputs);
-        for port in ports.filter(|port| carried.binary_search(&port.value).is_ok()) {
-            if let Some(TypeKind::Tensor { shape, .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind) {
-                is_changed |= shape.take().is_some();
+        for port in ports {
+            let Ok(at) = carried.binary_search_by_key(&port.value, |(value, _)| *value) else { continue };
+            if let Some(TypeKind::Tensor { shape: Some(dims), .. }) =
+                port.info.ty.as_mut().map(|ty| &mut ty.kind)
+            {
+                let rank = dims.len() + usize::from(carried[at].1 == Layout::Stacked);
+                *dims = vec![Dimension { dim: DeclaredDim::Absent, denotation: None }; rank];
+                is_changed = true;
             }
         }
     }
