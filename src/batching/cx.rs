@@ -67,7 +67,7 @@ pub(super) struct Scope {
     pub graph: GraphId,
     pub opset: i64,
     pub patch: Patch,
-    /// What stands for a value of the traced graph, where that is not the value itself.
+    /// Replacements of traced values; a value without an entry is unchanged.
     pub items: FxHashMap<ValueId, It>,
     /// Values in another layout, made before.
     pub converted: FxHashMap<(It, &'static str, Vec<i64>), It>,
@@ -186,7 +186,7 @@ impl<'m> Cx<'m> {
         Some(self.facts[value].dims()?.iter().map(number).collect())
     }
 
-    /// What stands for a value in the graph that is being rewritten.
+    /// Returns the replacement of a traced value in the rewritten graph.
     pub fn item(&mut self, value: ValueId) -> It {
         if self.model.values[value].graph != self.scope.graph {
             if self.layout(value).is_carried() {

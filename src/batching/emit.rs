@@ -230,13 +230,16 @@ impl Cx<'_> {
         if axes.is_empty() {
             return Ok(item);
         }
-        self.once((item, op, axes.to_vec()), |cx| {
-            if cx.scope.opset < 13 {
-                return Ok(cx.emit(op, vec![attr_ints("axes", axes)], &[item]));
-            }
-            let axes = cx.vector(axes)?;
-            Ok(cx.emit(op, Vec::new(), &[item, axes]))
-        })
+        self.once((item, op, axes.to_vec()), |cx| cx.axes_node(op, item, axes))
+    }
+
+    /// Emits a Squeeze or Unsqueeze, whose axes are an attribute before opset 13 and an input from then on.
+    pub fn axes_node(&mut self, op: &'static str, item: It, axes: &[i64]) -> Result<It> {
+        if self.scope.opset < 13 {
+            return Ok(self.emit(op, vec![attr_ints("axes", axes)], &[item]));
+        }
+        let axes = self.vector(axes)?;
+        Ok(self.emit(op, Vec::new(), &[item, axes]))
     }
 
     /// Expands to a shape that is a vector at run time.

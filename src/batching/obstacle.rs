@@ -2,7 +2,7 @@
 
 use crate::graph::{NodeId, ValueId};
 
-/// What an obstacle is.
+/// The kind of an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The node holds the traced size as a constant, and no rewrite is proved.
@@ -15,14 +15,14 @@ pub enum Kind {
     Unknown,
 }
 
-/// A node, or an output, that stands in the way.
+/// A node or output that prevents another number of samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Obstacle {
-    /// The node; `None` where the fault is of the interface.
+    /// The node; `None` for an obstacle in the interface.
     pub node: Option<NodeId>,
-    /// The value that is concerned, where it is not the node's output.
+    /// The affected value, if it is not an output of the node.
     pub value: Option<ValueId>,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// Why, as a clause that follows the name of the node.
     pub why: String,

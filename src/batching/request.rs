@@ -13,11 +13,11 @@ pub struct FreeDim {
     pub axis: i64,
     /// The `dim_param` it gets.
     pub name: String,
-    /// What the axis holds; `None`: samples, where it is the first one or has a size of 1, else a size.
+    /// The requested role. `None` means samples for the first axis and for axes of size 1, and a size for others.
     pub holds: Option<Holds>,
 }
 
-/// What an axis holds.
+/// The role of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     /// Samples: each has a result of its own.
@@ -32,7 +32,7 @@ impl std::str::FromStr for FreeDim {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.rsplit_once('=').and_then(|(place, name)| Some((place.rsplit_once(':')?, name)));
         let ((input, axis), name) = parts.ok_or("write INPUT:AXIS=NAME, as in images:0=batch")?;
-        let axis = axis.parse().map_err(|_| format!("the axis `{axis}` is no number"))?;
+        let axis = axis.parse().map_err(|_| format!("axis `{axis}` is not a number"))?;
         let (name, holds) = match name.rsplit_once(':') {
             Some((name, "samples")) => (name, Some(Holds::Samples)),
             Some((name, "size")) => (name, Some(Holds::Size)),
@@ -65,7 +65,7 @@ pub struct Group {
     pub name: String,
     /// The axes, in the order of the request.
     pub axes: Vec<InputAxis>,
-    /// What the request says that they hold.
+    /// The role that the request names.
     pub holds: Option<Holds>,
 }
 

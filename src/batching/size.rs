@@ -136,7 +136,7 @@ fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<
             new[*at] = -1;
             Some(new)
         }
-        // What took the rest is a number, or the size of the same axis of the input.
+        // The inferred axis (-1) is a number, or the size of the same axis of the input.
         ([at], Some(free)) if !is_free_taken => {
             let same = numbers.get(free) == Some(&resolved[free]) && new[free] == -1;
             let is_number = !PRIMES.iter().any(|prime| resolved[free] % prime == 0);

@@ -1,8 +1,8 @@
-//! Names that several values in scope have, and whether the values can be told apart.
+//! Names with several definitions in one scope, and whether file order resolves them.
 //!
-//! Readers resolve such a name in the order of the file: a use means the latest definition before it. That is the order in
-//! which the nodes of a sorted graph run, so that renaming the definitions keeps every result. Where the graph is not
-//! sorted, or two inputs or outputs of the model share the name, the file does not say which value a use means.
+//! Readers resolve such a name in file order: a use refers to the latest definition before it. A sorted graph runs in that
+//! order, so renaming the definitions keeps every result. If the graph is not sorted, or two inputs or outputs of the
+//! model share the name, the reference is ambiguous.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::diag::known::{DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE}
 use crate::graph::{Def, GraphId, Model, ValueId, order, scopes};
 use crate::infer::Content;
 
-/// Values that are called the same where all of them are in scope.
+/// Values with one name that are in scope together.
 pub struct Duplicates {
     /// The name that they share.
     pub name: Arc<str>,
-    /// In the order of the file, those of a graph before those of the graphs in it.
+    /// In file order; those of a graph precede those of its subgraphs.
     pub values: Vec<ValueId>,
     /// The graphs that define them.
     pub graphs: FxHashSet<GraphId>,
-    /// Two values of one graph of which none is defined after the other.
+    /// Two values of one graph, neither defined after the other.
     pub unordered: Option<(ValueId, ValueId)>,
 }
 
@@ -37,12 +37,27 @@ impl Duplicates {
         }
     }
 
-    /// Returns why the values cannot be renamed, if they cannot: the file does not say which of them a use means.
+    /// Returns the reason for which the values cannot be renamed, if there is one: the file does not determine which of
+    /// them a use refers to, or callers know several by the name.
     pub fn obstacle(&self, model: &Model) -> Option<&'static str> {
-        why(model, self)
+        if let Some((a, b)) = self.unordered.filter(|&(a, b)| !are_equal(model, a, b)) {
+            let is_input = |value: ValueId| matches!(model.values[value].def, Def::Input(_));
+            return Some(match (model.values[a].def, model.values[b].def) {
+                (Def::Node { .. }, _) => "one node makes both",
+                _ if is_input(a) && is_input(b) => "both are inputs",
+                _ if is_input(a) || is_input(b) => "one is an input, the other an initializer",
+                _ => return sorted_or_why(model, self),
+            });
+        }
+        let interface: FxHashSet<ValueId> =
+            self.values.iter().copied().filter(|&value| is_interface(model, value)).collect();
+        if interface.len() > 1 {
+            return Some("both are inputs or outputs of the model, whose names a caller uses");
+        }
+        sorted_or_why(model, self)
     }
 
-    /// The value that keeps the name: one that a caller of the model knows, else the first.
+    /// Returns the value that keeps the name: one that a caller of the model knows, else the first.
     pub fn kept(&self, model: &Model) -> Option<ValueId> {
         let known = self.values.iter().find(|&&value| is_interface(model, value));
         known.or(self.values.first()).copied()
@@ -63,26 +78,40 @@ fn groups_below(model: &Model, root: GraphId) -> Vec<Duplicates> {
             defined.entry(model.values[value].name.clone()).or_default().push(value);
         }
     }
-    let around: FxHashMap<GraphId, FxHashSet<GraphId>> =
-        graphs.iter().map(|&graph| (graph, ancestors(model, graph))).collect();
     let mut groups = Vec::new();
-    for (name, values) in defined.into_iter().filter(|(_, values)| values.len() > 1) {
-        let graph = |value: ValueId| model.values[value].graph;
-        let clash = |a: ValueId, b: ValueId| a != b && around[&graph(b)].contains(&graph(a));
-        let clashes: Vec<ValueId> =
-            values.iter().copied().filter(|&a| values.iter().any(|&b| clash(a, b) || clash(b, a))).collect();
-        if clashes.is_empty() {
+    for (name, mut values) in defined.into_iter().filter(|(_, values)| values.len() > 1) {
+        let graphs = clashing_graphs(model, &values);
+        if graphs.is_empty() {
             continue;
         }
-        let pairs = clashes.iter().flat_map(|&a| clashes.iter().map(move |&b| (a, b)));
+        values.retain(|&value| graphs.contains(&model.values[value].graph));
+        let pairs = values.iter().flat_map(|&a| values.iter().map(move |&b| (a, b)));
         let unordered = pairs.filter(|(a, b)| a < b).find(|&(a, b)| is_unordered(model, a, b));
-        let graphs = clashes.iter().map(|&value| graph(value)).collect();
-        groups.push(Duplicates { name, values: clashes, graphs, unordered });
+        groups.push(Duplicates { name, values, graphs, unordered });
     }
     groups
 }
 
-/// The values that a graph defines, in the order of the file.
+/// Returns the graphs in which a value of one name is in scope beside another: several of one graph, or one of a graph
+/// and one of a graph around it. Linear in the values, since sibling subgraphs often repeat names.
+fn clashing_graphs(model: &Model, values: &[ValueId]) -> FxHashSet<GraphId> {
+    let mut counts: FxHashMap<GraphId, usize> = FxHashMap::default();
+    for &value in values {
+        *counts.entry(model.values[value].graph).or_default() += 1;
+    }
+    let mut clashing = FxHashSet::default();
+    for (&graph, &count) in &counts {
+        let around = ancestors(model, graph).filter(|other| *other != graph && counts.contains_key(other));
+        let outer: Vec<GraphId> = around.collect();
+        if count > 1 || !outer.is_empty() {
+            clashing.insert(graph);
+        }
+        clashing.extend(outer);
+    }
+    clashing
+}
+
+/// Returns the values that a graph defines, in file order.
 fn definitions(model: &Model, id: GraphId) -> Vec<ValueId> {
     let graph = &model.graphs[id];
     let inputs = graph.inputs.iter().map(|port| port.value);
@@ -92,12 +121,12 @@ fn definitions(model: &Model, id: GraphId) -> Vec<ValueId> {
     inputs.chain(initializers).chain(made).filter(|&value| seen.insert(value)).collect()
 }
 
-/// A graph and those around it.
-fn ancestors(model: &Model, graph: GraphId) -> FxHashSet<GraphId> {
-    std::iter::successors(Some(graph), |&graph| model.parent(graph)).collect()
+/// Iterates over a graph and those around it.
+fn ancestors(model: &Model, graph: GraphId) -> impl Iterator<Item = GraphId> {
+    std::iter::successors(Some(graph), |&graph| model.parent(graph))
 }
 
-/// Whether none of two values of one graph is defined after the other.
+/// Returns true if two values belong to one graph and neither is defined after the other.
 fn is_unordered(model: &Model, a: ValueId, b: ValueId) -> bool {
     let (a, b) = (&model.values[a], &model.values[b]);
     a.graph == b.graph
@@ -106,25 +135,6 @@ fn is_unordered(model: &Model, a: ValueId, b: ValueId) -> bool {
             (Def::Node { .. }, _) | (_, Def::Node { .. }) => false,
             _ => true,
         }
-}
-
-/// Why the file does not say which of the definitions a use means, or why they cannot be renamed.
-fn why(model: &Model, group: &Duplicates) -> Option<&'static str> {
-    if let Some((a, b)) = group.unordered.filter(|&(a, b)| !are_equal(model, a, b)) {
-        let is_input = |value: ValueId| matches!(model.values[value].def, Def::Input(_));
-        return Some(match (model.values[a].def, model.values[b].def) {
-            (Def::Node { .. }, _) => "one node makes both",
-            _ if is_input(a) && is_input(b) => "both are inputs",
-            _ if is_input(a) || is_input(b) => "one is an input, the other an initializer",
-            _ => return sorted_or_why(model, group),
-        });
-    }
-    let interface: FxHashSet<ValueId> =
-        group.values.iter().copied().filter(|&value| is_interface(model, value)).collect();
-    if interface.len() > 1 {
-        return Some("both are inputs or outputs of the model, whose names a caller uses");
-    }
-    sorted_or_why(model, group)
 }
 
 /// In graphs that are not sorted, the order of the file is not the order of execution.
@@ -137,7 +147,7 @@ fn sorted_or_why(model: &Model, group: &Duplicates) -> Option<&'static str> {
     (!graphs.iter().all(is_sorted)).then_some("the nodes are not in topological order")
 }
 
-/// Two initializers that hold the same: it is all one which of them a use means.
+/// Returns true for two initializers with equal elements: either may serve a use.
 fn are_equal(model: &Model, a: ValueId, b: ValueId) -> bool {
     match (model.constant(a), model.constant(b)) {
         (Some(a), Some(b)) => Content::of(a).is_some_and(|content| Content::of(b) == Some(content)),
@@ -145,7 +155,7 @@ fn are_equal(model: &Model, a: ValueId, b: ValueId) -> bool {
     }
 }
 
-/// Whether a caller of the model knows a value by its name.
+/// Returns true if a value is an input or output of the model, which callers address by name.
 fn is_interface(model: &Model, value: ValueId) -> bool {
     let main = &model.graphs[model.main];
     model.values[value].graph == model.main

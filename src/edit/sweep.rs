@@ -41,7 +41,7 @@ pub fn is_unused(model: &Model, uses: &Uses, node: NodeId) -> bool {
 }
 
 /// Returns the unused initializers of a graph.
-/// Those that are also inputs of the model belong to its interface.
+/// Initializers that are also inputs of the model belong to its interface.
 pub fn unused_initializers(model: &Model, uses: &Uses, graph: GraphId) -> Vec<ValueId> {
     let is_main = matches!(model.graphs[graph].owner, Owner::Model);
     let unused = model.graphs[graph].initializers.iter().copied().filter(|&value| uses.count(value) == 0);

@@ -202,7 +202,7 @@ impl<'f> Declarer<'f> {
         if self.keeps_names && dim.symbols().any(has_no_name) {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
-        // What is declared of a size that depends on data may be right. The sizes of inputs are known to be free.
+        // The declared number of a data-dependent size may be right; input sizes are known to be dynamic.
         let is_claim = dim.as_symbol().is_some_and(|symbol| match stated {
             Some(DeclaredDim::Value(_)) => !self.given.contains(dim),
             _ => is_made(symbol),

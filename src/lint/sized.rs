@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::context::{LintContext, LintOptions};
+use super::context::LintContext;
 use super::mending::raw;
+use super::whole_flow::baked_only;
 use crate::batching::request::Group;
 use crate::batching::{Kind, Obstacle, size};
-use crate::diag::Selection;
 use crate::diag::known::{BAKED_SHAPE, REQUESTED_SHAPE};
 use crate::edit::{Change, Editor, Known, Patch, Site};
 use crate::graph::dim::Symbol;
@@ -22,7 +22,7 @@ use crate::rules::rule::{Phase, Rule, Safety};
 /// Rounds in which one repair brings the next to light.
 const ROUNDS: usize = 32;
 
-/// What a run at another size may take.
+/// Limits of a trial run at another size.
 const LIMITS: Limits = Limits { bytes: 1 << 26, work: 1 << 26 };
 
 /// Multiples of the traced size at which the model has to run. Strides and windows take multiples only.
@@ -83,7 +83,7 @@ pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), 
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
-/// Forgets what the model declares of what it computes.
+/// Drops the declared shapes of computed values.
 fn undeclare(model: &mut Model) -> bool {
     let main = model.main;
     for (id, graph) in model.graphs.iter_mut() {
@@ -99,21 +99,16 @@ fn undeclare(model: &mut Model) -> bool {
     true
 }
 
-fn options() -> LintOptions {
-    let selection = Selection::new(vec![BAKED_SHAPE.code.to_owned()], Vec::new());
-    LintOptions { selection, rules: Arc::default(), ..LintOptions::default() }
-}
-
 fn mends(known: Known, rules: &[&Rule]) -> Vec<Patch> {
-    let options = options();
+    let options = baked_only();
     let cx = LintContext::new(known.model, known.facts, known.uses, &options);
     let findings = super::detected(&cx);
     raw(&cx, rules, &findings).into_iter().map(|mend| mend.patch).collect()
 }
 
-/// What still fixes the size: where inference says so, or where the model does not run at a multiple of it.
+/// Returns the nodes that still fix the size: by inference, or by a failed run at a multiple of it.
 fn standing(known: Known, group: &Group, traced: i64, before: &FxHashSet<NodeId>) -> Vec<Obstacle> {
-    let options = options();
+    let options = baked_only();
     let cx = LintContext::new(known.model, known.facts, known.uses, &options);
     let mut found: Vec<Obstacle> = Vec::new();
     let mut add = |node: NodeId, kind: Kind, why: String| {

@@ -6,6 +6,8 @@
 //! together; where it does not, nothing is offered. The mends of other axes are offered where none of the nodes behind
 //! them is found to fix the size afterwards.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::context::{LintContext, LintOptions};
@@ -152,11 +154,7 @@ fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Mend]) -> bool {
     let (behind, known) = (behind(cx.model, mends), cx.model.nodes.len());
     let mut editor = Editor::new(cx.model.clone());
     editor.apply(mends.iter().map(|mend| mend.patch.clone()).collect());
-    let options = LintOptions {
-        selection: Selection::new(vec![BAKED_SHAPE.code.to_owned()], Vec::new()),
-        rules: Default::default(),
-        ..LintOptions::default()
-    };
+    let options = baked_only();
     for _ in 0..ROUNDS {
         let Known { model, facts, uses } = editor.know();
         let cx = LintContext::new(model, facts, uses, &options);
@@ -176,6 +174,12 @@ fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Mend]) -> bool {
         }
     }
     false
+}
+
+/// Options that detect baked sizes (EXP001) and nothing else.
+pub(super) fn baked_only() -> LintOptions {
+    let selection = Selection::new(vec![BAKED_SHAPE.code.to_owned()], Vec::new());
+    LintOptions { selection, rules: Arc::default(), ..LintOptions::default() }
 }
 
 /// The nodes that read, at whatever distance, what mended nodes give.

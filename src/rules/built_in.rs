@@ -26,7 +26,12 @@ mod embedded {
 
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
-    pub static RULES: super::BuiltIn = super::BuiltIn { files: FILES, briefs: BRIEFS, shared: SHARED };
+    pub static RULES: Option<super::BuiltIn> =
+        Some(super::BuiltIn { files: FILES, briefs: BRIEFS, shared: SHARED });
+}
+#[cfg(not(embedded_rules))]
+mod embedded {
+    pub static RULES: Option<super::BuiltIn> = None;
 }
 
 /// Environment variable that selects the folder of the built-in rules.
@@ -69,11 +74,8 @@ pub struct Brief {
 impl Brief {
     /// Parses the rule, without examples. `None` if it has a fault.
     pub(super) fn read(&self) -> Option<Rule> {
-        let mut text = String::new();
-        for &index in self.shared {
-            text.push_str(built_in().shared[index]);
-            text.push('\n');
-        }
+        let BuiltIn { shared, .. } = built_in();
+        let mut text: String = self.shared.iter().flat_map(|&index| [shared[index], "\n"]).collect();
         text.push_str(self.text);
         let source = Source::new(self.path, &text);
         let (file, _) = parse(&source);
@@ -92,13 +94,12 @@ pub fn built_in() -> &'static BuiltIn {
 /// # Errors
 /// The folder or one of its files cannot be read, or a rule lacks an entry that the index needs.
 pub fn load() -> Result<&'static BuiltIn, &'static str> {
-    static LOADED: OnceLock<Result<BuiltIn, String>> = OnceLock::new();
-    let folder = env::var_os(VARIABLE);
-    #[cfg(embedded_rules)]
-    if folder.is_none() {
-        return Ok(&embedded::RULES);
-    }
-    LOADED.get_or_init(|| read_folder(folder)).as_ref().map_err(String::as_str)
+    static LOADED: OnceLock<Result<&'static BuiltIn, String>> = OnceLock::new();
+    let loaded = LOADED.get_or_init(|| match (env::var_os(VARIABLE), &embedded::RULES) {
+        (None, Some(rules)) => Ok(rules),
+        (folder, _) => read_folder(folder).map(|rules| &*Box::leak(Box::new(rules))),
+    });
+    loaded.as_ref().copied().map_err(String::as_str)
 }
 
 fn read_folder(named: Option<OsString>) -> Result<BuiltIn, String> {

@@ -22,7 +22,7 @@ use crate::random::Random;
 use crate::runtime;
 use crate::same::differs;
 
-/// What came of a graph.
+/// The verdict on a graph.
 enum Verdict {
     /// It does not run at one sample.
     Invalid,
@@ -168,17 +168,22 @@ fn feeds(drawn: &Drawn, samples: usize, random: &mut Random) -> Option<(Vec<Feed
     Some((each, all))
 }
 
-fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
-    let Some(drawn) = draw(Random::of(seed, number)) else { return Verdict::Invalid };
-    let model = &drawn.case.model;
-    let mut random = Random::of(seed ^ 0x5eed, number);
+/// The request that makes the axes of a drawn graph dynamic.
+fn options(drawn: &Drawn) -> Options {
     let dynamic = drawn.axes.iter().map(|&(value, axis)| FreeDim {
-        input: model.values[value].name.to_string(),
+        input: drawn.case.model.values[value].name.to_string(),
         axis: axis as i64,
         name: "N".to_owned(),
         holds: None,
     });
-    let options = Options { dynamic: dynamic.collect(), ..Options::default() };
+    Options { dynamic: dynamic.collect(), ..Options::default() }
+}
+
+fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
+    let Some(drawn) = draw(Random::of(seed, number)) else { return Verdict::Invalid };
+    let model = &drawn.case.model;
+    let mut random = Random::of(seed ^ 0x5eed, number);
+    let options = options(&drawn);
     let mut runs = Vec::new();
     for samples in [3, 2] {
         let Some((each, all)) = feeds(&drawn, samples, &mut random) else { return Verdict::Invalid };
@@ -232,7 +237,7 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
             Err(why) if runtime::is_missing(&why) => continue,
             Err(why) => return Verdict::Wrong(format!("ONNX Runtime does not load it: {why}")),
         };
-        // What it reads of memory that nothing wrote, and where NaN meet, differs from run to run.
+        // Reads of uninitialized memory and comparisons of NaN differ between runs.
         let mut wrong = None;
         for _ in 0..3 {
             wrong = match after.run(&all) {
@@ -280,13 +285,7 @@ pub fn show(seed: u64, number: u64) {
     for (value, axis) in &drawn.axes {
         println!("--dynamic {}:{axis}=N", model.values[*value].name);
     }
-    let dynamic = drawn.axes.iter().map(|&(value, axis)| FreeDim {
-        input: model.values[value].name.to_string(),
-        axis: axis as i64,
-        name: "N".to_owned(),
-        holds: None,
-    });
-    let options = Options { dynamic: dynamic.collect(), ..Options::default() };
+    let options = options(&drawn);
     let outcome = fix(model.clone(), &options, &RuleSet::patterns());
     outcome.findings.iter().for_each(|finding| println!("{}: {}", finding.code, finding.message));
     println!("{}", write::text::write(&outcome.model));
@@ -298,7 +297,7 @@ pub fn show(seed: u64, number: u64) {
     }
 }
 
-/// What came of many graphs.
+/// The verdicts on many graphs.
 #[derive(Default)]
 struct Tally {
     counts: BTreeMap<String, u64>,

@@ -58,7 +58,7 @@ def judge_lint(model: Path, before: runtime.Runs) -> tuple[str, str]:
 
 
 def judge_fix(model: Path, before: runtime.Runs, expected: runtime.Runs, command: Command) -> tuple[str, str]:
-    """What a call of onnx-fix makes of a model, beside the runs that its result is to repeat."""
+    """Returns the verdict on a call of onnx-fix: its result must repeat the runs of the model."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.onnx"
         ran = call(model, out, command.arguments)

@@ -60,7 +60,7 @@ pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// What a Slice takes of each axis, where it is constant.
+/// The constant range of a Slice along each axis.
 struct Cut {
     starts: Option<Vec<i64>>,
     ends: Option<Vec<i64>>,

@@ -1,6 +1,6 @@
 //! Operators that move, add, drop and repeat axes.
 
-use super::super::cx::{Cx, index};
+use super::super::cx::{Cx, It, index};
 use super::super::emit::attr_ints;
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, unknown, unsupported};
@@ -42,7 +42,7 @@ pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
     match operand.layout {
         Layout::Axis { axis, .. } if !axes.contains(&axis) => {
             let dropped: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-            let item = cx.squeeze_for(id, operand.item, &dropped)?;
+            let item = cx.view_for(id, "Squeeze", operand.item, &dropped)?;
             let gone = axes.iter().filter(|&&other| other < axis).count();
             cx.bind_outputs(id, &[Some(item)], &[moved(operand.layout, axis - gone)])
         }
@@ -58,53 +58,27 @@ pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
             let dropped: Vec<i64> = others.map(|&other| (other + usize::from(other < axis)) as i64).collect();
             let item = match item == operand.item && dropped.is_empty() {
                 true => cx.emit("Identity", Vec::new(), &[item]),
-                false => cx.squeeze_for(id, item, &dropped)?,
+                false => cx.view_for(id, "Squeeze", item, &dropped)?,
             };
             cx.replace(id);
             cx.bind_outputs(id, &[Some(item)], &[Layout::Stacked])
         }
         _ => {
             let dropped: Vec<i64> = axes.iter().map(|&axis| axis as i64 + 1).collect();
-            let item = cx.squeeze_for(id, operand.item, &dropped)?;
+            let item = cx.view_for(id, "Squeeze", operand.item, &dropped)?;
             cx.bind_outputs(id, &[Some(item)], &[Layout::Stacked])
         }
     }
 }
 
 impl Cx<'_> {
-    /// A Squeeze in the place of a node, with a result of its own.
-    fn squeeze_for(
-        &mut self,
-        id: NodeId,
-        item: super::super::cx::It,
-        axes: &[i64],
-    ) -> Result<super::super::cx::It> {
+    /// Replaces a node by `op`, a Squeeze or Unsqueeze, with a result that no other node shares.
+    fn view_for(&mut self, id: NodeId, op: &'static str, item: It, axes: &[i64]) -> Result<It> {
         self.replace(id);
-        if axes.is_empty() {
-            return Ok(self.emit("Identity", Vec::new(), &[item]));
+        match axes.is_empty() {
+            true => Ok(self.emit("Identity", Vec::new(), &[item])),
+            false => self.axes_node(op, item, axes),
         }
-        if self.scope.opset < 13 {
-            return Ok(self.emit("Squeeze", vec![attr_ints("axes", axes)], &[item]));
-        }
-        let axes = self.vector(axes)?;
-        Ok(self.emit("Squeeze", Vec::new(), &[item, axes]))
-    }
-
-    fn unsqueeze_for(
-        &mut self,
-        id: NodeId,
-        item: super::super::cx::It,
-        axes: &[i64],
-    ) -> Result<super::super::cx::It> {
-        self.replace(id);
-        if axes.is_empty() {
-            return Ok(self.emit("Identity", Vec::new(), &[item]));
-        }
-        if self.scope.opset < 13 {
-            return Ok(self.emit("Unsqueeze", vec![attr_ints("axes", axes)], &[item]));
-        }
-        let axes = self.vector(axes)?;
-        Ok(self.emit("Unsqueeze", Vec::new(), &[item, axes]))
     }
 }
 
@@ -126,18 +100,18 @@ pub fn unsqueeze(cx: &mut Cx, id: NodeId) -> Result<()> {
             let mut left = (0..rank).filter(|axis| !axes.contains(axis));
             let Some(to) = left.nth(axis) else { return unknown("an axis that it names is not there") };
             let added: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-            let item = cx.unsqueeze_for(id, operand.item, &added)?;
+            let item = cx.view_for(id, "Unsqueeze", operand.item, &added)?;
             cx.bind_outputs(id, &[Some(item)], &[moved(operand.layout, to)])
         }
         // The samples are the axis of 1 that comes to the front.
         _ if axes.first() == Some(&0) => {
             let added: Vec<i64> = axes[1..].iter().map(|&axis| axis as i64).collect();
-            let item = cx.unsqueeze_for(id, operand.item, &added)?;
+            let item = cx.view_for(id, "Unsqueeze", operand.item, &added)?;
             cx.bind_outputs(id, &[Some(item)], &[Layout::plain(0)])
         }
         _ => {
             let added: Vec<i64> = axes.iter().map(|&axis| axis as i64 + 1).collect();
-            let item = cx.unsqueeze_for(id, operand.item, &added)?;
+            let item = cx.view_for(id, "Unsqueeze", operand.item, &added)?;
             cx.bind_outputs(id, &[Some(item)], &[Layout::Stacked])
         }
     }

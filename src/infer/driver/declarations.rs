@@ -1,4 +1,4 @@
-//! What a model declares of its values, beside what is inferred.
+//! Declared types of values, and their combination with inferred facts.
 
 use rustc_hash::FxHashMap;
 
@@ -8,7 +8,7 @@ use crate::infer::declared;
 use crate::infer::fact::Fact;
 
 impl Facts {
-    /// Facts of the outputs of a graph, completed by what it declares of them: true only if the declarations are.
+    /// Returns the output facts of a graph, completed by their declarations. They hold only if the declarations are right.
     pub fn claimed(&self, model: &Model, graph: GraphId) -> Vec<(ValueId, Fact)> {
         if model.function_of(graph).is_some() {
             return Vec::new();
@@ -24,7 +24,7 @@ impl Facts {
         model.graphs[graph].outputs.iter().filter_map(claim).collect()
     }
 
-    /// These facts, if a graph declares its outputs rightly: what conversions go by.
+    /// Completes the facts of a graph's outputs by their declarations, for callers that must trust these.
     pub fn trusting_outputs(mut self, model: &Model, graph: GraphId) -> Self {
         for (value, claimed) in self.claimed(model, graph) {
             self.facts[value.index()] = claimed;
@@ -104,14 +104,14 @@ impl<'m> Driver<'m> {
 /// The declared types of a graph.
 pub(super) type Declarations<'m> = FxHashMap<ValueId, Declaration<'m>>;
 
-/// What a graph declares of one of its values.
+/// A declared type of a value.
 #[derive(Clone, Copy)]
 pub(super) struct Declaration<'m> {
     ty: &'m Type,
     source: Source,
 }
 
-/// Where a declaration stands, and so how far it holds.
+/// The source of a declaration, which determines how far it is trusted.
 #[derive(Clone, Copy)]
 enum Source {
     /// In `value_info`: true where nothing is inferred.
