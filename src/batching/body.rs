@@ -3,7 +3,7 @@
 use super::cx::{Cx, Scope};
 use super::finish;
 use super::layout::Layout;
-use super::obstacle::{Kind, Result, Why};
+use super::obstacle::{Kind, Reason, Result};
 use crate::graph::{GraphId, ValueId};
 
 /// A body whose nodes are rewritten, and whose outputs are not settled yet.
@@ -15,7 +15,7 @@ pub(super) struct Body {
 
 /// A failure that was reported where it arose.
 pub(super) fn reported<T>() -> Result<T> {
-    Err(Why { kind: Kind::Unknown, text: String::new() })
+    Err(Reason { kind: Kind::Unknown, text: String::new() })
 }
 
 impl Cx<'_> {

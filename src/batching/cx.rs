@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layout::{Layout, OldDim};
-use super::obstacle::{Kind, Obstacle, Result, Why, unknown};
+use super::obstacle::{Kind, Obstacle, Reason, Result, unknown};
 use super::{Batched, finish, rules};
 use crate::edit::{Item, Patch};
 use crate::graph::{ElemType, GraphId, Model, NodeId, ValueId, order, scopes};
@@ -25,7 +25,7 @@ pub struct Samples {
 impl Samples {
     /// Inputs with the axes of their samples, and how many those were.
     pub fn new(inputs: Vec<(ValueId, usize)>, traced: i64) -> Self {
-        Samples { inputs, traced, by: crate::diag::known::DYNAMIC_AXIS }
+        Samples { inputs, traced, by: crate::diag::rule_ids::DYNAMIC_AXIS }
     }
 }
 
@@ -126,7 +126,7 @@ impl<'m> Cx<'m> {
             self.scope.node = Some(node);
             if let Err(why) = self.node(node) {
                 if let Some(why) = why.filter(|why| !why.text.is_empty()) {
-                    let Why { kind, text } = why;
+                    let Reason { kind, text } = why;
                     self.obstacles.push(Obstacle { node: Some(node), value: None, kind, why: text });
                 }
                 let outputs = self.model.nodes[node].outputs.iter().flatten();
@@ -136,7 +136,7 @@ impl<'m> Cx<'m> {
     }
 
     /// Rewrites a node. The error is `None` where an obstacle before it left an operand without a layout.
-    fn node(&mut self, id: NodeId) -> std::result::Result<(), Option<Why>> {
+    fn node(&mut self, id: NodeId) -> std::result::Result<(), Option<Reason>> {
         let model = self.model;
         let node = &model.nodes[id];
         let captured = scopes::captures_of_node(model, id);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::cx::{Cx, It};
 use super::obstacle::{Kind, Obstacle, Result, unsupported};
-use crate::edit::{At, Form, Item, PatchNode};
+use crate::edit::{At, Item, PatchNode, PatchOp};
 use crate::graph::{AttrValue, Attribute, ElemType, NodeId, ValueId};
 use crate::infer::Array;
 use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
@@ -52,7 +52,7 @@ impl Cx<'_> {
         self.scope.elems.extend(elem.map(|elem| (output, elem)));
         let inputs = inputs.iter().map(|&item| Some(item)).collect();
         self.push(
-            Form::New { domain: Arc::from(""), op_type: Arc::from(op), attrs },
+            PatchOp::New { domain: Arc::from(""), op_type: Arc::from(op), attrs },
             inputs,
             vec![Some(output)],
         );
@@ -87,9 +87,9 @@ impl Cx<'_> {
         }
     }
 
-    fn push(&mut self, form: Form, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
+    fn push(&mut self, form: PatchOp, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
         let origin = self.scope.node.into_iter().collect();
-        let rule = matches!(form, Form::New { .. }).then(|| self.code());
+        let rule = matches!(form, PatchOp::New { .. }).then(|| self.code());
         self.scope.patch.nodes.push(PatchNode { form, inputs, outputs, at: At::Origin, origin, rule });
     }
 
@@ -107,7 +107,7 @@ impl Cx<'_> {
     /// The node with other inputs. Returns its outputs.
     pub fn keep(&mut self, node: NodeId, inputs: Vec<Option<It>>) -> Vec<Option<It>> {
         let outputs = self.outputs(node);
-        self.push(Form::Kept(node), inputs, outputs.clone());
+        self.push(PatchOp::Kept(node), inputs, outputs.clone());
         self.scope.emitted.insert(node);
         outputs
     }
@@ -115,7 +115,7 @@ impl Cx<'_> {
     /// The node with other inputs and outputs.
     pub fn keep_as(&mut self, node: NodeId, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
         let before = self.scope.node.replace(node);
-        self.push(Form::Kept(node), inputs, outputs);
+        self.push(PatchOp::Kept(node), inputs, outputs);
         self.scope.node = before;
         self.scope.emitted.insert(node);
     }
@@ -133,7 +133,7 @@ impl Cx<'_> {
         let mut all: Vec<Attribute> = old.attrs.iter().filter(|attr| !is_set(&attr.name)).cloned().collect();
         all.extend(attrs);
         let domain: Arc<str> = Arc::from(old.domain());
-        let form = Form::New { domain, op_type: old.op_type.clone(), attrs: all };
+        let form = PatchOp::New { domain, op_type: old.op_type.clone(), attrs: all };
         let outputs = self.outputs(node);
         self.push(form, inputs, outputs.clone());
         self.replace(node);

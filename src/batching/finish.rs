@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::cx::{Cx, It, Scope, at_value};
 use super::layout::Layout;
-use super::obstacle::{Result, Why, unsupported};
-use crate::edit::{Change, Form, Item, NewId, Patch, PatchNode, Site};
+use super::obstacle::{Reason, Result, unsupported};
+use crate::edit::{Change, Item, NewId, Patch, PatchNode, PatchOp, Site};
 use crate::graph::{Def, NodeId, ValueId, scopes};
 
 /// Brings the outputs of the model to the layouts that a caller expects: the results of all samples, one after another.
@@ -20,7 +20,7 @@ pub(super) fn outputs(cx: &mut Cx) -> Vec<(ValueId, Layout)> {
         cx.scope.node = made;
         match output(cx, value) {
             Ok(layout) => found.push((value, layout)),
-            Err(Why { kind, text }) => cx.obstacles.push(at_value(value, made, kind, text)),
+            Err(Reason { kind, text }) => cx.obstacles.push(at_value(value, made, kind, text)),
         }
     }
     cx.scope.node = None;
@@ -143,7 +143,7 @@ pub(super) fn patch(cx: &Cx, scope: Scope) -> Patch {
         node.outputs.iter_mut().flatten().for_each(renamed);
     }
     patch.constants.iter_mut().for_each(|(item, _)| renamed(item));
-    patch.nodes.retain(|node| !matches!(node.form, Form::Kept(kept) if is_same(cx, kept, node)));
+    patch.nodes.retain(|node| !matches!(node.form, PatchOp::Kept(kept) if is_same(cx, kept, node)));
     let new = patch.nodes.iter().flat_map(|node| node.origin.last().copied());
     let mut nodes: Vec<NodeId> = patch.replaced.iter().copied().chain(new).collect();
     nodes.sort_unstable();

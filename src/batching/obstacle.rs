@@ -24,31 +24,31 @@ pub struct Obstacle {
     pub value: Option<ValueId>,
     /// The kind.
     pub kind: Kind,
-    /// Why, as a clause that follows the name of the node.
+    /// Reason, as a clause that follows the name of the node.
     pub why: String,
 }
 
 /// Why a batching rule gives up.
 #[derive(Clone, Debug)]
-pub(super) struct Why {
+pub(super) struct Reason {
     pub kind: Kind,
     pub text: String,
 }
 
-pub(super) type Result<T> = std::result::Result<T, Why>;
+pub(super) type Result<T> = std::result::Result<T, Reason>;
 
 pub(super) fn fixes<T>(text: impl Into<String>) -> Result<T> {
-    Err(Why { kind: Kind::Fixes, text: text.into() })
+    Err(Reason { kind: Kind::Fixes, text: text.into() })
 }
 
 pub(super) fn mixes<T>(text: impl Into<String>) -> Result<T> {
-    Err(Why { kind: Kind::Mixes, text: text.into() })
+    Err(Reason { kind: Kind::Mixes, text: text.into() })
 }
 
 pub(super) fn unsupported<T>(text: impl Into<String>) -> Result<T> {
-    Err(Why { kind: Kind::Unsupported, text: text.into() })
+    Err(Reason { kind: Kind::Unsupported, text: text.into() })
 }
 
 pub(super) fn unknown<T>(text: impl Into<String>) -> Result<T> {
-    Err(Why { kind: Kind::Unknown, text: text.into() })
+    Err(Reason { kind: Kind::Unknown, text: text.into() })
 }

@@ -14,12 +14,12 @@ pub struct FreeDim {
     /// The `dim_param` it gets.
     pub name: String,
     /// The requested role. `None` means samples for the first axis and for axes of size 1, and a size for others.
-    pub holds: Option<Holds>,
+    pub holds: Option<AxisRole>,
 }
 
 /// The role of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum AxisRole {
     /// Samples: each has a result of its own.
     Samples,
     /// A size, along which the model may combine elements: height, width, the length of a sequence.
@@ -34,8 +34,8 @@ impl std::str::FromStr for FreeDim {
         let ((input, axis), name) = parts.ok_or("write INPUT:AXIS=NAME, as in images:0=batch")?;
         let axis = axis.parse().map_err(|_| format!("axis `{axis}` is not a number"))?;
         let (name, holds) = match name.rsplit_once(':') {
-            Some((name, "samples")) => (name, Some(Holds::Samples)),
-            Some((name, "size")) => (name, Some(Holds::Size)),
+            Some((name, "samples")) => (name, Some(AxisRole::Samples)),
+            Some((name, "size")) => (name, Some(AxisRole::Size)),
             _ => (name, None),
         };
         if name.is_empty() {
@@ -66,7 +66,7 @@ pub struct Group {
     /// The axes, in the order of the request.
     pub axes: Vec<InputAxis>,
     /// The role that the request names.
-    pub holds: Option<Holds>,
+    pub holds: Option<AxisRole>,
 }
 
 impl Group {
@@ -89,7 +89,7 @@ impl Group {
     /// which a model may combine elements.
     pub fn is_of_samples(&self) -> bool {
         if let Some(holds) = self.holds {
-            return holds == Holds::Samples;
+            return holds == AxisRole::Samples;
         }
         self.traced() == Ok(Some(1)) || self.axes.iter().all(|axis| axis.axis == 0)
     }
@@ -97,7 +97,7 @@ impl Group {
 
 /// Why a request does not fit a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misfit {
+pub enum RequestError {
     /// There is no such input.
     Input(String),
     /// There is an input, and it has so many axes, or declares no shape.
@@ -108,8 +108,8 @@ pub enum Misfit {
 ///
 /// # Errors
 /// The requests that do not fit.
-pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<Misfit>> {
-    let mut groups: IndexMap<&str, (Vec<InputAxis>, Option<Holds>)> = IndexMap::new();
+pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<RequestError>> {
+    let mut groups: IndexMap<&str, (Vec<InputAxis>, Option<AxisRole>)> = IndexMap::new();
     let mut misfits = Vec::new();
     for request in requests {
         match axis(model, request) {
@@ -127,16 +127,18 @@ pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<Mi
     if misfits.is_empty() { Ok(groups.into_iter().map(group).collect()) } else { Err(misfits) }
 }
 
-fn axis(model: &Model, request: &FreeDim) -> Result<InputAxis, Misfit> {
+fn axis(model: &Model, request: &FreeDim) -> Result<InputAxis, RequestError> {
     let inputs = &model.graphs[model.main].inputs;
     let is_named = |port: &Port| *model.values[port.value].name == *request.input;
-    let Some(at) = inputs.iter().position(is_named) else { return Err(Misfit::Input(request.input.clone())) };
+    let Some(at) = inputs.iter().position(is_named) else {
+        return Err(RequestError::Input(request.input.clone()));
+    };
     let kind = inputs[at].info.ty.as_ref().map(|ty| &ty.kind);
     let Some(TypeKind::Tensor { shape: Some(dims), .. }) = kind else {
-        return Err(Misfit::Axis(request.input.clone(), request.axis, None));
+        return Err(RequestError::Axis(request.input.clone(), request.axis, None));
     };
     let Some(axis) = super::cx::index(request.axis, dims.len()) else {
-        return Err(Misfit::Axis(request.input.clone(), request.axis, Some(dims.len())));
+        return Err(RequestError::Axis(request.input.clone(), request.axis, Some(dims.len())));
     };
     let size = match dims[axis].dim {
         DeclaredDim::Value(size) if size > 0 => Some(size),

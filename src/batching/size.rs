@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::diag::known::DYNAMIC_AXIS;
-use crate::edit::{At, Change, Form, Item, Patch, PatchNode, Site};
+use crate::diag::rule_ids::DYNAMIC_AXIS;
+use crate::edit::{At, Change, Item, Patch, PatchNode, PatchOp, Site};
 use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{Model, NodeId, scopes};
 use crate::infer::{Array, Facts};
@@ -43,7 +43,7 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
     let item = patch.new_value(base, Some(code.clone()));
     patch.constants.push((item, Arc::new(Array::i64s(vec![new.len()], new).ok()?)));
     patch.nodes.push(PatchNode {
-        form: Form::New { domain: Arc::from(""), op_type: node.op_type.clone(), attrs: Vec::new() },
+        form: PatchOp::New { domain: Arc::from(""), op_type: node.op_type.clone(), attrs: Vec::new() },
         inputs: vec![node.input(0).map(Item::Old), Some(item)],
         outputs: node.outputs.iter().map(|output| output.map(Item::Old)).collect(),
         at: At::Origin,

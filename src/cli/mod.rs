@@ -1,6 +1,6 @@
 //! The command-line interface: arguments, configuration, exit status.
 
-pub mod catalogue;
+pub mod catalog;
 pub mod command;
 pub mod crash;
 pub mod diff;

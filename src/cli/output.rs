@@ -37,7 +37,7 @@ pub fn write(text: &str, file: Option<&Path>) -> Result<(), Failure> {
 
 /// The value of `--color`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Colour {
+pub enum ColorChoice {
     /// Color if the output is a terminal and `NO_COLOR` (<https://no-color.org>) is not set.
     #[default]
     Auto,
@@ -46,15 +46,15 @@ pub enum Colour {
 }
 
 /// Returns the rendering options for `stream`.
-pub fn look(stream: &impl IsTerminal, colour: Colour) -> Look {
+pub fn look(stream: &impl IsTerminal, colour: ColorChoice) -> Look {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = stream.is_terminal();
     let forced = set("FORCE_COLOR") || set("CLICOLOR_FORCE");
     let colour = match colour {
-        Colour::Always => true,
-        Colour::Never => false,
-        Colour::Auto => !set("NO_COLOR") && (forced || (!dumb && terminal)),
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => !set("NO_COLOR") && (forced || (!dumb && terminal)),
     };
     let width = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     Look { colour, width: terminal.then(width).flatten(), quiet: false }

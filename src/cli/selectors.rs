@@ -1,35 +1,35 @@
 //! Resolves the words of `--select`, `--ignore` and the like to rule codes.
 
 use super::Failure;
-use super::catalogue::Catalogue;
+use super::catalog::Catalog;
 use crate::graph::syntax::suggest::shortened;
 
 /// Resolves each word to codes and prefixes. A word is a code, a prefix, a name or `ALL`.
 ///
 /// `origin` names the source of the words in messages: `--select`, or a key of a configuration.
-pub fn resolve(words: &[String], catalogue: &Catalogue, origin: &str) -> Result<Vec<String>, Failure> {
+pub fn resolve(words: &[String], catalog: &Catalog, origin: &str) -> Result<Vec<String>, Failure> {
     let mut codes = Vec::new();
     for word in words {
         let word = word.trim();
         let upper = word.to_ascii_uppercase();
-        if upper == "ALL" || (!upper.is_empty() && catalogue.has_prefix(&upper)) {
+        if upper == "ALL" || (!upper.is_empty() && catalog.has_prefix(&upper)) {
             codes.push(upper);
         } else {
-            codes.extend(named(word, catalogue, origin)?.into_iter().map(str::to_owned));
+            codes.extend(named(word, catalog, origin)?.into_iter().map(str::to_owned));
         }
     }
     Ok(codes)
 }
 
 /// Returns the codes of the rules with this code or name; at least one.
-pub fn named<'c>(word: &str, catalogue: &'c Catalogue, origin: &str) -> Result<Vec<&'c str>, Failure> {
-    let codes = catalogue.codes(word);
-    if codes.is_empty() { Err(unknown_rule(word, catalogue, origin)) } else { Ok(codes) }
+pub fn named<'c>(word: &str, catalog: &'c Catalog, origin: &str) -> Result<Vec<&'c str>, Failure> {
+    let codes = catalog.codes(word);
+    if codes.is_empty() { Err(unknown_rule(word, catalog, origin)) } else { Ok(codes) }
 }
 
 /// The failure for an unknown rule `word`.
-fn unknown_rule(word: &str, catalogue: &Catalogue, origin: &str) -> Failure {
-    let suggestion = match catalogue.suggest(word) {
+fn unknown_rule(word: &str, catalog: &Catalog, origin: &str) -> Failure {
+    let suggestion = match catalog.suggest(word) {
         Some(known) => format!("did you mean `{known}`?"),
         None => "`onnx-lint --list-rules` lists them all".to_owned(),
     };
@@ -38,13 +38,13 @@ fn unknown_rule(word: &str, catalogue: &Catalogue, origin: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::catalogue::Extent;
+    use super::super::catalog::Extent;
     use super::*;
 
     fn check(word: &str, expected: Result<&str, &str>) {
         let resolved = resolve(
             &[word.to_owned()],
-            &Catalogue::load(&[], Extent::Linting).expect("the built-in rules have no faults"),
+            &Catalog::load(&[], Extent::Linting).expect("the built-in rules have no faults"),
             "--select",
         );
         let resolved = resolved.as_ref().map(|codes| codes[0].as_str()).map_err(Failure::message);

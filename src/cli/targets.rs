@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Failure;
-use super::catalogue::has_files;
+use super::catalog::has_files;
 use super::lint::config::Config;
-use super::output::{self, Colour};
+use super::output::{self, ColorChoice};
 use crate::diag::{Level, reason, render};
 use crate::graph::syntax::suggest::counted;
-use crate::targets::{EXTENSION, Known, Profile, Targets};
+use crate::targets::{EXTENSION, EvidenceKind, Profile, Targets};
 
 /// Returns the folders of `--targets` and of the configuration.
 pub fn folders(arguments: &[PathBuf], config: &Config) -> Vec<PathBuf> {
@@ -28,7 +28,7 @@ pub fn load(folders: &[PathBuf]) -> Result<Targets, Failure> {
         let faults = targets.add_folder(folder).map_err(failure)?;
         let errors = faults.iter().filter(|fault| fault.level == Level::Error).count();
         if errors > 0 {
-            eprint!("{}", render::findings(&faults, output::look(&stderr(), Colour::Auto)));
+            eprint!("{}", render::findings(&faults, output::look(&stderr(), ColorChoice::Auto)));
             return Err(Failure::new(format!("the targets have {}", counted(errors, "fault"))));
         }
     }
@@ -48,9 +48,10 @@ pub fn list(targets: &Targets) -> String {
     let mut lines = String::new();
     for target in &all {
         for profile in target.versions.iter().rev() {
-            let known =
-                Known::ALL.into_iter().filter(|&known| profile.evidence.iter().any(|one| one.known == known));
-            let known: Vec<&str> = known.map(Known::name).collect();
+            let known = EvidenceKind::ALL
+                .into_iter()
+                .filter(|&kind| profile.evidence.iter().any(|one| one.kind == kind));
+            let known: Vec<&str> = known.map(EvidenceKind::name).collect();
             let what = if profile.knows_nodes() { "nodes" } else { "versions only" };
             let (name, version) = (&target.name, &profile.version);
             lines += &format!(

@@ -1,13 +1,13 @@
 //! Diagnostics: findings, their places, the sink that collects them, and renderers.
 
 pub mod finding;
-pub(crate) mod known;
 pub mod picture;
 pub mod place;
 mod reason;
 pub mod render;
 pub mod rewrite;
 pub mod rule;
+pub(crate) mod rule_ids;
 pub mod selection;
 pub mod sink;
 

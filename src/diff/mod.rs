@@ -5,8 +5,8 @@
 //! Values that rules merge are equal for every input on which both models run. Values that are not
 //! merged may still be equal; for these, the first differing nodes are reported.
 
-mod beside;
-mod departs;
+mod combined;
+mod divergence;
 mod interface;
 mod numbers;
 mod prepare;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use self::beside::Beside;
-pub use self::departs::{Departure, Told};
+use self::combined::Combined;
+pub use self::divergence::{Divergence, NodeDescription};
 use self::interface::Pairs;
 pub use self::prepare::prepared;
 use self::proof::{Proof, prove};
@@ -35,7 +35,7 @@ use crate::rules::rule::{Phase, Rule, Safety};
 /// Degree to which two models are known to be equivalent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Computes {
+pub enum Equivalence {
     /// Identical, including node order and names.
     Same,
     /// Identical except for names and node order.
@@ -51,14 +51,14 @@ pub enum Computes {
 /// Result of comparing two models.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    pub computes: Computes,
+    pub computes: Equivalence,
     /// Differences of the interfaces.
     pub interface: Vec<String>,
     /// Outputs of the first model that are proved equal, and those that are not.
     pub equal: Vec<Arc<str>>,
     pub unequal: Vec<Arc<str>>,
     /// First differing nodes.
-    pub departures: Vec<Departure>,
+    pub departures: Vec<Divergence>,
     /// Number of differing nodes that are not listed.
     pub more: usize,
     /// Operators assumed to behave equally in both models: random or unknown ones.
@@ -72,7 +72,7 @@ pub struct Comparison {
 impl Comparison {
     /// Returns true if one model can replace the other.
     pub fn is_equal(&self) -> bool {
-        self.computes != Computes::Unknown && self.interface.is_empty()
+        self.computes != Equivalence::Unknown && self.interface.is_empty()
     }
 }
 
@@ -80,7 +80,7 @@ impl Comparison {
 pub fn compare(a: &Model, b: &Model, rules: &RuleSet) -> Comparison {
     let pairs = Pairs::of(a, b);
     let mut comparison = Comparison {
-        computes: Computes::Unknown,
+        computes: Equivalence::Unknown,
         interface: pairs.differences.clone(),
         equal: Vec::new(),
         unequal: pairs.outputs.iter().map(|pair| a.values[pair.a].name.clone()).collect(),
@@ -111,8 +111,8 @@ struct Rules<'r, F: FnOnce() -> RuleSet> {
 
 impl<F: FnOnce() -> RuleSet> Rules<'_, F> {
     /// Returns the rules that can prove this degree of equivalence.
-    fn that_show(&self, computes: Computes) -> &RuleSet {
-        if computes == Computes::Rounded { self.all } else { &self.exact }
+    fn that_show(&self, computes: Equivalence) -> &RuleSet {
+        if computes == Equivalence::Rounded { self.all } else { &self.exact }
     }
 }
 
@@ -120,20 +120,22 @@ impl<F: FnOnce() -> RuleSet> Rules<'_, F> {
 fn shown<F: FnOnce() -> RuleSet>(
     comparison: &mut Comparison,
     (a, b): (&Model, &Model),
-    best: Computes,
+    best: Equivalence,
     rules: &Rules<F>,
 ) {
     let direct = Joined::of(a, b);
     if let Some(proof) = direct.proof(&RuleSet::default()).filter(|proof| direct.proves(proof)) {
         let is_alike = table::operators(a) == table::operators(b) && direct.covers(&proof);
         let computes = match is_alike {
-            true if table::is_written_alike(a, b) => Computes::Same,
-            true => Computes::Renamed,
-            false => Computes::Exactly,
+            true if table::is_written_alike(a, b) => Equivalence::Same,
+            true => Equivalence::Renamed,
+            false => Equivalence::Exactly,
         };
         return conclude(comparison, computes.max(best), proof);
     }
-    for computes in [Computes::Exactly, Computes::Rounded].into_iter().filter(|computes| *computes >= best) {
+    for computes in
+        [Equivalence::Exactly, Equivalence::Rounded].into_iter().filter(|computes| *computes >= best)
+    {
         let rules = rules.that_show(computes);
         let by_rules = || direct.proof(rules).filter(|proof| direct.proves(proof));
         let simplified = || {
@@ -155,11 +157,11 @@ fn shown<F: FnOnce() -> RuleSet>(
         all.iter().map(|(a, _)| direct.both.model.values[*a].name.clone()).collect()
     };
     (comparison.equal, comparison.unequal) = (names(&equal), names(&unequal));
-    (comparison.departures, comparison.more) = departs::departures(&direct.both, &proof, &unequal);
+    (comparison.departures, comparison.more) = divergence::departures(&direct.both, &proof, &unequal);
     comparison.assumed = proof.assumed;
 }
 
-fn conclude(comparison: &mut Comparison, computes: Computes, proof: Proof) {
+fn conclude(comparison: &mut Comparison, computes: Equivalence, proof: Proof) {
     comparison.computes = computes;
     comparison.equal = std::mem::take(&mut comparison.unequal);
     comparison.assumed = proof.assumed;
@@ -167,14 +169,14 @@ fn conclude(comparison: &mut Comparison, computes: Computes, proof: Proof) {
 
 /// Combined model, with its pairs of outputs.
 struct Joined {
-    both: Beside,
+    both: Combined,
     outputs: Vec<(ValueId, ValueId)>,
 }
 
 impl Joined {
     fn of(a: &Model, b: &Model) -> Self {
         let pairs = Pairs::of(a, b);
-        let both = Beside::new(a, b, &pairs);
+        let both = Combined::new(a, b, &pairs);
         let outputs = pairs.outputs.iter().map(|pair| (pair.a, both.second_value(pair.b))).collect();
         Joined { both, outputs }
     }
@@ -224,7 +226,7 @@ fn aligned<F: FnOnce() -> RuleSet>(
     a: &Model,
     b: &Model,
     rules: &Rules<F>,
-) -> Result<(Model, Model, Computes), String> {
+) -> Result<(Model, Model, Equivalence), String> {
     for (domain, own, other) in table::imports(a, b) {
         if let (Some(own), Some(other)) = (own, other)
             && own != other
@@ -237,11 +239,11 @@ fn aligned<F: FnOnce() -> RuleSet>(
     }
     let (from, to) = (a.opset(a.main, ""), b.opset(b.main, ""));
     if from == to || from.is_none() || to.is_none() {
-        return Ok((a.clone(), b.clone(), Computes::Same));
+        return Ok((a.clone(), b.clone(), Equivalence::Same));
     }
     let highest = from.max(to);
     let mut refusal = Err(String::new());
-    for computes in [Computes::Exactly, Computes::Rounded] {
+    for computes in [Equivalence::Exactly, Equivalence::Rounded] {
         let rules = rules.that_show(computes);
         match (raised(a, highest, rules), raised(b, highest, rules)) {
             (Ok(a), Ok(b)) => return Ok((a, b, computes)),

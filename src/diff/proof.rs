@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::beside::Beside;
+use super::combined::Combined;
 use super::numbers::{Numbers, is_drawn};
-use crate::egraph::{Same, is_opaque};
+use crate::egraph::{EquivalenceChecker, is_opaque};
 use crate::graph::scopes::captures_of_node;
 use crate::graph::uses::Uses;
 use crate::graph::{AttrValue, Initial, Model, NodeId, TensorId, ValueId, order};
@@ -30,11 +30,11 @@ impl Proof {
 
 /// Proves equalities by rules.
 /// Returns `None` if a graph has a cycle, or if facts contradict each other.
-pub fn prove(both: &Beside, rules: &[&Rule]) -> Option<Proof> {
+pub fn prove(both: &Combined, rules: &[&Rule]) -> Option<Proof> {
     let model = &both.model;
     let facts = infer::infer(model, infer::Options { use_declared: false });
     let uses = Uses::new(model);
-    let mut same = Same::new(model, model.main, &facts, &uses).ok()?;
+    let mut same = EquivalenceChecker::new(model, model.main, &facts, &uses).ok()?;
     unite_constants(model, &mut same);
     let opaque = by_depth(model);
     let mut pairing = Pairing { both, paired: BTreeSet::new(), assumed: BTreeSet::new() };
@@ -51,7 +51,7 @@ pub fn prove(both: &Beside, rules: &[&Rule]) -> Option<Proof> {
 }
 
 /// Merges large constants that share a tensor; the e-graph merges small ones by content.
-fn unite_constants(model: &Model, same: &mut Same) {
+fn unite_constants(model: &Model, same: &mut EquivalenceChecker) {
     let mut first: FxHashMap<TensorId, ValueId> = FxHashMap::default();
     let main = &model.graphs[model.main];
     let initializers = main.initializers.iter().filter_map(|&value| {
@@ -97,14 +97,14 @@ fn by_depth(model: &Model) -> Vec<Vec<NodeId>> {
 
 /// Pairing of equal opaque nodes, which the e-graph keeps apart.
 struct Pairing<'b> {
-    both: &'b Beside,
+    both: &'b Combined,
     paired: BTreeSet<NodeId>,
     assumed: BTreeSet<String>,
 }
 
 impl Pairing<'_> {
     /// Pairs nodes that are equal by current knowledge; returns true if there were any.
-    fn pair(&mut self, levels: &[Vec<NodeId>], same: &mut Same) -> bool {
+    fn pair(&mut self, levels: &[Vec<NodeId>], same: &mut EquivalenceChecker) -> bool {
         let mut is_new = false;
         for level in levels {
             let open: Vec<NodeId> =
@@ -117,7 +117,7 @@ impl Pairing<'_> {
         is_new
     }
 
-    fn pair_level(&mut self, open: &[NodeId], same: &mut Same) -> bool {
+    fn pair_level(&mut self, open: &[NodeId], same: &mut EquivalenceChecker) -> bool {
         let model = &self.both.model;
         let mut numbers = Numbers::default();
         let mut alike: FxHashMap<usize, (Vec<NodeId>, Vec<NodeId>)> = FxHashMap::default();

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::patch::{Form, Item, Patch};
+use super::patch::{Item, Patch, PatchOp};
 use crate::graph::{Def, GraphId, Model, NodeId, Owner, ValueId};
 
 /// Implements [`Patch::check`].
@@ -26,8 +26,8 @@ fn around(model: &Model, patch: &Patch) -> Vec<GraphId> {
 /// Returns the nodes that are removed or rewired.
 fn loose(patch: &Patch) -> FxHashSet<NodeId> {
     let kept = patch.nodes.iter().filter_map(|node| match node.form {
-        Form::Kept(kept) => Some(kept),
-        Form::New { .. } => None,
+        PatchOp::Kept(kept) => Some(kept),
+        PatchOp::New { .. } => None,
     });
     kept.chain(patch.replaced.iter().copied()).collect()
 }
@@ -91,7 +91,7 @@ impl Checked<'_> {
             for &item in node.inputs.iter().flatten() {
                 self.visible(item)?;
             }
-            if let Form::New { attrs, op_type, .. } = &node.form {
+            if let PatchOp::New { attrs, op_type, .. } = &node.form {
                 let mut names = FxHashSet::default();
                 if let Some(twice) = attrs.iter().find(|attr| !names.insert(&attr.name)) {
                     return Err(format!("a `{op_type}` has two attributes `{}`", twice.name));

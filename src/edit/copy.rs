@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::apply::merge;
 use super::names::Names;
-use super::place::merge;
 use crate::graph::{
     AttrValue, Attribute, Def, Graph, GraphId, Model, Node, NodeId, Owner, Port, Value, ValueId,
 };

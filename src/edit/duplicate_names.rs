@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diag::RuleId;
-use crate::diag::known::{DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE};
+use crate::diag::rule_ids::{DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE};
 use crate::graph::{Def, GraphId, Model, ValueId, order, scopes};
 use crate::infer::Content;
 

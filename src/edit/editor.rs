@@ -6,22 +6,22 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 
 use super::analysis::Analysis;
+use super::apply::{PatchApplier, Pending};
 use super::change::{Change, Site};
 use super::constants::Constants;
 use super::copy::{self, Call};
+use super::dead_code;
+use super::finalize::{Finalized, finalize};
 use super::names::Names;
 use super::patch::Patch;
-use super::place::{Pending, Placing};
-use super::settle::{Settled, settle};
 use super::splice::splice;
-use super::sweep;
-use crate::diag::known::{DEAD_NODE, UNSORTED_NODES, UNUSED_INITIALIZER};
+use crate::diag::rule_ids::{DEAD_NODE, UNSORTED_NODES, UNUSED_INITIALIZER};
 use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Model, NodeId, Owner, order, scopes};
 use crate::infer::Facts;
 
 /// Description of the removal of an unused node.
-pub const LEFT_OUT: &str = "removed dead node";
+pub const REMOVED: &str = "removed dead node";
 
 /// Model under modification, with the record of its changes.
 pub struct Editor {
@@ -44,7 +44,7 @@ pub struct Changes {
 
 /// View of the model with its current analyses.
 #[derive(Clone, Copy)]
-pub struct Known<'e> {
+pub struct AnalysisView<'e> {
     pub model: &'e Model,
     pub facts: &'e Facts,
     pub uses: &'e Uses,
@@ -74,22 +74,22 @@ impl Editor {
     }
 
     /// Returns the analyses of the whole model, updated where changes affect them.
-    pub fn know(&mut self) -> Known<'_> {
+    pub fn analyses(&mut self) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.of_all(&self.model);
-        Known { model: &self.model, facts, uses }
+        AnalysisView { model: &self.model, facts, uses }
     }
 
     /// Returns the analyses of a graph and its subgraphs; other graphs may have older, still valid facts.
-    pub fn know_graph(&mut self, graph: GraphId) -> Known<'_> {
+    pub fn graph_analyses(&mut self, graph: GraphId) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.of_graph(&self.model, graph);
-        Known { model: &self.model, facts, uses }
+        AnalysisView { model: &self.model, facts, uses }
     }
 
     /// Returns the last computed analyses.
     /// During opset conversion, nodes are of two versions, so that nothing more can be inferred.
-    pub fn knew(&mut self) -> Known<'_> {
+    pub fn stale_analyses(&mut self) -> AnalysisView<'_> {
         let (facts, uses) = self.analysis.as_it_was(&self.model);
-        Known { model: &self.model, facts, uses }
+        AnalysisView { model: &self.model, facts, uses }
     }
 
     /// Returns the number of node inferences so far.
@@ -116,14 +116,14 @@ impl Editor {
             taken.extend(patch.replaced.iter().copied());
             self.done.changes.append(&mut patch.changes);
             let pending = pending.entry(graph).or_insert_with(|| Pending::of(&self.model, graph));
-            Placing::new(&mut self.model, &mut self.names, self.constants, pending, graph).place(patch);
+            PatchApplier::new(&mut self.model, &mut self.names, self.constants, pending, graph).place(patch);
             applied += 1;
         }
         for (graph, pending) in pending {
-            let Settled { touched, constants, swept } = settle(&mut self.model, graph, pending);
+            let Finalized { touched, constants, removed } = finalize(&mut self.model, graph, pending);
             self.analysis.note(&self.model, touched);
             self.analysis.note_constants(&self.model, constants);
-            self.done.changes.extend(swept.into_iter().map(left_out));
+            self.done.changes.extend(removed.into_iter().map(left_out));
         }
         if !keeps_values {
             self.analysis.forget();
@@ -198,8 +198,8 @@ impl Editor {
     }
 
     /// Removes unused nodes and initializers; returns true if there were any.
-    pub fn sweep(&mut self) -> bool {
-        let dead = sweep::dead_nodes(&self.model);
+    pub fn remove_dead_code(&mut self) -> bool {
+        let dead = dead_code::dead_nodes(&self.model);
         let live = scopes::live(&self.model);
         let mut is_changed = !dead.is_empty();
         self.analysis.note_lost();
@@ -216,7 +216,7 @@ impl Editor {
         let uses = Uses::new(&self.model);
         for graph in live {
             let unused: FxHashSet<_> =
-                sweep::unused_initializers(&self.model, &uses, graph).into_iter().collect();
+                dead_code::unused_initializers(&self.model, &uses, graph).into_iter().collect();
             if unused.is_empty() {
                 continue;
             }
@@ -232,5 +232,5 @@ impl Editor {
 }
 
 fn left_out(node: NodeId) -> Change {
-    Change::new(DEAD_NODE, Site::Node(node), LEFT_OUT)
+    Change::new(DEAD_NODE, Site::Node(node), REMOVED)
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Change, Editor, Site};
-use crate::diag::known::INLINED_FUNCTION;
+use crate::diag::rule_ids::INLINED_FUNCTION;
 use crate::graph::{Graph, GraphId, Model, NodeId, OpsetImport, Owner, normal_domain, scopes};
 
 /// Calls within calls can multiply without end. For each node of the file, so many may be written; of a small one, so

@@ -7,27 +7,27 @@
 //! that reports are complete. The editor also caches inferred facts and updates them incrementally.
 
 mod analysis;
+mod apply;
 mod change;
 mod check;
 mod constants;
 mod copy;
+mod dead_code;
 mod duplicate_names;
 mod editor;
+mod finalize;
 pub(crate) mod inline;
 mod names;
 mod patch;
-mod place;
-mod settle;
 mod splice;
-mod sweep;
 #[cfg(test)]
 mod tests;
 
 pub use change::{By, Change, Proof, Safety, Site};
 pub use constants::{Constants, initialize};
+pub use dead_code::{dead_nodes, is_unused, unused_initializers};
 pub use duplicate_names::{Duplicates, duplicate_names};
-pub use editor::{Changes, Editor, Known, LEFT_OUT};
+pub use editor::{AnalysisView, Changes, Editor, REMOVED};
 pub use names::Names;
-pub use patch::{At, Form, Item, NewId, NewValue, Patch, PatchNode, RULE_KEY};
-pub use splice::{decided, taken};
-pub use sweep::{dead_nodes, is_unused, unused_initializers};
+pub use patch::{At, Item, NewId, NewValue, Patch, PatchNode, PatchOp, RULE_KEY};
+pub use splice::{inline_branch, inline_decided};

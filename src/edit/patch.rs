@@ -119,7 +119,7 @@ pub struct NewValue {
 /// New or rewired node.
 #[derive(Clone, Debug)]
 pub struct PatchNode {
-    pub form: Form,
+    pub form: PatchOp,
     pub inputs: Vec<Option<Item<ValueId>>>,
     pub outputs: Vec<Option<Item<ValueId>>>,
     pub at: At,
@@ -131,7 +131,7 @@ pub struct PatchNode {
 
 /// Operator of a patch node.
 #[derive(Clone, Debug)]
-pub enum Form {
+pub enum PatchOp {
     /// Existing node, with new inputs or outputs.
     Kept(NodeId),
     New {
@@ -141,10 +141,10 @@ pub enum Form {
     },
 }
 
-impl Form {
+impl PatchOp {
     /// Creates an `Identity`.
     pub fn identity() -> Self {
-        Form::New { domain: Arc::from(""), op_type: Arc::from("Identity"), attrs: Vec::new() }
+        PatchOp::New { domain: Arc::from(""), op_type: Arc::from("Identity"), attrs: Vec::new() }
     }
 }
 

@@ -4,19 +4,19 @@ use indexmap::IndexMap;
 use rustc_hash::FxHashSet;
 
 use super::change::{Change, Site};
-use super::patch::{At, Form, Item, Patch, PatchNode};
-use crate::diag::known::DECIDED_BRANCH;
+use super::patch::{At, Item, Patch, PatchNode, PatchOp};
+use crate::diag::rule_ids::DECIDED_BRANCH;
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::{Facts, decided_branch};
 
 /// Returns the patch that inlines the taken branch of an `If` with a constant condition, if possible.
-pub fn decided(model: &Model, facts: &Facts, node: NodeId) -> Option<Patch> {
+pub fn inline_decided(model: &Model, facts: &Facts, node: NodeId) -> Option<Patch> {
     let (_, branch) = decided_branch(model, facts, node)?;
-    taken(model, node, branch, "`If` with constant condition inlined")
+    inline_branch(model, node, branch, "`If` with constant condition inlined")
 }
 
 /// Returns the patch that inlines a branch of an `If`, if possible; the caller knows that it is taken.
-pub fn taken(model: &Model, node: NodeId, branch: GraphId, what: &str) -> Option<Patch> {
+pub fn inline_branch(model: &Model, node: NodeId, branch: GraphId, what: &str) -> Option<Patch> {
     let body = &model.graphs[branch];
     let has_initializers = !body.initializers.is_empty() || !body.sparse_initializers.is_empty();
     // Local functions have no initializers. A branch with too few outputs is invalid.
@@ -56,7 +56,7 @@ pub(super) fn splice(
                 patch.redirects.push((value, Item::Old(result)));
             }
             None => patch.nodes.push(PatchNode {
-                form: Form::identity(),
+                form: PatchOp::identity(),
                 inputs: vec![value.map(Item::Old)],
                 outputs: vec![Some(Item::Old(result))],
                 at: At::Origin,
@@ -76,7 +76,7 @@ pub(super) fn splice(
 fn kept(model: &Model, node: NodeId) -> PatchNode {
     let items = |values: &[Option<ValueId>]| values.iter().map(|value| value.map(Item::Old)).collect();
     PatchNode {
-        form: Form::Kept(node),
+        form: PatchOp::Kept(node),
         inputs: items(&model.nodes[node].inputs),
         outputs: items(&model.nodes[node].outputs),
         at: At::Origin,

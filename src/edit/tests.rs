@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::diag::known::{DEAD_NODE, INLINED_FUNCTION};
+use crate::diag::rule_ids::{DEAD_NODE, INLINED_FUNCTION};
 use crate::graph::{Model, NodeId, ValueId};
 use crate::read;
 use crate::write::text::write;
@@ -31,7 +31,7 @@ fn patch(model: &Model, replaced: &str) -> Patch {
 
 fn new_node(op: &str, inputs: &[Item<ValueId>], output: Item<ValueId>, origin: NodeId) -> PatchNode {
     PatchNode {
-        form: Form::New { domain: Arc::from(""), op_type: Arc::from(op), attrs: Vec::new() },
+        form: PatchOp::New { domain: Arc::from(""), op_type: Arc::from(op), attrs: Vec::new() },
         inputs: inputs.iter().copied().map(Some).collect(),
         outputs: vec![Some(output)],
         at: At::Origin,
@@ -218,7 +218,7 @@ fn dead_nodes_are_removed_with_their_producers() {
                     else_branch = f () => (q) { q = Identity (x) }>
     }";
     let mut editor = Editor::new(model(text));
-    assert!(editor.sweep());
+    assert!(editor.remove_dead_code());
     let graphs = crate::graph::scopes::live(editor.model()).into_iter();
     let left = graphs.flat_map(|graph| editor.model().graphs[graph].nodes.clone());
     let mut left: Vec<&str> = left.map(|node| &*editor.model().nodes[node].op_type).collect();
@@ -226,5 +226,5 @@ fn dead_nodes_are_removed_with_their_producers() {
     assert_eq!(left, ["Identity", "If", "Neg"]);
     assert!(editor.model().graphs[editor.model().main].initializers.is_empty());
     assert_eq!(editor.done().changes.len(), 5, "four nodes and an initializer");
-    assert!(!editor.sweep());
+    assert!(!editor.remove_dead_code());
 }

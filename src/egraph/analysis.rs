@@ -9,7 +9,9 @@ use super::enode::{Call, ENode};
 use super::tables::Tables;
 use crate::graph::dim::Bounds;
 use crate::graph::{AttrValue, ElemType, GraphId, NodeId, Tensor, TensorId, ValueId};
-use crate::infer::{Attrs, Fact, Known, NoSymbols, TensorFact, is_at_hand, is_weight_arithmetic, transfer};
+use crate::infer::{
+    Attrs, ConstValue, Fact, NoSymbols, TensorFact, is_at_hand, is_weight_arithmetic, transfer,
+};
 
 /// Analysis data of an e-class.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +97,7 @@ fn call_facts(egraph: &EGraph, call: &Call) -> Vec<Fact> {
         call.children[..usize::from(call.inputs)].iter().map(|&child| input_fact(egraph, child)).collect();
     let key = scope.tables.op(call.op);
     let transferred = transfer(
-        &crate::infer::Call {
+        &crate::infer::OpCall {
             domain: &key.domain,
             op: &key.name,
             opset: scope.tables.opset_of(call),
@@ -164,12 +166,12 @@ impl<'m> egg::Analysis<ENode> for Scope<'m> {
             }
         });
         if let ([Fact::Tensor(tensor)], ENode::Call(call)) = (facts.as_mut_slice(), enode)
-            && matches!(tensor.value, Known::Nothing)
+            && matches!(tensor.value, ConstValue::Nothing)
             && tensor.shape.is_static()
             && is_computed(egraph, call)
             && !is_widened(egraph, call, tensor)
         {
-            tensor.value = Known::Computed;
+            tensor.value = ConstValue::Computed;
         }
         Data { facts, ..Data::default() }
     }

@@ -7,7 +7,7 @@ use super::EGraph;
 use super::enode::{Call, ENode};
 use crate::graph::dim::Bounds;
 use crate::graph::{Node, Tensor};
-use crate::infer::{Fact, Known};
+use crate::infer::{ConstValue, Fact};
 use crate::rules::datum::Datum;
 use crate::rules::host::Host;
 use crate::rules::rule::OpPat;
@@ -154,7 +154,7 @@ impl Host for ClassHost<'_, '_> {
 
     fn weight(&self, value: Id) -> Option<&Tensor> {
         match self.fact(value).as_tensor()?.value {
-            Known::Weight(id) => Some(self.egraph.analysis.tables.tensor(id)),
+            ConstValue::Weight(id) => Some(self.egraph.analysis.tables.tensor(id)),
             _ => None,
         }
     }

@@ -8,12 +8,12 @@
 
 mod analysis;
 mod build;
+mod dirty;
 mod enode;
+mod equivalence;
 mod host;
-mod news;
 mod rebuild;
 mod rewrite;
-mod same;
 mod saturate;
 mod sizes;
 mod tables;
@@ -21,9 +21,9 @@ mod tables;
 pub use analysis::{Data, Scope, gives_constant, is_computed};
 pub use build::{Built, build, is_opaque};
 pub use enode::{AttrsId, Call, ConstId, ENode, OpId, canonical};
+pub use equivalence::EquivalenceChecker;
 pub use host::{ClassHost, NodeRef};
 pub use rebuild::rebuild;
-pub use same::Same;
 pub use saturate::{Refused, Report, Saturation, Step};
 pub use tables::{OpKey, Tables};
 

@@ -6,9 +6,9 @@ use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::EGraph;
+use super::dirty::DirtySet;
 use super::enode::ENode;
 use super::host::{ClassHost, NodeRef};
-use super::news::News;
 use super::rebuild::rebuild;
 use super::rewrite::{Applied, ClassPlan, Unapplied, apply};
 use super::sizes;
@@ -120,7 +120,7 @@ impl<'r> Saturation<'r> {
                 self.report.limit("rounds");
                 return;
             }
-            let news = News::take(egraph, reach);
+            let news = DirtySet::take(egraph, reach);
             let planned = self.search(egraph, rules, useless, &news);
             let mut changed = self.apply(egraph, planned);
             rebuild(egraph);
@@ -161,7 +161,7 @@ impl<'r> Saturation<'r> {
         egraph: &EGraph,
         rules: &[&'r Rule],
         useless: Useless,
-        news: &News,
+        news: &DirtySet,
     ) -> Vec<Planned<'r>> {
         let proved = ClassHost::new(egraph);
         let converts = rules.iter().any(|rule| rule.phase == Phase::Convert);

@@ -11,7 +11,7 @@ use super::rebuild::rebuild;
 use super::tables::Tables;
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
-use crate::infer::{Fact, Known};
+use crate::infer::{ConstValue, Fact};
 
 type Sizes = (ElemType, Vec<usize>, Vec<Dim>);
 
@@ -41,7 +41,8 @@ pub fn unite(egraph: &mut EGraph) -> bool {
 /// Returns the elements of a small non-constant integer tensor, if all are known expressions.
 fn sizes(fact: &Fact) -> Option<Sizes> {
     let tensor = fact.as_tensor()?;
-    let (elem, Known::Ints(elements)) = (tensor.elem.filter(|elem| elem.is_integer())?, &tensor.value) else {
+    let (elem, ConstValue::Ints(elements)) = (tensor.elem.filter(|elem| elem.is_integer())?, &tensor.value)
+    else {
         return None;
     };
     let elements: Option<Vec<Dim>> = elements.iter().cloned().collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::diag::known::TARGET_UNSUPPORTED;
+use crate::diag::rule_ids::TARGET_UNSUPPORTED;
 use crate::diag::{Finding, Level};
 use crate::fix::{Options, fix};
 use crate::graph::{Def, Id, Model, NodeId, Port, ValueId, ValueInfo};

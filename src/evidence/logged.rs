@@ -1,7 +1,7 @@
 //! `--export-log`: attributes findings of an exporter log to nodes, by source line.
 
 use crate::diag::finding::Related;
-use crate::diag::{Finding, Level, Place, known};
+use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId};
 use crate::lint::exporter;
@@ -27,7 +27,7 @@ pub fn matched(log: &[Finding], model: &Model, sources: &SourceFiles, said: &[Fi
     let locator = Locator::new(model, &uses, sources);
     for (index, finding) in log.iter().enumerate() {
         // The model knows which layers are in training mode, unless they were decomposed.
-        let is_training = |finding: &Finding| *finding.code == *known::TRAINING_MODE.code;
+        let is_training = |finding: &Finding| *finding.code == *rule_ids::TRAINING_MODE.code;
         let is_known = || said.iter().any(is_training) || !exporter::is_torch_export(model);
         if is_training(finding) && is_known() {
             matched.indices.push(index);
@@ -62,7 +62,8 @@ fn proved_or_remark(finding: Finding) -> Finding {
 }
 
 fn is_of_trace(finding: &Finding) -> bool {
-    let rules = [known::TRACED_BRANCH, known::ITEM_BAKED, known::BAKED_SHAPE, known::NUMPY_CONSTANT];
+    let rules =
+        [rule_ids::TRACED_BRANCH, rule_ids::ITEM_BAKED, rule_ids::BAKED_SHAPE, rule_ids::NUMPY_CONSTANT];
     rules.iter().any(|rule| *rule.code == *finding.code)
 }
 

@@ -1,11 +1,11 @@
 //! Lints one file of any kind: findings of its reader, of the rules, and of the Python sources.
 
 pub mod accepted;
-mod behind;
 mod forms;
 pub mod input;
 mod logged;
 mod program;
+mod python_sources;
 
 pub use accepted::Accepted;
 pub use input::Input;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Place, RuleId, Sink};
 use crate::lint::{LintOptions, lint_model};
 use crate::read::sniff::{Kind, sniff};
@@ -30,7 +30,7 @@ pub struct Linted {
     /// Whether the file could be read, and is valid.
     pub readable: bool,
     /// Indices of the exporter log's findings that are reported here.
-    pub said: Vec<usize>,
+    pub matched_log_findings: Vec<usize>,
     /// Suppressions in the model itself.
     pub accepted: Vec<Accepted>,
 }
@@ -49,7 +49,7 @@ impl Linted {
 /// Rules whose findings mean that a file is corrupt: wrong sizes, data outside of its directory.
 /// Such a file fails the run, like an unreadable one.
 const UNTRUSTWORTHY: [RuleId; 3] =
-    [known::BAD_TENSOR_DATA, known::EXTERNAL_DATA_OUT_OF_RANGE, known::EXTERNAL_DATA_ESCAPES_FOLDER];
+    [rule_ids::BAD_TENSOR_DATA, rule_ids::EXTERNAL_DATA_OUT_OF_RANGE, rule_ids::EXTERNAL_DATA_ESCAPES_FOLDER];
 
 /// Lints a file: a model in any format, a `.pt2`, TorchScript text, an exporter log, or Python.
 ///
@@ -59,7 +59,7 @@ pub fn lint(input: &Input, options: &LintOptions, log: &[Finding]) -> Linted {
         Ok(bytes) => lint_bytes(input, bytes, options, log),
         Err(error) => {
             let message = format!("cannot be read: {error}");
-            Linted::unreadable(known::UNREADABLE_MODEL.finding(message, Place::File))
+            Linted::unreadable(rule_ids::UNREADABLE_MODEL.finding(message, Place::File))
         }
     };
     in_order(linted, input)
@@ -117,12 +117,12 @@ fn lint_graph(kind: Kind, bytes: Bytes, options: &LintOptions, log: &[Finding]) 
     let Some(model) = model else { return Linted::new(findings, false) };
     findings.extend(lint_model(&model, options));
     forms::tell(&model, options, &mut findings);
-    behind::lint(&model, &options.sources, &mut findings);
+    python_sources::lint(&model, &options.sources, &mut findings);
     let matched = logged::matched(log, &model, &options.sources, &findings);
     findings.extend(matched.findings);
     let readable =
         !findings.iter().any(|finding| UNTRUSTWORTHY.iter().any(|rule| *rule.code == *finding.code));
-    Linted { findings, readable, said: matched.indices, accepted: accepted::accepted(&model) }
+    Linted { findings, readable, matched_log_findings: matched.indices, accepted: accepted::accepted(&model) }
 }
 
 /// Reports each rule once per Python line of a log: its graph repeats the findings of its warnings.

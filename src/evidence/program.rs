@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use super::{Input, Linted, behind};
-use crate::diag::known::NOT_CONVERTIBLE;
+use super::{Input, Linted, python_sources};
+use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::diag::{Finding, Level};
 use crate::fix::{Options, fix};
 use crate::import::import;
@@ -28,7 +28,7 @@ pub fn lint(input: &Input, bytes: &Bytes, options: &LintOptions) -> Linted {
 /// Lints the graph, and the Python sources.
 fn graph(input: &Input, trace: &Trace, options: &LintOptions) -> Vec<Finding> {
     let mut findings = torch::lint(trace, &options.sources, input.path.as_deref());
-    behind::lint_program(trace, &options.sources, &mut findings);
+    python_sources::lint_program(trace, &options.sources, &mut findings);
     findings
 }
 

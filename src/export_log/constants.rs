@@ -1,7 +1,7 @@
 //! "torch.tensor results are registered as constants in the trace": when that is harmless.
 
 use crate::diag::Level;
-use crate::diag::known;
+use crate::diag::rule_ids;
 
 use super::finding::{Words, shown};
 
@@ -15,7 +15,7 @@ pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
     let reads = [".shape", ".size(", "len(", ".numpy(", ".item(", ".tolist(", "float(", "int("];
     let varies = reads.iter().any(|read| code.contains(read));
     Some(Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level: if varies { Level::Warning } else { Level::Info },
         message: format!("{} is stored as a constant: the value it had for the example input",
             shown(code, &format!("a result of `{function}`"))),

@@ -1,7 +1,7 @@
 //! What the exceptions of an export mean, and what to write instead.
 
 use crate::diag::Level;
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::python::on_one_line;
 
 use super::finding::{Words, shown};
@@ -56,7 +56,7 @@ fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str, 
         (_, false) => format!("`{code}` seems to fix a size: "),
     };
     Words {
-        rule: known::BAKED_SHAPE,
+        rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
         message: format!("{by}{dimension} is meant to be free, but the model works for {size} only"),
         note: "torch.export ran the model with a symbol for this size and found that only one value fits",
@@ -69,7 +69,7 @@ fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str, 
 
 fn guarded(guard: &Guard) -> Words {
     Words {
-        rule: known::BAKED_SHAPE,
+        rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
         message: format!("{}, but is promised to be free", guard.in_words()),
         note: "a decision of the model, `if x.shape[1] > 8`, or of an operator, goes one way for some sizes only",
@@ -79,7 +79,7 @@ fn guarded(guard: &Guard) -> Words {
 
 fn equal(one: &str, other: &str) -> Words {
     Words {
-        rule: known::BAKED_SHAPE,
+        rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
         message: format!("`{one}` has to equal `{other}`, but both are promised to be free"),
         note: "the model works only where the two sizes are equal: an operator takes both",
@@ -89,7 +89,7 @@ fn equal(one: &str, other: &str) -> Words {
 
 fn zero_one(input: &Input, axis: Option<u32>, size: i64) -> Words {
     Words {
-        rule: known::BAKED_SHAPE,
+        rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
         message: format!(
             "{} is meant to be free, but has size {size} in the example input",
@@ -109,7 +109,7 @@ fn branch(expression: &str, code: &str) -> Words {
     let on = in_brackets(expression);
     let loops = code.starts_with("for ") || code.starts_with("while ");
     Words {
-        rule: known::TRACED_BRANCH,
+        rule: rule_ids::TRACED_BRANCH,
         level: Level::Error,
         message: format!(
             "{} needs a value of the input{on}, which the export does not have",
@@ -137,7 +137,7 @@ fn makes_number(code: &str) -> bool {
 fn value(expression: &str, code: &str) -> Words {
     let of = in_brackets(expression);
     Words {
-        rule: known::ITEM_BAKED,
+        rule: rule_ids::ITEM_BAKED,
         level: Level::Error,
         message: format!("{} needs a Python number out of a tensor{of}, which the export does not have",
             shown(code, "the model")),
@@ -150,7 +150,7 @@ fn value(expression: &str, code: &str) -> Words {
 
 fn numpy(code: &str) -> Words {
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Error,
         message: format!("{} hands a tensor to NumPy, which cannot be exported", shown(code, "the model")),
         note: "torch.export runs the model without data; NumPy has nothing to compute with",
@@ -173,7 +173,7 @@ fn unsupported(operator: &str, opset: Option<u32>, since: Option<u32>) -> Words 
             .to_owned(),
     };
     Words {
-        rule: known::UNSUPPORTED_OP,
+        rule: rule_ids::UNSUPPORTED_OP,
         level: Level::Error,
         message: format!("{name} has no ONNX form{at} in this exporter"),
         note: "the export stopped there, and wrote no model",
@@ -183,7 +183,7 @@ fn unsupported(operator: &str, opset: Option<u32>, since: Option<u32>) -> Words 
 
 fn python_operator(name: &str) -> Words {
     Words {
-        rule: known::PYTHON_OP,
+        rule: rule_ids::PYTHON_OP,
         level: Level::Error,
         message: format!(
             "{} is a Python function that the exporter cannot look into",
@@ -197,7 +197,7 @@ fn python_operator(name: &str) -> Words {
 
 fn index_put(code: &str) -> Words {
     Words {
-        rule: known::INDEX_PUT_NON_CONSECUTIVE,
+        rule: rule_ids::INDEX_PUT_NON_CONSECUTIVE,
         level: Level::Error,
         message: format!(
             "{} writes through index tensors that are not next to each other",
@@ -212,7 +212,7 @@ fn index_put(code: &str) -> Words {
 
 fn dictionary(fatal: bool) -> Words {
     Words {
-        rule: known::DICT_OUTPUT,
+        rule: rule_ids::DICT_OUTPUT,
         level: if fatal { Level::Error } else { Level::Info },
         message: "an output is a dictionary or a string, which a traced graph does not have".into(),
         note: "ONNX outputs are tensors in a fixed order",
@@ -222,7 +222,7 @@ fn dictionary(fatal: bool) -> Words {
 
 fn constant_output() -> Words {
     Words {
-        rule: known::CONSTANT_OUTPUT,
+        rule: rule_ids::CONSTANT_OUTPUT,
         level: Level::Error,
         message: "an output does not depend on any input".into(),
         note: "the tracer found no way from the inputs to it: it was made of constants, or left PyTorch on the way",
@@ -233,7 +233,7 @@ fn constant_output() -> Words {
 fn failed(class: &str, message: &str) -> Words {
     if class.is_empty() && message.is_empty() {
         return Words {
-            rule: known::EXPORT_FAILED,
+            rule: rule_ids::EXPORT_FAILED,
             level: Level::Info,
             message: "the log ends within a traceback: what the exception says is missing".into(),
             note: "only what stands before it could be read",
@@ -241,7 +241,7 @@ fn failed(class: &str, message: &str) -> Words {
         };
     }
     Words {
-        rule: known::EXPORT_FAILED,
+        rule: rule_ids::EXPORT_FAILED,
         level: Level::Error,
         message: format!(
             "the export stopped: {}{}{message}",

@@ -1,6 +1,6 @@
 //! What each remark of a log means, and what to write instead.
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Level, Place, RuleId, TextPlace};
 
 use super::code::{
@@ -102,7 +102,7 @@ fn branch(code: &str) -> Words {
         )
     };
     Words {
-        rule: known::TRACED_BRANCH,
+        rule: rule_ids::TRACED_BRANCH,
         // On sizes, and on what the model holds, every input that it is made for may take the same way.
         level: if asserts
             || of_model(condition(code))
@@ -128,7 +128,7 @@ fn branch(code: &str) -> Words {
 
 fn numpy_array(code: &str) -> Words {
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level: if is_of_counts(code) || reads_shape(code) { Level::Info } else { Level::Warning },
         message: format!(
             "{} leaves PyTorch for NumPy: its result is a constant of the example input",
@@ -141,7 +141,7 @@ fn numpy_array(code: &str) -> Words {
 
 fn shape_value(code: &str) -> Words {
     Words {
-        rule: known::BAKED_SHAPE,
+        rule: rule_ids::BAKED_SHAPE,
         // Most sizes never vary: `math.sqrt(q.shape[-1])`. Where one does, the graph shows it.
         level: Level::Info,
         message: format!(
@@ -162,7 +162,7 @@ fn item(python: PythonType, code: &str) -> Words {
         _ => ("int()", "a Python integer"),
     };
     Words {
-        rule: known::ITEM_BAKED,
+        rule: rule_ids::ITEM_BAKED,
         level: if is_state(code) || is_of_counts(code) { Level::Info } else { Level::Warning },
         message: format!(
             "{} turns a tensor into {into}: its value for the example input is fixed in the graph",
@@ -181,7 +181,7 @@ fn iteration(remark: &Remark) -> Words {
     let targets = code.split_once(" = ").map_or("", |(targets, _)| targets);
     let unpacks = targets.contains(',') && !code.contains("for ");
     Words {
-        rule: known::UNROLLED_LOOP,
+        rule: rule_ids::UNROLLED_LOOP,
         // `a, b = x.unbind(1)` takes as many as there are names, in every run.
         level: if unpacks { Level::Info } else { Level::Warning },
         message: format!(
@@ -199,7 +199,7 @@ fn iteration(remark: &Remark) -> Words {
 
 fn length() -> Words {
     Words {
-        rule: known::BAKED_SHAPE,
+        rule: rule_ids::BAKED_SHAPE,
         level: Level::Info,
         message: "`len()` of a tensor is a Python integer: the traced length is fixed in the graph".into(),
         note: "the tracer follows `x.shape[0]`, but not `len(x)`",
@@ -209,7 +209,7 @@ fn length() -> Words {
 
 fn shared_write(references: u32, operator: &str) -> Words {
     Words {
-        rule: known::IN_PLACE_VIEW_LOST,
+        rule: rule_ids::IN_PLACE_VIEW_LOST,
         level: Level::Warning,
         message: format!(
             "`{operator}` writes into memory that {references} tensors share: the others keep \
@@ -225,7 +225,7 @@ fn shared_write(references: u32, operator: &str) -> Words {
 
 fn shape_write(remark: &Remark) -> Words {
     Words {
-        rule: known::IN_PLACE_SHAPE_ALIAS,
+        rule: rule_ids::IN_PLACE_SHAPE_ALIAS,
         // Whether another name holds the size, the log does not tell.
         level: Level::Info,
         message: format!(
@@ -244,7 +244,7 @@ fn mutation(operator: &str, value: &str) -> Words {
     }
     let operator = operator.trim_start_matches("aten::");
     Words {
-        rule: known::IN_PLACE_VIEW_LOST,
+        rule: rule_ids::IN_PLACE_VIEW_LOST,
         level: Level::Info,
         message: format!(
             "`{operator}` writes into the input `{value}`; the exported graph gives a new value instead"
@@ -256,7 +256,7 @@ fn mutation(operator: &str, value: &str) -> Words {
 
 fn advanced_index() -> Words {
     Words {
-        rule: known::NEGATIVE_INDEX,
+        rule: rule_ids::NEGATIVE_INDEX,
         level: Level::Info,
         message:
             "an index by several tensors is exported as one over flattened axes: negative indices in it read \
@@ -269,7 +269,7 @@ fn advanced_index() -> Words {
 
 fn untraced(what: &str, code: &str) -> Words {
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Warning,
         message: if what.is_empty() {
             "a constant of the graph had another value when the model was traced a second time".to_owned()
@@ -285,7 +285,7 @@ fn untraced(what: &str, code: &str) -> Words {
 
 fn trace_differs() -> Words {
     Words {
-        rule: known::TRACED_BRANCH,
+        rule: rule_ids::TRACED_BRANCH,
         level: Level::Warning,
         message: "traced again, the model did something else".into(),
         note: "a Python decision, a random number or a state that changes made the second trace differ",
@@ -296,7 +296,7 @@ fn trace_differs() -> Words {
 
 fn unknown(message: &str) -> Words {
     Words {
-        rule: known::UNREADABLE_PART,
+        rule: rule_ids::UNREADABLE_PART,
         level: Level::Info,
         message: format!("a warning of the tracer that is not known here: {message}"),
         note: "its wording is of none of the versions of PyTorch that were looked at",
@@ -306,7 +306,7 @@ fn unknown(message: &str) -> Words {
 
 fn training(operator: Option<&str>) -> Words {
     Words {
-        rule: known::TRAINING_MODE,
+        rule: rule_ids::TRAINING_MODE,
         // Without running statistics, an instance is what it is normalised by in inference too.
         level: match operator {
             Some("instance_norm") => Level::Info,
@@ -324,7 +324,7 @@ fn training(operator: Option<&str>) -> Words {
 
 fn unknown_axis(name: &str) -> Words {
     Words {
-        rule: known::LOST_SYMBOL,
+        rule: rule_ids::LOST_SYMBOL,
         level: Level::Warning,
         message: format!("`dynamic_axes` names `{name}`, which is no input or output: its axes stay fixed"),
         note: "the axes keep the sizes of the example input",
@@ -334,7 +334,7 @@ fn unknown_axis(name: &str) -> Words {
 
 fn recurrent_batch() -> Words {
     Words {
-        rule: known::BAKED_SHAPE,
+        rule: rule_ids::BAKED_SHAPE,
         level: Level::Warning,
         message: "a recurrent layer gets an initial state of the traced batch size".into(),
         note: "without `h0` the layer makes zeros of the example's batch size, which the graph keeps",
@@ -344,7 +344,7 @@ fn recurrent_batch() -> Words {
 
 fn resize() -> Words {
     Words {
-        rule: known::RESIZE_SEMANTICS_CHANGED,
+        rule: rule_ids::RESIZE_SEMANTICS_CHANGED,
         level: Level::Warning,
         message: "Resize of opset 10 has not the coordinates that PyTorch's interpolation has".into(),
         note: "opset 11 gave Resize its coordinate modes, PyTorch's among them",

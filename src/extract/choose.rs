@@ -8,7 +8,7 @@
 
 mod moves;
 mod search;
-mod takers;
+mod users;
 mod weights;
 
 #[cfg(test)]
@@ -17,16 +17,16 @@ mod tests;
 use egg::Id;
 use rustc_hash::FxHashMap;
 
-use super::cost::{Cost, Pricing};
+use super::cost::{Cost, CostModel};
 use super::legality::Target;
 use crate::egraph::{EGraph, ENode};
 use crate::graph::NodeId;
-use search::Search;
-use takers::Takers;
+use search::LocalSearch;
+use users::Users;
 
 /// Selected e-node of each needed class.
 #[derive(Debug, Default)]
-pub struct Choice {
+pub struct Selection {
     forms: FxHashMap<Id, usize>,
     /// Minimum tree cost of each class; classes that cannot be extracted are missing.
     possible: FxHashMap<Id, Cost>,
@@ -34,7 +34,7 @@ pub struct Choice {
     own: FxHashMap<Id, Cost>,
 }
 
-impl Choice {
+impl Selection {
     /// Returns the own cost of the selected e-node of a class.
     /// Returns `None` if the class is not needed, or only as material of constant folding.
     pub fn cost(&self, egraph: &EGraph, class: Id) -> Option<Cost> {
@@ -62,14 +62,14 @@ pub fn choose(
     target: &Target,
     original: &FxHashMap<ENode, NodeId>,
     roots: &[Id],
-    pricing: Option<&Pricing>,
-) -> Choice {
-    let forms = Forms::of(egraph, target, original, pricing);
+    pricing: Option<&CostModel>,
+) -> Selection {
+    let forms = Candidates::of(egraph, target, original, pricing);
     let possible = forms.cheapest();
     let roots: Vec<usize> =
         roots.iter().filter_map(|&root| forms.index.get(&egraph.find(root)).copied()).collect();
-    let mut search = Search::run(&forms, &possible, &roots);
-    let mut choice = Choice::default();
+    let mut search = LocalSearch::run(&forms, &possible, &roots);
+    let mut choice = Selection::default();
     for (class, &id) in forms.ids.iter().enumerate().filter(|(class, _)| search.users[*class] > 0) {
         choice.own.insert(id, forms.of[class][search.chosen[class]].cost);
     }
@@ -87,7 +87,7 @@ pub fn choose(
 
 /// Legal candidate: its index in the class, its own cost, and the classes it needs.
 #[derive(Default)]
-struct Form {
+struct Candidate {
     at: usize,
     cost: Cost,
     inputs: Vec<usize>,
@@ -96,22 +96,22 @@ struct Form {
 }
 
 /// Legal candidates of every class; classes are numbered in the order of their ids.
-struct Forms {
+struct Candidates {
     ids: Vec<Id>,
     index: FxHashMap<Id, usize>,
-    of: Vec<Vec<Form>>,
+    of: Vec<Vec<Candidate>>,
     /// Classes with a candidate that uses a given class.
-    takers: Takers,
+    takers: Users,
 }
 
-impl Forms {
+impl Candidates {
     fn of(
         egraph: &EGraph,
         target: &Target,
         original: &FxHashMap<ENode, NodeId>,
-        pricing: Option<&Pricing>,
+        pricing: Option<&CostModel>,
     ) -> Self {
-        let by_nodes = Pricing::default();
+        let by_nodes = CostModel::default();
         let mut ids: Vec<Id> = egraph.classes().map(|class| class.id).collect();
         ids.sort_unstable();
         let index: FxHashMap<Id, usize> = ids.iter().enumerate().map(|(index, &id)| (id, index)).collect();
@@ -131,17 +131,17 @@ impl Forms {
                 None if is_original => Cost::default(),
                 _ => pricing.unwrap_or(&by_nodes).own(egraph, id, enode, is_original),
             };
-            legal.then_some(Form { at, cost, inputs, materials: Vec::new() })
+            legal.then_some(Candidate { at, cost, inputs, materials: Vec::new() })
         };
         let forms = |&id: &Id| {
             let nodes = egraph[id].nodes.iter().enumerate();
             nodes.filter_map(|(at, enode)| form(id, at, enode)).collect()
         };
-        let mut of: Vec<Vec<Form>> = ids.iter().map(forms).collect();
+        let mut of: Vec<Vec<Candidate>> = ids.iter().map(forms).collect();
         if let Some(pricing) = pricing {
             weights::compute(egraph, pricing, &ids, &mut of);
         }
-        Forms { takers: Takers::of(&of), ids, index, of }
+        Candidates { takers: Users::of(&of), ids, index, of }
     }
 
     /// Selects the cheapest candidate of each class by tree cost.
@@ -154,7 +154,7 @@ impl Forms {
         let mut queued = vec![true; self.ids.len()];
         while let Some(class) = queue.pop_front() {
             queued[class] = false;
-            let total = |form: &Form| {
+            let total = |form: &Candidate| {
                 form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(cheapest.costs[input]))
             };
             // If sums are saturated, own costs decide.

@@ -7,7 +7,7 @@ use egg::Id;
 
 pub use self::prices::Objective;
 use self::prices::{Prices, per_1024};
-pub use self::work::Guesses;
+pub use self::work::DimHints;
 use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::{Def, ElemType};
 use crate::infer::{Fact, MAX_ELEMENTS, Shape};
@@ -53,12 +53,12 @@ const CHANGE: u64 = 1;
 
 /// Cost model used for extraction.
 #[derive(Clone, Debug, Default)]
-pub struct Pricing {
+pub struct CostModel {
     pub objective: Objective,
-    pub guesses: Guesses,
+    pub guesses: DimHints,
 }
 
-impl Pricing {
+impl CostModel {
     fn prices(&self) -> &'static Prices {
         self.objective.prices()
     }

@@ -9,7 +9,7 @@ use crate::egraph::{Call, ClassHost, EGraph, ENode, NodeRef, canonical};
 use crate::graph::{NodeId, OpsetImport, ValueId, normal_domain};
 use crate::infer::Fact;
 use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand, Schema};
-use crate::targets::{Answer, Asked, Profile};
+use crate::targets::{Answer, Profile, Query};
 
 /// Opsets of the result, and the runtimes that must support it.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Target {
             self.profiles.iter().filter(|profile| profile.speaks_of(&key.domain, &key.name)).peekable();
         let Some(node) = speaking.peek().and_then(|_| place(egraph, call)) else { return Ok(()) };
         let host = &ClassHost::of_nodes(egraph);
-        let asked = Asked { host, node, domain: &key.domain, op: &key.name, epoch: key.epoch };
+        let asked = Query { host, node, domain: &key.domain, op: &key.name, epoch: key.epoch };
         for profile in speaking {
             if let Answer::No(refusal) = profile.ask(&asked) {
                 let obstacle = Obstacle::Refused { by: profile.label(), why: refusal.why };

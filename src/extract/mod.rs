@@ -1,19 +1,19 @@
 //! Extraction: turns the cheapest legal selection of an e-graph into a patch of the model.
 
-mod account;
-mod adapt;
+mod change_report;
 mod choose;
 mod cost;
-mod ledger;
+mod cost_delta;
 mod legality;
-mod lineage;
+mod legalize;
 mod outputs;
 mod plan;
 mod proof;
+mod provenance;
 mod scope;
 
-pub use choose::{Choice, choose};
-pub use cost::{Cost, Guesses, Objective, Pricing};
+pub use choose::{Selection, choose};
+pub use cost::{Cost, CostModel, DimHints, Objective};
 pub use legality::{Blocker, Target, blockers};
 pub use plan::{Chosen, Planned, plan};
 pub use scope::{Done, Task, run};

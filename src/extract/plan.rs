@@ -5,13 +5,13 @@ use std::sync::Arc;
 use egg::Id;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::account::{Owed, account};
-use super::choose::Choice;
-use super::cost::Pricing;
-use super::ledger::Ledger;
-use super::lineage::Lineage;
+use super::change_report::{Owed, account};
+use super::choose::Selection;
+use super::cost::CostModel;
+use super::cost_delta::CostDelta;
 use super::outputs::may_lose_outputs;
-use crate::edit::{At, By, Form, Item, Patch, PatchNode};
+use super::provenance::Provenance;
+use crate::edit::{At, By, Item, Patch, PatchNode, PatchOp};
 use crate::egraph::{Call, EGraph, ENode};
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::eval::Array;
@@ -19,20 +19,20 @@ use crate::infer::eval::Array;
 /// Inputs of planning: an e-graph, the selection, and their relation to the source graph.
 pub struct Chosen<'a, 'm> {
     pub egraph: &'a EGraph<'m>,
-    pub choice: &'a Choice,
+    pub choice: &'a Selection,
     /// Original calls.
     pub original: &'a FxHashMap<ENode, NodeId>,
     /// E-node of each source node, as it was added.
     pub calls: &'a [(NodeId, ENode)],
     /// Provenance of the e-nodes that are not original.
-    pub lineage: &'a Lineage<'a, 'm>,
+    pub provenance: &'a Provenance<'a, 'm>,
     pub class_of: &'a FxHashMap<ValueId, Id>,
     /// Resolves the code of a rule.
     pub rule: &'a dyn Fn(&str) -> Option<By>,
     /// Whether changes include their proofs.
     pub explains: bool,
     /// Cost model, if the selection was made by cost.
-    pub pricing: Option<&'a Pricing>,
+    pub pricing: Option<&'a CostModel>,
 }
 
 /// Planned graph.
@@ -71,7 +71,7 @@ struct Planner<'a, 'm> {
     outputs: FxHashSet<ValueId>,
     given: FxHashSet<ValueId>,
     renamed: Vec<Id>,
-    ledger: Ledger,
+    ledger: CostDelta,
     /// Steps that new nodes derive from, by the last origin of each node.
     owed: Owed,
 }
@@ -89,7 +89,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             outputs: model.graphs[graph].outputs.iter().map(|port| port.value).collect(),
             given: FxHashSet::default(),
             renamed: Vec::new(),
-            ledger: Ledger::default(),
+            ledger: CostDelta::default(),
             owed: Owed::default(),
         }
     }
@@ -141,7 +141,7 @@ impl<'a, 'm> Planner<'a, 'm> {
         };
         let kept = self.model.producer(output).map(|(node, _)| node).filter(is_identity);
         self.push(PatchNode {
-            form: kept.map_or_else(Form::identity, Form::Kept),
+            form: kept.map_or_else(PatchOp::identity, PatchOp::Kept),
             inputs: vec![Some(slot)],
             outputs: vec![Some(Item::Old(output))],
             at: At::End,
@@ -157,12 +157,12 @@ impl<'a, 'm> Planner<'a, 'm> {
         else {
             return;
         };
-        self.owed.entry(last).or_default().extend(self.chosen.lineage.steps(class, form));
+        self.owed.entry(last).or_default().extend(self.chosen.provenance.steps(class, form));
     }
 
     /// Adds a node to the result; unchanged nodes need no entry in the patch.
     fn push(&mut self, node: PatchNode) {
-        if let Form::Kept(kept) = node.form {
+        if let PatchOp::Kept(kept) = node.form {
             self.kept.insert(kept);
             let is_same = |items: &[Option<Item<ValueId>>], values: &[Option<ValueId>]| {
                 items.iter().copied().eq(values.iter().map(|value| value.map(Item::Old)))
@@ -229,7 +229,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             data.origin.iter().rev().find_map(|&node| self.model.nodes[node].outputs.iter().flatten().next());
         let base =
             named.or(made.copied()).map_or(Arc::from("value"), |value| self.model.values[value].name.clone());
-        let rule = self.form(class).and_then(|form| self.chosen.lineage.maker(form));
+        let rule = self.form(class).and_then(|form| self.chosen.provenance.maker(form));
         let value = self.patch.new_value(base, rule.map(Arc::from));
         self.patch.constants.extend(constant.map(|constant| (value, constant)));
         value
@@ -257,10 +257,14 @@ impl<'a, 'm> Planner<'a, 'm> {
         let tables = &self.chosen.egraph.analysis.tables;
         let kept = self.chosen.original.get(enode).copied();
         let form = match kept {
-            Some(node) => Form::Kept(node),
+            Some(node) => PatchOp::Kept(node),
             None => {
                 let key = tables.op(call.op).clone();
-                Form::New { domain: key.domain, op_type: key.name, attrs: tables.attrs(call.attrs).to_vec() }
+                PatchOp::New {
+                    domain: key.domain,
+                    op_type: key.name,
+                    attrs: tables.attrs(call.attrs).to_vec(),
+                }
             }
         };
         let (inputs, captures) = call.children.split_at(usize::from(call.inputs));
@@ -279,7 +283,7 @@ impl<'a, 'm> Planner<'a, 'm> {
             outputs,
             at: At::Origin,
             origin: self.chosen.egraph[class].data.origin.clone(),
-            rule: self.chosen.lineage.maker(enode).filter(|_| kept.is_none()).map(Arc::from),
+            rule: self.chosen.provenance.maker(enode).filter(|_| kept.is_none()).map(Arc::from),
         });
     }
 

@@ -14,7 +14,7 @@ use crate::infer::eval::Array;
 use crate::infer::tensor_of;
 
 /// Renders steps with the value names of a graph; unnamed values get fresh names.
-pub(super) struct Speller<'a, 'm> {
+pub(super) struct ProofWriter<'a, 'm> {
     chosen: &'a Chosen<'a, 'm>,
     /// Copy of the model, extended by the nodes and values that only the e-graph has.
     model: Model,
@@ -25,19 +25,19 @@ pub(super) struct Speller<'a, 'm> {
     own: FxHashMap<Id, ValueId>,
 }
 
-impl<'a, 'm> Speller<'a, 'm> {
+impl<'a, 'm> ProofWriter<'a, 'm> {
     /// Creates a renderer for the steps of a graph.
     pub fn new(model: &Model, graph: GraphId, chosen: &'a Chosen<'a, 'm>) -> Self {
         let mut model = model.clone();
         for tensor in chosen.egraph.analysis.tables.new_tensors() {
             model.tensors.push(tensor.clone());
         }
-        Speller { chosen, model, graph, made: FxHashMap::default(), own: FxHashMap::default() }
+        ProofWriter { chosen, model, graph, made: FxHashMap::default(), own: FxHashMap::default() }
     }
 
     /// Renders the steps in order.
     pub fn proof(&mut self, steps: &BTreeSet<usize>) -> Vec<Proof> {
-        steps.iter().filter_map(|&at| self.step(self.chosen.lineage.step(at))).collect()
+        steps.iter().filter_map(|&at| self.step(self.chosen.provenance.step(at))).collect()
     }
 
     fn step(&mut self, step: &Step) -> Option<Proof> {

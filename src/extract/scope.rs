@@ -3,11 +3,11 @@
 use egg::Id;
 use rustc_hash::FxHashMap;
 
-use super::adapt::adapt;
-use super::cost::Pricing;
-use super::lineage::Lineage;
+use super::cost::CostModel;
+use super::legalize::adapt;
+use super::provenance::Provenance;
 use super::{Blocker, Chosen, Target, blockers, choose, plan};
-use crate::diag::known::ADAPTED_FORM;
+use crate::diag::rule_ids::ADAPTED_FORM;
 use crate::edit::{By, Patch};
 use crate::egraph::{self, EGraph, ENode, NodeRef, canonical};
 use crate::graph::uses::Uses;
@@ -26,7 +26,7 @@ pub struct Task<'a> {
     /// All rules, including those.
     pub all: &'a [&'a Rule],
     /// Cost model; without one, legal e-nodes are kept even if an alternative is cheaper.
-    pub pricing: Option<&'a Pricing>,
+    pub pricing: Option<&'a CostModel>,
     /// Whether changes include their proofs.
     pub explains: bool,
 }
@@ -68,7 +68,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
     for (node, enode) in &calls {
         original.entry(canonical(&egraph, enode)).or_insert(*node);
     }
-    let lineage = Lineage::new(&egraph, &original, &report.steps);
+    let provenance = Provenance::new(&egraph, &original, &report.steps);
     let roots = roots(model, graph, &class_of, task.pricing.is_none());
     let choice = choose(&egraph, task.target, &original, &roots, task.pricing);
     if roots.iter().any(|&root| !choice.is_possible(egraph.find(root))) {
@@ -84,7 +84,7 @@ pub fn run(model: &Model, graph: GraphId, facts: &Facts, uses: &Uses, task: &Tas
         choice: &choice,
         original: &original,
         calls: &calls,
-        lineage: &lineage,
+        provenance: &provenance,
         class_of: &class_of,
         rule: &rule,
         explains: task.explains,

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::form::Form;
+use super::format::ModelFormat;
 use super::save::Saving;
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Level, Place, unreadable};
 use crate::graph::{Model, TensorData};
 use crate::read::external::{self, ExternalFiles, Fault};
@@ -27,7 +27,7 @@ pub struct ModelFile {
     /// What its reader has to say: none of it at level error.
     pub findings: Vec<Finding>,
     /// The form it is in.
-    pub form: Form,
+    pub form: ModelFormat,
     /// Where its external data are.
     pub folder: PathBuf,
     /// The file as it is: mapped, not read.
@@ -78,7 +78,7 @@ impl std::error::Error for OpenError {
     }
 }
 
-/// Opens the model at `path`, in whichever [`Form`] it is. Its weights are not read.
+/// Opens the model at `path`, in whichever [`ModelFormat`] it is. Its weights are not read.
 ///
 /// # Errors
 /// The file cannot be read; it holds no model, or one with faults that its reader would have to leave out;
@@ -105,7 +105,7 @@ impl ModelFile {
         let usable = findings.iter().all(|finding| finding.level < Level::Error);
         match model.filter(|_| usable) {
             Some(model) => {
-                let (form, folder) = (Form::of_kind(kind), folder.to_owned());
+                let (form, folder) = (ModelFormat::of_kind(kind), folder.to_owned());
                 Ok(ModelFile { name, model, findings, form, folder, bytes })
             }
             None => Err(findings),
@@ -139,12 +139,12 @@ fn out_of_reach(model: &Model, folder: &Path) -> Vec<Finding> {
     let fault = |location: Arc<str>| match external::locate(folder, &location) {
         Err(fault @ Fault::Escapes { .. }) => {
             let message = format!("the data of a tensor {fault}");
-            let finding = known::EXTERNAL_DATA_ESCAPES_FOLDER.finding(message, Place::File);
+            let finding = rule_ids::EXTERNAL_DATA_ESCAPES_FOLDER.finding(message, Place::File);
             Some(finding.help("name the file by a path below the folder of the model"))
         }
         Err(fault) => {
             let message = format!("the data of a tensor {fault}");
-            let finding = known::EXTERNAL_DATA_MISSING.at(Level::Error).finding(message, Place::File);
+            let finding = rule_ids::EXTERNAL_DATA_MISSING.at(Level::Error).finding(message, Place::File);
             Some(finding.help("put the file beside the model; it belongs to it"))
         }
         Ok(_) => None,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
-use super::form::Form;
+use super::format::ModelFormat;
 use crate::diag::{unreadable, unwritable};
 use crate::graph::Model;
 use crate::read::external::{Fault, locate};
@@ -18,7 +18,7 @@ use crate::write::file::{Pending, is_special, replace};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
     /// The form of a file whose name does not tell one.
-    pub form: Form,
+    pub form: ModelFormat,
     /// Where the external data are that the model refers to: they are copied if it is written to another folder.
     /// `None`: where it is written to.
     pub folder: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Saving {
 impl Default for Saving {
     /// Binary, in one file if possible.
     fn default() -> Self {
-        Saving { form: Form::Binary, folder: None, external: false, threshold: DEFAULT_THRESHOLD }
+        Saving { form: ModelFormat::Binary, folder: None, external: false, threshold: DEFAULT_THRESHOLD }
     }
 }
 
@@ -62,7 +62,7 @@ pub enum SaveError {
     /// External data that the model refers to are missing, or out of its folder.
     Data(Fault),
     /// The form cannot hold the model, for this reason.
-    Form(String),
+    Format(String),
     /// Too large for protobuf, large tensors left out.
     TooLarge,
 }
@@ -77,7 +77,7 @@ impl fmt::Display for SaveError {
                 write!(f, "{}: {why}", path.display())
             }
             SaveError::Data(fault) => write!(f, "the data of a tensor {fault}"),
-            SaveError::Form(why) => f.write_str(why),
+            SaveError::Format(why) => f.write_str(why),
             SaveError::TooLarge => {
                 f.write_str("the model is too large for protobuf, even without its weights")
             }
@@ -108,8 +108,8 @@ pub fn save(model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError> {
 
 impl Saving {
     /// The form of the file at `target`.
-    pub fn form_at(&self, target: &Path) -> Form {
-        Form::of_path(target).unwrap_or(self.form)
+    pub fn form_at(&self, target: &Path) -> ModelFormat {
+        ModelFormat::of_path(target).unwrap_or(self.form)
     }
 
     /// Writes `model` to `target`.
@@ -120,7 +120,7 @@ impl Saving {
         let target = target.as_ref();
         let form = self.form_at(target);
         let mut pending = self.copies(model, target)?;
-        let encode = |model: &Model| form.encode(model).map_err(SaveError::Form);
+        let encode = |model: &Model| form.encode(model).map_err(SaveError::Format);
         if !self.external
             && let Some(pieces) = encode(model)?
         {

@@ -3,7 +3,7 @@
 use super::options::Options;
 use super::{Outcome, attempt};
 use crate::diag::Finding;
-use crate::diag::known::NOT_CONVERTIBLE;
+use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::rules::registry::RuleSet;
 
 /// Has what stands in the way of a conversion downwards say the least opset that does not: the one from which on the

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::diag::known::{ADAPTED_FORM, RELABELLED_VERSION};
+use crate::diag::rule_ids::{ADAPTED_FORM, RELABELLED_VERSION};
 use crate::edit::{Change, Editor, Names, Site};
 use crate::graph::{
     AttrValue, Attribute, Def, Graph, GraphId, Model, Node, NodeId, Owner, Port, Value, ValueId, ValueInfo,

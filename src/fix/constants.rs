@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::diag::known::MOVED_CONSTANT;
+use crate::diag::rule_ids::MOVED_CONSTANT;
 use crate::edit::{Change, Editor, Names, Site, initialize};
 use crate::extract::Target;
 use crate::graph::syntax::suggest::counted;

@@ -1,14 +1,14 @@
 //! `--dynamic`: makes axes of inputs dynamic, everywhere they flow, or says what stands in the way.
 
 use super::options::Options;
-use super::{blocked, declared};
+use super::{conversion_errors, value_info};
 use crate::batching::request::resolve;
 use crate::batching::{Batched, Layout, plan};
 use crate::diag::Finding;
 use crate::diag::Place;
-use crate::diag::known::{DECLARED_TYPE, INTERNAL_FAULT};
+use crate::diag::rule_ids::{DECLARED_TYPE, INTERNAL_FAULT};
 use crate::edit::inline;
-use crate::edit::{Change, Editor, Known, Site};
+use crate::edit::{AnalysisView, Change, Editor, Site};
 use crate::graph::{DeclaredDim, Dimension, Model, TypeKind, ValueId};
 use crate::lint::dynamic::{blocked as obstacles, samples, unfit};
 use crate::lint::sized::{carry, free};
@@ -33,7 +33,7 @@ pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<
         match samples(editor.model(), &group).map_err(|finding| vec![*finding])? {
             Some(samples) => {
                 write_out(editor)?;
-                let Known { model, facts, uses } = editor.know();
+                let AnalysisView { model, facts, uses } = editor.analyses();
                 let batched = plan(model, facts, &samples)
                     .map_err(|found| obstacles(model, uses, &SourceFiles::default(), &group, &found))?;
                 free(editor, &group);
@@ -41,10 +41,10 @@ pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<
             }
             None => {
                 if let Err(found) = carry(editor, &group, rules) {
-                    let Known { model, uses, .. } = editor.know();
+                    let AnalysisView { model, uses, .. } = editor.analyses();
                     return Err(obstacles(model, uses, &SourceFiles::default(), &group, &found));
                 }
-                declared::renew(editor);
+                value_info::renew(editor);
             }
         }
     }
@@ -56,7 +56,8 @@ fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
     if editor.model().functions.is_empty() {
         return Ok(());
     }
-    inline::inline(editor).map_err(|hindrance| vec![blocked::by_functions(editor.model(), hindrance)])
+    inline::inline(editor)
+        .map_err(|hindrance| vec![conversion_errors::by_functions(editor.model(), hindrance)])
 }
 
 /// Applies the plan, and declares the outputs anew.
@@ -71,7 +72,7 @@ fn rewrite(editor: &mut Editor, batched: Batched) -> Result<(), Vec<Finding>> {
         return Err(vec![fault(why.to_owned())]);
     }
     forget(editor, &carried);
-    let Known { model, facts, .. } = editor.know();
+    let AnalysisView { model, facts, .. } = editor.analyses();
     for (value, layout) in outputs {
         let Layout::Axis { axis, .. } = layout else { continue };
         let dim = facts[value].shape().and_then(|shape| shape.dim(axis));
@@ -92,7 +93,7 @@ fn fault(why: String) -> Finding {
 fn forget(editor: &mut Editor, carried: &[(ValueId, Layout)]) {
     let change = Change::new(DECLARED_TYPE, Site::Model, "declared shapes found anew");
     editor.change(change, |model, _| forget_bodies(model, carried));
-    declared::renew(editor);
+    value_info::renew(editor);
 }
 
 /// Drops the sizes that subgraphs declare for inputs and outputs that differ between samples.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::diag::known::CONSTANT_RESULT;
-use crate::edit::{Change, Editor, Item, Known, Patch, Site};
+use crate::diag::rule_ids::CONSTANT_RESULT;
+use crate::edit::{AnalysisView, Change, Editor, Item, Patch, Site};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId, ValueId, order, scopes};
 use crate::infer::eval::{Array, Val};
@@ -41,7 +41,7 @@ pub fn fold(editor: &mut Editor, folding: Folding) -> bool {
     if computed.nodes.is_empty() {
         return false;
     }
-    let Known { model, facts, .. } = editor.know();
+    let AnalysisView { model, facts, .. } = editor.analyses();
     let found = choose(model, &order, &computed, facts, limit);
     if found.constants.is_empty() {
         return false;

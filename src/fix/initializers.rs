@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::diag::known::LIFTED_CONSTANT;
+use crate::diag::rule_ids::LIFTED_CONSTANT;
 use crate::edit::{Change, Editor, Site, initialize};
 use crate::fix::constants::are_inputs;
 use crate::graph::{AttrValue, ElemType, Model, NodeId, Tensor, TensorData, ValueId, scopes};

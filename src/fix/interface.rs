@@ -1,112 +1,187 @@
-//! Pins dimensions of the inputs of the model.
+//! SHP002, EXP014 and EXP015: what is declared that is not so, or that can be said better.
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
 
-use super::options::{FixedShape, Options};
-use crate::diag::known::{self, REQUESTED_SHAPE};
-use crate::diag::{Finding, Place};
-use crate::edit::{Change, Editor, Site};
-use crate::graph::{DeclaredDim, Dimension, Model, Port, TypeKind};
+use super::options::Options;
+use super::value_info;
+use crate::diag::RuleId;
+use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, INPUT_NAMED_WEIGHTS, LOST_SYMBOL};
+use crate::edit::{AnalysisView, By, Change, Editor, Safety, Site};
+use crate::graph::dim::Dim;
+use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
+use crate::infer::Facts;
+use crate::lint::builtin::{input_weights, lost_sizes, pinned_sizes};
 
-fn bad_request(message: String) -> Box<Finding> {
-    Box::new(known::BAD_REQUEST.finding(message, Place::File))
-}
-
-fn no_such_input(model: &Model, name: &str) -> Box<Finding> {
-    let inputs = model.graphs[model.main].inputs.iter();
-    let names: Vec<String> = inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
-    let finding = bad_request(format!("the model has no input `{name}`"));
-    Box::new(finding.help(format!("its inputs are {}", names.join(", "))))
-}
-
-/// Does what `--fix-shape` asks.
-///
-/// # Errors
-/// An input or axis that is not there.
-pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>> {
-    let mut faults = Vec::new();
-    for fixed in &options.fixed {
-        let what = format!("pinned to {:?}", fixed.dims);
-        request(editor, &fixed.input, what, &mut faults, |model| pin(model, fixed));
+/// Takes weights from the inputs, where that is wanted: what callers cannot replace any more is a constant, of which
+/// more can be told.
+pub fn withdraw(editor: &mut Editor, options: &Options) {
+    if options.unsafe_fixes && options.selection.contains(INPUT_NAMED_WEIGHTS.code) {
+        withdraw_weights(editor);
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-/// Does one thing that was asked of an input.
-fn request(
-    editor: &mut Editor,
-    input: &str,
-    what: String,
-    faults: &mut Vec<Finding>,
-    edit: impl FnOnce(&mut Model) -> Result<bool, Box<Finding>>,
-) {
+/// Does the rest, as far as `options` allow.
+pub fn mend(editor: &mut Editor, options: &Options) {
+    let may = |rule: RuleId| options.selection.contains(rule.code);
+    if may(DECLARED_SHAPE_WRONG) && declares_more(editor.model()) {
+        value_info::take_back(editor, DECLARED_SHAPE_WRONG);
+        unpin_outputs(editor);
+    }
+    if may(LOST_SYMBOL) {
+        name_sizes(editor);
+    }
+}
+
+/// Declares the axes of outputs that follow the inputs as what they are, where a number is declared.
+fn unpin_outputs(editor: &mut Editor) {
+    let main = editor.model().main;
+    let AnalysisView { model, facts, .. } = editor.analyses();
+    let mut found = Vec::new();
+    for (at, port) in model.graphs[main].outputs.iter().enumerate() {
+        let mut port = port.clone();
+        let pinned = pinned_sizes(facts, &port);
+        if let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind)
+            && !pinned.is_empty()
+        {
+            for one in &pinned {
+                let is_named = one.size.symbols().all(|symbol| !facts.has_made(symbol));
+                dims[one.axis].dim = if is_named { declared(&one.size) } else { DeclaredDim::Absent };
+            }
+            found.push((at, port));
+        }
+    }
+    for (at, port) in found {
+        let change = Change::new(DECLARED_SHAPE_WRONG, Site::Value(port.value), "declared as free");
+        editor.declare(change, |model| {
+            model.graphs[main].outputs[at] = port;
+            true
+        });
+    }
+}
+
+/// Gives sizes whose names the exporter made up what follows from those of the inputs.
+fn name_sizes(editor: &mut Editor) {
     let model = editor.model();
-    let mut inputs = model.graphs[model.main].inputs.iter().map(|port| port.value);
-    let site = inputs.find(|&value| *model.values[value].name == *input).map_or(Site::Model, Site::Value);
-    editor.change(Change::new(REQUESTED_SHAPE, site, what), |model, _| {
-        edit(model).unwrap_or_else(|finding| {
-            faults.push(*finding);
-            false
-        })
+    let main = model.main;
+    let (outputs, inner) = (&model.graphs[main].outputs, &model.graphs[main].value_info);
+    if !outputs.iter().chain(inner).any(has_names) {
+        return;
+    }
+    let (outputs, mut all) = (outputs.len(), outputs.iter().chain(inner).cloned().collect::<Vec<Port>>());
+    let facts = editor.analyses().facts;
+    let is_named: Vec<bool> = all.iter_mut().map(|port| name_axes(port, facts)).collect();
+    for (at, (port, is_named)) in all.into_iter().zip(is_named).enumerate() {
+        if is_named {
+            let change = Change::new(LOST_SYMBOL, Site::Value(port.value), "named what the exporter lost");
+            editor.declare(change, |model| {
+                let graph = &mut model.graphs[main];
+                match at.checked_sub(outputs) {
+                    Some(at) => graph.value_info[at] = port,
+                    None => graph.outputs[at] = port,
+                }
+                true
+            });
+        }
+    }
+}
+
+/// Whether there is anything declared that inference could contradict.
+fn declares_more(model: &Model) -> bool {
+    model.graphs.iter().any(|(_, graph)| !graph.outputs.is_empty() || !graph.value_info.is_empty())
+}
+
+fn has_names(port: &Port) -> bool {
+    let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
+        return false;
+    };
+    dims.iter().any(|dim| matches!(dim.dim, DeclaredDim::Param(_)))
+}
+
+fn name_axes(port: &mut Port, facts: &Facts) -> bool {
+    let lost = lost_sizes(facts, port);
+    let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind)
+    else {
+        return false;
+    };
+    for lost in &lost {
+        dims[lost.axis].dim = declared(&lost.size);
+    }
+    !lost.is_empty()
+}
+
+fn declared(size: &Dim) -> DeclaredDim {
+    match size.as_const() {
+        Some(number) => DeclaredDim::Value(number),
+        None => DeclaredDim::Param(Arc::from(size.to_string())),
+    }
+}
+
+/// Makes plain initializers of the inputs that have a default.
+fn withdraw_weights(editor: &mut Editor) {
+    let main = editor.model().main;
+    let weights: IndexSet<ValueId> = input_weights(editor.model()).into_iter().collect();
+    let by = By { safety: Safety::Unsafe, ..By::from(INPUT_NAMED_WEIGHTS) };
+    let change = |&weight: &ValueId| Change::new(by.clone(), Site::Value(weight), "took from the inputs");
+    editor.change_all(weights.iter().map(change).collect(), |model, _| {
+        for &weight in &weights {
+            model.values[weight].def = Def::Initializer;
+        }
+        model.graphs[main].inputs.retain(|port| !weights.contains(&port.value));
+        for (index, port) in (0..).zip(&model.graphs[main].inputs) {
+            model.values[port.value].def = Def::Input(index);
+        }
+        !weights.is_empty()
     });
 }
 
-/// The dims that an input declares.
-fn dims<'m>(model: &'m mut Model, name: &str) -> Result<&'m mut Vec<Dimension>, Box<Finding>> {
-    let main = model.main;
-    let at = model.graphs[main].inputs.iter().position(|port| *model.values[port.value].name == *name);
-    let Some(at) = at else { return Err(no_such_input(model, name)) };
-    match &mut model.graphs[main].inputs[at].info.ty {
-        Some(ty) => match &mut ty.kind {
-            TypeKind::Tensor { shape: Some(dims), .. } => Ok(dims),
-            _ => Err(bad_request(format!("`{name}` declares no shape"))),
-        },
-        None => Err(bad_request(format!("`{name}` declares no type"))),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Selection;
+    use crate::write::text::write;
 
-/// Pins an input; sizes that had a name get the number wherever the name is declared.
-fn pin(model: &mut Model, fixed: &FixedShape) -> Result<bool, Box<Finding>> {
-    let dims = dims(model, &fixed.input)?;
-    if dims.len() != fixed.dims.len() {
-        let message = format!("`{}` has {} axes, not {}", fixed.input, dims.len(), fixed.dims.len());
-        return Err(bad_request(message));
+    fn model(text: &str) -> Model {
+        let text = format!("<ir_version: 8, opset_import: [\"\" : 17]> {text}");
+        let (model, findings) = crate::read::text::read(&text);
+        assert_eq!(findings, [], "{text}");
+        model.expect("a model")
     }
-    let mut named: FxHashMap<Arc<str>, i64> = FxHashMap::default();
-    let mut changed = false;
-    for (dim, &size) in dims.iter_mut().zip(&fixed.dims) {
-        match &dim.dim {
-            DeclaredDim::Param(name) => drop(named.insert(name.clone(), size)),
-            DeclaredDim::Value(value) if *value != size && *value > 0 => {
-                let message = format!("`{}` is {value} along an axis that is to be {size}", fixed.input);
-                let finding =
-                    bad_request(message).help("free the axis with --dynamic, or pin it to its size");
-                return Err(Box::new(finding));
-            }
-            _ => {}
-        }
-        changed |= dim.dim != DeclaredDim::Value(size);
-        dim.dim = DeclaredDim::Value(size);
-    }
-    for (_, graph) in model.graphs.iter_mut() {
-        let ports = graph.inputs.iter_mut().chain(&mut graph.outputs).chain(&mut graph.value_info);
-        ports.for_each(|port| rename(port, &named));
-    }
-    Ok(changed)
-}
 
-fn rename(port: &mut Port, named: &FxHashMap<Arc<str>, i64>) {
-    let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind)
-    else {
-        return;
-    };
-    for dim in dims {
-        if let DeclaredDim::Param(name) = &dim.dim
-            && let Some(&size) = named.get(name)
-        {
-            dim.dim = DeclaredDim::Value(size);
-        }
+    #[track_caller]
+    fn check(before: &str, after: &str) {
+        let mut editor = Editor::new(model(before));
+        let options = Options { selection: Selection::all(), unsafe_fixes: true, ..Options::default() };
+        withdraw(&mut editor, &options);
+        mend(&mut editor, &options);
+        assert_eq!(!editor.done().changes.is_empty(), before != after);
+        assert_eq!(write(editor.model()), write(&model(after)), "{before}");
+    }
+
+    #[test]
+    fn sizes_that_follow_from_the_inputs_are_named() {
+        let reshape = "<int64[2] s = {-1, 12}> { y = Reshape (x, s) }";
+        let with = |y: &str| format!("g (float[batch,3,4] x) => (float[{y}] y) {reshape}");
+        check(&with("Reshape_3_dim_0,12"), &with("batch,12"));
+        check(&with("Reshape_3_dim_0,Reshape_3_dim_1"), &with("batch,12"));
+        check(&with("rows,12"), &with("rows,12"));
+        let inner = |r: &str| {
+            format!("g (float[N,4] x) => (float[N,4] y) <float[{r}] r> {{ r = Relu (x)  y = Neg (r) }}")
+        };
+        check(&inner("Relu_1_dim_0,4"), &inner("N,4"));
+        let unknown = "g (float[N] x) => (int64[1,NonZero_4_dim_1] y) { y = NonZero (x) }";
+        check(unknown, unknown);
+    }
+
+    #[test]
+    fn weights_leave_the_inputs() {
+        let with = |inputs: &str| {
+            format!(
+                "g ({inputs}float[N,2] x) => (float[N,2] y) <float[2,2] w = {{1, 0, 0, 1}}> {{ y = MatMul (x, w) }}"
+            )
+        };
+        check(&with("float[2,2] w, "), &with(""));
+        check(&with(""), &with(""));
     }
 }

@@ -6,24 +6,24 @@
 
 mod advice;
 mod batched_scan;
-mod blocked;
+mod branch_folding;
 mod constants;
-mod decide;
-mod declarations;
-mod declared;
+mod conversion_errors;
+mod dedup_initializers;
 mod duplicate_names;
 mod dynamic;
 mod fold;
 mod initializers;
+mod input_shapes;
 mod interface;
-mod mend;
 pub mod options;
 pub mod precision;
+mod repair;
 pub mod report;
 mod rewrite;
 mod target;
+mod value_info;
 mod verify;
-mod weights;
 
 use rustc_hash::FxHashSet;
 
@@ -32,9 +32,9 @@ pub use report::Report;
 
 use self::rewrite::rewrite;
 use crate::diag::Finding;
-use crate::diag::known::{DECIDED_BRANCH, DECLARED_TYPE, RELABELLED_VERSION, UNSORTED_NODES};
+use crate::diag::rule_ids::{DECIDED_BRANCH, DECLARED_TYPE, RELABELLED_VERSION, UNSORTED_NODES};
 use crate::edit::inline;
-use crate::edit::{Change, Constants, Editor, Known, Site};
+use crate::edit::{AnalysisView, Change, Constants, Editor, Site};
 use crate::extract::{Objective, Target};
 use crate::graph::{Id, Model, ValueId, scopes};
 use crate::infer;
@@ -73,11 +73,11 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     };
     let mut editor = Editor::new(source.clone());
     // What is known of the model as it came: the passes go on from it, and the result is held against it.
-    let known = editor.know().facts.clone();
+    let known = editor.analyses().facts.clone();
     let resolved = target::resolved(&source, options);
     let done = resolved.and_then(|options| passes(&mut editor, &options, rules, &mut report));
     if done.is_ok() && options.optimize && options.pricing.objective == Objective::Latency {
-        declared::tell(&mut editor, &source);
+        value_info::tell(&mut editor, &source);
     }
     let looked_at = editor.looked_at();
     let refused =
@@ -112,36 +112,36 @@ fn passes(
     let from = editor.model().opset(editor.model().main, "");
     duplicate_names::rename(editor)?;
     dynamic::apply(editor, options, rules)?;
-    interface::apply(editor, options)?;
+    input_shapes::apply(editor, options)?;
     if options.selection.contains(UNSORTED_NODES.code) {
         editor.put_in_order();
     }
     let before_weights = editor.done().changes.len();
-    declarations::withdraw(editor, options);
+    interface::withdraw(editor, options);
     let withdrawn = editor.done().changes.len() - before_weights;
-    let mended = mend::mend(editor, options, rules);
+    let mended = repair::mend(editor, options, rules);
     if mended.is_cut {
         report.limit("mending stopped before all was mended".to_owned());
     }
     let before_declarations = editor.done().changes.len();
-    declarations::mend(editor, options);
+    interface::mend(editor, options);
     let declared = withdrawn + editor.done().changes.len() - before_declarations;
     let decides = options.optimize && options.selection.contains(DECIDED_BRANCH.code);
     if decides {
-        decide::decide(editor);
+        branch_folding::decide(editor);
     }
     let corrects = options.dynamic.is_empty() && editor.done().changes.len() > declared;
     if !options.dynamic.is_empty() {
-        declared::renew(editor);
+        value_info::renew(editor);
     } else if corrects {
-        declared::correct(editor);
+        value_info::correct(editor);
     }
     batched_scan::unbatch(editor, options.opset);
     let main_target = target::target(&editor.model().opsets, options.opset);
-    let refusal = match blocked::by_version(&main_target, options) {
-        None if !target::has_functions(editor.model(), &main_target, options) => {
-            inline::inline(editor).err().map(|hindrance| blocked::by_functions(editor.model(), hindrance))
-        }
+    let refusal = match conversion_errors::by_version(&main_target, options) {
+        None if !target::has_functions(editor.model(), &main_target, options) => inline::inline(editor)
+            .err()
+            .map(|hindrance| conversion_errors::by_functions(editor.model(), hindrance)),
         finding => finding,
     };
     if let Some(finding) = refusal {
@@ -158,7 +158,7 @@ fn passes(
         relabel(editor, &main_target, options);
         editor.constants = constants_at(editor.model(), &main_target, options);
         let folded = optimize_all(editor, options);
-        let is_decided = decides && (folded || rewritten.is_changed) && decide::decide(editor);
+        let is_decided = decides && (folded || rewritten.is_changed) && branch_folding::decide(editor);
         // Nor are the elements of a value that was there already put in its place yet, if only now they are known.
         let mut is_told = || {
             let mut new = computable(editor).into_iter().filter(|value| !known.contains(value));
@@ -175,7 +175,7 @@ fn passes(
     constants::declare_initializers(editor);
     if corrects {
         // More may be known by now of what was declared then.
-        declared::correct(editor);
+        value_info::correct(editor);
     }
     if options.optimize {
         initializers::lift(editor);
@@ -188,20 +188,20 @@ fn passes(
         target::import_made(editor);
     }
     if options.infer_shapes {
-        let facts = editor.know().facts.clone();
+        let facts = editor.analyses().facts.clone();
         let change = Change::new(DECLARED_TYPE, Site::Model, "what was inferred declared");
         editor.declare(change, |model| infer::annotate(model, &facts));
     }
     if !main_target.is_source {
-        let mut illegal = blocked::illegal_nodes(editor.model());
-        illegal.extend(blocked::unlike_branches(editor, from));
+        let mut illegal = conversion_errors::illegal_nodes(editor.model());
+        illegal.extend(conversion_errors::unlike_branches(editor, from));
         if !illegal.is_empty() {
             return Err(illegal);
         }
     }
     if !options.targets.is_empty() {
         target::drop_imports(editor);
-        let refused = blocked::by_targets(editor.know(), options);
+        let refused = conversion_errors::by_targets(editor.analyses(), options);
         if !refused.is_empty() {
             return Err(refused);
         }
@@ -219,16 +219,16 @@ fn optimize_all(editor: &mut Editor, options: &Options) -> bool {
     if !options.optimize {
         return false;
     }
-    let swept = editor.sweep();
+    let swept = editor.remove_dead_code();
     let folding = fold::Folding { limit: options.fold_limit, quantization: options.fold_qdq };
     let folded = fold::fold(editor, folding);
-    weights::share(editor);
+    dedup_initializers::share(editor);
     folded || swept
 }
 
 /// What nodes make whose elements are known: such a node stays where that takes less of the file.
 fn computable(editor: &mut Editor) -> FxHashSet<ValueId> {
-    let Known { model, facts, .. } = editor.know();
+    let AnalysisView { model, facts, .. } = editor.analyses();
     let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
     let made = nodes.flat_map(|&node| model.nodes[node].outputs.iter().flatten().copied());
     made.filter(|&value| facts[value].as_const().is_some()).collect()
@@ -277,12 +277,12 @@ mod tests {
     /// made up.
     fn disagreements(model: &Model, options: &Options, rules: &RuleSet) -> Vec<String> {
         let mut editor = Editor::new(model.clone());
-        editor.know();
+        editor.analyses();
         if passes(&mut editor, options, rules, &mut Report::default()).is_err() {
             return Vec::new();
         }
         let found = infer::infer(editor.model(), infer::Options::default());
-        let Known { model, facts, uses } = editor.know();
+        let AnalysisView { model, facts, uses } = editor.analyses();
         let counted = crate::graph::uses::Uses::new(model);
         let live = scopes::live(model);
         let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::precision::Precision;
 pub use crate::batching::request::FreeDim;
 use crate::diag::Selection;
-use crate::extract::Pricing;
+use crate::extract::CostModel;
 use crate::targets::Profile;
 
 /// Constants that folding makes may take this many bytes, unless `--fold-limit` says otherwise.
@@ -27,7 +27,7 @@ pub struct Options {
     /// need is changed.
     pub optimize: bool,
     /// By what they are chosen.
-    pub pricing: Pricing,
+    pub pricing: CostModel,
     /// Whether every inferred type and shape is written as `value_info`.
     pub infer_shapes: bool,
     /// Dimensions of inputs to set free.
@@ -56,7 +56,7 @@ impl Default for Options {
             selection: Selection::all(),
             unsafe_fixes: false,
             optimize: true,
-            pricing: Pricing::default(),
+            pricing: CostModel::default(),
             infer_shapes: false,
             dynamic: Vec::new(),
             fixed: Vec::new(),

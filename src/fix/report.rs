@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use super::precision::{Narrowed, Why};
+use super::precision::{KeepReason, Narrowed};
 pub use crate::edit::Safety;
 use crate::edit::{self, Change, Changes, Site};
 use crate::egraph;
@@ -208,7 +208,7 @@ impl<'m> Names<'m> {
         node_name(model, &model.nodes[node]).to_string()
     }
 
-    fn kept(&self, id: NodeId, why: Why) -> KeptNode {
+    fn kept(&self, id: NodeId, why: KeepReason) -> KeptNode {
         let (model, places) = self.of_node(id);
         let node = &model.nodes[id];
         KeptNode {

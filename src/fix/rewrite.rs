@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::options::Options;
 use super::report::Report;
-use super::{blocked, mend, target};
+use super::{conversion_errors, repair, target};
 use crate::diag::Finding;
-use crate::edit::{Editor, Known};
+use crate::edit::{AnalysisView, Editor};
 use crate::extract;
 use crate::graph::{GraphId, Model, OpsetImport, scopes};
 use crate::rules::registry::RuleSet;
@@ -40,11 +40,11 @@ pub(super) fn rewrite(
         (false, true) => &[Phase::Convert],
         (false, false) => return Ok(Rewritten::default()),
     };
-    let reach = rules.within_reach(mend::operators(editor.model()), phases);
+    let reach = rules.within_reach(repair::operators(editor.model()), phases);
     let all = chosen_rules(&reach, options);
     let simplify: Vec<&Rule> = all.iter().copied().filter(|rule| rule.phase == Phase::Simplify).collect();
     let mut findings = Vec::new();
-    editor.know();
+    editor.analyses();
     let mut rewritten = Rewritten::default();
     for graph in inner_first(editor.model()) {
         let mut target = target::target(imports(editor.model(), graph), options.opset);
@@ -57,14 +57,15 @@ pub(super) fn rewrite(
             pricing,
             explains: options.explains,
         };
-        let Known { model, facts, uses } = if is_other { editor.knew() } else { editor.know_graph(graph) };
-        if target.is_source && blocked::hides_shapes(model, facts, target.opset(""), graph) {
+        let AnalysisView { model, facts, uses } =
+            if is_other { editor.stale_analyses() } else { editor.graph_analyses(graph) };
+        if target.is_source && conversion_errors::hides_shapes(model, facts, target.opset(""), graph) {
             continue;
         }
         match extract::run(model, graph, facts, uses, &task) {
             extract::Done::Unchanged => {}
             extract::Done::Blocked(blockers) => {
-                findings.extend(blocked::findings(model, graph, &target, &blockers));
+                findings.extend(conversion_errors::findings(model, graph, &target, &blockers));
             }
             extract::Done::Planned { patch, report: said } => {
                 rewritten.is_cut |= !said.limits.is_empty();
@@ -76,7 +77,7 @@ pub(super) fn rewrite(
             }
         }
     }
-    if editor.knew().facts.limited {
+    if editor.stale_analyses().facts.limited {
         report.limit("inference did not look into all calls of functions, or into all bodies".to_owned());
     }
     if findings.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::options::Options;
-use crate::diag::known::{self, ADAPTED_FORM, RELABELLED_VERSION};
+use crate::diag::rule_ids::{self, ADAPTED_FORM, RELABELLED_VERSION};
 use crate::diag::{Finding, Place};
 use crate::edit::{Change, Editor, Site};
 use crate::extract::Target;
@@ -58,7 +58,7 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
 /// # Errors
 /// There is none, or another is asked for.
 pub fn resolved(model: &Model, options: &Options) -> Result<Options, Vec<Finding>> {
-    let refused = |message: String| known::NOT_CONVERTIBLE.finding(message, Place::File);
+    let refused = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
     let loaded = options.targets.iter().fold(Range::ALL, |all, profile| all.meet(profile.opset));
     if loaded.is_empty() {
         let names: Vec<String> = options.targets.iter().map(|profile| profile.label()).collect();

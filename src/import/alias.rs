@@ -2,7 +2,7 @@
 
 use super::argument::{self, Called};
 use super::complex::Part;
-use super::functional::View;
+use super::functionalization::View;
 use super::graph::{Builder, declared};
 use crate::graph::{AttrValue, Attribute, Tensor, ValueId};
 use crate::torch::{self, Argument, Node, TensorType, Trace};

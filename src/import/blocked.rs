@@ -5,28 +5,29 @@ use std::sync::Arc;
 use super::graph::Imported;
 use super::lower::Left;
 use crate::diag::finding::Anchor;
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
 use crate::torch::{NodeId, Op, Trace};
 
 /// Reports that a program writes into one of its inputs.
 pub fn written_input(name: &str) -> Finding {
     let message = format!("the program mutates its input `{name}`; the model does not");
-    known::INPUT_WRITTEN
+    rule_ids::INPUT_WRITTEN
         .finding(message, Place::File)
         .help("outputs are unaffected; return the mutated input if callers need it")
 }
 
 /// Reports that a program as a whole cannot be converted.
 pub fn program(why: &str) -> Finding {
-    known::NOT_CONVERTIBLE.finding(format!("the program is not supported: {why}"), Place::File)
+    rule_ids::NOT_CONVERTIBLE.finding(format!("the program is not supported: {why}"), Place::File)
 }
 
 /// Reports that a node of the trace cannot be converted.
 pub fn at(trace: &Trace, id: NodeId, why: &str) -> Finding {
     let node = trace.node(id);
     let place = node.source.clone().map_or(Place::File, Place::Source);
-    let mut finding = known::NOT_CONVERTIBLE.finding(format!("`{}` is not supported: {why}", node.op), place);
+    let mut finding =
+        rule_ids::NOT_CONVERTIBLE.finding(format!("`{}` is not supported: {why}", node.op), place);
     finding.anchor = Anchor { module: node.scope.clone(), op: Arc::from(node.op.to_string()) };
     finding.help(instead(&node.op))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::complex::{Part, part_of};
-use super::functional::Writes;
+use super::functionalization::Writes;
 use super::place::{SourceKeys, metadata};
 use super::{OPSET, argument, blocked, promote};
 use crate::diag::Finding;

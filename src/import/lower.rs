@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::graph::Imported;
-use crate::diag::known::CONSTANT_RESULT;
+use crate::diag::rule_ids::CONSTANT_RESULT;
 use crate::edit::{Change, Constants, Editor, Item, Patch, Site};
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId};
@@ -35,9 +35,9 @@ pub fn lower(imported: &mut Imported, rules: &RuleSet) -> Result<(), Vec<Left>> 
     let mut editor = Editor::new(std::mem::take(&mut imported.model));
     // A graph output must be produced by a node, not an initializer.
     editor.constants = Constants::Nodes;
-    editor.sweep();
+    editor.remove_dead_code();
     let lowered = patches(editor.model(), rules).map(|patches| editor.apply(patches));
-    editor.sweep();
+    editor.remove_dead_code();
     imported.model = editor.into_parts().0;
     lowered.map(drop)
 }

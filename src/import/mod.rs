@@ -10,7 +10,7 @@ mod argument;
 mod blocked;
 mod complex;
 mod control;
-mod functional;
+mod functionalization;
 mod graph;
 mod interface;
 mod lower;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{blocked, overload};
-use crate::diag::known::UNREADABLE_PART;
+use crate::diag::rule_ids::UNREADABLE_PART;
 use crate::diag::{Finding, Level, Place};
 use crate::graph::{ElemType, Tensor};
 use crate::read::pt2::Exported;

@@ -35,7 +35,7 @@ impl Fresh for NoSymbols {
 }
 
 /// A call of an operator.
-pub struct Call<'a> {
+pub struct OpCall<'a> {
     /// Domain; `""` is ai.onnx.
     pub domain: &'a str,
     /// Operator name.
@@ -55,7 +55,7 @@ pub struct Call<'a> {
 /// Infers the facts of all outputs, and the faults that prevent the call from running.
 ///
 /// Outputs of calls with subgraphs (`If`, `Loop`, …) are unknown here; the host infers them.
-pub fn transfer(call: &Call, fresh: &mut dyn Fresh) -> (Vec<Fact>, Vec<Fault>) {
+pub fn transfer(call: &OpCall, fresh: &mut dyn Fresh) -> (Vec<Fact>, Vec<Fault>) {
     let mut cx = ops::Cx::new(call, schema_of(call), fresh);
     if !is_of_runtime(call) {
         unify::element_types(&mut cx);
@@ -71,14 +71,14 @@ pub fn transfer(call: &Call, fresh: &mut dyn Fresh) -> (Vec<Fact>, Vec<Fault>) {
 /// Returns true if the call uses a runtime operator that predates its specification.
 /// ONNX Runtime's LayerNormalization before opset 17 has weights of a separate type, which is also the
 /// result's.
-pub fn is_of_runtime(call: &Call) -> bool {
+pub fn is_of_runtime(call: &OpCall) -> bool {
     const IN_SPECIFICATION: i64 = 17;
     call.domain.is_empty() && call.op == "LayerNormalization" && call.opset < IN_SPECIFICATION
 }
 
 /// Returns the schema in force, or the first version if the opset is too old for the operator.
 /// Another check reports the old opset.
-fn schema_of(call: &Call) -> Option<&'static Schema> {
+fn schema_of(call: &OpCall) -> Option<&'static Schema> {
     let opset = u16::try_from(call.opset).unwrap_or(u16::MAX);
     schema::lookup(call.domain, call.op, opset).or_else(|| schema::versions(call.domain, call.op).first())
 }

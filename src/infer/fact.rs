@@ -44,12 +44,12 @@ pub struct TensorFact {
     /// The shape, as far as known.
     pub shape: Shape,
     /// The elements, as far as known.
-    pub value: Known,
+    pub value: ConstValue,
 }
 
 /// What is known of the elements of a tensor.
 #[derive(Clone, Debug, Default)]
-pub enum Known {
+pub enum ConstValue {
     /// None of them.
     #[default]
     Nothing,
@@ -64,14 +64,14 @@ pub enum Known {
     Ints(Arc<[Size]>),
 }
 
-impl PartialEq for Known {
+impl PartialEq for ConstValue {
     /// Constants are compared bit by bit, so that one with a NaN equals itself.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Known::Nothing, Known::Nothing) | (Known::Computed, Known::Computed) => true,
-            (Known::Const(a), Known::Const(b)) => Arc::ptr_eq(a, b) || same_bits(a, b),
-            (Known::Weight(a), Known::Weight(b)) => a == b,
-            (Known::Ints(a), Known::Ints(b)) => a == b,
+            (ConstValue::Nothing, ConstValue::Nothing) | (ConstValue::Computed, ConstValue::Computed) => true,
+            (ConstValue::Const(a), ConstValue::Const(b)) => Arc::ptr_eq(a, b) || same_bits(a, b),
+            (ConstValue::Weight(a), ConstValue::Weight(b)) => a == b,
+            (ConstValue::Ints(a), ConstValue::Ints(b)) => a == b,
             _ => false,
         }
     }
@@ -94,7 +94,7 @@ pub(crate) fn same_bits(a: &Array, b: &Array) -> bool {
 impl TensorFact {
     /// A tensor of whose elements nothing is known.
     pub fn new(elem: Option<ElemType>, shape: Shape) -> Self {
-        TensorFact { elem, shape, value: Known::Nothing }
+        TensorFact { elem, shape, value: ConstValue::Nothing }
     }
 
     /// A tensor whose elements are all known.
@@ -103,7 +103,7 @@ impl TensorFact {
         TensorFact {
             elem: Some(array.elem()),
             shape: Shape::known(array.shape()),
-            value: Known::Const(array),
+            value: ConstValue::Const(array),
         }
     }
 
@@ -114,9 +114,9 @@ impl TensorFact {
         let numbers: Option<Vec<i64>> = elements.iter().map(|size| size.as_ref()?.as_const()).collect();
         let array = numbers.and_then(|numbers| exact(elem, dims, &numbers));
         let value = match array {
-            Some(array) => Known::Const(Arc::new(array)),
-            None if elements.iter().all(Option::is_none) => Known::Nothing,
-            None => Known::Ints(elements.into()),
+            Some(array) => ConstValue::Const(Arc::new(array)),
+            None if elements.iter().all(Option::is_none) => ConstValue::Nothing,
+            None => ConstValue::Ints(elements.into()),
         };
         TensorFact { elem: Some(elem), shape, value }
     }
@@ -124,8 +124,8 @@ impl TensorFact {
     /// The elements of a small integer or bool tensor, in row-major order, each as far as it is known.
     pub fn as_ints(&self) -> Option<Vec<Size>> {
         match &self.value {
-            Known::Ints(elements) => Some(elements.to_vec()),
-            Known::Const(array) if array.elem().is_integer() || array.elem() == ElemType::Bool => {
+            ConstValue::Ints(elements) => Some(elements.to_vec()),
+            ConstValue::Const(array) if array.elem().is_integer() || array.elem() == ElemType::Bool => {
                 let ints = array.as_i64s().ok()?;
                 Some(ints.into_iter().map(|int| Some(Dim::known(int))).collect())
             }
@@ -135,12 +135,12 @@ impl TensorFact {
 
     /// The elements, where all of them are in memory.
     pub fn as_const(&self) -> Option<&Arc<Array>> {
-        if let Known::Const(array) = &self.value { Some(array) } else { None }
+        if let ConstValue::Const(array) = &self.value { Some(array) } else { None }
     }
 
     /// Whether it is the same in every run, looked at or not.
     pub fn is_const(&self) -> bool {
-        matches!(self.value, Known::Const(_) | Known::Weight(_) | Known::Computed)
+        matches!(self.value, ConstValue::Const(_) | ConstValue::Weight(_) | ConstValue::Computed)
     }
 }
 

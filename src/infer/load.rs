@@ -1,7 +1,7 @@
 //! The facts of tensors that a model holds.
 
 use super::eval::{Array, Attr};
-use super::fact::{Fact, Known, TensorFact};
+use super::fact::{ConstValue, Fact, TensorFact};
 use super::shape::Shape;
 use crate::graph::{AttrValue, Tensor, TensorData, TensorId};
 
@@ -18,7 +18,7 @@ pub fn tensor(tensor: &Tensor, id: TensorId) -> Option<Fact> {
         return Some(TensorFact::constant(array).into());
     }
     let shape = Shape::known(&tensor.dims);
-    Some(Fact::Tensor(TensorFact { elem: Some(elem), shape, value: Known::Weight(id) }))
+    Some(Fact::Tensor(TensorFact { elem: Some(elem), shape, value: ConstValue::Weight(id) }))
 }
 
 /// The elements of a tensor, if the file holds them, and in the right number.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::eval::Array;
-use super::fact::{Fact, Known, TensorFact, same_bits};
+use super::fact::{ConstValue, Fact, TensorFact, same_bits};
 use super::shape::{Shape, Size};
 use crate::graph::ElemType;
 use crate::graph::dim::{Bounds, Dim};
@@ -100,7 +100,7 @@ impl Fact {
     /// Without what is known of the elements.
     pub fn without_values(mut self) -> Fact {
         if let Fact::Tensor(tensor) | Fact::SparseTensor(tensor) = &mut self {
-            tensor.value = Known::Nothing;
+            tensor.value = ConstValue::Nothing;
         }
         self
     }
@@ -113,22 +113,31 @@ impl TensorFact {
         Ok(TensorFact { elem, value: self.meet_values(other, &shape, bounds)?, shape })
     }
 
-    fn meet_values(&self, other: &TensorFact, shape: &Shape, bounds: &Bounds) -> Result<Known, Conflict> {
+    fn meet_values(
+        &self,
+        other: &TensorFact,
+        shape: &Shape,
+        bounds: &Bounds,
+    ) -> Result<ConstValue, Conflict> {
         Ok(match (&self.value, &other.value) {
-            (Known::Nothing, value) | (value, Known::Nothing) => value.clone(),
-            (Known::Computed, value) | (value, Known::Computed) => value.clone(),
-            (Known::Const(a), Known::Const(b)) => Known::Const(meet_constants(a, b)?),
-            (Known::Const(constant), Known::Weight(_)) | (Known::Weight(_), Known::Const(constant)) => {
-                Known::Const(constant.clone())
-            }
-            (Known::Weight(a), Known::Weight(b)) => Known::Weight(*a.min(b)),
-            (Known::Weight(tensor), _) | (_, Known::Weight(tensor)) => Known::Weight(*tensor),
+            (ConstValue::Nothing, value) | (value, ConstValue::Nothing) => value.clone(),
+            (ConstValue::Computed, value) | (value, ConstValue::Computed) => value.clone(),
+            (ConstValue::Const(a), ConstValue::Const(b)) => ConstValue::Const(meet_constants(a, b)?),
+            (ConstValue::Const(constant), ConstValue::Weight(_))
+            | (ConstValue::Weight(_), ConstValue::Const(constant)) => ConstValue::Const(constant.clone()),
+            (ConstValue::Weight(a), ConstValue::Weight(b)) => ConstValue::Weight(*a.min(b)),
+            (ConstValue::Weight(tensor), _) | (_, ConstValue::Weight(tensor)) => ConstValue::Weight(*tensor),
             _ => self.meet_elements(other, shape, bounds)?,
         })
     }
 
     /// Where at least one of the two is known element by element.
-    fn meet_elements(&self, other: &TensorFact, shape: &Shape, bounds: &Bounds) -> Result<Known, Conflict> {
+    fn meet_elements(
+        &self,
+        other: &TensorFact,
+        shape: &Shape,
+        bounds: &Bounds,
+    ) -> Result<ConstValue, Conflict> {
         let (Some(a), Some(b)) = (self.as_ints(), other.as_ints()) else { return Ok(self.value.clone()) };
         if a.len() != b.len() {
             return Ok(self.value.clone());
@@ -141,7 +150,7 @@ impl TensorFact {
         let elem = self.elem.or(other.elem);
         Ok(match (elem, shape.to_static()) {
             (Some(elem), Some(dims)) => TensorFact::ints(elem, &dims, elements).value,
-            _ => Known::Ints(elements.into()),
+            _ => ConstValue::Ints(elements.into()),
         })
     }
 
@@ -156,7 +165,7 @@ impl TensorFact {
         TensorFact { elem, shape, value }
     }
 
-    fn join_elements(&self, other: &TensorFact, shape: &Shape, bounds: &Bounds) -> Option<Known> {
+    fn join_elements(&self, other: &TensorFact, shape: &Shape, bounds: &Bounds) -> Option<ConstValue> {
         let dims = shape.to_static()?;
         let (a, b) = (self.as_ints()?, other.as_ints()?);
         let elements = a.iter().zip(&b).map(|(a, b)| join_sizes(a, b, bounds)).collect();

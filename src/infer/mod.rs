@@ -34,7 +34,7 @@ mod weights;
 pub use annotate::Declarer;
 pub use annotate::annotate;
 #[doc(hidden)]
-pub use call::{Attrs, Call, Fresh, NoSymbols, transfer};
+pub use call::{Attrs, Fresh, NoSymbols, OpCall, transfer};
 #[doc(hidden)]
 pub use content::Content;
 pub use decided::decided_branch;
@@ -42,7 +42,7 @@ pub use driver::{Contradiction, Facts, MAX_FUNCTION_NODES, MAX_NESTING, News, Op
 pub use elements::{Elements, MAX_FOLLOWED};
 pub use eval::{Array, Buffer};
 pub(crate) use fact::same_bits;
-pub use fact::{Fact, Known, TensorFact};
+pub use fact::{ConstValue, Fact, TensorFact};
 pub use fault::{Expected, Fault};
 #[doc(hidden)]
 pub use load::attr;

@@ -1,6 +1,6 @@
 //! Weights that are computed of other weights, once and for all, rather than in each run.
 
-use super::fact::{Fact, Known};
+use super::fact::{ConstValue, Fact};
 use crate::graph::{Model, TensorData};
 
 /// The operators of ai.onnx by which weights are folded into others: each makes a tensor about as large as what it
@@ -34,8 +34,8 @@ pub fn is_weight_arithmetic(domain: &str, op: &str) -> bool {
 /// Whether a value is a constant whose elements are at hand: they are not, in another file.
 pub fn is_at_hand(model: &Model, fact: &Fact) -> bool {
     match fact.as_tensor().map(|tensor| &tensor.value) {
-        Some(Known::Const(_) | Known::Computed) => true,
-        Some(Known::Weight(id)) => !matches!(model.tensors[*id].data, TensorData::External(_)),
+        Some(ConstValue::Const(_) | ConstValue::Computed) => true,
+        Some(ConstValue::Weight(id)) => !matches!(model.tensors[*id].data, TensorData::External(_)),
         _ => false,
     }
 }

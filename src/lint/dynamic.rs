@@ -3,11 +3,11 @@
 use super::LintContext;
 use super::locate::{Locator, Part, node_name};
 use super::sized::carry;
-use crate::batching::request::{Group, Misfit, resolve};
+use crate::batching::request::{Group, RequestError, resolve};
 use crate::batching::{Kind, Obstacle, Samples, plan};
-use crate::diag::known::{BAD_REQUEST, STATIC_AXIS};
+use crate::diag::rule_ids::{BAD_REQUEST, STATIC_AXIS};
 use crate::diag::{Finding, Place};
-use crate::edit::{Editor, Known, inline};
+use crate::edit::{AnalysisView, Editor, inline};
 use crate::graph::uses::Uses;
 use crate::graph::{Id as _, Model};
 use crate::infer::Facts;
@@ -34,7 +34,7 @@ pub fn detect(cx: &LintContext) -> Vec<Finding> {
         let message = format!("the model has local functions, and {hindrance}");
         return vec![STATIC_AXIS.finding(message, Place::File)];
     }
-    let Known { model, facts, uses } = editor.know();
+    let AnalysisView { model, facts, uses } = editor.analyses();
     let mut findings: Vec<Finding> =
         groups.iter().flat_map(|group| refused(model, facts, uses, with, group)).collect();
     // Nodes have other numbers in the model as it came.
@@ -57,7 +57,7 @@ fn refused(
         Ok(None) => {
             let mut editor = Editor::new(model.clone());
             let Err(obstacles) = carry(&mut editor, group, rules) else { return Vec::new() };
-            let Known { model, uses, .. } = editor.know();
+            let AnalysisView { model, uses, .. } = editor.analyses();
             blocked(model, uses, sources, group, &obstacles)
         }
         Err(finding) => vec![*finding],
@@ -85,19 +85,19 @@ pub fn samples(model: &Model, group: &Group) -> Result<Option<Samples>, Box<Find
 }
 
 /// The finding for a request that does not fit the model.
-pub fn unfit(model: &Model, misfit: Misfit) -> Finding {
+pub fn unfit(model: &Model, misfit: RequestError) -> Finding {
     match misfit {
-        Misfit::Input(name) => {
+        RequestError::Input(name) => {
             let inputs = model.graphs[model.main].inputs.iter();
             let names: Vec<String> =
                 inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
             let finding = BAD_REQUEST.finding(format!("the model has no input `{name}`"), Place::File);
             finding.help(format!("its inputs are {}", names.join(", ")))
         }
-        Misfit::Axis(name, _, None) => {
+        RequestError::Axis(name, _, None) => {
             BAD_REQUEST.finding(format!("`{name}` declares no shape"), Place::File)
         }
-        Misfit::Axis(name, axis, Some(rank)) => {
+        RequestError::Axis(name, axis, Some(rank)) => {
             let message = format!("`{name}` has no axis {axis}: it has {rank} of them");
             BAD_REQUEST.finding(message, Place::File)
         }

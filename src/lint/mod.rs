@@ -10,12 +10,12 @@ pub mod dynamic;
 pub mod exporter;
 #[doc(hidden)]
 pub mod locate;
-pub mod mending;
 mod pattern;
 #[doc(hidden)]
 pub mod picture;
 #[doc(hidden)]
 pub mod sized;
+pub mod suggestions;
 mod targets;
 mod whole_flow;
 

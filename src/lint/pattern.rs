@@ -4,9 +4,9 @@ use rustc_hash::FxHashSet;
 
 use super::context::{LintContext, number};
 use super::locate::Part;
-use super::mending;
+use super::suggestions;
 use crate::diag::Finding;
-use crate::edit::{Form, Patch, PatchNode};
+use crate::edit::{Patch, PatchNode, PatchOp};
 use crate::graph::{NodeId, ValueId};
 use crate::rules::matcher::{self, Match};
 use crate::rules::message::render;
@@ -41,8 +41,8 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
         }
     }
     let mending: Vec<&Rule> = selected.into_iter().filter(|rule| rule.mends.is_some()).collect();
-    let mends = mending::mends(cx, &mending, findings);
-    mending::promise(findings, &mends, cx.options);
+    let mends = suggestions::mends(cx, &mending, findings);
+    suggestions::promise(findings, &mends, cx.options);
 }
 
 /// The patterns of a rule that says something of a graph as it is. Conversions and other forms of the same
@@ -91,7 +91,7 @@ fn finding(
     }
     finding.help = rule.help.as_ref().map(|help| render(help, host, &found));
     let patch = patch(host, rule, direction, found).filter(|patch| is_worth_it(cx, patch));
-    finding.fix = patch.map(|_| mending::fix(rule));
+    finding.fix = patch.map(|_| suggestions::fix(rule));
     finding
 }
 
@@ -113,6 +113,6 @@ fn is_worth_it(cx: &LintContext, patch: &Patch) -> bool {
     }
     let all: FxHashSet<NodeId> = patch.replaced.iter().copied().collect();
     let is_new =
-        |node: &&PatchNode| matches!(&node.form, Form::New { op_type, .. } if **op_type != *"Constant");
+        |node: &&PatchNode| matches!(&node.form, PatchOp::New { op_type, .. } if **op_type != *"Constant");
     gone.len() == all.len() || patch.nodes.iter().filter(is_new).count() < gone.len()
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::context::LintContext;
-use super::mending::raw;
+use super::suggestions::raw;
 use super::whole_flow::baked_only;
 use crate::batching::request::Group;
 use crate::batching::{Kind, Obstacle, size};
-use crate::diag::known::{BAKED_SHAPE, REQUESTED_SHAPE};
-use crate::edit::{Change, Editor, Known, Patch, Site};
+use crate::diag::rule_ids::{BAKED_SHAPE, REQUESTED_SHAPE};
+use crate::edit::{AnalysisView, Change, Editor, Patch, Site};
 use crate::graph::dim::Symbol;
 use crate::graph::{DeclaredDim, Model, NodeId, TypeKind, order};
 use crate::infer::eval::{Array, Refusal, Val};
@@ -59,7 +59,7 @@ pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), 
         free(editor, group);
         return Ok(());
     };
-    let known: FxHashSet<NodeId> = editor.know().facts.faults.iter().map(|(node, _)| *node).collect();
+    let known: FxHashSet<NodeId> = editor.analyses().facts.faults.iter().map(|(node, _)| *node).collect();
     free(editor, group);
     let what = Change::new(REQUESTED_SHAPE, Site::Model, "declared shapes found anew");
     editor.change(what, |model, _| undeclare(model));
@@ -70,16 +70,16 @@ pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), 
         rules.within_reach(operators, &[Phase::Fix]).into_iter().filter(is_wanted).collect();
     let symbol = Symbol::size(&group.name);
     for _ in 0..ROUNDS {
-        let Known { model, facts, .. } = editor.know();
+        let AnalysisView { model, facts, .. } = editor.analyses();
         let mut patches = size::reshapes(model, facts, &symbol, traced);
         if patches.is_empty() {
-            patches = mends(editor.know(), &rules);
+            patches = mends(editor.analyses(), &rules);
         }
         if editor.apply(patches) == 0 {
             break;
         }
     }
-    let found = standing(editor.know(), group, traced, &known);
+    let found = standing(editor.analyses(), group, traced, &known);
     if found.is_empty() { Ok(()) } else { Err(found) }
 }
 
@@ -99,7 +99,7 @@ fn undeclare(model: &mut Model) -> bool {
     true
 }
 
-fn mends(known: Known, rules: &[&Rule]) -> Vec<Patch> {
+fn mends(known: AnalysisView, rules: &[&Rule]) -> Vec<Patch> {
     let options = baked_only();
     let cx = LintContext::new(known.model, known.facts, known.uses, &options);
     let findings = super::detected(&cx);
@@ -107,7 +107,7 @@ fn mends(known: Known, rules: &[&Rule]) -> Vec<Patch> {
 }
 
 /// Returns the nodes that still fix the size: by inference, or by a failed run at a multiple of it.
-fn standing(known: Known, group: &Group, traced: i64, before: &FxHashSet<NodeId>) -> Vec<Obstacle> {
+fn standing(known: AnalysisView, group: &Group, traced: i64, before: &FxHashSet<NodeId>) -> Vec<Obstacle> {
     let options = baked_only();
     let cx = LintContext::new(known.model, known.facts, known.uses, &options);
     let mut found: Vec<Obstacle> = Vec::new();

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::context::{LintContext, LintOptions};
-use super::mending::{Mend, raw};
+use super::suggestions::{Suggestion, raw};
 use crate::batching::{Samples, plan};
 use crate::diag::Selection;
-use crate::diag::known::BAKED_SHAPE;
-use crate::edit::{Editor, Known, Patch};
+use crate::diag::rule_ids::BAKED_SHAPE;
+use crate::edit::{AnalysisView, Editor, Patch};
 use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{DeclaredDim, Id as _, Model, NodeId, TypeKind, ValueId};
 use crate::infer;
@@ -33,13 +33,13 @@ struct Batch {
     traced: i64,
 }
 
-fn is_baked(mend: &Mend) -> bool {
+fn is_baked(mend: &Suggestion) -> bool {
     mend.rule.mends.as_deref() == Some(BAKED_SHAPE.code)
 }
 
 /// Leaves out, or completes, the mends of sizes that are not repaired everywhere.
-pub fn whole<'r>(cx: &LintContext, rules: &[&'r Rule], mends: Vec<Mend<'r>>) -> Vec<Mend<'r>> {
-    let (baked, mut kept): (Vec<Mend>, Vec<Mend>) = mends.into_iter().partition(is_baked);
+pub fn whole<'r>(cx: &LintContext, rules: &[&'r Rule], mends: Vec<Suggestion<'r>>) -> Vec<Suggestion<'r>> {
+    let (baked, mut kept): (Vec<Suggestion>, Vec<Suggestion>) = mends.into_iter().partition(is_baked);
     if baked.is_empty() {
         return kept;
     }
@@ -58,8 +58,8 @@ pub fn whole<'r>(cx: &LintContext, rules: &[&'r Rule], mends: Vec<Mend<'r>>) -> 
     }
     let mut left = baked;
     for symbol in order {
-        let of_symbol = |mend: &Mend| mend.patch.replaced.iter().any(|&node| reads(cx, node, &symbol));
-        let (own, others): (Vec<Mend>, Vec<Mend>) = left.into_iter().partition(of_symbol);
+        let of_symbol = |mend: &Suggestion| mend.patch.replaced.iter().any(|&node| reads(cx, node, &symbol));
+        let (own, others): (Vec<Suggestion>, Vec<Suggestion>) = left.into_iter().partition(of_symbol);
         left = others;
         let batch = by_symbol[&symbol].and_then(|traced| batch(cx, &symbol, traced));
         kept.extend(batch.map_or_else(Vec::new, |batch| repaired(cx, own, &batch)));
@@ -71,7 +71,7 @@ pub fn whole<'r>(cx: &LintContext, rules: &[&'r Rule], mends: Vec<Mend<'r>>) -> 
 }
 
 /// The symbol that a Reshape fixes, and at what.
-fn leading(cx: &LintContext, mend: &Mend) -> Option<(Symbol, Option<i64>)> {
+fn leading(cx: &LintContext, mend: &Suggestion) -> Option<(Symbol, Option<i64>)> {
     let node = &cx.model.nodes[*mend.patch.replaced.first()?];
     let dim = cx.facts[node.input(0)?].shape()?.dim(0)?;
     let mut symbols = dim.symbols();
@@ -106,7 +106,7 @@ fn batch(cx: &LintContext, symbol: &Symbol, traced: i64) -> Option<Batch> {
 }
 
 /// The mends themselves, if they are all that has to change; else what has to change in their place.
-fn repaired<'r>(cx: &LintContext, mends: Vec<Mend<'r>>, batch: &Batch) -> Vec<Mend<'r>> {
+fn repaired<'r>(cx: &LintContext, mends: Vec<Suggestion<'r>>, batch: &Batch) -> Vec<Suggestion<'r>> {
     let model = as_traced(cx.model, batch);
     let facts = infer::infer(&model, infer::Options::default());
     let samples = Samples::new(batch.inputs.clone(), batch.traced);
@@ -121,7 +121,7 @@ fn repaired<'r>(cx: &LintContext, mends: Vec<Mend<'r>>, batch: &Batch) -> Vec<Me
     }
     let Some(first) = mends.iter().find(|mend| mend.is_at_place).or(mends.first()) else { return Vec::new() };
     let (rule, finding, is_at_place) = (first.rule, first.finding, first.is_at_place);
-    let mend = |patch: Patch| Mend { rule, patch, finding, is_at_place };
+    let mend = |patch: Patch| Suggestion { rule, patch, finding, is_at_place };
     batched.patches.into_iter().map(mend).collect()
 }
 
@@ -150,13 +150,13 @@ fn as_traced(model: &Model, batch: &Batch) -> Model {
 }
 
 /// Whether, once these mends are made, and those that they bring to light, no node behind them fixes a size.
-fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Mend]) -> bool {
+fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Suggestion]) -> bool {
     let (behind, known) = (behind(cx.model, mends), cx.model.nodes.len());
     let mut editor = Editor::new(cx.model.clone());
     editor.apply(mends.iter().map(|mend| mend.patch.clone()).collect());
     let options = baked_only();
     for _ in 0..ROUNDS {
-        let Known { model, facts, uses } = editor.know();
+        let AnalysisView { model, facts, uses } = editor.analyses();
         let cx = LintContext::new(model, facts, uses, &options);
         let findings = super::detected(&cx);
         let left = findings.iter().flat_map(|finding| &finding.nodes);
@@ -183,7 +183,7 @@ pub(super) fn baked_only() -> LintOptions {
 }
 
 /// The nodes that read, at whatever distance, what mended nodes give.
-fn behind(model: &Model, mends: &[Mend]) -> FxHashSet<NodeId> {
+fn behind(model: &Model, mends: &[Suggestion]) -> FxHashSet<NodeId> {
     let mut found: FxHashSet<NodeId> =
         mends.iter().flat_map(|mend| mend.patch.replaced.iter().copied()).collect();
     let mut made: FxHashSet<ValueId> =

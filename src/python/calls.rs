@@ -5,10 +5,10 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::interpreter::Interpreter;
-use super::known;
 use super::program::ClassKind;
 use super::report;
 use super::syntax::{Arguments, children, field, text};
+use super::torch_names;
 use super::value::{Array, Dtype, Layer, Origin, Partial, Tensor, Value};
 
 /// A call whose arguments are evaluated.
@@ -284,9 +284,9 @@ impl<'t> Interpreter<'t> {
                 let each = call.values.first().map(Value::element).unwrap_or_default();
                 Value::Layer(Layer::List(Box::new(each)))
             }
-            _ if known::gives_tuple(class) => Value::Layer(Layer::Tuple),
+            _ if torch_names::gives_tuple(class) => Value::Layer(Layer::Tuple),
             _ => {
-                let drops = known::is_dropout(class) && !self.is_zero(call.value(0, "p"));
+                let drops = torch_names::is_dropout(class) && !self.is_zero(call.value(0, "p"));
                 let fresh_training = (drops || class.starts_with("BatchNorm")) && self.quiet == 0;
                 Value::Layer(Layer::Tensor { fresh_training })
             }

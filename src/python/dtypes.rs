@@ -4,9 +4,9 @@ use tree_sitter::Node;
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
-use super::known;
 use super::report;
 use super::syntax::{one_line, text};
+use super::torch_names;
 use super::value::{Dtype, Origin, Tensor, Value};
 
 /// What takes part in type promotion.
@@ -104,9 +104,9 @@ impl<'t> Interpreter<'t> {
     pub fn named_dtype(&mut self, node: Node<'t>) -> Option<Dtype> {
         match self.evaluate(node) {
             Value::Name(path) if &*path == "float" => Some(Dtype::Double),
-            Value::Name(path) => known::dtype(&path),
+            Value::Name(path) => torch_names::dtype(&path),
             Value::Str => {
-                known::dtype(&format!("numpy.{}", text(node, self.source).trim_matches(['"', '\''])))
+                torch_names::dtype(&format!("numpy.{}", text(node, self.source).trim_matches(['"', '\''])))
             }
             _ => None,
         }

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use tree_sitter::Node;
 
 use super::interpreter::{Interpreter, MAX_DEPTH};
-use super::known;
 use super::program::ClassKind;
 use super::report::{self, Decision};
 use super::syntax::{bare, children, field, text};
+use super::torch_names;
 use super::value::{Origin, Tensor, Value, View};
 
 impl<'t> Interpreter<'t> {
@@ -215,8 +215,8 @@ impl<'t> Interpreter<'t> {
                 Value::Tensor(Tensor { memory: self.identity(), ..tensor.clone() })
             }
             _ if name.starts_with("is_") => Value::Bool(None),
-            _ if known::is_python_valued(name) => Value::Unknown,
-            _ => match known::view(name) {
+            _ if torch_names::is_python_valued(name) => Value::Unknown,
+            _ => match torch_names::view(name) {
                 Some(view) => Value::Tensor(self.view(tensor, view)),
                 None => Value::Unknown,
             },

@@ -4,9 +4,9 @@ use crate::diag::Level;
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
-use super::known::Factory;
 use super::report;
 use super::syntax::text;
+use super::torch_names::Factory;
 use super::value::{Dtype, Origin, Tensor, Traced, Value, integer};
 
 /// Longest `torch.arange` whose elements are spelled out.

@@ -2,8 +2,8 @@
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
-use super::known;
 use super::report;
+use super::torch_names;
 use super::value::{Dtype, Tensor, Value};
 
 impl<'t> Interpreter<'t> {
@@ -31,13 +31,13 @@ impl<'t> Interpreter<'t> {
             "multi_head_attention_forward" => Value::Items([Value::Tensor(result), Value::Unknown].into()),
             _ => {
                 let in_place = call.keyword("inplace").and_then(Value::truth) == Some(true);
-                if (known::is_in_place(name) || in_place)
+                if (torch_names::is_in_place(name) || in_place)
                     && let Some(Value::Tensor(first)) = call.values.first()
                 {
                     self.write(&first.clone(), name, call.arguments.positional.first().copied(), call.node);
                 }
                 Value::Tensor(Tensor {
-                    dtype: if known::is_in_place(name) { result.dtype } else { None },
+                    dtype: if torch_names::is_in_place(name) { result.dtype } else { None },
                     ..result
                 })
             }

@@ -35,7 +35,7 @@ pub struct Definition {
 
 /// What an interpreter knows of the files beside its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Abroad<'s> {
+pub struct ImportContext<'s> {
     pub sources: &'s SourceFiles,
     /// What was read of them.
     pub library: &'s Library,
@@ -112,7 +112,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// What this file knows by `path`, looked for once.
-    fn defined(&mut self, path: &str, abroad: Abroad) -> Option<Definition> {
+    fn defined(&mut self, path: &str, abroad: ImportContext) -> Option<Definition> {
         if let Some(known) = self.definitions.get(path) {
             return known.clone();
         }
@@ -144,7 +144,7 @@ fn visit(
     (name, method): (&str, Option<&str>),
     mut arguments: Vec<Value>,
     keywords: &[(String, Value)],
-    abroad: Abroad,
+    abroad: ImportContext,
 ) -> Option<Visit> {
     let volume = abroad.library.volume(file, text)?;
     let root = volume.tree.root_node();
@@ -159,7 +159,7 @@ fn visit(
         arguments.insert(0, Value::Instance(class));
     }
     let mut interpreter = Interpreter::new(text, file.clone(), &program, root);
-    interpreter.abroad = Some(Abroad { depth: abroad.depth + 1, ..abroad });
+    interpreter.abroad = Some(ImportContext { depth: abroad.depth + 1, ..abroad });
     let keywords: Vec<(&str, Value)> =
         keywords.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
     let value = interpreter.enter(index, class, arguments, &keywords).anywhere();
@@ -167,7 +167,7 @@ fn visit(
 }
 
 /// Where what `from` knows by `path` stands, through packages that only hand it on.
-fn definition(abroad: Abroad, from: &str, path: &str) -> Option<Definition> {
+fn definition(abroad: ImportContext, from: &str, path: &str) -> Option<Definition> {
     let (mut from, mut path) = (Arc::<str>::from(from), path.to_owned());
     for _ in 0..MAX_DEPTH {
         let (module, name) = path.rsplit_once('.')?;

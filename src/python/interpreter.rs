@@ -9,7 +9,7 @@ use tree_sitter::Node;
 
 use crate::diag::Finding;
 
-use super::imports::{Abroad, Definition, Visit};
+use super::imports::{Definition, ImportContext, Visit};
 use super::parameters::{Guess, Parameter, guess, parameters};
 use super::program::{Global, LAMBDA, Program};
 use super::syntax::{children, field};
@@ -74,7 +74,7 @@ pub struct Interpreter<'t> {
     /// Of each finding, how the code that it speaks of was reached.
     pub within: Vec<Reached>,
     /// The files beside this one, where they may be looked into, and what came of it.
-    pub abroad: Option<Abroad<'t>>,
+    pub abroad: Option<ImportContext<'t>>,
     pub visits: FxHashMap<String, Visit>,
     /// What is known of names of other files, by path.
     pub definitions: FxHashMap<String, Option<Definition>>,

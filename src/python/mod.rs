@@ -16,22 +16,22 @@ mod functional;
 mod imports;
 mod indexing;
 mod interpreter;
-mod known;
 mod library;
 mod numpy;
 mod operators;
 mod parameters;
 mod program;
-mod remarks;
 mod report;
 pub mod search;
 mod statements;
 mod syntax;
-mod taken;
 mod tensors;
 #[cfg(test)]
 mod tests;
+mod torch_names;
 mod training;
+mod unreached;
+mod untaken_branches;
 mod value;
 
 use std::ops::RangeInclusive;
@@ -40,7 +40,7 @@ use std::sync::Arc;
 use crate::diag::{Finding, SourcePlace};
 use crate::source::SourceFiles;
 
-use imports::Abroad;
+use imports::ImportContext;
 use interpreter::{Interpreter, Reached};
 use library::Library;
 use program::{ClassKind, LAMBDA, Program};
@@ -72,7 +72,8 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
     let root = tree.root_node();
     let program = Program::of(root, text);
     let mut interpreter = Interpreter::new(text, Arc::from(file), &program, root);
-    interpreter.abroad = Some(Abroad { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
+    interpreter.abroad =
+        Some(ImportContext { sources, library: &library, depth: 0, in_place: !lines.is_empty() });
     let wanted = functions_at(&program, lines);
     let is_wanted = |function: usize| wanted.contains(&function);
     // Functions reached from the wanted ones are attributed to them, so those run first.
@@ -106,7 +107,7 @@ fn look(text: &str, file: &str, lines: &[u32], sources: &SourceFiles) -> Vec<Fin
         let mut meant = interpreter.within.iter().map(is_meant);
         findings.retain(|finding| meant.next().unwrap_or(false) && &*finding.rule != "python-op");
         let is_here = |source: &&SourcePlace| *source.file == *file;
-        let passed_by = |source: &SourcePlace| taken::is_passed_by(root, source.line, lines);
+        let passed_by = |source: &SourcePlace| untaken_branches::is_passed_by(root, source.line, lines);
         findings.retain(|finding| !finding.source.as_ref().filter(is_here).is_some_and(passed_by));
     }
     findings.sort_by_key(|finding| finding.source.as_ref().map(|source| (source.line, source.column)));

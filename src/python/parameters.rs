@@ -3,8 +3,8 @@
 
 use tree_sitter::Node;
 
-use super::known;
 use super::syntax::{children, field, fields, text, within};
+use super::torch_names;
 
 /// A parameter of a function.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +147,7 @@ fn use_of(name: Node, source: &str) -> Option<bool> {
             let attribute = text(field(parent, "attribute")?, source);
             // Lists, batches and packed sequences have these too.
             let either = matches!(attribute, "sort" | "data" | "to" | "device" | "type" | "split");
-            if either { None } else { Some(known::is_tensor_attribute(attribute)) }
+            if either { None } else { Some(torch_names::is_tensor_attribute(attribute)) }
         }
         // Rebound: what it was before is not what it is after.
         "keyword_argument" | "assignment" => None,
@@ -185,6 +185,6 @@ fn argument_use(call: Node, name: Node, source: &str) -> Option<bool> {
     let of_torch = matches!(module, "torch" | "F" | "nn.functional" | "torch.nn.functional");
     let takes_lists =
         matches!(last, "cat" | "stack" | "concat" | "hstack" | "vstack" | "tensor" | "as_tensor");
-    let makes = known::factory(last).is_some() || takes_lists || !known::is_tensor_function(last);
+    let makes = torch_names::factory(last).is_some() || takes_lists || !torch_names::is_tensor_function(last);
     (of_torch && first && !makes).then_some(true)
 }

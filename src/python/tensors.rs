@@ -5,9 +5,9 @@ use tree_sitter::Node;
 use super::builtins::taken;
 use super::calls::{Call, is_number_method};
 use super::interpreter::Interpreter;
-use super::known;
 use super::report;
 use super::syntax::{field, one_line, text};
+use super::torch_names;
 use super::value::{Array, Dtype, Origin, Tensor, Traced, Value, View};
 
 impl<'t> Interpreter<'t> {
@@ -38,8 +38,8 @@ impl<'t> Interpreter<'t> {
             "numel" | "nelement" => return Value::Size(self.identity()),
             "dim" | "ndimension" => return Value::Number(None),
             _ if name.starts_with("is_") => return Value::Bool(None),
-            _ if known::is_python_valued(name) => return Value::Unknown,
-            _ if known::is_in_place(name) => {
+            _ if torch_names::is_python_valued(name) => return Value::Unknown,
+            _ if torch_names::is_in_place(name) => {
                 self.write(tensor, name, Some(object), call.node);
                 if name == "index_put_" {
                     self.ask_index_put(call);
@@ -49,7 +49,7 @@ impl<'t> Interpreter<'t> {
             }
             _ => {}
         }
-        if !tensor.sure && !known::is_tensor_attribute(name) {
+        if !tensor.sure && !torch_names::is_tensor_attribute(name) {
             return Value::Unknown;
         }
         self.ask_mask(name, call);
@@ -61,7 +61,7 @@ impl<'t> Interpreter<'t> {
             let rank = tensor.rank;
             return Value::Tensor(Tensor { dtype, rank, elements, sure: true, ..self.result(&[tensor]) });
         }
-        if let Some(view) = known::view(name) {
+        if let Some(view) = torch_names::view(name) {
             return Value::Tensor(self.reshaped(tensor, name, view, call));
         }
         self.new_of(tensor, name, call)
@@ -77,7 +77,7 @@ impl<'t> Interpreter<'t> {
             result.origin = Origin::Input;
         }
         result.dtype = match name {
-            _ if known::is_comparison(name) => Some(Dtype::Bool),
+            _ if torch_names::is_comparison(name) => Some(Dtype::Bool),
             "argmax" | "argmin" | "argsort" | "nonzero" | "count_nonzero" | "bincount" => Some(Dtype::Int),
             _ => tensor.dtype,
         };
@@ -146,7 +146,7 @@ impl<'t> Interpreter<'t> {
 
     /// `x.double()`, `x.to(torch.float16)`, `x.type_as(y)`: the element type, which may be unknown.
     fn converted(&mut self, name: &str, call: &Call<'t>) -> Option<Option<Dtype>> {
-        if let Some(dtype) = known::conversion(name) {
+        if let Some(dtype) = torch_names::conversion(name) {
             return Some(Some(dtype));
         }
         if !matches!(name, "to" | "type" | "type_as" | "cpu" | "cuda" | "contiguous") {
@@ -194,8 +194,8 @@ impl<'t> Interpreter<'t> {
             let places = Tensor { dtype: Some(Dtype::Int), ..values.clone() };
             return Some(Value::Items([Value::Tensor(values), Value::Tensor(places)].into()));
         }
-        known::several(name)?;
-        let each = match known::view(name) {
+        torch_names::several(name)?;
+        let each = match torch_names::view(name) {
             // Pieces of one tensor: each is a slice of it.
             Some(_) => self.view(tensor, View::Slice),
             None => Tensor { sure: true, rank: None, ..self.result(&[tensor]) },
@@ -221,7 +221,7 @@ impl<'t> Interpreter<'t> {
     pub fn torch_call(&mut self, path: &str, call: &Call<'t>) -> Value {
         let name = path.rsplit('.').next().unwrap_or(path);
         let module = path.rsplit_once('.').map_or("", |(module, _)| module);
-        if known::is_python_predicate(&format!("torch.{path}")) {
+        if torch_names::is_python_predicate(&format!("torch.{path}")) {
             let of = self.result(&call.tensors());
             return Value::Tensor(Tensor { dtype: Some(Dtype::Bool), rank: Some(0), ..of });
         }
@@ -231,11 +231,11 @@ impl<'t> Interpreter<'t> {
         if name.starts_with("is_") {
             return Value::Bool(None);
         }
-        if let Some(factory) = known::factory(name).filter(|_| module.is_empty()) {
+        if let Some(factory) = torch_names::factory(name).filter(|_| module.is_empty()) {
             return self.make(name, factory, call);
         }
         if !matches!(module, "" | "special" | "fft" | "linalg" | "functional" | "Tensor")
-            || !known::is_tensor_function(name)
+            || !torch_names::is_tensor_function(name)
         {
             return Value::Unknown;
         }
@@ -265,15 +265,15 @@ impl<'t> Interpreter<'t> {
             if let Some(many) = self.several(&first, name, &rest) {
                 return many;
             }
-            if let Some(view) = known::view(name) {
+            if let Some(view) = torch_names::view(name) {
                 return Value::Tensor(self.reshaped(&first, name, view, &rest));
             }
-            if known::is_in_place(name) {
+            if torch_names::is_in_place(name) {
                 self.write(&first, name, call.arguments.positional.first().copied(), call.node);
                 return Value::Tensor(first);
             }
         }
-        if known::several(name).is_some() {
+        if torch_names::several(name).is_some() {
             let each = Tensor { sure: true, ..self.result(&call.tensors()) };
             return Value::Each(Box::new(Value::Tensor(each)));
         }
@@ -284,7 +284,7 @@ impl<'t> Interpreter<'t> {
         if call.has_size() {
             result.origin = Origin::Input;
         }
-        if known::is_comparison(name) {
+        if torch_names::is_comparison(name) {
             result.dtype = Some(Dtype::Bool);
         }
         if let Some(dtype) = call.arguments.keyword("dtype") {

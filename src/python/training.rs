@@ -4,10 +4,10 @@ use tree_sitter::Node;
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
-use super::known;
 use super::program::ClassKind;
 use super::report::{self, Piece};
 use super::syntax::{field, text};
+use super::torch_names;
 use super::value::{Layer, Value};
 
 /// The training flag of a function. Positions are 0-based.
@@ -17,11 +17,11 @@ struct Flag {
     /// Default value of the flag.
     default: bool,
     /// Argument that can make training equal to inference.
-    moot: Moot,
+    moot: NoOpCondition,
 }
 
 /// Condition under which training equals inference.
-enum Moot {
+enum NoOpCondition {
     Never,
     /// A dropout probability of 0.
     Zero(usize, &'static str),
@@ -30,7 +30,7 @@ enum Moot {
 }
 
 impl Flag {
-    const fn new(position: usize, keyword: &'static str, default: bool, moot: Moot) -> Self {
+    const fn new(position: usize, keyword: &'static str, default: bool, moot: NoOpCondition) -> Self {
         Flag { position, keyword, default, moot }
     }
 }
@@ -39,16 +39,20 @@ impl Flag {
 fn flag(name: &str, is_functional: bool) -> Option<Flag> {
     let mean = "running_mean";
     Some(match (name, is_functional) {
-        ("batch_norm", true) => Flag::new(5, "training", false, Moot::Absent(1, mean)),
-        ("batch_norm" | "native_batch_norm", false) => Flag::new(5, "training", false, Moot::Absent(3, mean)),
+        ("batch_norm", true) => Flag::new(5, "training", false, NoOpCondition::Absent(1, mean)),
+        ("batch_norm" | "native_batch_norm", false) => {
+            Flag::new(5, "training", false, NoOpCondition::Absent(3, mean))
+        }
         ("multi_head_attention_forward", true) => {
-            Flag::new(13, "training", true, Moot::Zero(10, "dropout_p"))
+            Flag::new(13, "training", true, NoOpCondition::Zero(10, "dropout_p"))
         }
-        ("rrelu" | "rrelu_", _) => Flag::new(3, "training", false, Moot::Never),
-        (_, true) if known::is_dropout(name) => {
-            Flag::new(2, "training", known::trains_by_default(name), Moot::Zero(1, "p"))
+        ("rrelu" | "rrelu_", _) => Flag::new(3, "training", false, NoOpCondition::Never),
+        (_, true) if torch_names::is_dropout(name) => {
+            Flag::new(2, "training", torch_names::trains_by_default(name), NoOpCondition::Zero(1, "p"))
         }
-        (_, false) if known::is_dropout(name) => Flag::new(2, "train", false, Moot::Zero(1, "p")),
+        (_, false) if torch_names::is_dropout(name) => {
+            Flag::new(2, "train", false, NoOpCondition::Zero(1, "p"))
+        }
         _ => return None,
     })
 }
@@ -68,9 +72,9 @@ impl<'t> Interpreter<'t> {
         }
         let Some(Flag { position, keyword, default, moot }) = flag(name, is_functional) else { return };
         let is_moot = match moot {
-            Moot::Never => false,
-            Moot::Zero(position, keyword) => self.is_zero(call.value(position, keyword)),
-            Moot::Absent(position, keyword) => {
+            NoOpCondition::Never => false,
+            NoOpCondition::Zero(position, keyword) => self.is_zero(call.value(position, keyword)),
+            NoOpCondition::Absent(position, keyword) => {
                 matches!(call.value(position, keyword), None | Some(Value::None))
             }
         };

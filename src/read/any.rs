@@ -6,23 +6,23 @@ use bytes::Bytes;
 
 use super::sniff::Kind;
 use super::{onnx, text};
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
 use crate::graph::Model;
 
 fn lfs_pointer() -> Finding {
     let message = "this is a Git LFS pointer: the model itself was not fetched";
-    known::UNREADABLE_MODEL.finding(message, Place::File).help("fetch it with `git lfs pull`")
+    rule_ids::UNREADABLE_MODEL.finding(message, Place::File).help("fetch it with `git lfs pull`")
 }
 
 fn no_model() -> Finding {
     let message = "this is no model, and nothing else that is known here";
-    known::UNREADABLE_MODEL.finding(message, Place::File)
+    rule_ids::UNREADABLE_MODEL.finding(message, Place::File)
 }
 
 fn not_utf8(error: Utf8Error) -> Finding {
     let message = format!("this text is not UTF-8: {error}");
-    known::UNREADABLE_MODEL.finding(message, Place::File)
+    rule_ids::UNREADABLE_MODEL.finding(message, Place::File)
 }
 
 /// Reads `bytes`, which [`super::sniff::sniff`] found to be of `kind`. The model is `None` where they are

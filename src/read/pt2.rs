@@ -13,7 +13,7 @@ mod weights;
 use bytes::Bytes;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Level, Place};
 use crate::graph::Tensor;
 use crate::torch::{Trace, ValueId};
@@ -90,7 +90,7 @@ fn parse(json: &[u8]) -> Result<Trace, String> {
 
 fn unreadable(reason: &str) -> Finding {
     let message = format!("this `torch.export` archive cannot be read: {reason}");
-    known::UNREADABLE_PART
+    rule_ids::UNREADABLE_PART
         .at(Level::Error)
         .finding(message, Place::File)
         .help("save the program again, with `torch.export.save(program, path)`")

@@ -1,6 +1,6 @@
 //! Reads ONNX text (`.onnxtxt`).
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
 use crate::graph::Model;
 use crate::graph::syntax::{self, Source};
@@ -10,7 +10,7 @@ const MAX_BYTES: usize = u32::MAX as usize;
 
 fn too_long(bytes: usize) -> Finding {
     let message = format!("this text of {bytes} bytes is too long: at most {MAX_BYTES} are read");
-    known::BAD_ONNX_TEXT.finding(message, Place::File).help("convert the model to its binary form")
+    rule_ids::BAD_ONNX_TEXT.finding(message, Place::File).help("convert the model to its binary form")
 }
 
 /// Reads a model from ONNX text. The model is `None` where not even its graph could be read; otherwise

@@ -14,7 +14,7 @@ mod types;
 
 use std::sync::Arc;
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Place, TextPlace};
 use crate::torch::{Origin, Trace};
 
@@ -102,7 +102,7 @@ fn cut_short(graph: &str, line: u32) -> Finding {
 }
 
 fn unreadable(message: String, place: Place) -> Finding {
-    known::UNREADABLE_PART.finding(message, place)
+    rule_ids::UNREADABLE_PART.finding(message, place)
 }
 
 /// The line that `text` begins with.

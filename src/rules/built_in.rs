@@ -22,7 +22,7 @@ use crate::graph::syntax::Source;
 
 #[cfg(embedded_rules)]
 mod embedded {
-    use super::{Brief, Level, Phase};
+    use super::{Level, Phase, RuleHeader};
 
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
@@ -43,14 +43,14 @@ pub struct BuiltIn {
     /// Path and text of each file, sorted by path; a path begins with `rules/`.
     pub files: &'static [(&'static str, &'static str)],
     /// Index entries of all rules.
-    pub briefs: &'static [Brief],
+    pub briefs: &'static [RuleHeader],
     /// Texts shared by rules: the defaults and functions of their files.
     shared: &'static [&'static str],
 }
 
 /// Index entry of a rule, with its text without examples.
 #[derive(Debug)]
-pub struct Brief {
+pub struct RuleHeader {
     /// `OPT101`.
     pub code: &'static str,
     /// `double-transpose`.
@@ -71,7 +71,7 @@ pub struct Brief {
     text: &'static str,
 }
 
-impl Brief {
+impl RuleHeader {
     /// Parses the rule, without examples. `None` if it has a fault.
     pub(super) fn read(&self) -> Option<Rule> {
         let BuiltIn { shared, .. } = built_in();
@@ -132,7 +132,7 @@ fn rule_files(folder: &Path) -> io::Result<&'static [(&'static str, &'static str
     Ok(files.leak())
 }
 
-fn brief(rule: Indexed<'static>) -> Result<Brief, String> {
+fn brief(rule: Indexed<'static>) -> Result<RuleHeader, String> {
     let Indexed { path, code, name, summary, mends, .. } = rule;
     let phase = match rule.phase {
         Some(word) => {
@@ -141,7 +141,7 @@ fn brief(rule: Indexed<'static>) -> Result<Brief, String> {
         None => None,
     };
     let needs: Vec<&[&str]> = rule.needs.into_iter().map(|ops| &*ops.leak()).collect();
-    Ok(Brief {
+    Ok(RuleHeader {
         severity: rule.severity.parse().map_err(|why| format!("{path}: {code}: {why}"))?,
         needs: needs.leak(),
         shared: rule.shared.leak(),

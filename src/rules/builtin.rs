@@ -1,16 +1,16 @@
 //! Built-in analyses, which rule files name by `detect builtin::NAME`.
 //! Each has a page in `rules/lint`, from which the list is generated.
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 
 /// Returns true if there is an analysis of this name.
 pub fn is_known(name: &str) -> bool {
-    known::ALL.iter().any(|rule| rule.is_builtin(name))
+    rule_ids::ALL.iter().any(|rule| rule.is_builtin(name))
 }
 
 /// Returns the names of all analyses.
 pub fn names() -> impl Iterator<Item = String> {
-    known::ALL.iter().map(|rule| rule.name.replace('-', "_"))
+    rule_ids::ALL.iter().map(|rule| rule.name.replace('-', "_"))
 }
 
 /// Returns true if ONNX text cannot express an example for this analysis.

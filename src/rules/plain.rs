@@ -8,7 +8,7 @@ use super::rule::OpPat;
 use crate::graph::dim::Bounds;
 use crate::graph::uses::Uses;
 use crate::graph::{Def, GraphId, Model, Node, NodeId, Tensor, ValueId};
-use crate::infer::{self, Fact, Facts, Known};
+use crate::infer::{self, ConstValue, Fact, Facts};
 use crate::schema::{self, Schema, aten};
 
 /// Graph of a model, with its nodes indexed by operator.
@@ -95,7 +95,7 @@ impl Host for PlainHost<'_> {
 
     fn weight(&self, value: ValueId) -> Option<&Tensor> {
         match self.facts[value].as_tensor()?.value {
-            Known::Weight(id) => Some(&self.model.tensors[id]),
+            ConstValue::Weight(id) => Some(&self.model.tensors[id]),
             _ => None,
         }
     }

@@ -15,7 +15,7 @@ use crate::diag::Finding;
 use crate::graph::syntax::Source;
 use crate::graph::syntax::suggest::closest;
 
-pub use super::built_in::Brief;
+pub use super::built_in::RuleHeader;
 
 /// File name extension of rule files.
 pub const EXTENSION: &str = "rule";
@@ -37,7 +37,7 @@ fn taken(rule: &Rule, what: &str, text: &str, first: &Rule) -> Finding {
 enum Entry {
     Read(Arc<Rule>),
     /// The cell holds `None` if the text has a fault; a test checks that no built-in rule has one.
-    BuiltIn(&'static Brief, Arc<OnceLock<Option<Rule>>>),
+    BuiltIn(&'static RuleHeader, Arc<OnceLock<Option<Rule>>>),
 }
 
 impl Entry {
@@ -130,7 +130,7 @@ impl RuleSet {
         RuleSet::brief(|brief| matches!(brief.phase, Some(Phase::Simplify | Phase::Fix)))
     }
 
-    fn brief(wanted: impl Fn(&Brief) -> bool) -> RuleSet {
+    fn brief(wanted: impl Fn(&RuleHeader) -> bool) -> RuleSet {
         let briefs = built_in().briefs.iter().filter(|brief| wanted(brief));
         let mut entries: Vec<Entry> = briefs.map(|brief| Entry::BuiltIn(brief, Arc::default())).collect();
         entries.sort_by(|a, b| a.code().cmp(b.code()));
@@ -138,7 +138,7 @@ impl RuleSet {
     }
 
     /// Returns the index entries of all built-in rules, without parsing them.
-    pub fn headers() -> &'static [Brief] {
+    pub fn headers() -> &'static [RuleHeader] {
         built_in().briefs
     }
 
@@ -303,7 +303,7 @@ pub fn is_meant(rule: &Rule, selector: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::known;
+    use crate::diag::rule_ids;
     use crate::rules::rule::Body;
 
     #[test]
@@ -351,7 +351,7 @@ mod tests {
         ops
     }
 
-    /// `diag::known` is the table that code uses; users read the pages.
+    /// `diag::rule_ids` is the table that code uses; users read the pages.
     #[test]
     fn rule_ids_match_their_pages() {
         let (rules, _) = RuleSet::embedded();
@@ -362,7 +362,7 @@ mod tests {
                 pages.push((rule.code.to_string(), rule.name.to_string(), rule.severity));
             }
         }
-        let ids = known::ALL.iter().map(|id| (id.code.to_owned(), id.name.to_owned(), id.level));
+        let ids = rule_ids::ALL.iter().map(|id| (id.code.to_owned(), id.name.to_owned(), id.level));
         assert_eq!(ids.collect::<Vec<_>>(), pages);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::profile::{Closed, Evidence, Known, Line, Profile};
+use super::profile::{Closed, Evidence, EvidenceKind, Line, Profile};
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
 use crate::rules::matcher;
@@ -28,7 +28,7 @@ pub struct Refusal {
 }
 
 /// Node to ask about.
-pub struct Asked<'a, H: Host> {
+pub struct Query<'a, H: Host> {
     /// Graph or e-graph that contains the node.
     pub host: &'a H,
     /// The node in `host`.
@@ -45,11 +45,11 @@ impl Profile {
     /// Returns whether the target supports a node.
     /// Stronger evidence takes precedence. Among lines with equal evidence, refusals come first. An
     /// undecided condition makes the answer unknown.
-    pub fn ask<H: Host>(&self, asked: &Asked<H>) -> Answer {
+    pub fn ask<H: Host>(&self, asked: &Query<H>) -> Answer {
         let lines = self.lines_of(asked.domain, asked.op);
-        for known in Known::ALL {
+        for known in EvidenceKind::ALL {
             let here =
-                || lines.iter().filter(|line| line.evidence.known == known && line.epoch == asked.epoch);
+                || lines.iter().filter(|line| line.evidence.kind == known && line.epoch == asked.epoch);
             for is_taken in [false, true] {
                 let mut is_open = false;
                 for line in here().filter(|line| line.is_taken == is_taken) {
@@ -67,7 +67,7 @@ impl Profile {
             if asked.epoch.is_some() && self.takes_domain(known, asked.domain) {
                 return Answer::Yes;
             }
-            if let Some(closed) = self.closed.iter().find(|closed| closed.evidence.known == known) {
+            if let Some(closed) = self.closed.iter().find(|closed| closed.evidence.kind == known) {
                 let why = otherwise(lines.iter().filter(|line| line.epoch == asked.epoch), closed);
                 return Answer::No(Refusal { evidence: closed.evidence.clone(), why });
             }
@@ -76,8 +76,8 @@ impl Profile {
     }
 
     /// Returns true if all operators of a domain are known to be supported.
-    fn takes_domain(&self, known: Known, domain: &str) -> bool {
-        self.domains.iter().any(|(taken, evidence)| evidence.known == known && **taken == *domain)
+    fn takes_domain(&self, known: EvidenceKind, domain: &str) -> bool {
+        self.domains.iter().any(|(taken, evidence)| evidence.kind == known && **taken == *domain)
     }
 }
 
@@ -104,7 +104,7 @@ fn otherwise<'l>(lines: impl Iterator<Item = &'l Line>, closed: &Closed) -> Stri
 
 impl Line {
     /// Evaluates the test of a line; `None` if it is undecided.
-    fn holds<H: Host>(&self, asked: &Asked<H>) -> Option<bool> {
+    fn holds<H: Host>(&self, asked: &Query<H>) -> Option<bool> {
         let Some(test) = &self.test else { return Some(true) };
         let found = matcher::find_at(asked.host, &test.direction, asked.node);
         let answer = |found| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::ast::{FactAst, LineAst, PatternAst, RangeAst, SectionAst, TargetAst, VersionAst};
-use super::profile::{Closed, Evidence, Known, Line, Profile, Range, Test};
+use super::profile::{Closed, Evidence, EvidenceKind, Line, Profile, Range, Test};
 use crate::diag::Finding;
 use crate::graph::normal_domain;
 use crate::graph::syntax::ast::Name;
@@ -104,13 +104,13 @@ pub(super) fn parts(version: &str) -> Vec<u64> {
 }
 
 fn add(profile: &mut Profile, section: &SectionAst, faults: &mut Faults) {
-    let known = Known::ALL.into_iter().find(|known| known.name() == &*section.known.text);
+    let known = EvidenceKind::ALL.into_iter().find(|known| known.name() == &*section.known.text);
     let Some(known) = known else { return };
     if !is_day(&section.date.text) {
         faults.push(no_date(faults, &section.date));
     }
     let (source, date) = (section.source.text.clone(), section.date.text.clone());
-    let evidence = Arc::new(Evidence { known, source, date });
+    let evidence = Arc::new(Evidence { kind: known, source, date });
     profile.evidence.push(evidence.clone());
     for fact in &section.facts {
         match fact {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::answer::{Answer, Asked, Refusal};
+use super::answer::{Answer, Query, Refusal};
 use super::profile::Profile;
 use crate::graph::uses::Uses;
 use crate::graph::{Model, NodeId, ValueId, scopes};
@@ -36,7 +36,7 @@ pub fn judge(model: &Model, facts: &Facts, uses: &Uses, profile: &Profile) -> Ju
             }
             let opset = model.opset(graph, domain).and_then(|opset| u16::try_from(opset).ok());
             let epoch = opset.and_then(|opset| schema::lookup(domain, op, opset)).map(|schema| schema.epoch);
-            match profile.ask(&Asked { host: &host, node: id, domain, op, epoch }) {
+            match profile.ask(&Query { host: &host, node: id, domain, op, epoch }) {
                 Answer::Yes => {}
                 Answer::No(refusal) => judged.refused.push((id, refusal)),
                 Answer::Unknown if domain.is_empty() && op == "Constant" => {}

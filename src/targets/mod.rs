@@ -13,8 +13,8 @@ mod registry;
 #[doc(hidden)]
 pub mod syntax;
 
-pub use answer::{Answer, Asked, Refusal};
+pub use answer::{Answer, Query, Refusal};
 pub use check::Target;
 pub use judge::{Judged, free_inputs, judge};
-pub use profile::{Evidence, Known, Profile, Range};
+pub use profile::{Evidence, EvidenceKind, Profile, Range};
 pub use registry::{EXTENSION, Targets};

@@ -10,7 +10,7 @@ use crate::rules::rule::Direction;
 
 /// Kind of evidence, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Known {
+pub enum EvidenceKind {
     /// Tested on the target itself.
     Measured,
     /// Documented by its vendor.
@@ -19,16 +19,17 @@ pub enum Known {
     Inferred,
 }
 
-impl Known {
+impl EvidenceKind {
     /// All kinds, strongest first.
-    pub const ALL: [Known; 3] = [Known::Measured, Known::Documented, Known::Inferred];
+    pub const ALL: [EvidenceKind; 3] =
+        [EvidenceKind::Measured, EvidenceKind::Documented, EvidenceKind::Inferred];
 
     /// Returns its keyword in target files.
     pub fn name(self) -> &'static str {
         match self {
-            Known::Measured => "measured",
-            Known::Documented => "documented",
-            Known::Inferred => "inferred",
+            EvidenceKind::Measured => "measured",
+            EvidenceKind::Documented => "documented",
+            EvidenceKind::Inferred => "inferred",
         }
     }
 }
@@ -37,7 +38,7 @@ impl Known {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// Kind of evidence.
-    pub known: Known,
+    pub kind: EvidenceKind,
     /// Tool, page or report that provides it.
     pub source: Arc<str>,
     /// Date of the evidence: `2026-11-22`.
@@ -46,7 +47,7 @@ pub struct Evidence {
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on {}: {}", self.known.name(), self.date, self.source)
+        write!(f, "{} on {}: {}", self.kind.name(), self.date, self.source)
     }
 }
 

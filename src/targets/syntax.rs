@@ -1,7 +1,7 @@
 //! Parser of target files, with recovery from faults.
 
 use super::ast::{FactAst, LineAst, PatternAst, RangeAst, SectionAst, TargetAst, VersionAst};
-use crate::diag::{Finding, known};
+use crate::diag::{Finding, rule_ids};
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::cursor::{Cursor, Language, Parsed, Reported};
 use crate::graph::syntax::lexer::{Strings, TokenKind};
@@ -10,7 +10,7 @@ use crate::graph::syntax::{Source, node, number};
 use crate::rules::syntax::{RuleNodes, conditions, pattern};
 
 /// Language settings for target files and their faults.
-pub const TARGETS: Language = Language { rule: known::BAD_TARGET, strings: Strings::OneLine };
+pub const TARGETS: Language = Language { rule: rule_ids::BAD_TARGET, strings: Strings::OneLine };
 
 /// Kinds of evidence.
 const KNOWN: [&str; 3] = ["measured", "documented", "inferred"];

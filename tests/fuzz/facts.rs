@@ -3,7 +3,7 @@
 use onnx_lint::graph::dim::{Dim, Symbol};
 use onnx_lint::graph::{Id, Model, ValueId};
 use onnx_lint::infer::eval::{Array, Val};
-use onnx_lint::infer::{Fact, Facts, Known, Size, TensorFact};
+use onnx_lint::infer::{ConstValue, Fact, Facts, Size, TensorFact};
 use rustc_hash::FxHashMap;
 
 use crate::case::{Ran, SYMBOLS, size_of};
@@ -52,7 +52,7 @@ impl Symbols {
         for (dim, &size) in dims.iter().zip(array.shape()) {
             self.bind(dim, size as i64);
         }
-        if let (Known::Ints(elements), Ok(ints)) = (&fact.value, array.ints()) {
+        if let (ConstValue::Ints(elements), Ok(ints)) = (&fact.value, array.ints()) {
             for (element, int) in elements.iter().zip(ints) {
                 self.bind(element, int as i64);
             }
@@ -104,7 +104,7 @@ impl Symbols {
             return wrong();
         }
         match &fact.value {
-            Known::Const(known) => {
+            ConstValue::Const(known) => {
                 let is_same = match (known.f64s(), array.f64s()) {
                     (Ok(a), Ok(b)) => {
                         a.len() == b.len()
@@ -116,14 +116,14 @@ impl Symbols {
                 };
                 (!is_same).then(|| format!("it is {:?}, and not {:?}", array.data(), known.data()))
             }
-            Known::Ints(elements) => {
+            ConstValue::Ints(elements) => {
                 let ints = array.ints().ok()?;
                 let at =
                     elements.iter().zip(&ints).position(|(element, &int)| self.is_wrong(element, int))?;
                 let known = elements[at].as_ref().map(Dim::to_string).unwrap_or_default();
                 Some(format!("element {at} is {}, and not {known}", ints[at]))
             }
-            Known::Weight(_) | Known::Computed | Known::Nothing => None,
+            ConstValue::Weight(_) | ConstValue::Computed | ConstValue::Nothing => None,
         }
     }
 }

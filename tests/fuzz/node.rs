@@ -286,7 +286,7 @@ impl Choice<'_> {
         } else {
             own_opset(&draft.case.model, schema.domain)
         };
-        let call = eval::Call {
+        let call = eval::KernelCall {
             domain: schema.domain,
             op: schema.name,
             version: schema.since,

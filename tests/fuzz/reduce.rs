@@ -224,7 +224,7 @@ fn given_instead(model: &Model, value: ValueId, val: &Val) -> Option<(Model, Opt
 }
 
 /// Takes out the nodes that nothing needs.
-fn sweep(model: &mut Model) {
+fn remove_dead_code(model: &mut Model) {
     loop {
         let used = used(model);
         let mut is_done = true;

@@ -4,7 +4,7 @@
 //! Debug builds read the rules from `rules/`, so an edited rule is tested without compiling anything. The names come
 //! from an outline of the files; a file is parsed when the first of its tests runs.
 
-mod trial;
+mod harness;
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use onnx_lint::graph::syntax::Source;
 use onnx_lint::rules::outline::{EXAMPLES, outline};
 use onnx_lint::rules::registry::RuleSet;
 
-use trial::trial;
+use harness::rule_test;
 
 /// A rule file that is parsed when it is first needed.
 struct RuleFile {
@@ -45,7 +45,7 @@ fn check(file: &RuleFile, code: &str, index: usize, name: &str) -> Result<(), Fa
     let rule = rules.get(code).ok_or(format!("{}: no rule {code}", file.path))?;
     let example = rule.examples.get(index).filter(|example| &*example.name == name);
     let example = example.ok_or("the outline and the parser disagree about the examples of this rule")?;
-    trial(rule, others()).check(example).map_err(Failed::from)
+    rule_test(rule, others()).check(example).map_err(Failed::from)
 }
 
 /// The string that follows the keyword of an example.

@@ -1,8 +1,8 @@
 //! What a rule can do with bodies: it is applied inside of them, and hands one on as a whole, to one node.
 
 use onnx_lint::graph::syntax::Source;
+use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
-use onnx_lint::trial::Trial;
 
 /// Whether the example of a rule about an If of a negation holds, by what the rule makes of it.
 fn tried(rewrite: &str) -> Result<(), String> {
@@ -36,7 +36,7 @@ rule ZZZ100 contrary-condition {{
     let mut rules = RuleSet::default();
     assert_eq!(rules.add([Source::new("my.rule", &text)]), [], "{text}");
     let rule = rules.get("ZZZ100").expect("it has no fault");
-    rule.examples.iter().try_for_each(|example| Trial::new(rule, &rules).check(example))
+    rule.examples.iter().try_for_each(|example| RuleTest::new(rule, &rules).check(example))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use onnx_lint::diag::Selection;
-use onnx_lint::diff::{Computes, compare};
+use onnx_lint::diff::{Equivalence, compare};
 use onnx_lint::{FixOptions, Model, RuleSet, read};
 
 use crate::tool::{PITFALLS, Ran, Sandbox, snapshot};
@@ -49,7 +49,7 @@ fn pair(model: &str, replaced: &[(&str, &str)]) -> [Model; 2] {
 }
 
 #[track_caller]
-fn check(model: &str, replaced: &[(&str, &str)], expected: Computes) {
+fn check(model: &str, replaced: &[(&str, &str)], expected: Equivalence) {
     let [a, b] = pair(model, replaced);
     let comparison = compare(&a, &b, &RULES);
     assert_eq!(comparison.computes, expected, "{replaced:?}: {comparison:#?}");
@@ -64,13 +64,13 @@ fn check_told(name: &str, model: &str, replaced: &[(&str, &str)], status: i32) {
 
 #[test]
 fn what_is_equal_is_shown() {
-    check(NET, &[], Computes::Same);
-    check(BODIES, &[], Computes::Same);
-    check(OPAQUE, &[], Computes::Same);
-    check(NET, &[("h = ", "hidden = "), ("(h, b)", "(hidden, b)")], Computes::Renamed);
-    check(NET, &[("w = {", "weight = {"), ("(x, w)", "(x, weight)")], Computes::Renamed);
-    check(NET, &[("  n = Neg (x)\n", ""), ("  h =", "  n = Neg (x)\n  h =")], Computes::Renamed);
-    check(NET, &[("main (float[N,4] x)", "main (float[batch,4] x)")], Computes::Same);
+    check(NET, &[], Equivalence::Same);
+    check(BODIES, &[], Equivalence::Same);
+    check(OPAQUE, &[], Equivalence::Same);
+    check(NET, &[("h = ", "hidden = "), ("(h, b)", "(hidden, b)")], Equivalence::Renamed);
+    check(NET, &[("w = {", "weight = {"), ("(x, w)", "(x, weight)")], Equivalence::Renamed);
+    check(NET, &[("  n = Neg (x)\n", ""), ("  h =", "  n = Neg (x)\n  h =")], Equivalence::Renamed);
+    check(NET, &[("main (float[N,4] x)", "main (float[batch,4] x)")], Equivalence::Same);
     check(
         BODIES,
         &[
@@ -79,16 +79,16 @@ fn what_is_equal_is_shown() {
             ("float[4] p)", "float[4] u)"),
             ("p = R", "u = R"),
         ],
-        Computes::Renamed,
+        Equivalence::Renamed,
     );
-    check(NET, &[("r = Relu (s)", "i = Identity (s)\n  r = Relu (i)")], Computes::Exactly);
+    check(NET, &[("r = Relu (s)", "i = Identity (s)\n  r = Relu (i)")], Equivalence::Exactly);
     check(
         NET,
         &[(
             "r = Relu (s)",
             "t = Transpose <perm = [1, 0]> (s)\n  u = Transpose <perm = [1, 0]> (t)\n  r = Relu (u)",
         )],
-        Computes::Exactly,
+        Equivalence::Exactly,
     );
 }
 
@@ -96,34 +96,34 @@ fn what_is_equal_is_shown() {
 #[test]
 fn dead_nodes_are_no_names() {
     let dead = NET.replace("  y = Add", "  dead = Neg (r)\n  y = Add");
-    check(&dead, &[], Computes::Same);
-    check(&dead, &[("dead = Neg (r)", "dead = Neg (h)")], Computes::Exactly);
-    check(&dead, &[("  dead = Neg (r)\n", "")], Computes::Exactly);
+    check(&dead, &[], Equivalence::Same);
+    check(&dead, &[("dead = Neg (r)", "dead = Neg (h)")], Equivalence::Exactly);
+    check(&dead, &[("  dead = Neg (r)\n", "")], Equivalence::Exactly);
 }
 
 /// A domain that one imports and does not use is of the version of the other.
 #[test]
 fn imports_that_are_not_used_say_nothing() {
     let ml = "<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 3]>\nmain (float[3] x) => (float[3] y) { y = Relu (x) }\n";
-    check(ml, &[("\"ai.onnx.ml\" : 3", "\"ai.onnx.ml\" : 1")], Computes::Same);
+    check(ml, &[("\"ai.onnx.ml\" : 3", "\"ai.onnx.ml\" : 1")], Equivalence::Same);
 }
 
 #[test]
 fn what_is_not_equal_is_never_called_so() {
-    check(NET, &[("r = Relu (s)", "r = Sigmoid (s)")], Computes::Unknown);
-    check(NET, &[("15,16}", "15,17}")], Computes::Unknown);
-    check(NET, &[("Add (h, b)", "Sub (h, b)")], Computes::Unknown);
-    check(NET, &[("y = Add (r, n)", "y = Sub (n, r)")], Computes::Unknown);
-    check(BODIES, &[("t = Add (a, x)", "t = Mul (a, x)")], Computes::Unknown);
-    check(BODIES, &[("t = Add (a, x)", "t = Add (a, a)")], Computes::Unknown);
-    check(BODIES, &[("p = Relu", "p = Abs")], Computes::Unknown);
+    check(NET, &[("r = Relu (s)", "r = Sigmoid (s)")], Equivalence::Unknown);
+    check(NET, &[("15,16}", "15,17}")], Equivalence::Unknown);
+    check(NET, &[("Add (h, b)", "Sub (h, b)")], Equivalence::Unknown);
+    check(NET, &[("y = Add (r, n)", "y = Sub (n, r)")], Equivalence::Unknown);
+    check(BODIES, &[("t = Add (a, x)", "t = Mul (a, x)")], Equivalence::Unknown);
+    check(BODIES, &[("t = Add (a, x)", "t = Add (a, a)")], Equivalence::Unknown);
+    check(BODIES, &[("p = Relu", "p = Abs")], Equivalence::Unknown);
     check(
         BODIES,
         &[("then_branch", "other"), ("else_branch", "then_branch"), ("other", "else_branch")],
-        Computes::Unknown,
+        Equivalence::Unknown,
     );
-    check(OPAQUE, &[("k = 2", "k = 3")], Computes::Unknown);
-    check(OPAQUE, &[("Sub (r, q)", "Sub (r, r)")], Computes::Unknown);
+    check(OPAQUE, &[("k = 2", "k = 3")], Equivalence::Unknown);
+    check(OPAQUE, &[("Sub (r, q)", "Sub (r, r)")], Equivalence::Unknown);
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn fixes_and_conversions_are_shown_to_be_equal() {
             let outcome = onnx_lint::fix(model.clone(), &options, &RULES);
             assert_eq!(outcome.findings, [], "{name}");
             let comparison = compare(&model, &outcome.model, &RULES);
-            assert!(comparison.computes != Computes::Unknown, "{name}: {comparison:#?}");
+            assert!(comparison.computes != Equivalence::Unknown, "{name}: {comparison:#?}");
         }
     }
 }

@@ -152,9 +152,9 @@ fn nothing_happens_that_is_not_in_the_report() {
 }
 
 /// What tells a finding: its rule, its place, and what it says.
-type Told = (Arc<str>, Arc<str>, String, String);
+type NodeDescription = (Arc<str>, Arc<str>, String, String);
 
-fn told(finding: &Finding) -> Told {
+fn told(finding: &Finding) -> NodeDescription {
     let (graph, node) = match finding.place.graph() {
         Some(place) => (
             place.graph.clone(),
@@ -184,7 +184,7 @@ fn what_is_called_fixable_is_fixed_and_nothing_else_is_mended() {
                 );
                 continue;
             }
-            let left: HashSet<Told> = lint_model(&after, &linting).iter().map(told).collect();
+            let left: HashSet<NodeDescription> = lint_model(&after, &linting).iter().map(told).collect();
             let stays = findings.iter().filter(is_due).filter(|finding| left.contains(&told(finding)));
             wrong.extend(
                 stays.map(|finding| format!("stays ({unsafe_fixes}): {} {}", finding.code, finding.message)),

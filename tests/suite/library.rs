@@ -1,6 +1,6 @@
 //! The library as a program uses it: what it opens and saves, and what it says where it cannot.
 
-use onnx_lint::files::Form;
+use onnx_lint::files::ModelFormat;
 use onnx_lint::{ModelFile, OpenError, SaveError, Saving};
 
 use crate::tool::{SOUND, Sandbox};
@@ -28,9 +28,13 @@ fn refusal(sandbox: &Sandbox, name: &str) -> String {
 fn a_model_is_the_same_in_every_form() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", SOUND)]);
     let file = open(&sandbox, "net.onnxtxt");
-    assert_eq!((file.form, file.findings.as_slice()), (Form::OnnxText, &[][..]));
-    let forms = [("a.onnx", Form::Binary), ("a.textproto", Form::Textproto), ("a.json", Form::Json)];
-    for (name, form) in forms.into_iter().chain([("a", Form::Binary)]) {
+    assert_eq!((file.form, file.findings.as_slice()), (ModelFormat::OnnxText, &[][..]));
+    let forms = [
+        ("a.onnx", ModelFormat::Binary),
+        ("a.textproto", ModelFormat::Textproto),
+        ("a.json", ModelFormat::Json),
+    ];
+    for (name, form) in forms.into_iter().chain([("a", ModelFormat::Binary)]) {
         onnx_lint::save(&file.model, sandbox.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(open(&sandbox, name).form, form);
         let again = onnx_lint::write::text::write(&open(&sandbox, name).model);
@@ -38,7 +42,7 @@ fn a_model_is_the_same_in_every_form() {
     }
     // A name that tells nothing: the form it had.
     file.saving().save(&file.model, sandbox.path("b")).expect("it can be written");
-    assert_eq!(open(&sandbox, "b").form, Form::OnnxText);
+    assert_eq!(open(&sandbox, "b").form, ModelFormat::OnnxText);
 }
 
 #[test]

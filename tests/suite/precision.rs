@@ -7,9 +7,9 @@ use onnx_lint::graph::{ElemType, Model, NodeId, TypeKind, scopes};
 use onnx_lint::infer::eval::{Array, Val};
 use onnx_lint::infer::{self};
 use onnx_lint::read;
+use onnx_lint::rule_tests::inputs::{self, Inputs, Numbers};
+use onnx_lint::rule_tests::run::run;
 use onnx_lint::rules::registry::RuleSet;
-use onnx_lint::trial::inputs::{self, Inputs, Numbers};
-use onnx_lint::trial::run::run;
 
 fn model(text: &str) -> Model {
     let (model, findings) = read::text::read(text);

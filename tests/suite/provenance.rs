@@ -1,7 +1,7 @@
 //! Facts of which a rewrite may not lose sight: which value a repeated name means, that quantization nodes stay, and that
 //! declared outputs prove nothing.
 
-use onnx_lint::extract::{Objective, Pricing};
+use onnx_lint::extract::{CostModel, Objective};
 use onnx_lint::fix::{Options, Outcome, fix};
 use onnx_lint::graph::{Model, scopes};
 use onnx_lint::read;
@@ -150,7 +150,7 @@ fn quantization_of_constants_stays() {
     let all = quantizations(&fixed(QUANTIZED, &Options { optimize: false, ..Options::default() }));
     assert_eq!(all, 4);
     for objective in [Objective::Nodes, Objective::Size, Objective::Latency] {
-        let pricing = Pricing { objective, ..Pricing::default() };
+        let pricing = CostModel { objective, ..CostModel::default() };
         for opset in [None, Some(13), Some(21)] {
             let options =
                 Options { pricing: pricing.clone(), opset, unsafe_fixes: true, ..Options::default() };

@@ -1,8 +1,8 @@
 //! The rules in the guides. `tests/rules` tests the examples of all others.
 
 use onnx_lint::graph::syntax::Source;
+use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
-use onnx_lint::trial::Trial;
 
 /// What the guides show can be copied: the first rule of each is one without faults whose examples hold.
 #[test]
@@ -18,7 +18,7 @@ fn rules_in_the_guides_hold() {
         assert_eq!(rules.add([Source::new("guide", &text)]), [], "{text}");
         for rule in rules.iter() {
             for example in &rule.examples {
-                let held = Trial::new(rule, &rules).check(example);
+                let held = RuleTest::new(rule, &rules).check(example);
                 assert_eq!(held, Ok(()), "{} {}", rule.code, example.name);
             }
         }

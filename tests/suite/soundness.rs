@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use onnx_lint::graph::Model;
+use onnx_lint::rule_tests::numbers::{Claim, Outcome, compare};
+use onnx_lint::rule_tests::{inputs, run::run};
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Expect, Rule, Safety};
-use onnx_lint::trial::numbers::{Claim, Outcome, compare};
-use onnx_lint::trial::{inputs, run::run};
 
 /// Whether the model before is no valid one, so that there is nothing to compare with: only that the model after
 /// runs is of interest.

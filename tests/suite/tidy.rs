@@ -67,7 +67,7 @@ const LAYERS: [&[&str]; 22] = [
     &["fix"],
     &["evidence"],
     &["diff"],
-    &["trial"],
+    &["rule_tests"],
 ];
 
 /// Crates, and the only folders that may name them.

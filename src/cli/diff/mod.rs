@@ -10,9 +10,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use self::args::{Args, Format};
-use super::catalogue::{Catalogue, Extent};
+use super::catalog::{Catalog, Extent};
 use super::fix::verify::Seen;
-use super::output::{self, Colour};
+use super::output::{self, ColorChoice};
 use super::{Failure, Status, crash};
 use crate::diag::{Finding, render};
 use crate::diff::{Comparison, compare, prepared};
@@ -35,12 +35,12 @@ struct Verdict<'a> {
 
 /// Runs `onnx-diff` with these arguments.
 pub fn run(args: &Args) -> Result<Status, Failure> {
-    let catalogue = Catalogue::load(&args.rules, Extent::Fixing)?;
+    let catalog = Catalog::load(&args.rules, Extent::Fixing)?;
     let (Some(first), Some(second)) = (read(&args.first)?, read(&args.second)?) else {
         return Ok(Status::Failed);
     };
     let (a, b) = (ready(&first)?, ready(&second)?);
-    let compared = crash::guard(|| compare(&a, &b, catalogue.rules()));
+    let compared = crash::guard(|| compare(&a, &b, catalog.rules()));
     let comparison =
         compared.map_err(|what| Failure::new(format!("onnx-diff failed: {what}; please report this")))?;
     let run = args.run.then(|| runs::run((&a, &first.folder), (&b, &second.folder)));
@@ -72,7 +72,7 @@ fn read(path: &Path) -> Result<Option<ModelFile>, Failure> {
             let name: Arc<str> = Arc::from(&*path.to_string_lossy());
             let named: Vec<Finding> =
                 findings.into_iter().map(|finding| Finding { file: name.clone(), ..finding }).collect();
-            eprint!("{}", render::findings(&named, output::look(&std::io::stderr(), Colour::Auto)));
+            eprint!("{}", render::findings(&named, output::look(&std::io::stderr(), ColorChoice::Auto)));
             Ok(None)
         }
     }

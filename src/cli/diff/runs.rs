@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::cli::fix::verify::{self, Seen};
 use crate::graph::Model;
+use crate::rule_tests::numbers::{self, Claim, Outcome};
 use crate::rules::rule::{Phase, Safety};
-use crate::trial::numbers::{self, Claim, Outcome};
 
 /// Runs both models in ONNX Runtime if it is found, else in our evaluator. Inputs and outputs correspond by position.
 ///

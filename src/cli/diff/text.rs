@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use crate::cli::fix::verify::Seen;
-use crate::diff::{Computes, Departure, Row, Told, Weight};
+use crate::diff::{Divergence, Equivalence, NodeDescription, Row, Weight};
 use crate::graph::syntax::suggest::counted;
 
 /// The maximum number of rows of each kind.
@@ -45,17 +45,17 @@ fn headline(result: &Verdict) -> String {
     let (a, b) = (result.a, result.b);
     let other = if result.comparison.interface.is_empty() { "" } else { ", but not for a caller" };
     match result.comparison.computes {
-        Computes::Same => format!("{a} and {b} are the same, node for node{other}\n"),
-        Computes::Renamed => {
+        Equivalence::Same => format!("{a} and {b} are the same, node for node{other}\n"),
+        Equivalence::Renamed => {
             format!("{a} and {b} are equal but for names and order{other}\n")
         }
-        Computes::Exactly => {
+        Equivalence::Exactly => {
             format!("{a} and {b} are equal{other}\n  by rules that keep every bit\n")
         }
-        Computes::Rounded => format!(
+        Equivalence::Rounded => format!(
             "{a} and {b} are equal up to rounding{other}\n  by rules that round otherwise, or rely on finite numbers\n"
         ),
-        Computes::Unknown => format!("{a} and {b} cannot be shown to be equal\n"),
+        Equivalence::Unknown => format!("{a} and {b} cannot be shown to be equal\n"),
     }
 }
 
@@ -65,9 +65,9 @@ fn names(names: &[std::sync::Arc<str>]) -> String {
     if rest == 0 { shown.join(", ") } else { format!("{} and {rest} more", shown.join(", ")) }
 }
 
-fn told(departure: &Departure) -> String {
-    let side = |which: &str, told: &Option<Told>| {
-        let Some(Told { node, text, .. }) = told else { return String::new() };
+fn told(departure: &Divergence) -> String {
+    let side = |which: &str, told: &Option<NodeDescription>| {
+        let Some(NodeDescription { node, text, .. }) = told else { return String::new() };
         format!("  {which}: {text}\n     node `{node}`\n")
     };
     let mut text = side("a", &departure.a) + &side("b", &departure.b);

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use clap::{ArgGroup, Parser, ValueEnum};
 
 use super::calibrate;
-use crate::cli::catalogue::Catalogue;
+use crate::cli::catalog::Catalog;
 use crate::cli::lint::config::Config;
 use crate::cli::{Failure, selectors, targets};
 use crate::diag::Selection;
-use crate::extract::{Objective, Pricing};
+use crate::extract::{CostModel, Objective};
 use crate::fix::options::{DEFAULT_FOLD_LIMIT, FixedShape, FreeDim, Options};
 use crate::fix::precision::Precision;
 use crate::graph::ElemType;
@@ -217,14 +217,14 @@ Nothing is written without -o, --output-dir, --in-place or --report.";
 
 impl Args {
     /// Options of the library for these arguments.
-    pub fn options(&self, config: &Config, catalogue: &Catalogue) -> Result<Options, Failure> {
+    pub fn options(&self, config: &Config, catalog: &Catalog) -> Result<Options, Failure> {
         Ok(Options {
             opset: self.opset,
             ir_version: self.ir_version,
-            selection: self.selection(config, catalogue)?,
+            selection: self.selection(config, catalog)?,
             unsafe_fixes: self.unsafe_fixes,
             optimize: !self.no_optimize,
-            pricing: Pricing {
+            pricing: CostModel {
                 objective: self.optimize_for.into(),
                 guesses: self.guess.iter().cloned().collect(),
             },
@@ -249,18 +249,18 @@ impl Args {
         Ok(Some(Precision { to: to.into(), keep_io: self.keep_io, measure }))
     }
 
-    fn selection(&self, config: &Config, catalogue: &Catalogue) -> Result<Selection, Failure> {
-        let codes = |words: &[String], key: &str| selectors::resolve(words, catalogue, &config.origin(key));
+    fn selection(&self, config: &Config, catalog: &Catalog) -> Result<Selection, Failure> {
+        let codes = |words: &[String], key: &str| selectors::resolve(words, catalog, &config.origin(key));
         let mut select = match (self.select.as_deref(), &config.select) {
             (Some([none]), _) if none == "none" => Vec::new(),
-            (Some(words), _) => selectors::resolve(words, catalogue, "--select")?,
+            (Some(words), _) => selectors::resolve(words, catalog, "--select")?,
             (None, Some(words)) => codes(words, "select")?,
             (None, None) => vec!["ALL".to_owned()],
         };
         if self.select.is_none() {
             select.extend(codes(&config.extend_select, "extend-select")?);
         }
-        let mut ignore = selectors::resolve(&self.ignore, catalogue, "--ignore")?;
+        let mut ignore = selectors::resolve(&self.ignore, catalog, "--ignore")?;
         ignore.extend(codes(&config.ignore, "ignore")?);
         Ok(Selection::new(select, ignore))
     }

@@ -12,7 +12,7 @@ use crate::graph::{Model, ValueId};
 use crate::infer::eval::{Array, Val};
 use crate::infer::{self};
 use crate::read::{file, npz};
-use crate::trial::run::{Failure as Unfit, run};
+use crate::rule_tests::run::{Failure as Unfit, run};
 
 /// The inputs of one run, by name.
 type Inputs = FxHashMap<Arc<str>, Array>;

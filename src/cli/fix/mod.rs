@@ -18,9 +18,9 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::args::Args;
-use super::catalogue::{Catalogue, Extent};
+use super::catalog::{Catalog, Extent};
 use super::lint::config::Configs;
-use super::output::{self, Colour};
+use super::output::{self, ColorChoice};
 use super::{Failure, Status, crash};
 use crate::diag::{Finding, Level, render};
 use crate::files::{ModelFile, Saving};
@@ -77,7 +77,7 @@ struct Task<'a> {
 
 /// The settings that inputs of one folder share.
 struct Settings {
-    catalogue: Catalogue,
+    catalog: Catalog,
     options: Options,
 }
 
@@ -100,7 +100,7 @@ impl Done {
     fn say(&mut self, name: &str, findings: &[Finding]) {
         let named = |finding: &Finding| Finding { file: Arc::from(name), ..finding.clone() };
         let named: Vec<Finding> = findings.iter().map(named).collect();
-        self.said += &render::findings(&named, output::look(&std::io::stderr(), Colour::Auto));
+        self.said += &render::findings(&named, output::look(&std::io::stderr(), ColorChoice::Auto));
         self.findings.extend(named);
     }
 }
@@ -167,9 +167,9 @@ impl Settings {
         let config = configs.for_folder(folder)?;
         let configured = config.rules.iter().map(|folder| config.resolve(folder));
         let folders: Vec<PathBuf> = args.rules.iter().cloned().chain(configured).collect();
-        let catalogue = Catalogue::load(&folders, Extent::Fixing)?;
-        let options = args.options(&config, &catalogue)?;
-        Ok(Settings { catalogue, options })
+        let catalog = Catalog::load(&folders, Extent::Fixing)?;
+        let options = args.options(&config, &catalog)?;
+        Ok(Settings { catalog, options })
     }
 }
 
@@ -188,9 +188,9 @@ impl Task<'_> {
     }
 
     fn run(&self, args: &Args, content: Option<Bytes>, done: &mut Done) -> Result<Status, Failure> {
-        let Settings { catalogue, options } = &*self.settings;
+        let Settings { catalog, options } = &*self.settings;
         let (mut source, is_imported) =
-            match read(self.input, content, args.weights.as_deref(), catalogue.rules(), done)? {
+            match read(self.input, content, args.weights.as_deref(), catalog.rules(), done)? {
                 Ok(source) => source,
                 Err(status) => return Ok(status),
             };
@@ -202,7 +202,7 @@ impl Task<'_> {
         // New weights are stored like the old ones: in external data.
         let is_external = options.precision.is_some() && source.bring_data();
         let before = args.diff.then(|| outline::outline(&source.model));
-        let outcome = crash::guard(|| fix(source.model.clone(), options, catalogue.rules()));
+        let outcome = crash::guard(|| fix(source.model.clone(), options, catalog.rules()));
         let mut outcome =
             outcome.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
         outcome.changed |= is_imported;

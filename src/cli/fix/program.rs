@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::cli::{Failure, Status, crash};
-use crate::diag::{Finding, Level, Place, known};
-use crate::files::{Form, ModelFile};
+use crate::diag::{Finding, Level, Place, rule_ids};
+use crate::files::{ModelFile, ModelFormat};
 use crate::import::{import, program};
 use crate::read::pt2::{self, Copies, Exported};
 use crate::read::sniff::Kind;
@@ -37,7 +37,7 @@ pub fn imported(
     };
     let model = crash::guard(|| import(&program, rules));
     let model = model.map_err(|what| Failure::new(format!("onnx-fix failed: {what}; please report this")))?;
-    let (name, form, folder) = (Arc::from(name), Form::Binary, folder.to_owned());
+    let (name, form, folder) = (Arc::from(name), ModelFormat::Binary, folder.to_owned());
     Ok(match model {
         Ok((model, remarks)) => {
             let findings = [findings, remarks].concat();
@@ -70,7 +70,7 @@ fn traced(
         }
     };
     let (mut traces, unread) = torchscript::read(&String::from_utf8_lossy(text));
-    let refused = |why: &str| known::UNREADABLE_PART.at(Level::Error).finding(why, Place::File);
+    let refused = |why: &str| rule_ids::UNREADABLE_PART.at(Level::Error).finding(why, Place::File);
     let why = match traces.as_slice() {
         [trace] if trace.origin != Origin::TorchScript => {
             "this graph is in operators of ONNX already: its exporter printed it on the way to a model"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::diag::known::{DECLARED_TYPE, REQUESTED_SHAPE};
+use crate::diag::rule_ids::{DECLARED_TYPE, REQUESTED_SHAPE};
 use crate::edit::Safety;
 use crate::fix::report::Entry;
 use crate::fix::{Outcome, Report};

@@ -5,7 +5,7 @@ use std::path::Path;
 use bytes::Bytes;
 
 use crate::cli::Failure;
-use crate::files::{Form, ModelFile, SaveError, Saving};
+use crate::files::{ModelFile, ModelFormat, SaveError, Saving};
 use crate::fix::Outcome;
 
 /// Encodes the result in the format of `source`, as consecutive chunks.
@@ -21,7 +21,7 @@ pub fn encoded(source: &ModelFile, outcome: &Outcome, saving: &Saving) -> Result
 }
 
 /// Returns true if the input bytes are copied, with fields unknown to this version.
-fn is_as_is(source: &ModelFile, outcome: &Outcome, saving: &Saving, form: Form) -> bool {
+fn is_as_is(source: &ModelFile, outcome: &Outcome, saving: &Saving, form: ModelFormat) -> bool {
     !outcome.changed && !saving.external && form == source.form
 }
 

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Parser, Subcommand};
 
 use super::config::Config;
-use crate::cli::output::Colour;
+use crate::cli::output::ColorChoice;
 use crate::cli::paths;
 use crate::diag::Level;
 use crate::diag::render::Format;
@@ -125,7 +125,7 @@ pub struct Args {
         hide_default_value = true,
         help_heading = "Output"
     )]
-    pub color: Colour,
+    pub color: ColorChoice,
 
     /// Print findings only, without the summary line
     #[arg(short, long, help_heading = "Output")]

@@ -29,11 +29,11 @@ use self::discover::{Discovered, discover};
 use self::home::Home;
 use self::settings::{Assigned, Settings};
 use self::suppress::Suppressions;
-use super::catalogue::{Catalogue, Extent, Known};
-use super::output::{self, Colour};
+use super::catalog::{Catalog, Extent, RuleInfo};
+use super::output::{self, ColorChoice};
 use super::{Failure, Status, crash, server, site, targets};
 use crate::diag::render::{Format, Look, Page, Run, render};
-use crate::diag::{Finding, Level, Place, known};
+use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::evidence::{self, Input, Linted};
 use crate::read::sniff::Kind;
 
@@ -55,23 +55,23 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
         true => Extent::Pages,
         false => Extent::Linting,
     };
-    let catalogue = Catalogue::load(&folders, extent)?;
+    let catalog = Catalog::load(&folders, extent)?;
     if args.list_targets {
         let known = targets::load(&targets::folders(&args.targets, &config))?;
         return output::print(&targets::list(&known)).map(|()| Status::Clean);
     }
     if args.list_rules {
-        let settings = Settings::new(args, &config, &catalogue)?;
-        let text = rules::list(&catalogue, &settings, args.output_format);
+        let settings = Settings::new(args, &config, &catalog)?;
+        let text = rules::list(&catalog, &settings, args.output_format);
         return output::write(&text, args.output_file.as_deref()).map(|()| Status::Clean);
     }
     if let Some(rule) = &args.explain {
-        return output::print(&rules::explain(rule, &catalogue)?).map(|()| Status::Clean);
+        return output::print(&rules::explain(rule, &catalog)?).map(|()| Status::Clean);
     }
     if let Some([rule, node]) = args.why_not.as_deref() {
-        return why_not::why_not(args, rule, node, &catalogue);
+        return why_not::why_not(args, rule, node, &catalog);
     }
-    let Some(found) = find(args, &configs, &catalogue, None)? else {
+    let Some(found) = find(args, &configs, &catalog, None)? else {
         eprintln!("onnx-lint: the configuration excludes all that was named");
         return Ok(Status::Clean);
     };
@@ -89,8 +89,8 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
 pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, bool), Failure> {
     let configs = Configs::new(args.config.as_deref(), args.isolated)?;
     let config = configs.for_folder(".".as_ref())?;
-    let catalogue = Catalogue::load(&rule_folders(args, &config), Extent::Linting)?;
-    let Some(mut found) = find(args, &configs, &catalogue, content)? else { return Ok((Vec::new(), true)) };
+    let catalog = Catalog::load(&rule_folders(args, &config), Extent::Linting)?;
+    let Some(mut found) = find(args, &configs, &catalog, content)? else { return Ok((Vec::new(), true)) };
     if let Some(path) = baseline(args, &config) {
         Baseline::read(&path)?.remove_known(&mut found.findings);
     }
@@ -101,7 +101,7 @@ pub fn findings(args: &Args, content: Option<&Bytes>) -> Result<(Vec<Finding>, b
 fn find(
     args: &Args,
     configs: &Configs,
-    catalogue: &Catalogue,
+    catalog: &Catalog,
     content: Option<&Bytes>,
 ) -> Result<Option<Found>, Failure> {
     evidence_is_there(args)?;
@@ -113,13 +113,13 @@ fn find(
     }
     let log =
         args.export_log.as_deref().map(|path| Input { kind: Some(Kind::Log), ..Input::new(path, true) });
-    let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, configs, catalogue)?;
+    let inputs = settings::assign(inputs.into_iter().chain(log).collect(), args, configs, catalog)?;
     let mut linted = lint_all(&inputs, args.export_log.is_some(), args.jobs)?;
     if args.output_format.has_pictures() {
         draw(&inputs, &rule_folders(args, &config), &mut linted)?;
     }
     let home = Home::new(baseline(args, &config).as_deref(), args.output_format);
-    let mut suppressions = Suppressions::new(catalogue);
+    let mut suppressions = Suppressions::new(catalog);
     for ((input, settings), linted) in inputs.iter().zip(&mut linted) {
         home.identify(input, &mut linted.findings);
         linted.findings.iter_mut().for_each(|finding| home.place(input, &settings.sources, finding));
@@ -140,10 +140,10 @@ fn baseline(args: &Args, config: &Config) -> Option<PathBuf> {
 
 /// Adds graph pictures to the findings of each model, for formats that show them.
 fn draw(inputs: &[Assigned], folders: &[PathBuf], linted: &mut [Linted]) -> Result<(), Failure> {
-    let catalogue = Catalogue::load(folders, Extent::Fixing)?;
+    let catalog = Catalog::load(folders, Extent::Fixing)?;
     for ((input, _), linted) in inputs.iter().zip(linted) {
         // A finding is complete without its picture.
-        let _ = crash::guard(|| pictures::draw(input, catalogue.rules(), &mut linted.findings));
+        let _ = crash::guard(|| pictures::draw(input, catalog.rules(), &mut linted.findings));
     }
     Ok(())
 }
@@ -155,11 +155,11 @@ fn rule_folders(args: &Args, config: &Config) -> Vec<PathBuf> {
 
 /// Loads the pages of the rules with findings; linting parses rules without them.
 fn pages(args: &Args, config: &Config, found: &Found) -> Result<Vec<Page>, Failure> {
-    let catalogue = Catalogue::load(&rule_folders(args, config), Extent::Pages)?;
+    let catalog = Catalog::load(&rule_folders(args, config), Extent::Pages)?;
     let codes: BTreeSet<&str> = found.findings.iter().map(|finding| &*finding.code).collect();
-    let known = catalogue.iter().filter(|(code, _)| codes.contains(code));
-    let page = |(code, known): (&str, &Known)| {
-        let text = rules::page(code, &catalogue).unwrap_or_default();
+    let known = catalog.iter().filter(|(code, _)| codes.contains(code));
+    let page = |(code, known): (&str, &RuleInfo)| {
+        let text = rules::page(code, &catalog).unwrap_or_default();
         let url = config.docs_url.as_ref().map(|site| site::page_of_rule(site, code));
         Page { code: code.to_owned(), summary: known.summary.clone(), level: known.level, text, url }
     };
@@ -207,7 +207,8 @@ fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<V
         [single] => vec![lint(single, said)],
         models => super::pool(jobs)?.install(|| models.par_iter().map(|model| lint(model, said)).collect()),
     };
-    let said: BTreeSet<usize> = linted.iter().flat_map(|linted| linted.said.iter().copied()).collect();
+    let said: BTreeSet<usize> =
+        linted.iter().flat_map(|linted| linted.matched_log_findings.iter().copied()).collect();
     let log = log.map(|log| {
         let rest = log.findings.into_iter().enumerate().filter(|(index, _)| !said.contains(index));
         Linted { findings: rest.map(|(_, finding)| finding).collect(), ..log }
@@ -227,7 +228,7 @@ fn lint((input, settings): &Assigned, log: &[Finding]) -> Linted {
 }
 
 fn internal_error(input: &Input, what: &str) -> Finding {
-    let finding = known::INTERNAL_ERROR
+    let finding = rule_ids::INTERNAL_ERROR
         .finding(format!("onnx-lint failed: {what}"), Place::File)
         .help("this is a fault of onnx-lint, not of the file: please report it, if possible with the file");
     Finding { file: input.name.clone(), ..finding }
@@ -250,7 +251,7 @@ fn report(args: &Args, config: &Config, mut found: Found) -> Result<Status, Fail
     } else {
         let look = match &args.output_file {
             None => output::look(&std::io::stdout(), args.color),
-            Some(_) => Look { colour: args.color == Colour::Always, ..Look::default() },
+            Some(_) => Look { colour: args.color == ColorChoice::Always, ..Look::default() },
         };
         let look = Look { quiet: args.quiet, ..look };
         let pages = if args.output_format.has_pages() { pages(args, config, &found)? } else { Vec::new() };

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::settings::Settings;
-use crate::cli::catalogue::{Catalogue, Known};
+use crate::cli::catalog::{Catalog, RuleInfo};
 use crate::cli::{Failure, selectors};
 use crate::diag::Level;
 use crate::diag::render::Format;
 use crate::graph::syntax::suggest::counted;
 
 /// Lists the selected rules: a line for each, or JSON.
-pub fn list(catalogue: &Catalogue, settings: &Settings, format: Format) -> String {
-    let selected = catalogue.iter().filter(|(code, _)| settings.selects(code));
+pub fn list(catalog: &Catalog, settings: &Settings, format: Format) -> String {
+    let selected = catalog.iter().filter(|(code, _)| settings.selects(code));
     let rules = selected.filter_map(|(code, known)| Some((code, known, settings.level(code, known.level)?)));
     match format {
         Format::Json => {
@@ -23,7 +23,7 @@ pub fn list(catalogue: &Catalogue, settings: &Settings, format: Format) -> Strin
     }
 }
 
-type Listed<'c> = (&'c str, &'c Known, Level);
+type Listed<'c> = (&'c str, &'c RuleInfo, Level);
 
 fn object((code, known, level): Listed) -> Value {
     json!({
@@ -46,10 +46,10 @@ fn lines(rules: &[Listed]) -> String {
 }
 
 /// Returns the pages of the rules with a code or name; for a family (`EXP`), a line for each of its rules.
-pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
+pub fn explain(rule: &str, catalog: &Catalog) -> Result<String, Failure> {
     let family = rule.to_ascii_uppercase();
-    if catalogue.codes(rule).is_empty() && !family.is_empty() && catalogue.has_prefix(&family) {
-        let rules: Vec<Listed> = catalogue
+    if catalog.codes(rule).is_empty() && !family.is_empty() && catalog.has_prefix(&family) {
+        let rules: Vec<Listed> = catalog
             .iter()
             .filter(|(code, _)| code.starts_with(&family))
             .map(|(code, known)| (code, known, known.level))
@@ -57,21 +57,21 @@ pub fn explain(rule: &str, catalogue: &Catalogue) -> Result<String, Failure> {
         let count = counted(rules.len(), "rule");
         return Ok(format!("# {family}: {count}\n\n{}\n`--explain CODE` has more of each.\n", lines(&rules)));
     }
-    let pages: Vec<String> = selectors::named(rule, catalogue, "--explain")?
+    let pages: Vec<String> = selectors::named(rule, catalog, "--explain")?
         .into_iter()
-        .filter_map(|code| page(code, catalogue))
+        .filter_map(|code| page(code, catalog))
         .collect();
     Ok(pages.join("\n"))
 }
 
 /// Returns the page of a rule in Markdown.
-pub fn page(code: &str, catalogue: &Catalogue) -> Option<String> {
-    let mut page = catalogue.rules().get(code)?.page();
+pub fn page(code: &str, catalog: &Catalog) -> Option<String> {
+    let mut page = catalog.rules().get(code)?.page();
     if let Some(shown) = in_pytorch(code) {
         let before_examples = page.find("\n## Examples\n").unwrap_or(page.len());
         page.insert_str(before_examples, &shown);
     }
-    let mending = catalogue.rules().iter().filter(|rule| rule.mends.as_deref() == Some(code));
+    let mending = catalog.rules().iter().filter(|rule| rule.mends.as_deref() == Some(code));
     let mending: Vec<String> =
         mending.map(|rule| format!("- {} {}: {}\n", rule.code, rule.name, rule.summary())).collect();
     if !mending.is_empty() {

@@ -7,9 +7,9 @@ use super::args::Args;
 use super::config::{Config, Configs};
 use super::globs::Globs;
 use super::suppress::{self, Entry};
-use crate::cli::catalogue::Catalogue;
+use crate::cli::catalog::Catalog;
 use crate::cli::{Failure, opset, selectors, targets};
-use crate::diag::{Finding, Level, Selection, known};
+use crate::diag::{Finding, Level, Selection, rule_ids};
 use crate::evidence::Input;
 use crate::lint::LintOptions;
 use crate::rules::registry::RuleSet;
@@ -38,9 +38,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn new(args: &Args, config: &Config, catalogue: &Catalogue) -> Result<Self, Failure> {
+    pub fn new(args: &Args, config: &Config, catalog: &Catalog) -> Result<Self, Failure> {
         let in_config = |key: &str| config.origin(key);
-        let codes = |words: &[String], origin: &str| selectors::resolve(words, catalogue, origin);
+        let codes = |words: &[String], origin: &str| selectors::resolve(words, catalog, origin);
 
         let mut select = match (&args.select, &config.select) {
             (Some(words), _) => codes(words, "--select")?,
@@ -69,11 +69,11 @@ impl Settings {
             targets: targets(args, config)?,
             dynamic: args.dynamic.clone(),
             opset: args.opset.or(opset::configured(config.opset, &in_config("opset"))?),
-            rules: catalogue.rules().clone(),
+            rules: catalog.rules().clone(),
             selection: Selection::new(select, ignore),
             severity: args.severity.or(config.severity).unwrap_or(default_severity(args)),
             levels,
-            suppress: suppress::entries(config, catalogue)?,
+            suppress: suppress::entries(config, catalog)?,
             per_file_ignores: Globs::new(&config.folder, ignores.into_iter())?,
         })
     }
@@ -98,7 +98,7 @@ impl Settings {
 
     /// Returns true if findings of some of these codes could be shown.
     pub fn looks_for(&self, codes: &Selection) -> bool {
-        let rules = known::ALL.iter().map(|rule| rule.code);
+        let rules = rule_ids::ALL.iter().map(|rule| rule.code);
         rules
             .chain(self.rules.iter().map(|rule| &*rule.code))
             .any(|code| codes.contains(code) && self.selects(code))
@@ -154,7 +154,7 @@ pub fn assign(
     inputs: Vec<Input>,
     args: &Args,
     configs: &Configs,
-    catalogue: &Catalogue,
+    catalog: &Catalog,
 ) -> Result<Vec<Assigned>, Failure> {
     let mut known: Vec<(Arc<Config>, Arc<Settings>)> = Vec::new();
     let mut assigned = Vec::with_capacity(inputs.len());
@@ -163,7 +163,7 @@ pub fn assign(
         let settings = match known.iter().find(|(other, _)| Arc::ptr_eq(other, &config)) {
             Some((_, settings)) => settings.clone(),
             None => {
-                let settings = Arc::new(Settings::new(args, &config, catalogue)?);
+                let settings = Arc::new(Settings::new(args, &config, catalog)?);
                 known.push((config, settings.clone()));
                 settings
             }

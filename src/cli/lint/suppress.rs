@@ -12,7 +12,7 @@ use super::config::{Config, Suppress};
 use super::globs;
 use super::home::Home;
 use super::settings::{Assigned, Settings};
-use crate::cli::catalogue::Catalogue;
+use crate::cli::catalog::Catalog;
 use crate::cli::{Failure, selectors};
 use crate::diag::{Finding, Selection};
 use crate::evidence::{Input, Linted};
@@ -31,13 +31,13 @@ pub struct Entry {
 }
 
 /// Reads the suppressions of a configuration.
-pub fn entries(config: &Config, catalogue: &Catalogue) -> Result<Vec<Entry>, Failure> {
-    config.suppress.iter().map(|suppress| one(suppress, config, catalogue)).collect()
+pub fn entries(config: &Config, catalog: &Catalog) -> Result<Vec<Entry>, Failure> {
+    config.suppress.iter().map(|suppress| one(suppress, config, catalog)).collect()
 }
 
-fn one(suppress: &Suppress, config: &Config, catalogue: &Catalogue) -> Result<Entry, Failure> {
+fn one(suppress: &Suppress, config: &Config, catalog: &Catalog) -> Result<Entry, Failure> {
     let origin = config.origin("suppress");
-    let codes = selectors::resolve(&suppress.rules, catalogue, &origin)?;
+    let codes = selectors::resolve(&suppress.rules, catalog, &origin)?;
     let glob = |glob: &Option<String>| glob.as_deref().map(|glob| globs::matcher(glob, &origin)).transpose();
     let file = |glob: &str| globs::Globs::new(&config.folder, [(glob, ())].into_iter()).map(Arc::new);
     Ok(Entry {
@@ -65,7 +65,7 @@ impl Entry {
 
 /// Removes suppressed findings and tracks which suppressions are used.
 pub struct Suppressions<'c> {
-    catalogue: &'c Catalogue,
+    catalog: &'c Catalog,
     /// Lines whose comments suppressed a finding, by displayed file name.
     used_lines: FxHashSet<(Arc<str>, u32)>,
     /// Configuration entries that suppressed a finding, by folder and index.
@@ -75,9 +75,9 @@ pub struct Suppressions<'c> {
 }
 
 impl<'c> Suppressions<'c> {
-    pub fn new(catalogue: &'c Catalogue) -> Self {
+    pub fn new(catalog: &'c Catalog) -> Self {
         Suppressions {
-            catalogue,
+            catalog,
             used_lines: FxHashSet::default(),
             used_entries: FxHashSet::default(),
             unused: Vec::new(),
@@ -126,7 +126,7 @@ impl<'c> Suppressions<'c> {
     }
 
     fn resolve(&self, words: &[String]) -> Result<Selection, String> {
-        let codes = selectors::resolve(words, self.catalogue, "onnx-lint");
+        let codes = selectors::resolve(words, self.catalog, "onnx-lint");
         let codes = codes.map_err(|failure| failure.message().replacen("onnx-lint: ", "", 1))?;
         Ok(Selection::new(codes, Vec::new()))
     }

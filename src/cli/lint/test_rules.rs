@@ -1,22 +1,22 @@
 //! `--test-rules DIR`: tests the examples of a user's rules, as `tests/rules` tests ours.
 
 use super::args::Args;
-use crate::cli::catalogue;
+use crate::cli::catalog;
 use crate::cli::fix::verify::{arrays, library};
 use crate::cli::{Failure, Status, output, targets};
 use crate::diag::render::{self, Look};
 use crate::diag::{Finding, Level};
 use crate::graph::syntax::suggest::counted;
+use crate::rule_tests::RuleTest;
+use crate::rule_tests::numbers::Outcome;
 use crate::rules::registry::{RuleSet, is_meant};
 use crate::rules::rule::{Example, Rule};
-use crate::trial::Trial;
-use crate::trial::numbers::Outcome;
 
 /// Tests the examples of the rules in the folders of `--test-rules`: the expectation of each, and equal numbers in our
 /// evaluator and, if it is found, in ONNX Runtime. `--select` and `--ignore` choose rules; `--targets` adds targets
 /// that examples may name.
 pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
-    let own = catalogue::own(&args.test_rules)?;
+    let own = catalog::own(&args.test_rules)?;
     let targets = targets::load(&args.targets)?;
     let is_any = |selectors: &[String], rule: &Rule| selectors.iter().any(|word| is_meant(rule, word));
     let is_selected = |rule: &&Rule| {
@@ -28,7 +28,7 @@ pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     let is_there = library::load().is_ok();
     for rule in own.iter().filter(is_selected) {
         rules += 1;
-        let trial = Trial::new(rule, &all).aiming_at(&targets);
+        let trial = RuleTest::new(rule, &all).aiming_at(&targets);
         let trial = if is_there { trial.running_in(&arrays::load) } else { trial };
         for example in &rule.examples {
             examples += 1;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::Args;
-use crate::cli::catalogue::Catalogue;
+use crate::cli::catalog::Catalog;
 use crate::cli::{Failure, Status, output, selectors};
 use crate::diag::{Finding, Level, render};
 use crate::graph::syntax::Span;
@@ -19,12 +19,12 @@ use crate::rules::plain::PlainHost;
 use crate::rules::rule::{Body, Rule};
 
 /// Prints, for each direction of the rule, why it does not match at the node.
-pub fn why_not(args: &Args, rule: &str, node: &str, catalogue: &Catalogue) -> Result<Status, Failure> {
+pub fn why_not(args: &Args, rule: &str, node: &str, catalog: &Catalog) -> Result<Status, Failure> {
     let [path] = &args.paths[..] else {
         return Err(Failure::new("--why-not: name one model"));
     };
-    let codes = selectors::named(rule, catalogue, "--why-not")?;
-    let mut rules = codes.iter().filter_map(|code| catalogue.rules().get(code));
+    let codes = selectors::named(rule, catalog, "--why-not")?;
+    let mut rules = codes.iter().filter_map(|code| catalog.rules().get(code));
     let Some(rule) = rules.find(|rule| matches!(rule.body, Body::Pattern { .. })) else {
         let code = codes.first().copied().unwrap_or(rule);
         return Err(Failure::new(format!("--why-not: {code} is found by code; it has no pattern to follow")));

@@ -96,7 +96,7 @@ fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hov
     let diagnostics = workspace.diagnostics(&at.text_document.uri).ok()?;
     let found = diagnostics.into_iter().find(|found| contains(found.range, at.position))?;
     let Some(NumberOrString::String(code)) = &found.code else { return None };
-    Some(shown(page(code, &workspace.catalogue)?, Some(found.range)))
+    Some(shown(page(code, &workspace.catalog)?, Some(found.range)))
 }
 
 fn contains(range: Range, position: Position) -> bool {
@@ -126,7 +126,7 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
         let shown = shown(found, code, &in_python).into_iter();
         let mut changes: Vec<_> = shown.filter_map(|finding| edits::rewrite(document, finding)).collect();
         changes.extend(match &text {
-            Some((_, source)) => edits::mend(source, document, code, workspace.catalogue.rules()),
+            Some((_, source)) => edits::mend(source, document, code, workspace.catalog.rules()),
             None if is_python => edits::accept(document, code, found),
             None => None,
         });

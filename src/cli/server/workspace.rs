@@ -12,7 +12,7 @@ use super::convert::{diagnostic, first_line, of_source, of_text};
 use super::document::Document;
 use super::uri;
 use crate::cli::Failure;
-use crate::cli::catalogue::{Catalogue, Extent};
+use crate::cli::catalog::{Catalog, Extent};
 use crate::cli::crash;
 use crate::cli::lint::args::Args;
 use crate::cli::lint::config::Configs;
@@ -30,7 +30,7 @@ use crate::source::SourceFiles;
 pub struct Workspace {
     /// The workspace folders.
     roots: Vec<PathBuf>,
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
     configs: Configs,
     args: Args,
     pub documents: BTreeMap<Uri, Document>,
@@ -47,9 +47,9 @@ impl Workspace {
         let configs = Configs::new(None, false)?;
         let config = configs.for_folder(roots.first().map_or(Path::new("."), PathBuf::as_path))?;
         let folders: Vec<PathBuf> = config.rules.iter().map(|folder| config.resolve(folder)).collect();
-        let catalogue = Catalogue::load(&folders, Extent::Pages)?;
+        let catalog = Catalog::load(&folders, Extent::Pages)?;
         let (documents, models) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Workspace { roots, catalogue, configs, args, documents, models })
+        Ok(Workspace { roots, catalog, configs, args, documents, models })
     }
 
     /// Reloads configurations and rules.
@@ -65,7 +65,7 @@ impl Workspace {
 
     /// Returns the settings for files of a folder. Sources are not cached, since they change while the user edits.
     fn settings(&self, folder: &Path) -> Result<Settings, Failure> {
-        Settings::new(&self.args, &*self.configs.for_folder(folder)?, &self.catalogue)
+        Settings::new(&self.args, &*self.configs.for_folder(folder)?, &self.catalog)
     }
 
     /// Lints the models below the folders; returns the Python files that they refer to now or referred to before.
@@ -109,7 +109,7 @@ impl Workspace {
     fn shown(&self, input: &Input, settings: &Settings, lint: impl FnOnce() -> Linted) -> Linted {
         let mut linted = crash::guard(lint).unwrap_or_default();
         linted.findings.retain_mut(|finding| settings.shows(input, finding));
-        Suppressions::new(&self.catalogue).apply(input, settings, &mut linted);
+        Suppressions::new(&self.catalog).apply(input, settings, &mut linted);
         linted
     }
 

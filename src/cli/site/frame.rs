@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::documents::{page_of, source_of};
-use crate::cli::catalogue::Catalogue;
+use crate::cli::catalog::Catalog;
 use crate::diag::render::{escaped, markdown};
 
 /// The sections in the navigation of each page.
@@ -27,8 +27,8 @@ pub struct Site {
 }
 
 impl Site {
-    pub fn new(catalogue: &Catalogue) -> Self {
-        Site { codes: catalogue.iter().map(|(code, _)| code.to_owned()).collect() }
+    pub fn new(catalog: &Catalog) -> Self {
+        Site { codes: catalog.iter().map(|(code, _)| code.to_owned()).collect() }
     }
 
     /// Renders Markdown for `page`, with links to pages and from rule codes to rule pages.

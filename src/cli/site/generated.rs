@@ -4,7 +4,7 @@ use clap::{CommandFactory, Parser};
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::cli::catalogue::{Catalogue, Known};
+use crate::cli::catalog::{Catalog, RuleInfo};
 use crate::cli::{diff, fix, lint};
 use crate::diag::render::prose;
 use crate::graph::syntax::suggest::counted;
@@ -18,15 +18,15 @@ pub struct Generated {
     pub html: String,
 }
 
-pub fn pages(catalogue: &Catalogue) -> Vec<Generated> {
-    let rule = |(code, known): (&str, &Known)| {
+pub fn pages(catalog: &Catalog) -> Vec<Generated> {
+    let rule = |(code, known): (&str, &RuleInfo)| {
         // Render each remark as a paragraph.
-        let markdown = lint::rules::page(code, catalogue).unwrap_or_default().replace("\n**", "\n\n**");
+        let markdown = lint::rules::page(code, catalog).unwrap_or_default().replace("\n**", "\n\n**");
         let title = format!("{code} {}", known.name);
         Generated { file: format!("rules/{code}.html"), title, markdown, html: String::new() }
     };
-    let mut pages: Vec<Generated> = catalogue.iter().map(rule).collect();
-    pages.extend([index(catalogue), commands(), configuration()]);
+    let mut pages: Vec<Generated> = catalog.iter().map(rule).collect();
+    pages.extend([index(catalog), commands(), configuration()]);
     pages
 }
 
@@ -54,10 +54,10 @@ const FAMILIES: [(&str, &str); 19] = [
 ];
 
 /// Creates the index of all rules by family.
-fn index(catalogue: &Catalogue) -> Generated {
-    let mut families: IndexMap<&str, Vec<(&str, &Known)>> =
+fn index(catalog: &Catalog) -> Generated {
+    let mut families: IndexMap<&str, Vec<(&str, &RuleInfo)>> =
         FAMILIES.iter().map(|(family, _)| (*family, Vec::new())).collect();
-    for (code, known) in catalogue.iter() {
+    for (code, known) in catalog.iter() {
         families
             .entry(code.trim_end_matches(|char: char| char.is_ascii_digit()))
             .or_default()

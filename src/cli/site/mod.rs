@@ -13,18 +13,18 @@ use std::path::{Path, PathBuf};
 use self::documents::{ASSETS, DOCUMENTS};
 use self::frame::{Site, framed};
 use super::Failure;
-use super::catalogue::{Catalogue, Extent};
+use super::catalog::{Catalog, Extent};
 use crate::diag::{reason, render};
 
 /// Writes the site into `folder`, with the built-in rules and those of further folders.
 pub fn write(folder: &Path, rules: &[PathBuf]) -> Result<(), Failure> {
-    let catalogue = Catalogue::load(rules, Extent::Pages)?;
-    let site = Site::new(&catalogue);
+    let catalog = Catalog::load(rules, Extent::Pages)?;
+    let site = Site::new(&catalog);
     for document in &DOCUMENTS {
         let body = site.html(document.text, document.page);
         put(folder, document.page, framed(document.page, document.title, &body).as_bytes())?;
     }
-    for page in generated::pages(&catalogue) {
+    for page in generated::pages(&catalog) {
         let body = format!("{}{}", site.html(&page.markdown, &page.file), page.html);
         put(folder, &page.file, framed(&page.file, &page.title, &body).as_bytes())?;
     }

@@ -5,12 +5,12 @@
 //! potential users are re-optimized, and it stays if the total cost drops. Conversely, a used class is
 //! withheld from all of its users at once. Moves that do not pay are reverted.
 
-use super::search::{Balance, Search};
+use super::search::{Balance, LocalSearch};
 
 /// Maximum number of potential users of a class in a move, to keep the search linear.
 const MOST_TAKERS: usize = 64;
 
-impl Search<'_> {
+impl LocalSearch<'_> {
     /// Runs one pass over all classes; returns true if anything changed.
     pub(super) fn improve_together(&mut self) -> bool {
         let mut changed = false;

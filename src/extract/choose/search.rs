@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashSet;
 
-use super::{Cheapest, Form, Forms};
+use super::{Candidate, Candidates, Cheapest};
 use crate::extract::cost::Cost;
 use crate::graph::order;
 
@@ -19,8 +19,8 @@ const PASSES: usize = 8;
 const NEAR: usize = 256;
 
 /// Selection of a candidate for every class, with the number of selected users of each class.
-pub(super) struct Search<'a> {
-    pub(super) forms: &'a Forms,
+pub(super) struct LocalSearch<'a> {
+    pub(super) forms: &'a Candidates,
     pub(super) possible: &'a Cheapest,
     pub(super) chosen: Vec<usize>,
     pub(super) users: Vec<u32>,
@@ -48,9 +48,9 @@ impl Balance {
     }
 }
 
-impl<'a> Search<'a> {
-    fn new(forms: &'a Forms, possible: &'a Cheapest) -> Self {
-        Search {
+impl<'a> LocalSearch<'a> {
+    fn new(forms: &'a Candidates, possible: &'a Cheapest) -> Self {
+        LocalSearch {
             forms,
             possible,
             chosen: possible.forms.clone(),
@@ -61,8 +61,8 @@ impl<'a> Search<'a> {
     }
 
     /// Selects candidates for the roots that can be extracted.
-    pub(super) fn run(forms: &'a Forms, possible: &'a Cheapest, roots: &[usize]) -> Self {
-        let mut search = Search::new(forms, possible);
+    pub(super) fn run(forms: &'a Candidates, possible: &'a Cheapest, roots: &[usize]) -> Self {
+        let mut search = LocalSearch::new(forms, possible);
         for &root in roots.iter().filter(|&&root| possible.costs[root].is_finite()) {
             search.take(root);
         }
@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
     }
 
     /// Removes a use of each class, nearest first, releasing at most `most` classes.
-    /// Returns the cost of the released classes, and the uses that remain to be [dropped](Search::drop).
+    /// Returns the cost of the released classes, and the uses that remain to be [dropped](LocalSearch::drop).
     fn drop_some(&mut self, mut open: VecDeque<usize>, most: usize) -> (Cost, VecDeque<usize>) {
         let mut cost = Cost::default();
         let mut count = 0;
@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
         form.inputs.iter().fold(form.cost, |sum, &input| sum.plus(self.take(input)))
     }
 
-    /// Like [`Search::drop_some`], for the [nearest](NEAR) classes below the selected candidate.
+    /// Like [`LocalSearch::drop_some`], for the [nearest](NEAR) classes below the selected candidate.
     /// Its own cost is included.
     fn drop_near(&mut self, class: usize) -> (Cost, VecDeque<usize>) {
         let forms = self.forms;
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
 
     /// Returns the cost of a candidate, all else fixed, if it is below a bound.
     /// Stops once the bound is exceeded.
-    fn below(&mut self, form: &Form, bound: Cost) -> Option<Cost> {
+    fn below(&mut self, form: &Candidate, bound: Cost) -> Option<Cost> {
         let mut cost = form.cost;
         let mut open = form.inputs.clone();
         let mut taken = Vec::new();
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns true if every input of a candidate can be extracted.
-    fn is_possible(&self, form: &Form) -> bool {
+    fn is_possible(&self, form: &Candidate) -> bool {
         form.inputs.iter().all(|&input| self.possible.costs[input].is_finite())
     }
 

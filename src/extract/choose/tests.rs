@@ -26,7 +26,7 @@ impl Numbers {
 
 /// Creates classes whose candidates use any class, including later ones.
 /// There are cycles, dead ends, and much sharing.
-fn random_forms(numbers: &mut Numbers) -> Forms {
+fn random_forms(numbers: &mut Numbers) -> Candidates {
     let classes = 2 + numbers.below(MAX_CLASSES - 1);
     let costs = [0, 4, 105, 120, 121, 130, 1100];
     let mut of = Vec::new();
@@ -39,11 +39,11 @@ fn random_forms(numbers: &mut Numbers) -> Forms {
             let mut inputs: Vec<usize> = (0..arity).map(|_| numbers.below(reach)).collect();
             inputs.sort_unstable();
             inputs.dedup();
-            forms.push(Form {
+            forms.push(Candidate {
                 at,
                 cost: Cost::new(costs[numbers.below(costs.len())]),
                 inputs,
-                ..Form::default()
+                ..Candidate::default()
             });
         }
         of.push(forms);
@@ -51,18 +51,18 @@ fn random_forms(numbers: &mut Numbers) -> Forms {
     forms_of(of)
 }
 
-fn forms_of(of: Vec<Vec<Form>>) -> Forms {
+fn forms_of(of: Vec<Vec<Candidate>>) -> Candidates {
     let ids: Vec<Id> = (0..of.len()).map(Id::from).collect();
     let index = ids.iter().enumerate().map(|(index, &id)| (id, index)).collect();
-    Forms { takers: Takers::of(&of), ids, index, of }
+    Candidates { takers: Users::of(&of), ids, index, of }
 }
 
 /// Returns the cost of a selection, with each needed class counted once.
 /// Returns `None` if it is cyclic, or needs a class without candidates.
-fn cost(forms: &Forms, chosen: &[usize], roots: &[usize]) -> Option<Cost> {
+fn cost(forms: &Candidates, chosen: &[usize], roots: &[usize]) -> Option<Cost> {
     /// Visits depth first; `on_path` has the classes on the current path.
     fn visit(
-        forms: &Forms,
+        forms: &Candidates,
         chosen: &[usize],
         class: usize,
         on_path: &mut Vec<usize>,
@@ -92,7 +92,7 @@ fn cost(forms: &Forms, chosen: &[usize], roots: &[usize]) -> Option<Cost> {
 }
 
 /// Returns the minimum cost of the roots, by exhaustive search.
-fn least(forms: &Forms, roots: &[usize]) -> Option<Cost> {
+fn least(forms: &Candidates, roots: &[usize]) -> Option<Cost> {
     let mut chosen = vec![0; forms.of.len()];
     let mut best = None;
     loop {
@@ -126,7 +126,7 @@ fn selections_are_acyclic_and_nearly_always_optimal() {
             })
             .collect();
         let Some(least) = least(&forms, &roots).filter(|_| !roots.is_empty()) else { continue };
-        let search = Search::run(&forms, &possible, &roots);
+        let search = LocalSearch::run(&forms, &possible, &roots);
         let found = cost(&forms, &search.chosen, &roots);
         let found = found.unwrap_or_else(|| panic!("graph {graph}: the selection is cyclic or incomplete"));
         assert!(found >= least, "graph {graph}: the oracle is wrong");
@@ -145,12 +145,12 @@ fn selections_are_acyclic_and_nearly_always_optimal() {
 }
 
 /// Creates classes from lists of candidates: the cost and the inputs of each.
-fn written(classes: &[&[(u64, &[usize])]]) -> Forms {
-    let form = |(at, &(cost, inputs)): (usize, &(u64, &[usize]))| Form {
+fn written(classes: &[&[(u64, &[usize])]]) -> Candidates {
+    let form = |(at, &(cost, inputs)): (usize, &(u64, &[usize]))| Candidate {
         at,
         cost: Cost::new(cost),
         inputs: inputs.to_vec(),
-        ..Form::default()
+        ..Candidate::default()
     };
     forms_of(classes.iter().map(|forms| forms.iter().enumerate().map(form).collect()).collect())
 }
@@ -161,7 +161,7 @@ fn finds(classes: &[&[(u64, &[usize])]], wanted: u64) {
     let root = [forms.of.len() - 1];
     assert_eq!(least(&forms, &root), Some(Cost::new(wanted)), "the expected cost is not the minimum");
     let possible = forms.cheapest();
-    let search = Search::run(&forms, &possible, &root);
+    let search = LocalSearch::run(&forms, &possible, &root);
     assert_eq!(cost(&forms, &search.chosen, &root), Some(Cost::new(wanted)));
 }
 

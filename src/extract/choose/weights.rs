@@ -5,15 +5,15 @@
 
 use egg::Id;
 
-use super::Form;
+use super::Candidate;
 use crate::egraph::{EGraph, ENode, is_computed};
-use crate::extract::cost::Pricing;
+use crate::extract::cost::CostModel;
 
 /// Maximum depth of computations that are folded.
 const MAX_LEVELS: usize = 64;
 
 /// Gives each constant that the file does not store one candidate that computes it, if possible.
-pub(super) fn compute(egraph: &EGraph, pricing: &Pricing, ids: &[Id], of: &mut [Vec<Form>]) {
+pub(super) fn compute(egraph: &EGraph, pricing: &CostModel, ids: &[Id], of: &mut [Vec<Candidate>]) {
     let is_held = |class: usize| {
         let nodes = &egraph[ids[class]].nodes;
         of[class].iter().any(|form| !matches!(nodes[form.at], ENode::Call(_) | ENode::Output { .. }))

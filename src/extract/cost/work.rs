@@ -20,11 +20,11 @@ const PICKING: [&str; 4] = ["Gather", "GatherElements", "GatherND", "Slice"];
 
 /// Assumed sizes of dynamic dimensions, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Guesses(FxHashMap<Arc<str>, i64>);
+pub struct DimHints(FxHashMap<Arc<str>, i64>);
 
-impl FromIterator<(Arc<str>, i64)> for Guesses {
+impl FromIterator<(Arc<str>, i64)> for DimHints {
     fn from_iter<T: IntoIterator<Item = (Arc<str>, i64)>>(guesses: T) -> Self {
-        Guesses(guesses.into_iter().collect())
+        DimHints(guesses.into_iter().collect())
     }
 }
 
@@ -39,7 +39,7 @@ pub struct Amount {
     pub products: u64,
 }
 
-impl Guesses {
+impl DimHints {
     fn size(&self, dim: &Dim) -> u64 {
         let guess = dim.eval(&|symbol| Some(self.0.get(symbol.name()).copied().unwrap_or(UNSAID)));
         u64::try_from(guess.unwrap_or(UNSAID)).unwrap_or(0)

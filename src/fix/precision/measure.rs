@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::slots::is_float;
+use super::operand_roles::is_float;
 use crate::graph::{DeclaredDim, Def, ElemType, Model, Port, Type, TypeKind, ValueId, ValueInfo};
 use crate::infer::{Fact, Facts};
 

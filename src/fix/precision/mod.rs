@@ -6,25 +6,25 @@
 //! other, one for each value; where fewer are needed if a node stays, it does (`decide`).
 
 mod attributes;
-mod cells;
-mod decide;
+mod dtype_classes;
+mod keep_reason;
 mod measure;
 mod numbers;
+mod operand_roles;
 mod ports;
-mod reach;
-mod slots;
+mod range_analysis;
+mod select;
 mod transfer;
-mod why;
 mod write;
 
-use self::cells::{Cells, Maker, cell_of};
-use self::decide::Known;
+use self::dtype_classes::{DtypeClasses, Maker, cell_of};
+pub use self::keep_reason::KeepReason;
 pub use self::measure::Measure;
 use self::numbers::Narrow;
+use self::operand_roles::{AllSlots, is_float};
 use self::ports::Calls;
-use self::slots::{AllSlots, is_float};
-pub use self::why::Why;
-use crate::diag::known::{BAD_REQUEST, NARROWED_NUMBERS};
+use self::select::PrecisionAnalysis;
+use crate::diag::rule_ids::{BAD_REQUEST, NARROWED_NUMBERS};
 use crate::diag::{Finding, Place};
 use crate::edit::{Change, Editor, Item, Patch, Site};
 use crate::graph::{AttrValue, ElemType, Model, NodeId, scopes};
@@ -45,7 +45,7 @@ pub struct Precision {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Narrowed {
     /// The nodes that stay float32.
-    pub kept: Vec<(NodeId, Why)>,
+    pub kept: Vec<(NodeId, KeepReason)>,
 }
 
 /// Has the model compute in another type, as far as that can be.
@@ -57,7 +57,7 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
     let refused = |message: String| vec![BAD_REQUEST.finding(message, Place::File)];
     let narrow =
         Narrow::of(to).ok_or_else(|| refused(format!("there is no conversion of float32 to {to}")))?;
-    let known = editor.know();
+    let known = editor.analyses();
     let (model, facts) = (known.model, known.facts);
     let calls = ports::calls(model);
     let slots = all_slots(model, facts, &calls, narrow);
@@ -71,9 +71,10 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
     let links = ports::links(model, facts, &calls);
     let measured = precision.measure.as_ref().map(|measure| measure.measured(model, facts)).transpose();
     let measured = measured.map_err(|why| refused(format!("the model does not run on the data: {why}")))?;
-    let reaches = reach::reaches(model, facts, &slots, &links, &measured.unwrap_or_default(), narrow);
-    let mut cells = Cells::of(model, facts, &slots, &links, precision.keep_io);
-    let known = Known { model, facts, reaches: &reaches, narrow };
+    let reaches =
+        range_analysis::reaches(model, facts, &slots, &links, &measured.unwrap_or_default(), narrow);
+    let mut cells = DtypeClasses::of(model, facts, &slots, &links, precision.keep_io);
+    let known = PrecisionAnalysis { model, facts, reaches: &reaches, narrow };
     known.keep(&mut cells, &slots);
     known.keep_links(&mut cells, &links);
     known.grow(&mut cells, &slots);
@@ -95,11 +96,15 @@ fn all_slots(model: &Model, facts: &Facts, calls: &Calls, narrow: Narrow) -> All
         let node = &model.nodes[id];
         node.inputs.iter().chain(&node.outputs).flatten().any(|&value| is_float(&facts[value]))
     };
-    nodes.filter(is_call).filter(touches).map(|id| (id, slots::slots(model, facts, id, narrow))).collect()
+    nodes
+        .filter(is_call)
+        .filter(touches)
+        .map(|id| (id, operand_roles::slots(model, facts, id, narrow)))
+        .collect()
 }
 
 /// The nodes that stay, in the order of the file; constants are there in any type.
-fn kept(model: &Model, slots: &AllSlots, cells: &Cells) -> Vec<(NodeId, Why)> {
+fn kept(model: &Model, slots: &AllSlots, cells: &DtypeClasses) -> Vec<(NodeId, KeepReason)> {
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
     let is_any = |id: NodeId| {
@@ -112,7 +117,7 @@ fn kept(model: &Model, slots: &AllSlots, cells: &Cells) -> Vec<(NodeId, Why)> {
 
 /// Leaves out casts to what their input is already.
 fn drop_casts(editor: &mut Editor, to: ElemType) {
-    let known = editor.know();
+    let known = editor.analyses();
     let (model, facts) = (known.model, known.facts);
     let mut patches = Vec::new();
     for graph in scopes::live(model) {

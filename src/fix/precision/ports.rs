@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::slots::is_float;
+use super::operand_roles::is_float;
 use crate::graph::{GraphId, Model, NodeId, ValueId, scopes};
 use crate::infer::Facts;
 

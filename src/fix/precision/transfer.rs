@@ -1,7 +1,7 @@
 //! What an operator makes of the sizes and origins of what it reads.
 
 use super::numbers::Narrow;
-use super::reach::{Origin, Reach, Size, extent_of_constant};
+use super::range_analysis::{Origin, Size, ValueRange, extent_of_constant};
 use crate::graph::{AttrValue, ElemType, Model, Node, NodeId};
 use crate::infer::Facts;
 use crate::schema::operator::{Work, operator};
@@ -14,11 +14,11 @@ pub fn made(
     model: &Model,
     facts: &Facts,
     id: NodeId,
-    operand: &dyn Fn(usize) -> Option<Option<Reach>>,
+    operand: &dyn Fn(usize) -> Option<Option<ValueRange>>,
     narrow: Narrow,
-) -> Option<Reach> {
+) -> Option<ValueRange> {
     let node = &model.nodes[id];
-    let operands: Vec<Option<Reach>> = (0..node.inputs.len())
+    let operands: Vec<Option<ValueRange>> = (0..node.inputs.len())
         .map(|at| operand(at).map_or(Some(None), |known| known.map(Some)))
         .collect::<Option<_>>()?;
     let call = Call { model, facts, id, node, operands, narrow };
@@ -34,20 +34,20 @@ struct Call<'a> {
     id: NodeId,
     node: &'a Node,
     /// Of the inputs of float32.
-    operands: Vec<Option<Reach>>,
+    operands: Vec<Option<ValueRange>>,
     narrow: Narrow,
 }
 
 impl Call<'_> {
-    fn given(&self) -> impl Iterator<Item = Reach> + '_ {
+    fn given(&self) -> impl Iterator<Item = ValueRange> + '_ {
         self.operands.iter().flatten().copied()
     }
 
-    fn at(&self, index: usize) -> Reach {
-        self.operands.get(index).copied().flatten().unwrap_or(Reach::DATA)
+    fn at(&self, index: usize) -> ValueRange {
+        self.operands.get(index).copied().flatten().unwrap_or(ValueRange::DATA)
     }
 
-    fn joined(&self) -> Option<Reach> {
+    fn joined(&self) -> Option<ValueRange> {
         self.given().reduce(|a, b| a.join(b, self.narrow))
     }
 
@@ -105,18 +105,18 @@ impl Call<'_> {
         self.work() != Some(Work::Product) && self.given().any(|reach| reach.is_meant)
     }
 
-    fn size_and_guard(&self) -> Reach {
-        let sized = |size| Reach::of(size, Origin::Data);
+    fn size_and_guard(&self) -> ValueRange {
+        let sized = |size| ValueRange::of(size, Origin::Data);
         if !self.node.domain().is_empty() {
             return sized(Size::Ordinary);
         }
         let (a, b) = (self.at(0), self.at(1));
         let is_square = self.node.input(0) == self.node.input(1);
         match &*self.node.op_type {
-            "Constant" => Reach::constant(extent_of_constant(self.model, self.id), self.narrow),
+            "Constant" => ValueRange::constant(extent_of_constant(self.model, self.id), self.narrow),
             "ConstantOfShape" => match self.node.attrs.is_empty() {
                 true => sized(Size::AtMost(0.0)),
-                false => Reach::constant(extent_of_constant(self.model, self.id), self.narrow),
+                false => ValueRange::constant(extent_of_constant(self.model, self.id), self.narrow),
             },
             "Cast" | "CastLike" if self.operands.first().is_none_or(Option::is_none) => {
                 sized(match self.elem(0) {
@@ -136,13 +136,13 @@ impl Call<'_> {
                     "Clip" => self.clipped(),
                     _ => self.joined().map(|reach| reach.size),
                 };
-                Reach { guard, ..sized(size.unwrap_or(Size::Ordinary)) }
+                ValueRange { guard, ..sized(size.unwrap_or(Size::Ordinary)) }
             }
             "Mul" if is_square => sized(self.power(a.size, 2.0)),
             "Mul" => sized(self.product(a.size, b.size)),
             "Div" => sized(self.quotient(a, b)),
-            "Pow" => Reach { guard: self.guard_of_power(a), ..sized(self.pow(a)) },
-            "Sqrt" => Reach { guard: a.guard.sqrt(), ..sized(root(a.size)) },
+            "Pow" => ValueRange { guard: self.guard_of_power(a), ..sized(self.pow(a)) },
+            "Sqrt" => ValueRange { guard: a.guard.sqrt(), ..sized(root(a.size)) },
             "Exp" => sized(self.exponential(a.size)),
             "Sigmoid" | "Tanh" | "Softmax" | "Erf" | "Sin" | "Cos" | "HardSigmoid" | "Softsign" | "Sign" => {
                 sized(Size::AtMost(1.0))
@@ -196,7 +196,7 @@ impl Call<'_> {
         }
     }
 
-    fn quotient(&self, a: Reach, b: Reach) -> Size {
+    fn quotient(&self, a: ValueRange, b: ValueRange) -> Size {
         match (a.size, b.size) {
             (Size::Wide, Size::Wide) => Size::Ordinary,
             (Size::AtMost(most), _) if b.least > 0.0 => at_most(most / b.least),
@@ -228,7 +228,7 @@ impl Call<'_> {
         numbers.iter().all(|&x| x == first).then_some(first)
     }
 
-    fn pow(&self, a: Reach) -> Size {
+    fn pow(&self, a: ValueRange) -> Size {
         match self.exponent() {
             Some(exponent) if exponent > 1.0 => self.power(a.size, exponent),
             Some(exponent) if exponent > 0.0 => root(a.size),
@@ -238,7 +238,7 @@ impl Call<'_> {
         }
     }
 
-    fn guard_of_power(&self, a: Reach) -> f64 {
+    fn guard_of_power(&self, a: ValueRange) -> f64 {
         match self.exponent() {
             Some(exponent) if (0.0..=1.0).contains(&exponent) => a.guard.powf(exponent),
             _ => f64::INFINITY,

@@ -3,11 +3,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::attributes::{self, declare};
-use super::cells::{Cell, Cells};
+use super::dtype_classes::{DtypeClass, DtypeClasses};
 use super::numbers::Narrow;
 use super::ports::{Calls, Reader};
-use super::reach::is_weight;
-use crate::diag::known::NARROWED_NUMBERS;
+use super::range_analysis::is_weight;
+use crate::diag::rule_ids::NARROWED_NUMBERS;
 use crate::edit::{By, Change, Names, Safety, Site};
 use crate::graph::{
     AttrValue, Attribute, Def, ElemType, GraphId, Initial, Metadata, Model, Node, NodeId, TensorId, Value,
@@ -18,7 +18,7 @@ use crate::graph::{
 pub fn write(
     model: &mut Model,
     names: &mut Names,
-    cells: &Cells,
+    cells: &DtypeClasses,
     calls: &Calls,
     narrow: Narrow,
 ) -> Vec<Change> {
@@ -50,7 +50,7 @@ pub fn write(
 struct Writer<'a> {
     model: &'a mut Model,
     names: &'a mut Names,
-    cells: &'a Cells,
+    cells: &'a DtypeClasses,
     calls: &'a Calls,
     narrow: Narrow,
     /// Casts, each behind the node that makes what it casts.
@@ -98,7 +98,7 @@ impl Writer<'_> {
     /// A weight is held in each type that it is read in.
     fn weight(&mut self, value: ValueId) {
         let readers = self.cells.readers.get(&value).cloned().unwrap_or_default();
-        let wants = |cell: &Cell| !self.cells.is_kept(*cell);
+        let wants = |cell: &DtypeClass| !self.cells.is_kept(*cell);
         if !readers.iter().any(|(_, cell)| wants(cell)) {
             return;
         }
@@ -106,7 +106,7 @@ impl Writer<'_> {
         let Some(narrowed) = self.narrow.tensor(&self.model.tensors[tensor]) else {
             return self.value(value);
         };
-        let is_result = |(reader, _): &&(Reader, Cell)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main);
+        let is_result = |(reader, _): &&(Reader, DtypeClass)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main);
         let own = readers
             .iter()
             .find(is_result)
@@ -153,7 +153,7 @@ impl Writer<'_> {
         if others.is_empty() {
             return;
         }
-        let is_result = |(reader, _): &&(Reader, Cell)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main);
+        let is_result = |(reader, _): &&(Reader, DtypeClass)| matches!(reader, Reader::Result(graph, _) if *graph == self.model.main);
         let graph = self.model.values[value].graph;
         let name = self.names.fresh(&self.model.values[value].name.clone(), Some(NARROWED_NUMBERS.code));
         let initial = None;

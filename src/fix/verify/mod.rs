@@ -6,7 +6,7 @@ mod nodes;
 
 use rustc_hash::FxHashSet;
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
 use crate::graph::{Def, GraphId, Model, Port, ValueId, scopes};
 use crate::infer::{self, Facts};
@@ -32,7 +32,7 @@ pub fn verify((before, known): (&Model, &Facts), after: &Model, kept: Kept) -> V
     }
     let finding = |fault| {
         let message = format!("the result does not hang together: {fault}");
-        let finding = known::INTERNAL_FAULT.finding(message, Place::File);
+        let finding = rule_ids::INTERNAL_FAULT.finding(message, Place::File);
         finding.note("this is a fault of onnx-fix or of a rule; the model was left as it is")
     };
     faults.into_iter().map(finding).collect()

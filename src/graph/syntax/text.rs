@@ -1,6 +1,6 @@
 //! Grammar of a whole model in ONNX text.
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::graph::{AttrKind, OpsetImport};
 
 use super::ast::{AttrSyntax, Declared, Function, Graph, Header, Model};
@@ -11,7 +11,7 @@ use super::number;
 use super::types;
 
 /// Errors in ONNX text.
-pub const TEXT: Language = Language { rule: known::BAD_ONNX_TEXT, strings: Strings::AnyLines };
+pub const TEXT: Language = Language { rule: rule_ids::BAD_ONNX_TEXT, strings: Strings::AnyLines };
 
 /// ONNX text as accepted by onnx's parser.
 pub struct Text;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use super::call::{Attrs, Call, transfer};
+use super::call::{Attrs, OpCall, transfer};
 use super::declared;
 use super::fact::{Fact, TensorFact};
 use super::fault::Fault;
@@ -282,7 +282,7 @@ impl<'m> Driver<'m> {
             node.inputs.iter().map(|input| input.map(|value| &self.facts[value.index()])).collect();
         let attrs = NodeAttrs { model: self.model, node, frame: self.frame.as_ref() };
         let outputs = node.outputs.len();
-        let call = Call {
+        let call = OpCall {
             domain,
             op: &node.op_type,
             opset,

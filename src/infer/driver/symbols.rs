@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::graph::dim::{Bounds, Dim, Interval, Symbol};
 use crate::graph::{Model, NodeId, ValueId};
 use crate::infer::call::Fresh;
-use crate::infer::fact::{Fact, Known, TensorFact};
+use crate::infer::fact::{ConstValue, Fact, TensorFact};
 use crate::infer::shape::{Shape, Size};
 
 /// A chain of local function calls; values of a function are distinct on each path.
@@ -205,9 +205,13 @@ pub(super) fn without(fact: Fact, symbols: &FxHashSet<Symbol>) -> Fact {
             .dims()
             .map_or(Shape::UNKNOWN, |dims| Shape::new(dims.iter().map(keep).collect::<Vec<_>>()));
         let value = match &tensor.value {
-            Known::Ints(elements) => {
+            ConstValue::Ints(elements) => {
                 let left: Vec<Size> = elements.iter().map(keep).collect();
-                if left.iter().all(Option::is_none) { Known::Nothing } else { Known::Ints(left.into()) }
+                if left.iter().all(Option::is_none) {
+                    ConstValue::Nothing
+                } else {
+                    ConstValue::Ints(left.into())
+                }
             }
             other => other.clone(),
         };

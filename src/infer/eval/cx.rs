@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::shape::numel;
-use super::{Array, Attr, Budget, Call, Refusal, Result, Val, bad};
+use super::{Array, Attr, Budget, KernelCall, Refusal, Result, Val, bad};
 
 pub(super) struct Cx<'a> {
-    pub(super) call: &'a Call<'a>,
+    pub(super) call: &'a KernelCall<'a>,
     inputs: &'a [Option<Val>],
     pub(super) budget: Budget,
     /// Work and elements requested by the kernel.
@@ -15,7 +15,7 @@ pub(super) struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    pub(super) fn new(call: &'a Call<'a>, inputs: &'a [Option<Val>], budget: Budget) -> Self {
+    pub(super) fn new(call: &'a KernelCall<'a>, inputs: &'a [Option<Val>], budget: Budget) -> Self {
         Cx { call, inputs, budget, spent: Cell::new(0) }
     }
 

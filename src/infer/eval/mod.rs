@@ -1,6 +1,6 @@
 //! Evaluates single operators on constant tensors.
 //!
-//! [`eval`] takes one [`Call`] (operator, version, attributes) and its inputs. It does not handle graphs:
+//! [`eval`] takes one [`KernelCall`] (operator, version, attributes) and its inputs. It does not handle graphs:
 //! the caller runs `If`, `Loop`, `Scan` and `SequenceMap`. It never panics; calls that it cannot or must
 //! not compute return a [`Refusal`].
 //!
@@ -41,7 +41,7 @@ pub use convert::int_range;
 use cx::Cx;
 
 /// A call of an operator.
-pub struct Call<'a> {
+pub struct KernelCall<'a> {
     /// `""` for `ai.onnx`.
     pub domain: &'a str,
     pub op: &'a str,
@@ -91,12 +91,12 @@ fn bad<T>(reason: &'static str) -> Result<T> {
 
 /// Computes the outputs of a call, at least as many as requested.
 /// An absent optional input is `None`, or omitted at the end.
-pub fn eval(call: &Call, inputs: &[Option<Val>], budget: Budget) -> Result<Vec<Val>> {
+pub fn eval(call: &KernelCall, inputs: &[Option<Val>], budget: Budget) -> Result<Vec<Val>> {
     eval_costed(call, inputs, budget).0
 }
 
 /// Like [`eval`], but also returns the work spent.
-pub fn eval_costed(call: &Call, inputs: &[Option<Val>], budget: Budget) -> (Result<Vec<Val>>, usize) {
+pub fn eval_costed(call: &KernelCall, inputs: &[Option<Val>], budget: Budget) -> (Result<Vec<Val>>, usize) {
     let cx = Cx::new(call, inputs, budget);
     let outputs = run(&cx);
     (outputs, cx.spent())

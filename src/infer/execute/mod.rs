@@ -161,7 +161,7 @@ impl<'m> Executor<'m> {
             return Err(Refusal::Unsupported);
         }
         let attrs = NodeAttrs { executor: self, node };
-        let call = eval::Call {
+        let call = eval::KernelCall {
             domain: node.domain(),
             op: &node.op_type,
             version: schema.since,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::graph::dim::{Bounds, Dim, Interval};
 use crate::graph::{AttrValue, ElemType, Tensor, TensorId};
-use crate::infer::call::{Call, Fresh};
+use crate::infer::call::{Fresh, OpCall};
 use crate::infer::eval::Array;
 use crate::infer::fact::{Fact, TensorFact};
 use crate::infer::fault::{Expected, Fault};
@@ -13,7 +13,7 @@ use crate::schema::{AttrDefault, Schema};
 
 /// A call in progress: inputs and attributes to read, outputs to fill in.
 pub(in crate::infer) struct Cx<'c> {
-    call: &'c Call<'c>,
+    call: &'c OpCall<'c>,
     pub schema: Option<&'static Schema>,
     fresh: &'c mut dyn Fresh,
     pub outs: Vec<Fact>,
@@ -21,7 +21,7 @@ pub(in crate::infer) struct Cx<'c> {
 }
 
 impl<'c> Cx<'c> {
-    pub fn new(call: &'c Call<'c>, schema: Option<&'static Schema>, fresh: &'c mut dyn Fresh) -> Self {
+    pub fn new(call: &'c OpCall<'c>, schema: Option<&'static Schema>, fresh: &'c mut dyn Fresh) -> Self {
         Cx { call, schema, fresh, outs: vec![Fact::Unknown; call.outputs], faults: Vec::new() }
     }
 
@@ -29,7 +29,7 @@ impl<'c> Cx<'c> {
         (self.outs, self.faults)
     }
 
-    pub fn call(&self) -> &'c Call<'c> {
+    pub fn call(&self) -> &'c OpCall<'c> {
         self.call
     }
 
@@ -48,7 +48,7 @@ impl<'c> Cx<'c> {
 
     /// What a rule says of the first output of the same call with other facts of the inputs.
     pub fn with_inputs(&mut self, inputs: &[Option<&Fact>], rule: super::Rule) -> Option<Fact> {
-        let call = Call { inputs, outputs: 1, ..*self.call };
+        let call = OpCall { inputs, outputs: 1, ..*self.call };
         let mut cx = Cx::new(&call, self.schema, self.fresh);
         rule(&mut cx)?;
         let (outs, faults) = cx.finish();

@@ -36,7 +36,7 @@ pub(super) fn evaluate(cx: &Cx, inputs: &[Option<Val>]) -> Option<Vec<Val>> {
     let schema = cx.schema.filter(|schema| schema.determinism == Determinism::Deterministic)?;
     let call = cx.call();
     let attrs = Adapter(call.attrs);
-    let call = eval::Call {
+    let call = eval::KernelCall {
         domain: call.domain,
         op: call.op,
         version: schema.since,

@@ -8,7 +8,7 @@ mod moved;
 mod tests;
 mod width;
 
-use super::fact::{Fact, Known, TensorFact};
+use super::fact::{ConstValue, Fact, TensorFact};
 use super::load::MAX_ELEMENTS;
 use super::ops::Cx;
 use super::shape::{Shape, Size};
@@ -18,7 +18,8 @@ use crate::graph::dim::Dim;
 /// Fills in what is known of the elements of the outputs, after their shapes.
 pub(super) fn elements(cx: &mut Cx) {
     let any_known = (0..cx.inputs()).any(|input| {
-        cx.tensor(input).is_some_and(|tensor| matches!(tensor.value, Known::Const(_) | Known::Ints(_)))
+        cx.tensor(input)
+            .is_some_and(|tensor| matches!(tensor.value, ConstValue::Const(_) | ConstValue::Ints(_)))
     });
     let any_small = cx.outs.iter().any(may_be_small);
     if !any_known || !any_small {
@@ -38,7 +39,7 @@ fn may_be_small(fact: &Fact) -> bool {
     match fact {
         Fact::Tensor(tensor) => {
             let few = |dims: &[Size]| dims.iter().flatten().filter_map(Dim::as_const).all(fits);
-            matches!(tensor.value, Known::Nothing) && tensor.shape.dims().is_none_or(few)
+            matches!(tensor.value, ConstValue::Nothing) && tensor.shape.dims().is_none_or(few)
         }
         Fact::Unknown => true,
         _ => false,
@@ -60,11 +61,11 @@ impl Ints {
     fn of(tensor: &TensorFact) -> Option<Ints> {
         let dims = small(&tensor.shape)?;
         let elements = match &tensor.value {
-            Known::Ints(elements) => elements.to_vec(),
-            Known::Const(array) if array.elem().is_float() => {
+            ConstValue::Ints(elements) => elements.to_vec(),
+            ConstValue::Const(array) if array.elem().is_float() => {
                 array.f64s().ok()?.into_iter().map(whole).collect()
             }
-            Known::Const(_) => tensor.as_ints()?,
+            ConstValue::Const(_) => tensor.as_ints()?,
             _ => vec![None; dims.iter().product()],
         };
         Some(Ints { dims, elements })

@@ -1,9 +1,9 @@
 //! OPT004: control flow that is decided before the model runs.
 
 use super::Detector;
-use crate::diag::known::DECIDED_BRANCH;
+use crate::diag::rule_ids::DECIDED_BRANCH;
 use crate::diag::{Applicability, Sink};
-use crate::edit::decided;
+use crate::edit::inline_decided;
 use crate::infer::decided_branch;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
@@ -15,7 +15,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         if let Some((branch, _)) = decided_branch(cx.model, cx.facts, id) {
             let message = format!("`{}` always takes its `{branch}`", cx.node_name(id));
             let finding = cx.at_node(DECIDED_BRANCH, id, Part::Input(0), message);
-            sink.push(match decided(cx.model, cx.facts, id) {
+            sink.push(match inline_decided(cx.model, cx.facts, id) {
                 Some(_) => finding.fix(Applicability::Safe, "puts the branch in its place"),
                 None => finding,
             });

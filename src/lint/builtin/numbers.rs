@@ -2,7 +2,7 @@
 //! at: linting touches no weights.
 
 use super::Detector;
-use crate::diag::known::{
+use crate::diag::rule_ids::{
     DIVISION_BY_CONSTANT_ZERO, EPSILON_UNDERFLOW, LOG_OR_SQRT_OF_NEGATIVE_CONSTANT, NAN_IN_WEIGHTS,
 };
 use crate::diag::{Finding, Sink};

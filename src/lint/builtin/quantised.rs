@@ -1,7 +1,7 @@
 //! QDQ: quantised graphs.
 
 use super::Detector;
-use crate::diag::known::{DOUBLE_QUANTIZATION, PER_CHANNEL_SIZE, SCALE_NOT_POSITIVE};
+use crate::diag::rule_ids::{DOUBLE_QUANTIZATION, PER_CHANNEL_SIZE, SCALE_NOT_POSITIVE};
 use crate::diag::{Finding, Sink};
 use crate::graph::{Node, NodeId, ValueId};
 use crate::infer::Fact;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 
 use super::Detector;
-use crate::diag::known::{DEAD_NODE, EQUAL_INITIALIZERS, UNUSED_INITIALIZER};
+use crate::diag::rule_ids::{DEAD_NODE, EQUAL_INITIALIZERS, UNUSED_INITIALIZER};
 use crate::diag::{Applicability, Finding, Sink};
 use crate::edit::{is_unused, unused_initializers};
 use crate::graph::{ElemType, GraphId, NodeId, TensorData, ValueId};

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::LintContext;
 use super::locate::Part;
-use crate::diag::known::TARGET_UNSUPPORTED;
+use crate::diag::rule_ids::TARGET_UNSUPPORTED;
 use crate::diag::{Finding, Level, Place};
 use crate::graph::syntax::suggest::counted;
 use crate::graph::{NodeId, ValueId};
-use crate::targets::{Judged, Known, Profile, Range, Refusal, free_inputs, judge};
+use crate::targets::{EvidenceKind, Judged, Profile, Range, Refusal, free_inputs, judge};
 use pieces::Pieces;
 
 /// Everything that the targets of the options do not load or take.
@@ -72,7 +72,7 @@ fn refused(cx: &LintContext, profile: &Profile, node: NodeId, refusal: &Refusal)
     let op = cx.model.nodes[node].op_name();
     let message = format!("{profile} does not take this `{op}`: it {}", refusal.why);
     let mut finding = cx.at_node(TARGET_UNSUPPORTED, node, Part::Op, message);
-    if refusal.evidence.known == Known::Inferred {
+    if refusal.evidence.kind == EvidenceKind::Inferred {
         finding.level = Level::Warning;
     }
     finding.note(refusal.evidence.to_string())

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Applicability, Finding, Level};
 
 use super::super::syntax::{bare, children, field, on_one_line, one_line, text};
@@ -57,7 +57,7 @@ pub fn traced_branch(
         ),
     };
     Words {
-        rule: known::TRACED_BRANCH,
+        rule: rule_ids::TRACED_BRANCH,
         level: level.min(by_origin(origin, Level::Warning)),
         message,
         note: "tracing records tensor operations, not Python control flow; torch.export rejects data-dependent branches",
@@ -70,7 +70,7 @@ const OF_SIZE: &str = "where the axis is dynamic, sizes that would take the othe
 
 /// Returns true if a finding is about a branch on a size.
 pub fn is_size_branch(finding: &Finding) -> bool {
-    *finding.code == *known::TRACED_BRANCH.code && finding.notes.iter().any(|note| note == OF_SIZE)
+    *finding.code == *rule_ids::TRACED_BRANCH.code && finding.notes.iter().any(|note| note == OF_SIZE)
 }
 
 /// Reports `min(x.shape[1], 8)`, which torch.export keeps symbolic.
@@ -83,7 +83,7 @@ pub fn lesser_size(call: Node, source: &str) -> Words {
 pub fn size_branch(condition: Node, source: &str) -> Words {
     let shown = one_line(condition, source);
     Words {
-        rule: known::TRACED_BRANCH,
+        rule: rule_ids::TRACED_BRANCH,
         level: Level::Info,
         message: format!("`{shown}` is decided by the size of the example input: only that way is exported"),
         note: OF_SIZE,
@@ -128,7 +128,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
     };
     let code = loop_head(node, source);
     Words {
-        rule: known::UNROLLED_LOOP,
+        rule: rule_ids::UNROLLED_LOOP,
         level,
         message: format!(
             "`{code}` is unrolled: the graph has one copy of its body for each step of the example input"
@@ -145,7 +145,7 @@ pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words
 pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Words {
     let code = one_line(statement, source);
     Words {
-        rule: known::IN_PLACE_SHAPE_ALIAS,
+        rule: rule_ids::IN_PLACE_SHAPE_ALIAS,
         level: Level::Error,
         message: format!("`{code}` changes `{other}` too while tracing; it is read in line {read}"),
         note: "the tracer makes sizes tensors, which an augmented assignment changes in place; in plain Python, and \
@@ -159,7 +159,7 @@ pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Wor
 
 pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bool) -> Words {
     Words {
-        rule: known::IN_PLACE_VIEW_LOST,
+        rule: rule_ids::IN_PLACE_VIEW_LOST,
         level: if perhaps { Level::Warning } else { Level::Error },
         message: format!(
             "`{code}` writes to memory that `{other}` shares; the traced graph reads `{other}` in line \

@@ -1,13 +1,13 @@
 //! Messages about reads and writes through index tensors.
 
 use crate::diag::Level;
-use crate::diag::known;
+use crate::diag::rule_ids;
 
 use super::Words;
 
 pub fn negative_index(index: &str, linearised: bool) -> Words {
     Words {
-        rule: known::NEGATIVE_INDEX,
+        rule: rule_ids::NEGATIVE_INDEX,
         level: if linearised { Level::Error } else { Level::Hint },
         message: if linearised {
             format!(
@@ -27,7 +27,7 @@ pub fn negative_index(index: &str, linearised: bool) -> Words {
 
 pub fn negative_write(index: &str) -> Words {
     Words {
-        rule: known::NEGATIVE_INDEX,
+        rule: rule_ids::NEGATIVE_INDEX,
         level: Level::Info,
         message: format!(
             "`{index}` writes at negative indices, which not every runtime accepts in ScatterND"
@@ -39,7 +39,7 @@ pub fn negative_write(index: &str) -> Words {
 
 pub fn index_put_apart(code: &str) -> Words {
     Words {
-        rule: known::INDEX_PUT_NON_CONSECUTIVE,
+        rule: rule_ids::INDEX_PUT_NON_CONSECUTIVE,
         level: Level::Warning,
         message: format!("`{code} = …` has a slice between its index tensors"),
         note: "the tracing exporter takes only index tensors that are next to each other in an assignment",
@@ -50,7 +50,7 @@ pub fn index_put_apart(code: &str) -> Words {
 
 pub fn index_put_rank(code: &str, rank: usize) -> Words {
     Words {
-        rule: known::INDEX_PUT_RANK,
+        rule: rule_ids::INDEX_PUT_RANK,
         level: Level::Warning,
         message: format!("`{code} = …` writes through several index tensors, one of rank {rank}"),
         note: "the tracing exporter supports several index tensors in an assignment only if all are 1-d",
@@ -66,7 +66,7 @@ pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
         None => "a value that has to have as many axes as the elements it goes to".to_owned(),
     };
     Words {
-        rule: known::INDEX_PUT_BROADCAST,
+        rule: rule_ids::INDEX_PUT_BROADCAST,
         level: if rank.is_some() { Level::Warning } else { Level::Info },
         message: format!("`{code} = …` writes {value}"),
         note: "the tracing exporter reshapes the value to what it is written to, and does not broadcast it",
@@ -76,7 +76,7 @@ pub fn index_put_broadcast(code: &str, rank: Option<usize>) -> Words {
 
 pub fn boolean_mask(code: &str) -> Words {
     Words {
-        rule: known::BOOLEAN_MASK,
+        rule: rule_ids::BOOLEAN_MASK,
         level: Level::Info,
         message: format!("`{code}` has a data-dependent number of elements"),
         note: "it is exported by NonZero, whose result has no known size; many runtimes cannot plan for it",

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Applicability, Finding, Level};
 
 use super::super::numpy::torch_name;
@@ -22,7 +22,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
         ),
     };
     Words {
-        rule: known::ITEM_BAKED,
+        rule: rule_ids::ITEM_BAKED,
         level: by_origin(origin, Level::Warning),
         message,
         note: "the tracing exporter follows tensors, not Python numbers: for any other input the result is that of the \
@@ -35,7 +35,7 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
 pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level: by_origin(origin, Level::Warning),
         message: format!("`{call}` is stored in the graph as it was for the example input"),
         note: "a new tensor is made of the numbers that the tensors in it hold while tracing",
@@ -47,7 +47,7 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
 pub fn sizes_copied(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Info,
         message: format!("`{call}` stores sizes in the graph as they were for the example input"),
         note: "a list of sizes is read as numbers, which a trace does not follow; torch.export keeps them symbols",
@@ -61,7 +61,7 @@ pub fn sizes_copied(node: Node, source: &str) -> Words {
 /// `written` is the size itself, `piece` its replacement for the call.
 pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Words {
     Words {
-        rule: known::BAKED_SHAPE,
+        rule: rule_ids::BAKED_SHAPE,
         level: Level::Info,
         message: format!("`{call}` makes a Python number of a size, which a trace does not follow"),
         note: "sizes are tensors while tracing; made plain numbers they stay as they were for the example input; \
@@ -91,13 +91,13 @@ pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
 
 /// Returns true if a finding is about the integer of a fractional size.
 pub fn is_size_fraction(finding: &Finding) -> bool {
-    *finding.code == *known::BAKED_SHAPE.code && finding.notes.iter().any(|note| note == OF_FRACTION)
+    *finding.code == *rule_ids::BAKED_SHAPE.code && finding.notes.iter().any(|note| note == OF_FRACTION)
 }
 
 pub fn to_numpy(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!("`{call}` leaves PyTorch: NumPy results become constants of the example input"),
         note: "NumPy's operations are not recorded, and torch.export has no values to give it",
@@ -110,7 +110,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
     let of = if of_tensor { "a tensor" } else { "the sizes of a tensor" };
     let inside = field(node, "arguments").map_or("", |arguments| text(arguments, source));
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         // Most sizes never vary, as in `np.prod(x.shape[1:])`. The graph shows those that do.
         level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
@@ -127,7 +127,7 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
 
 pub fn array_meets_tensor(code: &str) -> Words {
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!("`{code}` mixes a tensor with a NumPy array, which becomes a constant"),
         note: "the exporter records PyTorch operations, not NumPy operations",
@@ -141,7 +141,7 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
     let numpy = made.and_then(|made| field(made, "function")).map(|function| text(function, source));
     let torch = numpy.and_then(|name| name.rsplit('.').next()).and_then(torch_name);
     Words {
-        rule: known::NUMPY_CONSTANT,
+        rule: rule_ids::NUMPY_CONSTANT,
         level,
         message: format!("`{call}` is stored in the graph as it was for the example input"),
         note: "what comes from NumPy has no history; if its values or sizes depend on the input, they are those of \
@@ -158,7 +158,7 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
 pub fn tensor_data(attribute: Node, source: &str) -> Words {
     let object = field(attribute, "object").map_or("", |object| text(object, source));
     Words {
-        rule: known::TENSOR_DATA,
+        rule: rule_ids::TENSOR_DATA,
         level: Level::Warning,
         message: format!("`{object}.data` hides `{object}` from the trace"),
         note: "`.data` is the tensor without its history: writes to it are not visible through the original, \
@@ -173,7 +173,7 @@ pub fn tensor_data(attribute: Node, source: &str) -> Words {
 pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
     let shown = one_line(node, source);
     Words {
-        rule: known::DICT_OUTPUT,
+        rule: rule_ids::DICT_OUTPUT,
         level: Level::Info,
         message: format!(
             "`forward` returns {} (`{shown}`): the exported outputs have no keys",
@@ -186,7 +186,7 @@ pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
 
 pub fn string_output(string: &str) -> Words {
     Words {
-        rule: known::DICT_OUTPUT,
+        rule: rule_ids::DICT_OUTPUT,
         level: Level::Info,
         message: format!("`forward` returns the string {string}: the exported graph drops it"),
         note: "ONNX outputs of a traced model are tensors",
@@ -196,7 +196,7 @@ pub fn string_output(string: &str) -> Words {
 
 pub fn promotion(code: &str, explicit: bool) -> Words {
     Words {
-        rule: known::FLOAT64_PROMOTION,
+        rule: rule_ids::FLOAT64_PROMOTION,
         level: if explicit { Level::Info } else { Level::Warning },
         message: format!("`{code}` meets a float64 tensor: the result is float64"),
         note: "float64 costs twice the memory and more than twice the time, and many runtimes do not take it",
@@ -206,7 +206,7 @@ pub fn promotion(code: &str, explicit: bool) -> Words {
 
 pub fn overflow(code: &str, number: f64) -> Words {
     Words {
-        rule: known::CONSTANT_OVERFLOW,
+        rule: rule_ids::CONSTANT_OVERFLOW,
         level: Level::Warning,
         message: format!("`{code}` multiplies float16 by {number:e}, which it cannot hold"),
         note: "exporters store the number as -inf or inf, and 0 * inf is NaN",
@@ -219,7 +219,7 @@ pub fn one_hot(node: Node, source: &str) -> Words {
     let function = field(node, "function").map_or("", |function| text(function, source));
     let labels = arguments.positional.first().map_or("labels", |labels| text(*labels, source));
     Words {
-        rule: known::ONE_HOT_DEPTH,
+        rule: rule_ids::ONE_HOT_DEPTH,
         level: Level::Error,
         message: format!("`{}` takes the number of classes from the data", text(node, source)),
         note: "the tracing exporter writes OneHot with depth -1, which no runtime accepts; torch.export refuses it",
@@ -229,7 +229,7 @@ pub fn one_hot(node: Node, source: &str) -> Words {
 
 pub fn python_operator(class: &str) -> Words {
     Words {
-        rule: known::PYTHON_OP,
+        rule: rule_ids::PYTHON_OP,
         level: Level::Info,
         message: format!("`{class}.apply` calls a Python function without a `symbolic` form"),
         note: "exporters that do not look into a `torch.autograd.Function` (PyTorch before 2.0, or \
@@ -241,7 +241,7 @@ pub fn python_operator(class: &str) -> Words {
 
 pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
     Words {
-        rule: known::TRAINING_MODE,
+        rule: rule_ids::TRAINING_MODE,
         level: Level::Error,
         message: format!("`{what}` is exported in training mode: {why}"),
         note: "`model.eval()` does not reach it; the graph then drops at random, or uses the statistics of each batch",

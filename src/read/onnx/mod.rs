@@ -9,14 +9,14 @@ use prost::Message;
 
 pub use forms::{read_json, read_textproto};
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::diag::{Finding, Place};
 use crate::graph::Model;
 use crate::proto::ModelProto;
 
 /// A file that cannot be read as a model at all.
 fn unreadable(message: String) -> Finding {
-    known::UNREADABLE_MODEL.finding(message, Place::File)
+    rule_ids::UNREADABLE_MODEL.finding(message, Place::File)
 }
 
 fn empty() -> Finding {
@@ -57,7 +57,7 @@ fn unknown_fields(written: usize, read: usize) -> Finding {
     let message = format!(
         "the file has parts that this version does not know: {read} bytes were read, {written} would be written back"
     );
-    known::UNKNOWN_FIELDS
+    rule_ids::UNKNOWN_FIELDS
         .finding(message, Place::File)
         .note("onnx-fix would lose what it does not know; nothing is lost by linting")
 }

@@ -7,7 +7,7 @@ use super::draft::Slot;
 use super::run::opset_for;
 use super::{Item, Made, NewId, PlannedNode, literal, schema_of};
 use crate::graph::{AttrKind, AttrValue, Attribute, ElemType, Id, Tensor, TensorId};
-use crate::infer::{Attrs, Call, Fact, NoSymbols, transfer};
+use crate::infer::{Attrs, Fact, NoSymbols, OpCall, transfer};
 use crate::rules::datum::Datum;
 use crate::rules::eval::Env;
 use crate::rules::host::Host;
@@ -44,7 +44,7 @@ impl<'a, H: Host> Env<'a, H> {
         let facts: Vec<_> = inputs.into_iter().map(|input| input.map(|input| self.fact(input))).collect();
         let facts: Vec<Option<&Fact>> = facts.iter().map(|fact| fact.as_deref()).collect();
         let PlannedNode { schema, attrs, outputs, .. } = &self.draft.nodes[node];
-        let call = Call {
+        let call = OpCall {
             domain: schema.domain,
             op: schema.name,
             opset: opset_for(self.host, schema),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::run::can_run;
 use super::{Item, Made, Plan, plan};
-use crate::edit::{At, Change, Form, NewId, Patch, PatchNode, Site};
+use crate::edit::{At, Change, NewId, Patch, PatchNode, PatchOp, Site};
 use crate::graph::{AttrValue, Attribute, GraphId, Id as _, Model, NodeId, Tensor, TensorId, ValueId};
 use crate::infer;
 use crate::rules::matcher::Match;
@@ -84,7 +84,7 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
                 outputs[*index] = Some(items[at]);
             }
         }
-        let form = Form::New {
+        let form = PatchOp::New {
             domain: Arc::from(planned.schema.domain),
             op_type: Arc::from(planned.schema.name),
             attrs: planned.attrs_with(&tensors),
@@ -101,9 +101,9 @@ fn into_patch(plan: Plan<ValueId, NodeId>, model: &Model, graph: GraphId, rule: 
 }
 
 /// Creates a `Constant` for a tensor.
-fn constant(patch: &mut Patch, tensor: Tensor) -> Form {
+fn constant(patch: &mut Patch, tensor: Tensor) -> PatchOp {
     let id = TensorId::from_index(patch.first_tensor + patch.tensors.len());
     patch.tensors.push(tensor);
     let attrs = vec![Attribute::new("value", AttrValue::Tensor(id))];
-    Form::New { domain: Arc::from(""), op_type: Arc::from("Constant"), attrs }
+    PatchOp::New { domain: Arc::from(""), op_type: Arc::from("Constant"), attrs }
 }

@@ -1,7 +1,7 @@
 //! Checks that a plan is valid and consistent with the facts of the values it replaces.
 
 use super::{Item, Made, Plan};
-use crate::infer::{Call, Fact, NoSymbols, Shape, TensorFact, transfer};
+use crate::infer::{Fact, NoSymbols, OpCall, Shape, TensorFact, transfer};
 use crate::rules::host::Host;
 use crate::schema::{self, Schema};
 
@@ -19,7 +19,7 @@ pub fn can_run<H: Host>(host: &H, plan: &Plan<H::Value, H::Node>) -> bool {
     for (number, node) in plan.nodes.iter().enumerate() {
         let inputs: Vec<_> =
             node.inputs.iter().map(|input| input.map(|item| fact(host, &made, item))).collect();
-        let call = Call {
+        let call = OpCall {
             domain: node.schema.domain,
             op: node.schema.name,
             opset: opset_for(host, node.schema),

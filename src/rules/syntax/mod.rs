@@ -13,7 +13,7 @@ pub use expr::RuleNodes;
 use expr::expr;
 pub use value::begins_operator;
 
-use crate::diag::known;
+use crate::diag::rule_ids;
 use crate::graph::syntax::ast::Name;
 use crate::graph::syntax::cursor::{Cursor, Language, Parsed, Reported};
 use crate::graph::syntax::lexer::{Strings, TokenKind};
@@ -25,7 +25,7 @@ pub use file::{EDITION, parse};
 use super::outline::{KEYWORDS, docs_above};
 
 /// Language settings for rule files and their faults.
-pub const RULES: Language = Language { rule: known::BAD_RULE, strings: Strings::OneLine };
+pub const RULES: Language = Language { rule: rule_ids::BAD_RULE, strings: Strings::OneLine };
 
 fn not_closed(cursor: &mut Cursor, rule: &Name, opened: Span) -> Reported {
     let place = cursor.source.place(opened);

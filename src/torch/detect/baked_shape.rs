@@ -1,6 +1,6 @@
 //! EXP001: a hard-coded shape for a dynamic dimension.
 
-use crate::diag::known::BAKED_SHAPE;
+use crate::diag::rule_ids::BAKED_SHAPE;
 use crate::diag::{Finding, Level};
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;

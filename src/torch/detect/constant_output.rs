@@ -1,7 +1,7 @@
 //! EXP009: an output that does not depend on any input.
 
 use crate::diag::Finding;
-use crate::diag::known::CONSTANT_OUTPUT;
+use crate::diag::rule_ids::CONSTANT_OUTPUT;
 use crate::torch::argument::Argument;
 use crate::torch::context::{Context, holds_tensor};
 use crate::torch::trace::{Trace, ValueId};

@@ -1,7 +1,7 @@
 //! DTY003: a factor that overflows the tensor's dtype.
 
 use crate::diag::Finding;
-use crate::diag::known::CONSTANT_OVERFLOW;
+use crate::diag::rule_ids::CONSTANT_OVERFLOW;
 use crate::graph::ElemType;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;

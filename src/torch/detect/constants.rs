@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::diag::known::{NUMPY_CONSTANT, TENSOR_DATA};
+use crate::diag::rule_ids::{NUMPY_CONSTANT, TENSOR_DATA};
 use crate::diag::{Finding, Level};
 use crate::graph::ElemType;
 use crate::torch::argument::{Argument, TensorLiteral};

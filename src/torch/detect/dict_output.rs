@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::diag::Finding;
-use crate::diag::known::DICT_OUTPUT;
+use crate::diag::rule_ids::DICT_OUTPUT;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{NodeId, Trace};

@@ -2,7 +2,7 @@
 
 use super::item_baked::baked_inputs;
 use crate::diag::Finding;
-use crate::diag::known::DROPPED_INPUT;
+use crate::diag::rule_ids::DROPPED_INPUT;
 use crate::torch::context::Context;
 use crate::torch::trace::{Origin, Trace, ValueId};
 

@@ -1,7 +1,7 @@
 //! DTY002: a float64 tensor promotes a float32 computation to float64.
 
 use crate::diag::Finding;
-use crate::diag::known::FLOAT64_PROMOTION;
+use crate::diag::rule_ids::FLOAT64_PROMOTION;
 use crate::graph::ElemType;
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, Trace, ValueId};

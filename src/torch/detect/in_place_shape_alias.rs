@@ -1,6 +1,6 @@
 //! EXP003: in-place modification of a size that was traced as a tensor; all its aliases change.
 
-use crate::diag::known::IN_PLACE_SHAPE_ALIAS;
+use crate::diag::rule_ids::IN_PLACE_SHAPE_ALIAS;
 use crate::diag::{Finding, Level, RuleId};
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Origin, Trace, User, ValueId};

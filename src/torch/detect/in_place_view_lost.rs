@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::diag::Finding;
-use crate::diag::known::IN_PLACE_VIEW_LOST;
+use crate::diag::rule_ids::IN_PLACE_VIEW_LOST;
 use crate::torch::context::Context;
 use crate::torch::trace::{Definition, NodeId, Origin, User, ValueId};
 use crate::torch::view::written_through;

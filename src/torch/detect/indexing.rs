@@ -1,6 +1,6 @@
 //! IDX001 to IDX005: tensor indexing beyond the capabilities of ONNX or the tracing exporter.
 
-use crate::diag::known::{
+use crate::diag::rule_ids::{
     BOOLEAN_MASK, INDEX_PUT_BROADCAST, INDEX_PUT_NON_CONSECUTIVE, INDEX_PUT_RANK, NEGATIVE_INDEX,
 };
 use crate::diag::{Finding, Level};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::diag::known::ITEM_BAKED;
+use crate::diag::rule_ids::ITEM_BAKED;
 use crate::diag::{Finding, Level};
 use crate::source::is_library;
 use crate::torch::argument::Argument;

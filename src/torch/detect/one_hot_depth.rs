@@ -1,7 +1,7 @@
 //! EXP013: `one_hot` without the number of classes.
 
 use crate::diag::Finding;
-use crate::diag::known::ONE_HOT_DEPTH;
+use crate::diag::rule_ids::ONE_HOT_DEPTH;
 use crate::torch::context::Context;
 
 /// Reports `F.one_hot(labels)`, which derives the number of classes from the data.

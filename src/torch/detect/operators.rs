@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::diag::known::{ATEN_FALLBACK, PYTHON_OP, UNSUPPORTED_OP};
+use crate::diag::rule_ids::{ATEN_FALLBACK, PYTHON_OP, UNSUPPORTED_OP};
 use crate::diag::{Finding, Level};
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;

@@ -1,7 +1,7 @@
 //! EXP010: dropout or batch normalization exported in training mode.
 
 use crate::diag::Finding;
-use crate::diag::known::TRAINING_MODE;
+use crate::diag::rule_ids::TRAINING_MODE;
 use crate::torch::argument::Argument;
 use crate::torch::context::Context;
 use crate::torch::trace::{Node, NodeId, Trace};

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 
 use self::axis::{Axis, Element, elements_taken};
 use self::body::{body, is_alike};
-use crate::diag::known::UNROLLED_LOOP;
+use crate::diag::rule_ids::UNROLLED_LOOP;
 use crate::diag::{Finding, Level, SourcePlace};
 use crate::torch::context::Context;
 use crate::torch::trace::{NodeId, Origin, Trace, User, ValueId};

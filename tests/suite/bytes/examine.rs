@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use clap::Parser;
-use onnx_lint::cli::catalogue::{Catalogue, Extent};
+use onnx_lint::cli::catalog::{Catalog, Extent};
 use onnx_lint::cli::fix::program::imported;
 use onnx_lint::cli::lint::args::Args;
 use onnx_lint::cli::lint::baseline::Baseline;
@@ -21,8 +21,8 @@ use onnx_lint::graph::syntax::Source;
 use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::read;
 use onnx_lint::read::sniff::{Kind, sniff};
+use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
-use onnx_lint::trial::Trial;
 use onnx_lint::write;
 
 use super::Reader;
@@ -34,7 +34,7 @@ pub const WEIGHTS: &str = "weights.bin";
 /// The tools, with all that they know.
 pub struct Tools {
     settings: Settings,
-    catalogue: Catalogue,
+    catalog: Catalog,
     /// What rules, configurations and baselines are tried on.
     model: Model,
     findings: Vec<Finding>,
@@ -44,12 +44,12 @@ pub struct Tools {
 
 impl Tools {
     pub fn new() -> Tools {
-        let catalogue = Catalogue::load(&[], Extent::Fixing).expect("the rules of the house");
-        let settings = Settings::new(&arguments(), &Config::default(), &catalogue).expect("settings");
+        let catalog = Catalog::load(&[], Extent::Fixing).expect("the rules of the house");
+        let settings = Settings::new(&arguments(), &Config::default(), &catalog).expect("settings");
         let (model, _) = read::text::read(include_str!("seeds/control.onnxtxt"));
         let model = model.expect("a model");
         let findings = lint_model(&model, &LintOptions::default());
-        Tools { settings, catalogue, model, findings, traced: whole(TRACED, ".torchir.txt") }
+        Tools { settings, catalog, model, findings, traced: whole(TRACED, ".torchir.txt") }
     }
 
     /// Reads a file, and does with it what it is for; `number` decides how it is fixed.
@@ -81,7 +81,7 @@ impl Tools {
             Reader::Rules => self.apply(bytes),
             Reader::Config => {
                 if let Ok(Some(config)) = Config::read(&path)
-                    && let Ok(settings) = Settings::new(&arguments(), &config, &self.catalogue)
+                    && let Ok(settings) = Settings::new(&arguments(), &config, &self.catalog)
                 {
                     let input = Input::new(&path, true);
                     self.findings.iter().for_each(|finding| {
@@ -108,7 +108,7 @@ impl Tools {
     /// Makes a model of a program.
     fn import(&self, kind: Kind, bytes: &[u8], weights: Option<&Path>, number: u64) {
         let bytes = Bytes::copy_from_slice(bytes);
-        match imported("net", kind, bytes, weights, Path::new("."), self.catalogue.rules()) {
+        match imported("net", kind, bytes, weights, Path::new("."), self.catalog.rules()) {
             Ok(Ok(file)) => self.write(file.model, number),
             Ok(Err(_)) => {}
             // The guard of the tools turns a panic into these words.
@@ -133,7 +133,7 @@ impl Tools {
             2 => Options { opset: Some(21), optimize: false, ..Options::default() },
             _ => Options { unsafe_fixes: true, infer_shapes: true, ..Options::default() },
         };
-        let outcome = fix(model, &options, self.catalogue.rules());
+        let outcome = fix(model, &options, self.catalog.rules());
         write::onnx::Encodable::new(&outcome.model).encode();
     }
 
@@ -145,7 +145,7 @@ impl Tools {
         for rule in rules.iter() {
             for example in &rule.examples {
                 // Whether the example holds is not asked.
-                let _ = Trial::new(rule, &rules).check(example);
+                let _ = RuleTest::new(rule, &rules).check(example);
             }
         }
         let rules = Arc::new(rules);

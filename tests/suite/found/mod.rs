@@ -13,8 +13,8 @@ use onnx_lint::read;
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::write;
 
-use onnx_lint::trial::inputs::Inputs;
-use onnx_lint::trial::run::run;
+use onnx_lint::rule_tests::inputs::Inputs;
+use onnx_lint::rule_tests::run::run;
 
 fn model(opset: i64, graph: &str) -> Model {
     let text = format!("<ir_version: 8, opset_import: [\"\" : {opset}]> {graph}");

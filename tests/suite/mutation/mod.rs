@@ -5,9 +5,9 @@
 //! `tests/mutation` runs it. `ONNX_LINT_MUTATE=DEC1` is for the rules whose codes begin so;
 //! `ONNX_LINT_RULES=rules` reads the rules from there, so that a release build need not be made anew.
 
+#[path = "../../rules/harness.rs"]
+mod harness;
 mod sites;
-#[path = "../../rules/trial.rs"]
-mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Example, Expect, Phase, Rule};
 use rayon::prelude::*;
 
-use self::trial::trial;
+use self::harness::rule_test;
 use sites::{Fault, FaultKind, faults, with_fault};
 
 /// Mutants that may live, by home and fault, each with the reason why no example can tell.
@@ -109,7 +109,7 @@ fn survives(mutant: &Mutant, rules: &RuleSet) -> bool {
     mutant.rules.iter().all(|rule| {
         let wrong = with_fault(rule, &mutant.fault);
         let others = rules.overlaid(&RuleSet::of(wrong.clone()));
-        let trial = trial(&wrong, &others);
+        let trial = rule_test(&wrong, &others);
         let mut examples: Vec<&Example> = rule.examples.iter().collect();
         examples.sort_by_key(|example| cost(&example.expect));
         examples.iter().all(|example| trial.check(example).is_ok())

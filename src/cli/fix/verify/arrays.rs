@@ -9,7 +9,7 @@ use ort::value::{DynValue, Tensor, TensorElementType, ValueType};
 use super::{library, open};
 use crate::graph::{ElemType, Model};
 use crate::infer::eval::{Array, Buffer, Val};
-use crate::trial::run::Loaded;
+use crate::rule_tests::run::Loaded;
 
 /// Loads a model into a session without optimizations.
 ///

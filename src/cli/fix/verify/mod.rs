@@ -20,7 +20,7 @@ use self::inputs::{Choice, has_free_dims, inputs};
 pub use self::verdict::Seen;
 use self::verdict::{Promise, Verdict};
 use crate::cli::Failure;
-use crate::diag::{Finding, Level, Place, known};
+use crate::diag::{Finding, Level, Place, rule_ids};
 use crate::fix::Outcome;
 use crate::graph::Model;
 use crate::write::onnx::Encodable;
@@ -50,8 +50,8 @@ const INTEGERS_BELOW: [u64; 2] = [4, 1];
 /// Creates a finding; below level error, it reports coverage: what was compared, or why not.
 fn finding(level: Level, message: String) -> Finding {
     let rule = match level {
-        Level::Error => known::RESULTS_DIFFER,
-        _ => known::RESULTS_COMPARED,
+        Level::Error => rule_ids::RESULTS_DIFFER,
+        _ => rule_ids::RESULTS_COMPARED,
     };
     rule.at(level).finding(message, Place::File)
 }

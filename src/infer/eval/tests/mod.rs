@@ -9,7 +9,7 @@ mod shapes;
 
 use std::collections::BTreeMap;
 
-use super::{Array, Attr, Attrs, Budget, Call, Refusal, Val, eval};
+use super::{Array, Attr, Attrs, Budget, KernelCall, Refusal, Val, eval};
 use crate::graph::element::ElemType;
 
 impl Attrs for BTreeMap<&'static str, Attr<'static>> {
@@ -70,7 +70,7 @@ impl Case {
 
     fn run(&self) -> Result<Vec<Val>, Refusal> {
         let &Case { domain, op, version, outputs, .. } = self;
-        let call = Call { domain, op, version, opset: version, attrs: &self.attrs, outputs };
+        let call = KernelCall { domain, op, version, opset: version, attrs: &self.attrs, outputs };
         eval(&call, &self.inputs, Budget::default())
     }
 

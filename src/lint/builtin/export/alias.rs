@@ -5,7 +5,7 @@
 //! wherever the size itself was meant. That shows where an operator gets it on both sides.
 
 use super::Detector;
-use crate::diag::known::IN_PLACE_SHAPE_ALIAS;
+use crate::diag::rule_ids::IN_PLACE_SHAPE_ALIAS;
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::{Node, NodeId, ValueId};
 use crate::lint::LintContext;

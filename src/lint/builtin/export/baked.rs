@@ -5,11 +5,11 @@ use indexmap::IndexMap;
 use super::Detector;
 use super::conflict;
 use super::demand::{Demand, Demands, Kind, input_name};
-use super::free::{FreeSize, FreeSizes};
-use super::halves;
-use super::reach::Reach;
+use super::dynamic_dims::{DynamicDim, DynamicDims};
+use super::reachability::Reach;
 use super::reshape::{mended_target, target_text};
-use crate::diag::known::BAKED_SHAPE;
+use super::split_axis;
+use crate::diag::rule_ids::BAKED_SHAPE;
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::NodeId;
 use crate::graph::dim::Dim;
@@ -23,7 +23,7 @@ pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
 struct Baked {
     node: NodeId,
     demand: Demand,
-    free: FreeSize,
+    free: DynamicDim,
     /// The node that fails, where that is a later one.
     met: Option<NodeId>,
     /// Sizes at which it fails: `batch = 3`.
@@ -130,7 +130,7 @@ fn help(op: &str) -> &'static str {
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
-    let free = FreeSizes::new(cx.model, cx.facts);
+    let free = DynamicDims::new(cx.model, cx.facts);
     if free.is_empty() || exporter::guarded_sizes(cx.model) {
         return;
     }
@@ -139,7 +139,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let mut faults = Faults::default();
     for (id, node) in cx.nodes() {
         // What shows later is proved to fail there, and is said rather than what the node itself tells.
-        for conflict in conflict::at_node(&demands, id).into_iter().chain(halves::at_node(&demands, id)) {
+        for conflict in conflict::at_node(&demands, id).into_iter().chain(split_axis::at_node(&demands, id)) {
             faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
         }
         for demand in demands.of(node) {
@@ -160,7 +160,14 @@ struct Faults {
 }
 
 impl Faults {
-    fn add(&mut self, cx: &LintContext, free: &FreeSizes, node: NodeId, demand: Demand, met: Option<NodeId>) {
+    fn add(
+        &mut self,
+        cx: &LintContext,
+        free: &DynamicDims,
+        node: NodeId,
+        demand: Demand,
+        met: Option<NodeId>,
+    ) {
         let Some(free_size) = free.lost(&demand.size, &demand.fixed) else { return };
         if free.holds_when_large(&demand.size, &demand.fixed) {
             return;
@@ -178,7 +185,7 @@ impl Faults {
     }
 }
 
-fn counterexample(free: &FreeSizes, Demand { size, fixed, kind, .. }: &Demand) -> Option<String> {
+fn counterexample(free: &DynamicDims, Demand { size, fixed, kind, .. }: &Demand) -> Option<String> {
     let number = fixed.as_const();
     match kind {
         Kind::Broadcast => free.counterexample(size, |value| value > 1 && Some(value) != number),

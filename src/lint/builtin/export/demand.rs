@@ -3,8 +3,8 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::free::FreeSizes;
-use super::reach::Reach;
+use super::dynamic_dims::DynamicDims;
+use super::reachability::Reach;
 use crate::graph::dim::{Answer, Dim};
 use crate::graph::{ElemType, Node, Owner, ValueId};
 use crate::infer::{Fact, Size};
@@ -56,7 +56,7 @@ enum Maker {
 
 pub struct Demands<'a> {
     pub cx: &'a LintContext<'a>,
-    pub free: &'a FreeSizes<'a>,
+    pub free: &'a DynamicDims<'a>,
     pub reach: &'a Reach,
 }
 

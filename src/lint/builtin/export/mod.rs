@@ -4,15 +4,15 @@ mod alias;
 mod baked;
 mod conflict;
 mod demand;
-pub mod free;
-mod halves;
+pub mod dynamic_dims;
 mod one_hot;
-mod parts;
 mod range;
-mod reach;
+mod reachability;
 mod reshape;
+mod split_axis;
 mod training;
 mod unrolled;
+mod unused;
 
 use super::Detector;
 
@@ -21,7 +21,7 @@ pub const DETECTORS: &[Detector] = &[
     range::DETECTOR,
     alias::DETECTOR,
     unrolled::DETECTOR,
-    parts::DETECTOR,
+    unused::DETECTOR,
     training::DETECTOR,
     one_hot::DETECTOR,
 ];

@@ -1,7 +1,7 @@
 //! EXP013: a OneHot without a number of classes.
 
 use super::Detector;
-use crate::diag::known::ONE_HOT_DEPTH;
+use crate::diag::rule_ids::ONE_HOT_DEPTH;
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::NodeId;
 use crate::infer::Fact;

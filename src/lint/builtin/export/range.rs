@@ -2,7 +2,7 @@
 //! exporter recorded that the graph holds for some of them only, or wrote the size that it fixed as a name.
 
 use super::Detector;
-use crate::diag::known::BAKED_SHAPE;
+use crate::diag::rule_ids::BAKED_SHAPE;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};

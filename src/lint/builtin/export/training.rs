@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use super::Detector;
-use super::reach::Reach;
-use crate::diag::known::TRAINING_MODE;
+use super::reachability::Reach;
+use crate::diag::rule_ids::TRAINING_MODE;
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::{Node, NodeId};
 use crate::infer::Fact;

@@ -9,8 +9,8 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Detector;
-use super::free::FreeSizes;
-use crate::diag::known::UNROLLED_LOOP;
+use super::dynamic_dims::DynamicDims;
+use crate::diag::rule_ids::UNROLLED_LOOP;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{ElemType, Id, Node, NodeId, ValueId};
@@ -96,7 +96,7 @@ fn free_length(cx: &LintContext, (value, axis, _): Series) -> Option<Dim> {
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
-    let is_static = FreeSizes::new(cx.model, cx.facts).is_empty();
+    let is_static = DynamicDims::new(cx.model, cx.facts).is_empty();
     // A program that goes along an axis step by step fixes its size: along one that is free, its author wrote the places.
     let is_guarded = exporter::guarded_sizes(cx.model);
     let mut series: BTreeMap<(NodeId, Series), Vec<Tap>> = BTreeMap::new();

@@ -4,9 +4,9 @@
 //! write to zeros that is added: `x + scatter(zeros, index, values)`. Of values that go to one place, the write keeps
 //! one; PyTorch adds them all.
 
-use super::super::export::free::FreeSizes;
+use super::super::export::dynamic_dims::DynamicDims;
 use super::Detector;
-use crate::diag::known::LOST_DUPLICATES;
+use crate::diag::rule_ids::LOST_DUPLICATES;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::{Answer, Dim, Symbol};
 use crate::graph::{Node, NodeId, Tensor, ValueId};
@@ -135,7 +135,7 @@ fn repeats(index: &Fact, rank: usize) -> Option<bool> {
 
 /// Sizes of the inputs' axes at which there are more values than places.
 fn crowded(cx: &LintContext, values: &Dim, places: &Dim) -> Option<String> {
-    let free = FreeSizes::new(cx.model, cx.facts);
+    let free = DynamicDims::new(cx.model, cx.facts);
     if !free.covers(values) || !free.covers(places) {
         return None;
     }

@@ -5,7 +5,7 @@
 //! is negative then; a negative column reaches into the row before.
 
 use super::Detector;
-use crate::diag::known::NEGATIVE_INDEX;
+use crate::diag::rule_ids::NEGATIVE_INDEX;
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, ValueId};

@@ -1,7 +1,7 @@
 //! IDX005: a shape that depends on the data.
 
 use super::Detector;
-use crate::diag::known::BOOLEAN_MASK;
+use crate::diag::rule_ids::BOOLEAN_MASK;
 use crate::diag::{Finding, Sink};
 use crate::graph::NodeId;
 use crate::infer::Fact;

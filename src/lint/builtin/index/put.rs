@@ -1,7 +1,7 @@
 //! IDX004: a ScatterND of a value that would have to be broadcast.
 
 use super::Detector;
-use crate::diag::known::INDEX_PUT_BROADCAST;
+use crate::diag::rule_ids::INDEX_PUT_BROADCAST;
 use crate::diag::{Finding, Sink};
 use crate::graph::dim::{Answer, Dim};
 use crate::graph::{Node, NodeId};

@@ -1,7 +1,7 @@
 //! IDX006: constant indices beyond the axis that they index; and negative ones, which some runtimes reject.
 
 use super::Detector;
-use crate::diag::known::{INDEX_OUT_OF_RANGE, NEGATIVE_INDEX};
+use crate::diag::rule_ids::{INDEX_OUT_OF_RANGE, NEGATIVE_INDEX};
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::dim::Dim;
 use crate::graph::{Node, NodeId, Owner};

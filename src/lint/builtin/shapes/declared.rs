@@ -1,7 +1,7 @@
 //! SHP002 and EXP014: what is declared of values, against what inference shows.
 
 use super::Detector;
-use crate::diag::known::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
+use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
 use crate::diag::{Applicability, Finding, Level, Sink};
 use crate::graph::dim::{Answer, Dim, Symbol, SymbolKind};
 use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
@@ -21,7 +21,7 @@ fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
 }
 
 /// An axis of an output that is declared with a number, though its size follows those of the inputs.
-pub struct PinnedSize {
+pub struct StaticDim {
     pub axis: usize,
     /// The declared number.
     pub number: i64,
@@ -29,8 +29,8 @@ pub struct PinnedSize {
     pub size: Dim,
 }
 
-fn pinned(cx: &LintContext, port: &Port, pinned: &[PinnedSize]) -> Finding {
-    let describe = |one: &PinnedSize| format!("axis {} as {}, but it is {}", one.axis, one.number, one.size);
+fn pinned(cx: &LintContext, port: &Port, pinned: &[StaticDim]) -> Finding {
+    let describe = |one: &StaticDim| format!("axis {} as {}, but it is {}", one.axis, one.number, one.size);
     let list: Vec<String> = pinned.iter().map(describe).collect();
     let message = format!("the output `{}` declares {}", cx.name(port.value), list.join(", and "));
     // Whoever runs the model at this size alone may mean it.
@@ -46,7 +46,7 @@ fn pinned(cx: &LintContext, port: &Port, pinned: &[PinnedSize]) -> Finding {
 
 /// Axes of an output that the model declares with a number, though inference proves that their sizes vary with those of
 /// the inputs.
-pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<PinnedSize> {
+pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
     let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
     else {
         return Vec::new();
@@ -61,7 +61,7 @@ pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<PinnedSize> {
         let varies = size.symbols().all(|symbol| is_of_input(symbol) && symbol.kind() == SymbolKind::Size)
             && size.equals(&Dim::known(number), &facts.bounds) == Answer::Unknown
             && TRIED.iter().any(|&tried| size_at(size, tried).is_some_and(|size| size != number));
-        (number >= 0 && varies).then(|| PinnedSize { axis, number, size: size.clone() })
+        (number >= 0 && varies).then(|| StaticDim { axis, number, size: size.clone() })
     };
     declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
 }

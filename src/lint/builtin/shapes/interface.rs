@@ -1,7 +1,7 @@
 //! SHP003: a model that takes one size only.
 
 use super::Detector;
-use crate::diag::known::STATIC_BATCH;
+use crate::diag::rule_ids::STATIC_BATCH;
 use crate::diag::{Finding, Sink};
 use crate::graph::{DeclaredDim, Port, TypeKind};
 use crate::lint::LintContext;

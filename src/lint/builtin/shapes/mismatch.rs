@@ -1,7 +1,7 @@
 //! SHP001, SHP004, SPC036: calls that cannot run, at any size.
 
 use super::Detector;
-use crate::diag::known::{BAD_VALUE, BRANCH_RANK_DIFFERS, SHAPE_MISMATCH};
+use crate::diag::rule_ids::{BAD_VALUE, BRANCH_RANK_DIFFERS, SHAPE_MISMATCH};
 use crate::diag::{Finding, Sink};
 use crate::graph::NodeId;
 use crate::infer::decided_branch;

@@ -4,7 +4,9 @@ use indexmap::IndexMap;
 
 use super::Detector;
 use super::tensors::{Holder, dense};
-use crate::diag::known::{EXTERNAL_DATA_ESCAPES_FOLDER, EXTERNAL_DATA_MISSING, EXTERNAL_DATA_OUT_OF_RANGE};
+use crate::diag::rule_ids::{
+    EXTERNAL_DATA_ESCAPES_FOLDER, EXTERNAL_DATA_MISSING, EXTERNAL_DATA_OUT_OF_RANGE,
+};
 use crate::diag::{Finding, Sink};
 use crate::graph::{Tensor, TensorData};
 use crate::lint::LintContext;

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Detector;
-use crate::diag::known::{DUPLICATE_FUNCTION, RECURSIVE_FUNCTION, UNBOUND_ATTRIBUTE_REFERENCE};
+use crate::diag::rule_ids::{DUPLICATE_FUNCTION, RECURSIVE_FUNCTION, UNBOUND_ATTRIBUTE_REFERENCE};
 use crate::diag::{Finding, Place, Sink};
 use crate::graph::{AttrValue, Function, NodeId, normal_domain, scopes};
 use crate::lint::LintContext;

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::Detector;
-use crate::diag::known::{DUPLICATE_OPSET_IMPORT, MISSING_IR_VERSION, MISSING_OPSET_IMPORT};
+use crate::diag::rule_ids::{DUPLICATE_OPSET_IMPORT, MISSING_IR_VERSION, MISSING_OPSET_IMPORT};
 use crate::diag::{Finding, Level, Place, Sink};
 use crate::graph::{GraphId, NodeId, OpsetImport, normal_domain};
 use crate::lint::LintContext;

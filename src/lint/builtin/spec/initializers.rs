@@ -1,7 +1,7 @@
 //! Initializers and the inputs of their graph.
 
 use super::Detector;
-use crate::diag::known::{DEFAULT_OF_ANOTHER_TYPE, INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
+use crate::diag::rule_ids::{DEFAULT_OF_ANOTHER_TYPE, INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
 use crate::diag::{Applicability, Finding, Place, Sink};
 use crate::graph::{DeclaredDim, Def, Initial, Model, Owner, Port, Tensor, TypeKind, ValueId};
 use crate::infer::{Fact, Shape};

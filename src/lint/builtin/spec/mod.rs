@@ -1,13 +1,13 @@
 //! SPC: what the ONNX specification demands of a model (`docs/IR.md`, `onnx.proto`). Legality of single
 //! nodes is [`super::versions`]'.
 
-mod bodies;
 mod external;
 mod functions;
 mod imports;
 mod initializers;
 mod names;
 mod order;
+mod subgraphs;
 mod tensors;
 mod types;
 mod values;
@@ -24,6 +24,6 @@ pub const DETECTORS: &[Detector] = &[
     tensors::DETECTOR,
     external::DETECTOR,
     types::DETECTOR,
-    bodies::DETECTOR,
+    subgraphs::DETECTOR,
     functions::DETECTOR,
 ];

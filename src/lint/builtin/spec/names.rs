@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Detector;
-use crate::diag::known::{BAD_NAME, DUPLICATE_NODE_NAME};
+use crate::diag::rule_ids::{BAD_NAME, DUPLICATE_NODE_NAME};
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::{Def, GraphId, NodeId, Owner, ValueId};
 use crate::lint::LintContext;

@@ -1,7 +1,7 @@
 //! Nodes that stand before what they need, and nodes that need one another.
 
 use super::Detector;
-use crate::diag::known::{CYCLE, UNSORTED_NODES};
+use crate::diag::rule_ids::{CYCLE, UNSORTED_NODES};
 use crate::diag::{Applicability, Finding, Sink};
 use crate::graph::order::{self, Cycle};
 use crate::graph::{GraphId, Id, Model, NodeId, ValueId, scopes};

@@ -2,7 +2,7 @@
 
 use super::Detector;
 use crate::diag::RuleId;
-use crate::diag::known::BAD_TENSOR_DATA;
+use crate::diag::rule_ids::BAD_TENSOR_DATA;
 use crate::diag::{Finding, Sink};
 use crate::graph::{
     AttrValue, ElemType, Initial, NodeId, SparseTensor, Tensor, TensorData, TensorId, ValueId,

@@ -2,7 +2,7 @@
 
 use super::Detector;
 use crate::diag::RuleId;
-use crate::diag::known::BAD_TYPE;
+use crate::diag::rule_ids::BAD_TYPE;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Owner, Port, Type, TypeKind};
 use crate::lint::LintContext;

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Detector;
 use crate::diag::RuleId;
-use crate::diag::known::{
+use crate::diag::rule_ids::{
     DUPLICATE_INITIALIZER, DUPLICATE_VALUE, SHADOWED_VALUE, UNDEFINED_OUTPUT, UNDEFINED_VALUE,
 };
 use crate::diag::{Applicability, Finding, Level, Sink};

@@ -1,7 +1,7 @@
 //! DTY003 and DTY005: casts that lose what they are given.
 
 use super::Detector;
-use crate::diag::known::{CONSTANT_OVERFLOW, LOSSY_CAST_CHAIN};
+use crate::diag::rule_ids::{CONSTANT_OVERFLOW, LOSSY_CAST_CHAIN};
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::{ElemType, NodeId, ValueId};
 use crate::infer::Fact;

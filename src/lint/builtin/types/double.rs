@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Detector;
-use crate::diag::known::FLOAT64_PROMOTION;
+use crate::diag::rule_ids::FLOAT64_PROMOTION;
 use crate::diag::{Finding, Level, Sink};
 use crate::graph::{Def, ElemType, Id, NodeId, ValueId};
 use crate::infer::Fact;

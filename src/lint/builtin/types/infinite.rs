@@ -1,7 +1,7 @@
 //! DTY003: a factor of infinity, which is what a number became that its type cannot hold.
 
 use super::Detector;
-use crate::diag::known::CONSTANT_OVERFLOW;
+use crate::diag::rule_ids::CONSTANT_OVERFLOW;
 use crate::diag::{Finding, Sink};
 use crate::graph::{ElemType, Node, NodeId};
 use crate::lint::LintContext;

@@ -1,7 +1,7 @@
 //! DTY001: an operator that wants one element type gets two.
 
 use super::Detector;
-use crate::diag::known::DTYPE_MISMATCH;
+use crate::diag::rule_ids::DTYPE_MISMATCH;
 use crate::diag::{Finding, Sink};
 use crate::graph::{ElemType, NodeId, ValueId};
 use crate::infer::{Conflict, Fact, Fault};

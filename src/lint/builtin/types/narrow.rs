@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::Detector;
-use crate::diag::known::INT64_NARROWING;
+use crate::diag::rule_ids::INT64_NARROWING;
 use crate::diag::{Finding, Sink};
 use crate::graph::{ElemType, NodeId, ValueId};
 use crate::lint::LintContext;

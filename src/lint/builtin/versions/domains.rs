@@ -7,7 +7,7 @@
 use indexmap::IndexMap;
 
 use super::Detector;
-use crate::diag::known::{ATEN_FALLBACK, PYTHON_OP, UNKNOWN_DOMAIN};
+use crate::diag::rule_ids::{ATEN_FALLBACK, PYTHON_OP, UNKNOWN_DOMAIN};
 use crate::diag::{Finding, Sink};
 use crate::graph::{Node, NodeId};
 use crate::lint::LintContext;

@@ -1,7 +1,7 @@
 //! What is said of an obstacle: by which rule, at which part of the node.
 
 use crate::diag::RuleId;
-use crate::diag::known::{
+use crate::diag::rule_ids::{
     ATTRIBUTE_NOT_IN_VERSION, BAD_ATTRIBUTE, DUPLICATE_ATTRIBUTE, MISSING_ATTRIBUTE, MISSING_INPUT,
     NEGATIVE_INDEX_IN_VERSION, OP_NEWER_THAN_OPSET, OP_REMOVED, TARGET_UNSUPPORTED, TYPE_NOT_IN_VERSION,
     UNSUPPORTED_OP, WRONG_ARITY,

@@ -1,7 +1,7 @@
 //! OPV005 and OPV007: versions that do not go together, and models that were relabelled.
 
 use super::Detector;
-use crate::diag::known::{IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED};
+use crate::diag::rule_ids::{IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED};
 use crate::diag::{Finding, Place, Sink};
 use crate::graph::{Node, NodeId};
 use crate::lint::LintContext;

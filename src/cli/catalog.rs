@@ -1,0 +1,150 @@
+//! The rules of a run, built in and loaded from folders, as the command line lists and selects them.
+
+use std::collections::BTreeMap;
+use std::io::stderr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use walkdir::WalkDir;
+
+use super::Failure;
+use super::output::{self, ColorChoice};
+use crate::diag::reason;
+use crate::diag::{Finding, Level, render};
+use crate::graph::syntax::suggest::{closest, counted};
+use crate::rules::registry::{EXTENSION, RuleSet};
+
+/// The facts about a rule that the command line needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleInfo {
+    pub name: String,
+    pub level: Level,
+    /// "safe" or "unsafe" if onnx-fix can fix its findings.
+    pub fix: Option<&'static str>,
+    pub summary: String,
+}
+
+/// Every rule, by code.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    known: BTreeMap<String, RuleInfo>,
+    rules: Arc<RuleSet>,
+}
+
+/// How much of the built-in rules is parsed. Codes and names are available in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Rules that report something about a model.
+    Linting,
+    /// All rules, without examples and source spans.
+    Fixing,
+    /// All rules, with their examples.
+    Pages,
+}
+
+impl Catalog {
+    /// Loads the built-in rules and those in `folders`; prints faults of the latter to standard error.
+    pub fn load(folders: &[PathBuf], extent: Extent) -> Result<Self, Failure> {
+        RuleSet::load().map_err(Failure::new)?;
+        let (mut rules, mut faults) = match extent {
+            Extent::Pages => RuleSet::embedded(),
+            Extent::Linting => (RuleSet::for_linting(), Vec::new()),
+            Extent::Fixing => (RuleSet::patterns(), Vec::new()),
+        };
+        add_folders("--rules", folders, &mut rules, &mut faults)?;
+        Ok(Catalog { known: known(&rules), rules: Arc::new(rules) })
+    }
+
+    /// The rules with patterns.
+    pub fn rules(&self) -> &Arc<RuleSet> {
+        &self.rules
+    }
+
+    /// Iterates over all rules in the order of their codes.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RuleInfo)> {
+        self.known.iter().map(|(code, known)| (code.as_str(), known))
+    }
+
+    /// Returns the codes of the rules with this code or name. A rule that fixes another's findings shares its name.
+    pub fn codes(&self, code_or_name: &str) -> Vec<&str> {
+        let meant = |(code, known): &(&str, &RuleInfo)| {
+            code.eq_ignore_ascii_case(code_or_name) || known.name == code_or_name
+        };
+        self.iter().filter(meant).map(|(code, _)| code).collect()
+    }
+
+    /// Returns true if a code begins with `prefix`.
+    pub fn has_prefix(&self, prefix: &str) -> bool {
+        self.known.range(prefix.to_owned()..).next().is_some_and(|(code, _)| code.starts_with(prefix))
+    }
+
+    /// Returns the code, family or name closest to `word`, if any is close.
+    pub fn suggest(&self, word: &str) -> Option<&str> {
+        let family = |code: &'_ str| code.find(|char: char| char.is_ascii_digit()).unwrap_or(code.len());
+        let words = self.iter().flat_map(|(code, known)| [code, known.name.as_str()]);
+        let families = self.iter().map(|(code, _)| &code[..family(code)]);
+        closest(word, words.chain(families))
+    }
+}
+
+/// Loads the rules in `folders` alone; prints their faults to standard error.
+pub fn own(folders: &[PathBuf]) -> Result<RuleSet, Failure> {
+    RuleSet::load().map_err(Failure::new)?;
+    let mut rules = RuleSet::default();
+    add_folders("--test-rules", folders, &mut rules, &mut Vec::new())?;
+    Ok(rules)
+}
+
+/// Adds the rules in `folders`, which the option `flag` named.
+fn add_folders(
+    flag: &str,
+    folders: &[PathBuf],
+    rules: &mut RuleSet,
+    faults: &mut Vec<Finding>,
+) -> Result<(), Failure> {
+    for folder in folders {
+        if !has_files(folder, EXTENSION) {
+            return Err(Failure::at(folder, format!("{flag}: there is no .rule file in it")));
+        }
+        let found = rules.add_folder(folder);
+        let failure = |error| Failure::at(folder, format!("{flag}: {}", reason(&error)));
+        faults.extend(found.map_err(failure)?);
+    }
+    match faults.iter().any(|fault| fault.level == Level::Error) {
+        true => Err(bad_rules(faults)),
+        false => Ok(()),
+    }
+}
+
+/// Returns true if a folder contains a file with this extension, at any depth.
+pub fn has_files(folder: &Path, ending: &str) -> bool {
+    let mut files = WalkDir::new(folder).into_iter().filter_map(Result::ok);
+    files.any(|entry| entry.path().is_file() && entry.path().extension().is_some_and(|end| end == ending))
+}
+
+fn known(rules: &RuleSet) -> BTreeMap<String, RuleInfo> {
+    let headers = RuleSet::headers().iter().map(|brief| {
+        let (name, summary) = (brief.name.to_owned(), brief.summary.to_owned());
+        (brief.code.to_owned(), RuleInfo { name, level: brief.severity, fix: None, summary })
+    });
+    // Parsed rules override the index.
+    let written = rules.with_texts().map(|rule| {
+        let (name, summary) = (rule.name.to_string(), rule.summary().to_owned());
+        (rule.code.to_string(), RuleInfo { name, level: rule.severity, fix: rule.listed().fix, summary })
+    });
+    let mut known: BTreeMap<String, RuleInfo> = headers.chain(written).collect();
+    // A rule may fix the findings of an analysis in code; a safe fix takes precedence.
+    for rule in rules.with_texts() {
+        let found = rule.mends.as_deref().and_then(|code| known.get_mut(code));
+        if let Some(found) = found.filter(|found| found.fix != Some("safe")) {
+            found.fix = rule.listed().fix;
+        }
+    }
+    known
+}
+
+fn bad_rules(faults: &[Finding]) -> Failure {
+    eprint!("{}", render::findings(faults, output::look(&stderr(), ColorChoice::Auto)));
+    let count = faults.iter().filter(|fault| fault.level == Level::Error).count();
+    Failure::new(format!("the rules have {}", counted(count, "fault")))
+}

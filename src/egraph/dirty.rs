@@ -1,0 +1,54 @@
+//! Changes since rules were last tried.
+//!
+//! A rule that was tried everywhere is retried only where its pattern can see a change: at changed
+//! classes, and at their ancestors up to the depth of the pattern.
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+
+use super::EGraph;
+use super::enode::ENode;
+use super::sizes::is_tuple;
+
+/// Changed classes and their ancestors, with the distance in nodes.
+#[derive(Debug, Default)]
+pub(super) struct DirtySet {
+    distance: FxHashMap<Id, usize>,
+}
+
+impl DirtySet {
+    /// Takes the e-classes changed since the last call, and their ancestors up to `reach` levels.
+    pub(super) fn take(egraph: &mut EGraph, reach: usize) -> Self {
+        let mut touched = std::mem::take(&mut egraph.analysis.touched);
+        touched.iter_mut().for_each(|id| *id = egraph.find(*id));
+        touched.sort_unstable();
+        touched.dedup();
+        let mut distance: FxHashMap<Id, usize> = FxHashMap::default();
+        let mut level = touched;
+        for above in 0..=reach {
+            let mut next = Vec::new();
+            while let Some(class) = level.pop() {
+                if distance.contains_key(&class) {
+                    continue;
+                }
+                distance.insert(class, above);
+                let nodes = &egraph[class].nodes;
+                // An output and its call count as one node.
+                level.extend(nodes.iter().filter_map(|node| match node {
+                    ENode::Output { call, .. } => Some(egraph.find(call[0])),
+                    _ => None,
+                }));
+                let is_call = nodes.iter().any(|node| is_tuple(&egraph.analysis.tables, node));
+                let users = egraph[class].parents().map(|user| egraph.find(user));
+                if is_call { level.extend(users) } else { next.extend(users) }
+            }
+            level = next;
+        }
+        DirtySet { distance }
+    }
+
+    /// Returns true if a pattern of this depth can see a change when rooted at `class`.
+    pub(super) fn reaches(&self, class: Id, depth: usize) -> bool {
+        self.distance.get(&class).is_some_and(|&distance| distance <= depth)
+    }
+}

@@ -1,0 +1,58 @@
+//! Equality of values in a graph, as proved by congruence and rules.
+
+use rustc_hash::FxHashMap;
+
+use super::saturate::Saturation;
+use super::{Built, EGraph, build, rebuild};
+use crate::graph::uses::Uses;
+use crate::graph::{GraphId, Model, ValueId, order};
+use crate::infer::Facts;
+use crate::rules::rule::Rule;
+
+/// Equality checker for the values of a graph.
+pub struct EquivalenceChecker<'m, 'r> {
+    built: Built<'m>,
+    saturation: Saturation<'r>,
+}
+
+impl<'m, 'r> EquivalenceChecker<'m, 'r> {
+    /// Creates a checker that knows equality by congruence only.
+    ///
+    /// # Errors
+    /// The graph has a cycle.
+    pub fn new(model: &'m Model, graph: GraphId, facts: &Facts, uses: &Uses) -> Result<Self, order::Cycle> {
+        Ok(EquivalenceChecker { built: build(model, graph, facts, uses)?, saturation: Saturation::default() })
+    }
+
+    /// Applies rules to prove more equalities. The rules of previous calls must be included.
+    pub fn saturate(&mut self, rules: &[&'r Rule]) {
+        self.saturation.run(&mut self.built.egraph, rules, &|_: &EGraph, _, _| false);
+    }
+
+    /// Asserts `a == b` without proof; the caller guarantees it. Call [`EquivalenceChecker::settle`] to propagate it.
+    pub fn unite(&mut self, a: ValueId, b: ValueId) {
+        if let (Some(&a), Some(&b)) = (self.built.class_of.get(&a), self.built.class_of.get(&b)) {
+            self.built.egraph.union(a, b);
+        }
+    }
+
+    /// Propagates the asserted equalities.
+    pub fn settle(&mut self) {
+        rebuild(&mut self.built.egraph);
+    }
+
+    /// Returns a class number, equal for equal values; valid until the next assertion.
+    pub fn class(&self, value: ValueId) -> Option<usize> {
+        self.built.class_of.get(&value).map(|&class| usize::from(self.built.egraph.find(class)))
+    }
+
+    /// Returns the class numbers of all values of the graph.
+    pub fn classes(&self) -> FxHashMap<ValueId, usize> {
+        self.built.class_of.keys().filter_map(|&value| Some((value, self.class(value)?))).collect()
+    }
+
+    /// Returns contradictions between facts: values that are not equal were asserted equal.
+    pub fn conflicts(&self) -> &[String] {
+        &self.built.egraph.analysis.conflicts
+    }
+}

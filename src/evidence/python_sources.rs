@@ -1,0 +1,101 @@
+//! Lints the Python sources of a model: the functions that its nodes came from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::logged::is_same;
+use crate::diag::rule_ids;
+use crate::diag::{Finding, Level, RuleId};
+use crate::graph::Model;
+use crate::graph::uses::Uses;
+use crate::lint::exporter;
+use crate::lint::locate::Locator;
+use crate::python;
+use crate::source::{SourceFiles, is_library};
+use crate::torch::trace::Trace;
+
+/// Lints the functions that `model` was exported from, as far as their sources are available.
+///
+/// If a finding for the same line is already in `said`, it is kept, because the graph is better
+/// evidence; only its suggested rewrite is updated.
+pub fn lint(model: &Model, sources: &SourceFiles, said: &mut Vec<Finding>) {
+    let by_program = exporter::is_torch_export(model);
+    lint_lines(lines(model, sources), by_program, sources, said);
+}
+
+/// Like [`lint`], for a program saved by `torch.export`.
+pub fn lint_program(program: &Trace, sources: &SourceFiles, said: &mut Vec<Finding>) {
+    let made_by = program.nodes.iter().filter_map(|node| node.source.as_ref());
+    let mut lines: BTreeMap<Arc<str>, BTreeSet<u32>> = BTreeMap::new();
+    for source in made_by.filter(|source| !is_library(&source.file)) {
+        lines.entry(source.file.clone()).or_default().insert(source.line);
+    }
+    lint_lines(lines, true, sources, said);
+}
+
+fn lint_lines(
+    lines: BTreeMap<Arc<str>, BTreeSet<u32>>,
+    by_program: bool,
+    sources: &SourceFiles,
+    said: &mut Vec<Finding>,
+) {
+    let mut findings = Vec::new();
+    for (file, lines) in lines {
+        let Some(text) = sources.text(&file) else { continue };
+        let lines: Vec<u32> = lines.into_iter().collect();
+        findings.extend(python::lint_functions(&text, &file, &lines, sources));
+    }
+    findings.retain(|finding| {
+        let mut same = said.iter_mut().filter(|said| is_same(said, finding)).peekable();
+        let is_new = same.peek().is_none();
+        same.for_each(|said| said.rewrite.clone_from(&finding.rewrite));
+        is_new
+    });
+    // A loop over an axis that the interface fixes is right for every input; the graph shows which axis it
+    // is.
+    // Loops in a `torch.export` program always have a fixed size.
+    let is_loop = |finding: &Finding| *finding.code == *rule_ids::UNROLLED_LOOP.code;
+    let loops: Vec<Level> = said.iter().filter(|said| is_loop(said)).map(|said| said.level).collect();
+    if by_program || loops.iter().max().is_some_and(|most| *most <= Level::Info) {
+        findings.iter_mut().filter(|finding| is_loop(finding)).for_each(|one| one.level = Level::Info);
+    }
+    if by_program {
+        let is_right = |finding: &Finding| TRACER_ONLY.iter().any(|rule| *rule.code == *finding.code);
+        let holds = |finding: &Finding| python::is_size_branch(finding) || python::is_size_fraction(finding);
+        findings.retain(|finding| !is_right(finding) || holds(finding));
+    }
+    said.extend(findings);
+}
+
+/// Rules about mistakes that only the tracing exporter makes.
+/// The exporter based on `torch.export` avoids or refuses them. Exceptions are branches on sizes, and
+/// integer fractions of sizes, which both exporters bake in.
+const TRACER_ONLY: [RuleId; 12] = [
+    rule_ids::BAKED_SHAPE,
+    rule_ids::ITEM_BAKED,
+    rule_ids::IN_PLACE_SHAPE_ALIAS,
+    rule_ids::IN_PLACE_VIEW_LOST,
+    rule_ids::NUMPY_CONSTANT,
+    rule_ids::TRACED_BRANCH,
+    rule_ids::NEGATIVE_INDEX,
+    rule_ids::INDEX_PUT_RANK,
+    rule_ids::INDEX_PUT_NON_CONSECUTIVE,
+    rule_ids::INDEX_PUT_BROADCAST,
+    rule_ids::ONE_HOT_DEPTH,
+    rule_ids::TENSOR_DATA,
+];
+
+/// Returns the lines that nodes came from, and their callers, by file.
+fn lines(model: &Model, sources: &SourceFiles) -> BTreeMap<Arc<str>, BTreeSet<u32>> {
+    let uses = Uses::new(model);
+    let locator = Locator::new(model, &uses, sources);
+    let mut seen: BTreeSet<(String, u32)> = BTreeSet::new();
+    let mut lines: BTreeMap<Arc<str>, BTreeSet<u32>> = BTreeMap::new();
+    for frame in model.nodes.ids().flat_map(|node| locator.frames(node)) {
+        if seen.insert((frame.file.clone(), frame.line)) {
+            let place = sources.frame_place(&frame);
+            lines.entry(place.file).or_default().insert(place.line);
+        }
+    }
+    lines
+}

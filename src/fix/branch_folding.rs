@@ -1,0 +1,170 @@
+//! Puts the branch that an `If` always takes in the place of the `If`.
+
+use rustc_hash::FxHashSet;
+
+use crate::edit::{AnalysisView, Editor, Patch, inline_branch, inline_decided};
+use crate::graph::{AttrValue, GraphId, Model, NodeId, scopes};
+use crate::infer::{Facts, Fault};
+
+/// So many times it is tried what a branch would lead to: each means to infer the model anew.
+const MOST_TRIED: usize = 32;
+
+/// Decides every `If` whose condition is known, those in other bodies and those that only become known so
+/// too; and those of which only one branch can be run to the end. Says whether there was any.
+pub fn decide(editor: &mut Editor) -> bool {
+    let mut tried = FxHashSet::default();
+    let mut is_any = false;
+    while has_if(editor.model()) {
+        let AnalysisView { model, facts, .. } = editor.analyses();
+        let live = scopes::live(model);
+        let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes);
+        let mut patches: Vec<Patch> = nodes.filter_map(|&node| inline_decided(model, facts, node)).collect();
+        if patches.is_empty() {
+            patches.extend(surviving(model, facts, &mut tried));
+        }
+        if editor.apply(patches) == 0 {
+            break;
+        }
+        is_any = true;
+    }
+    is_any
+}
+
+fn has_if(model: &Model) -> bool {
+    model.nodes.iter().any(|(_, node)| &*node.op_type == "If")
+}
+
+/// What puts a branch in the place of an `If` whose other branch leads to a node that cannot run: a run that succeeds
+/// did not take it. Exporters make such of a module that takes tensors of two ranks.
+fn surviving(model: &Model, facts: &Facts, tried: &mut FxHashSet<NodeId>) -> Option<Patch> {
+    let outside = |graph: &GraphId| model.function_of(*graph).is_none();
+    let graphs = scopes::live(model).into_iter().filter(outside);
+    for &node in graphs.flat_map(|graph| &model.graphs[graph].nodes) {
+        let Some([yes, no]) = branches(model, node).filter(|both| differ(model, facts, both)) else {
+            continue;
+        };
+        if tried.len() * 2 >= MOST_TRIED || !tried.insert(node) {
+            continue;
+        }
+        let branch = match (fails(model, facts, node, yes), fails(model, facts, node, no)) {
+            (true, false) => no,
+            (false, true) => yes,
+            _ => continue,
+        };
+        let patch = inline_branch(
+            model,
+            node,
+            branch,
+            "`If` decided: with the other branch, no run comes to its end",
+        );
+        if patch.is_some() {
+            return patch;
+        }
+    }
+    None
+}
+
+/// Both bodies of an `If`.
+fn branches(model: &Model, node: NodeId) -> Option<[GraphId; 2]> {
+    let node = &model.nodes[node];
+    let body = |name| match node.attr(name)? {
+        AttrValue::Graph(graph) => Some(*graph),
+        _ => None,
+    };
+    let is_if = node.domain().is_empty() && &*node.op_type == "If";
+    Some([body("then_branch").filter(|_| is_if)?, body("else_branch")?])
+}
+
+/// Whether two branches give tensors of different ranks.
+fn differ(model: &Model, facts: &Facts, [yes, no]: &[GraphId; 2]) -> bool {
+    let ranks = |graph: &GraphId| {
+        let outputs = model.graphs[*graph].outputs.iter();
+        outputs.map(|port| facts[port.value].rank()).collect::<Vec<_>>()
+    };
+    ranks(yes).iter().zip(&ranks(no)).any(|(yes, no)| yes.is_some() && no.is_some() && yes != no)
+}
+
+/// Whether, were this branch taken, a node could not run that runs whenever the `If` does: one of the same graph.
+fn fails(model: &Model, facts: &Facts, node: NodeId, branch: GraphId) -> bool {
+    let Some(patch) = inline_branch(model, node, branch, "") else { return false };
+    let mut editor = Editor::new(model.clone());
+    if editor.apply(vec![patch]) == 0 {
+        return false;
+    }
+    // What nothing needs may be left out, by us as by a runtime.
+    editor.remove_dead_code();
+    let known: FxHashSet<NodeId> = facts.faults.iter().map(|(node, _)| *node).collect();
+    let graph = model.nodes[node].graph;
+    let AnalysisView { model, facts, .. } = editor.analyses();
+    facts
+        .faults
+        .iter()
+        .any(|(at, fault)| model.nodes[*at].graph == graph && !known.contains(at) && is_of_shapes(fault))
+}
+
+/// Whether no runtime runs a node of this fault.
+fn is_of_shapes(fault: &Fault) -> bool {
+    use Fault::{Axis, Elements, NotBroadcastable, Rank, SizeMismatch};
+    matches!(
+        fault,
+        Rank { .. } | Axis { .. } | SizeMismatch { .. } | NotBroadcastable { .. } | Elements { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read;
+
+    /// The operators that are left of a graph of opset 17.
+    fn left(graph: &str) -> Vec<String> {
+        let text = format!("<ir_version: 10, opset_import: [\"\" : 17]> {graph}");
+        let (model, findings) = read::text::read(&text);
+        assert!(findings.is_empty(), "{findings:?}");
+        let mut editor = Editor::new(model.expect("a model"));
+        decide(&mut editor);
+        let model = editor.model();
+        model.graphs[model.main].nodes.iter().map(|&node| model.nodes[node].op_type.to_string()).collect()
+    }
+
+    /// An `If` that may take an axis away, and what comes after it.
+    fn squeezed(after: &str) -> Vec<String> {
+        left(&format!(
+            "g (float[N,4,S] x, float[1,8,4] w, float[1,8,2] r, float[4,3] m) => (y) {{
+                one = Constant <value_ints = [1]> ()
+                n = Shape <start = 2, end = 3> (x)
+                c = Equal (n, one)
+                f = Constant <value_ints = [0]> ()
+                s = If (c) <
+                    then_branch = a () => (float[N,4] p) {{ last = Constant <value_ints = [-1]> ()  p = Squeeze (x, last) }},
+                    else_branch = b () => (float[N,4,S] q) {{ q = Identity (x) }}
+                >
+                {after}
+            }}"
+        ))
+    }
+
+    #[test]
+    fn a_branch_after_which_a_node_cannot_run_is_never_taken() {
+        let left = squeezed("u = Unsqueeze (s, f)  y = LSTM <hidden_size = 2> (u, w, r)");
+        assert!(!left.contains(&"If".to_owned()), "{left:?}");
+        assert!(left.contains(&"Squeeze".to_owned()), "{left:?}");
+    }
+
+    #[test]
+    fn both_stay_where_both_may_be_taken() {
+        // Matrices may have any rank; an LSTM in a branch runs only if that branch does.
+        let left = squeezed("y = Relu (s)");
+        assert!(left.contains(&"If".to_owned()), "{left:?}");
+        let left = squeezed(
+            "y = If (c) <
+                then_branch = t () => (d) { u = Unsqueeze (s, f)  d = LSTM <hidden_size = 2> (u, w, r) },
+                else_branch = e () => (h) { h = Identity (x) }
+            >",
+        );
+        assert_eq!(left.iter().filter(|op| *op == "If").count(), 2, "{left:?}");
+        let left =
+            squeezed("u = Unsqueeze (s, f)  nobody_reads = LSTM <hidden_size = 2> (u, w, r)  y = Relu (s)");
+        assert!(left.contains(&"If".to_owned()), "{left:?}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Says what stands in the way of a conversion.
+
+use super::options::Options;
+use crate::diag::rule_ids;
+use crate::diag::{Finding, Place};
+use crate::edit::inline::Hindrance;
+use crate::edit::{AnalysisView, Editor};
+use crate::extract::{Blocker, Target};
+use crate::graph::dim::Dim;
+use crate::graph::uses::Uses;
+use crate::graph::{GraphId, Model, Node, NodeId, ValueId, scopes};
+use crate::infer::{Facts, Shape};
+use crate::lint::locate::{Locator, Part};
+use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand};
+use crate::source::SourceFiles;
+use crate::targets::{Refusal, free_inputs, judge};
+
+/// One finding for each node of `graph` that has no legal form; at least one, whatever is known of why.
+pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Blocker]) -> Vec<Finding> {
+    let (uses, sources) = (Uses::new(model), SourceFiles::default());
+    let places = Locator::new(model, &uses, &sources);
+    let opset = target.opset("").unwrap_or_default();
+    if blockers.is_empty() {
+        let name = places.graph_path(graph);
+        let message = format!("the graph `{name}` has no form in opset {opset}");
+        return vec![rule_ids::NOT_CONVERTIBLE.finding(message, Place::File)];
+    }
+    blockers.iter().map(|blocker| of_node(model, &places, opset, blocker.node, &blocker.illegal)).collect()
+}
+
+/// That the local functions of a model can neither stay nor be written out.
+pub fn by_functions(model: &Model, hindrance: Hindrance) -> Finding {
+    let name = model.functions.first().and_then(|function| function.name.as_deref()).unwrap_or("");
+    let message =
+        format!("the model has local functions (`{name}`), which opset 15 brought, and {hindrance}");
+    rule_ids::NOT_CONVERTIBLE.finding(message, Place::File).help("convert to opset 15 or later")
+}
+
+/// The nodes of a converted model in a form that its opset does not have, types left aside: there are none,
+/// unless there is a fault in this program or the node came so.
+pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
+    let (uses, sources) = (Uses::new(model), SourceFiles::default());
+    let places = Locator::new(model, &uses, &sources);
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes);
+    let illegal = nodes.filter(|&&node| model.callee(node).is_none()).filter_map(|&node| {
+        let opset = model.opset(model.nodes[node].graph, model.nodes[node].domain())?;
+        let opset = u16::try_from(opset).ok()?;
+        Some((node, opset, illegal_as_written(model, None, node, opset)?))
+    });
+    illegal.map(|(node, opset, why)| of_node(model, &places, i64::from(opset), node, &why)).collect()
+}
+
+/// Why a node may not be written as it is at an opset; the types of its operands are left aside where no facts are
+/// given. `None` also where nothing is known of its operator.
+pub fn illegal_as_written(model: &Model, facts: Option<&Facts>, id: NodeId, opset: u16) -> Option<Illegal> {
+    let node = &model.nodes[id];
+    schema::lookup(node.domain(), &node.op_type, u16::MAX)?;
+    let operand = |value: &Option<ValueId>| match *value {
+        Some(value) => {
+            Operand::Present { ty: facts.and_then(|facts| facts[value].value_type()), negative: false }
+        }
+        None => Operand::Absent,
+    };
+    let attrs = node.attrs.iter();
+    let attrs: Vec<AttrUse> =
+        attrs.map(|attr| AttrUse { name: &attr.name, value: AttrView::from(&attr.value) }).collect();
+    let inputs: Vec<Operand> = node.inputs.iter().map(operand).collect();
+    let outputs: Vec<Operand> = node.outputs.iter().map(operand).collect();
+    let (domain, name) = (node.domain(), &*node.op_type);
+    let op = OpUse { domain, name, epoch: None, attrs: &attrs, inputs: &inputs, outputs: &outputs };
+    schema::legal(&op, opset).err()
+}
+
+/// What keeps any model from a version, whatever its nodes are.
+pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
+    let blocked = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
+    if let Some(wanted) = options.opset {
+        let latest = schema::latest("").map_or(0, i64::from);
+        if !(1..=latest).contains(&wanted) {
+            return Some(blocked(format!(
+                "there is no opset {wanted} that is known: the newest is {latest}"
+            )));
+        }
+        if target.opset("").is_none() {
+            let finding =
+                blocked("the model imports no opset of ai.onnx, so that there is none to convert".into());
+            return Some(finding);
+        }
+    }
+    None
+}
+
+/// The first version of `If` whose branches may give values of different shapes.
+const FREE_BRANCHES_SINCE: u16 = 11;
+
+/// The shapes of an output of an `If` that are not the same in both branches, as far as a runtime sees.
+fn unlike(model: &Model, facts: &Facts, id: NodeId) -> Option<(Shape, Shape)> {
+    let branches: Vec<GraphId> = model.nodes[id].graphs().collect();
+    let &[then, other] = &branches[..] else { return None };
+    let outputs = model.graphs[then].outputs.iter().zip(&model.graphs[other].outputs);
+    let mut shapes = outputs.filter_map(|(a, b)| Some((facts[a.value].shape()?, facts[b.value].shape()?)));
+    let (a, b) = shapes.find(|(a, b)| !are_alike(a, b))?;
+    Some((a.clone(), b.clone()))
+}
+
+/// Whether a runtime that takes one shape for the other is not led to a size that is not there: a number is the same
+/// number in both, and what is unknown of one is unknown of the other.
+fn are_alike(a: &Shape, b: &Shape) -> bool {
+    let (Some(a), Some(b)) = (a.dims(), b.dims()) else { return a.rank() == b.rank() };
+    let number = |size: &Option<Dim>| size.as_ref().and_then(Dim::as_const);
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| number(a) == number(b))
+}
+
+/// Whether a graph is in a branch of an `If` of before 11 that gives another shape than the other branch: a runtime
+/// takes that only as long as it does not see it, so that nothing may become plainer there.
+pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, graph: GraphId) -> bool {
+    opset.is_some_and(|opset| opset < i64::from(FREE_BRANCHES_SINCE))
+        && model.holders(graph).any(|node| model.nodes[node].is("If") && unlike(model, facts, node).is_some())
+}
+
+/// The `If` nodes of a model converted to before 11, from an opset `from` at which their branches may give shapes
+/// that are never the same, and do.
+pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
+    let model = editor.model();
+    let opset = model.opset(model.main, "").unwrap_or_default();
+    let since = i64::from(FREE_BRANCHES_SINCE);
+    let was_free = from.is_some_and(|from| from >= since);
+    if !was_free || opset >= since || !model.nodes.iter().any(|(_, node)| node.is("If")) {
+        return Vec::new();
+    }
+    let AnalysisView { model, facts, uses } = editor.analyses();
+    let sources = SourceFiles::default();
+    let places = Locator::new(model, uses, &sources);
+    let live = scopes::live(model);
+    let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
+    let nodes = nodes.filter(|&node| model.nodes[node].is("If"));
+    let unlike = nodes.filter_map(|node| Some((node, unlike(model, facts, node)?)));
+    unlike
+        .map(|(node, (a, b))| {
+            let why = format!("its branches need not give the same shape: {a} and {b}");
+            finding(model, &places, opset, node, &why, Some(FREE_BRANCHES_SINCE))
+        })
+        .collect()
+}
+
+/// What the targets do not take of a model that was converted for them: there is nothing, unless it came so and no
+/// rule could be run on it.
+pub fn by_targets(known: AnalysisView, options: &Options) -> Vec<Finding> {
+    let AnalysisView { model, facts, uses } = known;
+    let sources = SourceFiles::default();
+    let places = Locator::new(model, uses, &sources);
+    let mut found = Vec::new();
+    for profile in &options.targets {
+        for input in free_inputs(model, facts, profile) {
+            let name = &model.values[input].name;
+            let message =
+                format!("{profile} wants shapes that are fixed, and sizes of the input `{name}` are free");
+            let finding = rule_ids::NOT_CONVERTIBLE.finding(message, places.declaration(input));
+            found.push(finding.help(format!("pin them with --fix-shape {name}=…")));
+        }
+        for (node, Refusal { why, .. }) in judge(model, facts, uses, profile).refused {
+            let illegal = Illegal { obstacle: Obstacle::Refused { by: profile.label(), why }, since: None };
+            found.push(of_node(model, &places, 0, node, &illegal));
+        }
+    }
+    found
+}
+
+fn of_node(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Illegal) -> Finding {
+    if let Obstacle::Refused { by, .. } = &illegal.obstacle {
+        let message = format!("{} has no form that {by} takes: it {illegal}", called(&model.nodes[id]));
+        let mut finding = rule_ids::NOT_CONVERTIBLE.finding(message, places.node(id, Part::Whole));
+        finding.source = places.source(id);
+        return finding;
+    }
+    finding(model, places, opset, id, &format!("it {illegal}"), illegal.since)
+}
+
+fn finding(
+    model: &Model,
+    places: &Locator,
+    opset: i64,
+    id: NodeId,
+    why: &str,
+    since: Option<u16>,
+) -> Finding {
+    let node = &model.nodes[id];
+    let message = format!("{} cannot be converted to opset {opset}: {why}", called(node));
+    let mut finding = rule_ids::NOT_CONVERTIBLE.finding(message, places.node(id, Part::Whole));
+    finding.source = places.source(id);
+    match since {
+        Some(since) => finding.help(format!("convert to opset {since} or later")),
+        None => finding,
+    }
+}
+
+/// `Pad` (`/pad/Pad`): the operator and the name of a node.
+fn called(node: &Node) -> String {
+    let name = node.name.as_deref().filter(|name| !name.is_empty());
+    format!("`{}`{}", node.op_name(), name.map(|name| format!(" (`{name}`)")).unwrap_or_default())
+}

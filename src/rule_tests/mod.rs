@@ -1,0 +1,217 @@
+//! Tests rules on their examples: checks the expected outcome and the numeric results.
+
+pub mod canonical;
+pub mod inputs;
+pub mod numbers;
+pub mod run;
+
+use std::sync::Arc;
+
+use crate::diag::Selection;
+use crate::fix::{self, Options};
+use crate::graph::Model;
+use crate::graph::uses::Uses;
+use crate::infer::{self, infer};
+use crate::lint::{LintOptions, lint_model};
+use crate::rules::matcher;
+use crate::rules::message::render;
+use crate::rules::plain::PlainHost;
+use crate::rules::plan::plan;
+use crate::rules::registry::RuleSet;
+use crate::rules::rule::{Body, Direction, Example, Expect, Phase, Rule, Safety};
+use crate::targets::Targets;
+use numbers::{Claim, Outcome};
+use run::Runtime;
+
+/// Rule under test. Other rules help where it cannot reach a target alone.
+pub struct RuleTest<'r> {
+    rule: &'r Rule,
+    alone: RuleSet,
+    others: &'r RuleSet,
+    targets: Option<&'r Targets>,
+    runtime: Option<Runtime<'r>>,
+}
+
+impl<'r> RuleTest<'r> {
+    /// Creates a test of `rule`; `others` has all rules.
+    pub fn new(rule: &'r Rule, others: &'r RuleSet) -> Self {
+        RuleTest { rule, alone: RuleSet::of(rule.clone()), others, targets: None, runtime: None }
+    }
+
+    /// Adds targets, which examples can name in addition to the built-in ones.
+    #[must_use]
+    pub fn aiming_at(self, targets: &'r Targets) -> Self {
+        RuleTest { targets: Some(targets), ..self }
+    }
+
+    /// Sets a runtime for examples with a target.
+    #[must_use]
+    pub fn running_in(self, runtime: Runtime<'r>) -> Self {
+        RuleTest { runtime: Some(runtime), ..self }
+    }
+
+    /// Checks an example.
+    ///
+    /// # Errors
+    /// The difference between expected and actual outcome.
+    pub fn check(&self, example: &Example) -> Result<(), String> {
+        match &example.expect {
+            Expect::Becomes(wanted) => self.becomes(example, wanted),
+            Expect::Computes => self.computes(example),
+            // Ignore whether a match would be reported, or refused because of facts: only the rule is under
+            // test.
+            Expect::Unchanged => match self.fires(&example.model) {
+                false => Ok(()),
+                true => Err("the rule matches".to_owned()),
+            },
+            Expect::Finds(messages) => self.finds(example, messages),
+        }
+    }
+
+    /// Checks that the rule produces exactly this model, and does not match its own result.
+    fn becomes(&self, example: &Example, wanted: &Model) -> Result<(), String> {
+        let result = self.apply(&self.alone, example.model.clone(), example)?;
+        let (wanted, got) = (canonical::text(wanted), canonical::text(&result));
+        if wanted != got {
+            return Err(format!("wanted\n{wanted}got\n{got}"));
+        }
+        let again = canonical::text(&self.apply(&self.alone, result, example)?);
+        if again != got && self.rule.phase != Phase::Convert {
+            return Err(format!("the rule matches its own result:\n{again}"));
+        }
+        Ok(())
+    }
+
+    /// Checks that the rule matches, and that the result is legal at the target and numerically equal.
+    fn computes(&self, example: &Example) -> Result<(), String> {
+        if self.rule.phase == Phase::Convert && !self.fires(&example.model) {
+            return Err("the rule does not match".to_owned());
+        }
+        let (fix::Outcome { model: result, .. }, safety) = self.outcome(example)?;
+        // Between two opsets, equal text can have different semantics.
+        if example.target.is_none() && canonical::text(&result) == canonical::text(&example.model) {
+            return Err("the rule changes nothing".to_owned());
+        }
+        let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
+        // Examples for a target contain operators that only a runtime can execute.
+        let compared = match (&example.profile, self.runtime) {
+            (None, _) => numbers::compare(&example.model, &result, &claim),
+            (Some(_), Some(runtime)) => numbers::compare_in(runtime, &example.model, &result, &claim),
+            (Some(_), None) => return Ok(()),
+        };
+        match compared {
+            Outcome::Equal => Ok(()),
+            Outcome::Skipped(why) => Err(format!("the example cannot be run: {why:?}")),
+            Outcome::NeverRan(why) => Err(format!("the original model accepts none of the inputs: {why}")),
+            Outcome::Differs(why) => Err(why),
+        }
+    }
+
+    /// Compares the models of an example in the runtime.
+    /// Returns `None` without a runtime, and for examples without a rewrite.
+    ///
+    /// # Errors
+    /// The reason why the runtime does not load the result.
+    pub fn judged(&self, example: &Example) -> Result<Option<Outcome>, String> {
+        let (Some(runtime), Expect::Computes | Expect::Becomes(_)) = (self.runtime, &example.expect) else {
+            return Ok(None);
+        };
+        let Ok((fix::Outcome { model: result, .. }, safety)) = self.outcome(example) else { return Ok(None) };
+        let claim = Claim { phase: self.rule.phase, safety, given: &self.rule.given };
+        match example.profile {
+            // Examples for a target contain operators that only a runtime can execute.
+            Some(_) => Ok(Some(numbers::compare_in(runtime, &example.model, &result, &claim))),
+            None => numbers::judge(runtime, &example.model, &result, &claim).map(Some),
+        }
+    }
+
+    /// Applies the rule to an example; returns the result and its guarantee.
+    /// If the rule alone does not reach the target, the other rules are added, and the rule must be
+    /// necessary then.
+    ///
+    /// # Errors
+    /// The reason why there is no result.
+    pub fn outcome(&self, example: &Example) -> Result<(fix::Outcome, Safety), String> {
+        let with = |rules| self.fix(rules, example.model.clone(), example);
+        match with(&self.alone) {
+            Ok(outcome) => Ok((outcome, self.rule.safety)),
+            Err(by_itself) => {
+                let outcome = with(self.others)?;
+                let without = with(&self.others.without(&self.rule.code));
+                let text = |outcome: &fix::Outcome| canonical::text(&outcome.model);
+                match without.is_ok_and(|without| text(&without) == text(&outcome)) {
+                    true => Err(format!(
+                        "the other rules give the same result without it; by itself: {by_itself}"
+                    )),
+                    false => Ok((outcome, self.rule.safety.max(Safety::Rounding))),
+                }
+            }
+        }
+    }
+
+    /// Checks that the rule reports exactly these messages.
+    fn finds(&self, example: &Example, wanted: &[Arc<str>]) -> Result<(), String> {
+        let found = match &self.rule.body {
+            Body::Builtin(_) => self.found_by_code(&example.model)?,
+            Body::Pattern { forward, .. } => {
+                forward.iter().flat_map(|pattern| self.found_by_pattern(pattern, &example.model)).collect()
+            }
+        };
+        let wanted: Vec<&str> = wanted.iter().map(|message| &**message).collect();
+        if found == wanted { Ok(()) } else { Err(format!("wanted {wanted:#?}, found {found:#?}")) }
+    }
+
+    fn apply(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<Model, String> {
+        self.fix(rules, model, example).map(|outcome| outcome.model)
+    }
+
+    /// Fixes a model with the target and opset of an example.
+    fn fix(&self, rules: &RuleSet, model: Model, example: &Example) -> Result<fix::Outcome, String> {
+        let unsafe_fixes = self.rule.safety == Safety::Unsafe;
+        let built_in = Targets::default();
+        let targets = self.targets.unwrap_or(&built_in);
+        let targets = example.profile.iter().map(|name| targets.find(name)).collect::<Result<_, _>>()?;
+        let options = Options { opset: example.target, targets, unsafe_fixes, ..Options::default() };
+        let outcome = fix::fix(model, &options, rules);
+        if outcome.report.refused.contains(&*self.rule.code) {
+            return Err(format!("the rewrite contradicts inferred facts: {:?}", outcome.report.notes));
+        }
+        match outcome.findings.first() {
+            None => Ok(outcome),
+            Some(finding) => Err(finding.message.clone()),
+        }
+    }
+
+    fn found_by_code(&self, model: &Model) -> Result<Vec<String>, String> {
+        let selection = Selection::new(vec![self.rule.code.to_string()], Vec::new());
+        let findings =
+            lint_model(model, &LintOptions { selection, rules: Arc::default(), ..LintOptions::default() });
+        match findings.iter().find(|finding| finding.level > self.rule.severity) {
+            Some(finding) => Err(format!("finding has level {}, above that of the page", finding.level)),
+            None => Ok(findings.into_iter().map(|finding| finding.message).collect()),
+        }
+    }
+
+    /// Returns true if the rule applies to the main graph.
+    fn fires(&self, model: &Model) -> bool {
+        let (proved, uses) = (infer(model, infer::Options::default()), Uses::new(model));
+        let facts = match self.rule.phase {
+            Phase::Convert => proved.trusting_outputs(model, model.main),
+            _ => proved,
+        };
+        let host = PlainHost::new(model, model.main, &facts, &uses);
+        self.rule.directions().any(|direction| {
+            let matches = matcher::find(&host, direction).matches;
+            matches.into_iter().any(|found| plan(&host, direction, found).is_ok())
+        })
+    }
+
+    /// Returns the messages of all matches of a pattern.
+    /// Conversions are included, although lint never reports them.
+    fn found_by_pattern(&self, pattern: &Direction, model: &Model) -> Vec<String> {
+        let (facts, uses) = (infer(model, infer::Options::default()), Uses::new(model));
+        let host = PlainHost::new(model, model.main, &facts, &uses);
+        let matches = matcher::find(&host, pattern).matches;
+        matches.iter().map(|found| render(&self.rule.message, &host, found)).collect()
+    }
+}
