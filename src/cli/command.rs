@@ -13,8 +13,8 @@
 //!
 //! let fixed = command::fix(["onnx-fix", "--isolated", "--opset", "13", "-", "-o", "-"], Some(model))?;
 //! assert_eq!(fixed.report.opset.to, Some(13));
-//! let mended = Bytes::from(fixed.output.concat());
-//! assert!(command::lint(["onnx-lint", "--isolated", "-"], Some(mended))?.is_empty());
+//! let repaired = Bytes::from(fixed.output.concat());
+//! assert!(command::lint(["onnx-lint", "--isolated", "-"], Some(repaired))?.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -33,6 +33,7 @@ impl From<Status> for u8 {
 pub struct Failure(String);
 
 impl Failure {
+    /// Returns a failure with a message for standard error.
     pub fn new(message: impl Into<String>) -> Self {
         Failure(message.into())
     }
@@ -52,6 +53,7 @@ impl Failure {
         Failure(unwritable(path, error))
     }
 
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.0
     }

@@ -37,8 +37,9 @@ impl Duplicates {
         }
     }
 
-    /// Returns the reason for which the values cannot be renamed, if there is one: the file does not determine which of
-    /// them a use refers to, or callers know several by the name.
+    /// Returns the reason why the values cannot be renamed, if there is one.
+    ///
+    /// Either the file does not determine which of them a use refers to, or several of them are inputs or outputs.
     pub fn obstacle(&self, model: &Model) -> Option<&'static str> {
         if let Some((a, b)) = self.unordered.filter(|&(a, b)| !are_equal(model, a, b)) {
             let is_input = |value: ValueId| matches!(model.values[value].def, Def::Input(_));
@@ -92,8 +93,9 @@ fn groups_below(model: &Model, root: GraphId) -> Vec<Duplicates> {
     groups
 }
 
-/// Returns the graphs in which a value of one name is in scope beside another: several of one graph, or one of a graph
-/// and one of a graph around it. Linear in the values, since sibling subgraphs often repeat names.
+/// Returns the graphs in which several values of one name are in scope.
+///
+/// Both are of one graph, or one is of an enclosing graph. Linear in the values, since sibling subgraphs often repeat names.
 fn clashing_graphs(model: &Model, values: &[ValueId]) -> FxHashSet<GraphId> {
     let mut counts: FxHashMap<GraphId, usize> = FxHashMap::default();
     for &value in values {

@@ -6,17 +6,17 @@ use super::{Change, Editor, Site};
 use crate::diag::rule_ids::INLINED_FUNCTION;
 use crate::graph::{Graph, GraphId, Model, NodeId, OpsetImport, Owner, normal_domain, scopes};
 
-/// Calls within calls can multiply without end. For each node of the file, so many may be written; of a small one, so
-/// many in all; and never more than the most.
+/// Maximum number of inlined nodes for each node of the file, since nested calls can multiply.
 const NODES_PER_NODE: usize = 64;
+/// Number of inlined nodes that is always allowed.
 const FEW_NODES: usize = 1 << 16;
+/// Maximum number of inlined nodes of any file.
 const MAX_NODES: usize = 1 << 20;
 
-/// Puts the body of each local function in the place of its calls, at whatever depth, and leaves the model
-/// without functions.
+/// Inlines all calls of local functions, nested ones included, and removes the functions.
 ///
 /// # Errors
-/// A function calls itself, means another opset than the model, or the result would be enormous.
+/// A function calls itself or imports another opset than the model, or the result would be too large.
 pub fn inline(editor: &mut Editor) -> Result<(), Hindrance> {
     let imports = united_imports(editor.model())?;
     let most = (editor.model().nodes.len() * NODES_PER_NODE).clamp(FEW_NODES, MAX_NODES);

@@ -29,7 +29,9 @@ impl<'m, 'r> EquivalenceChecker<'m, 'r> {
         self.saturation.run(&mut self.built.egraph, rules, &|_: &EGraph, _, _| false);
     }
 
-    /// Asserts `a == b` without proof; the caller guarantees it. Call [`EquivalenceChecker::settle`] to propagate it.
+    /// Asserts `a == b` without proof; the caller guarantees it.
+    ///
+    /// Call [`EquivalenceChecker::settle`] to propagate it.
     pub fn unite(&mut self, a: ValueId, b: ValueId) {
         if let (Some(&a), Some(&b)) = (self.built.class_of.get(&a), self.built.class_of.get(&b)) {
             self.built.egraph.union(a, b);

@@ -26,11 +26,13 @@ mod embedded {
 
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
+    /// The embedded rules.
     pub static RULES: Option<super::BuiltIn> =
         Some(super::BuiltIn { files: FILES, briefs: BRIEFS, shared: SHARED });
 }
 #[cfg(not(embedded_rules))]
 mod embedded {
+    /// No embedded rules: this build reads `rules/` at run time.
     pub static RULES: Option<super::BuiltIn> = None;
 }
 

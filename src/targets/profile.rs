@@ -158,6 +158,7 @@ impl Profile {
         !self.closed.is_empty() || !self.lines_of(domain, op).is_empty()
     }
 
+    /// Returns the lines of the profile about an operator.
     pub(super) fn lines_of(&self, domain: &str, op: &str) -> &[Line] {
         self.lines.get(domain).and_then(|ops| ops.get(op)).map_or(&[], Vec::as_slice)
     }

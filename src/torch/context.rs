@@ -24,6 +24,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// Returns the context of a trace, with the Python sources to quote.
     pub fn new(trace: &'a Trace, sources: &'a SourceFiles) -> Self {
         let views = Views::of(trace);
         let varies = varying_values(trace, &views);

@@ -176,14 +176,17 @@ impl Node {
 }
 
 impl Trace {
+    /// Returns a node by its id.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
+    /// Returns a value by its id.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.index()]
     }
 
+    /// Returns a block by its id.
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.index()]
     }

@@ -80,6 +80,7 @@ impl fmt::Display for Size {
 }
 
 impl TensorType {
+    /// Returns the rank, if it is known.
     pub fn rank(&self) -> Option<usize> {
         self.shape.as_ref().map(Vec::len)
     }
@@ -110,6 +111,7 @@ impl TensorType {
 }
 
 impl Type {
+    /// Returns the tensor type, if it is one.
     pub fn tensor(&self) -> Option<&TensorType> {
         match self {
             Type::Tensor(tensor) => Some(tensor),
@@ -117,10 +119,12 @@ impl Type {
         }
     }
 
+    /// Returns the element type of a tensor, if it is known.
     pub fn elem(&self) -> Option<ElemType> {
         self.tensor()?.elem
     }
 
+    /// Returns the dimensions of a tensor, if the rank is known.
     pub fn shape(&self) -> Option<&[Size]> {
         self.tensor()?.shape.as_deref()
     }

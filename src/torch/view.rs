@@ -28,6 +28,7 @@ pub struct Views {
 }
 
 impl Views {
+    /// Finds the views of a trace.
     pub fn of(trace: &Trace) -> Self {
         let mut bases: Vec<Option<Base>> = vec![None; trace.values.len()];
         let mut roots: Vec<ValueId> = (0..trace.values.len() as u32).map(ValueId).collect();
@@ -44,6 +45,7 @@ impl Views {
         Views { bases, roots }
     }
 
+    /// Returns the tensor whose storage a value shares; `None` if it is not a view.
     pub fn base(&self, value: ValueId) -> Option<Base> {
         self.bases[value.index()]
     }

@@ -75,7 +75,7 @@ pub fn page(code: &str, catalog: &Catalog) -> Option<String> {
     let mending: Vec<String> =
         mending.map(|rule| format!("- {} {}: {}\n", rule.code, rule.name, rule.summary())).collect();
     if !mending.is_empty() {
-        page.push_str(&format!("\n## Mended by\n\n{}", mending.concat()));
+        page.push_str(&format!("\n## Fixed by\n\n{}", mending.concat()));
     }
     Some(page)
 }

@@ -38,6 +38,7 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Combines the command line and a configuration.
     pub fn new(args: &Args, config: &Config, catalog: &Catalog) -> Result<Self, Failure> {
         let in_config = |key: &str| config.origin(key);
         let codes = |words: &[String], origin: &str| selectors::resolve(words, catalog, origin);

@@ -75,6 +75,7 @@ pub struct Suppressions<'c> {
 }
 
 impl<'c> Suppressions<'c> {
+    /// Returns an empty set of suppressions.
     pub fn new(catalog: &'c Catalog) -> Self {
         Suppressions {
             catalog,

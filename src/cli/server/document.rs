@@ -15,6 +15,7 @@ pub struct Document {
 }
 
 impl Document {
+    /// Returns a document as the editor opened it.
     pub fn new(text: String, version: i32) -> Self {
         let lines = line_starts(&text);
         Document { text, version, lines }

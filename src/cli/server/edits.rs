@@ -56,7 +56,7 @@ pub fn mend(
     let done = outcome.changed && outcome.findings.is_empty();
     done.then(|| {
         let edit = TextEdit { range: document.whole(), new_text: write(&outcome.model) };
-        (format!("onnx-fix: mend {code}"), vec![edit])
+        (format!("onnx-fix: fix {code}"), vec![edit])
     })
 }
 

@@ -34,6 +34,7 @@ macro_rules! asset {
     };
 }
 
+/// The Markdown documents of the site, in menu order.
 pub const DOCUMENTS: [Document; 20] = [
     document!("README.md", "index.html", "onnx-lint, onnx-fix and onnx-diff"),
     document!("docs/dynamic.md", "dynamic.html", "Dynamic axes"),
@@ -49,9 +50,9 @@ pub const DOCUMENTS: [Document; 20] = [
         "recipes/onnxruntime-web.html",
         "ONNX Runtime in the browser"
     ),
-    document!("rules/README.md", "rules/language.html", "The language of rules"),
-    document!("rules/COSTS.md", "rules/costs.html", "What forms cost"),
-    document!("rules/aten/README.md", "rules/aten.html", "Rules for what PyTorch traced"),
+    document!("rules/README.md", "rules/language.html", "Rule language"),
+    document!("rules/COSTS.md", "rules/costs.html", "Cost model"),
+    document!("rules/aten/README.md", "rules/aten.html", "PyTorch lowering rules"),
     document!("targets/README.md", "targets.html", "Targets"),
     document!("python/README.md", "python.html", "In Python"),
     document!("web/README.md", "web.html", "In the browser"),
@@ -61,6 +62,7 @@ pub const DOCUMENTS: [Document; 20] = [
     document!("CHANGELOG.md", "changelog.html", "Changelog"),
 ];
 
+/// The files that the documents refer to.
 pub const ASSETS: [Asset; 4] = [
     asset!("docs/page.png", "page.png"),
     asset!("docs/findings.schema.json", "findings.schema.json"),

@@ -27,6 +27,7 @@ pub struct Site {
 }
 
 impl Site {
+    /// Returns the frame around every page: style and menu.
     pub fn new(catalog: &Catalog) -> Self {
         Site { codes: catalog.iter().map(|(code, _)| code.to_owned()).collect() }
     }

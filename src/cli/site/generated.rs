@@ -18,6 +18,7 @@ pub struct Generated {
     pub html: String,
 }
 
+/// Returns a page for every rule, their index, the commands and the configuration.
 pub fn pages(catalog: &Catalog) -> Vec<Generated> {
     let rule = |(code, known): (&str, &RuleInfo)| {
         // Render each remark as a paragraph.
@@ -32,25 +33,25 @@ pub fn pages(catalog: &Catalog) -> Vec<Generated> {
 
 /// The families of rules with their subjects.
 const FAMILIES: [(&str, &str); 19] = [
-    ("EXP", "What an export bakes in or loses"),
-    ("IDX", "Indices and what they write"),
+    ("EXP", "Baked-in values and other export faults"),
+    ("IDX", "Indices and indexed writes"),
     ("DTY", "Element types"),
     ("SHP", "Shapes"),
     ("NUM", "Numbers"),
-    ("QDQ", "Quantisation"),
-    ("OPS", "Operators, and who takes them"),
-    ("OPV", "Operators and their versions"),
-    ("VER", "Versions of the model"),
-    ("SPC", "What the specification demands"),
-    ("OPT", "What can be simpler"),
-    ("FIX", "What onnx-fix does besides"),
+    ("QDQ", "Quantization"),
+    ("OPS", "Operator support"),
+    ("OPV", "Operator versions"),
+    ("VER", "Opset imports and IR version"),
+    ("SPC", "The ONNX specification"),
+    ("OPT", "Optimizations"),
+    ("FIX", "Other fixes"),
     ("CVT", "Conversion between opsets"),
-    ("DEC", "Newer operators in older ones"),
-    ("CTB", "Operators of ONNX Runtime, and those of the standard"),
-    ("ATN", "From what PyTorch traced to ONNX"),
-    ("REA", "What could not be read"),
-    ("RUL", "Rules themselves"),
-    ("INT", "Faults of the tools"),
+    ("DEC", "Decompositions into older operators"),
+    ("CTB", "ONNX Runtime operators to and from standard ones"),
+    ("ATN", "PyTorch operators to ONNX"),
+    ("REA", "Unreadable input"),
+    ("RUL", "Rule files"),
+    ("INT", "Internal errors"),
 ];
 
 /// Creates the index of all rules by family.

@@ -38,11 +38,13 @@ pub(super) struct Balance {
 }
 
 impl Balance {
+    /// Adds the cost and the uses of another balance.
     pub(super) fn add(&mut self, other: Balance) {
         self.saved = self.saved.plus(other.saved);
         self.paid = self.paid.plus(other.paid);
     }
 
+    /// Returns true if the change lowers the cost.
     pub(super) fn is_gain(self) -> bool {
         self.paid < self.saved
     }

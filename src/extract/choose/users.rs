@@ -9,6 +9,7 @@ pub(super) struct Users {
 }
 
 impl Users {
+    /// Collects the users of every class from its candidates.
     pub(super) fn of(forms: &[Vec<Candidate>]) -> Self {
         let mut starts = vec![0; forms.len() + 1];
         let edges = || {

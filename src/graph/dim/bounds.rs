@@ -66,10 +66,12 @@ impl Interval {
         Some(Interval { lo, hi })
     }
 
+    /// Returns the interval of a sum.
     pub(super) fn add(&self, other: &Interval) -> Interval {
         Interval::from_ends(self.low() + other.low(), self.high() + other.high())
     }
 
+    /// Returns the interval of a product.
     pub(super) fn mul(&self, other: &Interval) -> Interval {
         let product = |a: i128, b: i128| match (a.signum() * b.signum(), a.abs().max(b.abs()) == INFINITY) {
             (sign, true) => i128::from(sign as i8) * INFINITY,

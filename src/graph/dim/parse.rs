@@ -29,12 +29,14 @@ impl Dim {
     }
 }
 
+/// Parses an expression such as `2*batch + 1`; returns `None` if it is not one.
 pub(super) fn parse_expression(text: &str) -> Option<Dim> {
     let mut parser = Parser { tokens: tokens(text)?, next: 0, depth: 0 };
     let value = parser.sum()?;
     (parser.next == parser.tokens.len()).then_some(value)?.integer()
 }
 
+/// Returns true if the text is an identifier: letters, digits and `_`, with no digit in front.
 pub(super) fn is_identifier(text: &str) -> bool {
     matches!(tokens(text).as_deref(), Some([Token::Name(name)]) if name == text)
 }

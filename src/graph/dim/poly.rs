@@ -22,6 +22,7 @@ pub(super) enum Atom {
     Extremum(Extreme, Vec<Dim>),
 }
 
+/// Kind of an extreme value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Extreme {
     Min,
@@ -43,14 +44,17 @@ impl Atom {
 pub(super) struct Monomial(Vec<(Atom, u32)>);
 
 impl Monomial {
+    /// Returns the monomial of one atom.
     pub fn of(atom: Atom) -> Self {
         Monomial(vec![(atom, 1)])
     }
 
+    /// Returns the atoms with their powers, sorted by atom.
     pub fn factors(&self) -> &[(Atom, u32)] {
         &self.0
     }
 
+    /// Returns true if it has no factors.
     pub fn is_one(&self) -> bool {
         self.0.is_empty()
     }
@@ -59,10 +63,12 @@ impl Monomial {
         self.0.iter().map(|(_, power)| power).sum()
     }
 
+    /// Returns the power of an atom; 0 if it is not a factor.
     pub fn power_of(&self, atom: &Atom) -> u32 {
         self.0.iter().find(|(a, _)| a == atom).map_or(0, |(_, power)| *power)
     }
 
+    /// Returns the product of two monomials.
     pub fn times(&self, other: &Monomial) -> Monomial {
         let mut powers: BTreeMap<&Atom, u32> = BTreeMap::new();
         for (atom, power) in self.0.iter().chain(&other.0) {
@@ -113,30 +119,37 @@ impl PartialOrd for Monomial {
 pub(super) struct Poly(BTreeMap<Monomial, i64>);
 
 impl Poly {
+    /// Returns the polynomial of a constant.
     pub fn constant(n: i64) -> Self {
         Poly::term(Monomial::default(), n)
     }
 
+    /// Returns the polynomial of one atom.
     pub fn atom(atom: Atom) -> Self {
         Poly::term(Monomial::of(atom), 1)
     }
 
+    /// Returns the polynomial of one term.
     pub fn term(monomial: Monomial, coefficient: i64) -> Self {
         Poly((coefficient != 0).then_some((monomial, coefficient)).into_iter().collect())
     }
 
+    /// Returns the terms with their coefficients, sorted by monomial.
     pub fn terms(&self) -> impl Iterator<Item = (&Monomial, i64)> {
         self.0.iter().map(|(monomial, coefficient)| (monomial, *coefficient))
     }
 
+    /// Returns the first term in monomial order; `None` for zero.
     pub fn leading(&self) -> Option<(&Monomial, i64)> {
         self.terms().next()
     }
 
+    /// Returns true if it has no terms.
     pub fn is_zero(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Returns the value of a constant polynomial.
     pub fn as_const(&self) -> Option<i64> {
         match self.leading() {
             None => Some(0),
@@ -144,6 +157,7 @@ impl Poly {
         }
     }
 
+    /// Returns the atom, if the polynomial is one atom with coefficient 1.
     pub fn as_atom(&self) -> Option<&Atom> {
         match (self.0.len(), self.leading()?.0.factors(), self.leading()?.1) {
             (1, [(atom, 1)], 1) => Some(atom),
@@ -151,10 +165,12 @@ impl Poly {
         }
     }
 
+    /// Returns the coefficient of a monomial; 0 if it is absent.
     pub fn coefficient(&self, monomial: &Monomial) -> i64 {
         self.0.get(monomial).copied().unwrap_or(0)
     }
 
+    /// Returns the constant term.
     pub fn constant_part(&self) -> i64 {
         self.coefficient(&Monomial::default())
     }
@@ -168,11 +184,13 @@ impl Poly {
         atoms
     }
 
+    /// Returns the size of the expression, by which simpler forms are preferred.
     pub fn weight(&self) -> usize {
         let of_factor = |(atom, power): &(Atom, u32)| atom.weight() * *power as usize;
         self.0.keys().map(|m| 1 + m.factors().iter().map(of_factor).sum::<usize>()).sum()
     }
 
+    /// Adds a term; returns `None` on overflow.
     pub fn add_term(&mut self, monomial: Monomial, coefficient: i64) -> Option<()> {
         let sum = self.coefficient(&monomial).checked_add(coefficient)?;
         if sum == 0 {
@@ -191,10 +209,12 @@ impl Poly {
         Some(self)
     }
 
+    /// Multiplies by a number; returns `None` on overflow.
     pub fn scale(&self, factor: i64) -> Option<Poly> {
         Poly::default().add_scaled(self, factor)
     }
 
+    /// Returns the product of two polynomials; `None` on overflow.
     pub fn mul(&self, other: &Poly) -> Option<Poly> {
         let mut product = Poly::default();
         for (a, i) in self.terms() {

@@ -21,6 +21,7 @@ pub struct Header {
     pub metadata: crate::graph::Metadata,
 }
 
+/// A model.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub header: Header,
@@ -36,6 +37,7 @@ pub struct Declared {
     pub tensor: Option<Tensor>,
 }
 
+/// A graph or subgraph.
 #[derive(Clone, Debug)]
 pub struct Graph {
     pub name: Name,
@@ -47,6 +49,7 @@ pub struct Graph {
     pub span: Span,
 }
 
+/// A local function.
 #[derive(Clone, Debug)]
 pub struct Function {
     pub header: Header,
@@ -82,6 +85,7 @@ pub struct Call<V, I = Operand> {
     pub span: Span,
 }
 
+/// An operator: domain, name and version.
 #[derive(Clone, Debug)]
 pub struct Op {
     /// "" if omitted.
@@ -121,6 +125,7 @@ pub struct Operand {
     pub span: Span,
 }
 
+/// Further attributes, `..` or `..@rest`.
 #[derive(Clone, Debug)]
 pub struct Rest {
     pub keep: Option<Name>,

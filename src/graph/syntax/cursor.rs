@@ -46,6 +46,7 @@ pub struct Cursor<'s> {
 }
 
 impl<'s> Cursor<'s> {
+    /// Returns a cursor at the start of a source.
     pub fn new(source: &'s Source, language: Language) -> Self {
         Cursor::within(source, language, Span::new(0, source.text.len()))
     }
@@ -71,6 +72,7 @@ impl<'s> Cursor<'s> {
         self.findings.len()
     }
 
+    /// Returns the findings reported so far.
     pub fn into_findings(self) -> Vec<Finding> {
         self.findings
     }
@@ -106,6 +108,7 @@ impl<'s> Cursor<'s> {
         Reported
     }
 
+    /// Reports an error at a span.
     pub fn fault(&mut self, span: Span, message: impl Into<String>) -> Reported {
         let finding = self.finding(span, message);
         self.report(finding)
@@ -122,6 +125,7 @@ impl<'s> Cursor<'s> {
         self.fault(token.span, format!("expected {what}, {found}"))
     }
 
+    /// Returns the next token without consuming it.
     pub fn peek(&self) -> Token {
         self.nth(0)
     }
@@ -132,14 +136,17 @@ impl<'s> Cursor<'s> {
         self.tokens[(self.at + ahead).min(last)]
     }
 
+    /// Returns the index of the next token.
     pub fn position(&self) -> usize {
         self.at
     }
 
+    /// Returns the text of a token.
     pub fn text_of(&self, token: Token) -> &'s str {
         self.source.slice(token.span)
     }
 
+    /// Consumes the next token.
     pub fn bump(&mut self) -> Token {
         let token = self.peek();
         if token.kind != TokenKind::End {
@@ -148,6 +155,7 @@ impl<'s> Cursor<'s> {
         token
     }
 
+    /// Returns true at the end of the source.
     pub fn is_end(&self) -> bool {
         self.peek().kind == TokenKind::End
     }
@@ -167,6 +175,7 @@ impl<'s> Cursor<'s> {
         })
     }
 
+    /// Consumes these punctuation characters if they come next; returns whether they did.
     pub fn eat(&mut self, signs: &str) -> bool {
         let found = self.at(signs);
         if found {
@@ -175,15 +184,18 @@ impl<'s> Cursor<'s> {
         found
     }
 
+    /// Consumes these punctuation characters, or reports that they are missing.
     pub fn expect(&mut self, signs: &str) -> Parsed<Span> {
         let start = self.peek().span;
         if self.eat(signs) { Ok(self.since(start)) } else { Err(self.expected(&format!("`{signs}`"))) }
     }
 
+    /// Returns true if the next token is an identifier.
     pub fn at_ident(&self) -> bool {
         self.peek().kind == TokenKind::Ident
     }
 
+    /// Returns true if the next token is a quoted string.
     pub fn at_quoted(&self) -> bool {
         self.peek().kind == TokenKind::Quoted
     }
@@ -193,6 +205,7 @@ impl<'s> Cursor<'s> {
         self.at_ident() && self.text_of(self.peek()) == word
     }
 
+    /// Consumes this word if it comes next; returns whether it did.
     pub fn eat_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
         if found {
@@ -201,6 +214,7 @@ impl<'s> Cursor<'s> {
         found
     }
 
+    /// Consumes an identifier, or reports that `what` is missing.
     pub fn ident(&mut self, what: &str) -> Parsed<Name> {
         if self.at_ident() { Ok(self.bump_name()) } else { Err(self.expected(what)) }
     }

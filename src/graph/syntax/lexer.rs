@@ -5,6 +5,7 @@
 
 use super::span::Span;
 
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// A letter or `_`, then letters, digits and `_`; includes keywords.
@@ -20,6 +21,7 @@ pub enum TokenKind {
     End,
 }
 
+/// A token: its kind and position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     pub kind: TokenKind,

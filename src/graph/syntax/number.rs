@@ -44,14 +44,17 @@ fn whole<T: FromStr>(cursor: &mut Cursor, type_name: &str) -> Parsed<T> {
     digits.parse().map_err(|_| cursor.fault(span, format!("{digits} does not fit in {type_name}")))
 }
 
+/// Parses a 64-bit integer.
 pub fn int(cursor: &mut Cursor) -> Parsed<i64> {
     whole(cursor, "int64")
 }
 
+/// Parses a 32-bit integer.
 pub fn int32(cursor: &mut Cursor) -> Parsed<i32> {
     whole(cursor, "int32")
 }
 
+/// Parses an unsigned 64-bit integer.
 pub fn unsigned(cursor: &mut Cursor) -> Parsed<u64> {
     whole(cursor, "uint64")
 }
@@ -66,10 +69,12 @@ fn float<F: FromStr + num_traits::Float>(cursor: &mut Cursor, type_name: &str) -
     }
 }
 
+/// Parses a float32, correctly rounded.
 pub fn float32(cursor: &mut Cursor) -> Parsed<f32> {
     float(cursor, "float")
 }
 
+/// Parses a float64, correctly rounded.
 pub fn float64(cursor: &mut Cursor) -> Parsed<f64> {
     float(cursor, "double")
 }

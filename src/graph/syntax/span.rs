@@ -13,6 +13,7 @@ pub struct Span {
 }
 
 impl Span {
+    /// Returns the span of these byte offsets.
     pub fn new(start: usize, end: usize) -> Self {
         let clamp = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
         Span { start: clamp(start), end: clamp(end) }
@@ -23,10 +24,12 @@ impl Span {
         Span { start: self.start, end: last.end.max(self.start) }
     }
 
+    /// Returns the byte offsets as a range.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
+    /// Returns true if it contains no byte.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
@@ -43,6 +46,7 @@ pub struct Source {
 }
 
 impl Source {
+    /// Returns the source of this file name and text.
     pub fn new(file: &str, text: &str) -> Self {
         let after_newline = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         let lines = std::iter::once(0).chain(after_newline);

@@ -15,6 +15,7 @@ use crate::schema;
 
 use super::{Faults, arc};
 
+/// Returns the finding for an opset that no release of ONNX has.
 pub(super) fn unknown_opset(faults: &Faults, span: Span, opset: i64, newest: i64) -> Finding {
     faults.at(span, format!("ai.onnx has no opset {opset}; the newest supported is {newest}"))
 }
@@ -127,7 +128,7 @@ fn model(ast: ast::Model, example: &ExampleAst, of_analysis: bool, faults: &mut 
     let span = ast.graph.span;
     let mut uses = Vec::new();
     collect_uses(&ast.graph, &mut uses);
-    // Nothing is parsed here: the cursor only collects findings.
+    // The cursor parses nothing here; it only collects findings.
     let mut cursor = Cursor::within(example.text.as_ref().unwrap_or(faults.source()), RULES, Span::default());
     let (model, _) = lower::model(&mut cursor, ast);
     faults.extend(cursor.into_findings());

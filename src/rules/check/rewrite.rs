@@ -107,6 +107,7 @@ pub(super) struct Checker<'r, 'a, 'f, 's> {
 }
 
 impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
+    /// Returns a checker of `statements`; the first `bound` values of `scope` are those of the pattern.
     pub(super) fn new(
         bound: usize,
         statements: &'r [Statement],
@@ -131,6 +132,7 @@ impl<'r, 'a, 'f, 's> Checker<'r, 'a, 'f, 's> {
         Rewrite { nodes: self.nodes, fresh, lets: self.lets, outputs, span }
     }
 
+    /// Checks a statement of a rewrite and adds its node.
     pub(super) fn statement(&mut self, statement: &Statement) {
         match statement {
             Statement::Let { var, expr: ast, .. } => {

@@ -82,6 +82,7 @@ impl<V: Copy, N> Match<V, N> {
         self.rests.iter().find(|(name, _)| *name == var).map(|(_, rest)| rest)
     }
 
+    /// Binds an attribute variable.
     pub(super) fn set_attr(&mut self, var: AttrVarId, datum: Datum) {
         if let Some(slot) = self.attrs.get_mut(usize::from(var.0)) {
             *slot = Some(datum);

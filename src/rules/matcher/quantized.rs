@@ -5,11 +5,10 @@ use crate::rules::host::Host;
 use crate::rules::rule::Phase;
 use crate::schema::operator::{Work, operator};
 
-/// Whether a rule of this phase must not rewrite a match: one that holds a product, as Conv or MatMul, of what a
-/// DequantizeLinear makes.
+/// Whether a match contains a product (Conv, MatMul) of a DequantizeLinear that this phase must keep.
 ///
-/// Runtimes fuse the two into an integer kernel, which they know by its form: a bias or a factor that moves into the product
-/// takes the kernel away. Conversions and fixes go on, as the model has no use without them.
+/// Runtimes fuse the two into an integer kernel, which they find by pattern: a bias or factor that moves into the
+/// product prevents the fusion. Conversions and fixes still apply, as the model is useless without them.
 pub fn is_quantized_product<H: Host>(host: &H, phase: Phase, found: &Match<H::Value, H::Node>) -> bool {
     let name = |node: H::Node| host.schema(node).map(|schema| (schema.domain, schema.name));
     let is_product = |node: H::Node| {

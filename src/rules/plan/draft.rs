@@ -71,6 +71,7 @@ impl<'a, V: Copy> Draft<'a, V> {
         }
     }
 
+    /// Returns the planned parts, or the reason the rewrite cannot be planned.
     pub(super) fn into_made(self) -> Result<Parts<V>, Unplanned> {
         match self.malformed {
             Some(why) => Err(Unplanned::Malformed(why)),
@@ -91,10 +92,12 @@ impl<'a, V: Copy> Draft<'a, V> {
         }
     }
 
+    /// Returns the value of a variable, if it is evaluated.
     pub(super) fn slot(&self, var: VarId) -> Option<&Slot<V>> {
         self.slots.iter().rfind(|(name, _)| *name == var).map(|(_, slot)| slot)
     }
 
+    /// Sets the value of a variable.
     pub(super) fn set_slot(&mut self, var: VarId, slot: Slot<V>) {
         match self.slots.iter_mut().find(|(name, _)| *name == var) {
             Some((_, old)) => *old = slot,
@@ -107,14 +110,17 @@ impl<'a, V: Copy> Draft<'a, V> {
         self.set_slot(var, Slot::Value(item));
     }
 
+    /// Returns the replacement of a matched output.
     pub(super) fn output(&self, var: VarId) -> Option<&Slot<V>> {
         self.outputs.iter().find(|(name, _)| *name == var).map(|(_, slot)| slot)
     }
 
+    /// Sets the replacement of a matched output.
     pub(super) fn set_output(&mut self, var: VarId, slot: Slot<V>) {
         self.outputs.push((var, slot));
     }
 
+    /// Returns the index of a planned node of the rewrite.
     pub(super) fn placed(&self, node: u16) -> Option<usize> {
         self.placed.iter().find(|(name, _)| *name == node).map(|(_, at)| *at)
     }
@@ -126,6 +132,7 @@ impl<'a, V: Copy> Draft<'a, V> {
         self.nodes.len() - 1
     }
 
+    /// Adds a created value.
     pub(super) fn add_value(&mut self, made: Made) -> Item<V> {
         self.values.push(made);
         self.facts.push(None);

@@ -23,6 +23,7 @@ pub enum Compared {
 }
 
 impl Compared {
+    /// Returns true if the outputs are identical or within the tolerance.
     pub fn is_equal(&self) -> bool {
         !matches!(self, Compared::Different(_))
     }

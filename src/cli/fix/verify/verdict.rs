@@ -84,6 +84,7 @@ fn sizes(sizes: &[usize]) -> String {
 }
 
 impl Verdict {
+    /// Returns an empty verdict.
     pub fn new(has_sizes: bool, promise: Promise) -> Self {
         Verdict { has_sizes, promise, ..Verdict::default() }
     }

@@ -8,6 +8,7 @@ use super::elements::push_elements;
 use super::{INDENT, NodeSpans, Printer, push_quoted, types};
 
 impl Printer<'_> {
+    /// Prints a node and its subgraphs.
     pub(super) fn node(&mut self, id: NodeId) {
         let node = &self.model.nodes[id];
         let start = self.out.len();
@@ -74,6 +75,7 @@ impl Printer<'_> {
         spans
     }
 
+    /// Prints an attribute.
     pub(super) fn attribute(&mut self, attr: &Attribute) {
         self.push(&attr.name);
         if let Some(kind) = attr.value.kind() {
@@ -142,6 +144,7 @@ impl Printer<'_> {
         self.data(tensor);
     }
 
+    /// Prints the type, name and elements of an initializer.
     pub(super) fn initializer(&mut self, value: ValueId) {
         let value = &self.model.values[value];
         let Some(Initial::Dense(tensor)) = &value.initial else { return };
