@@ -226,8 +226,8 @@ mod tests {
     use crate::infer::{Options, infer};
 
     /// Annotates a graph and compares its declarations, as `name: type`, with `expected`.
-    /// They are ordered as inputs, outputs, `value_info`. Also checks that annotating twice changes
-    /// nothing.
+    ///
+    /// The order is inputs, outputs, `value_info`. Also checks that a second annotation changes nothing.
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let header = "<ir_version: 10, opset_import: [\"\" : 21]>";
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_keep_their_free_axes_whatever_outputs_declare() {
+    fn dynamic_input_axes_are_kept_if_outputs_declare_static_sizes() {
         let check = |outputs: &str, expected: &[&str]| {
             check(
                 &format!("g (float[?, 6] x, float[?, 6] z) => ({outputs}) {{ y = Relu(x) w = Neg(z) }}"),

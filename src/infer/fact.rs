@@ -1,4 +1,4 @@
-//! Facts: what is known of a value.
+//! Facts: statically inferred properties of values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,62 +10,64 @@ use crate::graph::dim::Dim;
 use crate::graph::{ElemType, TensorId};
 use crate::schema::ValueType;
 
-/// What is known of a value. More facts of one value are brought together by [`Fact::meet`], the facts
-/// of several possible values by [`Fact::join`].
+/// Inferred properties of a value.
+///
+/// [`Fact::meet`] combines several facts of one value. [`Fact::join`] combines the facts of alternative values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Fact {
-    /// Nothing at all, not even its kind.
+    /// A value of unknown kind.
     #[default]
     Unknown,
     /// A dense tensor.
     Tensor(TensorFact),
-    /// A tensor in coordinate form; the shape is that of the dense one.
+    /// A sparse tensor in coordinate format, with its dense shape.
     SparseTensor(TensorFact),
-    /// A sequence, with what holds of its elements.
+    /// A sequence, with the facts of its elements.
     Sequence(Elements),
-    /// With what holds of the element if there is one.
+    /// An optional, with the fact of its element if it has one.
     Optional(Box<Fact>),
     /// A map.
     Map {
-        /// The type of its keys, where known.
+        /// Element type of the keys; `None` if unknown.
         key: Option<ElemType>,
-        /// What holds of each of its values.
+        /// Fact that holds for each value of the map.
         value: Box<Fact>,
     },
-    /// What only some runtime knows.
+    /// A value of an opaque, runtime-specific type.
     Opaque,
 }
 
-/// What is known of a tensor.
+/// Inferred properties of a tensor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TensorFact {
-    /// The element type, where known.
+    /// Element type; `None` if unknown.
     pub elem: Option<ElemType>,
-    /// The shape, as far as known.
+    /// Shape, possibly unknown in part.
     pub shape: Shape,
-    /// The elements, as far as known.
+    /// Elements, possibly unknown in part.
     pub value: ConstValue,
 }
 
-/// What is known of the elements of a tensor.
+/// Constant or symbolic elements of a tensor.
 #[derive(Clone, Debug, Default)]
 pub enum ConstValue {
-    /// None of them.
+    /// No element is known.
     #[default]
     Nothing,
-    /// All of them, in memory.
+    /// All elements, in memory.
     Const(Arc<Array>),
-    /// A constant that is not looked at: too large, or in another file.
+    /// A constant that is not loaded, because it is too large or in an external file.
     Weight(TensorId),
-    /// A constant that is yet to be computed of others: weights that were scaled, joined, reshaped.
+    /// A constant that is not computed yet, such as a scaled, concatenated or reshaped weight.
     Computed,
-    /// The elements of a small tensor of integers (or bools, as 0 and 1), in row-major order, where
-    /// not all are numbers: those would be `Const`. The shape is static.
+    /// Elements of a small integer or bool (0 or 1) tensor of static shape, in row-major order.
+    ///
+    /// At least one element is symbolic or unknown; otherwise the tensor is `Const`.
     Ints(Arc<[Size]>),
 }
 
 impl PartialEq for ConstValue {
-    /// Constants are compared bit by bit, so that one with a NaN equals itself.
+    /// Compares constants bitwise, so that a constant with a NaN equals itself.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (ConstValue::Nothing, ConstValue::Nothing) | (ConstValue::Computed, ConstValue::Computed) => true,
@@ -77,7 +79,7 @@ impl PartialEq for ConstValue {
     }
 }
 
-/// Whether two constants are the same, to the bit.
+/// Returns true if two constants have the same element type and shape, and bitwise equal elements.
 pub(crate) fn same_bits(a: &Array, b: &Array) -> bool {
     if a.elem() != b.elem() || a.shape() != b.shape() {
         return false;
@@ -92,12 +94,12 @@ pub(crate) fn same_bits(a: &Array, b: &Array) -> bool {
 }
 
 impl TensorFact {
-    /// A tensor of whose elements nothing is known.
+    /// Returns the fact of a tensor with unknown elements.
     pub fn new(elem: Option<ElemType>, shape: Shape) -> Self {
         TensorFact { elem, shape, value: ConstValue::Nothing }
     }
 
-    /// A tensor whose elements are all known.
+    /// Returns the fact of a constant tensor.
     pub fn constant(array: impl Into<Arc<Array>>) -> Self {
         let array = array.into();
         TensorFact {
@@ -107,8 +109,9 @@ impl TensorFact {
         }
     }
 
-    /// An integer (or bool) tensor of a static shape, of which these elements are known: a constant if
-    /// they all are numbers that fit `elem`.
+    /// Returns the fact of a tensor of static shape with these integer or bool elements.
+    ///
+    /// The tensor is constant if all elements are numbers that `elem` represents exactly.
     pub fn ints(elem: ElemType, dims: &[usize], elements: Vec<Size>) -> Self {
         let shape = Shape::known(dims);
         let numbers: Option<Vec<i64>> = elements.iter().map(|size| size.as_ref()?.as_const()).collect();
@@ -121,7 +124,7 @@ impl TensorFact {
         TensorFact { elem: Some(elem), shape, value }
     }
 
-    /// The elements of a small integer or bool tensor, in row-major order, each as far as it is known.
+    /// Returns the elements of a small integer or bool tensor, in row-major order. Unknown elements are `None`.
     pub fn as_ints(&self) -> Option<Vec<Size>> {
         match &self.value {
             ConstValue::Ints(elements) => Some(elements.to_vec()),
@@ -133,18 +136,18 @@ impl TensorFact {
         }
     }
 
-    /// The elements, where all of them are in memory.
+    /// Returns the elements of a constant in memory.
     pub fn as_const(&self) -> Option<&Arc<Array>> {
         if let ConstValue::Const(array) = &self.value { Some(array) } else { None }
     }
 
-    /// Whether it is the same in every run, looked at or not.
+    /// Returns true if the tensor is constant, whether or not its elements are loaded.
     pub fn is_const(&self) -> bool {
         matches!(self.value, ConstValue::Const(_) | ConstValue::Weight(_) | ConstValue::Computed)
     }
 }
 
-/// These numbers as an array, if each is one of `elem`.
+/// Returns an array of these numbers, if `elem` represents each of them exactly.
 fn exact(elem: ElemType, dims: &[usize], numbers: &[i64]) -> Option<Array> {
     let wide = numbers.iter().map(|&number| i128::from(number)).collect();
     let array = Array::from_ints(elem, dims.to_vec(), wide).ok()?;
@@ -156,27 +159,27 @@ fn exact(elem: ElemType, dims: &[usize], numbers: &[i64]) -> Option<Array> {
 }
 
 impl Fact {
-    /// A tensor of this element type and shape.
+    /// Returns the fact of a tensor of this element type and shape.
     pub fn tensor(elem: Option<ElemType>, shape: Shape) -> Self {
         Fact::Tensor(TensorFact::new(elem, shape))
     }
 
-    /// A sequence of any number of elements of which this holds.
+    /// Returns the fact of a sequence of any length, whose elements all satisfy `of`.
     pub fn sequence(of: Fact) -> Self {
         Fact::Sequence(Elements::any(of))
     }
 
-    /// Something or nothing; `of` holds if it is something.
+    /// Returns the fact of an optional whose element, if present, satisfies `of`.
     pub fn optional(of: Fact) -> Self {
         Fact::Optional(Box::new(of))
     }
 
-    /// The dense tensor that it is known to be.
+    /// Returns the fact of a dense tensor; `None` for other kinds.
     pub fn as_tensor(&self) -> Option<&TensorFact> {
         if let Fact::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
-    /// The element type of a dense or sparse tensor.
+    /// Returns the element type of a dense or sparse tensor.
     pub fn elem(&self) -> Option<ElemType> {
         match self {
             Fact::Tensor(tensor) | Fact::SparseTensor(tensor) => tensor.elem,
@@ -184,7 +187,7 @@ impl Fact {
         }
     }
 
-    /// Its type, as schemas build types; `None` for what none builds, and where it is not known.
+    /// Returns the type as schemas represent it; `None` if it is unknown or no schema can express it.
     pub fn value_type(&self) -> Option<ValueType> {
         Some(match self {
             Fact::Tensor(tensor) => ValueType::Tensor(tensor.elem?),
@@ -198,7 +201,7 @@ impl Fact {
         })
     }
 
-    /// The element type of the tensors in it: of a tensor, of the elements of a sequence, …
+    /// Returns the element type of a tensor, or of the tensors inside a sequence or optional.
     pub fn inner_elem(&self) -> Option<ElemType> {
         match self {
             Fact::Sequence(inner) => inner.inner_elem(),
@@ -207,7 +210,7 @@ impl Fact {
         }
     }
 
-    /// The shape of a dense or sparse tensor; `None` for other kinds, and where the kind is unknown.
+    /// Returns the shape of a dense or sparse tensor; `None` for other and unknown kinds.
     pub fn shape(&self) -> Option<&Shape> {
         match self {
             Fact::Tensor(tensor) | Fact::SparseTensor(tensor) => Some(&tensor.shape),
@@ -215,27 +218,27 @@ impl Fact {
         }
     }
 
-    /// The number of axes of a tensor; `None` where it is unknown.
+    /// Returns the rank of a tensor; `None` if it is unknown.
     pub fn rank(&self) -> Option<usize> {
         self.shape()?.rank()
     }
 
-    /// The dims of a tensor; `None` where the rank is unknown.
+    /// Returns the dimensions of a tensor; `None` if the rank is unknown.
     pub fn dims(&self) -> Option<&[Size]> {
         self.shape()?.dims()
     }
 
-    /// As [`TensorFact::as_ints`].
+    /// Like [`TensorFact::as_ints`]; `None` if this is not a dense tensor.
     pub fn as_ints(&self) -> Option<Vec<Size>> {
         self.as_tensor()?.as_ints()
     }
 
-    /// As [`TensorFact::as_const`].
+    /// Like [`TensorFact::as_const`]; `None` if this is not a dense tensor.
     pub fn as_const(&self) -> Option<&Arc<Array>> {
         self.as_tensor()?.as_const()
     }
 
-    /// Whether it is a constant, in memory or by reference.
+    /// Returns true if the value is a constant dense tensor, in memory or by reference.
     pub fn is_const(&self) -> bool {
         self.as_tensor().is_some_and(TensorFact::is_const)
     }
@@ -248,7 +251,7 @@ impl From<TensorFact> for Fact {
 }
 
 impl fmt::Display for Fact {
-    /// As ONNX text writes types: `float[batch, 4]`, `seq(float[...])`.
+    /// Formats the type in ONNX text syntax: `float[batch, 4]`, `seq(float[...])`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fact::Unknown => f.write_str("?"),

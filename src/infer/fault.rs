@@ -1,4 +1,4 @@
-//! Faults: why a call of an operator cannot run.
+//! Faults: reasons why a call of an operator fails at run time.
 
 use std::fmt;
 
@@ -8,99 +8,101 @@ use crate::graph::ElemType;
 use crate::graph::dim::Dim;
 use crate::schema::TypeSet;
 
-/// Why a call cannot run, as far as its inputs' facts show. Inputs are given by position.
+/// Reason why a call fails at run time, proved from the facts of its inputs.
+///
+/// Inputs are given by position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
-    /// Two inputs must have one type, and do not.
+    /// Two inputs of one type parameter have different element types.
     TypeMismatch {
-        /// The type parameter that both have: `T`.
+        /// Type parameter of both inputs, such as `T`.
         param: &'static str,
         /// The two inputs.
         inputs: (usize, usize),
-        /// What each of them has.
+        /// Element type of each input.
         elems: (ElemType, ElemType),
     },
-    /// An input has an element type that this version of the operator does not take.
+    /// An input has an element type that this version of the operator does not support.
     TypeNotAllowed {
         /// The input.
         input: usize,
-        /// What it has.
+        /// Element type of the input.
         elem: ElemType,
-        /// What the operator takes there.
+        /// Types that the operator supports for this input.
         allowed: &'static TypeSet,
     },
-    /// The sizes of an axis of two inputs do not go together.
+    /// Two dimensions that must be equal differ.
     SizeMismatch {
         /// The two inputs.
         inputs: (usize, usize),
-        /// The axis of each, from 0.
+        /// Axis of each input, from 0.
         axes: (usize, usize),
-        /// The size of each.
+        /// Size of each axis.
         dims: (Dim, Dim),
     },
-    /// Two inputs whose shapes cannot be broadcast to one.
+    /// The shapes of two inputs do not broadcast.
     NotBroadcastable {
         /// The two inputs.
         inputs: (usize, usize),
-        /// The shape of each.
+        /// Shape of each input.
         shapes: (Shape, Shape),
     },
-    /// An input has not the rank that the operator takes.
+    /// An input has a rank that the operator does not support.
     Rank {
         /// The input.
         input: usize,
-        /// The axes that it has.
+        /// Rank of the input.
         rank: usize,
-        /// The axes that it should have.
+        /// Rank that the operator requires.
         expected: Expected,
     },
-    /// An axis that the input does not have.
+    /// An axis is out of range.
     Axis {
-        /// As written: a negative one counts from the end.
+        /// Axis as given; a negative one counts from the end.
         axis: i64,
-        /// The axes that there are.
+        /// Number of axes.
         rank: usize,
     },
-    /// A shape that does not have as many elements as the input.
+    /// The target shape of a reshape has a different element count than the input.
     Elements {
         /// The input.
         input: usize,
-        /// Its shape.
+        /// Shape of the input.
         from: Shape,
-        /// The shape that it is to get.
+        /// Target shape.
         to: Shape,
     },
-    /// The branches of an `If` do not agree.
+    /// The branches of an `If` produce conflicting outputs.
     Branches {
-        /// The output that they give.
+        /// Output of the `If`.
         output: usize,
-        /// In what they differ.
+        /// Difference between the branches.
         what: Conflict,
     },
-    /// What an iteration hands on is not what the next one takes.
+    /// The state of a loop changes in type or shape between iterations.
     Carried {
-        /// The input of the loop that the value starts from.
+        /// Input of the loop with the initial state.
         input: usize,
-        /// In what the two differ.
+        /// Difference between the states.
         what: Conflict,
     },
-    /// An attribute (or an input that stands for one) has a value that cannot be.
+    /// An attribute, or an input in its role, has an invalid value.
     Value {
-        /// The attribute, or the input as the specification calls it.
+        /// Attribute or input, by its name in the specification.
         name: &'static str,
-        /// What is wrong with it, in half a sentence.
+        /// Predicate that completes the message after the name, such as "must be positive".
         why: &'static str,
     },
 }
 
-/// How many axes an operator takes.
+/// Rank that an operator requires of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// This many.
+    /// Exactly this rank.
     Exactly(usize),
-    /// This many or more.
+    /// This rank or a higher one.
     AtLeast(usize),
-    /// This many or fewer.
+    /// This rank or a lower one.
     AtMost(usize),
 }
 
@@ -115,7 +117,7 @@ impl fmt::Display for Expected {
 }
 
 impl Fault {
-    /// The inputs that it is about.
+    /// Returns the inputs that the fault concerns.
     pub fn inputs(&self) -> Vec<usize> {
         match self {
             Fault::TypeMismatch { inputs: (a, b), .. }
@@ -135,10 +137,10 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::TypeMismatch { param, inputs: (a, b), elems: (x, y) } => {
-                write!(f, "inputs {a} and {b} must both be of type {param}, but are {x} and {y}")
+                write!(f, "inputs {a} and {b} must both have type {param}, but are {x} and {y}")
             }
             Fault::TypeNotAllowed { input, elem, allowed } => {
-                write!(f, "input {input} is {elem}; allowed is {allowed}")
+                write!(f, "input {input} has unsupported type {elem}; supported: {allowed}")
             }
             Fault::SizeMismatch { inputs: (a, b), axes: (i, j), dims: (m, n) } => {
                 write!(f, "axis {i} of input {a} is {m}, but axis {j} of input {b} is {n}")
@@ -147,17 +149,17 @@ impl fmt::Display for Fault {
                 write!(f, "inputs {a} and {b} do not broadcast: {x} and {y}")
             }
             Fault::Rank { input, rank, expected } => {
-                write!(f, "input {input} has rank {rank}, which must be {expected}")
+                write!(f, "input {input} has rank {rank}, but must have rank {expected}")
             }
             Fault::Axis { axis, rank } => write!(f, "axis {axis} is out of range for rank {rank}"),
             Fault::Elements { input, from, to } => {
-                write!(f, "input {input} of shape {from} has not as many elements as {to}")
+                write!(f, "input {input} of shape {from} cannot be reshaped to {to}: element counts differ")
             }
             Fault::Branches { output, what } => {
-                write!(f, "the branches make output {output} differently: {what}")
+                write!(f, "the branches produce different results for output {output}: {what}")
             }
             Fault::Carried { input, what } => {
-                write!(f, "input {input} is not what an iteration hands on: {what}")
+                write!(f, "the state of input {input} changes between iterations: {what}")
             }
             Fault::Value { name, why } => write!(f, "`{name}` {why}"),
         }

@@ -1,15 +1,16 @@
-//! The facts of tensors that a model holds.
+//! Conversions from tensors and attributes of a model to facts and evaluator values.
 
 use super::eval::{Array, Attr};
 use super::fact::{ConstValue, Fact, TensorFact};
 use super::shape::Shape;
 use crate::graph::{AttrValue, Tensor, TensorData, TensorId};
 
-/// Constants of more elements than this are only referred to.
+/// Maximum number of elements of a constant in a fact; larger constants are held by reference.
 pub const MAX_ELEMENTS: usize = 1024;
 
-/// The fact of a tensor: its elements if it is small and in the file itself, else a reference. `None`
-/// where element type or dims are faulty.
+/// Returns the fact of a tensor: its elements if it is small and not external, else a reference.
+///
+/// Returns `None` if the element type or the dimensions are invalid.
 pub fn tensor(tensor: &Tensor, id: TensorId) -> Option<Fact> {
     let elem = tensor.elem()?;
     if tensor.len()? <= MAX_ELEMENTS
@@ -21,7 +22,7 @@ pub fn tensor(tensor: &Tensor, id: TensorId) -> Option<Fact> {
     Some(Fact::Tensor(TensorFact { elem: Some(elem), shape, value: ConstValue::Weight(id) }))
 }
 
-/// The elements of a tensor, if the file holds them, and in the right number.
+/// Returns the elements of a tensor; `None` if they are external or do not match its shape.
 pub fn array(tensor: &Tensor) -> Option<Array> {
     let elem = tensor.elem()?;
     let dims: Vec<usize> = tensor.dims.iter().map(|&dim| usize::try_from(dim).ok()).collect::<Option<_>>()?;
@@ -34,8 +35,9 @@ pub fn array(tensor: &Tensor) -> Option<Array> {
     }
 }
 
-/// What every element of a tensor is, as a tensor without axes; `None` where they differ, or the file does not hold
-/// them.
+/// Returns the common value of all elements of a tensor as a scalar.
+///
+/// Returns `None` if the elements differ or are external.
 pub fn filling(tensor: &Tensor) -> Option<Array> {
     let (elem, raw) = (tensor.elem()?, tensor.packed()?);
     let size = elem.bits()? / 8;
@@ -45,7 +47,7 @@ pub fn filling(tensor: &Tensor) -> Option<Array> {
     is_full.then(|| Array::from_raw(elem, Vec::new(), first).ok())?
 }
 
-/// A tensor of these elements.
+/// Converts an array to a tensor of a model.
 pub fn tensor_of(array: &Array) -> Tensor {
     let dims = array.shape().iter().map(|&dim| dim as i64).collect();
     let data = match (array.to_raw(), array.as_strings()) {
@@ -56,7 +58,9 @@ pub fn tensor_of(array: &Array) -> Tensor {
     Tensor::new(array.elem(), dims, data)
 }
 
-/// An attribute that is no tensor, as the evaluator takes it; `None` for a reference to one of a function.
+/// Converts an attribute other than a tensor for the evaluator.
+///
+/// Returns `None` for a reference to a function attribute.
 pub fn attr(value: &AttrValue) -> Option<Attr<'_>> {
     Some(match value {
         AttrValue::Int(int) => Attr::Int(*int),

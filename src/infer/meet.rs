@@ -1,5 +1,6 @@
-//! The lattice of facts: [`Fact::meet`] brings together what is known of one value, [`Fact::join`] keeps
-//! what holds of each of two.
+//! Lattice of facts.
+//!
+//! [`Fact::meet`] combines two facts of one value. [`Fact::join`] keeps the common part of two facts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,27 +11,27 @@ use super::shape::{Shape, Size};
 use crate::graph::ElemType;
 use crate::graph::dim::{Bounds, Dim};
 
-/// Why two facts cannot hold of one value.
+/// Contradiction between two facts of one value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Conflict {
-    /// A tensor and a sequence, say.
+    /// Different kinds, such as a tensor and a sequence.
     Kind,
-    /// Element types.
+    /// Different element types.
     Elem(ElemType, ElemType),
-    /// Numbers of axes.
+    /// Different ranks.
     Rank(usize, usize),
-    /// Sizes of an axis.
+    /// Different sizes of an axis.
     Dim {
-        /// Which axis, from 0.
+        /// Axis, from 0.
         axis: usize,
-        /// One size and the other.
+        /// The two sizes.
         dims: (Dim, Dim),
     },
-    /// Sequences of so many elements.
+    /// Sequences of different lengths.
     Length(usize, usize),
-    /// Constants that differ, at this element of the integer tensor.
+    /// Integer tensors with a different element.
     Element {
-        /// In row-major order, from 0.
+        /// Index of the first such element in row-major order, from 0.
         index: usize,
     },
 }
@@ -42,18 +43,20 @@ impl fmt::Display for Conflict {
             Conflict::Elem(a, b) => write!(f, "the element types differ: {a} and {b}"),
             Conflict::Rank(a, b) => write!(f, "the ranks differ: {a} and {b}"),
             Conflict::Length(a, b) => write!(f, "the lengths differ: {a} and {b}"),
-            Conflict::Dim { axis, dims: (a, b) } => write!(f, "dim {axis} differs: {a} and {b}"),
+            Conflict::Dim { axis, dims: (a, b) } => write!(f, "dimension {axis} differs: {a} and {b}"),
             Conflict::Element { index } => write!(f, "element {index} differs"),
         }
     }
 }
 
 impl Fact {
-    /// All that two true facts of one value say. Commutative, but for constants of floats, whose last
-    /// bits depend on the order of evaluation: there, `self` counts.
+    /// Combines two true facts of one value into the most specific fact.
+    ///
+    /// The operation is commutative, except for float constants: their last bits depend on the order of
+    /// evaluation, and `self` takes precedence.
     ///
     /// # Errors
-    /// How they contradict one another.
+    /// Returns the contradiction if both facts cannot hold.
     pub fn meet(&self, other: &Fact, bounds: &Bounds) -> Result<Fact, Conflict> {
         Ok(match (self, other) {
             (Fact::Unknown, fact) | (fact, Fact::Unknown) => fact.clone(),
@@ -69,7 +72,7 @@ impl Fact {
         })
     }
 
-    /// What holds of each of two values.
+    /// Returns the most specific fact that holds for both of two values.
     pub fn join(&self, other: &Fact, bounds: &Bounds) -> Fact {
         match (self, other) {
             (a, b) if a == b => a.clone(),
@@ -85,7 +88,7 @@ impl Fact {
         }
     }
 
-    /// Only the kinds and element types: what no run of a loop can change.
+    /// Returns the kinds and element types only, which no iteration of a loop can change.
     pub fn without_shapes(&self) -> Fact {
         match self {
             Fact::Tensor(tensor) => Fact::tensor(tensor.elem, Shape::UNKNOWN),
@@ -97,7 +100,7 @@ impl Fact {
         }
     }
 
-    /// Without what is known of the elements.
+    /// Returns the fact without the elements of its tensor.
     pub fn without_values(mut self) -> Fact {
         if let Fact::Tensor(tensor) | Fact::SparseTensor(tensor) = &mut self {
             tensor.value = ConstValue::Nothing;
@@ -131,7 +134,7 @@ impl TensorFact {
         })
     }
 
-    /// Where at least one of the two is known element by element.
+    /// Combines element by element; at least one of the two values must be `Ints`.
     fn meet_elements(
         &self,
         other: &TensorFact,
@@ -174,10 +177,10 @@ impl TensorFact {
 }
 
 impl Shape {
-    /// All that two true shapes of one tensor say.
+    /// Combines two true shapes of one tensor into the most specific shape.
     ///
     /// # Errors
-    /// How they contradict one another: in their ranks, or in an axis.
+    /// Returns the contradiction if the ranks or the sizes of an axis differ.
     pub fn meet(&self, other: &Shape, bounds: &Bounds) -> Result<Shape, Conflict> {
         let (a, b) = match (self.dims(), other.dims()) {
             (Some(a), Some(b)) => (a, b),
@@ -194,7 +197,7 @@ impl Shape {
         Ok(Shape::new(dims))
     }
 
-    /// What holds of each of two shapes; of different ranks, nothing does.
+    /// Returns the common part of two shapes; unknown if their ranks differ.
     pub fn join(&self, other: &Shape, bounds: &Bounds) -> Shape {
         match (self.dims(), other.dims()) {
             (Some(a), Some(b)) if a.len() == b.len() => {
@@ -212,26 +215,30 @@ fn meet_elems(a: Option<ElemType>, b: Option<ElemType>) -> Result<Option<ElemTyp
     }
 }
 
-/// Of two sizes of one axis, the number, or else the first in the order of [`Dim`]; both where they
-/// never are the same.
+/// Combines two sizes of one axis: a number takes precedence, else the first in the order of [`Dim`].
+///
+/// # Errors
+/// Returns both sizes if they are never equal.
 pub fn meet_sizes(a: &Size, b: &Size, bounds: &Bounds) -> Result<Size, (Dim, Dim)> {
     match (a, b) {
         (Some(a), Some(b)) if a != b => {
             if a.equals(b, bounds).is_never() {
                 return Err((a.clone(), b.clone()));
             }
-            // `Dim::min` is that of the values.
+            // `Ord::min` compares the expressions; `Dim::min` would build the minimum of their values.
             Ok(Some(Ord::min(a, b).clone()))
         }
         (a, b) => Ok(a.clone().or_else(|| b.clone())),
     }
 }
 
+/// Returns the size if both are always equal.
 fn join_sizes(a: &Size, b: &Size, bounds: &Bounds) -> Size {
     let (a, b) = (a.as_ref()?, b.as_ref()?);
     a.equals(b, bounds).is_always().then(|| a.clone())
 }
 
+/// Returns `a`; integer, bool and string constants must be bitwise equal.
 fn meet_constants(a: &Arc<Array>, b: &Arc<Array>) -> Result<Arc<Array>, Conflict> {
     if !Arc::ptr_eq(a, b) && !a.elem().is_float() && !a.elem().is_complex() && !same_bits(a, b) {
         let ints = |array: &Array| array.as_i64s().unwrap_or_default();

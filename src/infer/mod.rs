@@ -1,11 +1,11 @@
-//! What can be known of a model's values without running it: types, shapes and elements.
+//! Static inference of types, shapes and elements, and evaluation of constants.
 //!
-//! A [`Fact`] is what is known of one value; [`infer()`] gives those of a whole model. `transfer` gives the facts of the
-//! outputs of one call of an operator from those of its inputs; it serves the graph and the e-graph alike. `execute`
-//! computes what is constant in a model, bodies and sequences included.
+//! A [`Fact`] holds the inferred properties of one value. [`infer()`] computes the facts of a whole model.
+//! `transfer` computes the output facts of one operator call from its input facts, for the graph and the e-graph.
+//! `execute` computes the constant values of a model, including subgraphs and sequences.
 //!
-//! **Invariant:** a fact is true in every run that succeeds; what is not known stays unknown. Types that
-//! the model declares are compared with what was inferred, and used only where nothing was.
+//! **Invariant:** a fact holds in every successful run; an unproved property stays unknown. Declared types are
+//! compared with the inferred ones, and used only where inference finds nothing.
 
 mod annotate;
 mod call;

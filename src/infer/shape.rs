@@ -1,81 +1,81 @@
-//! Shapes whose dims may be unknown, and arithmetic on such dims.
+//! Shapes with possibly unknown dimensions, and arithmetic on such dimensions.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::graph::dim::{Dim, numel};
 
-/// A dim, or an element of an integer tensor; `None` where nothing is known of it.
+/// A dimension, or an element of an integer tensor; `None` if it is unknown.
 pub type Size = Option<Dim>;
 
-/// The shape of a tensor as far as it is known: not at all, its rank, or some or all of its dims.
+/// Shape of a tensor, of which the rank and each dimension may be unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape(Option<Arc<[Size]>>);
 
 impl Shape {
-    /// Not even the rank is known.
+    /// Shape of unknown rank.
     pub const UNKNOWN: Shape = Shape(None);
 
-    /// A shape of these dims.
+    /// Returns a shape of these dimensions.
     pub fn new(dims: impl Into<Arc<[Size]>>) -> Self {
         Shape(Some(dims.into()))
     }
 
-    /// A shape with so many axes, of whose sizes nothing is known.
+    /// Returns a shape of this rank with unknown dimensions.
     pub fn of_rank(rank: usize) -> Self {
         Shape::new(vec![None; rank])
     }
 
-    /// No axes: one element.
+    /// Returns the shape of a scalar, which has rank 0 and one element.
     pub fn scalar() -> Self {
         Shape::of_rank(0)
     }
 
-    /// A shape of numbers; a dim that does not fit is unknown.
+    /// Returns a shape of these numbers; a dimension that overflows `i64` is unknown.
     pub fn known<T: Copy + TryInto<i64>>(dims: &[T]) -> Self {
         let size = |&dim: &T| dim.try_into().ok().map(Dim::known);
         Shape::new(dims.iter().map(size).collect::<Vec<_>>())
     }
 
-    /// The number of axes; `None` where it is unknown.
+    /// Returns the rank; `None` if it is unknown.
     pub fn rank(&self) -> Option<usize> {
         self.dims().map(<[Size]>::len)
     }
 
-    /// The dims; `None` where the rank is unknown.
+    /// Returns the dimensions; `None` if the rank is unknown.
     pub fn dims(&self) -> Option<&[Size]> {
         self.0.as_deref()
     }
 
-    /// The dim of this axis, if it is known.
+    /// Returns the dimension of an axis; `None` if it is unknown or the axis is out of range.
     pub fn dim(&self, axis: usize) -> Option<&Dim> {
         self.dims()?.get(axis)?.as_ref()
     }
 
-    /// Every dim is a number.
+    /// Returns true if every dimension is a nonnegative number.
     pub fn is_static(&self) -> bool {
         self.to_static().is_some()
     }
 
-    /// Every dim is a number or an expression over symbols.
+    /// Returns true if every dimension is a number or a symbolic expression.
     pub fn is_known(&self) -> bool {
         self.dims().is_some_and(|dims| dims.iter().all(Option::is_some))
     }
 
-    /// The dims as numbers, if they all are, and none is negative.
+    /// Returns the dimensions as numbers, if all are nonnegative numbers.
     pub fn to_static(&self) -> Option<Vec<usize>> {
         let number = |dim: &Size| usize::try_from(dim.as_ref()?.as_const()?).ok();
         self.dims()?.iter().map(number).collect()
     }
 
-    /// The number of elements.
+    /// Returns the number of elements; `None` if it is unknown.
     pub fn numel(&self) -> Size {
         product(self.dims()?)
     }
 }
 
 impl fmt::Display for Shape {
-    /// `[batch, 4, ?]`; `[...]` where the rank is unknown.
+    /// Formats the shape as `[batch, 4, ?]`, or as `[...]` if the rank is unknown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(dims) = self.dims() else { return f.write_str("[...]") };
         let name = |dim: &Size| dim.as_ref().map_or("?".to_owned(), Dim::to_string);
@@ -83,7 +83,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// The product of all; 0 if one is 0, though others be unknown.
+/// Returns the product of all sizes; 0 if one is 0, even if others are unknown.
 pub fn product(sizes: &[Size]) -> Size {
     if sizes.iter().any(|size| is(size, 0)) {
         return known(0);
@@ -92,28 +92,32 @@ pub fn product(sizes: &[Size]) -> Size {
     numel(&dims?)
 }
 
+/// Returns the size `n`.
 pub fn known(n: i64) -> Size {
     Some(Dim::known(n))
 }
 
-/// Whether it is the number `n`.
+/// Returns true if the size is the number `n`.
 pub fn is(size: &Size, n: i64) -> bool {
     number(size) == Some(n)
 }
 
-/// The number, where it is one.
+/// Returns the size as a number; `None` if it is symbolic or unknown.
 pub fn number(size: &Size) -> Option<i64> {
     size.as_ref()?.as_const()
 }
 
+/// Returns the sum of two sizes; `None` if one is unknown.
 pub fn add(a: &Size, b: &Size) -> Size {
     a.as_ref()?.add(b.as_ref()?)
 }
 
+/// Returns the difference of two sizes; `None` if one is unknown.
 pub fn sub(a: &Size, b: &Size) -> Size {
     a.as_ref()?.sub(b.as_ref()?)
 }
 
+/// Returns the product of two sizes; 0 if one is 0, even if the other is unknown.
 pub fn mul(a: &Size, b: &Size) -> Size {
     if is(a, 0) || is(b, 0) {
         return known(0);

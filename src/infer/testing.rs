@@ -1,10 +1,10 @@
-//! Helpers of the tests: models as text, facts as text.
+//! Test helpers that compare inferred facts of textual models.
 
 use super::driver::{Facts, Options, infer};
 use crate::graph::Model;
 use crate::read;
 
-/// The opset of graphs without a header.
+/// Opset version of graphs without a header.
 const OPSET: i64 = 23;
 
 fn model(text: &str) -> Model {
@@ -23,8 +23,9 @@ fn facts(model: &Model) -> Facts {
     infer(model, Options::default())
 }
 
-/// Infers a model (or a graph, at the newest opset but a few) and compares values with what is expected of
-/// them, written `name: float[n, 4]`, and for integers followed one by one `name = [n, 4]`.
+/// Infers a model, or a graph at [`OPSET`], and asserts facts of its values.
+///
+/// An expected fact is `name: float[n, 4]` for a type, or `name = [n, 4]` for the elements of an integer tensor.
 #[track_caller]
 pub fn check(text: &str, expected: &[&str]) {
     let model = model(text);
@@ -47,7 +48,7 @@ pub fn check(text: &str, expected: &[&str]) {
     }
 }
 
-/// The same for a graph `(inputs) => (y)` of one node: the fact of `y`.
+/// Infers a graph of one node, and asserts the facts of its outputs, separated by `; `.
 #[track_caller]
 pub fn check_call(inputs: &str, call: &str, expected: &str) {
     let outputs: Vec<String> = (0..expected.split("; ").count()).map(|at| format!("y{at}")).collect();
@@ -58,7 +59,7 @@ pub fn check_call(inputs: &str, call: &str, expected: &str) {
     check(&format!("g ({inputs}) => ({list}) {{ {list} = {call} }}"), &lines);
 }
 
-/// The faults of a model or graph, as text.
+/// Infers a model or graph, and asserts the texts of its faults.
 #[track_caller]
 pub fn check_faults(text: &str, expected: &[&str]) {
     let model = model(text);
@@ -66,7 +67,7 @@ pub fn check_faults(text: &str, expected: &[&str]) {
     assert_eq!(found, expected);
 }
 
-/// The declared types of a model or graph that contradict what is inferred, as text.
+/// Infers a model or graph, and asserts the declared types that contradict the inferred ones.
 #[track_caller]
 pub fn check_contradictions(text: &str, expected: &[&str]) {
     let model = model(text);

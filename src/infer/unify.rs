@@ -1,4 +1,4 @@
-//! Element types from the schema: type parameters are bound by inputs and give the types of outputs.
+//! Type checking by schema: inputs bind type parameters, which determine the types of outputs.
 
 use super::fact::{Fact, TensorFact};
 use super::fault::Fault;
@@ -7,8 +7,9 @@ use super::shape::Shape;
 use crate::graph::ElemType;
 use crate::schema::{Arity, Formal, Schema, Ty, TypeSet};
 
-/// Fills in kind and element type of every output as far as the schema says them, and reports inputs
-/// whose types do not fit the schema or one another.
+/// Infers the kind and element type of every output from the schema.
+///
+/// Records a fault for each input type that violates the schema or conflicts with another input.
 pub(super) fn element_types(cx: &mut Cx) {
     let Some(schema) = cx.schema else { return };
     let mut bound: Vec<Option<usize>> = vec![None; schema.type_params.len()];
@@ -26,7 +27,7 @@ pub(super) fn element_types(cx: &mut Cx) {
     }
 }
 
-/// The type parameter that all values of a formal share.
+/// Returns the type parameter of a formal; `None` if its values may differ in type.
 fn param_of(formal: &Formal) -> Option<usize> {
     match (formal.ty, formal.option) {
         (_, Arity::Variadic { homogeneous: false, .. }) => None,
@@ -35,6 +36,7 @@ fn param_of(formal: &Formal) -> Option<usize> {
     }
 }
 
+/// Records a fault if the element type of an input is not allowed by the schema.
 fn check_allowed(cx: &mut Cx, schema: &Schema, formal: &Formal, input: usize, fact: &Fact) {
     let allowed = schema.allowed(formal);
     let Some(elem) = fact.as_tensor().and_then(|tensor| tensor.elem) else { return };
@@ -43,7 +45,7 @@ fn check_allowed(cx: &mut Cx, schema: &Schema, formal: &Formal, input: usize, fa
     }
 }
 
-/// Binds a parameter to the first input whose type is known, and compares the others with it.
+/// Binds a type parameter to the first input of known type, and compares later inputs with it.
 fn bind(cx: &mut Cx, schema: &Schema, bound: &mut [Option<usize>], param: usize, input: usize) {
     let elem_of = |cx: &Cx, input: usize| cx.fact(input).and_then(Fact::inner_elem);
     let Some(elem) = elem_of(cx, input) else {
@@ -61,7 +63,9 @@ fn bind(cx: &mut Cx, schema: &Schema, bound: &mut [Option<usize>], param: usize,
     }
 }
 
-/// A value of one of the allowed types, and of the type of the input `by` if there is one.
+/// Returns the fact of an output of the allowed types.
+///
+/// The input `by`, if any, determines its element type.
 fn kind_of(allowed: &TypeSet, by: Option<&Fact>) -> Fact {
     match by {
         None | Some(Fact::Unknown) => only_kind(allowed, None),
@@ -73,7 +77,7 @@ fn kind_of(allowed: &TypeSet, by: Option<&Fact>) -> Fact {
     }
 }
 
-/// The kind that all allowed types have; `Unknown` if there are several.
+/// Returns the fact of the single kind among the allowed types; `Unknown` if there are several kinds.
 fn only_kind(allowed: &TypeSet, elem: Option<ElemType>) -> Fact {
     let TypeSet { tensor, seq, optional, optional_seq, sparse, others } = allowed;
     let kinds = [*tensor, *seq, *optional, *optional_seq, *sparse].map(|bits| bits != 0);
@@ -90,6 +94,7 @@ fn only_kind(allowed: &TypeSet, elem: Option<ElemType>) -> Fact {
     }
 }
 
+/// Returns the element type if exactly one bit is set.
 fn only_elem(bits: u32) -> Option<ElemType> {
     let number = i32::try_from(bits.trailing_zeros()).ok()?;
     (bits.count_ones() == 1).then(|| ElemType::from_number(number)).flatten()

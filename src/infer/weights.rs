@@ -1,10 +1,11 @@
-//! Weights that are computed of other weights, once and for all, rather than in each run.
+//! Operators that are constant-folded on weights of any size.
 
 use super::fact::{ConstValue, Fact};
 use crate::graph::{Model, TensorData};
 
-/// The operators of ai.onnx by which weights are folded into others: each makes a tensor about as large as what it
-/// takes, in a time that follows its size.
+/// Operators of `ai.onnx` that are folded on weights, sorted by name.
+///
+/// Each produces a tensor of about the size of its inputs, in time linear in that size.
 const ARITHMETIC: [&str; 18] = [
     "Add",
     "Cast",
@@ -26,12 +27,12 @@ const ARITHMETIC: [&str; 18] = [
     "Unsqueeze",
 ];
 
-/// Whether weights of any size are computed by this operator.
+/// Returns true if an operator is constant-folded on weights of any size.
 pub fn is_weight_arithmetic(domain: &str, op: &str) -> bool {
     domain.is_empty() && ARITHMETIC.binary_search(&op).is_ok()
 }
 
-/// Whether a value is a constant whose elements are at hand: they are not, in another file.
+/// Returns true if a value is a constant whose elements are not in an external file.
 pub fn is_at_hand(model: &Model, fact: &Fact) -> bool {
     match fact.as_tensor().map(|tensor| &tensor.value) {
         Some(ConstValue::Const(_) | ConstValue::Computed) => true,
@@ -43,7 +44,7 @@ pub fn is_at_hand(model: &Model, fact: &Fact) -> bool {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn operators_are_sorted() {
+    fn weight_operators_are_sorted_for_binary_search() {
         assert!(super::ARITHMETIC.is_sorted());
     }
 }

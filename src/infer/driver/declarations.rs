@@ -8,7 +8,9 @@ use crate::infer::declared;
 use crate::infer::fact::Fact;
 
 impl Facts {
-    /// Returns the output facts of a graph, completed by their declarations. They hold only if the declarations are right.
+    /// Returns the output facts of a graph, completed by their declarations.
+    ///
+    /// The result holds only if the declarations are correct.
     pub fn claimed(&self, model: &Model, graph: GraphId) -> Vec<(ValueId, Fact)> {
         if model.function_of(graph).is_some() {
             return Vec::new();
@@ -24,7 +26,7 @@ impl Facts {
         model.graphs[graph].outputs.iter().filter_map(claim).collect()
     }
 
-    /// Completes the facts of a graph's outputs by their declarations, for callers that must trust these.
+    /// Completes the output facts of a graph by their declarations, for callers that must trust these.
     pub fn trusting_outputs(mut self, model: &Model, graph: GraphId) -> Self {
         for (value, claimed) in self.claimed(model, graph) {
             self.facts[value.index()] = claimed;
@@ -34,8 +36,9 @@ impl Facts {
 }
 
 impl<'m> Driver<'m> {
-    /// Types that `value_info` and the outputs declare. In local functions they are those of one call at
-    /// best, and are not used.
+    /// Returns the types declared in `value_info` and at the outputs of a graph.
+    ///
+    /// Declarations in local functions hold for one call at most, and are ignored.
     pub(super) fn declared_types(&self, id: GraphId) -> Declarations<'m> {
         if !self.options.use_declared || self.model.function_of(id).is_some() {
             return Declarations::default();
@@ -47,8 +50,10 @@ impl<'m> Driver<'m> {
         ports.filter_map(|(port, source)| Some((port.value, Declaration::of(port, source)?))).collect()
     }
 
-    /// How far declared outputs of a graph hold. ONNX Runtime fails where a branch of If or a body of Scan gives another
-    /// shape than it declares, and runs on where the main graph or a body of Loop does.
+    /// Returns whether runtimes check the declared output shapes of a graph.
+    ///
+    /// ONNX Runtime fails if a result of a subgraph of `If` or `Scan` contradicts its declared shape. For the main
+    /// graph and subgraphs of `Loop`, it ignores the contradiction.
     fn output_source(&self, graph: GraphId) -> Source {
         let holder = self.model.holders(graph).next().map(|node| &self.model.nodes[node]);
         match holder.is_some_and(|node| node.is("If") || node.is("Scan")) {
@@ -57,7 +62,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// An inferred fact, compared with the declared type and completed by it.
+    /// Compares an inferred fact with the declared type, and completes it.
     pub(super) fn checked(
         &mut self,
         fact: Fact,
@@ -88,7 +93,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Compares an output that no node of its graph makes: an input, an initializer or a capture.
+    /// Checks the declaration of an output that is an input, an initializer or a capture of its graph.
     pub(super) fn compare(&mut self, port: &'m Port, graph: GraphId) {
         let by_node =
             self.model.producer(port.value).is_some_and(|(node, _)| self.model.nodes[node].graph == graph);
@@ -101,24 +106,24 @@ impl<'m> Driver<'m> {
     }
 }
 
-/// The declared types of a graph.
+/// Declared types of the values of a graph.
 pub(super) type Declarations<'m> = FxHashMap<ValueId, Declaration<'m>>;
 
-/// A declared type of a value.
+/// Declared type of a value.
 #[derive(Clone, Copy)]
 pub(super) struct Declaration<'m> {
     ty: &'m Type,
     source: Source,
 }
 
-/// The source of a declaration, which determines how far it is trusted.
+/// Source of a declaration, which determines how far it is trusted.
 #[derive(Clone, Copy)]
 enum Source {
-    /// In `value_info`: true where nothing is inferred.
+    /// An entry of `value_info`, which is trusted if inference finds nothing.
     ValueInfo,
-    /// At an output whose shape runtimes check: true in every run that succeeds.
+    /// An output whose shape runtimes check, so that it holds in every successful run.
     CheckedOutput,
-    /// At an output whose shape they do not check, and which exporters declare wrongly: no shape is taken from there.
+    /// An output whose shape runtimes do not check. Exporters declare it wrongly, so the shape is ignored.
     UncheckedOutput,
 }
 

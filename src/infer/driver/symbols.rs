@@ -20,7 +20,7 @@ pub(super) struct Symbols {
     names: FxHashSet<String>,
     /// Last number appended to each taken name.
     last: FxHashMap<String, u64>,
-    /// Symbols of sizes about which nothing is known.
+    /// Symbols of sizes without any known relation to other sizes.
     unknown: FxHashSet<Symbol>,
     /// Symbols of unnamed axes of model inputs, whose sizes the caller chooses.
     free: FxHashSet<Symbol>,
@@ -128,8 +128,9 @@ impl Symbols {
         tensor.shape = Shape::new(dims.iter().enumerate().map(named).collect::<Vec<_>>());
     }
 
-    /// Gives a symbol to every axis of an input of the model that has none. Declarations of other values never take its
-    /// place: they cannot say which sizes a caller may pass.
+    /// Assigns a symbol to every unnamed axis of an input of the model.
+    ///
+    /// Declarations of other values never replace it, because the caller chooses the size.
     pub fn name_free_axes(&mut self, fact: &mut Fact, value: ValueId, model: &Model) {
         let Fact::Tensor(tensor) = fact else { return };
         let Some(dims) = tensor.shape.dims().filter(|dims| dims.iter().any(Option::is_none)) else { return };
@@ -153,13 +154,13 @@ impl Symbols {
         without_symbols(fact, &self.unknown)
     }
 
-    /// The fact without sizes that are unnamed axes of inputs.
+    /// Removes sizes that are symbols of unnamed input axes.
     pub fn without_free(&self, fact: &Fact) -> Fact {
         without_symbols(fact, &self.free)
     }
 }
 
-/// The fact of a tensor without the sizes that are one of these symbols.
+/// Removes these symbols from the dimensions of a tensor fact.
 fn without_symbols(fact: &Fact, symbols: &FxHashSet<Symbol>) -> Fact {
     let Fact::Tensor(tensor) = fact else { return fact.clone() };
     let is_one = |dim: &&Dim| dim.as_symbol().is_some_and(|symbol| symbols.contains(symbol));

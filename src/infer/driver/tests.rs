@@ -33,7 +33,7 @@ fn branches_of_different_types_are_reported() {
     }";
     check_faults(
         text,
-        &["the branches make output 0 differently: the element types differ: float and int64"],
+        &["the branches produce different results for output 0: the element types differ: float and int64"],
     );
 }
 
@@ -87,7 +87,7 @@ fn state_that_changes_type_is_reported() {
     }";
     check_faults(
         text,
-        &["input 2 is not what an iteration hands on: the element types differ: float and int64"],
+        &["the state of input 2 changes between iterations: the element types differ: float and int64"],
     );
 }
 
@@ -149,7 +149,7 @@ fn contradicting_declarations_are_reported() {
         text,
         &[
             "y: int64[n, 4] is float[n, 4]: the element types differ: float and int64",
-            "z: float[n, 5] is float[n, 4]: dim 1 differs: 4 and 5",
+            "z: float[n, 5] is float[n, 4]: dimension 1 differs: 4 and 5",
         ],
     );
     check_contradictions(

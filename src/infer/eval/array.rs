@@ -18,7 +18,7 @@ impl Array {
         let count = super::shape::numel(&shape)?;
         let kind = Buffer::empty(elem);
         if data.len() != count || std::mem::discriminant(&kind) != std::mem::discriminant(&data) {
-            return bad("the data do not fit the element type and shape");
+            return bad("the data does not match the element type and shape");
         }
         Ok(Array { elem, shape, data })
     }
@@ -72,7 +72,7 @@ impl Array {
     pub fn as_bools(&self) -> Result<&[bool]> {
         match &self.data {
             Buffer::Bool(v) => Ok(v),
-            _ => bad("expected a tensor of booleans"),
+            _ => bad("an input must be a bool tensor"),
         }
     }
 
@@ -80,7 +80,7 @@ impl Array {
     pub fn as_strings(&self) -> Result<&[Vec<u8>]> {
         match &self.data {
             Buffer::Str(v) => Ok(v),
-            _ => bad("expected a tensor of strings"),
+            _ => bad("an input must be a string tensor"),
         }
     }
 
@@ -126,12 +126,12 @@ impl Array {
                 ($($variant:ident)*) => {
                     match (&mut data, &part.data) {
                         $((Buffer::$variant(to), Buffer::$variant(from)) => to.extend_from_slice(from),)*
-                        _ => return bad("element types differ"),
+                        _ => return bad("the element types of the tensors differ"),
                     }
                 };
             }
             if part.elem != elem {
-                return bad("element types differ");
+                return bad("the element types of the tensors differ");
             }
             append!(F32 F64 F16 Bf16 I8 I16 I32 I64 U8 U16 U32 U64 Bool Str C64 C128 Codes);
         }

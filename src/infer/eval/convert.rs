@@ -18,7 +18,9 @@ impl Array {
             E::Float16 => Buffer::F16(data.into_iter().map(round_f16).collect()),
             E::Bfloat16 => Buffer::Bf16(data.into_iter().map(round_bf16).collect()),
             E::Bool => Buffer::Bool(data.into_iter().map(|x| x != 0.0).collect()),
-            E::String | E::Complex64 | E::Complex128 => return bad("not a real element type"),
+            E::String | E::Complex64 | E::Complex128 => {
+                return bad("the element type is not a real number type");
+            }
             _ if elem.is_integer() => {
                 let whole = data.into_iter().map(|x| x as i128).collect();
                 return Array::from_ints(elem, shape, clamp_to(elem, whole));
@@ -103,7 +105,7 @@ impl Array {
             Buffer::Codes(v) if self.elem().is_integer() => {
                 v.iter().map(|&code| (i128::from(code) ^ sign) - sign).collect()
             }
-            _ => return bad("expected a tensor of integers"),
+            _ => return bad("an input must be an integer tensor"),
         })
     }
 
@@ -114,7 +116,7 @@ impl Array {
             return Ok(v.clone());
         }
         let fits = self.ints()?.into_iter().map(i64::try_from).collect::<std::result::Result<_, _>>();
-        fits.map_err(|_| Refusal::BadInput("an integer beyond 64 bits"))
+        fits.map_err(|_| Refusal::BadInput("an integer overflows 64 bits"))
     }
 }
 

@@ -50,7 +50,7 @@ impl<'a> Cx<'a> {
                 Err(Refusal::TooLarge)
             }
             Some(Val::Tensor(array)) => Ok(Some(array)),
-            Some(_) => bad("expected a tensor"),
+            Some(_) => bad("an input must be a tensor"),
         }
     }
 
@@ -64,9 +64,9 @@ impl<'a> Cx<'a> {
             Some(Val::Sequence(items)) => Ok(items),
             Some(Val::Optional(Some(inner))) => match inner.as_ref() {
                 Val::Sequence(items) => Ok(items),
-                _ => bad("expected a sequence"),
+                _ => bad("an input must be a sequence"),
             },
-            _ => bad("expected a sequence"),
+            _ => bad("an input must be a sequence"),
         }
     }
 
@@ -91,7 +91,7 @@ impl<'a> Cx<'a> {
             None => Ok(default),
             Some(0) => Ok(false),
             Some(1) => Ok(true),
-            Some(_) => bad("a flag is neither 0 nor 1"),
+            Some(_) => bad("a boolean attribute must be 0 or 1"),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Cx<'a> {
     /// Returns integers that are an input in newer versions and an attribute in older ones.
     pub(super) fn ints_at(&self, i: usize, name: &str) -> Result<Option<Vec<i64>>> {
         match self.maybe(i)? {
-            Some(array) if array.rank() > 1 => bad("integers in more than one row"),
+            Some(array) if array.rank() > 1 => bad("a list of integers must have rank 1"),
             Some(array) => array.as_i64s().map(Some),
             None => Ok(self.ints(name)),
         }
@@ -161,7 +161,7 @@ impl<'a> Cx<'a> {
         let Some(array) = self.maybe(i)? else { return Ok(None) };
         match array.f64s()?.as_slice() {
             [x] => Ok(Some(*x)),
-            _ => bad("expected a scalar"),
+            _ => bad("an input must be a scalar"),
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> Cx<'a> {
     }
 
     /// Returns the number of elements of an output, if the budget allows it.
-    /// A zero dimension does not make up for huge other ones.
+    /// The other dimensions count against the budget even if one dimension is 0.
     pub(super) fn room(&self, shape: &[usize]) -> Result<usize> {
         self.spend(shape, self.budget.elements)?;
         numel(shape)
@@ -194,6 +194,6 @@ impl<'a> Cx<'a> {
 pub(super) fn only_int(array: &Array) -> Result<i64> {
     match array.as_i64s()?.as_slice() {
         [value] => Ok(*value),
-        _ => bad("expected a scalar"),
+        _ => bad("an input must be a scalar"),
     }
 }

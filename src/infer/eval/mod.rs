@@ -44,11 +44,13 @@ use cx::Cx;
 pub struct KernelCall<'a> {
     /// `""` for `ai.onnx`.
     pub domain: &'a str,
+    /// Operator name.
     pub op: &'a str,
     /// The `since_version` of the schema in force.
     pub version: u16,
     /// Opset version of the domain that the model imports.
     pub opset: u16,
+    /// Attributes that the call sets.
     pub attrs: &'a dyn Attrs,
     /// Number of requested outputs, without trailing absent ones.
     pub outputs: usize,
@@ -111,7 +113,7 @@ fn run(cx: &Cx) -> Result<Vec<Val>> {
         Kernel::Random => return Err(Refusal::NotDeterministic),
     };
     if outputs.len() < call.outputs {
-        return bad("more outputs are asked for than the operator has");
+        return bad("more outputs are requested than the operator has");
     }
     Ok(outputs)
 }
@@ -143,7 +145,7 @@ mod kernels {
     use super::find;
     use crate::schema;
 
-    /// Run by `infer/execute`, because they have subgraphs.
+    /// Operators with subgraphs, which `infer/execute` runs.
     const WITH_BODIES: [&str; 4] = ["If", "Loop", "Scan", "SequenceMap"];
 
     /// Operators without a kernel: an image decoder, one removed from the specification, maps and

@@ -1,20 +1,22 @@
-//! What is open: of which numbers the specification does not say what an operator makes of them, or runtimes do not
-//! keep to what it says. Nothing of it is computed beforehand, so that what runs is what it was.
+//! Detects calls with undetermined results.
+//!
+//! The specification leaves such results open, or runtimes deviate from it. The calls are not constant-folded, so
+//! that the model keeps the behavior of the runtime.
 
 use super::convert::int_range;
 use super::{Array, Val};
 use crate::graph::ElemType;
 use crate::schema::operator::{Carry, Operator, Work, operator};
 
-/// Beyond it, integers come together as doubles, through which runtimes sum and multiply.
+/// Limit up to which all integers are exact in `double`, the accumulator type of some runtimes.
 const DOUBLE: f64 = ((1u64 << f64::MANTISSA_DIGITS) - 1) as f64;
-/// The same of `float`.
+/// Limit up to which all integers are exact in `float`.
 const FLOAT: f64 = ((1u64 << f32::MANTISSA_DIGITS) - 1) as f64;
 
-/// Whether an operator converts between numbers and their quantized form.
+/// Returns true if an operator quantizes or dequantizes a tensor.
 ///
-/// Runtimes fuse such nodes with the operators around them into integer kernels, whose results differ from those of the
-/// separate nodes. A constant in the place of one takes the kernel away, so that constant folding stops at it.
+/// Runtimes fuse such nodes with adjacent operators into integer kernels, whose results differ from those of the
+/// separate nodes. Constant folding stops at these nodes because a constant would prevent that fusion.
 pub fn is_quantization(op: &str) -> bool {
     matches!(op, "QuantizeLinear" | "DequantizeLinear" | "DynamicQuantizeLinear")
 }
@@ -24,7 +26,9 @@ pub fn is_open<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v 
     is_quantization(op) || is_undetermined(domain, op, inputs)
 }
 
-/// Returns true if the specification, or runtimes among each other, leave open what an operator makes of these inputs.
+/// Returns true if the result on these inputs is undetermined.
+///
+/// Either the specification leaves it open, or runtimes differ.
 pub fn is_undetermined<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Item = &'v Val>) -> bool {
     let arrays = inputs.into_iter().map(|val| match val {
         Val::Tensor(array) => Some(&**array),
@@ -48,19 +52,21 @@ pub fn is_undetermined<'v>(domain: &str, op: &str, inputs: impl IntoIterator<Ite
                 .is_some_and(|places| places.elem().is_float() && !is_finite(places))
 }
 
-/// Where elements are compared, summed or interpolated, what comes of infinities and NaN is open, and of what cannot
-/// be squared: in a sum of squares, some take out the largest first.
+/// Returns true if the result is determined for all elements of this float tensor.
+///
+/// Operators that compare, sum or interpolate treat infinities and NaN differently across runtimes. Squares that
+/// overflow are undetermined too: in a sum of squares, some runtimes factor out the largest element first.
 fn is_told(array: &Array, op: &str, known: Operator) -> bool {
     let holds = |holds: &dyn Fn(&f64) -> bool| array.f64s().is_ok_and(|all| all.iter().all(holds));
     match (known.work, op) {
         (_, "DynamicQuantizeLinear" | "Det") => holds(&|x| x.is_finite()),
-        // Where it smooths halves, ONNX Runtime has other numbers than of floats, by more than rounding.
+        // For float16, interpolation in ONNX Runtime differs from float by more than rounding.
         (_, "Resize") if array.elem() == ElemType::Float16 => false,
         (_, "Sign" | "ScatterElements" | "ScatterND") => holds(&|x| !x.is_nan()),
         (Work::Reduction | Work::Product, _) => {
             let is_squared = known.carry != Carry::Exact;
             let limit = if is_squared { largest(array.elem()).sqrt() } else { f64::MAX };
-            // What is masked by minus infinity, or nearly, has no part in the sum, and is not the greatest: all agree.
+            // Runtimes agree on masked elements (large negative or -inf): they add nothing and are not the maximum.
             let is_masked = matches!(op, "Softmax" | "Attention" | "ReduceMax");
             holds(&|x| x.abs() <= limit || is_masked && *x < 0.0)
         }
@@ -68,12 +74,14 @@ fn is_told(array: &Array, op: &str, known: Operator) -> bool {
     }
 }
 
-/// The greatest number of the type that sums of this type are computed in.
+/// Returns the largest number of the type in which sums of `elem` are accumulated.
 fn largest(elem: ElemType) -> f64 {
     if elem == ElemType::Double { f64::MAX } else { f64::from(f32::MAX) }
 }
 
-/// Of nothing, ONNX Runtime keeps sizes of axes that are reduced, and leaves sums unset.
+/// Returns true if a reduction or product has an operand without elements.
+///
+/// For these, ONNX Runtime keeps the sizes of reduced axes and leaves sums uninitialized.
 fn is_of_nothing(arrays: &[Option<&Array>], known: Operator) -> bool {
     let operands = match known.work {
         Work::Reduction => 1,
@@ -83,15 +91,16 @@ fn is_of_nothing(arrays: &[Option<&Array>], known: Operator) -> bool {
     arrays.iter().take(operands).flatten().any(|array| array.is_empty())
 }
 
-/// Integers that do not come through the floating-point numbers in which ONNX Runtime computes, or whose sum or
-/// product leaves their type: there it stops at the end of the range, where others begin at the other end.
+/// Returns true if the result for these integers differs between runtimes.
+///
+/// ONNX Runtime computes in floats, which may be inexact, and saturates on overflow where others wrap.
 fn is_beyond_integers(op: &str, arrays: &[&Array]) -> bool {
     let Some(first) = arrays.first().filter(|array| array.elem().is_integer()) else { return false };
     match op {
         "ReduceSum" | "ReduceMean" | "ReduceL1" => beyond(first, sum),
         "ReduceL2" | "ReduceSumSquare" => beyond(first, |all| all.iter().map(|x| x * x).sum()),
         "ReduceProd" => beyond(first, |all| all.iter().map(|x| x.max(1.0)).product()),
-        // A logarithm is no integer.
+        // A logarithm is generally not an integer, and runtimes round it differently.
         "ReduceLogSum" | "ReduceLogSumExp" => true,
         "Einsum" => {
             let sums = arrays.iter().filter_map(|array| sizes(array)).map(|all| sum(&all));
@@ -109,11 +118,12 @@ fn is_beyond_integers(op: &str, arrays: &[&Array]) -> bool {
     }
 }
 
+/// Returns true if `bound` of the magnitudes of an integer tensor exceeds the exact range of its type.
 fn beyond(array: &Array, bound: impl Fn(&[f64]) -> f64) -> bool {
     sizes(array).is_some_and(|all| bound(&all) > limit(array.elem()))
 }
 
-/// The integers without their signs.
+/// Returns the absolute values of an integer tensor; `None` for other types.
 fn sizes(array: &Array) -> Option<Vec<f64>> {
     let is_integer = array.elem().is_integer();
     is_integer
@@ -126,7 +136,7 @@ fn sum(all: &[f64]) -> f64 {
     all.iter().sum()
 }
 
-/// The greatest integer of a type that comes through a double.
+/// Returns the largest integer of a type that is exact in `double`.
 fn limit(elem: ElemType) -> f64 {
     (int_range(elem).1 as f64).min(DOUBLE)
 }

@@ -1,5 +1,7 @@
-//! The packing of `TensorProto.raw_data`: little-endian, elements below 8 bits as one stream of
-//! bits with the first element lowest, `bool` as one byte.
+//! Reads and writes `TensorProto.raw_data`.
+//!
+//! Elements are little-endian. Elements below 8 bits form one bit stream with the first element in the lowest
+//! bits. A `bool` is one byte.
 
 use half::{bf16, f16};
 
@@ -51,22 +53,25 @@ macro_rules! numeric_buffers {
 }
 
 impl Array {
-    /// Length in bytes of the `raw_data` of such a tensor; `None` for strings.
+    /// Returns the length in bytes of the `raw_data` of a tensor; `None` for strings or if it overflows.
     fn raw_len(elem: ElemType, count: usize) -> Option<usize> {
         Some(count.checked_mul(elem.bits()?)?.div_ceil(8))
     }
 
-    /// Reads `raw_data`; refused if its length does not fit the shape, and for strings.
+    /// Reads `raw_data`.
+    ///
+    /// # Errors
+    /// Returns a refusal if the length does not match the shape, or for strings.
     pub fn from_raw(elem: ElemType, shape: Vec<usize>, bytes: &[u8]) -> Result<Array> {
         let count = super::shape::numel(&shape)?;
         if Array::raw_len(elem, count) != Some(bytes.len()) {
-            return bad("the length of the raw data does not fit the shape");
+            return bad("the length of the raw data does not match the shape");
         }
         macro_rules! read {
             ($($variant:ident)*) => {
                 match Buffer::empty(elem) {
                     $(Buffer::$variant(_) => Buffer::$variant(Bytes::read(bytes)),)*
-                    Buffer::Str(_) => return bad("strings have no raw data"),
+                    Buffer::Str(_) => return bad("raw data is not supported for strings"),
                     Buffer::Codes(_) => Buffer::Codes(unpack(bytes, elem.bits().unwrap_or(8), count)),
                 }
             };
@@ -75,7 +80,7 @@ impl Array {
         Array::new(elem, shape, data)
     }
 
-    /// The `raw_data` of this tensor; `None` for strings.
+    /// Returns the `raw_data` of this tensor; `None` for strings.
     pub fn to_raw(&self) -> Option<Vec<u8>> {
         macro_rules! write {
             ($($variant:ident)*) => {
@@ -90,7 +95,7 @@ impl Array {
     }
 }
 
-/// Splits a stream of bits, lowest first, into codes of `bits` ≤ 8 each.
+/// Splits a bit stream, lowest bit first, into codes of `bits` ≤ 8 bits.
 fn unpack(bytes: &[u8], bits: usize, count: usize) -> Vec<u8> {
     let mask = (1u16 << bits) - 1;
     (0..count)
@@ -103,6 +108,7 @@ fn unpack(bytes: &[u8], bits: usize, count: usize) -> Vec<u8> {
         .collect()
 }
 
+/// Packs codes of `bits` ≤ 8 bits into a bit stream, lowest bit first.
 fn pack(codes: &[u8], bits: usize) -> Vec<u8> {
     let mut bytes = vec![0u8; (codes.len() * bits).div_ceil(8)];
     for (i, &code) in codes.iter().enumerate() {
@@ -128,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_bits_start_low() {
+    fn sub_byte_elements_are_packed_lowest_bit_first() {
         check(ElemType::Int4, &[3], &[0x21, 0x0F], &[1.0, 2.0, -1.0]);
         check(ElemType::Uint2, &[5], &[0b11_10_01_00, 0b01], &[0.0, 1.0, 2.0, 3.0, 1.0]);
         check(ElemType::Float6e2m3, &[3], &[0x08, 0x80, 0x01], &[1.0, 0.0, 4.0]);
@@ -136,14 +142,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_bytes_are_little_endian() {
+    fn multi_byte_elements_are_little_endian() {
         check(ElemType::Int16, &[2], &[1, 0, 0xFF, 0xFF], &[1.0, -1.0]);
         check(ElemType::Bfloat16, &[1], &[0x80, 0x3F], &[1.0]);
         check(ElemType::Bool, &[0], &[], &[]);
     }
 
     #[test]
-    fn wrong_lengths_are_refused() {
+    fn raw_data_of_wrong_length_is_refused() {
         for (elem, bytes) in [(ElemType::Float, 3), (ElemType::Int4, 1), (ElemType::String, 0)] {
             assert!(Array::from_raw(elem, vec![3], &vec![0; bytes]).is_err());
         }

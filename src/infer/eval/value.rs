@@ -1,16 +1,19 @@
-//! Values and attributes, as a caller hands them over.
+//! Values and attributes of a call.
 
 use std::sync::Arc;
 
 use super::Array;
 
-/// A value that flows along an edge.
+/// A runtime value: an input or output of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Val {
+    /// A dense tensor.
     Tensor(Arc<Array>),
+    /// A sequence of values.
     Sequence(Vec<Val>),
+    /// An optional value, possibly empty.
     Optional(Option<Box<Val>>),
-    /// Keys (a tensor of one dimension) and as many values.
+    /// Keys, as a one-dimensional tensor, and one value for each key.
     Map(Arc<Array>, Vec<Val>),
 }
 
@@ -30,11 +33,12 @@ pub enum Attr<'a> {
     Ints(&'a [i64]),
     Floats(&'a [f32]),
     Strs(Vec<&'a [u8]>),
-    /// A graph, a type, a sparse tensor or a list of them: no kernel reads one.
+    /// A graph, a type, a sparse tensor, or a list of these. No kernel reads such attributes.
     Other,
 }
 
-/// Attributes by name. One that is absent takes the default of the operator's specification.
+/// Attributes by name.
 pub trait Attrs {
+    /// Returns an attribute; `None` selects the default of the operator's specification.
     fn get(&self, name: &str) -> Option<Attr<'_>>;
 }

@@ -1,18 +1,18 @@
-//! `If`, `Loop`, `Scan` and `SequenceMap` on constants.
+//! Executes `If`, `Loop`, `Scan` and `SequenceMap`.
 
 use super::stack::{slice, stack};
 use super::{Executor, Result, bytes_of};
 use crate::graph::{AttrValue, GraphId, Node};
 use crate::infer::eval::{Array, Refusal, Val};
 
-/// A loop of more rounds than this is left alone.
+/// Maximum number of iterations of a loop; longer loops are not executed.
 const MAX_ROUNDS: i64 = 1 << 16;
 
 const ABSENT: Refusal = Refusal::BadInput("a required input is absent");
-const NOT_A_TENSOR: Refusal = Refusal::BadInput("expected a tensor");
+const NOT_A_TENSOR: Refusal = Refusal::BadInput("a value is not a tensor");
 
 impl Executor<'_> {
-    /// The outputs of a node that holds graphs.
+    /// Computes the outputs of a node with subgraphs.
     pub(super) fn control(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
         if node.attrs.iter().any(|attr| matches!(attr.value, AttrValue::Ref { .. })) {
             return Err(Refusal::Unsupported);
@@ -29,7 +29,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Room for what rounds give, besides the state, in so many outputs.
+    /// Returns an empty accumulator for this number of scan outputs.
     fn scanned(&self, outputs: usize) -> Scanned {
         Scanned { outputs: vec![Vec::new(); outputs], left: self.limits.bytes }
     }
@@ -84,7 +84,7 @@ impl Executor<'_> {
             return Err(Refusal::TooLarge);
         }
         if slices.iter().any(|slices| slices.len() != rounds) {
-            return Err(Refusal::BadInput("scan inputs differ in length"));
+            return Err(Refusal::BadInput("the scan inputs differ in length"));
         }
         let scanned = self.model.graphs[body].outputs.len().checked_sub(count).ok_or(ABSENT)?;
         let mut scanned = self.scanned(scanned);
@@ -94,7 +94,7 @@ impl Executor<'_> {
             let mut made = self.body(body, std::mem::take(&mut states))?.into_iter();
             states.extend(made.by_ref().take(count));
             if states.iter().map(shape_of).ne(before) {
-                return Err(Refusal::BadInput("the state of a Scan changes its shape"));
+                return Err(Refusal::BadInput("the shape of a Scan state changes between iterations"));
             }
             scanned.push(made)?;
         }
@@ -107,7 +107,9 @@ impl Executor<'_> {
         Ok(states)
     }
 
-    /// Version 8: lengths first, which only their absence is simple of, and a batch axis before everything.
+    /// Executes `Scan` of opset 8, which has sequence lengths as its first input and a leading batch axis.
+    ///
+    /// Only calls without sequence lengths are supported.
     fn scan_batches(&mut self, node: &Node, inputs: &[Option<Val>]) -> Result<Vec<Val>> {
         if inputs.first().is_none_or(Option::is_some) {
             return Err(Refusal::Unsupported);
@@ -130,7 +132,7 @@ impl Executor<'_> {
         let body = graph(node, "body")?;
         let inputs = required(inputs)?;
         let Some(Val::Sequence(first)) = inputs.first() else {
-            return Err(Refusal::BadInput("expected a sequence"));
+            return Err(Refusal::BadInput("the first input is not a sequence"));
         };
         let mut made = self.scanned(self.model.graphs[body].outputs.len());
         for at in 0..first.len() {
@@ -145,14 +147,16 @@ impl Executor<'_> {
     }
 }
 
-/// What each round gives, output by output.
+/// Accumulated scan outputs of a loop.
 struct Scanned {
+    /// For each output, one value per iteration.
     outputs: Vec<Vec<Val>>,
-    /// Bytes that they may still take together.
+    /// Remaining byte budget of all outputs together.
     left: usize,
 }
 
 impl Scanned {
+    /// Appends the scan outputs of an iteration; refused if they exceed the byte budget.
     fn push(&mut self, made: impl Iterator<Item = Val>) -> Result<()> {
         for (all, one) in self.outputs.iter_mut().zip(made) {
             if let Val::Tensor(array) = &one {
@@ -167,11 +171,11 @@ impl Scanned {
 fn graph(node: &Node, attr: &str) -> Result<GraphId> {
     match node.attr(attr) {
         Some(AttrValue::Graph(graph)) => Ok(*graph),
-        _ => Err(Refusal::BadInput("a body is missing")),
+        _ => Err(Refusal::BadInput("a required subgraph is missing")),
     }
 }
 
-/// An element of a list of axes or directions, which is 0 where nothing is said.
+/// Returns an element of an attribute of axes or directions; 0 if it is absent.
 fn listed(node: &Node, attr: &str, at: usize) -> i64 {
     node.attr(attr).and_then(AttrValue::as_ints).and_then(|list| list.get(at)).copied().unwrap_or(0)
 }
@@ -208,7 +212,7 @@ fn boolean(value: bool) -> Result<Val> {
     Ok(Array::bools(vec![], vec![value])?.into())
 }
 
-/// The slices of a tensor along an axis, perhaps from the last to the first.
+/// Returns the slices of a tensor along an axis, in reverse order if `backward`.
 fn sliced(whole: &Val, axis: i64, backward: bool) -> Result<Vec<Val>> {
     let mut slices: Vec<Val> = slice(tensor(whole)?, axis)?.into_iter().map(Val::from).collect();
     if backward {

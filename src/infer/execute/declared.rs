@@ -1,10 +1,11 @@
-//! What a body declares of its inputs and outputs, held against what they are: a run in which that is not so is none
-//! that anything has to be true of.
+//! Checks runtime values against the declared types of subgraph inputs and outputs.
+//!
+//! Facts hold in successful runs only, so a run that violates a declaration must fail.
 
 use crate::graph::{DeclaredDim, ElemType, Port, TypeKind};
 use crate::infer::eval::Val;
 
-/// Whether a value may be what a port declares: its element type, its rank, and the sizes that are numbers.
+/// Returns true if a value matches the declared element type, rank and static dimensions of a port.
 pub fn admits(port: &Port, val: &Val) -> bool {
     let (Some(ty), Val::Tensor(array)) = (&port.info.ty, val) else { return true };
     let TypeKind::Tensor { elem, shape } = &ty.kind else { return true };

@@ -1,8 +1,7 @@
-//! Runs the constant parts of a graph: nodes whose inputs are all constants; bodies, calls of local functions and
-//! sequences included.
+//! Executes nodes with constant inputs, including subgraphs, local functions and sequences.
 //!
-//! Where inference follows small tensors of every model that is read, this computes whole values, for those
-//! who want them in the place of what makes them; and a whole graph, for those who give it inputs.
+//! Inference tracks only small tensors. The executor computes values of any size for constant folding, and whole
+//! graphs if the caller supplies their inputs.
 
 mod control;
 mod declared;
@@ -22,38 +21,39 @@ use crate::schema;
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// An initializer of more bytes is read again where it is used again: all of a model's at once may not fit in memory.
+/// Maximum size in bytes of a cached initializer. Larger ones are decoded at each use, to bound memory.
 const MAX_KEPT: usize = 1 << 20;
-/// And so is every one after smaller ones of so many bytes.
+/// Maximum total size in bytes of the cached initializers.
 const MAX_KEPT_IN_ALL: usize = 64 << 20;
 
-/// What running may cost.
+/// Cost limits of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of any one tensor that is read or made.
+    /// Maximum size in bytes of any tensor read or computed.
     pub bytes: usize,
-    /// Multiplications and the like, roughly, of all nodes together.
+    /// Approximate maximum number of arithmetic operations of all nodes together.
     pub work: usize,
 }
 
-/// The values of a model, as far as they were computed.
+/// Executor of a model, with the values computed so far.
 pub struct Executor<'m> {
     model: &'m Model,
     limits: Limits,
     values: FxHashMap<ValueId, Val>,
-    /// The bytes of the initializers among them.
+    /// Total size in bytes of the cached initializers.
     kept: usize,
-    /// How deep in bodies we are.
+    /// Current nesting depth of subgraphs and functions.
     nesting: usize,
-    /// The calls of local functions that we are in, the innermost last.
+    /// Active calls of local functions, innermost last.
     calls: Vec<NodeId>,
-    /// Whether what the specification leaves open is computed, too.
+    /// Whether calls with undetermined results are evaluated.
     is_free: bool,
-    /// Whether QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear are computed.
+    /// Whether `QuantizeLinear`, `DequantizeLinear` and `DynamicQuantizeLinear` are evaluated.
     folds_quantization: bool,
 }
 
 impl<'m> Executor<'m> {
+    /// Returns an executor that also evaluates undetermined results and quantization operators.
     pub fn new(model: &'m Model, limits: Limits) -> Self {
         Executor {
             model,
@@ -67,28 +67,29 @@ impl<'m> Executor<'m> {
         }
     }
 
-    /// One that computes nothing that the specification leaves open: what is computed takes the place of what a
-    /// runtime would make of it.
+    /// Returns an executor for constant folding, which refuses undetermined results and quantization operators.
+    ///
+    /// A folded value replaces the result of the runtime, so both must agree.
     pub fn strict(model: &'m Model, limits: Limits) -> Self {
         Executor { is_free: false, folds_quantization: false, ..Executor::new(model, limits) }
     }
 
-    /// Sets whether quantization operators are computed; a strict executor leaves them alone otherwise.
+    /// Sets whether quantization operators are evaluated. By default, a strict executor refuses them.
     pub fn fold_quantization(&mut self, folds: bool) {
         self.folds_quantization = folds;
     }
 
-    /// Gives a value that is no constant, such as an input.
+    /// Supplies a value that is not constant, such as a graph input.
     pub fn give(&mut self, value: ValueId, given: Val) {
         self.values.insert(value, given);
     }
 
-    /// Changes the bytes that any one tensor may take.
+    /// Sets the maximum size in bytes of a tensor.
     pub fn allow(&mut self, bytes: usize) {
         self.limits.bytes = bytes;
     }
 
-    /// A value that is a constant: an initializer that no caller can replace, or what [`Executor::run`] made.
+    /// Returns a known value: a supplied or computed one, or an initializer that callers cannot override.
     pub fn value(&mut self, value: ValueId) -> Option<Val> {
         if let Some(known) = self.values.get(&value) {
             return Some(known.clone());
@@ -103,7 +104,7 @@ impl<'m> Executor<'m> {
         Some(array)
     }
 
-    /// Whether all that a node uses is constant.
+    /// Returns true if all inputs and captured values of a node are known.
     pub fn is_ready(&self, node: NodeId) -> bool {
         let inputs = self.model.nodes[node].inputs.iter().flatten().copied();
         let captures = scopes::captures_of_node(self.model, node);
@@ -111,7 +112,7 @@ impl<'m> Executor<'m> {
         inputs.chain(captures).all(known)
     }
 
-    /// The tensor of an initializer that no caller can replace.
+    /// Returns the tensor of an initializer that callers cannot override.
     fn initializer(&self, value: ValueId) -> Option<&'m Tensor> {
         let value = &self.model.values[value];
         let Some(Initial::Dense(tensor)) = value.initial else { return None };
@@ -120,11 +121,11 @@ impl<'m> Executor<'m> {
         (!is_input || !overridable).then(|| &self.model.tensors[tensor])
     }
 
-    /// Computes the outputs of a node and keeps them.
+    /// Computes the outputs of a node and stores them.
     ///
     /// # Errors
-    /// Why it has none: what it uses is not constant, it draws random numbers, it is not implemented, it
-    /// breaks its contract, or it costs more than the limits allow.
+    /// Returns a refusal if an input is unknown, the operator is random or unsupported, the call violates the
+    /// operator's contract, or it exceeds the limits.
     pub fn run(&mut self, node: NodeId) -> Result<()> {
         let outputs = self.outputs(node)?;
         for (output, value) in self.model.nodes[node].outputs.iter().zip(outputs) {
@@ -139,7 +140,7 @@ impl<'m> Executor<'m> {
         let node = &self.model.nodes[id];
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for input in &node.inputs {
-            let constant = |value| self.value(value).ok_or(Refusal::BadInput("an input is not constant"));
+            let constant = |value| self.value(value).ok_or(Refusal::BadInput("an input value is unknown"));
             inputs.push(input.map(constant).transpose()?);
         }
         if let Some(function) = self.model.callee(id) {
@@ -175,26 +176,26 @@ impl<'m> Executor<'m> {
         outputs
     }
 
-    /// Runs a body on these inputs.
+    /// Runs a subgraph on these inputs.
     fn body(&mut self, graph: GraphId, inputs: Vec<Val>) -> Result<Vec<Val>> {
         let scope = &self.model.graphs[graph];
         if inputs.len() != scope.inputs.len() {
-            return Err(Refusal::BadInput("a body has another number of inputs"));
+            return Err(Refusal::BadInput("a subgraph is called with the wrong number of inputs"));
         }
         if !scope.inputs.iter().zip(&inputs).all(|(port, val)| declared::admits(port, val)) {
-            return Err(Refusal::BadInput("a body declares another type of its input"));
+            return Err(Refusal::BadInput("a subgraph input contradicts its declared type"));
         }
         self.values.extend(scope.inputs.iter().map(|port| port.value).zip(inputs));
         self.nodes(graph)
     }
 
-    /// Calls a local function. Inputs that the call leaves out are absent in its body, too.
+    /// Calls a local function. Calls with absent inputs are not supported.
     fn call(&mut self, id: NodeId, function: usize, inputs: Vec<Option<Val>>) -> Result<Vec<Val>> {
         self.spend(0)?;
         let body = self.model.functions[function].body;
         let scope = &self.model.graphs[body];
         if inputs.len() > scope.inputs.len() {
-            return Err(Refusal::BadInput("a call has more inputs than the function"));
+            return Err(Refusal::BadInput("a function is called with too many inputs"));
         }
         if inputs.len() < scope.inputs.len() || inputs.contains(&None) {
             return Err(Refusal::Unsupported);
@@ -206,27 +207,28 @@ impl<'m> Executor<'m> {
         outputs
     }
 
-    /// Runs the nodes of a graph whose inputs are known.
+    /// Runs the nodes of a graph whose inputs are known, and returns its outputs.
     fn nodes(&mut self, graph: GraphId) -> Result<Vec<Val>> {
         if self.nesting >= MAX_NESTING {
             return Err(Refusal::TooLarge);
         }
         let scope = &self.model.graphs[graph];
-        let order = order::sorted(self.model, graph).map_err(|_| Refusal::BadInput("a body has a cycle"))?;
+        let order =
+            order::sorted(self.model, graph).map_err(|_| Refusal::BadInput("a subgraph has a cycle"))?;
         self.nesting += 1;
         let ran = order.into_iter().try_for_each(|node| self.run(node));
         self.nesting -= 1;
         ran?;
-        let missing = Refusal::BadInput("a body does not make its output");
+        let missing = Refusal::BadInput("a subgraph does not produce its output");
         let made = scope.outputs.iter().map(|port| self.value(port.value).ok_or(missing.clone()));
         let made: Vec<Val> = made.collect::<Result<_>>()?;
         match scope.outputs.iter().zip(&made).all(|(port, val)| declared::admits(port, val)) {
             true => Ok(made),
-            false => Err(Refusal::BadInput("a body declares another type of its output")),
+            false => Err(Refusal::BadInput("a subgraph output contradicts its declared type")),
         }
     }
 
-    /// The value of an attribute of a node `depth` calls deep: in the body of a function, it may be one of the call.
+    /// Resolves an attribute of a node `depth` calls deep. In a function body, it may refer to one of the call.
     fn resolve(&self, value: &'m AttrValue, depth: usize) -> Option<&'m AttrValue> {
         let AttrValue::Ref { name, .. } = value else { return Some(value) };
         let outer = depth.checked_sub(1)?;
@@ -238,7 +240,7 @@ impl<'m> Executor<'m> {
         function.attribute_defaults.iter().find(|attr| attr.name == *name).map(|attr| &attr.value)
     }
 
-    /// Takes from what may be spent; a call, however small, is not free.
+    /// Deducts work from the limit, plus a fixed cost per call; refused if the limit is exceeded.
     fn spend(&mut self, work: usize) -> Result<()> {
         const CALL: usize = 64;
         let left = self.limits.work.checked_sub(work.saturating_add(CALL)).ok_or(Refusal::TooLarge);
@@ -247,13 +249,13 @@ impl<'m> Executor<'m> {
     }
 }
 
-/// The elements of a tensor, if they take at most so many bytes.
+/// Returns the elements of a tensor; `None` if they exceed this size in bytes.
 fn array(tensor: &Tensor, bytes: usize) -> Option<Array> {
     let fits = tensor.byte_len().is_none_or(|len| len <= bytes);
     fits.then(|| load::array(tensor)).flatten().filter(|array| bytes_of(array) <= bytes)
 }
 
-/// Bytes that the elements of a tensor take in a file.
+/// Returns the size in bytes of the elements of a tensor in a file.
 pub fn bytes_of(array: &Array) -> usize {
     match (array.elem().bits(), array.as_strings()) {
         (Some(bits), _) => array.len().saturating_mul(bits).div_ceil(8),
@@ -262,7 +264,7 @@ pub fn bytes_of(array: &Array) -> usize {
     }
 }
 
-/// The attributes of a node.
+/// Attributes of a node, with references to function attributes resolved.
 struct NodeAttrs<'a, 'm> {
     executor: &'a Executor<'m>,
     node: &'m Node,

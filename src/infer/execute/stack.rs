@@ -1,11 +1,11 @@
-//! Tensors taken apart along an axis, and put together again.
+//! Slices tensors along an axis and stacks tensors along a new axis.
 
 use super::Result;
 use crate::infer::eval::{Array, Refusal};
 
 const NO_AXIS: Refusal = Refusal::BadInput("an axis is out of range");
 
-/// The slices of `whole` along `axis`, without that axis.
+/// Returns the slices of `whole` along `axis`, without that axis.
 pub(super) fn slice(whole: &Array, axis: i64) -> Result<Vec<Array>> {
     let axis = place(axis, whole.rank())?;
     let (outer, along, inner) = around(whole.shape(), axis);
@@ -18,11 +18,13 @@ pub(super) fn slice(whole: &Array, axis: i64) -> Result<Vec<Array>> {
     (0..along).map(part).collect()
 }
 
-/// Tensors of one shape along a new axis. None at all have no shape that could be known.
+/// Stacks tensors of equal shape along a new axis.
+///
+/// An empty list is refused because its shape is unknown.
 pub(super) fn stack(parts: &[&Array], axis: i64) -> Result<Array> {
     let first = parts.first().ok_or(Refusal::Unsupported)?;
     if parts.iter().any(|part| part.shape() != first.shape()) {
-        return Err(Refusal::BadInput("what is stacked differs in shape"));
+        return Err(Refusal::BadInput("the stacked tensors differ in shape"));
     }
     let axis = place(axis, first.rank() + 1)?;
     let mut shape = first.shape().to_vec();
@@ -35,12 +37,13 @@ pub(super) fn stack(parts: &[&Array], axis: i64) -> Result<Array> {
     all.take(shape, &offsets.collect::<Vec<_>>())
 }
 
+/// Converts an axis, possibly negative (from the end), to one counted from 0.
 fn place(axis: i64, rank: usize) -> Result<usize> {
     let axis = if axis < 0 { axis.checked_add_unsigned(rank as u64).ok_or(NO_AXIS)? } else { axis };
     usize::try_from(axis).ok().filter(|&axis| axis < rank).ok_or(NO_AXIS)
 }
 
-/// Elements before, along and after an axis.
+/// Returns the element counts before, along and after an axis.
 fn around(shape: &[usize], axis: usize) -> (usize, usize, usize) {
     (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
 }

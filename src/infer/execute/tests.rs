@@ -1,8 +1,7 @@
 use super::*;
 use crate::read;
 
-/// Runs a graph whose nodes are all constant, and compares its first output with what is expected, as shape
-/// and numbers.
+/// Runs a graph of constant nodes, and asserts the shape and elements of its first output.
 #[track_caller]
 fn check(opset: i64, graph: &str, shape: &[usize], expected: &[f64]) {
     let (model, findings) =
@@ -20,7 +19,7 @@ fn check(opset: i64, graph: &str, shape: &[usize], expected: &[f64]) {
 }
 
 #[test]
-fn branches() {
+fn if_runs_the_selected_branch() {
     let graph = |c: &str| {
         format!(
             "g () => (float y) {{
@@ -34,7 +33,7 @@ fn branches() {
 }
 
 #[test]
-fn loops_hand_on_state_and_stack_the_rest() {
+fn loop_carries_state_and_stacks_scan_outputs() {
     check(
         21,
         "g () => (float[n] y, float s) {
@@ -51,7 +50,7 @@ fn loops_hand_on_state_and_stack_the_rest() {
 }
 
 #[test]
-fn scans_slice_and_stack() {
+fn scan_slices_inputs_in_either_direction() {
     let scan = |attrs: &str| {
         format!(
             "g () => (float[n] y, float s) {{
@@ -67,7 +66,7 @@ fn scans_slice_and_stack() {
 }
 
 #[test]
-fn sequences_are_mapped() {
+fn sequence_map_runs_its_subgraph_for_each_element() {
     check(
         21,
         "g () => (float[n] y) {
@@ -83,7 +82,7 @@ fn sequences_are_mapped() {
 }
 
 #[test]
-fn functions_take_attributes_from_their_calls() {
+fn function_attributes_come_from_the_call_or_default() {
     let (model, findings) = read::text::read(
         "<ir_version: 10, opset_import: [\"\" : 21, \"f\" : 1]>
         g () => (float[n] y, float[n] z) {
@@ -109,7 +108,7 @@ fn functions_take_attributes_from_their_calls() {
     assert_eq!([elem(0), elem(1)], [crate::graph::ElemType::Int64, crate::graph::ElemType::Int32]);
 }
 
-/// A graph whose nodes are all constant, and that does not run.
+/// Asserts that a graph of constant nodes does not run.
 #[track_caller]
 fn refused(is_strict: bool, graph: &str) {
     let (model, findings) = read::text::read(&format!("<ir_version: 10, opset_import: [\"\" : 21]> {graph}"));
@@ -122,9 +121,9 @@ fn refused(is_strict: bool, graph: &str) {
     assert!(ran.is_err(), "it runs");
 }
 
-/// Facts hold in runs that succeed: a run in which a body is not what it says is none.
+/// Facts hold in successful runs only, so a run that violates a declaration must fail.
 #[test]
-fn bodies_are_held_to_what_they_declare() {
+fn subgraph_value_that_contradicts_its_declaration_is_refused() {
     let body = |elem: &str, made: &str| {
         format!(
             "g () => (float[n] y) {{
@@ -146,7 +145,7 @@ fn bodies_are_held_to_what_they_declare() {
 }
 
 #[test]
-fn what_is_left_open_is_not_put_into_a_file() {
+fn strict_executor_refuses_undetermined_results() {
     let graph = "g () => (float y) {
         x = Constant <value = float[2] { nan, 1 }> ()
         y = ReduceMax <keepdims = 0> (x)

@@ -1,17 +1,19 @@
-//! Attention, and the operators around it in transformers.
+//! Shape rules of attention and related transformer operators of ONNX.
 
 use super::Cx;
 use super::elementwise::same;
 use crate::infer::shape::{Shape, Size, add, known, mul};
 
-/// Sizes of queries, keys and values, whether heads have an axis of their own or not.
+/// Head dimensions of queries, keys or values.
 struct Heads {
     heads: Size,
     length: Size,
     head_size: Size,
 }
 
-/// Reads `[batch, heads, length, size]` or `[batch, length, heads * size]`, with the number of heads from
+/// Reads the head dimensions of an input.
+///
+/// The input is `[batch, heads, length, size]`, or `[batch, length, heads * size]` with the number of heads in
 /// an attribute.
 fn heads(cx: &Cx, input: usize, attr: &str) -> Option<Heads> {
     if cx.rank(input)? == 4 {
@@ -23,10 +25,9 @@ fn heads(cx: &Cx, input: usize, attr: &str) -> Option<Heads> {
     Some(Heads { heads: heads.and_then(known), length: cx.dim(input, 1), head_size })
 }
 
-/// `Attention` of ai.onnx: the output, the keys and values with those of the past before them, and the
-/// scores.
+/// `Attention` of `ai.onnx`: returns the output, all keys and values with the past ones, and the scores.
 pub fn attention(cx: &mut Cx) -> Option<()> {
-    // How many keys count is said for each row of the batch.
+    // `nonpad_kv_seqlen` holds one key count per row of the batch.
     cx.allow_rank(6, 1)?;
     let queries = heads(cx, 0, "q_num_heads");
     let keys = heads(cx, 1, "kv_num_heads");
@@ -55,14 +56,14 @@ pub fn attention(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `FlexAttention`: as many results as queries, as wide as the values.
+/// `FlexAttention`: returns one result per query, with the width of the values.
 pub fn flex_attention(cx: &mut Cx) -> Option<()> {
     let dims = vec![cx.dim(0, 0), cx.dim(0, 1), cx.dim(0, 2), cx.dim(2, 3)];
     cx.set_dims(0, dims);
     Some(())
 }
 
-/// `LinearAttention`: packed results, and the state after the last of them.
+/// `LinearAttention`: returns packed results and the final state.
 pub fn linear_attention(cx: &mut Cx) -> Option<()> {
     let (queries, heads) = (known(cx.int("q_num_heads")?), cx.int("kv_num_heads").filter(|&n| n > 0)?);
     let of_head = |input: usize| cx.dim(input, 2)?.floor_div(heads);
@@ -84,13 +85,14 @@ pub fn linear_attention(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `TensorScatter`: as the cache was; where to write it is said for each row of the batch.
+/// `TensorScatter`: returns the shape of the cache.
 pub fn tensor_scatter(cx: &mut Cx) -> Option<()> {
+    // The write indices hold one entry per row of the batch.
     cx.allow_rank(2, 1)?;
     same(cx)
 }
 
-/// `CausalConvWithState`: the result, and the last `k - 1` of the input.
+/// `CausalConvWithState`: returns the result and a state of the last `k - 1` inputs.
 pub fn causal_conv(cx: &mut Cx) -> Option<()> {
     let kept = (|| cx.dim(1, 2)?.sub(1))();
     let state = vec![cx.dim(0, 0), cx.dim(0, 1), kept];
@@ -104,7 +106,7 @@ mod tests {
     use crate::infer::testing::{check, check_call};
 
     #[test]
-    fn attention_with_a_past() {
+    fn attention_appends_keys_and_values_to_the_past() {
         let inputs = "float[b, 8, q, 64] x, float[b, 2, k, 64] y, float[b, 2, k, 32] z";
         check_call(inputs, "Attention(x, y, z)", "float[b, 8, q, 32]");
         let text = format!(
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_heads() {
+    fn attention_splits_packed_heads_by_attribute() {
         check_call(
             "float[b, q, 512] x, float[b, k, 128] y, float[b, k, 64] z",
             "Attention <q_num_heads = 8, kv_num_heads = 2> (x, y, z)",
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn states() {
+    fn linear_attention_and_causal_conv_return_their_state() {
         let header = "<ir_version: 13, opset_import: [\"\" : 27]>";
         check(
             &format!(

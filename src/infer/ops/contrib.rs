@@ -1,4 +1,4 @@
-//! The operators of ONNX Runtime for quantised models, and those that it fuses.
+//! Shape rules of quantized, fused and other operators of ONNX Runtime (`com.microsoft`).
 
 use super::Cx;
 use super::conv::{conv, pool, qlinear};
@@ -8,28 +8,28 @@ use crate::graph::dim::Interval;
 use crate::infer::fact::Fact;
 use crate::infer::shape::{Shape, known, product};
 
-/// `QLinearAdd` and `QLinearMul`: scale and zero point follow each operand.
+/// `QLinearAdd` and `QLinearMul`: broadcast two operands, each followed by its scale and zero point.
 pub fn qlinear_binary(cx: &mut Cx) -> Option<()> {
     let shape = broadcast_inputs(cx, &[0, 3])?;
     cx.set_shape(0, shape);
     Some(())
 }
 
-/// `MulInteger`: a zero point follows each operand.
+/// `MulInteger`: broadcasts two operands, each followed by its zero point.
 pub fn integer_binary(cx: &mut Cx) -> Option<()> {
     let shape = broadcast_inputs(cx, &[0, 2])?;
     cx.set_shape(0, shape);
     Some(())
 }
 
-/// `QLinearWhere`.
+/// `QLinearWhere`: broadcasts the condition and two operands with their scales and zero points.
 pub fn qlinear_where(cx: &mut Cx) -> Option<()> {
     let shape = broadcast_inputs(cx, &[0, 1, 4])?;
     cx.set_shape(0, shape);
     Some(())
 }
 
-/// `QLinearReduceMean` and `ReduceSumInteger`: the axes are an attribute.
+/// `QLinearReduceMean` and `ReduceSumInteger`: reduce the axes given by an attribute.
 pub fn reduce(cx: &mut Cx) -> Option<()> {
     let keep = cx.int_or("keepdims", 1) != 0;
     let dims = cx.dims(0)?;
@@ -39,7 +39,7 @@ pub fn reduce(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `MatMulNBits` and its like: `N` columns, which the packed weights do not show.
+/// `MatMulNBits` and `MatMulBnb4`: the attribute `N` is the number of columns of the packed weights.
 pub fn matmul_packed(cx: &mut Cx) -> Option<()> {
     let columns = known(cx.int("N")?);
     let mut dims = cx.dims(0)?.to_vec();
@@ -48,7 +48,7 @@ pub fn matmul_packed(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `MatMulFpQ4`: the shape of the weights is an input.
+/// `MatMulFpQ4`: the shape of the packed weights is an input.
 pub fn matmul_fp_q4(cx: &mut Cx) -> Option<()> {
     let columns = cx.ints(2).and_then(|shape| shape.into_iter().nth(1)?);
     let mut dims = cx.dims(0)?.to_vec();
@@ -57,7 +57,7 @@ pub fn matmul_fp_q4(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `QGemm`: scale and zero point follow each operand.
+/// `QGemm`: multiplies two matrices, each followed by its scale and zero point.
 pub fn qgemm(cx: &mut Cx) -> Option<()> {
     let (rows_of_a, columns_of_b) = (usize::from(cx.flag("transA")), usize::from(!cx.flag("transB")));
     let (rows, columns) = (cx.dim(0, rows_of_a), cx.dim(3, columns_of_b));
@@ -65,7 +65,7 @@ pub fn qgemm(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// A rule for channels before the spatial axes, where they are the last axis of input `x` and of the output.
+/// Applies a channels-first rule to a call whose input `x` and output are channels-last.
 fn channels_last(cx: &mut Cx, x: usize, rule: super::Rule) -> Option<()> {
     let first = channels_first(cx.fact(x)?)?;
     let inputs: Vec<Option<&Fact>> =
@@ -87,29 +87,29 @@ fn put_channels_last(cx: &mut Cx, fact: &Fact) -> Option<()> {
     Some(())
 }
 
-/// `QLinearConv` of ONNX Runtime: with `channels_last`, the data are so, but not the weights.
+/// `com.microsoft.QLinearConv`: `channels_last` applies to the data, but not to the weights.
 pub fn qlinear_conv(cx: &mut Cx) -> Option<()> {
     if cx.flag("channels_last") { channels_last(cx, 0, qlinear) } else { qlinear(cx) }
 }
 
-/// `QLinearAveragePool`.
+/// `QLinearAveragePool`: pools channels-first data, or channels-last data if `channels_last` is set.
 pub fn qlinear_pool(cx: &mut Cx) -> Option<()> {
     if cx.flag("channels_last") { channels_last(cx, 0, pool) } else { pool(cx) }
 }
 
-/// `NhwcMaxPool`.
+/// `NhwcMaxPool`: pools channels-last data.
 pub fn nhwc_pool(cx: &mut Cx) -> Option<()> {
     channels_last(cx, 0, pool)
 }
 
-/// `NhwcConv`: the weights have their input channels last, too.
+/// `NhwcConv`: both the data and the weights are channels-last.
 pub fn nhwc_conv(cx: &mut Cx) -> Option<()> {
     let (data, weights) = (channels_first(cx.fact(0)?)?, channels_first(cx.fact(1)?)?);
     let result = cx.with_inputs(&[Some(&data), Some(&weights)], conv)?;
     put_channels_last(cx, &result)
 }
 
-/// `QLinearGlobalAveragePool`.
+/// `QLinearGlobalAveragePool`: reduces the spatial axes to size 1.
 pub fn qlinear_global_pool(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let last = dims.len().checked_sub(1)?;
@@ -119,7 +119,7 @@ pub fn qlinear_global_pool(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `ExpandDims`: one more axis, before the one that the second input names.
+/// `ExpandDims`: inserts an axis of size 1 at the position in the second input.
 pub fn expand_dims(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let Some(axis) = cx.const_int(1) else {
@@ -132,13 +132,13 @@ pub fn expand_dims(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `CDist`: the distance of each row of one matrix to each of the other.
+/// `CDist`: returns the distances between the rows of two matrices.
 pub fn distances(cx: &mut Cx) -> Option<()> {
     cx.set_dims(0, vec![cx.dim(0, 0), cx.dim(1, 0)]);
     Some(())
 }
 
-/// `TorchEmbedding`: a row of the table for each index.
+/// `TorchEmbedding`: returns a row of the table for each index.
 pub fn embedding(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(1)?.to_vec();
     dims.push(cx.dim(0, 1));
@@ -146,7 +146,7 @@ pub fn embedding(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Unique` of ONNX Runtime, of a vector.
+/// `com.microsoft.Unique`: returns the unique elements of a vector, inverse indices, and counts.
 pub fn unique(cx: &mut Cx) -> Option<()> {
     let all = product(cx.dims(0)?);
     let range = cx.up_to(&all);
@@ -157,7 +157,7 @@ pub fn unique(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Tokenizer`: a new axis for the tokens of each string.
+/// `Tokenizer`: appends an axis for the tokens of each string.
 pub fn tokenizer(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let most = cx.new_size(0, dims.len(), Interval::SIZE);
@@ -166,7 +166,7 @@ pub fn tokenizer(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `NGramRepeatBlock`: as the scores.
+/// `NGramRepeatBlock`: returns the shape of the scores.
 pub fn as_scores(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(1);
     cx.set_shape(0, shape);
@@ -178,7 +178,7 @@ mod tests {
     use crate::infer::testing::{check, check_call};
 
     #[test]
-    fn quantised() {
+    fn quantized_operators_support_packed_weights_and_channels_last() {
         check_call(
             "uint8[n, 1] a, float s, uint8 z, uint8[4] b",
             "com.microsoft.QLinearAdd(a, s, z, b, s, z, s, z)",
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn fused() {
+    fn fused_matmul_transposes_its_operands() {
         check_call(
             "float[b, k, n] x, float[b, m, k] y",
             "com.microsoft.FusedMatMul <transA = 1, transB = 1> (x, y)",

@@ -1,11 +1,11 @@
-//! Convolutions and pooling: windows that slide over the spatial axes.
+//! Shape rules of convolutions and pooling.
 
 use super::Cx;
 use crate::graph::dim::{Rounding, Window};
 use crate::infer::fault::Fault;
 use crate::infer::shape::{Size, add, known, mul, number};
 
-/// How the spatial axes are padded.
+/// Padding mode of the spatial axes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AutoPad {
     NotSet,
@@ -13,17 +13,18 @@ enum AutoPad {
     Same,
 }
 
-/// The attributes that windows have in common, filled in for each of the spatial axes.
+/// Attributes of sliding windows, with one entry per spatial axis.
 struct Windows {
     auto_pad: AutoPad,
     kernel: Vec<Option<i64>>,
     strides: Vec<i64>,
     dilations: Vec<i64>,
-    /// All beginnings, then all ends.
+    /// Begin pads of all axes, then end pads of all axes.
     pads: Vec<i64>,
 }
 
 impl Windows {
+    /// Reads the attributes for this number of spatial axes; `None` if one has the wrong length.
     fn read(cx: &Cx, axes: usize, kernel: Vec<Option<i64>>) -> Option<Self> {
         let auto_pad = match cx.text("auto_pad").unwrap_or("NOTSET") {
             "VALID" => AutoPad::Valid,
@@ -48,7 +49,7 @@ impl Windows {
         })
     }
 
-    /// The number of windows along a spatial axis of this size.
+    /// Returns the number of windows along a spatial axis of this size.
     fn count(&self, axis: usize, size: &Size, rounding: Rounding) -> Size {
         let size = size.as_ref()?;
         let stride = self.strides[axis];
@@ -66,14 +67,14 @@ impl Windows {
         window.count(size)
     }
 
-    /// Whether a window spans at least the padding behind the input; not where that is unknown.
+    /// Returns true if the kernel is known and at least as large as the end padding.
     fn reaches_over_end_pad(&self, axis: usize) -> bool {
         let pad = self.pads[axis + self.strides.len()];
         self.kernel[axis].is_some_and(|kernel| (kernel - 1).saturating_mul(self.dilations[axis]) >= pad - 1)
     }
 }
 
-/// `kernel_shape`, or else the spatial dims of the weights.
+/// Returns `kernel_shape`, or else the spatial dimensions of the weights.
 fn kernel_of(cx: &Cx, weights: usize, axes: usize) -> Vec<Option<i64>> {
     match cx.ints_attr("kernel_shape") {
         Some(kernel) => kernel.iter().copied().map(Some).collect(),
@@ -81,25 +82,25 @@ fn kernel_of(cx: &Cx, weights: usize, axes: usize) -> Vec<Option<i64>> {
     }
 }
 
-/// The rank of input `x`, or what the weights or `kernel_shape` say it must be.
+/// Returns the number of spatial axes, from input `x`, the weights, or `kernel_shape`.
 fn spatial_axes(cx: &Cx, x: usize, weights: Option<usize>) -> Option<usize> {
     let by_kernel = || Some(cx.ints_attr("kernel_shape")?.len() + 2);
     let by_weights = || cx.rank(weights?);
     cx.rank(x).or_else(by_weights).or_else(by_kernel)?.checked_sub(2)
 }
 
-/// `Conv`, `DeformConv`, …: data first, then weights.
+/// `Conv`, `DeformConv` and others: the inputs are the data, then the weights.
 pub fn conv(cx: &mut Cx) -> Option<()> {
     convolve(cx, 0, 1)
 }
 
-/// `ConvInteger`: the zero points of both are scalars, or vectors.
+/// `ConvInteger`: both zero points are scalars or vectors.
 pub fn integer(cx: &mut Cx) -> Option<()> {
     [2, 3].into_iter().for_each(|input| cx.expect_rank_at_most(input, 1));
     convolve(cx, 0, 1)
 }
 
-/// `QLinearConv`: scale and zero point follow each operand, scalars or vectors.
+/// `QLinearConv`: each operand is followed by its scale and zero point, which are scalars or vectors.
 pub fn qlinear(cx: &mut Cx) -> Option<()> {
     [1, 2, 4, 5, 6, 7].into_iter().for_each(|input| cx.expect_rank_at_most(input, 1));
     convolve(cx, 0, 3)
@@ -118,7 +119,7 @@ fn convolve(cx: &mut Cx, x: usize, w: usize) -> Option<()> {
     Some(())
 }
 
-/// The data has as many channels as the weights of all groups together.
+/// Records a fault if the channels of the data differ from those of the weights of all groups together.
 fn check_channels(cx: &mut Cx, x: usize, w: usize) {
     let group = cx.int_or("group", 1);
     let (Some(have), Some(each)) = (cx.dim(x, 1), cx.dim(w, 1)) else { return };
@@ -128,23 +129,23 @@ fn check_channels(cx: &mut Cx, x: usize, w: usize) {
     }
 }
 
-/// `MaxPool`, `AveragePool` and `LpPool`; all outputs (of `MaxPool` the indices too) have one shape.
+/// `MaxPool`, `AveragePool` and `LpPool`. The indices of `MaxPool` have the shape of its result.
 pub fn pool(cx: &mut Cx) -> Option<()> {
     let axes = spatial_axes(cx, 0, None)?;
     let windows = Windows::read(cx, axes, kernel_of(cx, usize::MAX, axes))?;
     let count = |axis: usize| {
         let size = cx.dim(0, axis + 2);
-        // Some runtimes leave the dilation out of the padding that they choose, and have fewer windows.
+        // Some runtimes ignore the dilation in their automatic padding, and produce fewer windows.
         if windows.auto_pad == AutoPad::Same && windows.dilations[axis] != 1 {
             return None;
         }
         if !cx.flag("ceil_mode") {
             return windows.count(axis, &size, Rounding::Down);
         }
-        // Before opset 22 the specification let windows begin in the end padding; runtimes do not.
+        // Before opset 22, windows may begin in the end padding by the specification, but not in runtimes.
         let within = windows.count(axis, &size, Rounding::UpWithinInput);
         let anywhere = windows.count(axis, &size, Rounding::Up);
-        // Behind more padding than a window takes, several would begin: runtimes leave one of them out, if any.
+        // With more end padding than the kernel size, several windows would begin there; runtimes drop at most one.
         let is_one_at_most = windows.reaches_over_end_pad(axis);
         within.filter(|dim| is_one_at_most && cx.since() >= 22 || anywhere.as_ref() == Some(dim))
     };
@@ -156,7 +157,7 @@ pub fn pool(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Pooling over all of the spatial axes, which stay with size 1.
+/// Pools over all spatial axes, which become axes of size 1.
 pub fn global_pool(cx: &mut Cx) -> Option<()> {
     let rank = cx.rank(0)?;
     let mut dims = vec![cx.dim(0, 0), cx.dim(0, 1)];
@@ -188,11 +189,11 @@ pub fn conv_transpose(cx: &mut Cx) -> Option<()> {
 }
 
 impl Windows {
-    /// The size of the axis that this many windows cover.
+    /// Returns the size of the axis that this number of windows covers.
     fn spread(&self, axis: usize, windows: &Size, extra: i64) -> Size {
         let stride = self.strides[axis];
         if self.auto_pad == AutoPad::Same {
-            // Between windows that leave gaps, ONNX Runtime adds none at the end, as the specification would.
+            // If windows leave gaps, ONNX Runtime adds no gap at the end, unlike the specification.
             let extent =
                 self.kernel[axis]?.checked_sub(1)?.checked_mul(self.dilations[axis])?.checked_add(1)?;
             return windows.as_ref()?.mul(stride).filter(|_| extent.saturating_add(extra) >= stride);
@@ -204,7 +205,7 @@ impl Windows {
     }
 }
 
-/// `MaxUnpool`: as large as the pooled tensor was, or as the third input says.
+/// `MaxUnpool`: returns the shape in the third input, or else the shape before pooling.
 pub fn max_unpool(cx: &mut Cx) -> Option<()> {
     if cx.has(2) {
         let dims = cx.ints(2).or_else(|| Some(vec![None; cx.rank(0)?]))?;
@@ -219,9 +220,9 @@ pub fn max_unpool(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Col2Im`: columns of blocks, back to an image.
+/// `Col2Im`: assembles columns of blocks into an image.
 pub fn col2im(cx: &mut Cx) -> Option<()> {
-    // Each attribute has an entry for each spatial axis, `pads` two.
+    // Each attribute has one entry per spatial axis, except `pads`, which has two.
     let by_attr = |(attr, each): (&str, usize)| Some(cx.ints_attr(attr)?.len() / each);
     let by_attrs = || [("dilations", 1), ("strides", 1), ("pads", 2)].into_iter().find_map(by_attr);
     let axes = cx.length(1).or_else(|| cx.length(2)).or_else(by_attrs);
@@ -241,17 +242,17 @@ mod tests {
     use crate::infer::testing::{check, check_call, check_faults};
 
     #[test]
-    fn zero_points_are_scalars_or_vectors() {
+    fn zero_point_of_rank_2_is_a_fault() {
         check_faults(
             "g (uint8[n, 2, 4, 4] x, uint8[3, 2, 2, 2] w, uint8 zx, uint8[1, 3] zw) => (y) {
                 y = ConvInteger (x, w, zx, zw)
             }",
-            &["input 3 has rank 2, which must be at most 1"],
+            &["input 3 has rank 2, but must have rank at most 1"],
         );
     }
 
     #[test]
-    fn convolutions() {
+    fn convolutions_count_windows() {
         let inputs = "float[n, 3, h, w] x, float[8, 3, 3, 3] k";
         check_call(inputs, "Conv(x, k)", "float[n, 8, h - 2, w - 2]");
         check_call(
@@ -271,7 +272,7 @@ mod tests {
             "ConvTranspose <strides = [2], pads = [1, 1], output_padding = [1]> (x, w)",
             "float[n, 2, 2*t]",
         );
-        // Where windows leave gaps, ONNX Runtime makes fewer than the specification says.
+        // If windows leave gaps, ONNX Runtime produces a smaller output than the specification.
         for (stride, size) in [(3, "3*t"), (4, "y0_dim_2")] {
             check_call(
                 "float[n, 4, t] x, float[4, 2, 3] w",
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn pooling() {
+    fn pooling_counts_windows() {
         let inputs = "float[n, 3, 10, w] x";
         check_call(
             inputs,
@@ -301,7 +302,7 @@ mod tests {
         check_call(inputs, "GlobalAveragePool(x)", "float[n, 3, 1, 1]");
     }
 
-    /// Here the last window would begin in the padding: runtimes and the old specification differ.
+    /// The last window would begin in the padding, where runtimes deviate from the old specification.
     #[test]
     fn ceil_mode_is_ambiguous_before_opset_22() {
         let graph = "g (float[1, 1, 2] x) => (y) { y = MaxPool <kernel_shape = [1], strides = [2], pads = [0, 1], ceil_mode = 1> (x) }";
@@ -311,9 +312,9 @@ mod tests {
         }
     }
 
-    /// Of windows that would begin behind the input, runtimes leave one out; here there are three.
+    /// Runtimes drop one window that begins after the input; here, there are three.
     #[test]
-    fn ceil_mode_behind_more_padding_than_a_window_takes_is_ambiguous() {
+    fn ceil_mode_with_end_padding_above_the_kernel_size_is_ambiguous() {
         let graph = |pad: i64| {
             format!(
                 "g (float[1, 1, 4] x) => (y) {{ y = LpPool <kernel_shape = [2], pads = [0, {pad}], ceil_mode = 1> (x) }}"
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn columns() {
+    fn col2im_returns_the_image_size() {
         let text = "g (float[n, 5, l] x) => (y) {
             image = Constant <value_ints = [5, 6]> ()
             block = Constant <value_ints = [1, 5]> ()

@@ -1,4 +1,4 @@
-//! What a shape rule sees of a call, and how it says what it found.
+//! Context of a shape rule: inputs and attributes to read, outputs and faults to write.
 
 use std::sync::Arc;
 
@@ -11,11 +11,13 @@ use crate::infer::fault::{Expected, Fault};
 use crate::infer::shape::{Shape, Size};
 use crate::schema::{AttrDefault, Schema};
 
-/// A call in progress: inputs and attributes to read, outputs to fill in.
+/// A call under inference, with inputs and attributes to read and outputs to fill in.
 pub(in crate::infer) struct Cx<'c> {
     call: &'c OpCall<'c>,
+    /// Schema of the operator; `None` if it is unknown.
     pub schema: Option<&'static Schema>,
     fresh: &'c mut dyn Fresh,
+    /// Facts of the requested outputs.
     pub outs: Vec<Fact>,
     faults: Vec<Fault>,
 }
@@ -25,6 +27,7 @@ impl<'c> Cx<'c> {
         Cx { call, schema, fresh, outs: vec![Fact::Unknown; call.outputs], faults: Vec::new() }
     }
 
+    /// Returns the inferred outputs and the recorded faults.
     pub fn finish(self) -> (Vec<Fact>, Vec<Fault>) {
         (self.outs, self.faults)
     }
@@ -41,12 +44,12 @@ impl<'c> Cx<'c> {
         self.call.bounds
     }
 
-    /// The version of the operator in force.
+    /// Returns the `since_version` of the schema, or the opset version if there is no schema.
     pub fn since(&self) -> i64 {
         self.schema.map_or(self.call.opset, |schema| schema.since.into())
     }
 
-    /// What a rule says of the first output of the same call with other facts of the inputs.
+    /// Applies a rule to the same call with other inputs, and returns the fact of the first output.
     pub fn with_inputs(&mut self, inputs: &[Option<&Fact>], rule: super::Rule) -> Option<Fact> {
         let call = OpCall { inputs, outputs: 1, ..*self.call };
         let mut cx = Cx::new(&call, self.schema, self.fresh);
@@ -56,6 +59,7 @@ impl<'c> Cx<'c> {
         outs.into_iter().next()
     }
 
+    /// Records a fault.
     pub fn fault(&mut self, fault: Fault) {
         self.faults.push(fault);
     }
@@ -63,6 +67,7 @@ impl<'c> Cx<'c> {
 
 /// Inputs, by position.
 impl<'c> Cx<'c> {
+    /// Returns the number of inputs, including absent ones.
     pub fn inputs(&self) -> usize {
         self.call.inputs.len()
     }
@@ -71,6 +76,7 @@ impl<'c> Cx<'c> {
         self.call.inputs.get(input).copied().flatten()
     }
 
+    /// Returns true if an input is present.
     pub fn has(&self, input: usize) -> bool {
         self.fact(input).is_some()
     }
@@ -99,22 +105,22 @@ impl<'c> Cx<'c> {
         Some(self.dims(input)?.len())
     }
 
-    /// The elements of a small integer tensor, each as far as it is known.
+    /// Returns the elements of a small integer tensor. Unknown elements are `None`.
     pub fn ints(&self, input: usize) -> Option<Vec<Size>> {
         self.tensor(input)?.as_ints()
     }
 
-    /// The elements of a small integer tensor, if all are numbers.
+    /// Returns the elements of a small integer tensor, if all are numbers.
     pub fn const_ints(&self, input: usize) -> Option<Vec<i64>> {
         self.ints(input)?.iter().map(|size| size.as_ref()?.as_const()).collect()
     }
 
-    /// The one element of an integer tensor.
+    /// Returns the first element of a small integer tensor.
     pub fn int_scalar(&self, input: usize) -> Size {
         self.ints(input)?.into_iter().next()?
     }
 
-    /// The one element of a tensor of any real type, if it is a whole number.
+    /// Returns the first element of a small tensor of any real type, if it is a whole number.
     pub fn whole_scalar(&self, input: usize) -> Size {
         let float = || {
             let float = *self.const_floats(input)?.first()?;
@@ -123,20 +129,22 @@ impl<'c> Cx<'c> {
         self.int_scalar(input).or_else(float)
     }
 
+    /// Returns the first element of a small integer tensor, if it is a number.
     pub fn const_int(&self, input: usize) -> Option<i64> {
         self.int_scalar(input)?.as_const()
     }
 
+    /// Returns the elements of a constant in memory.
     pub fn array(&self, input: usize) -> Option<&'c Arc<Array>> {
         self.fact(input)?.as_const()
     }
 
-    /// The elements of a small constant of real numbers.
+    /// Returns the elements of a small constant of real numbers.
     pub fn const_floats(&self, input: usize) -> Option<Vec<f64>> {
         self.array(input)?.f64s().ok()
     }
 
-    /// The number of elements of a rank-1 input: how many axes, repeats, … it gives.
+    /// Returns the number of elements of a rank-1 input; `None` if it is unknown.
     pub fn length(&self, input: usize) -> Option<usize> {
         match self.dims(input)? {
             [length] => usize::try_from(length.as_ref()?.as_const()?).ok(),
@@ -145,12 +153,16 @@ impl<'c> Cx<'c> {
     }
 }
 
-/// Attributes, by name; absent ones have the default of the schema.
+/// Attributes, by name.
+///
+/// Typed getters return the schema default for an absent attribute, unless noted otherwise.
 impl<'c> Cx<'c> {
+    /// Returns an attribute; `None` if it is absent.
     pub fn attr(&self, name: &str) -> Option<&'c AttrValue> {
         self.call.attrs.attr(name)
     }
 
+    /// Returns the tensor of an attribute.
     pub fn tensor_of(&self, id: TensorId) -> &'c Tensor {
         self.call.attrs.tensor(id)
     }
@@ -175,7 +187,7 @@ impl<'c> Cx<'c> {
         self.int(name).is_some_and(|int| int != 0)
     }
 
-    /// The integers as written: where absent, `None`, though the schema have a default.
+    /// Returns the integers of an attribute; `None` if it is absent, even if the schema has a default.
     pub fn ints_attr(&self, name: &str) -> Option<&'c [i64]> {
         self.attr(name)?.as_ints()
     }
@@ -188,13 +200,13 @@ impl<'c> Cx<'c> {
         }
     }
 
-    /// An attribute that holds the number of an element type.
+    /// Returns the element type whose number is the value of an attribute.
     pub fn elem_attr(&self, name: &str) -> Option<ElemType> {
         ElemType::from_number(i32::try_from(self.int(name)?).ok()?)
     }
 }
 
-/// Outputs, by position; those that are not asked for are ignored.
+/// Outputs, by position. Writes to outputs that are not requested have no effect.
 impl Cx<'_> {
     pub fn put(&mut self, output: usize, fact: Fact) {
         if let Some(out) = self.outs.get_mut(output) {
@@ -202,6 +214,7 @@ impl Cx<'_> {
         }
     }
 
+    /// Returns the tensor fact of an output, creating it if necessary.
     fn out(&mut self, output: usize) -> Option<&mut TensorFact> {
         let out = self.outs.get_mut(output)?;
         if !matches!(out, Fact::Tensor(_)) {
@@ -226,15 +239,15 @@ impl Cx<'_> {
         }
     }
 
-    /// A new symbol for a size that depends on data.
+    /// Creates a symbol within a range for a data-dependent dimension of an output.
     pub fn new_size(&mut self, output: usize, axis: usize, range: Interval) -> Size {
         self.fresh.size(output, axis, range)
     }
 }
 
-/// Checks that say what is wrong where they fail.
+/// Checks that record a fault if they fail.
 impl Cx<'_> {
-    /// An axis that may count from the end, as one from 0.
+    /// Converts an axis, possibly negative (from the end), to one counted from 0.
     pub fn axis(&mut self, axis: i64, rank: usize) -> Option<usize> {
         let from_start = if axis < 0 { axis.checked_add(rank as i64)? } else { axis };
         let found = usize::try_from(from_start).ok().filter(|&axis| axis < rank);
@@ -244,15 +257,17 @@ impl Cx<'_> {
         found
     }
 
+    /// Converts axes like [`Cx::axis`].
     pub fn axes(&mut self, axes: &[i64], rank: usize) -> Option<Vec<usize>> {
         axes.iter().map(|&axis| self.axis(axis, rank)).collect()
     }
 
-    /// The axis that the attribute `axis` names.
+    /// Returns the axis of the attribute `axis`, counted from 0.
     pub fn axis_attr(&mut self, default: i64, rank: usize) -> Option<usize> {
         self.axis(self.int_or("axis", default), rank)
     }
 
+    /// Checks the rank of an input; `None` if it is unknown or differs.
     pub fn expect_rank(&mut self, input: usize, rank: usize) -> Option<()> {
         let found = self.rank(input)?;
         if found != rank {
@@ -261,11 +276,12 @@ impl Cx<'_> {
         (found == rank).then_some(())
     }
 
-    /// Goes on where the rank is the one expected, or not known.
+    /// Checks the rank of an input if it is known; `None` if it differs.
     pub fn allow_rank(&mut self, input: usize, rank: usize) -> Option<()> {
         if self.rank(input).is_none() { Some(()) } else { self.expect_rank(input, rank) }
     }
 
+    /// Checks the minimum rank of an input; `None` if the rank is unknown or lower.
     pub fn expect_rank_at_least(&mut self, input: usize, rank: usize) -> Option<()> {
         let found = self.rank(input)?;
         if found < rank {
@@ -274,6 +290,7 @@ impl Cx<'_> {
         (found >= rank).then_some(())
     }
 
+    /// Checks the maximum rank of an input, if the rank is known.
     pub fn expect_rank_at_most(&mut self, input: usize, rank: usize) {
         let found = self.rank(input).filter(|&found| found > rank);
         if let Some(found) = found {
@@ -281,7 +298,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Two axes that must have one size: what is known of it from both. Says so where they differ.
+    /// Combines two dimensions, each given as (input, axis), that must be equal. Records a fault if they differ.
     pub fn same_size(&mut self, a: (usize, usize), b: (usize, usize)) -> Size {
         let (x, y) = (self.dim(a.0, a.1), self.dim(b.0, b.1));
         let both = crate::infer::meet::meet_sizes(&x, &y, self.bounds());
@@ -291,7 +308,7 @@ impl Cx<'_> {
         })
     }
 
-    /// The range of sizes whose upper end is that of `size`.
+    /// Returns the range from 0 to the upper bound of `size`.
     pub fn up_to(&self, size: &Size) -> Interval {
         let hi = size.as_ref().and_then(|dim: &Dim| dim.range(self.bounds()).hi);
         Interval { lo: Some(0), hi }

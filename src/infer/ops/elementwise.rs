@@ -1,4 +1,4 @@
-//! Operators that work element by element.
+//! Shape rules of element-wise operators.
 
 use super::Cx;
 use crate::graph::ElemType;
@@ -6,7 +6,7 @@ use crate::graph::dim::{Broadcast, Dim, broadcast};
 use crate::infer::fault::Fault;
 use crate::infer::shape::{Shape, Size};
 
-/// Every output is shaped as the first input.
+/// Gives every output the shape of the first input.
 pub fn same(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(0);
     for output in 0..cx.outs.len() {
@@ -15,7 +15,7 @@ pub fn same(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// The inputs are broadcast, all of them, to the shape of the output.
+/// Broadcasts all inputs.
 pub fn broadcast_all(cx: &mut Cx) -> Option<()> {
     let inputs: Vec<usize> = (0..cx.inputs()).collect();
     let shape = broadcast_inputs(cx, &inputs)?;
@@ -23,25 +23,24 @@ pub fn broadcast_all(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Two inputs. Before opset 7 broadcasting was asked for, and then the second went to the shape of the
-/// first.
+/// Broadcasts two inputs. Before opset 7, the output always has the shape of the first input.
 pub fn binary(cx: &mut Cx) -> Option<()> {
     if cx.since() < 7 && cx.call().domain.is_empty() { same(cx) } else { broadcast_pair(cx) }
 }
 
-/// The first two inputs are broadcast; others (scales, zero points) do not take part.
+/// Broadcasts the first two inputs, and ignores others such as scales and zero points.
 pub fn broadcast_pair(cx: &mut Cx) -> Option<()> {
     let shape = broadcast_inputs(cx, &[0, 1])?;
     cx.set_shape(0, shape);
     Some(())
 }
 
-/// `Sum`, `Max`, `Mean` and `Min`: before opset 8 all inputs had one shape.
+/// `Sum`, `Max`, `Mean` and `Min`: broadcast all inputs; before opset 8, all have the same shape.
 pub fn variadic(cx: &mut Cx) -> Option<()> {
     if cx.since() < 8 { same(cx) } else { broadcast_all(cx) }
 }
 
-/// The shape that these inputs are broadcast to.
+/// Returns the broadcast shape of these inputs. Records a fault if they do not broadcast.
 pub fn broadcast_inputs(cx: &mut Cx, inputs: &[usize]) -> Option<Shape> {
     let (&first, rest) = inputs.split_first()?;
     let mut shape = cx.shape(first).dims()?.to_vec();
@@ -56,7 +55,7 @@ pub fn broadcast_inputs(cx: &mut Cx, inputs: &[usize]) -> Option<Shape> {
     Some(Shape::new(shape))
 }
 
-/// `None`: the shapes do not broadcast.
+/// Returns the broadcast of two shapes; `None` if they do not broadcast.
 pub fn broadcast_shapes(a: &[Size], b: &[Size], cx: &Cx) -> Option<Vec<Size>> {
     let rank = a.len().max(b.len());
     let one = Some(Dim::known(1));
@@ -66,7 +65,9 @@ pub fn broadcast_shapes(a: &[Size], b: &[Size], cx: &Cx) -> Option<Vec<Size>> {
     (0..rank).map(|axis| broadcast_sizes(&at(a, axis), &at(b, axis), cx)).collect()
 }
 
-/// `None`: the sizes do not broadcast. `Some(None)`: the size is not known.
+/// Returns the broadcast of two sizes; `None` if they do not broadcast.
+///
+/// `Some(None)` means that they may broadcast, but the result is unknown.
 pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
     let (known, bounds) = (|dim: &Dim| Some(Some(dim.clone())), cx.bounds());
     match (a, b) {
@@ -75,7 +76,7 @@ pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
             Broadcast::Unknown => Some(gives_way(a, b).or_else(|| gives_way(b, a))),
             Broadcast::Conflict => None,
         },
-        // The other can only be 1 or the same, if the model runs at all.
+        // In a successful run, the unknown size is 1 or equal to the known one.
         (Some(dim), None) | (None, Some(dim)) => {
             let is_one = dim.equals(&Dim::known(1), bounds);
             if is_one.is_never() { known(dim) } else { Some(None) }
@@ -84,19 +85,20 @@ pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
     }
 }
 
-/// The size of the result is `b` where `b` is a symbol, and whenever it is 1, so is `a`: then in no run
-/// that succeeds can `b` give way to `a`. An example is `min(n, 512)` against `n`.
+/// Returns `b` if it is a symbol, and `a` is 1 whenever `b` is 1.
+///
+/// Then `b` is never broadcast to a larger `a` in a successful run, as with `min(n, 512)` and `n`.
 fn gives_way(a: &Dim, b: &Dim) -> Size {
     let symbol = b.as_symbol()?;
     let at_one = a.substitute(&|other| (other == symbol).then(|| Dim::known(1)))?;
     (at_one.as_const() == Some(1)).then(|| b.clone())
 }
 
-/// The element type is that of the attribute `to`.
+/// `Cast`: the element type is the attribute `to`.
 pub fn cast(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = match cx.attr("to").and_then(|to| to.as_str()) {
-        // Opset 1 names the type: "FLOAT".
+        // Opset 1 gives the type as a string such as "FLOAT".
         Some(name) => name.to_lowercase().parse().ok(),
         None => cx.elem_attr("to"),
     };
@@ -104,7 +106,7 @@ pub fn cast(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// As the first input, but of the element type that the attribute `dtype` names, if there is one.
+/// Shape of the first input, with the element type of the attribute `dtype` if it is present.
 pub fn like(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem_attr("dtype").or_else(|| cx.elem(0));
@@ -112,7 +114,7 @@ pub fn like(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Quantised elements, of the type of the zero point, else of `output_dtype`, else uint8.
+/// `QuantizeLinear`: the element type is that of the zero point, else `output_dtype`, else `uint8`.
 pub fn quantize(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let named = cx.elem_attr("output_dtype");
@@ -121,7 +123,7 @@ pub fn quantize(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Back from quantised elements, to the type of the scale if the schema does not say it otherwise.
+/// `DequantizeLinear`: the element type is `output_dtype`, else as in the schema, else as the scale.
 pub fn dequantize(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem_attr("output_dtype").or(cx.outs.first()?.elem()).or(cx.elem(1));
@@ -129,7 +131,7 @@ pub fn dequantize(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// A quantised tensor with its scale and zero point, which are scalars.
+/// `DynamicQuantizeLinear`: returns a quantized tensor, its scale and its zero point.
 pub fn dynamic_quantize(cx: &mut Cx) -> Option<()> {
     cx.set_shape(1, Shape::scalar());
     cx.set_shape(2, Shape::scalar());
@@ -138,7 +140,7 @@ pub fn dynamic_quantize(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Shaped as the first input, with elements as those of the second.
+/// `CastLike`: returns the shape of the first input and the element type of the second.
 pub fn cast_like(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem(1);
@@ -151,7 +153,7 @@ mod tests {
     use crate::infer::testing::{check, check_call, check_faults};
 
     #[test]
-    fn broadcasting() {
+    fn operands_are_broadcast() {
         check_call("float[n, 1, 4] a, float[m, 1] b", "Add(a, b)", "float[n, m, 4]");
         check_call("float[n] a, float[7] b", "Mul(a, b)", "float[7]");
         check_call("float a, float[n] b", "Sub(a, b)", "float[n]");
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_must_give_way() {
+    fn minimum_with_a_symbol_broadcasts_to_the_symbol() {
         let text = "g (float[n, 8] x) => (y) {
             table = Constant <value = float[16, 8] {1}> ()
             zero = Constant <value_ints = [0]> ()
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn element_types() {
+    fn element_types_follow_attributes_and_schema() {
         check_call("float[n] x", "Cast <to = 7> (x)", "int64[n]");
         check_call("float[n] x, float16[3] like", "CastLike(x, like)", "float16[n]");
         check_call("int64[n] a, int64[n] b", "Less(a, b)", "bool[n]");
@@ -191,7 +193,7 @@ mod tests {
         check_call("float[n] x", "Dropout(x)", "float[n]; bool[n]");
         check_faults(
             "g (float[n] a, double[n] b) => (y) { y = Mul(a, b) }",
-            &["inputs 0 and 1 must both be of type T, but are float and double"],
+            &["inputs 0 and 1 must both have type T, but are float and double"],
         );
     }
 }

@@ -1,11 +1,11 @@
-//! Operators that pick or place elements by index.
+//! Shape rules of operators that gather, scatter or select elements.
 
 use super::Cx;
 use crate::graph::dim::Dim;
 use crate::infer::fault::Fault;
 use crate::infer::shape::{Size, known, mul, number, product};
 
-/// `Gather`: the indices take the place of an axis.
+/// `Gather`: replaces an axis of the data by the shape of the indices.
 pub fn gather(cx: &mut Cx) -> Option<()> {
     let (data, indices) = (cx.dims(0)?, cx.dims(1)?);
     let axis = cx.axis_attr(0, data.len())?;
@@ -14,14 +14,14 @@ pub fn gather(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `GatherElements`: as the indices.
+/// `GatherElements`: returns the shape of the indices.
 pub fn as_second(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(1);
     cx.set_shape(0, shape);
     Some(())
 }
 
-/// `GatherND`: the last axis of the indices names axes of the data, after the batch axes.
+/// `GatherND`: the last axis of the indices holds coordinates into the data, after the batch axes.
 pub fn gather_nd(cx: &mut Cx) -> Option<()> {
     let (data, indices) = (cx.dims(0)?, cx.dims(1)?);
     let batch = usize::try_from(cx.int_or("batch_dims", 0)).ok()?;
@@ -35,17 +35,17 @@ pub fn gather_nd(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `OneHot`: a new axis as long as the depth.
+/// `OneHot`: inserts an axis of size `depth`.
 pub fn one_hot(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let axis = cx.axis_attr(-1, dims.len() + 1)?;
-    // The depth may be of any number type.
+    // The depth may be of any numeric type.
     let depth = cx.int_scalar(1).or_else(|| {
         let depth = *cx.const_floats(1)?.first()?;
         known(depth as i64)
     });
     if number(&depth).is_some_and(|depth| depth <= 0) {
-        cx.fault(Fault::Value { name: "depth", why: "is not positive" });
+        cx.fault(Fault::Value { name: "depth", why: "must be positive" });
     }
     let depth = depth.filter(|depth| depth.as_const().is_none_or(|depth| depth >= 0));
     dims.insert(axis, depth);
@@ -53,10 +53,10 @@ pub fn one_hot(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `NonZero`: a column of indices for every element that is not zero.
+/// `NonZero`: returns one column of indices for each nonzero element.
 pub fn non_zero(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0);
-    // A scalar counts as a vector in some runtimes.
+    // Some runtimes treat a scalar as a vector.
     let rows = dims.map(<[Size]>::len).filter(|&rank| rank > 0).and_then(|rank| known(rank as i64));
     let range = cx.up_to(&dims.and_then(product));
     let columns = cx.new_size(0, 1, range);
@@ -64,7 +64,7 @@ pub fn non_zero(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Compress`: the slices along an axis (or the elements) for which a condition holds.
+/// `Compress`: selects slices along an axis, or elements, by a condition.
 pub fn compress(cx: &mut Cx) -> Option<()> {
     if cx.rank(0).is_some() {
         cx.expect_rank_at_least(0, 1)?;
@@ -84,7 +84,7 @@ pub fn compress(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Unique`: the unique elements (or slices), where each first was, where each is now, how often each was.
+/// `Unique`: returns the unique elements or slices, their first and inverse indices, and their counts.
 pub fn unique(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0);
     let (axis, mut result) = match cx.int("axis") {
@@ -106,7 +106,7 @@ pub fn unique(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `NonMaxSuppression`: batch, class and box of each that is selected.
+/// `NonMaxSuppression`: returns the batch, class and box index of each selected box.
 pub fn non_max_suppression(cx: &mut Cx) -> Option<()> {
     let most = if cx.has(2) { cx.int_scalar(2) } else { known(0) };
     let pairs = mul(&cx.dim(1, 0), &cx.dim(1, 1));
@@ -116,7 +116,7 @@ pub fn non_max_suppression(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Multinomial`: samples for each row.
+/// `Multinomial`: returns `sample_size` samples for each row.
 pub fn multinomial(cx: &mut Cx) -> Option<()> {
     let samples = cx.int_or("sample_size", 1);
     let elem = cx.elem_attr("dtype").or(Some(crate::graph::ElemType::Int32));
@@ -130,7 +130,7 @@ mod tests {
     use crate::infer::testing::{check, check_call, check_faults};
 
     #[test]
-    fn picking() {
+    fn gather_combines_data_and_index_shapes() {
         check_call("float[n, 5, m] x, int64[a, b] i", "Gather <axis = 1> (x, i)", "float[n, a, b, m]");
         check_call("float[n, 5] x, int64 i", "Gather <axis = 1> (x, i)", "float[n]");
         check_call("float[n, 5] x, int64[n, 2] i", "GatherElements <axis = 1> (x, i)", "float[n, 2]");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_depend_on_data() {
+    fn data_dependent_dimensions_become_symbols() {
         check_call("float[n, 5] x", "NonZero(x)", "int64[2, y0_dim_1]");
         check_call("float[n, 5] x, bool[n] c", "Compress <axis = 0> (x, c)", "float[y0_dim_0, 5]");
         check_call("float[9] x", "Unique(x)", "float[y0_dim_0]; int64[y0_dim_0]; int64[9]; int64[y0_dim_0]");
@@ -152,9 +152,9 @@ mod tests {
         check_call("float start, float limit, float step", "Range(start, limit, step)", "float[y0_dim_0]");
     }
 
-    /// At most as many as there are elements: which the sum shows.
+    /// The slice length is `min(20, index_dim_1)`, which simplifies because the symbol is at most 3.
     #[test]
-    fn new_symbols_have_ranges() {
+    fn symbol_of_a_data_dependent_dimension_is_bounded() {
         let text = "g (float[3] x, float[20] table) => (y) {
             index = NonZero(x)
             shape = Shape <start = 1> (index)
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn one_hot() {
+    fn one_hot_depth_must_be_positive() {
         let text = |depth: i64| {
             format!(
                 "g (int64[n, 3] i, float[2] v) => (y) {{
@@ -175,6 +175,6 @@ mod tests {
             )
         };
         check(&text(7), &["y: float[n, 7, 3]"]);
-        check_faults(&text(-1), &["`depth` is not positive"]);
+        check_faults(&text(-1), &["`depth` must be positive"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Operators that only move elements: another shape, another order.
+//! Shape rules of operators that only move elements.
 
 use super::Cx;
 use super::elementwise::broadcast_shapes;
@@ -7,7 +7,7 @@ use crate::infer::fact::Fact;
 use crate::infer::fault::Fault;
 use crate::infer::shape::{Shape, Size, add, known, mul, number};
 
-/// The integers of an attribute, or else the elements of an input; what is not known of them is `None`.
+/// Returns the integers of an attribute, or else the elements of an input. Unknown elements are `None`.
 pub fn list(cx: &mut Cx, attr: &str, input: usize) -> Option<Vec<Size>> {
     if let Some(ints) = cx.ints_attr(attr) {
         return Some(ints.iter().map(|&int| known(int)).collect());
@@ -16,7 +16,7 @@ pub fn list(cx: &mut Cx, attr: &str, input: usize) -> Option<Vec<Size>> {
     cx.ints(input).or_else(|| Some(vec![None; cx.length(input)?]))
 }
 
-/// `Transpose`: reversed, or as `perm` says.
+/// `Transpose`: permutes the axes by `perm`, or reverses them.
 pub fn transpose(cx: &mut Cx) -> Option<()> {
     let perm = cx.ints_attr("perm");
     let Some(dims) = cx.dims(0) else {
@@ -25,27 +25,29 @@ pub fn transpose(cx: &mut Cx) -> Option<()> {
     };
     let perm = match perm {
         Some(perm) if perm.len() != dims.len() => {
-            cx.fault(Fault::Value { name: "perm", why: "does not have as many axes as the input" });
+            cx.fault(Fault::Value { name: "perm", why: "must have one entry per input axis" });
             return None;
         }
         Some(perm) => cx.axes(perm, dims.len())?,
         None => (0..dims.len()).rev().collect(),
     };
     if (0..perm.len()).any(|axis| !perm.contains(&axis)) {
-        cx.fault(Fault::Value { name: "perm", why: "names an axis twice" });
+        cx.fault(Fault::Value { name: "perm", why: "must not repeat an axis" });
         return None;
     }
     cx.set_dims(0, perm.iter().map(|&axis| dims[axis].clone()).collect::<Vec<_>>());
     Some(())
 }
 
-/// `Concat`: sizes add up along the axis, and agree elsewhere.
+/// `Concat`: sums the sizes along the axis; all other dimensions must be equal.
 pub fn concat(cx: &mut Cx) -> Option<()> {
     let inputs: Vec<usize> = (0..cx.inputs()).filter(|&input| cx.has(input)).collect();
     concat_inputs(cx, &inputs, 1)
 }
 
-/// `com.microsoft.QLinearConcat`: scale and zero point of the output, then the same for each tensor.
+/// `com.microsoft.QLinearConcat`: concatenates tensors, each followed by its scale and zero point.
+///
+/// The scale and zero point of the output come first.
 pub fn qlinear_concat(cx: &mut Cx) -> Option<()> {
     let inputs: Vec<usize> = (2..cx.inputs()).step_by(3).collect();
     let elem = cx.elem(1);
@@ -77,7 +79,7 @@ fn concat_inputs(cx: &mut Cx, inputs: &[usize], default_axis: i64) -> Option<()>
     Some(())
 }
 
-/// `Split`: by the given sizes, or in equal parts (from opset 18 on, the last may be smaller).
+/// `Split`: by the given sizes, or into equal parts; since opset 18, the last part may be smaller.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0)?;
     let axis = cx.axis_attr(0, dims.len())?;
@@ -86,18 +88,18 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     let sizes = match given {
         Some(sizes) => sizes,
         None if cx.has(1) => vec![None; parts],
-        // Which of the two numbers counts is open where they differ.
+        // If `num_outputs` and the number of outputs differ, the specification does not define the sizes.
         None if cx.int_or("num_outputs", parts as i64) != parts as i64 => vec![None; parts],
         None => equal_parts(&dims[axis], parts as i64),
     };
     if sizes.len() < parts {
-        cx.fault(Fault::Value { name: "split", why: "does not give as many sizes as there are outputs" });
+        cx.fault(Fault::Value { name: "split", why: "must have one size per output" });
     }
     let numbers = |sizes: &[Size]| sizes.iter().map(number).sum::<Option<i64>>();
     if let (Some(sum), Some(size)) = (numbers(&sizes), number(&dims[axis]))
         && sum != size
     {
-        cx.fault(Fault::Value { name: "split", why: "does not add up to the size of the axis" });
+        cx.fault(Fault::Value { name: "split", why: "must sum to the size of the axis" });
     }
     for output in 0..parts {
         let mut dims = dims.to_vec();
@@ -107,6 +109,7 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
+/// Returns the sizes of equal parts, of which the last may be smaller.
 fn equal_parts(size: &Size, parts: i64) -> Vec<Size> {
     let each = || size.as_ref()?.ceil_div(parts);
     let last = || crate::infer::shape::sub(size, &mul(&each(), &known(parts - 1)));
@@ -114,7 +117,7 @@ fn equal_parts(size: &Size, parts: i64) -> Vec<Size> {
     (0..parts).map(part).collect()
 }
 
-/// `Expand`: broadcast with the shape that the second input holds.
+/// `Expand`: broadcasts with the shape in the second input.
 pub fn expand(cx: &mut Cx) -> Option<()> {
     let shape = list(cx, "", 1)?;
     let Some(dims) = broadcast_shapes(cx.dims(0)?, &shape, cx) else {
@@ -126,7 +129,7 @@ pub fn expand(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Tile`: opset 1 repeats along one axis, later ones along each.
+/// `Tile`: repeats along each axis; before opset 6, along a single axis.
 pub fn tile(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     if cx.since() < 6 {
@@ -136,7 +139,7 @@ pub fn tile(cx: &mut Cx) -> Option<()> {
     } else {
         let repeats = cx.ints(1).unwrap_or_else(|| vec![None; dims.len()]);
         if repeats.len() != dims.len() {
-            cx.fault(Fault::Value { name: "repeats", why: "does not give one number for each axis" });
+            cx.fault(Fault::Value { name: "repeats", why: "must have one entry per axis" });
             return None;
         }
         dims = dims.iter().zip(&repeats).map(|(dim, times)| mul(dim, times)).collect();
@@ -145,7 +148,9 @@ pub fn tile(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Pad`: all begins, then all ends, of all axes or (opset 18) of those that the last input names.
+/// `Pad`: the pads hold all begins, then all ends.
+///
+/// They apply to all axes or, since opset 18, to those in the last input.
 pub fn pad(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let attr = if cx.since() < 2 { "paddings" } else { "pads" };
@@ -157,7 +162,7 @@ pub fn pad(cx: &mut Cx) -> Option<()> {
     };
     let axes = cx.axes(&axes, dims.len())?;
     if pads.len() != 2 * axes.len() {
-        cx.fault(Fault::Value { name: "pads", why: "does not give two numbers for each axis" });
+        cx.fault(Fault::Value { name: "pads", why: "must have two entries per axis" });
         return None;
     }
     for (index, &axis) in axes.iter().enumerate() {
@@ -168,7 +173,7 @@ pub fn pad(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `DepthToSpace`: blocks of channels become squares.
+/// `DepthToSpace`: moves blocks of channels to the spatial axes.
 pub fn depth_to_space(cx: &mut Cx) -> Option<()> {
     let block = cx.int("blocksize")?;
     cx.expect_rank(0, 4)?;
@@ -178,7 +183,7 @@ pub fn depth_to_space(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `SpaceToDepth`: squares become blocks of channels.
+/// `SpaceToDepth`: moves spatial blocks to the channel axis.
 pub fn space_to_depth(cx: &mut Cx) -> Option<()> {
     let block = cx.int("blocksize")?;
     cx.expect_rank(0, 4)?;
@@ -189,7 +194,7 @@ pub fn space_to_depth(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `CenterCropPad`: the named axes get the sizes that the second input holds.
+/// `CenterCropPad`: sets the sizes of the given axes to the second input.
 pub fn center_crop_pad(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let axes = match cx.ints_attr("axes") {
@@ -204,7 +209,7 @@ pub fn center_crop_pad(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Identity`: the fact of the input, values and all.
+/// `Identity`: returns the fact of the input, including its elements.
 pub fn identity(cx: &mut Cx) -> Option<()> {
     let fact = cx.fact(0)?.clone();
     let known_elem = fact.elem().or_else(|| cx.outs.first()?.elem());
@@ -220,7 +225,7 @@ mod tests {
     use crate::infer::testing::{check, check_call, check_faults};
 
     #[test]
-    fn order_and_parts() {
+    fn transpose_concat_and_split_compute_their_dimensions() {
         check_call("float[n, 3, m] x", "Transpose(x)", "float[m, 3, n]");
         check_call("float[n, 3, m] x", "Transpose <perm = [1, 0, 2]> (x)", "float[3, n, m]");
         check_call("float[n, 3] x, float[m, 3] y", "Concat <axis = 0> (x, y)", "float[m + n, 3]");
@@ -244,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn growth() {
+    fn expand_tile_and_pad_compute_their_dimensions() {
         let text = "g (float[n, 1] x, float[m] like) => (a, b, c, d) {
             shape = Shape(like)
             a = Expand(x, shape)
@@ -262,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn center_crop() {
+    fn center_crop_pad_sets_the_given_axes() {
         let text = "g (float[n, 9, 9] x) => (y) {
             size = Constant <value_ints = [4]> ()
             y = CenterCropPad <axes = [1]> (x, size)

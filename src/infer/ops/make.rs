@@ -1,4 +1,4 @@
-//! Operators that make tensors from attributes, shapes and numbers.
+//! Shape rules of operators that create tensors from attributes, shapes or numbers.
 
 use super::Cx;
 use crate::graph::{AttrValue, ElemType};
@@ -7,7 +7,7 @@ use crate::infer::fact::{Fact, TensorFact};
 use crate::infer::load;
 use crate::infer::shape::Shape;
 
-/// `Constant`: whichever of its attributes is there.
+/// `Constant`: returns the value of its attribute.
 pub fn constant(cx: &mut Cx) -> Option<()> {
     let fact = match cx.attr("value") {
         Some(AttrValue::Tensor(id)) => load::tensor(cx.tensor_of(*id), *id),
@@ -18,12 +18,14 @@ pub fn constant(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
+/// Returns the fact of the attribute `sparse_value`.
 fn sparse(cx: &Cx) -> Option<Fact> {
     let Some(AttrValue::SparseTensor(sparse)) = cx.attr("sparse_value") else { return None };
     let elem = sparse.values.as_ref().and_then(|values| values.elem());
     Some(Fact::tensor(elem, Shape::known(&sparse.dims)))
 }
 
+/// Returns the fact of a `value_*` attribute.
 fn constant_of_attribute(cx: &Cx) -> Option<TensorFact> {
     let vector = |len: usize| vec![len];
     let names = ["value_int", "value_ints", "value_float", "value_floats", "value_string", "value_strings"];
@@ -45,7 +47,7 @@ fn constant_of_attribute(cx: &Cx) -> Option<TensorFact> {
     Some(TensorFact::constant(array.ok()?))
 }
 
-/// `ConstantOfShape`: the input holds the dims.
+/// `ConstantOfShape`: the input holds the output dimensions.
 pub fn constant_of_shape(cx: &mut Cx) -> Option<()> {
     let elem = match cx.attr("value") {
         Some(AttrValue::Tensor(id)) => cx.tensor_of(*id).elem(),
@@ -58,7 +60,7 @@ pub fn constant_of_shape(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Shape`: the dims of the input, or from `start` to `end` of them.
+/// `Shape`: returns the dimensions of the input from `start` to `end`.
 pub fn shape(cx: &mut Cx) -> Option<()> {
     let Some(dims) = cx.dims(0) else {
         cx.set_shape(0, Shape::of_rank(1));
@@ -72,7 +74,7 @@ pub fn shape(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Size`: the number of elements of the input.
+/// `Size`: returns the number of elements of the input.
 pub fn size(cx: &mut Cx) -> Option<()> {
     let count = cx.shape(0).numel();
     cx.put(0, TensorFact::ints(ElemType::Int64, &[], vec![count]).into());
@@ -93,7 +95,7 @@ mod tests {
     use crate::infer::testing::{check, check_call};
 
     #[test]
-    fn constants() {
+    fn constant_attributes_determine_type_and_shape() {
         check_call("", "Constant <value_floats = [1.0, 2.0]> ()", "float[2]");
         check_call("", "Constant <value_string = \"a\"> ()", "string[]");
         check_call("", "RandomNormal <shape = [2, 3], dtype = 11> ()", "double[2, 3]");
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_as_values() {
+    fn shape_and_size_are_tracked_as_elements() {
         let text = "g (float[n, 3, m] x) => (all, last, count, zeros) {
             all = Shape(x)
             last = Shape <start = -2> (x)

@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Shape rules of matrix products.
 
 use indexmap::IndexMap;
 
@@ -9,7 +9,7 @@ use crate::infer::fault::Fault;
 use crate::infer::meet::meet_sizes;
 use crate::infer::shape::{Shape, Size, known};
 
-/// `MatMul` as in numpy.
+/// `MatMul`, with the semantics of NumPy.
 pub fn matmul(cx: &mut Cx) -> Option<()> {
     product(cx, 0, 1)
 }
@@ -19,8 +19,9 @@ pub fn qlinear(cx: &mut Cx) -> Option<()> {
     product(cx, 0, 3)
 }
 
-/// The product of two inputs; a vector counts as a row on the left, as a column on the right, and the
-/// axis that this adds is taken away again.
+/// Infers the product of two inputs.
+///
+/// A vector is a row on the left and a column on the right; the added axis is removed from the result.
 fn product(cx: &mut Cx, a: usize, b: usize) -> Option<()> {
     cx.expect_rank_at_least(a, 1)?;
     cx.expect_rank_at_least(b, 1)?;
@@ -42,7 +43,7 @@ fn product(cx: &mut Cx, a: usize, b: usize) -> Option<()> {
     Some(())
 }
 
-/// `FusedMatMul` of ONNX Runtime: the last two axes of an operand may be transposed before.
+/// `com.microsoft.FusedMatMul`: may transpose the last two axes of each operand first.
 pub fn fused(cx: &mut Cx) -> Option<()> {
     if cx.flag("transBatchA") || cx.flag("transBatchB") {
         return None;
@@ -60,7 +61,7 @@ pub fn fused(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Gemm`: matrices, each perhaps transposed.
+/// `Gemm`: multiplies two matrices, each optionally transposed.
 pub fn gemm(cx: &mut Cx) -> Option<()> {
     let (rows_of_a, rows_of_b) = (usize::from(cx.flag("transA")), usize::from(cx.flag("transB")));
     if cx.rank(0).is_some() && cx.rank(1).is_some() {
@@ -73,7 +74,7 @@ pub fn gemm(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Einsum`: a letter is an axis, `...` any number of axes that are broadcast.
+/// `Einsum`: each letter denotes an axis, and `...` any number of broadcast axes.
 pub fn einsum(cx: &mut Cx) -> Option<()> {
     let equation: String = cx.text("equation")?.chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = match equation.split_once("->") {
@@ -97,7 +98,7 @@ pub fn einsum(cx: &mut Cx) -> Option<()> {
         let of_letters = dims[..start].iter().chain(&dims[start + free..]);
         for (letter, dim) in before.chars().chain(after.chars()).zip(of_letters) {
             let size = of_term.entry(letter).or_insert_with(|| dim.clone());
-            // Within a term, a letter that occurs twice is a diagonal: the sizes are equal.
+            // A letter that occurs twice in a term selects a diagonal, so the sizes are equal.
             *size = meet_sizes(size, dim, cx.bounds()).ok()?;
         }
         for (letter, of_term) in of_term {
@@ -117,7 +118,9 @@ pub fn einsum(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Where the equation has no `->`: the ellipsis, then the letters that occur once, in their order.
+/// Returns the implicit output term of an equation without `->`.
+///
+/// It consists of the ellipsis, then all letters that occur once, sorted.
 fn implicit_output(terms: &[&str]) -> String {
     let all: String = terms.concat().replace("...", "");
     let mut once: Vec<char> = all.chars().filter(|&c| all.matches(c).count() == 1).collect();
@@ -131,7 +134,7 @@ mod tests {
     use crate::infer::testing::{check_call, check_faults};
 
     #[test]
-    fn products() {
+    fn matrix_products_broadcast_batches_and_drop_vector_axes() {
         check_call("float[b, 1, n, 3] x, float[h, 3, m] y", "MatMul(x, y)", "float[b, h, n, m]");
         check_call("float[3] x, float[b, 3, m] y", "MatMul(x, y)", "float[b, m]");
         check_call("float[n, 3] x, float[3] y", "MatMul(x, y)", "float[n]");
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn einsum() {
+    fn einsum_supports_ellipsis_implicit_output_and_diagonals() {
         let equation = |text: &str| format!("Einsum <equation = \"{text}\"> (x, y)");
         let inputs = "float[b, n, 3] x, float[b, 3, m] y";
         check_call(inputs, &equation("bij,bjk->bik"), "float[b, n, m]");

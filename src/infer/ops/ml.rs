@@ -1,11 +1,11 @@
-//! The domain ai.onnx.ml: classical machine learning.
+//! Shape rules of `ai.onnx.ml`: classical machine learning.
 
 use super::Cx;
 use crate::graph::{AttrValue, ElemType};
 use crate::infer::fact::Fact;
 use crate::infer::shape::{Shape, Size, known};
 
-/// The number of entries of a list attribute.
+/// Returns the number of entries of a list attribute.
 fn count(cx: &Cx, attr: &str) -> Option<i64> {
     let entries = match cx.attr(attr)? {
         AttrValue::Ints(ints) => ints.len(),
@@ -16,12 +16,12 @@ fn count(cx: &Cx, attr: &str) -> Option<i64> {
     i64::try_from(entries).ok()
 }
 
-/// A matrix of one row for each row of the input; a vector is one row.
+/// Returns the number of rows of the first input; a vector is one row.
 fn rows(cx: &Cx) -> Size {
     if cx.rank(0)? == 1 { known(1) } else { cx.dim(0, 0) }
 }
 
-/// `ArrayFeatureExtractor`: picks along the last axis.
+/// `ArrayFeatureExtractor`: selects features along the last axis.
 pub fn array_feature_extractor(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let picked = cx.shape(1).numel();
@@ -33,7 +33,7 @@ pub fn array_feature_extractor(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Strings and integers, mapped to one another by `default_*`, `keys_*` and `values_*` attributes.
+/// `CategoryMapper`: maps strings to integers, or integers to strings.
 pub fn category_mapper(cx: &mut Cx) -> Option<()> {
     let elem = if cx.elem(0)? == ElemType::String { ElemType::Int64 } else { ElemType::String };
     super::elementwise::same(cx)?;
@@ -41,7 +41,7 @@ pub fn category_mapper(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `LabelEncoder`: the type is that of whichever `values_*` or `classes_strings` attribute is there.
+/// `LabelEncoder`: the element type follows from the attribute `values_*` or `classes_strings`.
 pub fn label_encoder(cx: &mut Cx) -> Option<()> {
     super::elementwise::same(cx)?;
     let has = |name: &str| cx.attr(name).is_some();
@@ -63,7 +63,7 @@ pub fn label_encoder(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `OneHotEncoder`: a new last axis, one place for each category.
+/// `OneHotEncoder`: appends an axis with one entry per category.
 pub fn one_hot_encoder(cx: &mut Cx) -> Option<()> {
     let categories = count(cx, "cats_int64s").or_else(|| count(cx, "cats_strings"));
     let mut dims = cx.dims(0)?.to_vec();
@@ -72,7 +72,7 @@ pub fn one_hot_encoder(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Classifiers: a label for each row, and a score for each class.
+/// Classifiers: return a label for each row, and a score for each row and class.
 pub fn classifier(cx: &mut Cx) -> Option<()> {
     let strings = count(cx, "classlabels_strings").filter(|&classes| classes > 0);
     let ints = ["classlabels_int64s", "classlabels_ints"].iter().find_map(|name| count(cx, name));
@@ -80,13 +80,13 @@ pub fn classifier(cx: &mut Cx) -> Option<()> {
     let rows = rows(cx);
     cx.set_dims(0, vec![rows.clone()]);
     cx.set_elem(0, Some(elem));
-    // Two classes may be told apart by one score.
+    // A binary classifier may return a single score.
     let scores = strings.or(ints).filter(|&classes| classes > 2).and_then(known);
     cx.set_dims(1, vec![rows, scores]);
     Some(())
 }
 
-/// `LinearRegressor`, `SVMRegressor`, `TreeEnsemble*`: a column for each target.
+/// `LinearRegressor`, `SVMRegressor` and `TreeEnsemble*`: return one column per target.
 pub fn regressor(cx: &mut Cx) -> Option<()> {
     let targets = if cx.op() == "SVMRegressor" { Some(1) } else { None };
     let targets = targets.or_else(|| cx.int("n_targets")).or_else(|| cx.int("targets"));
@@ -95,7 +95,7 @@ pub fn regressor(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `FeatureVectorizer`: the features of all inputs side by side.
+/// `FeatureVectorizer`: concatenates the features of all inputs.
 pub fn feature_vectorizer(cx: &mut Cx) -> Option<()> {
     let given = cx.ints_attr("inputdimensions");
     let columns = given.map(|columns| columns.iter().sum::<i64>());
@@ -103,7 +103,7 @@ pub fn feature_vectorizer(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `DictVectorizer`: a place for each word of the vocabulary.
+/// `DictVectorizer`: returns one entry for each word of the vocabulary.
 pub fn dict_vectorizer(cx: &mut Cx) -> Option<()> {
     let words = count(cx, "string_vocabulary").or_else(|| count(cx, "int64_vocabulary"))?;
     if let Fact::Map { value, .. } = cx.fact(0)? {
@@ -114,7 +114,7 @@ pub fn dict_vectorizer(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `CastMap`: the values of a map as a row.
+/// `CastMap`: returns the values of a map as a row.
 pub fn cast_map(cx: &mut Cx) -> Option<()> {
     let elem = match cx.text("cast_to").unwrap_or("TO_FLOAT") {
         "TO_STRING" => ElemType::String,
@@ -127,7 +127,7 @@ pub fn cast_map(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `ZipMap`: a map from labels to scores for each row.
+/// `ZipMap`: returns a map from labels to scores for each row.
 pub fn zip_map(cx: &mut Cx) -> Option<()> {
     let strings = count(cx, "classlabels_strings").is_some_and(|classes| classes > 0);
     let key = if strings { ElemType::String } else { ElemType::Int64 };
@@ -141,7 +141,7 @@ mod tests {
     use crate::infer::testing::check_call;
 
     #[test]
-    fn labels_and_scores() {
+    fn labels_and_scores_follow_from_class_attributes() {
         let call = "ai.onnx.ml.LinearClassifier <classlabels_strings = [\"a\", \"b\", \"c\"], coefficients = [0.0]> (x)";
         check_call("float[n, 4] x", call, "string[n]; float[n, 3]");
         check_call("float[n, 4] x", "ai.onnx.ml.LinearRegressor <targets = 2> (x)", "float[n, 2]");

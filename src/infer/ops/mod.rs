@@ -1,7 +1,7 @@
-//! What each operator makes of the shapes of its inputs, by families; the element types that follow from
-//! the schema alone are filled in already.
+//! Shape rules of operators, grouped by family.
 //!
-//! A rule returns `None` where it stops for lack of knowledge.
+//! A rule fills in the facts of the outputs, whose element types are already inferred from the schema. It returns
+//! `None` if it stops because a required fact is unknown.
 
 mod attention;
 mod contrib;
@@ -29,10 +29,10 @@ mod vision;
 pub(super) use cx::Cx;
 pub(super) use slice::{larger, smaller};
 
-/// Fills in the outputs of a call.
+/// Shape rule: fills in the outputs of a call.
 pub(super) type Rule = fn(&mut Cx) -> Option<()>;
 
-/// The rule of an operator.
+/// Returns the shape rule of an operator.
 pub(super) fn find(domain: &str, op: &str) -> Option<Rule> {
     let rules = match domain {
         "" => table::ONNX,

@@ -1,11 +1,11 @@
-//! Normalisations and other operators with side results.
+//! Shape rules of normalizations and recurrent layers.
 
 use super::Cx;
 use super::elementwise::same;
 use crate::infer::call::is_of_runtime;
 use crate::infer::shape::{Shape, known};
 
-/// `BatchNormalization`: statistics of each channel besides.
+/// `BatchNormalization`: also returns statistics per channel.
 pub fn batch_norm(cx: &mut Cx) -> Option<()> {
     let channels = Shape::new(vec![cx.dim(0, 1)]);
     same(cx)?;
@@ -15,7 +15,7 @@ pub fn batch_norm(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `LayerNormalization`: mean and deviation over all axes from `axis` on, which stay with size 1.
+/// `LayerNormalization`: also returns statistics, with size 1 for all axes from `axis` on.
 pub fn layer_norm(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(0);
     cx.set_shape(0, shape);
@@ -35,14 +35,14 @@ pub fn layer_norm(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Only the first output is shaped as the input; nothing is said of others.
+/// Gives only the first output the shape of the input; other outputs stay unknown.
 pub fn first_same(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(0);
     cx.set_shape(0, shape);
     Some(())
 }
 
-/// `RNN`, `GRU` and `LSTM`: all hidden states, and the last one (of `LSTM`, with its cell state).
+/// `RNN`, `GRU` and `LSTM`: return all hidden states, the last one, and for `LSTM` its cell state.
 pub fn recurrent(cx: &mut Cx) -> Option<()> {
     cx.allow_rank(0, 3)?;
     let batch_first = cx.flag("layout");
@@ -69,7 +69,7 @@ mod tests {
     use crate::infer::testing::{check, check_call};
 
     #[test]
-    fn layer_normalisation_before_the_specification() {
+    fn layer_normalization_of_onnx_runtime_has_the_type_of_its_scale() {
         let text = "<ir_version: 8, opset_import: [\"\" : 16]> g (float[n, 4] x, float16[4] w) => (y) {
             y = LayerNormalization(x, w)
         }";
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn statistics() {
+    fn normalizations_return_statistics() {
         check_call(
             "float16[n, s, 8] x, float16[8] w",
             "LayerNormalization(x, w)",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn recurrence() {
+    fn recurrent_layers_support_directions_and_layout() {
         let inputs = "float[t, b, 8] x, float[2, 20, 8] w, float[2, 20, 5] r";
         check_call(
             inputs,

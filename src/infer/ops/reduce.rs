@@ -1,17 +1,17 @@
-//! Reductions along axes.
+//! Shape rules of reductions along axes.
 
 use super::Cx;
 use crate::infer::shape::{Shape, Size, is, known};
 
-/// The axes that a reduction names.
+/// Axes of a reduction.
 enum Axes {
     All,
     These(Vec<i64>),
-    /// Not known, but how many.
+    /// Unknown axes, with their number if it is known.
     Count(Option<usize>),
 }
 
-/// `Reduce*`: the axes are an attribute, or from opset 13 or 18 on an input.
+/// `Reduce*`: the axes are an attribute, or an input since opset 13 or 18.
 pub fn reduce(cx: &mut Cx) -> Option<()> {
     let keep = cx.int_or("keepdims", 1) != 0;
     let dims = cx.dims(0)?;
@@ -20,7 +20,7 @@ pub fn reduce(cx: &mut Cx) -> Option<()> {
         Axes::All if keep => Shape::new(vec![known(1); dims.len()]),
         Axes::All => Shape::scalar(),
         Axes::These(axes) => reduced(cx, dims, &axes, keep)?,
-        // Reduced or not, an axis of size 1 is one of size 1.
+        // An axis of size 1 keeps its size whether or not it is reduced.
         Axes::Count(_) if keep => {
             Shape::new(dims.iter().map(|dim| dim.clone().filter(|_| is(dim, 1))).collect::<Vec<_>>())
         }
@@ -54,7 +54,7 @@ pub fn arg(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// The shape without these axes, or with them of size 1.
+/// Returns the shape without these axes, or with size 1 for them if `keep`.
 pub fn reduced(cx: &mut Cx, dims: &[Size], axes: &[i64], keep: bool) -> Option<Shape> {
     let axes = cx.axes(axes, dims.len())?;
     let left = dims.iter().enumerate().filter_map(|(axis, dim)| match axes.contains(&axis) {
@@ -65,7 +65,7 @@ pub fn reduced(cx: &mut Cx, dims: &[Size], axes: &[i64], keep: bool) -> Option<S
     Some(Shape::new(left.collect::<Vec<_>>()))
 }
 
-/// `TopK`: `k` along one axis, from an attribute or (opset 10) an input.
+/// `TopK`: keeps `k` elements along one axis; `k` is an attribute, or an input since opset 10.
 pub fn top_k(cx: &mut Cx) -> Option<()> {
     cx.allow_rank(1, 1)?;
     let mut dims = cx.dims(0)?.to_vec();
@@ -81,8 +81,9 @@ pub fn top_k(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// A loss over classes: one number, or with `reduction = "none"` one for each target. The second output
-/// of `SoftmaxCrossEntropyLoss` is shaped as the scores.
+/// Loss over classes: a scalar, or the shape of the targets with `reduction = "none"`.
+///
+/// The second output of `SoftmaxCrossEntropyLoss` has the shape of the scores.
 pub fn loss(cx: &mut Cx) -> Option<()> {
     let scores = cx.shape(0);
     cx.set_shape(1, scores);
@@ -92,7 +93,7 @@ pub fn loss(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// The determinants of the matrices in the last two axes.
+/// `Det`: the determinants of the matrices in the last two axes.
 pub fn det(cx: &mut Cx) -> Option<()> {
     cx.expect_rank_at_least(0, 2)?;
     let dims = cx.dims(0)?;
@@ -105,7 +106,7 @@ mod tests {
     use crate::infer::testing::{check, check_call, check_faults};
 
     #[test]
-    fn reductions() {
+    fn reductions_drop_or_keep_their_axes() {
         check_call("float[n, 3, 4] x", "ReduceMax(x)", "float[1, 1, 1]");
         check_call("float[n, 3, 4] x", "ReduceMax <keepdims = 0> (x)", "float[]");
         check_call("float[n, 3] x", "ReduceSum <noop_with_empty_axes = 1> (x)", "float[n, 3]");
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn top_k() {
+    fn top_k_with_unknown_k_creates_a_symbol() {
         let text = "g (float[n, 9] x, int64[1] k) => (a, b, c, d) {
             five = Constant <value_ints = [5]> ()
             a, b = TopK(x, five)
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn losses() {
+    fn unreduced_loss_has_the_shape_of_the_targets() {
         let inputs = "float[n, 5, h] x, int64[n, h] t";
         check_call(inputs, "NegativeLogLikelihoodLoss(x, t)", "float[]");
         check_call(

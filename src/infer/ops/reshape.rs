@@ -1,4 +1,4 @@
-//! Operators that leave the elements in their order, and change the axes.
+//! Shape rules of operators that change the axes and keep the order of the elements.
 
 use super::Cx;
 use super::layout::list;
@@ -6,26 +6,26 @@ use crate::graph::dim::Dim;
 use crate::infer::fault::Fault;
 use crate::infer::shape::{Shape, Size, is, known, number, product};
 
-/// Axes of an attribute or an input, if all are known.
+/// Returns the axes of an attribute or an input, if all are known.
 fn axes(cx: &mut Cx, input: usize) -> Option<Vec<i64>> {
     list(cx, "axes", input)?.iter().map(number).collect()
 }
 
-/// `Flatten`: to a matrix, split before `axis`.
+/// `Flatten`: reshapes to a matrix, split before `axis`.
 pub fn flatten(cx: &mut Cx) -> Option<()> {
     let Some(dims) = cx.dims(0) else {
         cx.set_shape(0, Shape::of_rank(2));
         return Some(());
     };
     let axis = cx.int_or("axis", 1);
-    // An axis equal to the rank is allowed here: then all elements are in one column.
+    // An axis equal to the rank is valid here: all elements form one column.
     let at = if axis == dims.len() as i64 { dims.len() } else { cx.axis(axis, dims.len())? };
     let (before, after) = dims.split_at(at);
     cx.set_dims(0, vec![product(before), product(after)]);
     Some(())
 }
 
-/// `Squeeze`: without the named axes, or without all those of size 1.
+/// `Squeeze`: removes the given axes, or all axes of size 1.
 pub fn squeeze(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0)?;
     if cx.attr("axes").is_none() && !cx.has(1) {
@@ -42,20 +42,20 @@ pub fn squeeze(cx: &mut Cx) -> Option<()> {
         cx.set_shape(0, Shape::of_rank(dims.len().checked_sub(count)?));
         return Some(());
     };
-    // No axis, or as if none were named: the specification does not say.
+    // For an empty list, the specification does not define whether no axis or every axis of size 1 is removed.
     if axes.is_empty() {
         return None;
     }
     let axes = cx.axes(&axes, dims.len())?;
     if axes.iter().any(|&axis| number(&dims[axis]).is_some_and(|dim| dim != 1)) {
-        cx.fault(Fault::Value { name: "axes", why: "names an axis whose size is not 1" });
+        cx.fault(Fault::Value { name: "axes", why: "must only contain axes of size 1" });
     }
     let left = dims.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
     cx.set_dims(0, left.map(|(_, dim)| dim.clone()).collect::<Vec<_>>());
     Some(())
 }
 
-/// `Unsqueeze`: with axes of size 1 put in, counted in the result.
+/// `Unsqueeze`: inserts axes of size 1, given by their position in the result.
 pub fn unsqueeze(cx: &mut Cx) -> Option<()> {
     let dims = cx.dims(0)?;
     let Some(axes) = axes(cx, 1) else {
@@ -72,7 +72,7 @@ pub fn unsqueeze(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Reshape`: 0 copies the dim of the input (unless `allowzero`), -1 takes what is left.
+/// `Reshape`: 0 copies the dimension of the input (unless `allowzero`), and -1 is inferred.
 pub fn reshape(cx: &mut Cx) -> Option<()> {
     let target = list(cx, "shape", 1)?;
     let input = cx.dims(0);
@@ -92,15 +92,17 @@ pub fn reshape(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Whether an element of a shape could be -1 at run time as likely as anything else: a number that the
-/// caller passes in, or one that is never above 0. Any other expression over sizes is taken for a size.
+/// Returns true if an element of a target shape may be -1 at run time.
+///
+/// Such an element is a number passed in by the caller, or an expression that is never positive. Any other
+/// expression over sizes is assumed to be a size.
 fn may_be_sentinel(dim: &Dim, cx: &Cx) -> bool {
     let is_passed_in =
         dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0));
     is_passed_in || dim.as_const().is_none() && dim.range(cx.bounds()).hi.is_some_and(|hi| hi <= 0)
 }
 
-/// The number of elements stays, which gives one dim if all others are known.
+/// Infers the only unknown dimension, if any, from the number of elements.
 fn solve_one(cx: &Cx, dims: &mut [Size]) {
     let mut open = dims.iter().enumerate().filter(|(_, dim)| dim.is_none());
     let (Some((axis, _)), None) = (open.next(), open.next()) else { return };
@@ -109,8 +111,7 @@ fn solve_one(cx: &Cx, dims: &mut [Size]) {
     dims[axis] = quotient(cx.dims(0), &others);
 }
 
-/// The number of elements of `dims` over that of `others`; what both have in common is not multiplied,
-/// so it need not be known.
+/// Returns the number of elements of `dims` divided by that of `others`.
 fn quotient(dims: Option<&[Size]>, others: &[Size]) -> Size {
     let (all, part) = (product(dims?)?, product(others)?);
     if part.as_const() == Some(0) {
@@ -119,6 +120,7 @@ fn quotient(dims: Option<&[Size]>, others: &[Size]) -> Size {
     all.div_exact(&part).or_else(|| all.floor_div(&part))
 }
 
+/// Records a fault if the number of elements changes.
 fn check_elements(cx: &mut Cx, dims: &[Size]) {
     let to = Shape::new(dims);
     let (Some(before), Some(after)) = (cx.shape(0).numel(), to.numel()) else { return };
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn reshape() {
+    fn reshape_copies_and_infers_dimensions() {
         let text = |shape: &str| {
             format!(
                 "g (float[n, 6, 4] x) => (y) {{ shape = Constant <value_ints = [{shape}]> () y = Reshape(x, shape) }}"
@@ -149,7 +151,7 @@ mod tests {
         check(&text("-1, 7"), &["y: float[3*n + floor(3*n / 7), 7]"]);
         check_faults(
             "g (float[2, 6] x) => (y) { shape = Constant <value_ints = [5, 3]> () y = Reshape(x, shape) }",
-            &["input 0 of shape [2, 6] has not as many elements as [5, 3]"],
+            &["input 0 of shape [2, 6] cannot be reshaped to [5, 3]: element counts differ"],
         );
         check(
             &at(4, "g (float[n, 6] x) => (y) { y = Reshape <shape = [-1, 2, 3]> (x) }"),
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_computed_in_the_graph() {
+    fn reshape_to_a_shape_computed_from_input_dimensions_is_symbolic() {
         let text = "g (float[n, s, 12] x) => (y) {
             shape = Shape(x)
             zero = Constant <value_int = 0> ()
@@ -178,9 +180,9 @@ mod tests {
         check(text, &["target = [n, floor(s / 2), 2, 12]", "y: float[n, floor(s / 2), 2, 12]"]);
     }
 
-    /// At a size of 1, its negative is -1: the size that is left.
+    /// For a size of 1, its negation is -1, the sentinel of an inferred dimension.
     #[test]
-    fn a_size_that_is_never_above_zero() {
+    fn negated_size_in_a_target_shape_may_be_the_sentinel() {
         let text = "g (float[n, s, 6] x) => (y) {
             sizes = Shape(x)
             length = Shape <start = 1, end = 2> (x)
@@ -192,14 +194,14 @@ mod tests {
     }
 
     #[test]
-    fn axes_put_in_and_taken_out() {
+    fn squeeze_and_unsqueeze_support_attribute_and_input_axes() {
         check_call("float[n, 1, 3] x", "Squeeze(x)", "float[...]");
         check_call("float[2, 1, 3] x", "Squeeze(x)", "float[2, 3]");
         check_call("float[n, 1, 3] x, int64[1] axes", "Squeeze(x, axes)", "float[y0_dim_0, y0_dim_1]");
         for (axes, call) in [("int64[1, 0]", "Unsqueeze (x, axes)"), ("int64[1, 1]", "ReduceMax (x, axes)")] {
             check_faults(
                 &at(18, &format!("g (float[n, 2] x, {axes} axes) => (y) {{ y = {call} }}")),
-                &["input 1 has rank 2, which must be at most 1"],
+                &["input 1 has rank 2, but must have rank at most 1"],
             );
         }
         check(&at(11, "g (float[n, 1, 3] x) => (y) { y = Squeeze <axes = [-2]> (x) }"), &["y: float[n, 3]"]);
@@ -211,7 +213,7 @@ mod tests {
         check_call("float[n, 3, m] x", "Flatten <axis = 3> (x)", "float[3*m*n, 1]");
         check_faults(
             &at(11, "g (float[n, 2] x) => (y) { y = Squeeze <axes = [1]> (x) }"),
-            &["`axes` names an axis whose size is not 1"],
+            &["`axes` must only contain axes of size 1"],
         );
     }
 }

@@ -1,10 +1,10 @@
-//! `Resize`, and `Upsample` before it.
+//! Shape rule of `Resize` and its predecessor `Upsample`.
 
 use super::Cx;
 use crate::graph::AttrValue;
 use crate::infer::shape::{Size, known, number};
 
-/// `Resize` and `Upsample`: the output has `sizes`, or `floor(input * scale)`.
+/// `Resize` and `Upsample`: the output dimensions are `sizes`, or `floor(input * scale)`.
 pub fn resize(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let axes = match cx.ints_attr("axes") {
@@ -30,6 +30,7 @@ pub fn resize(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
+/// Returns the constant scales of an attribute or input.
 fn scales(cx: &Cx, input: usize) -> Option<Vec<f64>> {
     let attr = |name: &str| cx.attr(name)?.as_float().map(f64::from);
     if let Some(scales) = cx.attr("scales").and_then(AttrValue::as_floats) {
@@ -42,7 +43,7 @@ fn scales(cx: &Cx, input: usize) -> Option<Vec<f64>> {
     cx.const_floats(input)
 }
 
-/// What the input `sizes` says, under the policy for the aspect ratio.
+/// Returns the sizes of the input `sizes`, adjusted by `keep_aspect_ratio_policy`.
 fn resized_to(cx: &Cx, dims: &[Size], axes: &[usize]) -> Vec<Size> {
     let unknown = || vec![None; axes.len()];
     let Some(sizes) = cx.ints(3).filter(|sizes| sizes.len() == axes.len()) else { return unknown() };
@@ -51,7 +52,7 @@ fn resized_to(cx: &Cx, dims: &[Size], axes: &[usize]) -> Vec<Size> {
         Some("not_smaller") => f64::max,
         _ => return sizes,
     };
-    // ONNX Runtime makes other sizes of axes that are counted from the end.
+    // ONNX Runtime computes different sizes for negative axes.
     if cx.ints_attr("axes").is_some_and(|axes| axes.iter().any(|&axis| axis < 0)) {
         return unknown();
     }
@@ -62,8 +63,10 @@ fn resized_to(cx: &Cx, dims: &[Size], axes: &[usize]) -> Vec<Size> {
     axes.iter().map(round).collect()
 }
 
-/// `floor(size * scale)`, computed in `float` where the size is a number, and exactly where the scale is
-/// a fraction over a small power of two.
+/// Returns `floor(size * scale)`.
+///
+/// A number is multiplied in `float`. A symbolic size is multiplied exactly, if the scale is a fraction with a
+/// small power of two as its denominator.
 fn scaled(size: &Size, scale: f64) -> Size {
     if let Some(size) = number(size) {
         let product = (size as f32 * scale as f32).floor();
@@ -80,7 +83,7 @@ mod tests {
     use crate::infer::testing::check;
 
     #[test]
-    fn resizing() {
+    fn resize_supports_scales_sizes_and_aspect_ratio_policies() {
         let text = "g (float[n, 3, h, 7] x) => (a, b, c, d) {
             scales = Constant <value_floats = [1.0, 1.0, 2.5, 0.3]> ()
             a = Resize(x, , scales)
@@ -98,9 +101,9 @@ mod tests {
         check(upsample, &["y: float[n, 3, 2*h, 14]"]);
     }
 
-    /// Scales computed from sizes, as old exporters write them.
+    /// Old exporters compute scales as quotients of sizes.
     #[test]
-    fn scales_through_floats() {
+    fn scales_computed_from_sizes_are_simplified() {
         let text = "g (float[n, 3, h, w] x) => (y) {
             shape = Shape <start = 2> (x)
             two = Constant <value_ints = [2]> ()

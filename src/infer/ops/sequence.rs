@@ -1,4 +1,4 @@
-//! Sequences and optionals.
+//! Shape rules of sequences and optionals.
 
 use super::Cx;
 use crate::graph::ElemType;
@@ -15,7 +15,7 @@ fn elements_of<'c>(cx: &Cx<'c>, input: usize) -> Option<&'c Elements> {
     }
 }
 
-/// The place that an input names among `len` elements; the last one where there is no such input.
+/// Returns the position in an input, counted from 0 among `len` elements; the last one by default.
 fn place(cx: &Cx, input: usize, len: usize) -> Option<usize> {
     if !cx.has(input) {
         return len.checked_sub(1);
@@ -25,30 +25,31 @@ fn place(cx: &Cx, input: usize, len: usize) -> Option<usize> {
     usize::try_from(from_start).ok().filter(|&place| place < len)
 }
 
+/// Sets the output to a sequence of these elements, with the fact `otherwise` for an empty one.
 fn put_each(cx: &mut Cx, facts: Vec<Fact>, otherwise: &Fact) {
     let elements = Elements::each(facts, otherwise, cx.bounds());
     cx.put(0, Fact::Sequence(elements));
 }
 
-/// `SequenceEmpty`.
+/// `SequenceEmpty`: returns an empty sequence of tensors of type `dtype`.
 pub fn empty(cx: &mut Cx) -> Option<()> {
     let elem = cx.elem_attr("dtype").or(Some(ElemType::Float));
     put_each(cx, Vec::new(), &Fact::tensor(elem, Shape::UNKNOWN));
     Some(())
 }
 
-/// `SequenceConstruct`: the inputs.
+/// `SequenceConstruct`: returns a sequence of the inputs.
 pub fn construct(cx: &mut Cx) -> Option<()> {
     let facts = (0..cx.inputs()).map(|input| cx.fact(input).cloned().unwrap_or_default()).collect();
     put_each(cx, facts, &Fact::Unknown);
     Some(())
 }
 
-/// `SequenceInsert`: one more, at the end if no place is given.
+/// `SequenceInsert`: inserts an element, by default at the end.
 pub fn insert(cx: &mut Cx) -> Option<()> {
     let (elements, new) = (elements_of(cx, 0)?, cx.fact(1)?);
     let known = elements.facts().and_then(|facts| {
-        // Before which element; from the start there is one more place, behind the last one.
+        // The position is before an element; counted from the start, it may also be after the last one.
         let from_end = cx.const_int(2).filter(|place| *place < 0);
         let at = place(cx, 2, facts.len() + usize::from(from_end.is_none()))?;
         let mut facts = facts.to_vec();
@@ -65,7 +66,7 @@ pub fn insert(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `SequenceErase`: one less, the last if no place is given.
+/// `SequenceErase`: removes an element, by default the last one.
 pub fn erase(cx: &mut Cx) -> Option<()> {
     let elements = elements_of(cx, 0)?;
     let known = elements.facts().and_then(|facts| {
@@ -81,7 +82,7 @@ pub fn erase(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `SequenceAt`: one of the elements.
+/// `SequenceAt`: returns one of the elements.
 pub fn at(cx: &mut Cx) -> Option<()> {
     let elements = elements_of(cx, 0)?;
     let known = elements.facts().and_then(|facts| facts.get(place(cx, 1, facts.len())?));
@@ -90,17 +91,17 @@ pub fn at(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `SequenceLength`.
+/// `SequenceLength`: returns the number of elements.
 pub fn length(cx: &mut Cx) -> Option<()> {
     let length = elements_of(cx, 0).and_then(Elements::facts).map(|facts| Dim::known(facts.len() as i64));
     cx.put(0, TensorFact::ints(ElemType::Int64, &[], vec![length]).into());
     Some(())
 }
 
-/// `SplitToSequence`: parts along an axis, of size 1 where no sizes are given.
+/// `SplitToSequence`: splits along an axis, into parts of size 1 by default.
 ///
-/// The text says that `keepdims` is ignored where sizes are given. ONNX Runtime drops the axis where one size is given
-/// for all, and fails unless that is 1: so PyTorch's exporter writes `unbind`.
+/// By the specification, `keepdims` is ignored if sizes are given. With a scalar size, ONNX Runtime drops the axis,
+/// and fails unless the size is 1. PyTorch exports `unbind` this way.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let elem = cx.elem(0);
     cx.put(0, Fact::sequence(Fact::tensor(elem, Shape::UNKNOWN)));
@@ -136,7 +137,7 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// The sizes that the second input gives, where it is known how many.
+/// Returns the part sizes from the second input, if their number is known.
 fn part_sizes(cx: &Cx, whole: &Size) -> Option<Vec<Size>> {
     if cx.rank(1)? == 0 {
         return equal_sizes(whole, cx.const_int(1)?);
@@ -144,7 +145,7 @@ fn part_sizes(cx: &Cx, whole: &Size) -> Option<Vec<Size>> {
     cx.ints(1).or_else(|| Some(vec![None; cx.length(1).filter(|&len| len <= MAX_FOLLOWED)?]))
 }
 
-/// Parts of one size, but for the last, which may be smaller.
+/// Returns parts of equal size, of which the last may be smaller.
 fn equal_sizes(whole: &Size, size: i64) -> Option<Vec<Size>> {
     let whole = number(whole)?;
     let count = usize::try_from(whole.checked_add(size.checked_sub(1)?)?.checked_div(size)?).ok()?;
@@ -152,13 +153,13 @@ fn equal_sizes(whole: &Size, size: i64) -> Option<Vec<Size>> {
     (size > 0 && count <= MAX_FOLLOWED).then(|| (0..count).map(part).collect())
 }
 
-/// The size of every part, where a scalar gives it, and it divides the whole.
+/// Returns the size of every part, if it is a scalar that divides the axis.
 fn common_size(cx: &Cx, whole: &Size) -> Size {
     let size = cx.int_scalar(1).filter(|_| cx.rank(1) == Some(0))?;
     size.divides(whole.as_ref()?, cx.bounds()).is_always().then_some(size)
 }
 
-/// `ConcatFromSequence`: along an axis, or along a new one.
+/// `ConcatFromSequence`: concatenates along an axis, or stacks along a new one.
 pub fn concat(cx: &mut Cx) -> Option<()> {
     let elements = elements_of(cx, 0)?;
     let elem = elements.elem();
@@ -177,7 +178,7 @@ pub fn concat(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `OptionalHasElement`: true of what is no optional, false without an input.
+/// `OptionalHasElement`: true for a tensor or sequence, false without an input.
 pub fn has_element(cx: &mut Cx) -> Option<()> {
     let known = match cx.fact(0) {
         None => Some(false),
@@ -189,7 +190,7 @@ pub fn has_element(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `Optional`: of the input, or empty of the type that the attribute says.
+/// `Optional`: wraps the input, or returns an empty optional of the attribute `type`.
 pub fn optional(cx: &mut Cx) -> Option<()> {
     let inner = match (cx.fact(0), cx.attr("type")) {
         (Some(fact), _) => fact.clone().without_values(),
@@ -200,7 +201,7 @@ pub fn optional(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `OptionalGetElement`: from opset 18 on also of what is no optional.
+/// `OptionalGetElement`: returns the element; since opset 18, also a plain tensor or sequence.
 pub fn get_element(cx: &mut Cx) -> Option<()> {
     let fact = match cx.fact(0)? {
         Fact::Optional(of) => (**of).clone(),
@@ -215,7 +216,7 @@ mod tests {
     use crate::infer::testing::{check, check_call};
 
     #[test]
-    fn elements_one_by_one() {
+    fn sequence_operators_track_each_element() {
         let text = "g (float[n, 3] x, float[m, 3] y) => (at, all, length, stacked) {
             list = SequenceConstruct(x, y)
             more = SequenceInsert(list, x)
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_from_the_end_is_before_an_element() {
+    fn sequence_insert_at_a_negative_position_is_before_that_element() {
         let text = "g (float[n, 3] x, float[m, 3] y) => (at, end) {
             list = SequenceConstruct(x, x)
             last = Constant <value_int = -1> ()
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_places() {
+    fn sequence_at_an_unknown_position_joins_the_elements() {
         let text = "g (float[n, 3] x, float[m, 3] y, int64 i) => (at) {
             list = SequenceConstruct(x, y)
             at = SequenceAt(list, i)
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn splitting() {
+    fn split_to_sequence_follows_onnx_runtime_for_keepdims() {
         let text = "g (float[n, 7] x) => (last, same) {
             three = Constant <value_int = 3> ()
             two = Constant <value_int = 2> ()
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn optionals() {
+    fn optional_operators_wrap_and_unwrap() {
         check_call("float[n] x", "Optional(x)", "optional(float[n])");
         check_call("float[n] x", "OptionalGetElement(x)", "float[n]");
         check("g (optional(seq(float[n])) x) => (y) { y = OptionalGetElement(x) }", &["y: seq(float[?])"]);

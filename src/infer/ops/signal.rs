@@ -1,10 +1,10 @@
-//! Operators on signals and spectra.
+//! Shape rules of signal operators.
 
 use super::Cx;
 use crate::graph::ElemType;
 use crate::infer::shape::{Size, known};
 
-/// Windows for spectra: as long as the input says, of the type `output_datatype`.
+/// `HannWindow` and others: a vector whose size is the input, of type `output_datatype`.
 pub fn window(cx: &mut Cx) -> Option<()> {
     let size = cx.int_scalar(0);
     let elem = cx.elem_attr("output_datatype").or(Some(ElemType::Float));
@@ -13,7 +13,7 @@ pub fn window(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `MelWeightMatrix`: the bins of a one-sided spectrum by the mel bins.
+/// `MelWeightMatrix`: a matrix with one row per bin of a one-sided spectrum and one column per mel bin.
 pub fn mel_weight_matrix(cx: &mut Cx) -> Option<()> {
     let bins = one_sided(&cx.int_scalar(1));
     let mel_bins = cx.int_scalar(0);
@@ -23,11 +23,12 @@ pub fn mel_weight_matrix(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
+/// Returns the number of bins of a one-sided spectrum.
 fn one_sided(length: &Size) -> Size {
     length.as_ref()?.floor_div(2)?.add(1)
 }
 
-/// `DFT`: real or complex numbers in the last axis.
+/// `DFT`: transforms along one axis; the last axis holds real or complex numbers.
 pub fn dft(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     for scalar in [1, 2] {
@@ -59,7 +60,7 @@ pub fn dft(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `STFT`: frames of the signal by the bins of their spectra.
+/// `STFT`: returns the spectrum of each frame of the signal.
 pub fn stft(cx: &mut Cx) -> Option<()> {
     let length = match (cx.has(3), cx.has(2)) {
         (true, _) => cx.int_scalar(3),
@@ -80,7 +81,7 @@ mod tests {
     use crate::infer::testing::check;
 
     #[test]
-    fn spectra() {
+    fn transforms_derive_frames_and_bins_from_the_signal() {
         let text = "g (float[b, 9, t, 1] x, float[b, n, 1] signal) => (full, half, back, frames) {
             axis = Constant <value_int = 1> ()
             full = DFT(x, , axis)

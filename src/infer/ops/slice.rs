@@ -1,10 +1,10 @@
-//! Evenly spaced parts: `Slice`, `Range`.
+//! Shape rules of `Slice` and `Range`.
 
 use super::Cx;
 use crate::graph::dim::{Answer, Dim, Interval};
 use crate::infer::shape::{Shape, Size, known, number};
 
-/// `Slice`: opset 1 with attributes, later with inputs.
+/// `Slice`: starts and ends are attributes before opset 10, and inputs since.
 pub fn slice(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let Some(cuts) = cuts(cx, dims.len()) else {
@@ -19,7 +19,7 @@ pub fn slice(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// What is cut out of one axis.
+/// Slice of one axis.
 struct Cut {
     axis: i64,
     start: Size,
@@ -27,6 +27,7 @@ struct Cut {
     step: Size,
 }
 
+/// Reads the slices of all axes; `None` if the axes are unknown.
 fn cuts(cx: &Cx, rank: usize) -> Option<Vec<Cut>> {
     let attr = |name: &str| Some(cx.ints_attr(name)?.iter().map(|&int| known(int)).collect::<Vec<_>>());
     let by_attr = cx.attr("starts").is_some();
@@ -51,12 +52,13 @@ fn cuts(cx: &Cx, rank: usize) -> Option<Vec<Cut>> {
     Some(axes.iter().enumerate().map(cut).collect())
 }
 
-/// From here on a number stands for "to the end" (`INT32_MAX`, `INT64_MAX`).
+/// Numbers from this limit on mean "to the end", such as `INT32_MAX` and `INT64_MAX`.
 const FAR: i64 = i32::MAX as i64;
 
 impl Cut {
-    /// The length of what is cut out of an axis of this size: `ceil((end - start) / step)`, both counted
-    /// from the end if negative, and clamped to the axis.
+    /// Returns the length of the slice of an axis of this size: `ceil((end - start) / step)`.
+    ///
+    /// Negative bounds count from the end. Both bounds are clamped to the axis.
     fn length(&self, size: &Size, cx: &Cx) -> Size {
         let (size, step) = (size.as_ref()?, number(&self.step)?);
         let (start, end) = (self.start.as_ref(), self.end.as_ref());
@@ -66,7 +68,7 @@ impl Cut {
             let whole = |dim: &Dim| between(&from_end(dim, size, cx)?, &zero, size, cx);
             (whole(start?)?, if is_far(end?) { size.clone() } else { whole(end?)? })
         } else {
-            // Some runtimes take it for "to the last" backwards too.
+            // For negative steps, some runtimes treat a far end as the last element.
             let end = end.filter(|end| !is_far(end));
             let start = if is_far(start?) { last.clone() } else { from_end(start?, size, cx)? };
             let end = if is_far_back(end?) { Dim::known(-1) } else { from_end(end?, size, cx)? };
@@ -84,7 +86,7 @@ fn is_far_back(dim: &Dim) -> bool {
     dim.as_const().is_some_and(|n| n <= -FAR)
 }
 
-/// An index that may count from the end, from 0; `None` where its sign is not known.
+/// Converts an index, possibly negative (from the end), to one from 0; `None` if its sign is unknown.
 fn from_end(index: &Dim, size: &Dim, cx: &Cx) -> Size {
     if is_far_back(index) {
         return known(0);
@@ -96,11 +98,12 @@ fn from_end(index: &Dim, size: &Dim, cx: &Cx) -> Size {
     }
 }
 
+/// Clamps an index to a range.
 fn between(dim: &Dim, low: &Dim, high: &Dim, cx: &Cx) -> Size {
     smaller(&larger(dim, low, cx)?, high, cx)
 }
 
-/// The larger of the two, decided within the bounds where that is possible.
+/// Returns the larger of two sizes, decided by the symbol bounds if possible.
 pub fn larger(a: &Dim, b: &Dim, cx: &Cx) -> Size {
     match a.at_least(b, cx.bounds()) {
         Answer::Always => Some(a.clone()),
@@ -109,6 +112,7 @@ pub fn larger(a: &Dim, b: &Dim, cx: &Cx) -> Size {
     }
 }
 
+/// Returns the smaller of two sizes, decided by the symbol bounds if possible.
 pub fn smaller(a: &Dim, b: &Dim, cx: &Cx) -> Size {
     match a.at_least(b, cx.bounds()) {
         Answer::Always => Some(b.clone()),
@@ -117,7 +121,7 @@ pub fn smaller(a: &Dim, b: &Dim, cx: &Cx) -> Size {
     }
 }
 
-/// `Range`: `max(0, ceil((limit - start) / delta))` numbers.
+/// `Range`: returns `max(0, ceil((limit - start) / delta))` numbers.
 pub fn range(cx: &mut Cx) -> Option<()> {
     let length = (|| {
         let delta = if cx.has(2) { cx.whole_scalar(2)?.as_const()? } else { 1 };
@@ -131,6 +135,7 @@ pub fn range(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
+/// Returns the length of a `Range` of constant floats.
 fn range_of_floats(cx: &Cx) -> Size {
     let at = |input: usize| cx.const_floats(input)?.first().copied();
     let (start, limit, delta) = (at(0)?, at(1)?, at(2)?);
@@ -143,7 +148,7 @@ mod tests {
     use crate::infer::testing::check;
 
     #[test]
-    fn slices() {
+    fn slice_bounds_are_clamped_symbolically() {
         let check_slice = |start: &str, end: &str, step: &str, expected: &str| {
             let text = format!(
                 "g (float[n, 10] x) => (y) {{
@@ -164,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_of_old() {
+    fn slice_before_opset_10_reads_attributes() {
         let text = "<ir_version: 6, opset_import: [\"\" : 9]> g (float[n, 10] x) => (y) {
             y = Slice <axes = [1], starts = [1], ends = [-1]> (x)
         }";
@@ -172,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges() {
+    fn range_length_is_symbolic_for_integers_and_constant_for_floats() {
         let text = "g (float[n, m] x) => (y, z) {
             shape = Shape <end = 1> (x)
             size = Squeeze(shape)

@@ -1,11 +1,11 @@
-//! Which rule each operator has, by domain. Sorted by name.
+//! Tables of the shape rules of each domain, sorted by operator name.
 
 use super::{
     Rule, attention, contrib, conv, elementwise, index, layout, make, matmul, ml, norm, reduce, reshape,
     resize, sequence, signal, slice, text, training, transformer, vision,
 };
 
-/// The domain ai.onnx. Control flow is the host's.
+/// Rules of `ai.onnx`, except control flow operators, which the driver infers.
 pub const ONNX: &[(&str, Rule)] = &[
     ("Abs", elementwise::same),
     ("Acos", elementwise::same),
@@ -213,7 +213,7 @@ pub const ONNX: &[(&str, Rule)] = &[
     ("Xor", elementwise::binary),
 ];
 
-/// The domain ai.onnx.ml.
+/// Rules of `ai.onnx.ml`.
 pub const ML: &[(&str, Rule)] = &[
     ("ArrayFeatureExtractor", ml::array_feature_extractor),
     ("Binarizer", elementwise::same),
@@ -236,10 +236,10 @@ pub const ML: &[(&str, Rule)] = &[
     ("ZipMap", ml::zip_map),
 ];
 
-/// The domain ai.onnx.preview.
+/// Rules of `ai.onnx.preview`.
 pub const PREVIEW: &[(&str, Rule)] = &[("FlexAttention", attention::flex_attention)];
 
-/// The domain ai.onnx.preview.training.
+/// Rules of `ai.onnx.preview.training`.
 pub const TRAINING: &[(&str, Rule)] = &[
     ("Adagrad", training::with_one_state),
     ("Adam", training::with_two_states),
@@ -247,7 +247,7 @@ pub const TRAINING: &[(&str, Rule)] = &[
     ("Momentum", training::with_one_state),
 ];
 
-/// The operators of ONNX Runtime.
+/// Rules of `com.microsoft`, the operators of ONNX Runtime.
 pub const MICROSOFT: &[(&str, Rule)] = &[
     ("Attention", transformer::attention),
     ("BiasAdd", elementwise::same),
@@ -341,13 +341,13 @@ mod tests {
     use crate::schema;
 
     #[test]
-    fn tables_are_sorted() {
+    fn tables_are_sorted_by_operator_name() {
         for table in [ONNX, ML, PREVIEW, TRAINING, MICROSOFT] {
             assert!(table.is_sorted_by(|a, b| a.0 < b.0));
         }
     }
 
-    /// Those of control flow are the host's.
+    /// Control flow operators, which the driver infers.
     const OF_THE_HOST: [&str; 4] = ["If", "Loop", "Scan", "SequenceMap"];
 
     #[test]

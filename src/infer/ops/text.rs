@@ -1,10 +1,10 @@
-//! Operators on strings.
+//! Shape rules of string operators.
 
 use super::Cx;
 use crate::graph::dim::Interval;
 use crate::infer::shape::known;
 
-/// `StringSplit`: a new axis for the parts, as long as the most of them; and how many each has.
+/// `StringSplit`: appends an axis for the parts, and returns the number of parts of each string.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     cx.set_dims(1, dims.clone());
@@ -14,7 +14,7 @@ pub fn split(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `StringNormalizer`: stop words are dropped from `[C]` or `[1, C]`, but one string is always left.
+/// `StringNormalizer`: removes stop words from `[C]` or `[1, C]`; at least one string remains.
 pub fn normalizer(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let last = dims.len().checked_sub(1)?;
@@ -26,7 +26,7 @@ pub fn normalizer(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `TfIdfVectorizer`: the last axis becomes one column for each n-gram.
+/// `TfIdfVectorizer`: replaces the last axis by one column per n-gram.
 pub fn tf_idf(cx: &mut Cx) -> Option<()> {
     let columns = cx.ints_attr("ngram_indexes")?.iter().max()?.checked_add(1)?;
     let mut dims = cx.dims(0)?.to_vec();
@@ -40,7 +40,7 @@ mod tests {
     use crate::infer::testing::check_call;
 
     #[test]
-    fn strings() {
+    fn string_operators_create_symbols_for_data_dependent_dimensions() {
         check_call("string[n] x", "StringSplit(x)", "string[n, y0_dim_1]; int64[n]");
         check_call("string[1, n] x", "StringNormalizer(x)", "string[1, n]");
         check_call("string[5] x", "StringNormalizer <stopwords = [\"a\"]> (x)", "string[y0_dim_0]");

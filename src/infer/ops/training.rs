@@ -1,23 +1,24 @@
-//! The domain ai.onnx.preview.training: one step of an optimiser.
+//! Shape rules of `ai.onnx.preview.training`: optimizer steps and gradients.
 
 use super::Cx;
 use crate::infer::fact::Fact;
 
-/// Learning rate and step count come before the tensors.
+/// Number of scalar inputs before the tensors: learning rate and step count.
 const SCALARS: usize = 2;
 
-/// `Adagrad` and `Momentum`: all parameters, all gradients, all of one state; out come the new parameters
-/// and states.
+/// `Adagrad` and `Momentum`: update parameters and one state for each.
+///
+/// The inputs are all parameters, gradients and states; the outputs are the new parameters and states.
 pub fn with_one_state(cx: &mut Cx) -> Option<()> {
     updated(cx, &[0, 2])
 }
 
-/// `Adam`: as above, with two states.
+/// `Adam`: like [`with_one_state`], with two states per parameter.
 pub fn with_two_states(cx: &mut Cx) -> Option<()> {
     updated(cx, &[0, 2, 3])
 }
 
-/// Each group of outputs has the types of a group of inputs; the gradients are the second group of those.
+/// Gives each group of outputs the types of a group of inputs.
 fn updated(cx: &mut Cx, groups: &[usize]) -> Option<()> {
     let size = cx.inputs().checked_sub(SCALARS)? / (groups.len() + 1);
     for (at, group) in groups.iter().enumerate() {
@@ -28,7 +29,7 @@ fn updated(cx: &mut Cx, groups: &[usize]) -> Option<()> {
     Some(())
 }
 
-/// `Gradient`: one for each of the variables `xs`, which come first.
+/// `Gradient`: returns one gradient for each of the variables `xs`, the first inputs.
 pub fn gradient(cx: &mut Cx) -> Option<()> {
     for output in 0..cx.outs.len() {
         like_input(cx, output, output);
@@ -47,7 +48,7 @@ mod tests {
     use crate::infer::testing::check;
 
     #[test]
-    fn new_parameters_are_as_the_old() {
+    fn updated_parameters_keep_their_types() {
         let text = "<ir_version: 8, opset_import: [\"\" : 15, \"ai.onnx.preview.training\" : 1]>
         g (float r, int64 t, float[n] a, double[2] b, float[n] ga, double[2] gb, float[n] ha, double[2] hb) => (x, y, z, w) {
             x, y, z, w = ai.onnx.preview.training.Adagrad(r, t, a, b, ga, gb, ha, hb)

@@ -1,4 +1,4 @@
-//! The operators of ONNX Runtime for transformers.
+//! Shape rules of the transformer operators of ONNX Runtime (`com.microsoft`).
 
 use super::{Cx, larger};
 use crate::infer::shape::{Shape, Size, add, known, mul};
@@ -7,12 +7,12 @@ fn quotient(size: &Size, divisor: i64) -> Size {
     size.as_ref()?.floor_div(divisor)
 }
 
-/// The number of heads, as the attribute says it.
+/// Returns the number of heads from an attribute; `None` if it is not positive.
 fn heads(cx: &Cx, attr: &str) -> Option<i64> {
     cx.int(attr).filter(|&heads| heads > 0)
 }
 
-/// `Attention` and `QAttention`: queries, keys and values come from one product with weights.
+/// `Attention` and `QAttention`: one product with the weights yields queries, keys and values.
 pub fn attention(cx: &mut Cx) -> Option<()> {
     let past = if cx.op() == "QAttention" { 8 } else { 4 };
     let sizes = cx.ints_attr("qkv_hidden_sizes");
@@ -33,7 +33,7 @@ pub fn attention(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `MultiHeadAttention`: each of the three apart, or packed together with an axis of 3 or 2.
+/// `MultiHeadAttention`: queries, keys and values are separate, or packed along an axis of size 3 or 2.
 pub fn multi_head(cx: &mut Cx) -> Option<()> {
     let heads = heads(cx, "num_heads")?;
     let (batch, length) = (cx.dim(0, 0), cx.dim(0, 1));
@@ -58,8 +58,9 @@ pub fn multi_head(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `GroupQueryAttention`: keys and values may be packed behind the queries. The cache grows to the total
-/// length, unless it has room for that already.
+/// `GroupQueryAttention`: keys and values may be packed after the queries.
+///
+/// The cache grows to the total length unless it is already that long.
 pub fn group_query(cx: &mut Cx) -> Option<()> {
     let (heads, groups) = (heads(cx, "num_heads")?, heads(cx, "kv_num_heads")?);
     let (batch, width) = (cx.dim(0, 0), cx.dim(0, 2));
@@ -72,7 +73,7 @@ pub fn group_query(cx: &mut Cx) -> Option<()> {
         true => (|| larger(cx.dim(3, 2).as_ref()?, total.as_ref()?, cx))(),
         false => total,
     };
-    // A quantised cache packs the elements of a head.
+    // A quantized cache packs the elements of a head.
     let size = if cx.has(3) { cx.dim(3, 3) } else { size.filter(|_| cx.int("kv_cache_bit_width").is_none()) };
     for output in [1, 2] {
         cx.set_dims(output, vec![batch.clone(), known(groups), length.clone(), size.clone()]);
@@ -80,7 +81,7 @@ pub fn group_query(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `EmbedLayerNormalization` and its quantised form: as wide as the word embedding.
+/// `EmbedLayerNormalization` and its quantized variant: the output has the width of the word embedding.
 pub fn embed(cx: &mut Cx) -> Option<()> {
     let (batch, length) = (cx.dim(0, 0), cx.dim(0, 1));
     let embedded = Shape::new(vec![batch.clone(), length, cx.dim(2, 1)]);
@@ -90,7 +91,7 @@ pub fn embed(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `SkipLayerNormalization` and its simplified form: statistics over the last axis, and the sum.
+/// `SkipLayerNormalization` and its simplified variant: also return statistics and the sum.
 pub fn skip_layer_norm(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(0);
     cx.set_shape(0, shape.clone());
@@ -102,13 +103,13 @@ pub fn skip_layer_norm(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `RelativePositionBias`: a bias for each head, query and key.
+/// `RelativePositionBias`: returns a bias for each head, query and key.
 pub fn relative_position_bias(cx: &mut Cx) -> Option<()> {
     cx.set_dims(0, vec![known(1), cx.dim(0, 1), cx.int_scalar(1), cx.int_scalar(2)]);
     Some(())
 }
 
-/// `GemmaRotaryEmbedding`: two results, as queries and keys.
+/// `GemmaRotaryEmbedding`: returns two outputs, of the shapes of the queries and the keys.
 pub fn gemma_rotary(cx: &mut Cx) -> Option<()> {
     for (output, input) in [(0, 1), (1, 3)] {
         let shape = cx.shape(input);
@@ -117,7 +118,7 @@ pub fn gemma_rotary(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `BiasSplitGelu`: half as wide, as the other half is the gate.
+/// `BiasSplitGelu`: halves the last axis, because the other half is the gate.
 pub fn split_gelu(cx: &mut Cx) -> Option<()> {
     let mut dims = cx.dims(0)?.to_vec();
     let last = dims.last_mut()?;
@@ -131,7 +132,7 @@ mod tests {
     use crate::infer::testing::check_call;
 
     #[test]
-    fn attention() {
+    fn attention_appends_keys_and_values_to_the_past() {
         check_call(
             "float[b, s, 64] x, float[64, 192] w, float[192] c, int32[b] m, float[2, b, 4, p, 16] past",
             "com.microsoft.Attention <num_heads = 4> (x, w, c, m, past)",
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn normalisation() {
+    fn normalization_returns_statistics_and_sums() {
         check_call(
             "float[b, s, 8] x, float[b, s, 8] y, float[8] g",
             "com.microsoft.SkipLayerNormalization(x, y, g)",

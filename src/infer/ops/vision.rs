@@ -1,9 +1,9 @@
-//! Operators on images, and on regions of images.
+//! Shape rules of operators on images and image regions.
 
 use super::Cx;
 use crate::infer::shape::{Shape, Size, known};
 
-/// `GridSample`: one sample for every point of the grid.
+/// `GridSample`: returns one sample for each point of the grid.
 pub fn grid_sample(cx: &mut Cx) -> Option<()> {
     let rank = cx.rank(0).or_else(|| cx.rank(1))?;
     let mut dims = vec![cx.dim(0, 0), cx.dim(0, 1)];
@@ -12,7 +12,7 @@ pub fn grid_sample(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `AffineGrid`: a point for every place of an output of the size that the second input holds.
+/// `AffineGrid`: returns one point for each spatial position of the size in the second input.
 pub fn affine_grid(cx: &mut Cx) -> Option<()> {
     let size = cx.ints(1).or_else(|| Some(vec![None; cx.length(1)?]))?;
     let (batch, spatial) = (size.first()?, size.get(2..)?);
@@ -22,7 +22,7 @@ pub fn affine_grid(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `RoiAlign`: every region pooled to one size.
+/// `RoiAlign`: pools each region to `output_height` × `output_width`.
 pub fn roi_align(cx: &mut Cx) -> Option<()> {
     let (height, width) = (known(cx.int_or("output_height", 1)), known(cx.int_or("output_width", 1)));
     let regions = cx.dim(1, 0).or_else(|| cx.dim(2, 0));
@@ -30,7 +30,7 @@ pub fn roi_align(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `MaxRoiPool`: every region pooled to `pooled_shape`.
+/// `MaxRoiPool`: pools each region to `pooled_shape`.
 pub fn max_roi_pool(cx: &mut Cx) -> Option<()> {
     let mut dims = vec![cx.dim(1, 0), cx.dim(0, 1)];
     dims.extend(cx.ints_attr("pooled_shape")?.iter().map(|&size| known(size)));
@@ -38,7 +38,7 @@ pub fn max_roi_pool(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `ImageDecoder`: height and width are those of the encoded image.
+/// `ImageDecoder`: height and width depend on the encoded image.
 pub fn image_decoder(cx: &mut Cx) -> Option<()> {
     let channels = if cx.text("pixel_format") == Some("Grayscale") { 1 } else { 3 };
     cx.set_shape(0, Shape::new(vec![None, None, known(channels)]));
@@ -50,7 +50,7 @@ mod tests {
     use crate::infer::testing::{check, check_call};
 
     #[test]
-    fn grids_and_regions() {
+    fn grid_and_region_operators_compute_their_dimensions() {
         check_call("float[n, 3, h, w] x, float[n, 5, k, 2] g", "GridSample(x, g)", "float[n, 3, 5, k]");
         check_call(
             "float[n, 3, h, w] x, float[r, 5] rois",

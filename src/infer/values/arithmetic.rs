@@ -1,4 +1,4 @@
-//! Arithmetic and comparison on integers that are symbols.
+//! Symbolic evaluation of arithmetic and comparisons on integers.
 
 use super::width::held;
 use super::{Ints, followed, small};
@@ -11,6 +11,7 @@ use crate::infer::shape::{Size, add, is, known, mul, product, sub};
 type Unary = fn(&Size, &Cx) -> Size;
 type Binary = fn(&Size, &Size, &Cx) -> Size;
 
+/// Infers the output elements of an arithmetic operator.
 pub(super) fn computed(cx: &Cx) -> Option<Vec<Fact>> {
     if !cx.call().domain.is_empty() {
         return None;
@@ -40,6 +41,7 @@ fn input(cx: &Cx, input: usize) -> Option<Ints> {
     Ints::of(cx.tensor(input)?)
 }
 
+/// Returns the element function of a unary operator.
 fn unary(cx: &Cx) -> Option<Unary> {
     let to = cx.outs.first()?.elem()?;
     let from = cx.elem(0)?;
@@ -56,6 +58,7 @@ fn unary(cx: &Cx) -> Option<Unary> {
     })
 }
 
+/// Returns the element function of a binary operator.
 fn binary(cx: &Cx) -> Option<Binary> {
     let whole = cx.elem(0).is_some_and(|elem| !elem.is_float());
     Some(match cx.op() {
@@ -80,12 +83,12 @@ fn binary(cx: &Cx) -> Option<Binary> {
     })
 }
 
-/// A divisor that is not the number 0.
+/// Returns a divisor unless it is the number 0.
 fn nonzero(b: &Size) -> Option<&Dim> {
     b.as_ref().filter(|dim| dim.as_const() != Some(0))
 }
 
-/// Of floats, 0 times what is not known may be NaN, and times what may be negative −0.
+/// Multiplies floats; `None` if an operand is unknown, or if the product may be −0.
 fn float_product(a: &Size, b: &Size, cx: &Cx) -> Size {
     let (left, right) = (a.as_ref()?, b.as_ref()?);
     let is_zero = |dim: &Dim| dim.as_const() == Some(0);
@@ -94,7 +97,7 @@ fn float_product(a: &Size, b: &Size, cx: &Cx) -> Size {
     if is_open { None } else { left.mul(right) }
 }
 
-/// Integer division truncates.
+/// Divides integers, truncating toward zero.
 fn divide(a: &Size, b: &Size, cx: &Cx) -> Size {
     let (a, b) = (a.as_ref()?, nonzero(b)?);
     let zero = Dim::known(0);
@@ -102,6 +105,7 @@ fn divide(a: &Size, b: &Size, cx: &Cx) -> Size {
     if positive(a) && positive(b) { a.floor_div(b) } else { a.trunc_div(b) }
 }
 
+/// Converts an answer to a bool element.
 fn truth(answer: Answer) -> Size {
     match answer {
         Answer::Always => known(1),
@@ -122,7 +126,7 @@ fn at_least(a: &Size, b: &Size, cx: &Cx, read: fn(Answer) -> Answer) -> Size {
     truth(read(a.as_ref()?.at_least(b.as_ref()?, cx.bounds())))
 }
 
-/// Both broadcast to one shape, and brought together element by element.
+/// Broadcasts two tensors and combines them element by element.
 fn zip(cx: &Cx, a: Ints, b: Ints, op: Binary) -> Option<Ints> {
     let dims = broadcast(&a.dims, &b.dims)?;
     let (left, right) = (offsets(&a.dims, &dims), offsets(&b.dims, &dims));
@@ -131,6 +135,7 @@ fn zip(cx: &Cx, a: Ints, b: Ints, op: Binary) -> Option<Ints> {
     Some(Ints { dims, elements })
 }
 
+/// Returns the broadcast shape; `None` if the shapes do not broadcast or the result is large.
 fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     let rank = a.len().max(b.len());
     let at = |dims: &[usize], axis: usize| (axis + dims.len()).checked_sub(rank).map_or(1, |axis| dims[axis]);
@@ -144,8 +149,7 @@ fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
     (dims.iter().product::<usize>() <= super::MAX_ELEMENTS).then_some(dims)
 }
 
-/// For each element of the shape `to`, in order, the place of its element in a tensor of shape `from`
-/// that is broadcast to it.
+/// Returns, for each element of `to`, the offset of the element of `from` that is broadcast there.
 fn offsets(from: &[usize], to: &[usize]) -> Vec<usize> {
     let mut offsets = vec![0];
     let skipped = to.len() - from.len();
@@ -158,7 +162,7 @@ fn offsets(from: &[usize], to: &[usize]) -> Vec<usize> {
     offsets
 }
 
-/// `Where`: one or the other, or what both are.
+/// Evaluates `Where`. If the condition is unknown, the element is known only if both operands agree.
 fn choose(cx: &Cx) -> Option<Ints> {
     let (condition, yes, no) = (input(cx, 0)?, input(cx, 1)?, input(cx, 2)?);
     let dims = broadcast(&broadcast(&condition.dims, &yes.dims)?, &no.dims)?;
@@ -175,7 +179,7 @@ fn choose(cx: &Cx) -> Option<Ints> {
     Some(Ints { elements: (0..count).map(pick).collect(), dims })
 }
 
-/// `Range`, where it is known how many numbers it makes.
+/// Evaluates `Range` if its length is static.
 fn range(cx: &Cx) -> Option<Ints> {
     let dims = small(cx.outs.first()?.shape()?)?;
     let (start, step) = (input(cx, 0)?.elements.pop()?, input(cx, 2)?.elements.pop()?);
@@ -183,7 +187,7 @@ fn range(cx: &Cx) -> Option<Ints> {
     Some(Ints { dims, elements })
 }
 
-/// `CumSum` of a vector, in its plain form.
+/// Evaluates `CumSum` of a vector, without `exclusive` and `reverse`.
 fn cumulate(cx: &Cx) -> Option<Ints> {
     let Ints { dims, mut elements } = input(cx, 0)?;
     if dims.len() != 1 || cx.flag("exclusive") || cx.flag("reverse") {
@@ -195,7 +199,7 @@ fn cumulate(cx: &Cx) -> Option<Ints> {
     Some(Ints { dims, elements })
 }
 
-/// Reductions of all elements to one.
+/// Evaluates a reduction of all elements to one.
 fn reduce(cx: &Cx, op: &str) -> Option<Ints> {
     if !op.starts_with("Reduce") {
         return None;

@@ -1,4 +1,4 @@
-//! Calls whose inputs are all constants.
+//! Constant folding of calls whose inputs are all constants.
 
 use std::sync::Arc;
 
@@ -10,9 +10,10 @@ use crate::infer::load;
 use crate::infer::ops::Cx;
 use crate::schema::Determinism;
 
-/// What one folded call may cost: linting folds shapes and small tables, and nothing large.
+/// Cost limit of one folded call. Inference folds shapes and small tables only.
 const BUDGET: Budget = Budget { elements: MAX_ELEMENTS, work: 1 << 16 };
 
+/// Folds a call with constant inputs; `None` if it must not or cannot be folded.
 pub(super) fn fold(cx: &Cx) -> Option<Vec<Fact>> {
     let inputs = constants(cx)?;
     let call = cx.call();
@@ -23,6 +24,7 @@ pub(super) fn fold(cx: &Cx) -> Option<Vec<Fact>> {
     Some(outputs.into_iter().map(fact_of).collect())
 }
 
+/// Returns the inputs as values; `None` if one is not a constant in memory.
 fn constants(cx: &Cx) -> Option<Vec<Option<Val>>> {
     let value = |input: usize| match cx.fact(input) {
         None => Some(None),
@@ -31,7 +33,7 @@ fn constants(cx: &Cx) -> Option<Vec<Option<Val>>> {
     (0..cx.inputs()).map(value).collect()
 }
 
-/// The outputs of the call on these inputs, if it is deterministic, and they are small.
+/// Evaluates the call on these inputs; `None` if it is random or exceeds [`BUDGET`].
 pub(super) fn evaluate(cx: &Cx, inputs: &[Option<Val>]) -> Option<Vec<Val>> {
     let schema = cx.schema.filter(|schema| schema.determinism == Determinism::Deterministic)?;
     let call = cx.call();
@@ -54,7 +56,7 @@ fn fact_of(value: Val) -> Fact {
     }
 }
 
-/// Attributes as the evaluator takes them.
+/// Adapter from the attributes of a call to those of the evaluator.
 struct Adapter<'a>(&'a dyn call::Attrs);
 
 impl eval::Attrs for Adapter<'_> {

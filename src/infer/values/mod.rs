@@ -1,5 +1,6 @@
-//! The elements of small tensors: folded where all inputs are constants, else followed symbolically where
-//! they are integers.
+//! Inference of the elements of small tensors.
+//!
+//! Calls with constant inputs are constant-folded. Otherwise, integer elements are tracked symbolically.
 
 mod arithmetic;
 mod fold;
@@ -15,7 +16,7 @@ use super::shape::{Shape, Size};
 use crate::graph::ElemType;
 use crate::graph::dim::Dim;
 
-/// Fills in what is known of the elements of the outputs, after their shapes.
+/// Infers the elements of the outputs; their shapes must be inferred already.
 pub(super) fn elements(cx: &mut Cx) {
     let any_known = (0..cx.inputs()).any(|input| {
         cx.tensor(input)
@@ -34,7 +35,7 @@ pub(super) fn elements(cx: &mut Cx) {
     }
 }
 
-/// Whether the output may have so few elements that they are followed, and its elements are not known yet.
+/// Returns true if the elements of an output are unknown, and may be few enough to be tracked.
 fn may_be_small(fact: &Fact) -> bool {
     match fact {
         Fact::Tensor(tensor) => {
@@ -50,14 +51,14 @@ fn fits(dim: i64) -> bool {
     dim <= MAX_ELEMENTS as i64
 }
 
-/// A small tensor of integers, each as far as it is known. Floats count if they are whole numbers.
+/// Small tensor of integers or whole floats. Unknown elements are `None`.
 struct Ints {
     dims: Vec<usize>,
     elements: Vec<Size>,
 }
 
 impl Ints {
-    /// `None` if the tensor is not small, or not of a static shape, or not of numbers.
+    /// Returns the elements of a tensor; `None` if it is large, not of static shape, or not numeric.
     fn of(tensor: &TensorFact) -> Option<Ints> {
         let dims = small(&tensor.shape)?;
         let elements = match &tensor.value {
@@ -75,27 +76,29 @@ impl Ints {
         self.elements.iter().any(Option::is_some)
     }
 
-    /// As a tensor of this element type; nothing for types whose arithmetic is not that of integers.
+    /// Converts to the fact of a tensor; `None` if elements of this type are not tracked.
     fn into_fact(self, elem: ElemType) -> Option<Fact> {
         followed(elem).then(|| TensorFact::ints(elem, &self.dims, self.elements).into())
     }
 }
 
-/// The element types that are followed: `float` and `double` hold every size that occurs exactly.
+/// Returns true if elements of this type are tracked.
+///
+/// `float` and `double` represent all common sizes exactly.
 fn followed(elem: ElemType) -> bool {
     elem.is_integer() || matches!(elem, ElemType::Bool | ElemType::Float | ElemType::Double)
 }
 
-/// Whole numbers beyond this are not exact in `float`.
+/// Whole numbers above this limit (2²⁴) are not exact in `float`.
 const EXACT_IN_FLOAT: f64 = 16_777_216.0;
 
-/// A float as an integer; −0 is none.
+/// Converts a float to an integer; `None` if it is fractional, too large, or −0.
 fn whole(x: f64) -> Size {
     let is_negative_zero = x == 0.0 && x.is_sign_negative();
     (x.fract() == 0.0 && x.abs() <= EXACT_IN_FLOAT && !is_negative_zero).then(|| Dim::known(x as i64))
 }
 
-/// The dims of a static shape with few elements.
+/// Returns the dimensions of a static shape with at most [`MAX_ELEMENTS`] elements.
 fn small(shape: &Shape) -> Option<Vec<usize>> {
     let dims = shape.to_static()?;
     let count = dims.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim))?;

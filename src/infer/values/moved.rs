@@ -1,7 +1,7 @@
-//! Operators that only move elements, on elements that are symbols.
+//! Symbolic evaluation of operators that only move elements.
 //!
-//! Each known element gets a number, the evaluator moves the numbers, and each is read back as the
-//! element it stands for.
+//! Each element is replaced by a number, the evaluator moves the numbers, and each number in the result is
+//! mapped back to its element.
 
 use super::fold::evaluate;
 use super::{Ints, followed};
@@ -11,10 +11,11 @@ use crate::infer::ops::Cx;
 use crate::infer::shape::{Size, known};
 use crate::schema::operator;
 
+/// Infers the output elements of an operator that only moves elements.
 pub(super) fn moved(cx: &Cx) -> Option<Vec<Fact>> {
     let operator = operator(cx.call().domain, cx.op())?;
     let elem = cx.outs.first()?.elem().filter(|&elem| followed(elem))?;
-    // 0 stands for itself: what an operator fills in by default.
+    // 0 maps to itself, because operators fill in 0 by default.
     let mut table: Vec<Size> = vec![known(0)];
     let mut inputs = Vec::with_capacity(cx.inputs());
     for input in 0..cx.inputs() {
@@ -37,6 +38,7 @@ pub(super) fn moved(cx: &Cx) -> Option<Vec<Fact>> {
     outputs.iter().map(|output| Some(read_back(output, &table, elem)?.into())).collect()
 }
 
+/// Assigns numbers to the elements and appends the elements to the table.
 fn numbered(ints: Ints, table: &mut Vec<Size>) -> Option<Array> {
     let first = table.len() as i64;
     let numbers = (first..).take(ints.elements.len()).collect();
@@ -44,6 +46,7 @@ fn numbered(ints: Ints, table: &mut Vec<Size>) -> Option<Array> {
     Array::i64s(ints.dims, numbers).ok()
 }
 
+/// Maps the numbers of an output back to their elements.
 fn read_back(output: &Val, table: &[Size], elem: crate::graph::ElemType) -> Option<TensorFact> {
     let Val::Tensor(array) = output else { return None };
     let numbers = array.as_i64s().ok()?;

@@ -1,6 +1,6 @@
 use crate::infer::testing::check;
 
-/// What becomes of `s`, the shape `[n, m, 6]`, under some nodes that make `y`.
+/// Asserts the elements of `y`, which the nodes compute from the tensor `s = [n, m, 6]`.
 #[track_caller]
 fn check_values(nodes: &str, expected: &str) {
     let text = format!(
@@ -18,7 +18,7 @@ fn check_values(nodes: &str, expected: &str) {
 }
 
 #[test]
-fn elements_are_moved() {
+fn moving_operators_keep_symbolic_elements() {
     check_values("y = Gather(s, minus)", "[6]");
     check_values("p = Constant <value_ints = [2, 0]> () y = Gather(s, p)", "[6, n]");
     check_values("b = Gather(s, zero) r = Unsqueeze(b, zeros) y = Concat <axis = 0> (r, s)", "[n, n, m, 6]");
@@ -33,7 +33,7 @@ fn elements_are_moved() {
 }
 
 #[test]
-fn elements_are_replaced() {
+fn scatter_replaces_symbolic_elements() {
     let update = "at = Constant <value = int64[1, 1] {1}> () new = Constant <value_ints = [9]> ()";
     check_values(&format!("{update} y = ScatterND(s, at, new)"), "[n, 9, 6]");
     let along = "at = Constant <value_ints = [0]> () new = Constant <value_ints = [9]> ()";
@@ -41,7 +41,7 @@ fn elements_are_replaced() {
 }
 
 #[test]
-fn arithmetic() {
+fn arithmetic_on_symbolic_elements_builds_expressions() {
     check_values("y = Mul(s, two)", "[2*n, 2*m, 12]");
     check_values("a = Add(s, one) y = Div(a, two)", "[floor((n + 1) / 2), floor((m + 1) / 2), 3]");
     check_values("y = Mod(s, two)", "[n - 2*floor(n / 2), m - 2*floor(m / 2), 0]");
@@ -52,7 +52,7 @@ fn arithmetic() {
 }
 
 #[test]
-fn decisions() {
+fn comparisons_are_decided_within_the_bounds_of_sizes() {
     check_values("y = Equal(s, minus)", "[0, 0, 0]");
     check_values("y = GreaterOrEqual(s, zero)", "[1, 1, 1]");
     check_values("y = Less(s, two)", "[?, ?, 0]");
@@ -63,14 +63,13 @@ fn decisions() {
     check_values("c = Less(s, zero) y = Where(c, two, s)", "[n, m, 6]");
 }
 
-/// One element that is not known leaves the others known.
 #[test]
-fn some_elements() {
+fn unknown_element_leaves_the_others_known() {
     check_values("r = Unsqueeze(i, zeros) y = Concat <axis = 0> (s, r)", "[n, m, 6, ?]");
 }
 
 #[test]
-fn constants_are_folded() {
+fn calls_on_constants_are_folded() {
     check_values("a = Constant <value_ints = [3, 4]> () b = Mul(a, a) y = Sub(b, two)", "[7, 14]");
     let floats = "g () => (y) {
         a = Constant <value_floats = [0.5, 4.0]> ()
@@ -81,9 +80,8 @@ fn constants_are_folded() {
     check(floats, &["y: int64[2]", "y = [0, 4]"]);
 }
 
-/// Random numbers are not.
 #[test]
-fn what_is_not_deterministic_is_not_folded() {
+fn random_operator_is_not_folded() {
     let text = "g () => (y) {
         a = Constant <value_floats = [0.5]> ()
         b = Bernoulli <dtype = 7> (a)

@@ -1,4 +1,4 @@
-//! What an element type holds of an integer that was computed without regard to its width.
+//! Conversion of exactly computed integers to the range of their element type.
 
 use super::EXACT_IN_FLOAT;
 use crate::graph::ElemType;
@@ -6,15 +6,17 @@ use crate::graph::dim::{Bounds, Dim, Interval};
 use crate::infer::eval::int_range;
 use crate::infer::shape::Size;
 
-/// Axes are taken to be no longer than this where sizes are computed in 32 bits, as some exporters do: what could
-/// exceed 32 bits then is not known.
+/// Assumed maximum size of an axis where sizes are computed in 32 bits, as some exporters do.
+///
+/// An expression that could exceed 32 bits under this assumption is unknown.
 const LONGEST_AXIS: i64 = 1 << 15;
 
-/// Whole numbers beyond this are not exact in `double`.
+/// Whole numbers above this limit are not exact in `double`.
 const EXACT_IN_DOUBLE: i64 = 1 << 53;
 
-/// A number as its element type holds it: wrapped where it is an integer; nothing where a symbol might not fit, or
-/// a float be rounded.
+/// Converts a size to its element type.
+///
+/// Integers wrap. A symbolic size that may overflow and an inexact float are unknown.
 pub(super) fn held(size: Size, elem: ElemType, bounds: &Bounds) -> Size {
     let dim = size?;
     let Some(number) = dim.as_const() else { return Some(dim).filter(|dim| always_fits(dim, elem, bounds)) };
@@ -26,14 +28,14 @@ pub(super) fn held(size: Size, elem: ElemType, bounds: &Bounds) -> Size {
     }
 }
 
-/// The low bits of a number; `None` where they are too many for sizes.
+/// Wraps a number to the range of an integer type; `None` if the result overflows `i64`.
 fn wrapped(number: i64, elem: ElemType) -> Size {
     let (low, high) = int_range(elem);
     let wrapped = (i128::from(number) - low).rem_euclid(high - low + 1) + low;
     i64::try_from(wrapped).ok().map(Dim::known)
 }
 
-/// Whether an expression over sizes is the same in an element type.
+/// Returns true if an expression over sizes never overflows an element type.
 fn always_fits(dim: &Dim, elem: ElemType, bounds: &Bounds) -> bool {
     let within = |bounds: &Bounds| {
         let range = dim.range(bounds);
@@ -61,7 +63,7 @@ mod tests {
     use crate::infer::testing::check;
 
     #[test]
-    fn integers_wrap_and_symbols_must_fit() {
+    fn numbers_wrap_and_symbols_that_may_overflow_are_unknown() {
         let of_size = |nodes: &str, expected: &str| {
             let text = format!("g (float[n] x) => (y) {{ s = Shape (x) {nodes} y = Expand (x, e) }}");
             check(&text, &[&format!("y: float{expected}")]);

@@ -46,7 +46,7 @@ pub(super) fn tf_idf(cx: &Cx) -> Result<Array> {
     let (rows, width) = match *x.shape() {
         [width] => (1, width),
         [rows, width] => (rows, width),
-        _ => return bad("expected a vector or a matrix"),
+        _ => return bad("the input must be a vector or a matrix"),
     };
     let size = |name| to_size(cx.int(name, 0));
     let (shortest, longest, skips) =
@@ -81,7 +81,7 @@ pub(super) fn tf_idf(cx: &Cx) -> Result<Array> {
                 "TF" => count,
                 "IDF" => weights[place],
                 "TFIDF" => count * weights[place],
-                _ => return bad("unknown mode"),
+                _ => return bad("unknown value of `mode`"),
             };
         }
     }

@@ -89,12 +89,12 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
             drop_axis = !cx.flag("keepdims", true)?;
             let size = to_size(cx.scalar_int(1)?.unwrap_or(1))?;
             if size == 0 {
-                return bad("the size of a part is zero");
+                return bad("the size of a part must not be 0");
             }
             // The specification keeps the axis if a size is given; ONNX Runtime drops it, and accepts only
             // size 1.
             if drop_axis && scalar.is_some() && size != 1 {
-                return bad("an axis can be dropped from parts of size 1 only");
+                return bad("`keepdims` can be 0 only for parts of size 1");
             }
             (0..dim.div_ceil(size)).map(|i| size.min(dim - i * size)).collect()
         }
@@ -113,9 +113,9 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
 pub(super) fn concat(cx: &Cx) -> Result<Array> {
     let mut parts = Vec::new();
     let new_axis = cx.flag("new_axis", false)?;
-    let along = cx.int_attr("axis").ok_or(Refusal::BadInput("no axis is given"))?;
+    let along = cx.int_attr("axis").ok_or(Refusal::BadInput("the attribute `axis` is required"))?;
     for item in cx.sequence(0)? {
-        let Val::Tensor(array) = item else { return bad("expected a sequence of tensors") };
+        let Val::Tensor(array) = item else { return bad("the input must be a sequence of tensors") };
         let mut shape = array.shape().to_vec();
         if new_axis {
             shape.insert(axis(along, array.rank() + 1)?, 1);

@@ -10,7 +10,7 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 /// Returns the strings of a tensor; fails unless they are UTF-8.
 fn texts(x: &Array) -> Result<Vec<&str>> {
     let texts = x.as_strings()?.iter().map(|bytes| std::str::from_utf8(bytes));
-    texts.collect::<std::result::Result<_, _>>().map_err(|_| Refusal::BadInput("a string is not UTF-8"))
+    texts.collect::<std::result::Result<_, _>>().map_err(|_| Refusal::BadInput("a string is not valid UTF-8"))
 }
 
 pub(super) fn concat(cx: &Cx) -> Result<Array> {
@@ -64,7 +64,7 @@ fn words(text: &str, most: Option<usize>) -> Vec<&str> {
 pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if !matches!(x.shape(), [_] | [1, _]) {
-        return bad("expected a vector or a matrix of one row");
+        return bad("the input must be a vector or a matrix with one row");
     }
     // The specification does not define empty input.
     if x.is_empty() {
@@ -78,7 +78,7 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
         "LOWER" => str::to_lowercase,
         "UPPER" => str::to_uppercase,
         "NONE" => str::to_owned,
-        _ => return bad("unknown change of case"),
+        _ => return bad("unknown value of `case_change_action`"),
     };
     let kept = texts(x)?.into_iter().filter(|text| !stops.contains(&folded(text)));
     let mut kept: Vec<Vec<u8>> = kept.map(|text| change(text).into_bytes()).collect();
@@ -93,7 +93,7 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
 pub(super) fn regex_full_match(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let pattern = cx.text("pattern", "");
-    let invalid = |_| Refusal::BadInput("the pattern is not a regular expression");
+    let invalid = |_| Refusal::BadInput("`pattern` is not a valid regular expression");
     // Check the pattern alone first, so that none of its parentheses closes the group around it.
     Regex::new(&pattern).map_err(invalid)?;
     let whole = Regex::new(&format!(r"\A(?:{pattern})\z")).map_err(invalid)?;

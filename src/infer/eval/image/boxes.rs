@@ -31,10 +31,10 @@ fn overlap(a: &[f64; 4], b: &[f64; 4]) -> f64 {
 pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
     let (boxes, scores) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, count, 4], &[batches, classes, scored]) = (boxes.shape(), scores.shape()) else {
-        return bad("expected boxes and scores");
+        return bad("boxes and scores must have rank 3, and boxes 4 coordinates");
     };
     if (batch, count) != (batches, scored) {
-        return bad("boxes and scores differ in number");
+        return bad("the numbers of boxes and scores differ");
     }
     let limit = to_size(cx.scalar_int(2)?.unwrap_or(0).max(0))?;
     let (most, least) = (cx.scalar(3)?.unwrap_or(0.0), cx.scalar(4)?);

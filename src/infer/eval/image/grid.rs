@@ -27,14 +27,14 @@ impl Sampler {
             "zeros" => Padding::Zeros,
             "border" => Padding::Border,
             "reflection" => Padding::Reflection,
-            _ => return bad("unknown padding mode"),
+            _ => return bad("unknown value of `padding_mode`"),
         };
         // The modes had other names before opset 20.
         let interpolation = match cx.text("mode", "linear").as_str() {
             "linear" | "bilinear" => Some(Interpolation::Linear),
             "cubic" | "bicubic" => Some(Interpolation::Cubic(-0.75)),
             "nearest" => None,
-            _ => return bad("unknown mode"),
+            _ => return bad("unknown value of `mode`"),
         };
         Ok(Sampler { padding, align_corners: cx.flag("align_corners", false)?, interpolation })
     }
@@ -81,10 +81,10 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
     let (x, grid) = (cx.tensor(0)?, cx.tensor(1)?);
     let sampler = Sampler::of(cx)?;
     let ([batch, channels, spatial @ ..], [grids, out @ .., axes]) = (x.shape(), grid.shape()) else {
-        return bad("expected a batch and a channel axis");
+        return bad("the input must have a batch and a channel axis");
     };
     if batch != grids || *axes != spatial.len() || out.len() != spatial.len() || spatial.contains(&0) {
-        return bad("the grid does not fit the image");
+        return bad("the shape of the grid does not match the image");
     }
     let mut shape = vec![*batch, *channels];
     shape.extend(out);
@@ -121,10 +121,12 @@ pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
 /// Generates grid points by applying each sample's affine map to a regular grid.
 pub(super) fn affine_grid(cx: &Cx) -> Result<Array> {
     let (theta, size) = (cx.tensor(0)?, to_sizes(&cx.tensor(1)?.as_i64s()?)?);
-    let [batch, _, spatial @ ..] = &size[..] else { return bad("expected a batch and a channel axis") };
+    let [batch, _, spatial @ ..] = &size[..] else {
+        return bad("the input must have a batch and a channel axis");
+    };
     let axes = spatial.len();
     if !(2..=3).contains(&axes) || theta.shape() != [*batch, axes, axes + 1] {
-        return bad("the maps do not fit the size");
+        return bad("the shape of the affine maps does not match the size");
     }
     let align = cx.flag("align_corners", false)?;
     if align && spatial.contains(&1) {

@@ -81,7 +81,7 @@ fn round(mode: &str, at: f64) -> Result<i64> {
         "round_prefer_ceil" => (at + 0.5).floor(),
         "floor" => at.floor(),
         "ceil" => at.ceil(),
-        _ => return bad("unknown nearest_mode"),
+        _ => return bad("unknown value of `nearest_mode`"),
     } as i64)
 }
 
@@ -90,16 +90,16 @@ fn round(mode: &str, at: f64) -> Result<i64> {
 pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let scales = match (cx.maybe(1)?, cx.floats("scales")) {
-        (Some(scales), _) if scales.rank() != 1 => return bad("what is said of axes is no list"),
+        (Some(scales), _) if scales.rank() != 1 => return bad("the scales must have rank 1"),
         (Some(scales), _) => scales.f64s()?,
         (None, Some(scales)) => scales,
         (None, None) => vec![1.0, 1.0, cx.float("height_scale", 1.0), cx.float("width_scale", 1.0)],
     };
     if scales.len() != x.rank() || !scales.iter().all(|&scale| scale > 0.0) {
-        return bad("one positive scale is needed for each axis");
+        return bad("the scales must have one positive entry per axis");
     }
     if cx.call.op == "Upsample" && scales.iter().any(|&scale| scale < 1.0) {
-        return bad("no axis gets shorter by this");
+        return bad("the scales of Upsample must not be less than 1");
     }
     let resized = x
         .shape()
@@ -150,14 +150,14 @@ fn sizes(cx: &Cx, x: &Array, transformation: &str) -> Result<Vec<Axis>> {
     let whole = |&length: &usize| Axis { length, resized: length, scale: 1.0, region: (0.0, 1.0) };
     let mut all: Vec<Axis> = x.shape().iter().map(whole).collect();
     let filled = |i| match cx.maybe(i)?.filter(|array| !array.is_empty()) {
-        Some(list) if list.rank() != 1 => bad("what is said of axes is no list"),
+        Some(list) if list.rank() != 1 => bad("the scales must have rank 1"),
         list => Ok(list),
     };
     let crops = transformation == "tf_crop_and_resize";
     if let Some(roi) = filled(1)?.filter(|_| crops) {
         let roi = roi.f64s()?;
         if roi.len() != 2 * named.len() {
-            return bad("the region does not fit the axes");
+            return bad("the region of interest must have two entries per axis");
         }
         named.iter().enumerate().for_each(|(i, &at)| all[at].region = (roi[i], roi[i + named.len()]));
     }
@@ -165,7 +165,7 @@ fn sizes(cx: &Cx, x: &Array, transformation: &str) -> Result<Vec<Axis>> {
         (Some(scales), None) => {
             let scales = scales.f64s()?;
             if scales.len() != named.len() || scales.iter().any(|&scale| scale.is_nan() || scale <= 0.0) {
-                return bad("one positive scale is needed for each axis");
+                return bad("the scales must have one positive entry per axis");
             }
             for (&at, &scale) in named.iter().zip(&scales) {
                 let (start, end) = all[at].region;
@@ -177,7 +177,7 @@ fn sizes(cx: &Cx, x: &Array, transformation: &str) -> Result<Vec<Axis>> {
             let sizes = sizes.as_i64s()?.into_iter().map(to_size).collect::<Result<Vec<_>>>()?;
             fit(cx, &mut all, &named, &sizes)?;
         }
-        _ => return bad("either scales or sizes are needed"),
+        _ => return bad("exactly one of scales and sizes must be given"),
     }
     Ok(all)
 }
@@ -185,10 +185,10 @@ fn sizes(cx: &Cx, x: &Array, transformation: &str) -> Result<Vec<Axis>> {
 /// Applies the target sizes, keeping the aspect ratio if the policy requires it.
 fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()> {
     if sizes.len() != named.len() {
-        return bad("one size is needed for each axis");
+        return bad("the sizes must have one entry per axis");
     }
     if named.iter().zip(sizes).any(|(&at, &size)| all[at].length == 0 && size > 0) {
-        return bad("an empty axis cannot be resized");
+        return bad("an empty axis must not be resized");
     }
     let policy = cx.text("keep_aspect_ratio_policy", "stretch");
     // ONNX Runtime does not find the sizes of negative axes.
@@ -200,7 +200,7 @@ fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()
         "stretch" => None,
         "not_larger" => Some(ratios.fold(f64::INFINITY, f64::min)),
         "not_smaller" => Some(ratios.fold(0.0, f64::max)),
-        _ => return bad("unknown policy"),
+        _ => return bad("unknown value of `keep_aspect_ratio_policy`"),
     };
     for (&at, &size) in named.iter().zip(sizes) {
         let axis = &mut all[at];
@@ -267,7 +267,7 @@ fn coordinate(transformation: &str, axis: &Axis, at: f64, r: fn(f64) -> f64) -> 
             }
             at
         }
-        _ => return bad("unknown coordinate transformation"),
+        _ => return bad("unknown value of `coordinate_transformation_mode`"),
     })
 }
 
@@ -291,7 +291,7 @@ fn interpolated(
     let interpolation = match cx.text("mode", "nearest").as_str() {
         "linear" | "bilinear" => Interpolation::Linear,
         "cubic" => Interpolation::Cubic(cx.float("cubic_coeff_a", -0.75)),
-        _ => return bad("unknown mode"),
+        _ => return bad("unknown value of `mode`"),
     };
     let (antialias, exclude) = (cx.flag("antialias", false)?, cx.flag("exclude_outside", false)?);
     let beyond = cx.float("extrapolation_value", 0.0);

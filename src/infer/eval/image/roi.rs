@@ -7,7 +7,7 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 const OUT_OF_RANGE: Refusal = Refusal::BadInput("a batch index is out of range");
 
 /// Returns the four elements around a point and their weights.
-/// More than one element outside the image, returns one with zero weight.
+/// If the point is more than one element outside the image, returns one element with zero weight.
 fn corners(y: f64, x: f64, height: usize, width: usize) -> Result<Vec<(usize, f64)>> {
     // On the edge, rounding decides whether a point is inside.
     let is_near = |at: f64, edge: f64| at != edge && (at - edge).abs() < 1e-5;
@@ -38,7 +38,7 @@ fn corners(y: f64, x: f64, height: usize, width: usize) -> Result<Vec<(usize, f6
 pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
     let (x, rois) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, channels, height, width], &[count, 4]) = (x.shape(), rois.shape()) else {
-        return bad("expected an image and boxes");
+        return bad("the image must have rank 4, and the regions must have the shape [count, 4]");
     };
     let batches = cx.tensor(2)?.as_i64s()?;
     let rows = to_size(cx.int("output_height", 1))?;
@@ -46,12 +46,12 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
     let shape = vec![count, channels, rows, columns];
     cx.room(&shape)?;
     if batches.len() != count || height == 0 || width == 0 {
-        return bad("expected an image and boxes");
+        return bad("the batch indices do not match the regions, or the image is empty");
     }
     let largest = match cx.text("mode", "avg").as_str() {
         "avg" => false,
         "max" => true,
-        _ => return bad("unknown mode"),
+        _ => return bad("unknown value of `mode`"),
     };
     // Version 10 does not shift by half a pixel.
     let default = if cx.version() < 16 { "output_half_pixel" } else { "half_pixel" };
@@ -99,10 +99,12 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
 pub(super) fn max_roi_pool(cx: &Cx) -> Result<Array> {
     let (x, rois) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, channels, height, width], &[count, 5]) = (x.shape(), rois.shape()) else {
-        return bad("expected an image and boxes");
+        return bad("the image must have rank 4, and the regions must have the shape [count, 5]");
     };
     let pooled = to_sizes(&cx.ints("pooled_shape").unwrap_or_default())?;
-    let &[rows, columns] = &pooled[..] else { return bad("expected a height and a width") };
+    let &[rows, columns] = &pooled[..] else {
+        return bad("`pooled_shape` must contain a height and a width");
+    };
     let scale = cx.float("spatial_scale", 1.0);
     let shape = vec![count, channels, rows, columns];
     cx.room(&shape)?;

@@ -7,7 +7,7 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 
 fn block_size(cx: &Cx) -> Result<usize> {
     match to_size(cx.int("blocksize", 0))? {
-        0 => bad("the block size is zero"),
+        0 => bad("`blocksize` must not be 0"),
         size => Ok(size),
     }
 }
@@ -15,16 +15,16 @@ fn block_size(cx: &Cx) -> Result<usize> {
 pub(super) fn depth_to_space(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
-    let (&[n, c, h, w], b) = (x.shape(), block_size(cx)?) else { return bad("expected four dimensions") };
+    let (&[n, c, h, w], b) = (x.shape(), block_size(cx)?) else { return bad("the input must have rank 4") };
     let area = b.checked_mul(b).ok_or(Refusal::TooLarge)?;
     if c % area != 0 {
-        return bad("the channels are not a multiple of the block");
+        return bad("the number of channels is not a multiple of the block size");
     }
     let depth = c / area;
     let blocks = match cx.text("mode", "DCR").as_str() {
         "DCR" => permuted(&x.reshaped(vec![n, b, b, depth, h, w])?, &[0, 3, 4, 1, 5, 2])?,
         "CRD" => permuted(&x.reshaped(vec![n, depth, b, b, h, w])?, &[0, 1, 4, 2, 5, 3])?,
-        _ => return bad("unknown mode"),
+        _ => return bad("unknown value of `mode`"),
     };
     blocks.reshaped(vec![n, depth, h * b, w * b])
 }
@@ -32,15 +32,15 @@ pub(super) fn depth_to_space(cx: &Cx) -> Result<Array> {
 pub(super) fn space_to_depth(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
-    let (&[n, c, h, w], b) = (x.shape(), block_size(cx)?) else { return bad("expected four dimensions") };
+    let (&[n, c, h, w], b) = (x.shape(), block_size(cx)?) else { return bad("the input must have rank 4") };
     if h % b != 0 || w % b != 0 {
-        return bad("height and width are not multiples of the block");
+        return bad("the height or width is not a multiple of the block size");
     }
     let blocks = x.reshaped(vec![n, c, h / b, b, w / b, b])?;
     let order = match cx.text("mode", "DCR").as_str() {
         "DCR" => [0, 3, 5, 1, 2, 4],
         "CRD" => [0, 1, 3, 5, 2, 4],
-        _ => return bad("unknown mode"),
+        _ => return bad("unknown value of `mode`"),
     };
     permuted(&blocks, &order)?.reshaped(vec![n, c * b * b, h / b, w / b])
 }
@@ -51,12 +51,12 @@ pub(super) fn reverse_sequence(cx: &Cx) -> Result<Array> {
     // The specification requires 0 or 1; ONNX Runtime also accepts -1.
     let first_two = |name, default| match cx.int(name, default) {
         at @ (0 | 1) => axis(at, x.rank()),
-        _ => bad("neither the first axis nor the second"),
+        _ => bad("`time_axis` and `batch_axis` must be 0 or 1"),
     };
     let (time, batch) = (first_two("time_axis", 0)?, first_two("batch_axis", 1)?);
     let fits = |&length: &i64| (0..=x.shape()[time] as i64).contains(&length);
     if time == batch || lengths.len() != x.shape()[batch] || !lengths.iter().all(fits) {
-        return bad("the lengths do not fit the sequences");
+        return bad("the sequence lengths do not match the input");
     }
     let steps = strides(x.shape());
     let offsets: Vec<usize> = positions(x.shape())

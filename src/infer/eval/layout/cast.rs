@@ -29,7 +29,7 @@ fn convert(cx: &Cx, x: &Array, to: ElemType) -> Result<Array> {
         "up" => ScaleRounding::Up,
         "down" => ScaleRounding::Down,
         "nearest" => ScaleRounding::Nearest,
-        _ => return bad("unknown rounding mode"),
+        _ => return bad("unknown value of `round_mode`"),
     };
     cast_with(x, to, cx.flag("saturate", true)?, rounding)
 }
@@ -80,7 +80,7 @@ fn to_integers(to: ElemType, shape: Vec<usize>, values: Vec<f64>) -> Result<Arra
     if values.iter().any(|value| !value.is_finite())
         || !narrow && whole.iter().any(|value| !(low..=high).contains(value))
     {
-        return bad("a number out of the integer type's range");
+        return bad("a number is out of range for the integer type");
     }
     Array::from_ints(to, shape, whole)
 }
@@ -104,7 +104,7 @@ fn parse(x: &Array, to: ElemType) -> Result<Array> {
     cast_to(&numbers, to)
 }
 
-const NOT_A_NUMBER: Refusal = Refusal::BadInput("a string is not such a number");
+const NOT_A_NUMBER: Refusal = Refusal::BadInput("a string is not a number of the target type");
 
 /// Formats integers as digits; fails for other types.
 /// The specification leaves float digits and `bool` spelling open, and runtimes differ.

@@ -21,7 +21,7 @@ pub fn join(cx: &Cx, parts: &[&Array], along: i64) -> Result<Array> {
         let agree =
             part.rank() == shape.len() && (0..shape.len()).all(|i| i == along || part.shape()[i] == shape[i]);
         if !agree {
-            return bad("shapes differ beside the axis of concatenation");
+            return bad("the shapes differ outside the concatenation axis");
         }
         shape[along] = shape[along].saturating_add(part.shape()[along]);
     }
@@ -63,7 +63,7 @@ fn even_sizes(cx: &Cx, dim: usize, parts: usize) -> Result<Vec<usize>> {
     let size = dim.div_ceil(parts);
     let Some(last) = dim.checked_sub((parts - 1) * size).filter(|&last| last == size || cx.version() >= 18)
     else {
-        return bad("the dimension cannot be split evenly");
+        return bad("the axis cannot be split evenly");
     };
     let mut sizes = vec![size; parts];
     sizes[parts - 1] = last;
@@ -74,7 +74,7 @@ fn even_sizes(cx: &Cx, dim: usize, parts: usize) -> Result<Vec<usize>> {
 pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<Array>> {
     cx.room(x.shape())?;
     if sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)) != Some(x.shape()[along]) {
-        return bad("the sizes of the parts do not add up");
+        return bad("the sizes of the parts do not sum to the size of the axis");
     }
     let Split { outer, along: dim, inner } = Split::at(x.shape(), along)?;
     let mut start = 0;
@@ -96,7 +96,7 @@ const FAR: i64 = i32::MAX as i64;
 /// Slices a tensor, clamping bounds to the dimension. Bounds are attributes before opset 10.
 pub(super) fn slice(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    let required = Refusal::BadInput("starts and ends are required");
+    let required = Refusal::BadInput("the starts and ends are required");
     let starts = cx.ints_at(1, "starts")?.ok_or(required.clone())?;
     let ends = cx.ints_at(2, "ends")?.ok_or(required)?;
     let named = match cx.ints_at(3, "axes")? {
@@ -105,7 +105,7 @@ pub(super) fn slice(cx: &Cx) -> Result<Array> {
     };
     let steps = cx.ints_at(4, "steps")?.unwrap_or_else(|| vec![1; starts.len()]);
     if [ends.len(), named.len(), steps.len()] != [starts.len(); 3] {
-        return bad("starts, ends, axes and steps differ in length");
+        return bad("the starts, ends, axes and steps differ in length");
     }
     let mut places: Vec<Places> = x.shape().iter().map(|&dim| whole(dim)).collect();
     for (i, &at) in named.iter().enumerate() {
@@ -119,7 +119,7 @@ fn range(dim: usize, start: i64, end: i64, step: i64) -> Result<Places> {
     let from_end = |at: i64| if at < 0 { at.saturating_add(n) } else { at };
     let (start, end) = (from_end(start), from_end(end));
     match step {
-        0 => bad("a step is zero"),
+        0 => bad("a step must not be 0"),
         // Empty by the specification; ONNX Runtime slices back to the first element.
         ..0 if end >= FAR => Err(Refusal::Unsupported),
         ..0 if n == 0 => Ok(Places::default()),

@@ -31,11 +31,11 @@ pub(super) fn gather(cx: &Cx) -> Result<Array> {
 /// The index replaces the coordinate along the axis.
 pub(super) fn element_offsets(of: &[usize], indices: &Array, along: usize) -> Result<Vec<usize>> {
     if indices.rank() != of.len() {
-        return bad("data and indices differ in rank");
+        return bad("the data and the indices differ in rank");
     }
     let fits = (0..of.len()).all(|i| i == along || indices.shape()[i] <= of[i]);
     if !fits {
-        return bad("the indices reach beyond the data");
+        return bad("the indices exceed the shape of the data");
     }
     let steps = strides(of);
     let values = indices.as_i64s()?;
@@ -58,9 +58,9 @@ pub(super) fn gather_elements(cx: &Cx) -> Result<Array> {
 /// Returns the offsets of the slices that the index vectors (last axis of `indices`) select.
 /// Also returns the slice size.
 pub(super) fn slice_offsets(of: &[usize], indices: &Array) -> Result<(usize, Vec<usize>)> {
-    let depth = *indices.shape().last().ok_or(Refusal::BadInput("indices are a scalar"))?;
+    let depth = *indices.shape().last().ok_or(Refusal::BadInput("the indices must not be a scalar"))?;
     if depth > of.len() {
-        return bad("an index vector is longer than the data's rank");
+        return bad("an index vector is longer than the rank of the data");
     }
     let steps = strides(of);
     let values = indices.as_i64s()?;
@@ -81,7 +81,7 @@ pub(super) fn gather_nd(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let batch = shape::to_size(cx.int("batch_dims", 0))?;
     if batch >= x.rank().min(indices.rank()) || x.shape()[..batch] != indices.shape()[..batch] {
-        return bad("the batch dimensions do not agree");
+        return bad("the batch dimensions of the data and the indices differ");
     }
     let inner = &x.shape()[batch..];
     let (slice, mut starts) = slice_offsets(inner, indices)?;
@@ -101,7 +101,7 @@ pub(super) fn gather_nd(cx: &Cx) -> Result<Array> {
 pub(super) fn compress(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if x.rank() == 0 {
-        return bad("a scalar has no axis");
+        return bad("the input must not be a scalar");
     }
     let chosen: Vec<usize> =
         cx.tensor(1)?.as_bools()?.iter().enumerate().filter(|(_, keep)| **keep).map(|(i, _)| i).collect();

@@ -30,7 +30,7 @@ pub(super) fn constant_of_shape(cx: &Cx) -> Result<Array> {
     let count = cx.room(&shape)?;
     match cx.array_attr("value") {
         Some(value) if value.len() == 1 => value.take(shape, &vec![0; count]),
-        Some(_) => bad("the value has more than one element"),
+        Some(_) => bad("the attribute `value` must have one element"),
         None => Array::zeros(ElemType::Float, shape),
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
         let [start_at, limit, delta] = [start, limit, delta].map(|x| only_int(x).map(i128::from));
         let (start_at, limit, delta) = (start_at?, limit?, delta?);
         if delta == 0 {
-            return bad("the step is zero");
+            return bad("the step must not be 0");
         }
         let (least, most) = int_range(start.elem());
         if !(least..=most).contains(&(limit - start_at)) {
@@ -58,11 +58,11 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
     let number = |i| cx.scalar(i)?.ok_or(absent.clone());
     let (from, limit, delta) = (number(0)?, number(1)?, number(2)?);
     if delta == 0.0 {
-        return bad("the step is zero");
+        return bad("the step must not be 0");
     }
     let count = ((limit - from) / delta).ceil().max(0.0);
     if !count.is_finite() {
-        return bad("the range does not end");
+        return bad("the length of the range is not finite");
     }
     let count = cx.room(&[count as usize])?;
     let data = (0..count).map(|i| from + i as f64 * delta).collect();
@@ -71,7 +71,7 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
 
 pub(super) fn eye_like(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    let &[rows, columns] = x.shape() else { return bad("expected a matrix") };
+    let &[rows, columns] = x.shape() else { return bad("the input must be a matrix") };
     cx.room(x.shape())?;
     let elem = elem_attr(cx, "dtype")?.unwrap_or(x.elem());
     let diagonal = i128::from(cx.int("k", 0));
@@ -81,7 +81,7 @@ pub(super) fn eye_like(cx: &Cx) -> Result<Array> {
     Array::from_ints(elem, vec![rows, columns], data)
 }
 
-/// Computes `OneHot`; an index out of range gives a row without a one.
+/// Computes `OneHot`; for an index out of range, all elements are off.
 pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
     let (indices, depth, values) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let whole = |array: &Array| -> Result<Vec<i64>> {
@@ -90,9 +90,9 @@ pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
             false => Ok(array.f64s()?.into_iter().map(|x| x as i64).collect()),
         }
     };
-    let [depth] = to_sizes(&whole(depth)?)?[..] else { return bad("expected one depth") };
+    let [depth] = to_sizes(&whole(depth)?)?[..] else { return bad("the depth must be a scalar") };
     if values.len() != 2 {
-        return bad("expected the values for off and on");
+        return bad("the values must have two elements, off and on");
     }
     let along = axis(cx.int("axis", -1), indices.rank() + 1)?;
     let mut shape = indices.shape().to_vec();
@@ -112,7 +112,7 @@ pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
 pub(super) fn trilu(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
-    let [.., rows, columns] = *x.shape() else { return bad("expected matrices") };
+    let [.., rows, columns] = *x.shape() else { return bad("the input must have rank 2 or higher") };
     let diagonal = i128::from(cx.scalar_int(1)?.unwrap_or(0));
     let upper = cx.flag("upper", true)?;
     let kept: Vec<Option<usize>> = (0..x.len())

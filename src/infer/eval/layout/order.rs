@@ -57,13 +57,13 @@ pub(super) fn top_k(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;
     if cx.maybe(1)?.is_some_and(|k| k.rank() != 1) {
-        return bad("k is no list of one");
+        return bad("`k` must have rank 1");
     }
-    let k = cx.scalar_int(1)?.or(cx.int_attr("k")).ok_or(Refusal::BadInput("no k is given"))?;
+    let k = cx.scalar_int(1)?.or(cx.int_attr("k")).ok_or(Refusal::BadInput("`k` is required"))?;
     let k = to_size(k)?;
     let along = shape::axis(cx.int("axis", -1), x.rank())?;
     if k > x.shape()[along] {
-        return bad("k exceeds the dimension");
+        return bad("`k` exceeds the size of the axis");
     }
     let largest = cx.flag("largest", true)?;
     let ranks = ranks(x)?;

@@ -9,16 +9,16 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 pub(super) fn pad(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let pads = cx.ints_at(1, "pads")?.or_else(|| cx.ints("paddings"));
-    let pads = pads.ok_or(Refusal::BadInput("no pads are given"))?;
+    let pads = pads.ok_or(Refusal::BadInput("the pads are required"))?;
     let named = match cx.maybe(3)? {
         Some(values) => axes(&values.as_i64s()?, x.rank())?,
         None => (0..x.rank()).collect(),
     };
     if pads.len() != 2 * named.len() {
-        return bad("two pads are needed for each axis");
+        return bad("the pads must have two entries per axis");
     }
     let fill = match (cx.maybe(2)?, cx.float_attr("value")) {
-        (Some(value), _) if value.len() != 1 => return bad("expected a scalar"),
+        (Some(value), _) if value.len() != 1 => return bad("the padding value must be a scalar"),
         (Some(value), _) => Some(value.clone()),
         (None, Some(value)) => Some(Array::from_f64s(x.elem(), vec![1], vec![value])?),
         (None, None) => None,
@@ -38,13 +38,13 @@ fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Pl
     let end = n.checked_add(after).ok_or(Refusal::TooLarge)?;
     let start = before.checked_neg().ok_or(Refusal::TooLarge)?;
     if end < start {
-        return bad("more is cropped than there is");
+        return bad("negative pads exceed the size of the axis");
     }
     if end.saturating_sub(start) > cx.budget.elements as i64 {
         return Err(Refusal::TooLarge);
     }
     if mode != "constant" && end > start && start.max(0) >= end.min(n) {
-        return bad("nothing to pad from");
+        return bad("an axis without remaining elements cannot be padded in this mode");
     }
     // Reflection and wrapping cover only the cropped range.
     let (low, high) = (start.max(0), end.min(n));
@@ -58,7 +58,7 @@ fn padded(cx: &Cx, dim: usize, before: i64, after: i64, mode: &str) -> Result<Pl
         "constant" | "edge" | "wrap" | "reflect" => {
             Ok((start..end).map(|i| place(i).map(|i| i as usize)).collect())
         }
-        _ => bad("unknown mode"),
+        _ => bad("unknown value of `mode`"),
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn center_crop_pad(cx: &Cx) -> Result<Array> {
         None => (0..x.rank()).collect(),
     };
     if named.len() != wanted.len() {
-        return bad("one size is needed for each axis");
+        return bad("the sizes must have one entry per axis");
     }
     let mut places: Vec<Places> = x.shape().iter().map(|&dim| whole(dim)).collect();
     for (&at, &to) in named.iter().zip(&wanted) {

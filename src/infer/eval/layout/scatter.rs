@@ -10,7 +10,7 @@ pub(super) fn scatter_elements(cx: &Cx) -> Result<Array> {
     let (x, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;
     if indices.shape() != updates.shape() {
-        return bad("indices and updates differ in shape");
+        return bad("the indices and the updates differ in shape");
     }
     let along = axis(cx.int("axis", 0), x.rank())?;
     write(cx, x, updates, &element_offsets(x.shape(), indices, along)?)
@@ -24,7 +24,7 @@ pub(super) fn scatter_nd(cx: &Cx) -> Result<Array> {
     let (places, depth) = indices.shape().split_at(indices.rank().saturating_sub(1));
     let behind = depth.first().and_then(|&depth| x.shape().get(depth..)).unwrap_or_default();
     if updates.shape() != [places, behind].concat() {
-        return bad("the updates do not fit the indices");
+        return bad("the shape of the updates does not match the indices");
     }
     write(cx, x, updates, &offsets)
 }
@@ -40,7 +40,7 @@ fn write(cx: &Cx, x: &Array, updates: &Array, offsets: &[usize]) -> Result<Array
         return x.joined(updates)?.take(x.shape().to_vec(), &source);
     }
     if x.elem() != updates.elem() {
-        return bad("element types differ");
+        return bad("the element types of the data and the updates differ");
     }
     let shape = x.shape().to_vec();
     if x.elem().is_integer() {
@@ -49,7 +49,7 @@ fn write(cx: &Cx, x: &Array, updates: &Array, offsets: &[usize]) -> Result<Array
             "mul" => |a, b| a.wrapping_mul(b),
             "max" => Ord::max,
             "min" => Ord::min,
-            _ => return bad("unknown reduction"),
+            _ => return bad("unknown value of `reduction`"),
         };
         let data = combined(x.ints()?, &updates.ints()?, offsets, combine);
         return Array::from_ints(x.elem(), shape, data);
@@ -59,7 +59,7 @@ fn write(cx: &Cx, x: &Array, updates: &Array, offsets: &[usize]) -> Result<Array
         "mul" => |a, b| a * b,
         "max" => max_or_nan,
         "min" => |a, b| -max_or_nan(-a, -b),
-        _ => return bad("unknown reduction"),
+        _ => return bad("unknown value of `reduction`"),
     };
     let data = combined(x.f64s()?, &updates.f64s()?, offsets, combine);
     Array::from_f64s(x.elem(), shape, data)
@@ -80,12 +80,12 @@ pub(super) fn tensor_scatter(cx: &Cx) -> Result<Array> {
     let others_agree = update.rank() == cache.rank()
         && (0..cache.rank()).all(|i| i == along || cache.shape()[i] == update.shape()[i]);
     if along == 0 || !others_agree || update.shape()[along] > cache.shape()[along] {
-        return bad("the update does not fit the cache");
+        return bad("the shape of the update does not match the cache");
     }
     let circular = match cx.text("mode", "linear").as_str() {
         "linear" => false,
         "circular" => true,
-        _ => return bad("unknown mode"),
+        _ => return bad("unknown value of `mode`"),
     };
     let batch = cache.shape()[0];
     let starts = match cx.maybe(2)? {
@@ -93,7 +93,7 @@ pub(super) fn tensor_scatter(cx: &Cx) -> Result<Array> {
         None => vec![0; batch],
     };
     if starts.len() != batch {
-        return bad("one write index is needed for each sample");
+        return bad("the write indices must have one entry per sample");
     }
     let length = cache.shape()[along];
     let steps = strides(cache.shape());
@@ -103,7 +103,7 @@ pub(super) fn tensor_scatter(cx: &Cx) -> Result<Array> {
         let at = match at {
             at if circular => at % length,
             at if at < length => at,
-            _ => return bad("the update reaches beyond the cache"),
+            _ => return bad("the update exceeds the cache"),
         };
         let place = crate::infer::eval::shape::offset(&position, &steps) - position[along] * steps[along];
         source[place + at * steps[along]] = cache.len() + k;

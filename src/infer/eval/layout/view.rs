@@ -22,25 +22,28 @@ pub(super) fn size(cx: &Cx) -> Result<Array> {
 /// Computes `Reshape`; the target shape is an attribute before opset 5.
 pub(super) fn reshape(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    let wanted = cx.ints_at(1, "shape")?.ok_or(Refusal::BadInput("no shape is given"))?;
+    let wanted = cx.ints_at(1, "shape")?.ok_or(Refusal::BadInput("a target shape is required"))?;
     if cx.tensor(1).is_ok_and(|shape| shape.shape().len() != 1) {
-        return bad("the shape is no list");
+        return bad("the target shape must have rank 1");
     }
     let allow_zero = cx.flag("allowzero", false)?;
     let mut shape = Vec::with_capacity(wanted.len());
     let mut inferred = None;
     for (i, &dim) in wanted.iter().enumerate() {
         shape.push(match dim {
-            -1 if inferred.replace(i).is_some() => return bad("two dimensions are -1"),
+            -1 if inferred.replace(i).is_some() => return bad("the target shape contains -1 more than once"),
             -1 => 1,
-            0 if !allow_zero => *x.shape().get(i).ok_or(Refusal::BadInput("no dimension to copy"))?,
+            0 if !allow_zero => *x
+                .shape()
+                .get(i)
+                .ok_or(Refusal::BadInput("a 0 in the target shape has no input dimension to copy"))?,
             dim => to_size(dim)?,
         });
     }
     if let Some(i) = inferred {
         let known = numel(&shape)?;
         if known == 0 || x.len() % known != 0 {
-            return bad("the dimension -1 cannot be inferred");
+            return bad("the dimension for -1 cannot be inferred");
         }
         shape[i] = x.len() / known;
     }
@@ -69,7 +72,7 @@ pub(super) fn squeeze(cx: &Cx) -> Result<Array> {
         None => (0..x.rank()).filter(|&i| x.shape()[i] == 1).collect(),
     };
     if dropped.iter().any(|&i| x.shape()[i] != 1) {
-        return bad("a squeezed dimension is not 1");
+        return bad("a squeezed axis has a size other than 1");
     }
     let kept = x.shape().iter().enumerate().filter(|(i, _)| !dropped.contains(i));
     x.reshaped(kept.map(|(_, &dim)| dim).collect())
@@ -78,7 +81,7 @@ pub(super) fn squeeze(cx: &Cx) -> Result<Array> {
 pub(super) fn unsqueeze(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
-    let values = cx.ints_at(1, "axes")?.ok_or(Refusal::BadInput("no axes are given"))?;
+    let values = cx.ints_at(1, "axes")?.ok_or(Refusal::BadInput("the axes are required"))?;
     let rank = x.rank() + values.len();
     let added = axes(&values, rank)?;
     let mut old = x.shape().iter();
@@ -99,7 +102,7 @@ pub(super) fn transpose(cx: &Cx) -> Result<Array> {
 /// Permutes the axes; `order` lists each axis once.
 pub fn permuted(x: &Array, order: &[usize]) -> Result<Array> {
     if order.len() != x.rank() {
-        return bad("the permutation has another rank");
+        return bad("`perm` must have one entry per axis");
     }
     let all = strides(x.shape());
     let shape: Vec<usize> = order.iter().map(|&i| x.shape()[i]).collect();
@@ -129,7 +132,7 @@ pub(super) fn tile(cx: &Cx) -> Result<Array> {
         cx.tensor(1)?.as_i64s()?
     };
     if repeats.len() != x.rank() {
-        return bad("one count of repeats is needed for each dimension");
+        return bad("the repeats must have one entry per axis");
     }
     let repeats = to_sizes(&repeats)?;
     let tiled: Vec<usize> = x.shape().iter().zip(&repeats).map(|(d, r)| d.saturating_mul(*r)).collect();

@@ -57,7 +57,7 @@ pub(super) fn activation(cx: &Cx) -> Result<Array> {
             "tanh" => {
                 map_reals(x, |x| 0.5 * x * (1.0 + ((2.0 / PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh()))
             }
-            _ => bad("unknown approximation"),
+            _ => bad("unknown value of `approximate`"),
         },
         _ => Err(Refusal::Unsupported),
     }
@@ -106,7 +106,7 @@ pub(super) fn shrink(cx: &Cx) -> Result<Array> {
 pub(super) fn swiglu(cx: &Cx) -> Result<Array> {
     let alpha = cx.float("alpha", 1.0);
     if cx.tensor(0)?.shape() != cx.tensor(1)?.shape() {
-        return bad("shapes differ");
+        return bad("the shapes of the inputs differ");
     }
     Pair::of(cx)?.combine(|gate, x| gate * sigmoid(alpha * gate) * x, |gate, _| gate)
 }

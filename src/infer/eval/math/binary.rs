@@ -20,7 +20,7 @@ pub(super) fn arithmetic(cx: &Cx) -> Result<Array> {
 /// Fails for integer divisors that contain zero.
 fn divisor(b: &Array) -> Result<&Array> {
     match b.elem().is_integer() && b.ints()?.contains(&0) {
-        true => bad("division of an integer by zero"),
+        true => bad("integer division by zero"),
         false => Ok(b),
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn modulo(cx: &Cx) -> Result<Array> {
         return Pair::of(cx)?.combine(|a, b| a % b, |a, b| a % b);
     }
     if b.elem().is_float() && cx.version() < 28 {
-        return bad("floats need fmod = 1 before opset 28");
+        return bad("`fmod` must be 1 for floats before opset 28");
     }
     let floored = |a: f64, b: f64| match a % b {
         r if r == 0.0 => r.copysign(b),
@@ -55,7 +55,7 @@ pub(super) fn pow(cx: &Cx) -> Result<Array> {
     if a.elem().is_integer() && b.elem().is_integer() {
         let powers = pair.zip(&a.ints()?, &b.ints()?, int_pow);
         let powers: Option<Vec<i128>> = powers.into_iter().collect();
-        let powers = powers.ok_or(Refusal::BadInput("zero to a negative power"))?;
+        let powers = powers.ok_or(Refusal::BadInput("0 raised to a negative power"))?;
         return Array::from_ints(a.elem(), pair.shape, powers);
     }
     let powers = pair.zip(&a.f64s()?, &b.f64s()?, f64::powf);
@@ -92,10 +92,10 @@ pub(super) fn variadic(cx: &Cx) -> Result<Array> {
     let Some(first) = inputs.first() else { return bad("at least one input is required") };
     let elem = first.elem();
     if inputs.iter().any(|input| input.elem() != elem) {
-        return bad("element types differ");
+        return bad("the element types of the inputs differ");
     }
     if cx.version() < 8 && inputs.iter().any(|input| input.shape() != first.shape()) {
-        return bad("before version 8, shapes are not broadcast");
+        return bad("broadcasting is not supported before opset 8");
     }
     let shape = broadcast(&inputs.iter().map(|input| input.shape()).collect::<Vec<_>>())?;
     cx.room(&shape)?;

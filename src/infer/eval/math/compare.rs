@@ -20,7 +20,7 @@ pub(super) fn compare(cx: &Cx) -> Result<Array> {
     let pair = Pair::of(cx)?;
     let (a, b) = (pair.a, pair.b);
     if a.elem() != b.elem() {
-        return bad("element types differ");
+        return bad("the element types of the inputs differ");
     }
     let data = if a.elem().is_float() {
         pair.zip(&a.f64s()?, &b.f64s()?, |a, b| test(a.partial_cmp(&b)))

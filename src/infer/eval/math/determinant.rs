@@ -5,9 +5,9 @@ use crate::infer::eval::{Array, Result, bad};
 
 pub(super) fn det(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    let [lead @ .., n, columns] = x.shape() else { return bad("expected square matrices") };
+    let [lead @ .., n, columns] = x.shape() else { return bad("the input must consist of square matrices") };
     if n != columns {
-        return bad("expected square matrices");
+        return bad("the input must consist of square matrices");
     }
     let count = cx.room(lead)?;
     cx.work(&[count, *n, *n, *n])?;

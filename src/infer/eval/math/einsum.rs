@@ -14,7 +14,7 @@ enum Label {
     Letter(char),
 }
 
-const SYNTAX: Refusal = Refusal::BadInput("the equation is malformed");
+const SYNTAX: Refusal = Refusal::BadInput("the attribute `equation` is malformed");
 
 /// Returns the labels of a term; `hidden` is the number of ellipsis axes.
 fn labels(term: &str, hidden: usize) -> Result<Vec<Label>> {
@@ -65,14 +65,14 @@ pub(super) fn einsum(cx: &Cx) -> Result<Array> {
                 .is_some_and(|other| input.shape()[other] != input.shape()[at])
         };
         if labels.iter().enumerate().any(differs) {
-            return bad("a diagonal of axes that are not equally long");
+            return bad("the axes of a diagonal differ in size");
         }
         for (&label, &dim) in labels.iter().zip(input.shape()) {
             let size = sizes.entry(label).or_insert(1);
             match (*size, dim) {
                 (1, dim) => *size = dim,
                 (size, dim) if size == dim || dim == 1 => {}
-                _ => return bad("dimensions of one label differ"),
+                _ => return bad("the sizes of an equation label differ"),
             }
         }
         seen.extend(labels.iter().copied());
@@ -123,7 +123,7 @@ fn contract(
     }
     let elem = inputs[0].elem();
     if inputs.iter().any(|input| input.elem() != elem) {
-        return bad("element types differ");
+        return bad("the element types of the inputs differ");
     }
     let group = offsets[0].len().checked_div(count).unwrap_or(0);
     if elem.is_integer() {

@@ -14,7 +14,7 @@ pub(super) fn bitwise(cx: &Cx) -> Result<Array> {
     };
     let pair = Pair::of(cx)?;
     if !pair.a.elem().is_integer() {
-        return bad("expected a tensor of integers");
+        return bad("an input must be an integer tensor");
     }
     pair.combine(|a, _| a, apply)
 }
@@ -22,7 +22,7 @@ pub(super) fn bitwise(cx: &Cx) -> Result<Array> {
 pub(super) fn bitwise_not(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if !x.elem().is_integer() {
-        return bad("expected a tensor of integers");
+        return bad("an input must be an integer tensor");
     }
     map_numbers(x, |x| x, |x| !x)
 }
@@ -33,17 +33,17 @@ pub(super) fn shift(cx: &Cx) -> Result<Array> {
     let pair = Pair::of(cx)?;
     let bits = match pair.a.elem() {
         elem if elem.is_integer() => elem.bits().unwrap_or(64) as i128,
-        _ => return bad("expected a tensor of integers"),
+        _ => return bad("an input must be an integer tensor"),
     };
     let clamped = move |by: i128| if (0..bits).contains(&by) { by } else { bits };
     match cx.text("direction", "").as_str() {
         "LEFT" => pair.combine(|a, _| a, |a, by| a << clamped(by)),
         "RIGHT" => pair.combine(|a, _| a, |a, by| a >> clamped(by)),
-        _ => bad("the direction is neither LEFT nor RIGHT"),
+        _ => bad("`direction` must be LEFT or RIGHT"),
     }
 }
 
-/// Returns the element type that an attribute gives by number.
+/// Returns the element type whose number is the value of an attribute.
 pub fn elem_attr(cx: &Cx, name: &str) -> Result<Option<ElemType>> {
     match cx.int_attr(name) {
         None | Some(0) => Ok(None),
@@ -60,6 +60,6 @@ pub(super) fn bit_cast(cx: &Cx) -> Result<Array> {
     let Some(to) = elem_attr(cx, "to")? else { return bad("the attribute `to` is required") };
     match x.to_raw() {
         Some(raw) if to.bits() == x.elem().bits() => Array::from_raw(to, x.shape().to_vec(), &raw),
-        _ => bad("the element types differ in width"),
+        _ => bad("the element types must have the same bit width"),
     }
 }

@@ -24,7 +24,7 @@ impl Factors {
         let left = if a.len() == 1 { vec![1, a[0]] } else { a.to_vec() };
         let right = if b.len() == 1 { vec![b[0], 1] } else { b.to_vec() };
         let ([lead_a @ .., rows, depth], [lead_b @ .., inner, columns]) = (&left[..], &right[..]) else {
-            return bad("a scalar is no matrix");
+            return bad("an operand must not be a scalar");
         };
         if depth != inner {
             return bad("the inner dimensions differ");
@@ -45,7 +45,7 @@ impl Factors {
 pub fn products<T: LinalgScalar>(factors: &Factors, a: &[T], b: &[T]) -> Result<Vec<T>> {
     let &Factors { rows, depth, columns, .. } = factors;
     let mut all = Vec::with_capacity(numel(&factors.shape)?);
-    let misfit = |_| Refusal::BadInput("the data do not fit the shape");
+    let misfit = |_| Refusal::BadInput("the data does not match the shape");
     for &(i, j) in &factors.pairs {
         let left = &a[i * rows * depth..(i + 1) * rows * depth];
         let right = &b[j * depth * columns..(j + 1) * depth * columns];
@@ -69,7 +69,7 @@ pub(super) fn matmul(cx: &Cx) -> Result<Array> {
 
 fn multiply(a: &Array, b: &Array, factors: Factors) -> Result<Array> {
     if a.elem() != b.elem() {
-        return bad("element types differ");
+        return bad("the element types of the inputs differ");
     }
     if a.elem().is_integer() {
         let data = products(&factors, &wrapping(a.ints()?), &wrapping(b.ints()?))?;
@@ -82,7 +82,7 @@ fn multiply(a: &Array, b: &Array, factors: Factors) -> Result<Array> {
 /// Computes `α · A · B + β · C`, with optionally transposed A and B.
 pub(super) fn gemm(cx: &Cx) -> Result<Array> {
     let turned = |i: usize, name: &str| match cx.tensor(i)? {
-        x if x.rank() != 2 => bad("expected a matrix"),
+        x if x.rank() != 2 => bad("an operand must be a matrix"),
         x if cx.flag(name, false)? => crate::infer::eval::layout::permuted(x, &[1, 0]),
         x => Ok(x.clone()),
     };
@@ -90,7 +90,7 @@ pub(super) fn gemm(cx: &Cx) -> Result<Array> {
     let factors = Factors::of(cx, a.shape(), b.shape())?;
     let (alpha, beta) = (cx.float("alpha", 1.0), cx.float("beta", 1.0));
     if a.elem() != b.elem() {
-        return bad("element types differ");
+        return bad("the element types of the inputs differ");
     }
     if a.elem().is_integer() {
         return integer_gemm(cx, &a, &b, factors);

@@ -145,7 +145,7 @@ pub(super) fn arg(cx: &Cx) -> Result<Array> {
 
 fn extreme<T: Copy>(group: &[T], last: bool, wins: impl Fn(T, T) -> bool) -> Result<i64> {
     if group.is_empty() {
-        return bad("no element along the axis");
+        return bad("the reduced axis is empty");
     }
     let mut best = 0;
     for i in 1..group.len() {

@@ -64,7 +64,7 @@ pub(super) fn clip(cx: &Cx) -> Result<Array> {
         let bound = |i| match cx.maybe(i)? {
             Some(array) => match array.ints()?.as_slice() {
                 [bound] => Ok(Some(*bound)),
-                _ => bad("expected a scalar"),
+                _ => bad("a bound must be a scalar"),
             },
             None => Ok(None),
         };

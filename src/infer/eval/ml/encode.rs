@@ -37,14 +37,14 @@ fn list(cx: &Cx, names: &[&str]) -> Result<Array> {
         Some(Attr::Strs(values)) => {
             Array::strings(vec![values.len()], values.into_iter().map(<[u8]>::to_vec).collect())
         }
-        _ => bad("the table is absent"),
+        _ => bad("the attribute with the keys or values is required"),
     }
 }
 
 /// Maps each element to the value of its key; the last of equal keys wins.
 fn mapped(x: &Array, from: &Array, to: &Array, default: &Array) -> Result<Array> {
     if from.len() != to.len() {
-        return bad("keys and values differ in number");
+        return bad("the numbers of keys and values differ");
     }
     let table: BTreeMap<Key, usize> = keys(from)?.into_iter().zip(0..).collect();
     let places: Vec<Option<usize>> = keys(x)?.iter().map(|key| table.get(key).copied()).collect();
@@ -73,7 +73,7 @@ pub(super) fn label_encoder(cx: &Cx) -> Result<Array> {
     let from = list(cx, &["keys_tensor", "keys_strings", "keys_int64s", "keys_floats"])?;
     let to = list(cx, &["values_tensor", "values_strings", "values_int64s", "values_floats"])?;
     if x.elem() != from.elem() {
-        return bad("the keys are of another type");
+        return bad("the element types of the input and the keys differ");
     }
     mapped(x, &from, &to, &default_for(cx, &to)?)
 }
@@ -105,7 +105,7 @@ pub(super) fn one_hot(cx: &Cx) -> Result<Array> {
         match categories.iter().position(|category| category == key) {
             Some(at) => y[row * categories.len() + at] = 1.0,
             None if cx.flag("zeros", true)? => {}
-            None => return Err(Refusal::BadInput("an element is of no category")),
+            None => return Err(Refusal::BadInput("an element is not a known category")),
         }
     }
     Array::from_f64s(ElemType::Float, shape, y)

@@ -9,7 +9,7 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 /// Selects along the last axis. A vector counts as a matrix of one row.
 pub(super) fn extract(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?.as_i64s()?);
-    let Some((&width, lead)) = x.shape().split_last() else { return bad("a scalar has no axis") };
+    let Some((&width, lead)) = x.shape().split_last() else { return bad("the input must not be a scalar") };
     let rows = numel(lead)?;
     let out = Refusal::BadInput("an index is out of range");
     let columns = indices.iter().map(|&i| index(i, width).ok_or(out.clone())).collect::<Result<Vec<_>>>()?;
@@ -32,7 +32,7 @@ fn per_feature(values: &[f64], at: usize, width: usize) -> Result<f64> {
     match values {
         [one] => Ok(*one),
         values if values.len() == width => Ok(values[at % width]),
-        _ => bad("one parameter is needed for each feature"),
+        _ => bad("the parameters must have one entry per feature"),
     }
 }
 
@@ -40,7 +40,7 @@ pub(super) fn scale(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let (offsets, scales) = match (cx.floats("offset"), cx.floats("scale")) {
         (Some(offsets), Some(scales)) => (offsets, scales),
-        _ => return bad("offset and scale are required"),
+        _ => return bad("`offset` and `scale` are required"),
     };
     let width = x.shape().last().copied().unwrap_or(1);
     let scaled =
@@ -56,7 +56,7 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
         "MAX" => |row| row.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         "L1" => |row| row.iter().map(|x| x.abs()).sum(),
         "L2" => |row| row.iter().map(|x| x * x).sum::<f64>().sqrt(),
-        _ => return bad("unknown norm"),
+        _ => return bad("unknown value of `norm`"),
     };
     let width = x.shape().last().copied().unwrap_or(1);
     let mut data = x.f64s()?;
@@ -80,7 +80,7 @@ pub(super) fn impute(cx: &Cx) -> Result<Array> {
             cx.ints("imputed_value_int64s").map(|values| values.iter().map(|&x| x as f64).collect()),
         ),
     };
-    let values = values.ok_or(Refusal::BadInput("no value to impute"))?;
+    let values = values.ok_or(Refusal::BadInput("an `imputed_value_*` attribute is required"))?;
     let imputed = x.f64s()?.into_iter().enumerate().map(|(i, value)| {
         let missing = value == replaced || value.is_nan() && replaced.is_nan();
         if missing { per_feature(&values, i, width) } else { Ok(value) }
@@ -93,7 +93,7 @@ pub(super) fn vectorize(cx: &Cx) -> Result<Array> {
         let rows = match *x.shape() {
             [width] => vec![1, width],
             [rows, width] => vec![rows, width],
-            _ => return bad("expected rows of features"),
+            _ => return bad("each input must be a vector or a matrix"),
         };
         Array::from_f64s(ElemType::Float, rows, x.f64s()?)
     });
@@ -103,12 +103,12 @@ pub(super) fn vectorize(cx: &Cx) -> Result<Array> {
 
 pub(super) fn linear_regressor(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    let &[rows, width] = x.shape() else { return bad("expected a matrix") };
+    let &[rows, width] = x.shape() else { return bad("the input must be a matrix") };
     let targets = to_size(cx.int("targets", 1))?;
     let weights = cx.floats("coefficients").unwrap_or_default();
     let intercepts = cx.floats("intercepts").unwrap_or_else(|| vec![0.0; targets]);
     if targets.checked_mul(width) != Some(weights.len()) || intercepts.len() != targets {
-        return bad("the coefficients do not fit the features");
+        return bad("the number of coefficients or intercepts does not match the features and targets");
     }
     if cx.text("post_transform", "NONE") != "NONE" {
         return Err(Refusal::Unsupported);

@@ -7,7 +7,7 @@ use super::encode::{Key, keys};
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::{Array, Refusal, Result, Val, bad};
 
-const NO_KEYS: Refusal = Refusal::BadInput("the table of keys is absent");
+const NO_KEYS: Refusal = Refusal::BadInput("the attribute with the keys is required");
 
 fn table(cx: &Cx, ints: &str, strings: &str) -> Result<Array> {
     match (cx.ints(ints), cx.texts(strings)) {
@@ -24,10 +24,10 @@ pub(super) fn zip_map(cx: &Cx) -> Result<Vec<Val>> {
     let (rows, width) = match *x.shape() {
         [width] => (1, width),
         [rows, width] => (rows, width),
-        _ => return bad("expected a vector or a matrix"),
+        _ => return bad("the input must be a vector or a matrix"),
     };
     if labels.len() != width {
-        return bad("labels and scores differ in number");
+        return bad("the numbers of labels and scores differ");
     }
     cx.room(&[rows, width])?;
     let row = |i: usize| {
@@ -39,11 +39,11 @@ pub(super) fn zip_map(cx: &Cx) -> Result<Vec<Val>> {
 
 /// Returns the values of a map in vocabulary order; zero for absent keys.
 pub(super) fn dict_vectorizer(cx: &Cx) -> Result<Array> {
-    let Some(Val::Map(given, values)) = cx.val(0) else { return bad("expected a map") };
+    let Some(Val::Map(given, values)) = cx.val(0) else { return bad("the input must be a map") };
     let vocabulary = table(cx, "int64_vocabulary", "string_vocabulary")?;
     let scalar = |value: &Val| match value {
         Val::Tensor(array) if array.len() == 1 => array.reshaped(vec![1]),
-        _ => bad("expected a map to scalars"),
+        _ => bad("the input must be a map to scalars"),
     };
     let values = values.iter().map(scalar).collect::<Result<Vec<_>>>()?;
     let Some(first) = values.first() else { return Err(Refusal::Unsupported) };

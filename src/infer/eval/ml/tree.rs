@@ -61,10 +61,10 @@ pub(super) fn tree_ensemble_regressor(cx: &Cx) -> Result<Array> {
 
 fn predict(cx: &Cx, forest: &Forest, aggregate: Aggregate, base: &[f64], elem: ElemType) -> Result<Array> {
     let x = cx.tensor(0)?;
-    let &[rows, features] = x.shape() else { return bad("expected a matrix") };
+    let &[rows, features] = x.shape() else { return bad("the input must be a matrix") };
     let targets = forest.targets;
     if !base.is_empty() && base.len() != targets || !forest.reads_only(features) {
-        return bad("the trees do not fit the input");
+        return bad("the base values or the features of the input do not match the trees");
     }
     cx.room(&[rows, targets])?;
     cx.work(&[rows, forest.roots.len(), forest.nodes.len().max(1)])?;
@@ -110,5 +110,5 @@ fn walk<'a>(forest: &'a Forest, root: Next, row: &[f64]) -> Result<&'a [(usize, 
         };
         next = if goes { node.on_true } else { node.on_false };
     }
-    bad("a tree is a circle")
+    bad("a tree contains a cycle")
 }

@@ -18,7 +18,9 @@ struct Heads {
 
 impl Heads {
     fn of(array: Array) -> Result<Heads> {
-        let &[_, heads, length, size] = array.shape() else { return bad("expected four dimensions") };
+        let &[_, heads, length, size] = array.shape() else {
+            return bad("the unpacked heads must have rank 4");
+        };
         Ok(Heads { data: array.f64s()?, array, heads, length, size })
     }
 
@@ -56,7 +58,7 @@ pub(super) fn attention(cx: &Cx) -> Result<Vec<Array>> {
         cx.room(x.shape())?;
     }
     if q.rank() != k.rank() || q.rank() != v.rank() {
-        return bad("heads are apart in some inputs, and not in others");
+        return bad("query, key and value must have the same rank");
     }
     let count = |name| cx.int_attr(name).map(to_size).transpose();
     let (q_heads, kv_heads) = (count("q_num_heads")?, count("kv_num_heads")?);
@@ -106,7 +108,7 @@ fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shap
     let scale = cx.float_attr("scale").unwrap_or(1.0 / (q.size as f64).sqrt());
     let (cap, mode) = (cx.float("softcap", 0.0), cx.int("qk_matmul_output_mode", 0));
     if !(0..=3).contains(&mode) {
-        return bad("there is no such stage of the scores");
+        return bad("`qk_matmul_output_mode` must be from 0 to 3");
     }
     let (mut y, mut shown) = (vec![], vec![]);
     for row in 0..batch * q.heads * q.length {

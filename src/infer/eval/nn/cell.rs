@@ -51,12 +51,13 @@ pub(super) fn activations(cx: &Cx, directions: usize) -> Result<Vec<Activation>>
         None => defaults.repeat(directions).into_iter().map(str::to_owned).collect::<Vec<_>>(),
     };
     if names.len() != defaults.len() * directions {
-        return bad("wrong number of activations");
+        return bad("`activations` has the wrong number of entries");
     }
     let mut alphas = cx.floats("activation_alpha").unwrap_or_default().into_iter();
     let mut betas = cx.floats("activation_beta").unwrap_or_default().into_iter();
     let each = names.iter().map(|name| {
-        let (function, alpha, beta) = named(name).ok_or(Refusal::BadInput("unknown activation"))?;
+        let (function, alpha, beta) =
+            named(name).ok_or(Refusal::BadInput("unknown value in `activations`"))?;
         let alpha = alpha.map_or(0.0, |default| alphas.next().unwrap_or(default));
         let beta = beta.map_or(0.0, |default| betas.next().unwrap_or(default));
         Ok(Activation { function, alpha, beta })

@@ -18,7 +18,7 @@ pub fn convolve(cx: &Cx, x: &[f64], x_shape: &[usize], filter: &Filter) -> Resul
     let (features, depth, kernel) = image(filter.shape)?;
     let groups = groups(cx, "group")?;
     if features % groups != 0 || depth.checked_mul(groups) != Some(channels) {
-        return bad("the channels do not fit the groups");
+        return bad("the channels do not match `group`");
     }
     let window = Window::of(cx, spatial, Some(kernel))?;
     window.afford(cx, &[batch, features, depth])?;
@@ -50,7 +50,7 @@ pub(super) fn add_bias(y: &mut [f64], shape: &[usize], bias: Option<&Array>) -> 
     let Some(bias) = bias else { return Ok(()) };
     let (bias, plane) = (bias.f64s()?, numel(&shape[2..])?);
     if bias.len() != shape[1] {
-        return bad("one bias is needed for each channel");
+        return bad("the bias must have one element per channel");
     }
     for (chunk, i) in y.chunks_mut(plane.max(1)).zip(0..) {
         chunk.iter_mut().for_each(|y| *y += bias[i % bias.len()]);
@@ -71,28 +71,28 @@ pub(super) fn conv(cx: &Cx) -> Result<Array> {
 pub(super) fn causal_conv(cx: &Cx) -> Result<Vec<Array>> {
     let (x, w) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, channels, length], &[features, 1, kernel]) = (x.shape(), w.shape()) else {
-        return bad("expected three dimensions");
+        return bad("the input and the weights must have rank 3");
     };
     if features != channels || kernel == 0 {
-        return bad("the kernel does not fit the channels");
+        return bad("the channels of the kernel and the input differ");
     }
     let keep = kernel - 1;
     cx.room(&[batch, channels, length.saturating_add(keep)])?;
     cx.work(&[batch, channels, length, kernel])?;
     let past = match cx.maybe(3)? {
         Some(past) if past.shape() == [batch, channels, keep] => past.f64s()?,
-        Some(_) => return bad("the state does not fit the kernel"),
+        Some(_) => return bad("the shape of the state does not match the kernel"),
         None => vec![0.0; batch * channels * keep],
     };
     let bias = match cx.maybe(2)? {
         Some(bias) if bias.len() == channels => bias.f64s()?,
-        Some(_) => return bad("one bias is needed for each channel"),
+        Some(_) => return bad("the bias must have one element per channel"),
         None => vec![0.0; channels],
     };
     let swish = match cx.text("activation", "none").as_str() {
         "none" => false,
         "silu" | "swish" => true,
-        _ => return bad("unknown activation"),
+        _ => return bad("unknown value of `activation`"),
     };
     let (x_data, weights) = (x.f64s()?, w.f64s()?);
     let (mut y, mut state) = (vec![], vec![]);
@@ -112,4 +112,4 @@ pub(super) fn causal_conv(cx: &Cx) -> Result<Vec<Array>> {
 }
 
 /// Refusal for inconsistent shapes.
-pub(super) const MISFIT: Refusal = Refusal::BadInput("the shapes do not fit together");
+pub(super) const MISFIT: Refusal = Refusal::BadInput("the shapes of the inputs do not match");

@@ -14,7 +14,7 @@ pub(super) fn conv_transpose(cx: &Cx) -> Result<Array> {
     let (depth_in, per_group, kernel) = image(w.shape())?;
     let groups = groups(cx, "group")?;
     if depth_in != channels || channels % groups != 0 {
-        return bad("the channels do not fit the groups");
+        return bad("the channels do not match `group`");
     }
     let window = placed(cx, spatial, kernel)?;
     window.afford(cx, &[batch, channels, per_group])?;
@@ -52,10 +52,10 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
     // Old models include batch and channels.
     let wanted = wanted.map(|sizes| sizes[sizes.len().saturating_sub(rank)..].to_vec());
     if extra.len() != rank || wanted.as_ref().is_some_and(|sizes| sizes.len() != rank) {
-        return bad("the window does not fit the spatial axes");
+        return bad("the window attributes do not match the spatial axes");
     }
     if spatial.contains(&0) {
-        return bad("there is nothing to spread");
+        return bad("the spatial axes are empty");
     }
     let auto = cx.text("auto_pad", "NOTSET");
     for i in 0..rank {
@@ -87,7 +87,7 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
                 }
                 let (begin, end) = window.pads_of(i);
                 let cut = begin.checked_add(end).and_then(|pads| full.checked_sub(pads));
-                cut.ok_or(Refusal::BadInput("the pads exceed the output"))?
+                cut.ok_or(Refusal::BadInput("the pads exceed the output size"))?
             }
         };
     }

@@ -24,7 +24,7 @@ pub(super) fn deform_conv(cx: &Cx) -> Result<Array> {
         return Err(MISFIT);
     }
     if rank == 0 || rank > 8 {
-        return bad("expected one to eight spatial axes");
+        return bad("the input must have 1 to 8 spatial axes");
     }
     let mask = mask.map(Array::f64s).transpose()?;
     window.afford(cx, &[batch, features, depth, 1 << rank])?;

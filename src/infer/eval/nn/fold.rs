@@ -11,7 +11,7 @@ pub(super) fn col2im(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let spatial = to_sizes(&cx.tensor(1)?.as_i64s()?)?;
     let block = to_sizes(&cx.tensor(2)?.as_i64s()?)?;
-    let &[batch, rows, count] = x.shape() else { return bad("expected three dimensions") };
+    let &[batch, rows, count] = x.shape() else { return bad("the input must have rank 3") };
     let window = Window::of(cx, &spatial, Some(&block))?;
     let (taps, plane) = (numel(&block)?, numel(&spatial)?);
     if taps == 0 || rows % taps != 0 || numel(&window.output)? != count {
@@ -42,7 +42,8 @@ pub(super) fn max_unpool(cx: &Cx) -> Result<Array> {
     if x.shape() != indices.shape() {
         return Err(MISFIT);
     }
-    let kernel = cx.ints("kernel_shape").ok_or(Refusal::BadInput("kernel_shape is required"))?;
+    let kernel =
+        cx.ints("kernel_shape").ok_or(Refusal::BadInput("the attribute `kernel_shape` is required"))?;
     let window = Window::unplaced(cx, spatial, Some(&to_sizes(&kernel)?))?;
     let mut inner = vec![batch, channels];
     for (i, &dim) in spatial.iter().enumerate() {
@@ -53,7 +54,7 @@ pub(super) fn max_unpool(cx: &Cx) -> Result<Array> {
             .checked_sub(window.strides[i])
             .and_then(|full| full.checked_sub(begin))
             .and_then(|size| size.checked_sub(end));
-        inner.push(size.ok_or(Refusal::BadInput("the pads exceed the output"))?);
+        inner.push(size.ok_or(Refusal::BadInput("the pads exceed the output size"))?);
     }
     let shape = match cx.maybe(2)? {
         Some(sizes) => to_sizes(&sizes.as_i64s()?)?,

@@ -89,7 +89,7 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
         "gated" => (true, false),
         "delta" => (false, true),
         "gated_delta" => (true, true),
-        _ => return bad("unknown update rule"),
+        _ => return bad("unknown value of `update_rule`"),
     };
     let per_head = sizes.batch * sizes.length * sizes.heads;
     // A smaller gate has one value for all keys of a head, or for all heads of a token.
@@ -97,7 +97,7 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
         if !needed {
             return Ok(None);
         }
-        let array = cx.maybe(i)?.ok_or(Refusal::BadInput("the update rule needs a gate that is absent"))?;
+        let array = cx.maybe(i)?.ok_or(Refusal::BadInput("a gate required by `update_rule` is absent"))?;
         let is_of_tokens = array.shape().get(..2) == Some(&[sizes.batch, sizes.length]);
         if !is_of_tokens || array.is_empty() || !count.is_multiple_of(array.len()) {
             return Err(MISFIT);

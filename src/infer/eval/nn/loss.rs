@@ -48,7 +48,7 @@ fn loss(cx: &Cx, x: &Array, logs: &[f64]) -> Result<Array> {
             (0.0, 0.0)
         } else {
             let class = index(target, *classes).filter(|_| target >= 0);
-            let class = class.ok_or(Refusal::BadInput("a target is not a class"))?;
+            let class = class.ok_or(Refusal::BadInput("a target is not a class index"))?;
             (-logs[start + class * lines.inner] * class_weights[class], class_weights[class])
         };
         losses.push(loss);
@@ -59,6 +59,6 @@ fn loss(cx: &Cx, x: &Array, logs: &[f64]) -> Result<Array> {
         "none" => Array::from_f64s(x.elem(), shape, losses),
         "sum" => Array::from_f64s(x.elem(), vec![], vec![sum]),
         "mean" => Array::from_f64s(x.elem(), vec![], vec![sum / weights.iter().sum::<f64>()]),
-        _ => bad("unknown reduction"),
+        _ => bad("unknown value of `reduction`"),
     }
 }

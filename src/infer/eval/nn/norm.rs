@@ -48,7 +48,7 @@ fn scale_and_shift(data: &mut [f64], shape: &[usize], scale: &Array, bias: Optio
 /// Reshapes a vector of per-channel values to broadcast over the following axes.
 fn per_channel(vector: &Array, rank: usize) -> Result<Array> {
     if vector.rank() != 1 {
-        return bad("what is said of channels is no list");
+        return bad("per-channel parameters must have rank 1");
     }
     let mut shape = vec![1; rank - 1];
     shape[0] = vector.len();
@@ -93,7 +93,7 @@ pub(super) fn group(cx: &Cx) -> Result<Array> {
     let (batch, channels, spatial) = image(x.shape())?;
     let count = group_count(cx, "num_groups")?;
     if channels % count != 0 {
-        return bad("the groups do not divide the channels");
+        return bad("the number of channels is not divisible by the number of groups");
     }
     let plane = numel(spatial)?;
     let grouped = [batch, count, channels / count * plane];
@@ -130,7 +130,7 @@ pub(super) fn mean_variance(cx: &Cx) -> Result<Array> {
         let members = &groups.offsets[group * groups.size..(group + 1) * groups.size];
         let (mean, variance) = moments(members.iter().map(|&i| data[i]), groups.size);
         if variance == 0.0 {
-            // The function gives 0; runtimes without the epsilon give NaN.
+            // The function returns 0; runtimes without the epsilon return NaN.
             return Err(Refusal::Unsupported);
         }
         members.iter().for_each(|&i| data[i] = (data[i] - mean) / (variance.sqrt() + 1e-9));
@@ -145,7 +145,7 @@ pub(super) fn lp(cx: &Cx) -> Result<Array> {
     let norm: fn(&[f64]) -> f64 = match cx.int("p", 2) {
         1 => |line| line.iter().map(|x| x.abs()).sum(),
         2 => |line| line.iter().map(|x| x * x).sum::<f64>().sqrt(),
-        _ => return bad("the order of the norm is neither 1 nor 2"),
+        _ => return bad("the attribute `p` must be 1 or 2"),
     };
     let split = Split::at(x.shape(), axis(cx.int("axis", -1), x.rank())?)?;
     let mut data = x.f64s()?;

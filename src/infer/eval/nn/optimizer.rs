@@ -11,7 +11,7 @@ use crate::infer::eval::{Array, Result, bad};
 fn each<const N: usize>(cx: &Cx, step: impl Fn(f64, f64, [f64; N]) -> (f64, [f64; N])) -> Result<Vec<Array>> {
     let tensors = cx.count().saturating_sub(2);
     if !tensors.is_multiple_of(N + 2) {
-        return bad("the number of inputs does not fit");
+        return bad("the number of inputs does not match the number of tensors");
     }
     let count = tensors / (N + 2);
     let mut outputs = Vec::new();
@@ -83,7 +83,7 @@ pub(super) fn momentum(cx: &Cx) -> Result<Vec<Array>> {
     let nesterov = match cx.text("mode", "").as_str() {
         "standard" => false,
         "nesterov" => true,
-        _ => return bad("unknown mode"),
+        _ => return bad("unknown value of `mode`"),
     };
     each(cx, |x, gradient, [momentum]| {
         let gradient = norm * x + gradient;

@@ -22,7 +22,7 @@ pub(super) fn max_pool(cx: &Cx) -> Result<Vec<Array>> {
         let taps: Vec<usize> = window.taps(&place).iter().filter_map(|tap| tap.input).collect();
         for image in 0..batch * channels {
             let mut seen = taps.iter().map(|tap| image * plane + tap);
-            let Some(first) = seen.next() else { return bad("a window lies in the padding alone") };
+            let Some(first) = seen.next() else { return bad("a pooling window covers only padding") };
             found[image * places + at] =
                 seen.fold(first, |best, i| if values[i] > values[best] { i } else { best });
         }
@@ -77,7 +77,7 @@ pub(super) fn pool(cx: &Cx) -> Result<Array> {
 /// Returns the norm order; `p` was a float before opset 2.
 fn norm_order(cx: &Cx) -> Result<f64> {
     let p = cx.float_attr("p").unwrap_or(cx.int("p", 2) as f64);
-    if p > 0.0 { Ok(p) } else { bad("the order of the norm is not positive") }
+    if p > 0.0 { Ok(p) } else { bad("the attribute `p` must be positive") }
 }
 
 /// Pools all spatial axes into one element.
@@ -87,7 +87,7 @@ pub(super) fn global(cx: &Cx) -> Result<Array> {
     let (batch, channels, spatial) = image(x.shape())?;
     let plane = numel(spatial)?;
     if plane == 0 {
-        return bad("nothing to pool");
+        return bad("the spatial axes are empty");
     }
     let (values, p) = (x.f64s()?, norm_order(cx)?);
     let reduce = |chunk: &[f64]| match cx.call.op {

@@ -22,7 +22,7 @@ fn batch_second(cx: &Cx, x: &Array) -> Result<Array> {
     match (cx.int("layout", 0), x.rank()) {
         (1, 3) => permuted(x, &[1, 0, 2]),
         (0, 3) => Ok(x.clone()),
-        _ => bad("expected three dimensions"),
+        _ => bad("the input and the weights must have rank 3"),
     }
 }
 
@@ -41,7 +41,7 @@ impl Sizes {
     fn of(cx: &Cx, x: &Array, gates: usize, directions: usize) -> Result<Sizes> {
         let (w, r) = (cx.tensor(1)?, cx.tensor(2)?);
         let (&[length, batch, width], &[_, _, hidden]) = (x.shape(), r.shape()) else {
-            return bad("expected three dimensions");
+            return bad("the input and the weights must have rank 3");
         };
         let rows = gates.checked_mul(hidden).ok_or(Refusal::TooLarge)?;
         let fits = w.shape() == [directions, rows, width]
@@ -89,7 +89,7 @@ pub(super) fn recurrent(cx: &Cx) -> Result<Vec<Array>> {
         "forward" => &[false],
         "reverse" => &[true],
         "bidirectional" => &[false, true],
-        _ => return bad("unknown direction"),
+        _ => return bad("unknown value of `direction`"),
     };
     cx.room(x.shape())?;
     let sequences = batch_second(cx, x)?;

@@ -42,7 +42,7 @@ pub(super) fn rotary_embedding(cx: &Cx) -> Result<Array> {
 fn rows(cx: &Cx, cache: &Array, batch: usize, length: usize) -> Result<Vec<usize>> {
     match (cx.maybe(3)?, cache.shape()) {
         (Some(ids), &[count, _]) if ids.shape() == [batch, length] => {
-            let out = Refusal::BadInput("a position is out of range");
+            let out = Refusal::BadInput("a position ID is out of range");
             ids.as_i64s()?.into_iter().map(|id| index(id, count).ok_or(out.clone())).collect()
         }
         (None, &[n, t, _]) if (n, t) == (batch, length) => Ok((0..batch * length).collect()),

@@ -56,7 +56,9 @@ impl Window {
             let (begin, end) = window.pads_of(i);
             let room = begin.checked_add(end).and_then(|pads| pads.checked_add(size));
             let room = room.ok_or(Refusal::TooLarge)?;
-            let Some(slack) = room.checked_sub(extent) else { return bad("the window exceeds the input") };
+            let Some(slack) = room.checked_sub(extent) else {
+                return bad("the window is larger than the padded input");
+            };
             window.output[i] = if ceil { slack.div_ceil(stride) } else { slack / stride } + 1;
             // A window that starts beyond the input and its left padding does not count.
             if ceil && (window.output[i] - 1) * stride >= size + begin {
@@ -71,9 +73,11 @@ impl Window {
         let rank = input.len();
         let named = cx.ints("kernel_shape").map(|sizes| to_sizes(&sizes)).transpose()?;
         let kernel = match (kernel, named) {
-            (Some(kernel), Some(named)) if kernel != named => return bad("kernel_shape is not the weights'"),
+            (Some(kernel), Some(named)) if kernel != named => {
+                return bad("`kernel_shape` differs from the shape of the weights");
+            }
             (Some(kernel), _) => kernel.to_vec(),
-            (None, named) => named.ok_or(Refusal::BadInput("kernel_shape is required"))?,
+            (None, named) => named.ok_or(Refusal::BadInput("the attribute `kernel_shape` is required"))?,
         };
         let ones = || vec![1i64; rank];
         let sizes = |name| to_sizes(&cx.ints(name).unwrap_or_else(ones));
@@ -89,7 +93,7 @@ impl Window {
         let zeros =
             window.kernel.contains(&0) || window.strides.contains(&0) || window.dilations.contains(&0);
         if lengths != [rank; 3] || window.pads.len() != 2 * rank || zeros {
-            return bad("the window does not fit the spatial axes");
+            return bad("the window attributes do not match the spatial axes");
         }
         Ok(window)
     }
@@ -147,14 +151,14 @@ impl Window {
 pub fn image(shape: &[usize]) -> Result<(usize, usize, &[usize])> {
     match shape {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial)),
-        _ => bad("expected a batch and a channel axis"),
+        _ => bad("the input must have a batch and a channel axis"),
     }
 }
 
 /// Returns the attribute `group` (or a similar one) as a positive number.
 pub fn groups(cx: &Cx, name: &str) -> Result<usize> {
     match to_size(cx.int(name, 1))? {
-        0 => bad("the number of groups is zero"),
+        0 => bad("the number of groups must not be 0"),
         groups => Ok(groups),
     }
 }

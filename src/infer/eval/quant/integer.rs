@@ -1,7 +1,7 @@
-//! Products of quantised matrices and convolutions of quantised images.
+//! Products of quantized matrices and convolutions of quantized images.
 //!
-//! Differences to the zero points are integers below 2¹⁷, so that their products and sums are exact
-//! in `f64` for every size that a budget allows.
+//! Differences from the zero points are integers below 2¹⁷, so their products and sums are exact in `f64`
+//! for every size within the budget.
 
 use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
@@ -10,17 +10,18 @@ use crate::infer::eval::nn::{Filter, convolve};
 use crate::infer::eval::shape::{Split, spread};
 use crate::infer::eval::{Array, Refusal, Result, bad, int_range};
 
-const MISFIT: Refusal = Refusal::BadInput("scale or zero point does not fit its tensor");
+const MISFIT: Refusal = Refusal::BadInput("a scale or zero point does not match its tensor");
 
-/// A scale or zero point of a factor of a product, shaped to broadcast over the product.
+/// Granularity of the scale or zero point of a matrix operand.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
-    /// One for each row, as a vector or with a last dimension of 1.
+    /// One per row, as a vector or with a last dimension of 1.
     Rows,
-    /// One for each column, as a vector or with a last dimension but one of 1.
+    /// One per column, as a vector or with a second-to-last dimension of 1.
     Columns,
 }
 
+/// Reshapes a scale or zero point so that it broadcasts over the matrix product.
 fn sided(x: &Array, side: Side) -> Result<Array> {
     let shape = x.shape();
     match (side, shape.len()) {
@@ -34,7 +35,7 @@ fn sided(x: &Array, side: Side) -> Result<Array> {
     }
 }
 
-/// The elements less their zero points.
+/// Returns the elements minus their zero points.
 fn centred(x: &Array, zero: Option<&Array>, side: Side) -> Result<Vec<f64>> {
     let mut data = x.f64s()?;
     if let Some(zero) = zero {
@@ -45,7 +46,7 @@ fn centred(x: &Array, zero: Option<&Array>, side: Side) -> Result<Vec<f64>> {
     Ok(data)
 }
 
-/// Sums as `int32`, of which the low bits are kept.
+/// Converts sums to `int32`, wrapping on overflow.
 fn to_int32(shape: Vec<usize>, sums: Vec<f64>) -> Result<Array> {
     Array::from_ints(ElemType::Int32, shape, sums.into_iter().map(|sum| sum as i128).collect())
 }
@@ -59,21 +60,22 @@ pub(super) fn matmul_integer(cx: &Cx) -> Result<Array> {
     to_int32(factors.shape, sums)
 }
 
-/// A sum times the scale that three scales make, each step rounded to `float`, as runtimes do: in which order decides
-/// ties.
+/// Multiplies a sum by `x * w / y`.
+///
+/// Each step is rounded to `float` in the order of the runtimes, which decides ties.
 fn scaled(sum: f64, x: f64, w: f64, y: f64) -> f64 {
     let scale = x as f32 * w as f32 / y as f32;
     f64::from(sum as f32 * scale)
 }
 
-/// Scales sums to the output's type: `saturate(round(sum · scale) + zero)`.
+/// Converts scaled sums to the output type: `saturate(round(scaled) + zero)`.
 fn requantized(to: ElemType, shape: Vec<usize>, scaled: Vec<f64>, zeros: &[f64]) -> Result<Array> {
     if !to.is_integer() {
         let shifted = scaled.iter().zip(zeros).map(|(x, zero)| x + zero).collect();
         return Array::from_f64s(to, shape, shifted);
     }
     if scaled.iter().any(|x| x.is_nan()) {
-        return bad("NaN is no integer");
+        return bad("NaN cannot be quantized to an integer");
     }
     let (low, high) = int_range(to);
     let whole = scaled.iter().zip(zeros).map(|(x, zero)| {
@@ -105,7 +107,7 @@ pub(super) fn qlinear_matmul(cx: &Cx) -> Result<Array> {
     requantized(zero.elem(), factors.shape, sums, &zeros)
 }
 
-/// One number for all channels of an axis, or one for each.
+/// Expands a per-tensor or per-channel parameter to one number per channel.
 fn for_channels(x: &Array, channels: usize) -> Result<Vec<f64>> {
     match x.f64s()?.as_slice() {
         [one] => Ok(vec![*one; channels]),
@@ -114,13 +116,13 @@ fn for_channels(x: &Array, channels: usize) -> Result<Vec<f64>> {
     }
 }
 
-/// Convolves image and filter, both less their zero points.
+/// Convolves image and filter after subtracting their zero points.
 fn integer_convolution(
     cx: &Cx,
     [x, w]: [&Array; 2],
     [x_zero, w_zero]: [Option<&Array>; 2],
 ) -> Result<(Vec<usize>, Vec<f64>)> {
-    let Some(&features) = w.shape().first() else { return bad("expected a filter") };
+    let Some(&features) = w.shape().first() else { return bad("the filter must not be a scalar") };
     let (mut image, mut filter) = (x.f64s()?, w.f64s()?);
     if let Some(zero) = x_zero {
         let [zero] = zero.f64s()?[..] else { return Err(MISFIT) };
@@ -158,7 +160,7 @@ pub(super) fn qlinear_conv(cx: &Cx) -> Result<Array> {
     for (i, sum) in sums.iter_mut().enumerate() {
         let channel = i / inner % features;
         let with_bias = *sum + bias[channel];
-        // What becomes of a sum that 32 bits do not hold, the specification does not say.
+        // The specification does not define sums that overflow 32 bits.
         if with_bias.abs() > f64::from(i32::MAX) {
             return Err(Refusal::Unsupported);
         }

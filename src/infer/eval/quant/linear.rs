@@ -1,4 +1,4 @@
-//! Quantising and dequantising by scale and zero point.
+//! Quantization and dequantization by scale and zero point.
 
 use crate::graph::element::ElemType;
 use crate::infer::eval::cx::Cx;
@@ -7,11 +7,12 @@ use crate::infer::eval::minifloat::Format;
 use crate::infer::eval::shape::{Split, axis, offset, positions, strides, to_size};
 use crate::infer::eval::{Array, Buffer, Refusal, Result, bad, int_range};
 
-/// For each element, which scale applies to it: one for all, one for each index along the axis, or
-/// one for each block along the axis.
+/// Returns the offset of the scale of each element.
+///
+/// There is one scale per tensor, per index of the axis, or per block along the axis.
 fn scale_offsets(cx: &Cx, shape: &[usize], scale: &Array) -> Result<Vec<usize>> {
     let count = cx.room(shape)?;
-    let misfit = Refusal::BadInput("the scales do not fit the axis");
+    let misfit = Refusal::BadInput("the shape of the scale does not match the input");
     let block = to_size(cx.int("block_size", 0))?;
     if block > 0 && scale.rank() != shape.len() {
         return Err(misfit);
@@ -41,7 +42,7 @@ fn scale_offsets(cx: &Cx, shape: &[usize], scale: &Array) -> Result<Vec<usize>> 
         .collect())
 }
 
-/// Rounds numbers to those of an element type.
+/// Rounds numbers to values of an element type.
 fn rounded(elem: ElemType, data: Vec<f64>) -> Result<Vec<f64>> {
     Array::from_f64s(elem, vec![data.len()], data)?.f64s()
 }
@@ -51,12 +52,12 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     let wanted = elem_attr(cx, "output_dtype")?;
     let to = zero.map(Array::elem).or(wanted).unwrap_or(ElemType::Uint8);
     if wanted.is_some_and(|wanted| wanted != to) || zero.is_some_and(|zero| zero.len() != scale.len()) {
-        return bad("the zero point does not fit the scale or the output's type");
+        return bad("the zero point does not match the scale or `output_dtype`");
     }
-    // Integers may be quantised too; they are divided in the scale's type.
+    // Integers may be quantized too; they are divided in the type of the scale.
     let precision = elem_attr(cx, "precision")?.unwrap_or(scale.elem());
     if !precision.is_float() {
-        return bad("numbers are not divided in that type");
+        return bad("the precision must be a float type");
     }
     let of_scale = scale_offsets(cx, x.shape(), scale)?;
     let (values, scales) = (rounded(precision, x.f64s()?)?, rounded(precision, scale.f64s()?)?);
@@ -65,7 +66,7 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     let zeros = zero.map(Array::f64s).transpose()?;
     let shift = |i: usize| zeros.as_ref().map_or(0.0, |zeros| zeros[of_scale[i]]);
     if to.is_integer() {
-        // By a scale of 0, or beyond what the type holds: some runtimes end at 0 there, others at the greatest.
+        // A scale of 0 or an overflow yields 0 in some runtimes and the largest value in others.
         if ratios.iter().any(|ratio| !ratio.is_finite()) {
             return Err(Refusal::Unsupported);
         }
@@ -86,7 +87,7 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
 pub(super) fn dequantize(cx: &Cx) -> Result<Array> {
     let (x, scale, zero) = (cx.tensor(0)?, cx.tensor(1)?, cx.maybe(2)?);
     if zero.is_some_and(|zero| zero.len() != scale.len()) {
-        return bad("the zero point does not fit the scale");
+        return bad("the zero point and the scale differ in size");
     }
     let to = elem_attr(cx, "output_dtype")?.unwrap_or(scale.elem());
     let of_scale = scale_offsets(cx, x.shape(), scale)?;
@@ -100,8 +101,9 @@ pub(super) fn dequantize(cx: &Cx) -> Result<Array> {
     Array::from_f64s(to, x.shape().to_vec(), products.collect())
 }
 
-/// To `uint8`, with a scale and zero point that span the values and zero. Each step is rounded to
-/// `float`, as in the function body of the specification.
+/// Quantizes to `uint8`, with a scale and zero point that cover all values and 0.
+///
+/// Each step is rounded to `float`, as in the function body of the specification.
 pub(super) fn dynamic_quantize(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

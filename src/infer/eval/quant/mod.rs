@@ -1,4 +1,4 @@
-//! Linear quantisation, and products of quantised tensors.
+//! Linear quantization, and products and convolutions of quantized tensors.
 
 mod integer;
 mod linear;

@@ -1,4 +1,4 @@
-//! Discrete Fourier transforms, by the definition.
+//! Discrete Fourier transforms, computed directly from the definition.
 
 use std::f64::consts::TAU;
 
@@ -6,10 +6,10 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{Split, axis, to_size};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Real and imaginary part.
+/// Real and imaginary parts of a complex number.
 type Complex = (f64, f64);
 
-/// The first `bins` values of the transform over all of `line`, not scaled.
+/// Returns the first `bins` values of the unscaled transform of `line`.
 fn transform(line: &[Complex], bins: usize, inverse: bool) -> Vec<Complex> {
     let n = line.len();
     let sign = if inverse { 1.0 } else { -1.0 };
@@ -30,23 +30,25 @@ fn transform(line: &[Complex], bins: usize, inverse: bool) -> Vec<Complex> {
         .collect()
 }
 
-/// The whole spectrum of a real signal from its first half.
+/// Completes the spectrum of a real signal of length `n` from its first half.
 fn mirrored(half: &[Complex], n: usize) -> Vec<Complex> {
     let at = |k: usize| half.get(k).copied().unwrap_or_default();
     (0..n).map(|k| if k <= n / 2 { at(k) } else { (at(n - k).0, -at(n - k).1) }).collect()
 }
 
-/// The last axis holds a real number, or real and imaginary part. The axis of the transform is an
-/// attribute before opset 20.
+/// Computes `DFT`.
+///
+/// The last axis holds one real number, or a real and an imaginary part. Before opset 20, the axis of the
+/// transform is an attribute.
 pub(super) fn dft(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
-    let Some(&parts) = x.shape().last() else { return bad("expected an axis for complex numbers") };
+    let Some(&parts) = x.shape().last() else { return bad("the input must not be a scalar") };
     let default = if cx.version() < 20 { 1 } else { -2 };
     let along = axis(cx.scalar_int(2)?.unwrap_or(cx.int("axis", default)), x.rank())?;
     let (inverse, onesided) = (cx.flag("inverse", false)?, cx.flag("onesided", false)?);
     let valid = matches!(parts, 1 | 2) && along + 1 < x.rank() && !(onesided && !inverse && parts == 2);
     if !valid {
-        return bad("the transform does not fit the input");
+        return bad("the axis or attributes of the transform do not match the input");
     }
     let real_output = onesided && inverse;
     let given = x.shape()[along];
@@ -93,15 +95,15 @@ pub(super) fn dft(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// Transforms of overlapping windowed frames of `batch × length × (real, imaginary)`.
+/// Computes `STFT`: transforms overlapping windowed frames of `batch × length × (real, imaginary)`.
 pub(super) fn stft(cx: &Cx) -> Result<Array> {
     let signal = cx.tensor(0)?;
     let &[batch, length, parts @ (1 | 2)] = signal.shape() else {
-        return bad("expected batch, length and complex parts");
+        return bad("the signal must have the shape [batch, length, 1 or 2]");
     };
     let step = to_size(cx.scalar_int(1)?.unwrap_or(0))?;
     if cx.maybe(2)?.is_some_and(|window| window.rank() != 1) {
-        return bad("the window is no list");
+        return bad("the window must have rank 1");
     }
     let window = cx.maybe(2)?.map(Array::f64s).transpose()?;
     let frame = match (cx.scalar_int(3)?, &window) {
@@ -111,10 +113,10 @@ pub(super) fn stft(cx: &Cx) -> Result<Array> {
     };
     let onesided = cx.flag("onesided", true)?;
     if step == 0 || frame == 0 || frame > length || window.as_ref().is_some_and(|w| w.len() != frame) {
-        return bad("the frames do not fit the signal");
+        return bad("the frame length or step does not match the signal");
     }
     if onesided && parts == 2 {
-        return bad("a complex signal has no one-sided transform");
+        return bad("`onesided` is not supported for a complex signal");
     }
     let (frames, bins) = ((length - frame) / step + 1, if onesided { frame / 2 + 1 } else { frame });
     let shape = vec![batch, frames, bins, 2];

@@ -1,4 +1,4 @@
-//! Fourier transforms, windows and mel filters.
+//! Fourier transforms, window functions and mel filters.
 
 mod dft;
 mod window;

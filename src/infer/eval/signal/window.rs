@@ -10,7 +10,9 @@ use crate::infer::eval::{Array, Refusal, Result, bad};
 
 const ABSENT: Refusal = Refusal::BadInput("a required input is absent");
 
-/// Sums of cosines. A periodic window is a symmetric one that is longer by one, less its end.
+/// Computes a window as a sum of cosines.
+///
+/// A periodic window is a symmetric window of `size + 1` without its last element.
 pub(super) fn window(cx: &Cx) -> Result<Array> {
     let size = to_size(cx.scalar_int(0)?.ok_or(ABSENT)?)?;
     cx.room(&[size])?;
@@ -30,7 +32,7 @@ pub(super) fn window(cx: &Cx) -> Result<Array> {
     };
     let elem = elem_attr(cx, "output_datatype")?.unwrap_or(ElemType::Float);
     if elem.is_integer() {
-        // Whether the middle is 1 or a last digit less is a question of rounding.
+        // Rounding decides whether the center is exactly 1, and thus truncates to 1 or 0.
         return Err(Refusal::Unsupported);
     }
     Array::from_f64s(elem, vec![size], (0..size).map(at).collect())
@@ -44,12 +46,12 @@ fn to_hertz(mel: f64) -> f64 {
     700.0 * (10f64.powf(mel / 2595.0) - 1.0)
 }
 
-/// Whether a number is a whole one but for rounding, other than 0 itself.
+/// Returns true if a nonzero number is whole except for rounding errors.
 fn is_nearly_whole(x: f64) -> bool {
     x != 0.0 && (x - x.round()).abs() <= 1e-9 * x.abs()
 }
 
-/// Triangular filters, evenly spaced in mel: one column for each band.
+/// Computes `MelWeightMatrix`: triangular filters, evenly spaced in mel, one column per band.
 pub(super) fn mel_weight_matrix(cx: &Cx) -> Result<Array> {
     let integer = |i| to_size(cx.scalar_int(i)?.ok_or(ABSENT)?);
     let (bands, length, rate) = (integer(0)?, integer(1)?, integer(2)?);
@@ -57,17 +59,17 @@ pub(super) fn mel_weight_matrix(cx: &Cx) -> Result<Array> {
     let shape = vec![length / 2 + 1, bands];
     let mut weights = vec![0.0; cx.room(&shape)?];
     if rate == 0 {
-        return bad("the sample rate is zero");
+        return bad("the sample rate must not be 0");
     }
     let step = (high - low) / (bands + 2) as f64;
     let edge = |i| (length + 1) as f64 * to_hertz(low + i as f64 * step) / rate as f64;
     if (0..bands + 2).map(edge).any(is_nearly_whole) {
-        // On which side of a bin it falls is a question of rounding.
+        // Rounding decides into which bin such an edge falls.
         return Err(Refusal::Unsupported);
     }
     let edges: Vec<f64> = (0..bands + 2).map(|i| edge(i).floor()).collect();
     if !edges.iter().all(|&edge| (0.0..=(length / 2) as f64).contains(&edge)) {
-        return bad("a frequency is beyond the spectrum");
+        return bad("a frequency is outside the spectrum");
     }
     let edges: Vec<usize> = edges.into_iter().map(|edge| edge as usize).collect();
     for (band, edge) in edges.windows(3).enumerate() {

@@ -1,10 +1,10 @@
-//! Arithmetic on elements, of all types.
+//! Tests of arithmetic, casts, reductions, products and quantization.
 
 use super::{Array, bools, call, floats, ints, reals, whole};
 use crate::graph::element::ElemType::{self, *};
 
 #[test]
-fn integers_wrap_and_divide_towards_zero() {
+fn integer_arithmetic_wraps_and_division_truncates_toward_zero() {
     let binary = |op, a, b| call(op).of(ints(&[], &[a])).of(ints(&[], &[b]));
     binary("Add", i64::MAX, 1).gives(&[ints(&[], &[i64::MIN])]);
     binary("Mul", i64::MAX, 2).gives(&[ints(&[], &[-2])]);
@@ -23,7 +23,7 @@ fn integers_wrap_and_divide_towards_zero() {
 }
 
 #[test]
-fn shifts_leave_the_sign() {
+fn right_shift_of_a_negative_integer_keeps_the_sign() {
     let shift = |direction, x, by| {
         call("BitShift").text("direction", direction).of(whole(Int8, &[x])).of(whole(Int8, &[by]))
     };
@@ -34,7 +34,7 @@ fn shifts_leave_the_sign() {
 }
 
 #[test]
-fn floats_round_once_to_their_type() {
+fn float_results_are_rounded_once_to_the_element_type() {
     let sum = |elem, expected| {
         let one = |x: f64| floats(elem, &[1], &[x]);
         call("Add").of(one(1.0)).of(one(0.125)).gives(&[floats(elem, &[1], &[expected])]);
@@ -61,7 +61,7 @@ fn floats_round_once_to_their_type() {
 }
 
 #[test]
-fn comparisons_know_nan() {
+fn comparisons_with_nan_are_false() {
     let nan = || reals(&[2], &[f64::NAN, 1.0]);
     call("Equal").of(nan()).of(nan()).gives(&[bools(&[false, true])]);
     call("LessOrEqual").of(nan()).of(nan()).gives(&[bools(&[false, true])]);
@@ -100,7 +100,7 @@ fn casts_truncate_wrap_and_saturate() {
 }
 
 #[test]
-fn reductions_of_nothing_and_of_all() {
+fn reductions_cover_empty_tensors_and_all_axes() {
     let over = |op, x| call(op).of(x).of(ints(&[1], &[0]));
     let empty = || reals(&[0, 1], &[]);
     over("ReduceMax", empty()).gives(&[reals(&[1, 1], &[f64::NEG_INFINITY])]);
@@ -120,7 +120,7 @@ fn reductions_of_nothing_and_of_all() {
 }
 
 #[test]
-fn products_broadcast_and_contract() {
+fn matrix_products_broadcast_and_contract() {
     let a = || ints(&[2, 2], &[1, 2, 3, 4]);
     call("MatMul").of(a()).of(ints(&[2], &[1, 1])).gives(&[ints(&[2], &[3, 7])]);
     call("Gemm")
@@ -138,7 +138,7 @@ fn products_broadcast_and_contract() {
 }
 
 #[test]
-fn quantisation_rounds_to_even_and_saturates() {
+fn quantization_rounds_to_even_and_saturates() {
     let quantize = |x: &[f64]| call("QuantizeLinear").of(reals(&[x.len()], x)).of(reals(&[], &[2.0]));
     quantize(&[1.0, 3.0, 1000.0, -5.0]).gives(&[whole(Uint8, &[0, 2, 255, 0])]);
     quantize(&[1000.0]).of(whole(Int4, &[1])).gives(&[whole(Int4, &[7])]);

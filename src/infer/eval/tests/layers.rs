@@ -1,10 +1,10 @@
-//! Layers, images and signals.
+//! Tests of layers and of operators on images and signals.
 
 use super::{Attr, call, floats, ints, reals};
 use crate::graph::element::ElemType::Double;
 
 #[test]
-fn convolutions_pad_stride_and_group() {
+fn convolutions_support_padding_strides_and_groups() {
     let x = || reals(&[1, 1, 4], &[1.0, 2.0, 3.0, 4.0]);
     let w = || reals(&[1, 1, 2], &[1.0, 10.0]);
     call("Conv").of(x()).of(w()).gives(&[reals(&[1, 1, 3], &[21.0, 32.0, 43.0])]);
@@ -27,7 +27,7 @@ fn convolutions_pad_stride_and_group() {
 }
 
 #[test]
-fn pools_count_and_point() {
+fn average_pool_counts_padding_on_request_and_max_pool_returns_indices() {
     let x = || reals(&[1, 1, 3], &[1.0, 5.0, 3.0]);
     let pool = |op| call(op).ints("kernel_shape", &[2]).of(x());
     pool("MaxPool").gives(&[reals(&[1, 1, 2], &[5.0, 5.0]), ints(&[1, 1, 2], &[1, 1])]);
@@ -42,7 +42,7 @@ fn pools_count_and_point() {
 }
 
 #[test]
-fn softmax_changed_at_opset_13() {
+fn softmax_before_opset_13_flattens_to_a_matrix() {
     let x = || floats(Double, &[1, 2, 1], &[0.0, 0.0]);
     call("Softmax").of(x()).gives(&[floats(Double, &[1, 2, 1], &[1.0, 1.0])]);
     call("Softmax").version(11).of(x()).gives(&[floats(Double, &[1, 2, 1], &[0.5, 0.5])]);
@@ -53,7 +53,7 @@ fn softmax_changed_at_opset_13() {
 }
 
 #[test]
-fn normalisation_uses_the_population() {
+fn layer_normalization_uses_the_population_variance() {
     let x = || reals(&[1, 2], &[1.0, 3.0]);
     let normalize = call("LayerNormalization").attr("epsilon", Attr::Float(0.0));
     let outputs = [reals(&[1, 2], &[-1.0, 1.0]), reals(&[1, 1], &[2.0]), reals(&[1, 1], &[1.0])];
@@ -65,7 +65,7 @@ fn normalisation_uses_the_population() {
 }
 
 #[test]
-fn attention_masks_and_returns_zero_where_all_is_masked() {
+fn attention_of_a_fully_masked_row_is_zero() {
     let heads = |data: &[f64]| reals(&[1, 1, data.len(), 1], data);
     let causal = call("Attention").int("is_causal", 1).of(heads(&[0.0, 0.0])).of(heads(&[1.0, 1.0]));
     causal.of(heads(&[4.0, 8.0])).gives(&[heads(&[4.0, 6.0])]);
@@ -75,7 +75,7 @@ fn attention_masks_and_returns_zero_where_all_is_masked() {
 }
 
 #[test]
-fn dropout_is_deterministic_only_without_training() {
+fn dropout_in_training_mode_is_refused_unless_the_ratio_is_zero() {
     let x = || reals(&[2], &[1.0, 2.0]);
     let mask = || super::bools(&[true, true]);
     call("Dropout").of(x()).gives(&[x(), mask()]);
@@ -85,7 +85,7 @@ fn dropout_is_deterministic_only_without_training() {
 }
 
 #[test]
-fn recurrent_layers_keep_state() {
+fn recurrent_layers_support_reverse_direction_and_sequence_lengths() {
     let cell = || {
         let activations = Attr::Strs(vec![b"Affine"]);
         let layer = call("RNN").attr("activations", activations).of(reals(&[2, 1, 1], &[1.0, 2.0]));
@@ -99,7 +99,7 @@ fn recurrent_layers_keep_state() {
 }
 
 #[test]
-fn images_are_resized() {
+fn resize_supports_scales_sizes_and_modes() {
     let x = || reals(&[1, 1, 1, 2], &[1.0, 3.0]);
     let scaled = |case: super::Case| case.of(x()).absent().of(reals(&[4], &[1.0, 1.0, 1.0, 2.0]));
     scaled(call("Resize")).gives(&[reals(&[1, 1, 1, 4], &[1.0, 1.0, 3.0, 3.0])]);
@@ -117,14 +117,14 @@ fn images_are_resized() {
 }
 
 #[test]
-fn boxes_that_overlap_are_dropped() {
+fn non_max_suppression_drops_overlapping_boxes() {
     let boxes = reals(&[1, 3, 4], &[0.0, 0.0, 1.0, 1.0, 0.0, 0.1, 1.0, 1.1, 0.0, 5.0, 1.0, 6.0]);
     let select = call("NonMaxSuppression").of(boxes).of(reals(&[1, 1, 3], &[0.8, 0.9, 0.7]));
     select.of(ints(&[1], &[3])).of(reals(&[1], &[0.5])).gives(&[ints(&[2, 3], &[0, 0, 1, 0, 0, 2])]);
 }
 
 #[test]
-fn transforms_of_signals() {
+fn dft_and_window_functions_match_known_values() {
     call("DFT").int("onesided", 1).of(floats(Double, &[1, 1, 1], &[3.0])).gives(&[floats(
         Double,
         &[1, 1, 2],

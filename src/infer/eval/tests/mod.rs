@@ -1,5 +1,6 @@
-//! Small cases for each family: what the specification's text promises, and what it is easy to get
-//! wrong. ONNX's own node tests are run by the conformance tests.
+//! Unit tests for each operator family, covering the text of the specification and common mistakes.
+//!
+//! The conformance tests run the node tests of ONNX itself.
 
 mod elements;
 mod layers;
@@ -18,7 +19,7 @@ impl Attrs for BTreeMap<&'static str, Attr<'static>> {
     }
 }
 
-/// One call, made piece by piece. The newest version of `ai.onnx` unless told otherwise.
+/// Builder of a call, by default of the newest version of an `ai.onnx` operator.
 struct Case {
     domain: &'static str,
     op: &'static str,
@@ -74,7 +75,7 @@ impl Case {
         eval(&call, &self.inputs, Budget::default())
     }
 
-    /// The outputs start with these tensors.
+    /// Asserts that the first outputs equal these tensors.
     #[track_caller]
     fn gives(mut self, expected: &[Array]) {
         self.outputs = expected.len();
@@ -84,6 +85,7 @@ impl Case {
         }
     }
 
+    /// Asserts that the call is not evaluated.
     #[track_caller]
     fn refused(self) {
         assert!(self.run().is_err(), "{} has a value", self.op);
@@ -94,7 +96,7 @@ fn ints(shape: &[usize], data: &[i64]) -> Array {
     Array::i64s(shape.to_vec(), data.to_vec()).expect("data fit the shape")
 }
 
-/// Integers of any type.
+/// Returns a vector of an integer type.
 fn whole(elem: ElemType, data: &[i128]) -> Array {
     Array::from_ints(elem, vec![data.len()], data.to_vec()).expect("data fit the shape")
 }

@@ -1,11 +1,11 @@
-//! Strings, sequences, and operators of other domains.
+//! Tests of strings, sequences, optionals, and operators of `ai.onnx.ml`.
 
 use std::sync::Arc;
 
 use super::{Attr, Val, bools, call, ints, reals, strings};
 
 #[test]
-fn strings_are_joined_split_and_matched() {
+fn string_operators_concatenate_split_and_match() {
     let x = || strings(&[2], &["a,b", "c"]);
     call("StringConcat").of(x()).of(strings(&[], &["!"])).gives(&[strings(&[2], &["a,b!", "c!"])]);
     let parts = [strings(&[2, 2], &["a", "b", "c", ""]), ints(&[2], &[2, 1])];
@@ -20,7 +20,7 @@ fn strings_are_joined_split_and_matched() {
 }
 
 #[test]
-fn sequences_grow_and_shrink() {
+fn sequence_insert_accepts_a_negative_position() {
     let item = |value: i64| Val::from(ints(&[1], &[value]));
     let mut insert = call("SequenceInsert").of(ints(&[1], &[0])).of(ints(&[1], &[3])).of(ints(&[], &[-1]));
     insert.inputs[0] = Some(Val::Sequence(vec![item(1), item(2)]));
@@ -35,7 +35,7 @@ fn sequences_grow_and_shrink() {
 }
 
 #[test]
-fn optionals_may_be_empty() {
+fn empty_optional_has_no_element() {
     let mut has = call("OptionalHasElement");
     has.inputs = vec![Some(Val::Optional(None))];
     assert_eq!(has.run(), Ok(vec![scalar(false)]));
@@ -49,14 +49,14 @@ fn scalar(value: bool) -> Val {
 }
 
 #[test]
-fn labels_are_encoded() {
+fn label_encoder_maps_unknown_labels_to_the_default() {
     let encode = call("LabelEncoder").domain("ai.onnx.ml").version(4);
     let encode = encode.attr("keys_strings", Attr::Strs(vec![b"a", b"b"])).ints("values_int64s", &[5, 6]);
     encode.of(strings(&[3], &["b", "x", "a"])).gives(&[ints(&[3], &[6, -1, 5])]);
 }
 
 #[test]
-fn trees_are_walked() {
+fn tree_ensemble_follows_branches_to_leaf_weights() {
     let tensor = |array| Attr::Tensor(Arc::new(array));
     let forest = call("TreeEnsemble").domain("ai.onnx.ml").version(5).int("n_targets", 1);
     let forest = forest.ints("nodes_featureids", &[0]).ints("tree_roots", &[0]);
@@ -70,7 +70,7 @@ fn trees_are_walked() {
 }
 
 #[test]
-fn maps_lead_from_labels_to_scores() {
+fn zip_map_and_dict_vectorizer_convert_scores_to_and_from_maps() {
     let zip = call("ZipMap").domain("ai.onnx.ml").version(1).ints("classlabels_int64s", &[7, 8]);
     let mut vectorize =
         call("DictVectorizer").domain("ai.onnx.ml").version(1).ints("int64_vocabulary", &[8, 9]);

@@ -1,10 +1,10 @@
-//! Calls without a value.
+//! Tests of calls that are not evaluated.
 
 use super::{Array, Attr, Refusal, Val, call, ints, reals, whole};
 use crate::graph::element::ElemType::{Int8, Int32};
 
 #[test]
-fn nothing_large_is_made() {
+fn large_results_are_refused() {
     let too_large = |case: super::Case| assert_eq!(case.run(), Err(Refusal::TooLarge), "{}", case.op);
     too_large(call("ConstantOfShape").of(ints(&[2], &[1 << 40, 1 << 40])));
     too_large(call("ConstantOfShape").of(ints(&[2], &[1 << 40, 0])));
@@ -45,16 +45,16 @@ fn malformed_calls_are_refused() {
 }
 
 #[test]
-fn what_is_random_or_unknown_has_no_value() {
+fn random_and_unknown_operators_are_refused() {
     assert_eq!(call("RandomNormal").ints("shape", &[1]).run(), Err(Refusal::NotDeterministic));
     assert_eq!(call("NoSuchOperator").run(), Err(Refusal::Unsupported));
     assert_eq!(call("Add").domain("com.example").run(), Err(Refusal::Unsupported));
     assert_eq!(call("If").run(), Err(Refusal::Unsupported));
 }
 
-/// What the specification leaves open, or runtimes do not do as it says, is not computed beforehand.
+/// The specification leaves these results open, or runtimes deviate from it.
 #[test]
-fn what_runtimes_differ_in_is_refused() {
+fn results_that_differ_between_runtimes_are_refused() {
     let slopes = reals(&[2, 1], &[1.0, 2.0]);
     call("PRelu").of(reals(&[3], &[1.0, -2.0, 3.0])).of(slopes).refused();
     call("NonZero").of(reals(&[], &[1.0])).refused();
@@ -88,9 +88,9 @@ fn what_runtimes_differ_in_is_refused() {
     call("Attention").int("qk_matmul_output_mode", -1).of(heads()).of(heads()).of(heads()).refused();
 }
 
-/// What random graphs found: attributes and inputs of which the specification does not say what they mean.
+/// Cases found by random graphs: the specification does not define these attributes and inputs.
 #[test]
-fn what_means_nothing_is_refused() {
+fn undefined_attributes_and_inputs_are_refused() {
     let matrix = || reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
     call("ReduceMax").int("keepdims", 2).of(matrix()).refused();
     call("CumProd").int("reverse", -1).of(reals(&[1], &[1.0])).of(ints(&[], &[0])).refused();
@@ -156,9 +156,9 @@ fn what_means_nothing_is_refused() {
     boxes(0.333_333_3).refused();
 }
 
-/// What a last digit decides, or the width of a type: where a band of frequencies begins, and how many steps there are.
+/// Rounding decides the bin where a mel band begins; integer overflow decides the length of a range.
 #[test]
-fn what_rounding_decides_is_refused() {
+fn results_decided_by_rounding_or_overflow_are_refused() {
     let bands = |rate: i64| {
         let sizes = call("MelWeightMatrix").of(ints(&[], &[2])).of(ints(&[], &[15])).of(ints(&[], &[rate]));
         sizes.of(reals(&[], &[100.0])).of(reals(&[], &[400.0]))
@@ -174,7 +174,7 @@ fn what_rounding_decides_is_refused() {
 }
 
 #[test]
-fn what_comes_of_nan_is_open_where_it_is_compared() {
+fn comparing_nan_or_infinity_is_undetermined() {
     for (op, x, is_open) in [
         ("ReduceMax", f64::NAN, true),
         ("ReduceMax", 2.0, false),
@@ -201,6 +201,7 @@ fn what_comes_of_nan_is_open_where_it_is_compared() {
     is("ai.onnx.ml", "Normalizer", &[reals(&[2], &[1.0, 2.0])], false);
 }
 
+/// Asserts whether a call is undetermined.
 #[track_caller]
 fn is(domain: &str, op: &str, inputs: &[Array], is_open: bool) {
     let vals: Vec<Val> = inputs.iter().cloned().map(Val::from).collect();
@@ -216,9 +217,9 @@ fn quantization_is_not_folded() {
     }
 }
 
-/// ONNX Runtime keeps the sizes of axes that are counted from the end, and leaves sums unset.
+/// ONNX Runtime keeps the sizes of axes counted from the end, and leaves sums uninitialized.
 #[test]
-fn what_comes_of_nothing_is_open_where_it_is_summed() {
+fn sum_of_an_empty_tensor_is_undetermined() {
     let (nothing, something) = (|| reals(&[2, 0], &[]), || reals(&[2, 1], &[1.0, 2.0]));
     is("", "ReduceSum", &[nothing()], true);
     is("", "ReduceSum", &[something(), ints(&[0], &[])], false);
@@ -230,9 +231,9 @@ fn what_comes_of_nothing_is_open_where_it_is_summed() {
     is("", "Concat", &[nothing(), something()], false);
 }
 
-/// ONNX Runtime computes much of integers in doubles, and stops at the end of their range.
+/// ONNX Runtime computes many integer operators in `double`, and saturates.
 #[test]
-fn what_comes_of_integers_beyond_a_double_is_open() {
+fn integers_not_exact_in_double_are_undetermined() {
     let far = 1 << 53;
     for (op, data, is_open) in [
         ("ReduceSum", &[far, 1][..], true),

@@ -1,9 +1,9 @@
-//! Shape arithmetic and moving elements.
+//! Tests of shape arithmetic and of operators that move elements.
 
 use super::{Attr, bools, call, ints, reals};
 
 #[test]
-fn shapes_are_read_and_computed() {
+fn shape_operators_clamp_their_range() {
     let x = || reals(&[2, 3, 4], &[0.0; 24]);
     call("Shape").of(x()).gives(&[ints(&[3], &[2, 3, 4])]);
     call("Shape").int("start", -1).of(x()).gives(&[ints(&[1], &[4])]);
@@ -19,7 +19,7 @@ fn shapes_are_read_and_computed() {
 }
 
 #[test]
-fn reshapes_copy_and_infer_dimensions() {
+fn reshape_copies_and_infers_dimensions() {
     let x = || ints(&[2, 3], &[1, 2, 3, 4, 5, 6]);
     call("Reshape").of(x()).of(ints(&[2], &[0, -1])).gives(&[x()]);
     call("Reshape").of(x()).of(ints(&[1], &[-1])).gives(&[ints(&[6], &[1, 2, 3, 4, 5, 6])]);
@@ -40,7 +40,7 @@ fn reshapes_copy_and_infer_dimensions() {
 }
 
 #[test]
-fn slices_clamp_their_bounds() {
+fn slice_clamps_its_bounds() {
     let x = || ints(&[3], &[7, 8, 9]);
     let slice = |start, end, step| {
         call("Slice")
@@ -58,7 +58,7 @@ fn slices_clamp_their_bounds() {
 }
 
 #[test]
-fn splits_are_even_unless_the_version_allows_a_rest() {
+fn split_from_opset_18_allows_a_smaller_last_part() {
     let x = || ints(&[5], &[1, 2, 3, 4, 5]);
     let parts = [ints(&[3], &[1, 2, 3]), ints(&[2], &[4, 5])];
     call("Split").int("num_outputs", 2).of(x()).gives(&parts);
@@ -68,7 +68,7 @@ fn splits_are_even_unless_the_version_allows_a_rest() {
 }
 
 #[test]
-fn pads_of_every_mode() {
+fn pad_supports_every_mode() {
     let padded = |mode, expected: &[i64]| {
         let x = ints(&[3], &[1, 2, 3]);
         call("Pad").text("mode", mode).of(x).of(ints(&[2], &[2, 1])).gives(&[ints(&[6], expected)]);
@@ -81,7 +81,7 @@ fn pads_of_every_mode() {
 }
 
 #[test]
-fn elements_are_gathered_and_scattered() {
+fn gather_and_scatter_support_negative_indices_and_reductions() {
     let x = || ints(&[2, 2], &[1, 2, 3, 4]);
     call("GatherElements")
         .int("axis", 1)
@@ -107,7 +107,7 @@ fn elements_are_gathered_and_scattered() {
 }
 
 #[test]
-fn order_and_equality() {
+fn top_k_unique_and_one_hot_order_their_results() {
     let x = || ints(&[4], &[3, 1, 3, 2]);
     let top = |largest| call("TopK").int("largest", largest).of(x()).of(ints(&[1], &[2]));
     top(1).gives(&[ints(&[2], &[3, 3]), ints(&[2], &[0, 2])]);
@@ -125,7 +125,7 @@ fn order_and_equality() {
 }
 
 #[test]
-fn blocks_move_between_depth_and_space() {
+fn rearranging_operators_move_elements() {
     let x = || ints(&[1, 4, 1, 1], &[1, 2, 3, 4]);
     call("DepthToSpace").int("blocksize", 2).of(x()).gives(&[ints(&[1, 1, 2, 2], &[1, 2, 3, 4])]);
     call("SpaceToDepth").int("blocksize", 2).of(ints(&[1, 1, 2, 2], &[1, 2, 3, 4])).gives(&[x()]);
