@@ -1,4 +1,4 @@
-//! Bodies of nodes: each is a scope of its own, with a patch of its own.
+//! Subgraphs of nodes: each one has its own scope and its own patch.
 
 use super::cx::{Cx, Scope};
 use super::finish;
@@ -6,20 +6,21 @@ use super::layout::Layout;
 use super::obstacle::{Kind, Reason, Result};
 use crate::graph::{GraphId, ValueId};
 
-/// A body whose nodes are rewritten, and whose outputs are not settled yet.
+/// Subgraph whose nodes are rewritten, but whose outputs do not have their final layouts yet.
 pub(super) struct Body {
+    /// Scope with the patch.
     pub scope: Scope,
-    /// The outputs, with their layouts.
+    /// Outputs, with their current layouts.
     pub outputs: Vec<(ValueId, Layout)>,
 }
 
-/// A failure that was reported where it arose.
+/// Returns an error whose obstacle is already recorded.
 pub(super) fn reported<T>() -> Result<T> {
     Err(Reason { kind: Kind::Unknown, text: String::new() })
 }
 
 impl Cx<'_> {
-    /// Rewrites a body whose inputs have these layouts.
+    /// Rewrites a subgraph whose inputs have these layouts.
     pub fn body(&mut self, graph: GraphId, inputs: &[Layout]) -> Result<Body> {
         let model = self.model;
         for (port, &layout) in model.graphs[graph].inputs.iter().zip(inputs) {
@@ -40,7 +41,7 @@ impl Cx<'_> {
         Ok(Body { scope, outputs })
     }
 
-    /// Gives the outputs of a body these layouts, and keeps its patch.
+    /// Converts the outputs of a subgraph to these layouts, and stores its patch.
     pub fn settle(&mut self, body: Body, layouts: &[Layout]) -> Result<()> {
         let outer = std::mem::replace(&mut self.scope, body.scope);
         self.scope.node = None;

@@ -1,12 +1,12 @@
-//! Brings a value from one layout to another.
+//! Conversion of values between layouts.
 
 use super::cx::{Cx, It, Operand};
 use super::layout::{Layout, OldDim};
 use super::obstacle::{Result, mixes, unknown};
 
 impl Cx<'_> {
-    /// The operand with the samples in front of its old shape. One that all samples share gets an axis of 1 there, which
-    /// broadcasts.
+    /// Returns the operand with a sample axis before its old shape.
+    /// For a shared operand, that axis has size 1 and broadcasts.
     pub fn stacked(&mut self, operand: &Operand) -> Result<It> {
         let Layout::Axis { axis, pre, post } = operand.layout else {
             return match operand.layout {
@@ -47,7 +47,7 @@ impl Cx<'_> {
         self.reshape(moved, &merged)
     }
 
-    /// As [`Cx::stacked`], with an axis of `N` where all samples share the operand, too.
+    /// Like [`Cx::stacked`], but a shared operand is repeated `N` times.
     pub fn spread(&mut self, operand: &Operand) -> Result<It> {
         let stacked = self.stacked(operand)?;
         if operand.is_carried() {
@@ -65,7 +65,8 @@ impl Cx<'_> {
         self.expand(stacked, shape)
     }
 
-    /// A carried operand with its samples in the axis `to`, blocks of samples outermost.
+    /// Returns a carried operand with its samples in the axis `to`.
+    /// If they are moved, they become the outermost factor of that axis.
     pub fn at_axis(&mut self, operand: &Operand, to: usize) -> Result<(It, Layout)> {
         if let Layout::Axis { axis, .. } = operand.layout
             && axis == to
@@ -93,20 +94,22 @@ impl Cx<'_> {
         Ok((self.reshape(moved, &merged)?, layout))
     }
 
-    /// The operand in the layout `to`; one that all samples share is repeated.
+    /// Converts the operand to the layout `to`; a shared operand is repeated.
     pub fn convert(&mut self, operand: &Operand, to: Layout) -> Result<It> {
         if operand.layout == to {
             return Ok(operand.item);
         }
         match to {
-            Layout::Shared => mixes("a value that differs between samples is needed as one for all"),
+            Layout::Shared => mixes("a value that must be shared by all samples differs between them"),
             Layout::Stacked => self.spread(operand),
             Layout::Axis { axis, pre: 1, post: 1 } if !operand.is_carried() => {
                 let traced = self.samples.traced;
                 if operand.dims()?.get(axis) != Some(&Some(1)) {
                     return match traced {
                         1 => unknown("the size of an axis is not known"),
-                        _ => mixes(format!("it combines the samples with a constant for {traced} of them")),
+                        _ => mixes(format!(
+                            "it combines the samples with a constant traced for {traced} samples"
+                        )),
                     };
                 }
                 let size = self.size()?;
@@ -134,7 +137,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Stacked, with axes of 1 after the samples so that the old shape has `rank` axes.
+    /// Like [`Cx::stacked`], but pads the old shape to `rank` axes with leading axes of size 1.
     pub fn padded(&mut self, operand: &Operand, rank: usize) -> Result<It> {
         let stacked = self.stacked(operand)?;
         let missing = rank.saturating_sub(operand.rank()?);
@@ -143,10 +146,10 @@ impl Cx<'_> {
     }
 }
 
-/// All dims as numbers, none of them 0.
+/// Returns the dimensions if all of them are static and none is 0.
 fn known(dims: &[OldDim]) -> Result<Vec<i64>> {
     match dims.iter().map(|dim| dim.filter(|&dim| dim > 0)).collect::<Option<Vec<i64>>>() {
         Some(dims) => Ok(dims),
-        None => unknown("a size that has to be written as a number is not known"),
+        None => unknown("a size that the rewrite needs is not known"),
     }
 }

@@ -1,4 +1,4 @@
-//! The state of a batching pass: layouts, the patches that are being made, and obstacles.
+//! State of a batching pass: layouts, unfinished patches, and obstacles.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -9,39 +9,42 @@ use crate::edit::{Item, Patch};
 use crate::graph::{ElemType, GraphId, Model, NodeId, ValueId, order, scopes};
 use crate::infer::{Fact, Facts};
 
+/// Value of the rewritten graph.
 pub(super) type It = Item<ValueId>;
 
-/// The inputs that carry the samples, and how many there were when the model was traced.
+/// Inputs that carry the samples, and the number of traced samples.
 #[derive(Clone, Debug)]
 pub struct Samples {
-    /// Inputs of the main graph, each with the axis of its samples. Not empty.
+    /// Inputs of the main graph, each with its sample axis; not empty.
     pub inputs: Vec<(ValueId, usize)>,
-    /// The size of these axes in the traced model.
+    /// Size of these axes in the traced model.
     pub traced: i64,
-    /// The code of the rule or pass that asks.
+    /// Rule or pass that requests the rewrite.
     pub by: crate::diag::RuleId,
 }
 
 impl Samples {
-    /// Inputs with the axes of their samples, and how many those were.
+    /// Creates a `--dynamic` request from inputs with sample axes, and the number of traced samples.
     pub fn new(inputs: Vec<(ValueId, usize)>, traced: i64) -> Self {
         Samples { inputs, traced, by: crate::diag::rule_ids::DYNAMIC_AXIS }
     }
 }
 
-/// An operand of a node.
+/// Operand of a node.
 #[derive(Clone, Debug)]
 pub(super) struct Operand {
-    /// The value in the rewritten graph.
+    /// Value in the rewritten graph.
     pub item: It,
+    /// Layout of the value.
     pub layout: Layout,
-    /// The shape in the traced model; `None` where the rank is not known.
+    /// Shape in the traced model; `None` if the rank is unknown.
     pub dims: Option<Vec<OldDim>>,
-    /// The value in the traced graph.
+    /// Value in the traced graph.
     pub value: ValueId,
 }
 
 impl Operand {
+    /// Returns the rank in the traced model.
     pub fn rank(&self) -> Result<usize> {
         match &self.dims {
             Some(dims) => Ok(dims.len()),
@@ -49,6 +52,7 @@ impl Operand {
         }
     }
 
+    /// Returns the shape in the traced model.
     pub fn dims(&self) -> Result<&[OldDim]> {
         match &self.dims {
             Some(dims) => Ok(dims),
@@ -56,48 +60,61 @@ impl Operand {
         }
     }
 
+    /// Returns true if each sample has its own elements.
     pub fn is_carried(&self) -> bool {
         self.layout.is_carried()
     }
 }
 
-/// A graph that is being rewritten.
+/// State of a graph during its rewrite.
 #[derive(Clone)]
 pub(super) struct Scope {
+    /// Traced graph.
     pub graph: GraphId,
+    /// Imported version of ai.onnx.
     pub opset: i64,
+    /// Patch under construction.
     pub patch: Patch,
     /// Replacements of traced values; a value without an entry is unchanged.
     pub items: FxHashMap<ValueId, It>,
-    /// Values in another layout, made before.
+    /// Views that were already emitted: by input, operator and argument.
     pub converted: FxHashMap<(It, &'static str, Vec<i64>), It>,
-    /// Constants, by elements.
+    /// Integer constants that were already emitted: by elements, and whether they are scalars.
     pub ints: FxHashMap<(Vec<i64>, bool), It>,
-    /// The element types of new values, where known.
+    /// Known element types of new values.
     pub elems: FxHashMap<It, ElemType>,
-    /// The number of samples: int64[1].
+    /// Number of samples, an int64[1] value.
     pub size: Option<It>,
-    /// The node that is being rewritten.
+    /// Node that is currently rewritten.
     pub node: Option<NodeId>,
-    /// Nodes that are in the patch.
+    /// Nodes that the patch keeps with other operands, or replaces.
     pub emitted: FxHashSet<NodeId>,
 }
 
+/// State of a batching pass.
 pub(super) struct Cx<'m> {
+    /// Traced model.
     pub model: &'m Model,
+    /// Inferred facts of the traced model.
     pub facts: &'m Facts,
+    /// Request.
     pub samples: &'m Samples,
+    /// Layouts of values; a value without an entry is shared.
     pub layouts: FxHashMap<ValueId, Layout>,
-    /// Values that an obstacle left without a layout.
+    /// Values without a layout, because of an obstacle.
     pub lost: FxHashSet<ValueId>,
-    /// Carried values of outer graphs that a body reads.
+    /// Carried values of outer graphs that a subgraph captures.
     pub captured: FxHashSet<ValueId>,
+    /// Obstacles so far.
     pub obstacles: Vec<Obstacle>,
+    /// Patches of finished subgraphs.
     pub done: Vec<Patch>,
+    /// State of the current graph.
     pub scope: Scope,
 }
 
 impl<'m> Cx<'m> {
+    /// Creates the state, with the layouts of the inputs.
     pub fn new(model: &'m Model, facts: &'m Facts, samples: &'m Samples) -> Self {
         let layouts = samples.inputs.iter().map(|&(value, axis)| (value, Layout::plain(axis))).collect();
         let scope = Scope::new(model, model.main);
@@ -105,6 +122,7 @@ impl<'m> Cx<'m> {
         Cx { model, facts, samples, layouts, lost, captured, obstacles, done, scope }
     }
 
+    /// Rewrites the main graph and its subgraphs.
     pub fn run(mut self) -> std::result::Result<Batched, Vec<Obstacle>> {
         self.nodes();
         let outputs = finish::outputs(&mut self);
@@ -135,7 +153,7 @@ impl<'m> Cx<'m> {
         }
     }
 
-    /// Rewrites a node. The error is `None` where an obstacle before it left an operand without a layout.
+    /// Rewrites a node. The error is `None` if a previous obstacle left an operand without a layout.
     fn node(&mut self, id: NodeId) -> std::result::Result<(), Option<Reason>> {
         let model = self.model;
         let node = &model.nodes[id];
@@ -153,7 +171,7 @@ impl<'m> Cx<'m> {
         rules::apply(self, id).map_err(Some)
     }
 
-    /// Makes constants of the outputs if inference knows their elements: they are the same for every sample.
+    /// Replaces the outputs by constants if their elements are inferred, and thus equal for all samples.
     fn constant_outputs(&mut self, id: NodeId) -> bool {
         let outputs: Vec<ValueId> = self.model.nodes[id].outputs.iter().flatten().copied().collect();
         let facts = self.facts;
@@ -172,15 +190,17 @@ impl<'m> Cx<'m> {
         true
     }
 
+    /// Returns the layout of a value.
     pub fn layout(&self, value: ValueId) -> Layout {
         self.layouts.get(&value).copied().unwrap_or(Layout::Shared)
     }
 
+    /// Returns the fact of a value in the traced model.
     pub fn fact(&self, value: ValueId) -> &'m Fact {
         &self.facts[value]
     }
 
-    /// The shape of a value in the traced model.
+    /// Returns the shape of a value in the traced model.
     pub fn dims(&self, value: ValueId) -> Option<Vec<OldDim>> {
         let number = |size: &crate::infer::Size| size.as_ref().and_then(|dim| dim.as_const());
         Some(self.facts[value].dims()?.iter().map(number).collect())
@@ -197,17 +217,18 @@ impl<'m> Cx<'m> {
         self.scope.items.get(&value).copied().unwrap_or(Item::Old(value))
     }
 
+    /// Returns a value as an operand.
     pub fn operand_of(&mut self, value: ValueId) -> Operand {
         Operand { item: self.item(value), layout: self.layout(value), dims: self.dims(value), value }
     }
 
-    /// The operand at `index`, if the node has it.
+    /// Returns the operand at `index`, if the node has it.
     pub fn operand(&mut self, node: NodeId, index: usize) -> Option<Operand> {
         let value = self.model.nodes[node].input(index)?;
         Some(self.operand_of(value))
     }
 
-    /// The operand at `index`, which the operator requires.
+    /// Returns the operand at `index`, which the operator requires.
     pub fn required(&mut self, node: NodeId, index: usize) -> Result<Operand> {
         match self.operand(node, index) {
             Some(operand) => Ok(operand),
@@ -215,7 +236,7 @@ impl<'m> Cx<'m> {
         }
     }
 
-    /// The elements of an input that all samples share, where they are known integers.
+    /// Returns the elements of a shared input, if they are known integers.
     pub fn const_ints(&self, node: NodeId, index: usize) -> Option<Vec<i64>> {
         let value = self.model.nodes[node].input(index)?;
         if self.layout(value).is_carried() {
@@ -224,20 +245,22 @@ impl<'m> Cx<'m> {
         self.facts[value].as_const()?.as_i64s().ok()
     }
 
-    /// The rank of the first output.
+    /// Returns the shape of the first output in the traced model.
     pub fn out_dims(&self, node: NodeId) -> Option<Vec<OldDim>> {
         self.dims(self.model.nodes[node].output(0)?)
     }
 
+    /// Returns an integer attribute.
     pub fn int(&self, node: NodeId, name: &str) -> Option<i64> {
         self.model.nodes[node].attr(name)?.as_int()
     }
 
+    /// Returns an attribute with a list of integers.
     pub fn ints(&self, node: NodeId, name: &str) -> Option<Vec<i64>> {
         Some(self.model.nodes[node].attr(name)?.as_ints()?.to_vec())
     }
 
-    /// The layout of a value that the rewrite gives, put in its canonical form.
+    /// Binds a traced value to its replacement, with a canonicalized layout.
     pub fn bind(&mut self, value: ValueId, item: It, layout: Layout) -> Result<()> {
         let leads = self.dims(value).is_some_and(|dims| dims.first() == Some(&Some(1)));
         let (item, layout) = match layout {
@@ -249,7 +272,7 @@ impl<'m> Cx<'m> {
         Ok(())
     }
 
-    /// Binds the outputs of a node, each with a layout.
+    /// Binds the outputs of a node; the last layout applies to all further outputs.
     pub fn bind_outputs(&mut self, node: NodeId, items: &[Option<It>], layouts: &[Layout]) -> Result<()> {
         let outputs = self.model.nodes[node].outputs.clone();
         for (at, (output, item)) in outputs.iter().zip(items).enumerate() {
@@ -263,6 +286,7 @@ impl<'m> Cx<'m> {
 }
 
 impl Scope {
+    /// Creates the state of a graph.
     pub fn new(model: &Model, graph: GraphId) -> Self {
         let patch = Patch { keeps_values: false, ..Patch::new(graph) };
         Scope {
@@ -280,13 +304,13 @@ impl Scope {
     }
 }
 
-/// An axis as an index; `None` if the tensor has no such axis.
+/// Converts an axis to an index; returns `None` if the tensor has no such axis.
 pub(super) fn index(axis: i64, rank: usize) -> Option<usize> {
     let axis = if axis < 0 { axis + rank as i64 } else { axis };
     usize::try_from(axis).ok().filter(|&axis| axis < rank)
 }
 
-/// An obstacle of the interface.
+/// Returns an obstacle at a value.
 pub(super) fn at_value(value: ValueId, node: Option<NodeId>, kind: Kind, why: String) -> Obstacle {
     Obstacle { node, value: Some(value), kind, why }
 }

@@ -1,4 +1,4 @@
-//! Makes nodes of the rewritten graph.
+//! Emission of nodes and constants of the rewritten graph.
 
 use std::sync::Arc;
 
@@ -9,10 +9,12 @@ use crate::graph::{AttrValue, Attribute, ElemType, NodeId, ValueId};
 use crate::infer::Array;
 use crate::schema::{self, AttrUse, AttrView, OpUse, Operand, ValueType};
 
+/// Returns an integer attribute.
 pub(super) fn attr_int(name: &str, value: i64) -> Attribute {
     Attribute::new(name, AttrValue::Int(value))
 }
 
+/// Returns an attribute with a list of integers.
 pub(super) fn attr_ints(name: &str, value: &[i64]) -> Attribute {
     Attribute::new(name, AttrValue::Ints(value.to_vec()))
 }
@@ -22,7 +24,7 @@ impl Cx<'_> {
         Arc::from(self.samples.by.code)
     }
 
-    /// A value that stands for `value`.
+    /// Creates a replacement of `value`.
     pub fn new_item(&mut self, value: ValueId) -> It {
         let base = self.model.values[value].name.clone();
         let code = self.code();
@@ -31,6 +33,7 @@ impl Cx<'_> {
         item
     }
 
+    /// Creates an intermediate value, named after the current node.
     fn helper_item(&mut self) -> It {
         let node = self.scope.node.map(|node| &self.model.nodes[node]);
         let base = node.and_then(|node| node.outputs.iter().flatten().next());
@@ -39,7 +42,7 @@ impl Cx<'_> {
         self.scope.patch.new_value(base, Some(code))
     }
 
-    /// A node of ai.onnx with one output.
+    /// Emits a node of ai.onnx with one output, and returns that output.
     pub fn emit(&mut self, op: &str, attrs: Vec<Attribute>, inputs: &[It]) -> It {
         let output = self.helper_item();
         self.check(op, &attrs, inputs);
@@ -66,7 +69,7 @@ impl Cx<'_> {
         }
     }
 
-    /// Notes an obstacle if the opset of the model has no such node.
+    /// Records an obstacle if a node is illegal at the opset of the model.
     fn check(&mut self, op: &str, attrs: &[Attribute], inputs: &[It]) {
         let Ok(opset) = u16::try_from(self.scope.opset) else { return };
         let ty = |&item: &It| self.elem_of(item).map(ValueType::Tensor);
@@ -80,31 +83,34 @@ impl Cx<'_> {
         let node =
             OpUse { domain: "", name: op, epoch: None, attrs: &attrs, inputs: &operands, outputs: &outputs };
         if schema::legal(&node, opset).is_err() {
-            let why =
-                format!("the rewrite needs `{op}`, which opset {opset} does not have for these elements");
+            let why = format!(
+                "the rewrite needs `{op}`, which opset {opset} does not support for this element type"
+            );
             let (node, value, kind) = (self.scope.node, None, Kind::Unsupported);
             self.obstacles.push(Obstacle { node, value, kind, why });
         }
     }
 
+    /// Adds a node to the patch, at the position of the current node.
     fn push(&mut self, form: PatchOp, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
         let origin = self.scope.node.into_iter().collect();
         let rule = matches!(form, PatchOp::New { .. }).then(|| self.code());
         self.scope.patch.nodes.push(PatchNode { form, inputs, outputs, at: At::Origin, origin, rule });
     }
 
-    /// The inputs of a node in the rewritten graph.
+    /// Returns the inputs of a node in the rewritten graph.
     pub fn inputs(&mut self, node: NodeId) -> Vec<Option<It>> {
         let inputs = self.model.nodes[node].inputs.clone();
         inputs.into_iter().map(|input| input.map(|value| self.item(value))).collect()
     }
 
+    /// Creates replacements of the outputs of a node.
     fn outputs(&mut self, node: NodeId) -> Vec<Option<It>> {
         let outputs = self.model.nodes[node].outputs.clone();
         outputs.into_iter().map(|output| output.map(|value| self.new_item(value))).collect()
     }
 
-    /// The node with other inputs. Returns its outputs.
+    /// Keeps the node with other inputs. Returns its outputs.
     pub fn keep(&mut self, node: NodeId, inputs: Vec<Option<It>>) -> Vec<Option<It>> {
         let outputs = self.outputs(node);
         self.push(PatchOp::Kept(node), inputs, outputs.clone());
@@ -112,7 +118,7 @@ impl Cx<'_> {
         outputs
     }
 
-    /// The node with other inputs and outputs.
+    /// Keeps the node with other inputs and outputs.
     pub fn keep_as(&mut self, node: NodeId, inputs: Vec<Option<It>>, outputs: Vec<Option<It>>) {
         let before = self.scope.node.replace(node);
         self.push(PatchOp::Kept(node), inputs, outputs);
@@ -120,7 +126,8 @@ impl Cx<'_> {
         self.scope.emitted.insert(node);
     }
 
-    /// The node with other inputs, and with these attributes in the place of those of the same names.
+    /// Replaces the node by one with other inputs and updated attributes; returns its outputs.
+    /// Attributes in `dropped` are removed.
     pub fn remake(
         &mut self,
         node: NodeId,
@@ -140,19 +147,19 @@ impl Cx<'_> {
         outputs
     }
 
-    /// Notes that new nodes take the place of `node`.
+    /// Records that new nodes replace `node`.
     pub fn replace(&mut self, node: NodeId) {
         if self.scope.emitted.insert(node) {
             self.scope.patch.replaced.push(node);
         }
     }
 
-    /// An int64 vector.
+    /// Returns an int64 vector constant.
     pub fn vector(&mut self, elements: &[i64]) -> Result<It> {
         self.ints_of(elements, false)
     }
 
-    /// An int64 scalar.
+    /// Returns an int64 scalar constant.
     pub fn scalar(&mut self, element: i64) -> Result<It> {
         self.ints_of(&[element], true)
     }
@@ -164,7 +171,7 @@ impl Cx<'_> {
         }
         let shape = if is_scalar { Vec::new() } else { vec![elements.len()] };
         let Ok(array) = Array::i64s(shape, elements.to_vec()) else {
-            return unsupported("a constant cannot be made");
+            return unsupported("a constant cannot be created");
         };
         let item = self.helper_item();
         self.scope.elems.insert(item, ElemType::Int64);
@@ -173,6 +180,7 @@ impl Cx<'_> {
         Ok(item)
     }
 
+    /// Returns the value of an equal node that was already emitted, or else emits it.
     fn once(
         &mut self,
         key: (It, &'static str, Vec<i64>),
@@ -186,7 +194,7 @@ impl Cx<'_> {
         Ok(item)
     }
 
-    /// The number of samples at run time: int64[1].
+    /// Returns the number of samples at run time, an int64[1] value.
     pub fn size(&mut self) -> Result<It> {
         if let Some(size) = self.scope.size {
             return Ok(size);
@@ -201,6 +209,7 @@ impl Cx<'_> {
         Ok(size)
     }
 
+    /// Emits a Reshape to a constant shape.
     pub fn reshape(&mut self, item: It, dims: &[i64]) -> Result<It> {
         self.once((item, "Reshape", dims.to_vec()), |cx| {
             let target = cx.vector(dims)?;
@@ -208,6 +217,7 @@ impl Cx<'_> {
         })
     }
 
+    /// Emits a Transpose, unless the permutation is the identity.
     pub fn transpose(&mut self, item: It, perm: &[usize]) -> Result<It> {
         let perm: Vec<i64> = perm.iter().map(|&axis| axis as i64).collect();
         if perm.iter().enumerate().all(|(at, &axis)| at as i64 == axis) {
@@ -218,10 +228,12 @@ impl Cx<'_> {
         })
     }
 
+    /// Emits an Unsqueeze, unless there are no axes.
     pub fn unsqueeze(&mut self, item: It, axes: &[i64]) -> Result<It> {
         self.axes_op("Unsqueeze", item, axes)
     }
 
+    /// Emits a Squeeze, unless there are no axes.
     pub fn squeeze(&mut self, item: It, axes: &[i64]) -> Result<It> {
         self.axes_op("Squeeze", item, axes)
     }
@@ -233,7 +245,7 @@ impl Cx<'_> {
         self.once((item, op, axes.to_vec()), |cx| cx.axes_node(op, item, axes))
     }
 
-    /// Emits a Squeeze or Unsqueeze, whose axes are an attribute before opset 13 and an input from then on.
+    /// Emits a Squeeze or Unsqueeze; before opset 13, its axes are an attribute instead of an input.
     pub fn axes_node(&mut self, op: &'static str, item: It, axes: &[i64]) -> Result<It> {
         if self.scope.opset < 13 {
             return Ok(self.emit(op, vec![attr_ints("axes", axes)], &[item]));
@@ -242,12 +254,12 @@ impl Cx<'_> {
         Ok(self.emit(op, Vec::new(), &[item, axes]))
     }
 
-    /// Expands to a shape that is a vector at run time.
+    /// Emits an Expand to a shape that is computed at run time.
     pub fn expand(&mut self, item: It, shape: It) -> Result<It> {
         Ok(self.emit("Expand", Vec::new(), &[item, shape]))
     }
 
-    /// Vectors one after another.
+    /// Concatenates vectors.
     pub fn join(&mut self, parts: &[It]) -> It {
         match parts {
             [part] => *part,

@@ -1,4 +1,4 @@
-//! Settles the outputs of a graph, and gives its patch the names of the traced graph.
+//! Final layouts of the outputs of a graph, and the names of its patch.
 
 use rustc_hash::FxHashMap;
 
@@ -8,7 +8,7 @@ use super::obstacle::{Reason, Result, unsupported};
 use crate::edit::{Change, Item, NewId, Patch, PatchNode, PatchOp, Site};
 use crate::graph::{Def, NodeId, ValueId, scopes};
 
-/// Brings the outputs of the model to the layouts that a caller expects: the results of all samples, one after another.
+/// Converts the outputs of the model to the layouts that callers expect: all samples, in order.
 pub(super) fn outputs(cx: &mut Cx) -> Vec<(ValueId, Layout)> {
     let values: Vec<ValueId> = cx.model.graphs[cx.model.main].outputs.iter().map(|port| port.value).collect();
     let mut found = Vec::new();
@@ -27,6 +27,7 @@ pub(super) fn outputs(cx: &mut Cx) -> Vec<(ValueId, Layout)> {
     found
 }
 
+/// Converts one output of the model, and returns its layout.
 fn output(cx: &mut Cx, value: ValueId) -> Result<Layout> {
     let name = cx.model.values[value].name.clone();
     let dims = cx.dims(value);
@@ -35,7 +36,7 @@ fn output(cx: &mut Cx, value: ValueId) -> Result<Layout> {
         (Layout::Axis { axis, pre, post }, _) => Layout::Axis { axis, pre: 1, post: pre * post },
         (Layout::Stacked, _) => {
             return unsupported(format!(
-                "the output `{name}` has no axis that holds the samples: the batch axis is dropped, or reshaped into another"
+                "the output `{name}` has no axis that holds the samples: the batch axis is removed, or merged into another"
             ));
         }
         (Layout::Shared, Some([Some(first), ..])) if *first == cx.samples.traced => {
@@ -54,7 +55,7 @@ fn output(cx: &mut Cx, value: ValueId) -> Result<Layout> {
     Ok(to)
 }
 
-/// Gives an output of the current graph another layout.
+/// Converts an output of the current graph to another layout.
 pub(super) fn rebind(cx: &mut Cx, value: ValueId, to: Layout) -> Result<()> {
     if cx.layout(value) == to {
         return Ok(());
@@ -65,7 +66,7 @@ pub(super) fn rebind(cx: &mut Cx, value: ValueId, to: Layout) -> Result<()> {
         return unsupported(format!("the output `{name}` is an input or a constant"));
     };
     if is_captured(cx, value) {
-        return unsupported(format!("the output `{name}` is read by a subgraph, too, in another layout"));
+        return unsupported(format!("a subgraph reads the output `{name}` in another layout"));
     }
     set_apart(cx, value, node);
     let operand = cx.operand_of(value);
@@ -75,13 +76,13 @@ pub(super) fn rebind(cx: &mut Cx, value: ValueId, to: Layout) -> Result<()> {
     Ok(())
 }
 
-/// Whether a body inside of the graph reads a value.
+/// Returns true if a subgraph of the current graph captures a value.
 fn is_captured(cx: &Cx, value: ValueId) -> bool {
     let nodes = &cx.model.graphs[cx.scope.graph].nodes;
     nodes.iter().any(|&node| scopes::captures_of_node(cx.model, node).contains(&value))
 }
 
-/// Gives what a node makes, and what reads it, another name, so that the name is free for what is made of it.
+/// Renames a value at its producer and its readers, so that the converted output can have the name.
 fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
     let model = cx.model;
     let is_new = !cx.scope.items.contains_key(&value);
@@ -94,7 +95,7 @@ fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
         }
     }
     cx.scope.items.insert(value, item);
-    // Nodes that stayed as they were: they read the name.
+    // Unchanged nodes still read the old name.
     let nodes = model.graphs[cx.scope.graph].nodes.iter().copied();
     let readers: Vec<NodeId> = nodes
         .filter(|&node| is_new && node == maker || model.nodes[node].inputs.contains(&Some(value)))
@@ -110,7 +111,7 @@ fn set_apart(cx: &mut Cx, value: ValueId, maker: NodeId) {
     }
 }
 
-/// The patch of a scope: what stands for a value of the traced graph takes its name.
+/// Finishes the patch of a scope: replacements of traced values get the ids and names of those values.
 pub(super) fn patch(cx: &Cx, scope: Scope) -> Patch {
     let Scope { mut patch, items, .. } = scope;
     let mut old: FxHashMap<It, ValueId> = FxHashMap::default();
@@ -148,7 +149,7 @@ pub(super) fn patch(cx: &Cx, scope: Scope) -> Patch {
     let mut nodes: Vec<NodeId> = patch.replaced.iter().copied().chain(new).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let change = |site| Change::new(cx.samples.by, site, "computes each sample by itself");
+    let change = |site| Change::new(cx.samples.by, site, "computes each sample independently");
     patch.changes = nodes.into_iter().map(|node| change(Site::Node(node))).collect();
     if patch.changes.is_empty() {
         patch.changes.push(change(Site::Graph(patch.graph)));
@@ -156,7 +157,7 @@ pub(super) fn patch(cx: &Cx, scope: Scope) -> Patch {
     patch
 }
 
-/// Whether a node that stays reads and gives the same as before.
+/// Returns true if a kept node has its original inputs and outputs.
 fn is_same(cx: &Cx, kept: NodeId, node: &PatchNode) -> bool {
     let before = &cx.model.nodes[kept];
     let same = |old: &[Option<ValueId>], new: &[Option<It>]| {

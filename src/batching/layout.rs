@@ -1,47 +1,47 @@
-//! Where the sample axis is in a value.
+//! Position of the sample axis in a value.
 
 /// The layout of a value once the model runs on `N` samples.
 ///
-/// "Old" dimensions are those of the model as it was traced, on a batch of `traced` samples; "new" ones are those of the
+/// "Old" dimensions are those of the traced model, on a batch of `traced` samples. "New" dimensions are those of the
 /// rewritten model, on `N` samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// The same tensor for every sample: shape and elements are those of the traced model.
+    /// All samples have the same tensor: shape and elements are those of the traced model.
     Shared,
-    /// The old axis `axis`, of `pre * traced * post` elements, has `pre * N * post` elements. The elements of sample `i`
-    /// are those at `(p, i, q)` for all `p < pre` and `q < post`. Every other axis is as before.
+    /// The old axis `axis`, of `pre * traced * post` elements, has `pre * N * post` elements.
+    /// The elements of sample `i` are those at `(p, i, q)` for all `p < pre` and `q < post`. Other axes are unchanged.
     Axis {
-        /// The axis, the same in the old and the new shape.
+        /// Index of the axis in the old and the new shape.
         axis: usize,
-        /// How many blocks of samples the axis has.
+        /// Number of blocks of samples along the axis.
         pre: i64,
-        /// How many consecutive elements of the axis belong to one sample.
+        /// Number of consecutive elements of one sample along the axis.
         post: i64,
     },
-    /// A new leading axis of `N` samples stands before the old shape. Only for a traced batch of 1.
+    /// The old shape follows a new leading axis of `N` samples. Only for a traced batch of 1.
     Stacked,
 }
 
 impl Layout {
-    /// An axis that holds nothing but the samples.
+    /// Returns the layout of an axis that only holds the samples.
     pub const fn plain(axis: usize) -> Layout {
         Layout::Axis { axis, pre: 1, post: 1 }
     }
 
-    /// Whether each sample has its own elements.
+    /// Returns true if each sample has its own elements.
     pub fn is_carried(self) -> bool {
         self != Layout::Shared
     }
 }
 
-/// A dimension of the traced model, where it is a number.
+/// Dimension of the traced model; `None` if it is not static.
 pub type OldDim = Option<i64>;
 
-/// Places the sample axis in the shape that a row-major reshape gives.
+/// Finds the sample axis in the result of a row-major reshape.
 ///
-/// `outer` is the number of blocks of samples in row-major order: the product of the axes before the sample axis, and of
-/// `pre`. Returns the layout of the result, an axis of its own if there is one; `None` if no axis of `to` can hold the
-/// samples in this order.
+/// `outer` is the number of blocks of samples in row-major order: the product of `pre` and the axes before the sample
+/// axis. Prefers an axis that only holds the samples. Returns `None` if no axis of `to` can hold the samples in this
+/// order.
 pub fn placed(outer: i64, traced: i64, to: &[i64]) -> Option<Layout> {
     let mut best: Option<(u8, Layout)> = None;
     let mut before = 1i64;
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_samples_get_an_axis_of_their_own_where_there_is_one() {
+    fn a_separate_sample_axis_is_preferred() {
         assert_eq!(placed(1, 1, &[1, 8]), Some(Layout::plain(0)));
         assert_eq!(placed(4, 1, &[4, 1, 8]), Some(Layout::plain(1)));
         assert_eq!(placed(1, 2, &[2, 8]), Some(Layout::plain(0)));

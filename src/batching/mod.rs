@@ -1,10 +1,11 @@
 //! Batching: rewrites a model that was traced on one batch so that it runs on `N` samples.
 //!
-//! This is `vmap` on a graph. [`Layout`] says for each value whether all samples share it, or where its sample axis is.
-//! A batching rule per operator (`rules/`) takes the layouts of the operands and makes nodes that compute the results of
-//! `N` independent samples, with the layout of each. So samples cannot mix: what a rule makes is `N` results of the traced
-//! model by construction. An operator without a rule, or a rule without a proof, gives an [`Obstacle`], and the model is
-//! left as it is. The analysis and the rewrite are one pass, so that `onnx-lint --dynamic` reports what `onnx-fix` meets.
+//! This is `vmap` on a graph. The [`Layout`] of a value is its sample axis, or shared if all samples have one value.
+//! A batching rule per operator (`rules/`) receives the layouts of the operands. It emits nodes that compute the
+//! results of `N` independent samples, and returns their layouts. Samples therefore cannot mix: the result is `N`
+//! results of the traced model by construction. An operator without a rule, or a rule without a proof, causes an
+//! [`Obstacle`], and the model is unchanged. Analysis and rewrite are one pass, so that `onnx-lint --dynamic` and
+//! `onnx-fix` report the same obstacles.
 //!
 //! The result is a set of patches, one per graph, and the layout of each output of the model.
 
@@ -28,10 +29,10 @@ use crate::graph::{Model, ValueId};
 use crate::infer::Facts;
 use cx::Cx;
 
-/// A model that runs on `N` samples, as changes of the traced one.
+/// Changes of the traced model after which it runs on `N` samples.
 #[derive(Debug)]
 pub struct Batched {
-    /// The changes, at most one patch per graph.
+    /// At most one patch per graph.
     pub patches: Vec<Patch>,
     /// The layout of each output of the main graph, in order.
     pub outputs: Vec<(ValueId, Layout)>,
@@ -39,12 +40,12 @@ pub struct Batched {
     pub carried: Vec<(ValueId, Layout)>,
 }
 
-/// Plans the rewrite of `model`, whose inputs `samples` carry the samples of one batch.
+/// Plans the rewrite of `model`; `samples` are the inputs that carry the samples of one batch.
 ///
-/// `facts` are those of the model as it was traced.
+/// `facts` are the inferred facts of the traced model.
 ///
 /// # Errors
-/// Every node that fixes the size of the batch, combines samples, or has no batching rule.
+/// An obstacle for every node that requires the traced batch size, combines samples, or has no batching rule.
 pub fn plan(model: &Model, facts: &Facts, samples: &Samples) -> Result<Batched, Vec<Obstacle>> {
     Cx::new(model, facts, samples).run()
 }

@@ -1,28 +1,29 @@
-//! `--dynamic`: which axes of which inputs are to be dynamic, and as what.
+//! Requests of `--dynamic`: input axes to make dynamic, their symbolic dimensions, and their roles.
 
 use indexmap::IndexMap;
 
 use crate::graph::{DeclaredDim, Model, Port, TypeKind, ValueId};
 
-/// `--dynamic INPUT:AXIS=NAME`.
+/// Request of the option `--dynamic INPUT:AXIS=NAME`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreeDim {
-    /// The name of the input, of the main graph.
+    /// Name of an input of the main graph.
     pub input: String,
-    /// 0-based; negative ones count from the end.
+    /// Axis, 0-based; a negative axis counts from the end.
     pub axis: i64,
-    /// The `dim_param` it gets.
+    /// Name of the symbolic dimension (`dim_param`).
     pub name: String,
-    /// The requested role. `None` means samples for the first axis and for axes of size 1, and a size for others.
+    /// Requested role.
+    /// `None` selects samples for the first axis and for axes of size 1, and a size for others.
     pub holds: Option<AxisRole>,
 }
 
-/// The role of an axis.
+/// Role of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisRole {
-    /// Samples: each has a result of its own.
+    /// Samples, each of which has its own result.
     Samples,
-    /// A size, along which the model may combine elements: height, width, the length of a sequence.
+    /// Size along which the model may combine elements: height, width, sequence length.
     Size,
 }
 
@@ -45,32 +46,32 @@ impl std::str::FromStr for FreeDim {
     }
 }
 
-/// An axis of an input of the main graph.
+/// Axis of an input of the main graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputAxis {
-    /// The input.
+    /// Input.
     pub value: ValueId,
-    /// Its position among the inputs.
+    /// Position among the inputs.
     pub at: usize,
-    /// The axis, from 0.
+    /// Axis, 0-based.
     pub axis: usize,
-    /// The size that the model declares, where it is a number.
+    /// Declared static size, if any.
     pub size: Option<i64>,
 }
 
-/// Axes that are to get one size.
+/// Axes that share one symbolic dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The name of the size.
+    /// Name of the symbolic dimension.
     pub name: String,
-    /// The axes, in the order of the request.
+    /// Axes, in the order of the request.
     pub axes: Vec<InputAxis>,
-    /// The role that the request names.
+    /// Requested role, if any.
     pub holds: Option<AxisRole>,
 }
 
 impl Group {
-    /// The size that the model was traced with; `None` if no axis of the group is static.
+    /// Returns the traced size; `None` if no axis of the group is static.
     ///
     /// # Errors
     /// Two axes are static and differ.
@@ -85,8 +86,9 @@ impl Group {
         Ok(found)
     }
 
-    /// Whether the axes hold samples: one traced sample, or the first axis of each input. Other axes are sizes, along
-    /// which a model may combine elements.
+    /// Returns true if the axes hold samples.
+    /// By default, they do if there is one traced sample, or if each axis is the first one of its input.
+    /// Other axes are sizes, along which a model may combine elements.
     pub fn is_of_samples(&self) -> bool {
         if let Some(holds) = self.holds {
             return holds == AxisRole::Samples;
@@ -95,19 +97,20 @@ impl Group {
     }
 }
 
-/// Why a request does not fit a model.
+/// Reason why a request does not match a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestError {
-    /// There is no such input.
+    /// No input has this name.
     Input(String),
-    /// There is an input, and it has so many axes, or declares no shape.
+    /// The input has no such axis.
+    /// Contains the name, the axis, and the rank (`None` if the input has no declared shape).
     Axis(String, i64, Option<usize>),
 }
 
-/// Finds the axes, those of one name together.
+/// Resolves requests to axes, grouped by symbolic dimension.
 ///
 /// # Errors
-/// The requests that do not fit.
+/// The requests that do not match the model.
 pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<RequestError>> {
     let mut groups: IndexMap<&str, (Vec<InputAxis>, Option<AxisRole>)> = IndexMap::new();
     let mut misfits = Vec::new();
@@ -127,6 +130,7 @@ pub fn resolve(model: &Model, requests: &[FreeDim]) -> Result<Vec<Group>, Vec<Re
     if misfits.is_empty() { Ok(groups.into_iter().map(group).collect()) } else { Err(misfits) }
 }
 
+/// Resolves one request.
 fn axis(model: &Model, request: &FreeDim) -> Result<InputAxis, RequestError> {
     let inputs = &model.graphs[model.main].inputs;
     let is_named = |port: &Port| *model.values[port.value].name == *request.input;

@@ -1,8 +1,8 @@
-//! Sizes along which a model may combine elements: height, width, the length of a sequence.
+//! Dynamic sizes along which a model may combine elements: height, width, sequence length.
 //!
-//! Shape inference carries such a size through the model. Where a Reshape holds the traced size as a number, the axis that
-//! it belongs to is found by splitting both shapes into groups of axes with equal products, from the left. A group of one
-//! new axis takes the size of its old axes at run time; any other is left as it is, for the check that follows to report.
+//! Shape inference propagates such a size through the model. If a Reshape hard-codes the traced size, its axis is found
+//! by splitting both shapes, from the left, into groups of axes with equal products. If a group has one new axis, that
+//! axis gets the size of its old axes at run time. Other groups are unchanged; a later check reports them.
 
 use std::sync::Arc;
 
@@ -12,16 +12,18 @@ use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{Model, NodeId, scopes};
 use crate::infer::{Array, Facts};
 
-/// Stands for a size that is not the one in question, and is no number: a prime, so that it has no other factors.
+/// Placeholders for other dynamic dimensions.
+/// They are prime, so that they share no factors with static dimensions.
 const PRIMES: [i64; 6] = [10_007, 10_009, 10_037, 10_039, 10_061, 10_067];
 
-/// Rewrites every Reshape that holds the size `symbol` as the number `traced`.
+/// Rewrites every Reshape that hard-codes the dimension `symbol` as `traced`.
 pub fn reshapes(model: &Model, facts: &Facts, symbol: &Symbol, traced: i64) -> Vec<Patch> {
     let graphs = scopes::live(model);
     let nodes = graphs.iter().flat_map(|&graph| &model.graphs[graph].nodes);
     nodes.filter_map(|&node| reshape(model, facts, node, symbol, traced)).collect()
 }
 
+/// Returns the patch of one Reshape.
 fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i64) -> Option<Patch> {
     let node = &model.nodes[id];
     if !node.is("Reshape") || node.attr("allowzero").is_some_and(|zero| zero.as_int() == Some(1)) {
@@ -51,11 +53,11 @@ fn reshape(model: &Model, facts: &Facts, id: NodeId, symbol: &Symbol, traced: i6
         rule: Some(code),
     });
     patch.replaced.push(id);
-    patch.changes.push(Change::new(DYNAMIC_AXIS, Site::Node(id), "takes a size from its input"));
+    patch.changes.push(Change::new(DYNAMIC_AXIS, Site::Node(id), "size copied from the input"));
     Some(patch)
 }
 
-/// The target with the size taken from the input, where it is clear which axes hold it.
+/// Returns the target shape with the size copied from the input; `None` if its axes are ambiguous.
 fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<Vec<i64>> {
     let mut others: Vec<Symbol> = Vec::new();
     let mut numbers = Vec::new();
@@ -117,7 +119,7 @@ fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<
         if !is_sized {
             continue;
         }
-        // Axes of 1 beside it do not matter.
+        // Other axes of size 1 do not matter.
         let mut large = (begin..to).filter(|&at| resolved[at] != 1);
         let (Some(at), None) = (large.next(), large.next()) else { return None };
         if from - start == 1 && start == at {
@@ -136,7 +138,7 @@ fn mended(dims: &[Dim], target: &[i64], symbol: &Symbol, traced: i64) -> Option<
             new[*at] = -1;
             Some(new)
         }
-        // The inferred axis (-1) is a number, or the size of the same axis of the input.
+        // The inferred axis (-1) is static, or has the size of the same axis of the input.
         ([at], Some(free)) if !is_free_taken => {
             let same = numbers.get(free) == Some(&resolved[free]) && new[free] == -1;
             let is_number = !PRIMES.iter().any(|prime| resolved[free] % prime == 0);
@@ -162,20 +164,20 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_that_keeps_its_place_is_copied() {
+    fn an_axis_at_the_same_position_is_copied_from_the_input() {
         assert_eq!(check(&["1", "S", "64"], &[1, 7, 4, 16], 7), Some(vec![1, 0, 4, 16]));
         assert_eq!(check(&["N", "S", "64"], &[-1, 7, 4, 16], 7), Some(vec![-1, 0, 4, 16]));
         assert_eq!(check(&["S", "7"], &[7, 7], 7), Some(vec![0, 7]));
     }
 
     #[test]
-    fn axes_that_are_merged_take_the_rest() {
+    fn a_merged_axis_is_inferred() {
         assert_eq!(check(&["2", "3", "S", "5"], &[2, 3, 35], 7), Some(vec![2, 3, -1]));
         assert_eq!(check(&["2", "S", "16"], &[14, 16], 7), Some(vec![-1, 16]));
     }
 
     #[test]
-    fn an_axis_that_is_split_is_left_alone() {
+    fn a_split_axis_is_not_rewritten() {
         assert_eq!(check(&["1", "S", "4"], &[1, 2, 4, 4], 8), None);
         assert_eq!(check(&["S", "4"], &[4, 8], 8), None);
     }

@@ -1,4 +1,4 @@
-//! To which opset a model can be converted that is refused at another.
+//! Advice about a failed conversion: the lowest target opset that works.
 
 use super::options::Options;
 use super::{Outcome, attempt};
@@ -6,9 +6,8 @@ use crate::diag::Finding;
 use crate::diag::rule_ids::NOT_CONVERTIBLE;
 use crate::rules::registry::RuleSet;
 
-/// Has what stands in the way of a conversion downwards say the least opset that does not: the one from which on the
-/// tool itself succeeds, whatever operators it has to say in other words there. Where there is none below that of the
-/// model, none is named.
+/// Adds the lowest opset that works to the findings of a failed downward conversion.
+/// Adds no advice if there is none below the opset of the model.
 pub fn advise(outcome: &mut Outcome, options: &Options, rules: &RuleSet) {
     let from = outcome.model.opset(outcome.model.main, "");
     let (Some(wanted), Some(from)) = (options.opset, from) else { return };
@@ -25,8 +24,8 @@ pub fn advise(outcome: &mut Outcome, options: &Options, rules: &RuleSet) {
     }
 }
 
-/// The least opset above `wanted` and below `from` that succeeds. Every one above one that succeeds is taken to do so
-/// as well.
+/// Returns the lowest opset above `wanted` and below `from` that succeeds.
+/// The binary search assumes that all opsets above a succeeding one succeed.
 fn least(wanted: i64, from: i64, succeeds: &dyn Fn(i64) -> bool) -> Option<i64> {
     let (mut fails, mut least) = (wanted, from);
     while fails + 1 < least {
@@ -45,7 +44,7 @@ mod tests {
     use super::least;
 
     #[test]
-    fn the_least_is_found() {
+    fn the_lowest_succeeding_opset_is_found() {
         for first in 8..=17 {
             let expected = (first < 17).then_some(first);
             assert_eq!(least(7, 17, &|opset| opset >= first), expected, "{first}");

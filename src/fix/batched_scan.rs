@@ -1,7 +1,7 @@
-//! Scan of opset 8, which works on batches, as later versions have it.
+//! Conversion of Scan from opset 8, which has a batch axis, to later versions.
 //!
-//! Up to 8 every input of a Scan has the batch as its first axis, and its items are scanned each by itself. From 9
-//! on there is no batch. A Scan over the batch, whose body is the Scan of one item, does the same for any size.
+//! In opset 8, axis 0 of every Scan input is the batch axis, and each item is scanned independently. Opset 9 removed
+//! the batch axis. An outer Scan over the batch, whose body is the Scan of one item, is equivalent for any batch size.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::graph::{
 };
 use crate::schema;
 
-/// The only opset with a Scan of batches.
+/// The only opset whose Scan has a batch axis.
 const BATCHED: u16 = 8;
 
-/// Brings a model of opset 8 with such Scans to 9, if it is to go there or higher. It is left as it
-/// is where another node means something else in 9, and where the items of a batch have lengths of their own.
+/// Converts a model with batched Scans from opset 8 to 9, if the target opset is 9 or later.
+/// The model is unchanged if another node has different semantics in opset 9, or if a Scan has sequence lengths.
 pub fn unbatch(editor: &mut Editor, opset: Option<i64>) {
     let model = editor.model();
     let is_old = model.opset(model.main, "") == Some(i64::from(BATCHED));
@@ -33,13 +33,13 @@ pub fn unbatch(editor: &mut Editor, opset: Option<i64>) {
         return;
     }
     for (node, scan) in scans.into_iter().zip(all) {
-        let what = "`Scan` over the batch made of a `Scan` of batches";
+        let what = "batched `Scan` decomposed into nested `Scan` nodes";
         editor.change(Change::new(ADAPTED_FORM, Site::Node(node), what), |model, names| {
             scan.nest(model, node, names);
             true
         });
     }
-    let relabelled = Change::new(RELABELLED_VERSION, Site::Model, "imports opset 9");
+    let relabelled = Change::new(RELABELLED_VERSION, Site::Model, "opset 9 imported");
     editor.change(relabelled, |model, _| {
         for import in model.opsets.iter_mut().filter(|import| import.version == Some(i64::from(BATCHED))) {
             if crate::graph::normal_domain(import.domain.as_deref()).is_empty() {
@@ -54,22 +54,24 @@ fn is_scan(node: &Node) -> bool {
     node.is("Scan")
 }
 
+/// Returns true if the semantics of a node are equal in opsets 8 and 9.
 fn means_the_same_in_9(node: &Node) -> bool {
     let epoch = |opset| schema::lookup(node.domain(), &node.op_type, opset).map(|schema| schema.epoch);
     !node.domain().is_empty() || epoch(BATCHED) == epoch(BATCHED + 1)
 }
 
-/// What a Scan of 8 holds.
+/// Parts of a Scan of opset 8.
 struct BatchedScan {
     body: GraphId,
-    /// States, then what is scanned.
+    /// State variables, followed by scan inputs.
     inputs: Vec<ValueId>,
+    /// Number of scan inputs.
     scanned: i64,
     directions: Option<Vec<i64>>,
 }
 
 impl BatchedScan {
-    /// `None` where it gives lengths, or is malformed.
+    /// Returns the parts of a node; `None` if it has sequence lengths, or is malformed.
     fn of(node: &Node) -> Option<Self> {
         let (lengths, inputs) = node.inputs.split_first()?;
         let scanned = node.attr("num_scan_inputs")?.as_int()?;
@@ -80,7 +82,7 @@ impl BatchedScan {
         is_whole.then_some(BatchedScan { body, inputs, scanned, directions })
     }
 
-    /// Makes of the node a Scan over the batch, and of what it was the body of that.
+    /// Turns the node into a Scan over the batch, whose body is the original Scan of one item.
     fn nest(self, model: &mut Model, node: NodeId, names: &mut Names) {
         let of_item = model.graphs.push(Graph::new(Owner::Node(node)));
         let mut item = |model: &mut Model, like: ValueId, def: Def| {
@@ -108,7 +110,7 @@ impl BatchedScan {
             vec![Attribute::new("body", AttrValue::Graph(of_item)), Attribute::new("num_scan_inputs", all)];
     }
 
-    /// The Scan of one item, without its outputs.
+    /// Inserts the Scan of one item, without its outputs.
     fn inner(&self, model: &mut Model, node: NodeId, graph: GraphId, inputs: &[Port]) -> NodeId {
         let mut attrs = vec![
             Attribute::new("body", AttrValue::Graph(self.body)),
@@ -128,7 +130,7 @@ mod tests {
     use crate::fix::{Options, fix};
     use crate::rules::registry::RuleSet;
 
-    /// Converts a model of opset 8 to 9, and compares the operators of each graph, and what blocks.
+    /// Converts a model of opset 8 to 9; compares the operators of each graph, and the number of blockers.
     #[track_caller]
     fn check(scan: &str, graphs: &[&str], blockers: usize) {
         let (model, findings) = crate::read::text::read(&format!(
@@ -151,12 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_over_the_batch_stands_around() {
+    fn a_batched_scan_becomes_nested_scans() {
         check("y, z = Scan (, s, x)", &["Scan", "Scan", "Add Identity"], 0);
     }
 
     #[test]
-    fn items_of_different_lengths_block() {
+    fn a_scan_with_sequence_lengths_blocks_the_conversion() {
         check("y, z = Scan (n, s, x)", &["Scan", "Add Identity"], 1);
     }
 }

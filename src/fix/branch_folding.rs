@@ -1,4 +1,4 @@
-//! Puts the branch that an `If` always takes in the place of the `If`.
+//! Branch folding: replaces an `If` by its only reachable branch.
 
 use rustc_hash::FxHashSet;
 
@@ -6,11 +6,11 @@ use crate::edit::{AnalysisView, Editor, Patch, inline_branch, inline_decided};
 use crate::graph::{AttrValue, GraphId, Model, NodeId, scopes};
 use crate::infer::{Facts, Fault};
 
-/// So many times it is tried what a branch would lead to: each means to infer the model anew.
+/// Maximum number of branches whose effect is tried; each one requires a new inference of the model.
 const MOST_TRIED: usize = 32;
 
-/// Decides every `If` whose condition is known, those in other bodies and those that only become known so
-/// too; and those of which only one branch can be run to the end. Says whether there was any.
+/// Inlines the taken branch of every `If` with a known condition, or with only one branch that can run.
+/// Covers subgraphs, and conditions that become known by inlining other branches. Returns true if there was any.
 pub fn decide(editor: &mut Editor) -> bool {
     let mut tried = FxHashSet::default();
     let mut is_any = false;
@@ -34,8 +34,8 @@ fn has_if(model: &Model) -> bool {
     model.nodes.iter().any(|(_, node)| &*node.op_type == "If")
 }
 
-/// What puts a branch in the place of an `If` whose other branch leads to a node that cannot run: a run that succeeds
-/// did not take it. Exporters make such of a module that takes tensors of two ranks.
+/// Returns a patch that inlines a branch of an `If` whose other branch makes a later node fail.
+/// Successful runs never take that branch. Exporters produce such an `If` for modules that support two input ranks.
 fn surviving(model: &Model, facts: &Facts, tried: &mut FxHashSet<NodeId>) -> Option<Patch> {
     let outside = |graph: &GraphId| model.function_of(*graph).is_none();
     let graphs = scopes::live(model).into_iter().filter(outside);
@@ -51,12 +51,8 @@ fn surviving(model: &Model, facts: &Facts, tried: &mut FxHashSet<NodeId>) -> Opt
             (false, true) => yes,
             _ => continue,
         };
-        let patch = inline_branch(
-            model,
-            node,
-            branch,
-            "`If` decided: with the other branch, no run comes to its end",
-        );
+        let patch =
+            inline_branch(model, node, branch, "`If` inlined: the model cannot run with the other branch");
         if patch.is_some() {
             return patch;
         }
@@ -64,7 +60,7 @@ fn surviving(model: &Model, facts: &Facts, tried: &mut FxHashSet<NodeId>) -> Opt
     None
 }
 
-/// Both bodies of an `If`.
+/// Returns the then and else branches of an `If`.
 fn branches(model: &Model, node: NodeId) -> Option<[GraphId; 2]> {
     let node = &model.nodes[node];
     let body = |name| match node.attr(name)? {
@@ -75,7 +71,7 @@ fn branches(model: &Model, node: NodeId) -> Option<[GraphId; 2]> {
     Some([body("then_branch").filter(|_| is_if)?, body("else_branch")?])
 }
 
-/// Whether two branches give tensors of different ranks.
+/// Returns true if two branches have outputs of different ranks.
 fn differ(model: &Model, facts: &Facts, [yes, no]: &[GraphId; 2]) -> bool {
     let ranks = |graph: &GraphId| {
         let outputs = model.graphs[*graph].outputs.iter();
@@ -84,14 +80,15 @@ fn differ(model: &Model, facts: &Facts, [yes, no]: &[GraphId; 2]) -> bool {
     ranks(yes).iter().zip(&ranks(no)).any(|(yes, no)| yes.is_some() && no.is_some() && yes != no)
 }
 
-/// Whether, were this branch taken, a node could not run that runs whenever the `If` does: one of the same graph.
+/// Returns true if taking this branch causes a fault in a node of the same graph.
+/// Such a node runs whenever the `If` does.
 fn fails(model: &Model, facts: &Facts, node: NodeId, branch: GraphId) -> bool {
     let Some(patch) = inline_branch(model, node, branch, "") else { return false };
     let mut editor = Editor::new(model.clone());
     if editor.apply(vec![patch]) == 0 {
         return false;
     }
-    // What nothing needs may be left out, by us as by a runtime.
+    // Runtimes may remove dead nodes, so that their faults do not count.
     editor.remove_dead_code();
     let known: FxHashSet<NodeId> = facts.faults.iter().map(|(node, _)| *node).collect();
     let graph = model.nodes[node].graph;
@@ -102,7 +99,7 @@ fn fails(model: &Model, facts: &Facts, node: NodeId, branch: GraphId) -> bool {
         .any(|(at, fault)| model.nodes[*at].graph == graph && !known.contains(at) && is_of_shapes(fault))
 }
 
-/// Whether no runtime runs a node of this fault.
+/// Returns true if no runtime can run a node with this fault.
 fn is_of_shapes(fault: &Fault) -> bool {
     use Fault::{Axis, Elements, NotBroadcastable, Rank, SizeMismatch};
     matches!(
@@ -116,7 +113,7 @@ mod tests {
     use super::*;
     use crate::read;
 
-    /// The operators that are left of a graph of opset 17.
+    /// Returns the remaining operators of a graph of opset 17.
     fn left(graph: &str) -> Vec<String> {
         let text = format!("<ir_version: 10, opset_import: [\"\" : 17]> {graph}");
         let (model, findings) = read::text::read(&text);
@@ -127,7 +124,7 @@ mod tests {
         model.graphs[model.main].nodes.iter().map(|&node| model.nodes[node].op_type.to_string()).collect()
     }
 
-    /// An `If` that may take an axis away, and what comes after it.
+    /// Returns the remaining operators of a graph whose `If` may remove an axis, followed by `after`.
     fn squeezed(after: &str) -> Vec<String> {
         left(&format!(
             "g (float[N,4,S] x, float[1,8,4] w, float[1,8,2] r, float[4,3] m) => (y) {{
@@ -145,15 +142,15 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_after_which_a_node_cannot_run_is_never_taken() {
+    fn a_branch_that_breaks_a_later_node_is_removed() {
         let left = squeezed("u = Unsqueeze (s, f)  y = LSTM <hidden_size = 2> (u, w, r)");
         assert!(!left.contains(&"If".to_owned()), "{left:?}");
         assert!(left.contains(&"Squeeze".to_owned()), "{left:?}");
     }
 
     #[test]
-    fn both_stay_where_both_may_be_taken() {
-        // Matrices may have any rank; an LSTM in a branch runs only if that branch does.
+    fn both_branches_are_kept_if_both_may_run() {
+        // Relu supports any rank; an LSTM in a branch runs only if that branch does.
         let left = squeezed("y = Relu (s)");
         assert!(left.contains(&"If".to_owned()), "{left:?}");
         let left = squeezed(

@@ -1,7 +1,7 @@
-//! Where old versions want constants to stand.
+//! Placement of constants in old versions.
 //!
-//! Before opset 9, `Constant` makes floats only, so that others have to be initializers; before IR version 4,
-//! an initializer is an input of the graph too, so that only the main graph can have any.
+//! Before opset 9, `Constant` only supports floats, so that other constants must be initializers. Before IR
+//! version 4, every initializer must also be an input, so that only the main graph can have initializers.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::graph::{
 };
 use crate::schema::{self, ValueType};
 
-/// Makes initializers of the main graph of the `Constant` nodes, in whatever graph, that the target does not
-/// take for their element type.
+/// Turns `Constant` nodes of unsupported element types into initializers of the main graph.
 ///
-/// Local functions, which see no initializers, came with IR version 8, long after `Constant` took all types.
+/// Local functions cannot read initializers, but they exist only since IR version 8, where `Constant` supports
+/// all types.
 pub fn lift_constants(editor: &mut Editor, target: &Target) {
     let Some(opset) = target.opset("").and_then(|opset| u16::try_from(opset).ok()) else { return };
     let model = editor.model();
@@ -35,7 +35,8 @@ pub fn lift_constants(editor: &mut Editor, target: &Target) {
     if lifted.is_empty() {
         return;
     }
-    let what = format!("{} as initializers of the main graph", counted(lifted.len(), "`Constant`"));
+    let what =
+        format!("{} moved to initializers of the main graph", counted(lifted.len(), "`Constant` node"));
     editor.change(Change::new(MOVED_CONSTANT, Site::Model, what), |model, names| {
         let mut sorted: Vec<_> = lifted.iter().map(|(&node, &tensor)| (node, tensor)).collect();
         sorted.sort_unstable();
@@ -44,7 +45,7 @@ pub fn lift_constants(editor: &mut Editor, target: &Target) {
         }
         let passed: FxHashMap<ValueId, ValueId> =
             sorted.into_iter().filter_map(|(node, tensor)| lift(model, node, tensor, opset, names)).collect();
-        // Only the output is what an `Identity` makes.
+        // Only the graph output is read from the `Identity`; nodes read the initializer.
         for node in scopes::live(model).into_iter().flat_map(|graph| model.graphs[graph].nodes.clone()) {
             for input in model.nodes[node].inputs.iter_mut().flatten() {
                 *input = passed.get(input).copied().unwrap_or(*input);
@@ -54,15 +55,17 @@ pub fn lift_constants(editor: &mut Editor, target: &Target) {
     });
 }
 
+/// Returns the `value` tensor of a `Constant` node.
 fn constant_tensor(model: &Model, node: NodeId) -> Option<TensorId> {
     let node = &model.nodes[node];
     let is_constant = node.is("Constant");
     node.attr("value").filter(|_| is_constant)?.as_tensor()
 }
 
-/// Turns what a `Constant` node made into an initializer of the main graph. Where its graph is a body that
-/// hands it out, or it would be an input and an output, an `Identity` does so now: of the initializer, which is given
-/// beside what the node made.
+/// Turns the output of a `Constant` node into an initializer of the main graph.
+///
+/// An `Identity` of a new initializer is inserted if the value is an output of a subgraph, or if it would be both an
+/// input and an output of the model. Then returns the old value and the initializer.
 fn lift(
     model: &mut Model,
     node: NodeId,
@@ -98,7 +101,7 @@ fn lift(
     }
 }
 
-/// Makes an `Identity` of `from` of a node, which stays in its graph and keeps its outputs.
+/// Replaces a node by an `Identity` of `from`, in the same graph and with the same outputs.
 fn pass_on(model: &mut Model, node: NodeId, from: ValueId) {
     let graph = model.nodes[node].graph;
     let old = &mut model.nodes[node];
@@ -112,17 +115,17 @@ fn pass_on(model: &mut Model, node: NodeId, from: ValueId) {
     model.graphs[graph].nodes.insert(0, node);
 }
 
-/// Whether each initializer has to be an input: before IR version 4.
+/// Returns true if every initializer must also be an input: before IR version 4.
 pub fn are_inputs(ir_version: Option<i64>) -> bool {
     ir_version.is_some_and(|version| version < 4)
 }
 
-/// Before IR version 4, every initializer is an input of the main graph too.
+/// Declares every initializer as an input of the main graph, if the IR version is below 4.
 pub fn declare_initializers(editor: &mut Editor) {
     if !are_inputs(editor.model().ir_version) {
         return;
     }
-    let lifted = Change::new(MOVED_CONSTANT, Site::Model, "initializers of bodies moved to the main graph");
+    let lifted = Change::new(MOVED_CONSTANT, Site::Model, "subgraph initializers moved to the main graph");
     editor.change(lifted, lift_initializers);
     let declared = Change::new(MOVED_CONSTANT, Site::Model, "initializers declared as inputs");
     editor.change(declared, |model, _| {
@@ -140,8 +143,8 @@ pub fn declare_initializers(editor: &mut Editor) {
     });
 }
 
-/// Moves the initializers of bodies to the main graph, from where the bodies capture them; whether there were any.
-/// Where a body hands one out, an `Identity` does so now.
+/// Moves the initializers of subgraphs to the main graph, from which the subgraphs capture them.
+/// An `Identity` is inserted for one that is an output of its subgraph. Returns true if there were any.
 fn lift_initializers(model: &mut Model, names: &mut Names) -> bool {
     let main = model.main;
     let bodies = scopes::live(model).into_iter().filter(|&graph| graph != main);
@@ -166,7 +169,7 @@ fn lift_initializers(model: &mut Model, names: &mut Names) -> bool {
     !sorted.is_empty()
 }
 
-/// Has an `Identity` of `source` make a value, in its graph.
+/// Redefines a value as an `Identity` of `source`, in the graph of the value.
 fn hand_out(model: &mut Model, value: ValueId, source: ValueId) {
     let graph = model.values[value].graph;
     let node = model.nodes.push(Node {
@@ -178,7 +181,7 @@ fn hand_out(model: &mut Model, value: ValueId, source: ValueId) {
     model.graphs[graph].nodes.insert(0, node);
 }
 
-/// The type of a tensor, as it is declared.
+/// Returns the declared type of a tensor.
 fn info_of(tensor: &Tensor) -> ValueInfo {
     let dimension = |&size: &i64| Dimension { dim: DeclaredDim::Value(size), denotation: None };
     let shape = Some(tensor.dims.iter().map(dimension).collect());

@@ -1,4 +1,4 @@
-//! Says what stands in the way of a conversion.
+//! Findings about the obstacles of a conversion.
 
 use super::options::Options;
 use crate::diag::rule_ids;
@@ -15,29 +15,30 @@ use crate::schema::{self, AttrUse, AttrView, Illegal, Obstacle, OpUse, Operand};
 use crate::source::SourceFiles;
 use crate::targets::{Refusal, free_inputs, judge};
 
-/// One finding for each node of `graph` that has no legal form; at least one, whatever is known of why.
+/// Returns one finding for each node of `graph` that has no legal equivalent.
+/// Returns one for the graph if no node is known to be the cause.
 pub fn findings(model: &Model, graph: GraphId, target: &Target, blockers: &[Blocker]) -> Vec<Finding> {
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
     let opset = target.opset("").unwrap_or_default();
     if blockers.is_empty() {
         let name = places.graph_path(graph);
-        let message = format!("the graph `{name}` has no form in opset {opset}");
+        let message = format!("graph `{name}` cannot be converted to opset {opset}");
         return vec![rule_ids::NOT_CONVERTIBLE.finding(message, Place::File)];
     }
     blockers.iter().map(|blocker| of_node(model, &places, opset, blocker.node, &blocker.illegal)).collect()
 }
 
-/// That the local functions of a model can neither stay nor be written out.
+/// Returns a finding about local functions that can neither be kept nor inlined.
 pub fn by_functions(model: &Model, hindrance: Hindrance) -> Finding {
     let name = model.functions.first().and_then(|function| function.name.as_deref()).unwrap_or("");
     let message =
-        format!("the model has local functions (`{name}`), which opset 15 brought, and {hindrance}");
+        format!("the model has local functions (`{name}`), which require opset 15, and {hindrance}");
     rule_ids::NOT_CONVERTIBLE.finding(message, Place::File).help("convert to opset 15 or later")
 }
 
-/// The nodes of a converted model in a form that its opset does not have, types left aside: there are none,
-/// unless there is a fault in this program or the node came so.
+/// Returns findings about nodes of a converted model that its opset does not support.
+/// Types are not checked. There are none, unless the source model has such nodes or this program has a bug.
 pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
@@ -51,8 +52,8 @@ pub fn illegal_nodes(model: &Model) -> Vec<Finding> {
     illegal.map(|(node, opset, why)| of_node(model, &places, i64::from(opset), node, &why)).collect()
 }
 
-/// Why a node may not be written as it is at an opset; the types of its operands are left aside where no facts are
-/// given. `None` also where nothing is known of its operator.
+/// Returns the reason why a node is illegal at an opset; `None` if it is legal or unknown.
+/// Operand types are only checked if `facts` are given.
 pub fn illegal_as_written(model: &Model, facts: Option<&Facts>, id: NodeId, opset: u16) -> Option<Illegal> {
     let node = &model.nodes[id];
     schema::lookup(node.domain(), &node.op_type, u16::MAX)?;
@@ -72,29 +73,27 @@ pub fn illegal_as_written(model: &Model, facts: Option<&Facts>, id: NodeId, opse
     schema::legal(&op, opset).err()
 }
 
-/// What keeps any model from a version, whatever its nodes are.
+/// Returns a finding if the target opset is unknown, or if the model does not import ai.onnx.
 pub fn by_version(target: &Target, options: &Options) -> Option<Finding> {
     let blocked = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
     if let Some(wanted) = options.opset {
         let latest = schema::latest("").map_or(0, i64::from);
         if !(1..=latest).contains(&wanted) {
-            return Some(blocked(format!(
-                "there is no opset {wanted} that is known: the newest is {latest}"
-            )));
+            return Some(blocked(format!("opset {wanted} is unknown: the newest is {latest}")));
         }
         if target.opset("").is_none() {
             let finding =
-                blocked("the model imports no opset of ai.onnx, so that there is none to convert".into());
+                blocked("the model does not import ai.onnx, so there is no opset to convert".into());
             return Some(finding);
         }
     }
     None
 }
 
-/// The first version of `If` whose branches may give values of different shapes.
+/// First version of `If` whose branches may have outputs of different shapes.
 const FREE_BRANCHES_SINCE: u16 = 11;
 
-/// The shapes of an output of an `If` that are not the same in both branches, as far as a runtime sees.
+/// Returns the shapes of an `If` output in both branches, if a runtime can infer that they differ.
 fn unlike(model: &Model, facts: &Facts, id: NodeId) -> Option<(Shape, Shape)> {
     let branches: Vec<GraphId> = model.nodes[id].graphs().collect();
     let &[then, other] = &branches[..] else { return None };
@@ -104,23 +103,23 @@ fn unlike(model: &Model, facts: &Facts, id: NodeId) -> Option<(Shape, Shape)> {
     Some((a.clone(), b.clone()))
 }
 
-/// Whether a runtime that takes one shape for the other is not led to a size that is not there: a number is the same
-/// number in both, and what is unknown of one is unknown of the other.
+/// Returns true if a runtime may assume either shape for both branches.
+/// Static dimensions must be equal, and dynamic dimensions must be dynamic in both.
 fn are_alike(a: &Shape, b: &Shape) -> bool {
     let (Some(a), Some(b)) = (a.dims(), b.dims()) else { return a.rank() == b.rank() };
     let number = |size: &Option<Dim>| size.as_ref().and_then(Dim::as_const);
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| number(a) == number(b))
 }
 
-/// Whether a graph is in a branch of an `If` of before 11 that gives another shape than the other branch: a runtime
-/// takes that only as long as it does not see it, so that nothing may become plainer there.
+/// Returns true if a graph is a branch of an `If` with different output shapes, before opset 11.
+/// Runtimes only accept such an `If` if they cannot infer the difference, so the branches must not be simplified.
 pub fn hides_shapes(model: &Model, facts: &Facts, opset: Option<i64>, graph: GraphId) -> bool {
     opset.is_some_and(|opset| opset < i64::from(FREE_BRANCHES_SINCE))
         && model.holders(graph).any(|node| model.nodes[node].is("If") && unlike(model, facts, node).is_some())
 }
 
-/// The `If` nodes of a model converted to before 11, from an opset `from` at which their branches may give shapes
-/// that are never the same, and do.
+/// Returns findings about `If` nodes with different output shapes, if the target opset is below 11.
+/// Empty if the source opset `from` has the same restriction.
 pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
     let model = editor.model();
     let opset = model.opset(model.main, "").unwrap_or_default();
@@ -138,14 +137,14 @@ pub fn unlike_branches(editor: &mut Editor, from: Option<i64>) -> Vec<Finding> {
     let unlike = nodes.filter_map(|node| Some((node, unlike(model, facts, node)?)));
     unlike
         .map(|(node, (a, b))| {
-            let why = format!("its branches need not give the same shape: {a} and {b}");
+            let why = format!("its branches may have different output shapes: {a} and {b}");
             finding(model, &places, opset, node, &why, Some(FREE_BRANCHES_SINCE))
         })
         .collect()
 }
 
-/// What the targets do not take of a model that was converted for them: there is nothing, unless it came so and no
-/// rule could be run on it.
+/// Returns findings about the parts of a converted model that the target runtimes do not support.
+/// There are none, unless the source model has such parts and no rule rewrote them.
 pub fn by_targets(known: AnalysisView, options: &Options) -> Vec<Finding> {
     let AnalysisView { model, facts, uses } = known;
     let sources = SourceFiles::default();
@@ -155,9 +154,9 @@ pub fn by_targets(known: AnalysisView, options: &Options) -> Vec<Finding> {
         for input in free_inputs(model, facts, profile) {
             let name = &model.values[input].name;
             let message =
-                format!("{profile} wants shapes that are fixed, and sizes of the input `{name}` are free");
+                format!("{profile} requires static shapes, but input `{name}` has dynamic dimensions");
             let finding = rule_ids::NOT_CONVERTIBLE.finding(message, places.declaration(input));
-            found.push(finding.help(format!("pin them with --fix-shape {name}=…")));
+            found.push(finding.help(format!("set its shape with --fix-shape {name}=…")));
         }
         for (node, Refusal { why, .. }) in judge(model, facts, uses, profile).refused {
             let illegal = Illegal { obstacle: Obstacle::Refused { by: profile.label(), why }, since: None };
@@ -167,9 +166,10 @@ pub fn by_targets(known: AnalysisView, options: &Options) -> Vec<Finding> {
     found
 }
 
+/// Returns a finding about an illegal node.
 fn of_node(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Illegal) -> Finding {
     if let Obstacle::Refused { by, .. } = &illegal.obstacle {
-        let message = format!("{} has no form that {by} takes: it {illegal}", called(&model.nodes[id]));
+        let message = format!("{} cannot be converted for {by}: it {illegal}", called(&model.nodes[id]));
         let mut finding = rule_ids::NOT_CONVERTIBLE.finding(message, places.node(id, Part::Whole));
         finding.source = places.source(id);
         return finding;
@@ -177,6 +177,8 @@ fn of_node(model: &Model, places: &Locator, opset: i64, id: NodeId, illegal: &Il
     finding(model, places, opset, id, &format!("it {illegal}"), illegal.since)
 }
 
+/// Returns a finding about a node that cannot be converted to `opset`.
+/// `since` is the first opset that supports it.
 fn finding(
     model: &Model,
     places: &Locator,
@@ -195,7 +197,7 @@ fn finding(
     }
 }
 
-/// `Pad` (`/pad/Pad`): the operator and the name of a node.
+/// Returns the operator and the name of a node: `Pad` (`/pad/Pad`).
 fn called(node: &Node) -> String {
     let name = node.name.as_deref().filter(|name| !name.is_empty());
     format!("`{}`{}", node.op_name(), name.map(|name| format!(" (`{name}`)")).unwrap_or_default())

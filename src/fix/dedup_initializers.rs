@@ -1,4 +1,4 @@
-//! Has equal weights read from one place: those that the file holds twice, and those that were computed twice.
+//! Merges equal weights, both stored and constant-folded ones.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use crate::edit::{Change, Editor, Item, Patch, Site};
 use crate::graph::{Model, Tensor, ValueId};
 use crate::infer::{Content, MAX_ELEMENTS};
 
-/// Reads every weight of the main graph from the first one that is equal to it. Small constants are left to the
-/// e-graph, and those of one shape are compared only, so that most weights are never looked into.
+/// Redirects the uses of every weight of the main graph to the first equal one.
+/// Small constants are left to the e-graph. Only weights of equal type and shape are read and compared.
 pub fn share(editor: &mut Editor) {
     let model = editor.model();
     let mut patch = Patch::new(model.main);
@@ -20,7 +20,7 @@ pub fn share(editor: &mut Editor) {
             let Some(content) = Content::of(tensor) else { continue };
             match first.get(&content) {
                 Some(&kept) => {
-                    let what = "read from a weight that is equal to it";
+                    let what = "merged with an equal weight";
                     patch.redirects.push((value, Item::Old(kept)));
                     patch.changes.push(Change::new(REPEATED_WEIGHT, Site::Value(value), what));
                 }
@@ -33,7 +33,7 @@ pub fn share(editor: &mut Editor) {
     editor.apply(vec![patch]);
 }
 
-/// Large initializers of the main graph of which there is another one of the same type and shape.
+/// Groups the large initializers of the main graph by type and shape; groups of one are left out.
 fn of_one_shape(model: &Model) -> impl Iterator<Item = Vec<(ValueId, &Tensor)>> {
     let main = &model.graphs[model.main];
     let outputs: FxHashSet<ValueId> = main.outputs.iter().map(|port| port.value).collect();
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::read;
 
-    /// How many nodes read each initializer that is left.
+    /// Returns the number of readers of each initializer that is still read.
     fn readers(text: &str) -> Vec<usize> {
         let text = format!("<ir_version: 10, opset_import: [\"\" : 21]> {text}");
         let (model, findings) = read::text::read(&text);
@@ -73,13 +73,13 @@ mod tests {
         main.initializers.iter().map(|&value| reads(value)).filter(|&reads| reads > 0).collect()
     }
 
-    /// So many times a number, as the text of a tensor.
+    /// Repeats a number as the text of a tensor.
     fn all(number: &str, times: usize) -> String {
         vec![number; times].join(",")
     }
 
     #[test]
-    fn equal_weights_are_one() {
+    fn equal_weights_of_equal_shape_are_merged() {
         let graph = |v: &str, shape: &str| {
             format!(
                 "g (float[2,2,1024] x) => (float[2,2,1024] y, float[2,2,1024] z)
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_is_no_weight() {
+    fn an_input_with_a_default_is_not_merged() {
         let graph = format!(
             "g (float[2048] x, float[2048] v) => (float[2048] y, float[2048] z)
              <float[2048] w = {{{0}}}, float[2048] v = {{{0}}}> {{ y = Add (x, w)  z = Mul (x, v) }}",

@@ -1,4 +1,4 @@
-//! SPC013, SPC015 and SPC023: gives every value a name of its own, or refuses the model.
+//! SPC013, SPC015 and SPC023: gives every value a unique name, or refuses the model.
 
 use crate::diag::{Finding, Level, Place};
 use crate::edit::{Change, Duplicates, Editor, Site, duplicate_names};
@@ -7,11 +7,11 @@ use crate::graph::{Model, ValueId};
 use crate::lint::locate::Locator;
 use crate::source::SourceFiles;
 
-/// Renames definitions until every name in scope has one. Every later pass relies on it: a rewrite may change the order
-/// of nodes, by which alone such names are told apart.
+/// Renames definitions until every name in scope is unique.
+/// Later passes rely on it: duplicate names only differ by node order, which a rewrite may change.
 ///
 /// # Errors
-/// One finding for each name of which the file does not say which definition a use means.
+/// One finding for each name whose uses are ambiguous.
 pub fn rename(editor: &mut Editor) -> Result<(), Vec<Finding>> {
     let groups = duplicate_names(editor.model());
     let model = editor.model();
@@ -31,7 +31,7 @@ pub fn rename(editor: &mut Editor) -> Result<(), Vec<Finding>> {
             for &value in &renamed {
                 model.values[value].name = names.fresh(&group.name, None);
             }
-            // A declaration of the name does not say which value it is about.
+            // A declaration of a duplicate name is ambiguous, so it is removed.
             for &graph in &group.graphs {
                 model.graphs[graph].value_info.retain(|port| !group.values.contains(&port.value));
             }
@@ -41,6 +41,7 @@ pub fn rename(editor: &mut Editor) -> Result<(), Vec<Finding>> {
     Ok(())
 }
 
+/// Returns a finding about a name whose uses are ambiguous.
 fn refusal(model: &Model, group: &Duplicates, why: &str) -> Finding {
     let (uses, sources) = (Uses::new(model), SourceFiles::default());
     let places = Locator::new(model, &uses, &sources);
@@ -50,5 +51,5 @@ fn refusal(model: &Model, group: &Duplicates, why: &str) -> Finding {
     finding
         .label("the second definition")
         .related(place(0), "the first definition")
-        .help("give each value a name of its own: the file does not say which of them a use means")
+        .help("give each value a unique name: uses of the shared name are ambiguous")
 }

@@ -1,4 +1,4 @@
-//! `--dynamic`: makes axes of inputs dynamic, everywhere they flow, or says what stands in the way.
+//! `--dynamic`: makes axes of inputs dynamic throughout the model, or reports the obstacles.
 
 use super::options::Options;
 use super::{conversion_errors, value_info};
@@ -15,10 +15,10 @@ use crate::lint::sized::{carry, free};
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 
-/// Does what `--dynamic` asks, one size after another.
+/// Applies the `--dynamic` requests, one symbolic dimension at a time.
 ///
 /// # Errors
-/// Requests that do not fit the model, and nodes that keep an axis from being dynamic.
+/// Requests that do not match the model, and nodes that prevent an axis from being dynamic.
 pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<(), Vec<Finding>> {
     if options.dynamic.is_empty() {
         return Ok(());
@@ -51,7 +51,7 @@ pub fn apply(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Result<
     Ok(())
 }
 
-/// Writes out calls of local functions: their bodies serve calls of other layouts, too.
+/// Inlines calls of local functions, because calls with different layouts share one body.
 fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
     if editor.model().functions.is_empty() {
         return Ok(());
@@ -60,7 +60,7 @@ fn write_out(editor: &mut Editor) -> Result<(), Vec<Finding>> {
         .map_err(|hindrance| vec![conversion_errors::by_functions(editor.model(), hindrance)])
 }
 
-/// Applies the plan, and declares the outputs anew.
+/// Applies the plan and declares the outputs again.
 fn rewrite(editor: &mut Editor, batched: Batched) -> Result<(), Vec<Finding>> {
     let Batched { patches, outputs, carried } = batched;
     let count = patches.len();
@@ -77,21 +77,22 @@ fn rewrite(editor: &mut Editor, batched: Batched) -> Result<(), Vec<Finding>> {
         let Layout::Axis { axis, .. } = layout else { continue };
         let dim = facts[value].shape().and_then(|shape| shape.dim(axis));
         if dim.is_some_and(|dim| dim.as_const().is_some()) {
-            return Err(vec![fault(format!("the output `{}` has a fixed size", model.values[value].name))]);
+            return Err(vec![fault(format!("output `{}` has a static dimension", model.values[value].name))]);
         }
     }
     Ok(())
 }
 
+/// Returns a finding about a bug in the batching pass.
 fn fault(why: String) -> Finding {
-    let message = format!("the result does not hang together: {why}");
+    let message = format!("the rewritten graph is invalid: {why}");
     let finding = INTERNAL_FAULT.finding(message, Place::File);
-    finding.note("this is a fault of onnx-fix; the model was left as it is")
+    finding.note("this is a bug in onnx-fix; the model was left unchanged")
 }
 
 /// Drops the declared shapes of computed values and infers them again from the inputs.
 fn forget(editor: &mut Editor, carried: &[(ValueId, Layout)]) {
-    let change = Change::new(DECLARED_TYPE, Site::Model, "declared shapes found anew");
+    let change = Change::new(DECLARED_TYPE, Site::Model, "declared shapes inferred again");
     editor.change(change, |model, _| forget_bodies(model, carried));
     value_info::renew(editor);
 }

@@ -1,8 +1,7 @@
-//! Computes what is constant, and too large or too entangled for the e-graph: large tensors, sequences, and
-//! nodes that hold graphs.
+//! Constant folding outside the e-graph: large tensors, sequences, and nodes with subgraphs.
 //!
-//! What of it is read by other nodes, or is an output, becomes a constant; the nodes that made it go. Small
-//! tensors are left to the e-graph, which knows them from inference and weighs what they cost.
+//! Folded values that other nodes read, or that are outputs, become constants; their producers are removed.
+//! Small tensors are left to the e-graph, which has their elements from inference and compares costs.
 
 use std::sync::Arc;
 
@@ -16,23 +15,22 @@ use crate::infer::eval::{Array, Val};
 use crate::infer::execute::{Executor, Limits, bytes_of};
 use crate::infer::{self, Facts};
 
-/// Computations for each byte that a constant may take: what is folded is reshaped, joined and scaled, rarely
-/// multiplied.
+/// Work limit in operations for each byte of the constant size limit.
+/// Folded expressions mostly reshape, concatenate and scale; matrix products are rare.
 const WORK_PER_BYTE: usize = 256;
-/// And for each byte of weights, which each may be scaled and moved a few times.
+/// Additional operations for each byte of weights, which may each be scaled and moved a few times.
 const WORK_PER_WEIGHT: usize = 4;
 
-/// How far constant folding goes.
+/// Options of constant folding.
 #[derive(Clone, Copy, Debug)]
 pub struct Folding {
-    /// The most bytes that a constant may take.
+    /// Maximum size of a constant, in bytes.
     pub limit: usize,
-    /// Whether QuantizeLinear and DequantizeLinear of constants are folded, too.
+    /// Whether QuantizeLinear and DequantizeLinear of constants are folded.
     pub quantization: bool,
 }
 
-/// Puts constants in the place of the nodes of the main graph that only constants go into; whether there
-/// were any.
+/// Replaces nodes of the main graph whose inputs are all constant. Returns true if a node was replaced.
 pub fn fold(editor: &mut Editor, folding: Folding) -> bool {
     let limit = folding.limit;
     let model = editor.model();
@@ -47,12 +45,12 @@ pub fn fold(editor: &mut Editor, folding: Folding) -> bool {
         return false;
     }
     let patch = patch(model, found);
-    // What was computed may be as large as all weights: the patch alone holds what is taken of it.
+    // The computed values may be as large as all weights; the patch holds the few that are needed.
     drop(computed);
     editor.apply(vec![patch]) > 0
 }
 
-/// What puts the constants there.
+/// Returns the patch that replaces nodes by constants.
 fn patch(model: &Model, found: Found) -> Patch {
     let mut patch = Patch::new(model.main);
     patch.replaced =
@@ -63,17 +61,18 @@ fn patch(model: &Model, found: Found) -> Patch {
     patch
 }
 
-/// What could be computed.
+/// Results of evaluating the constant nodes.
 #[derive(Default)]
 struct Computed {
     nodes: FxHashSet<NodeId>,
     tensors: FxHashMap<ValueId, Arc<Array>>,
-    /// Values that take more bytes than what they are made of by intent: of narrow weights.
+    /// Values that are larger than the inputs they derive from, such as dequantized weights.
     widened: FxHashSet<ValueId>,
-    /// The bytes of the initializers that nothing needs any more once a value is a constant.
+    /// Bytes of the initializers that become unused once a value is a constant.
     freed: FxHashMap<ValueId, usize>,
 }
 
+/// Evaluates the constant nodes of the main graph, within the limits.
 fn compute(model: &Model, order: &[NodeId], Folding { limit, quantization }: Folding) -> Computed {
     let weights =
         model.graphs[model.main].initializers.iter().filter_map(|&value| bytes_in_file(model, value));
@@ -86,7 +85,7 @@ fn compute(model: &Model, order: &[NodeId], Folding { limit, quantization }: Fol
     let uses = Uses::new(model);
     for &id in order {
         let node = &model.nodes[id];
-        // What weights are folded by may be as large as they are.
+        // Weights may be folded into tensors as large as themselves.
         let is_folding = infer::is_weight_arithmetic(node.domain(), &node.op_type);
         executor.allow(if is_folding { limit.max(largest) } else { limit });
         if !executor.is_ready(id) || executor.run(id).is_err() || model.nodes[id].is("Constant") {
@@ -120,30 +119,30 @@ fn compute(model: &Model, order: &[NodeId], Folding { limit, quantization }: Fol
     computed
 }
 
-/// The bytes of a tensor that the main graph holds.
+/// Returns the size in bytes of a constant tensor of the model.
 fn bytes_in_file(model: &Model, value: ValueId) -> Option<usize> {
     model.constant(value)?.byte_len()
 }
 
-/// What is put in the place of nodes.
+/// Nodes to remove, and the constants that replace them.
 struct Found {
     gone: FxHashSet<NodeId>,
-    /// By the order of the nodes that made them.
+    /// In the order of their producers.
     constants: Vec<(ValueId, Arc<Array>)>,
 }
 
-/// Who needs a value.
+/// Strongest kind of user of a value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Need {
-    /// Nodes that the e-graph turns into constants.
+    /// Only nodes that the e-graph can fold.
     Passing,
-    /// Nodes that stay.
+    /// A node that is kept.
     Node,
-    /// The graph, as an output.
+    /// An output of the graph.
     Output,
 }
 
-/// Decides, from the outputs up, which nodes go.
+/// Selects the nodes to remove, visiting users before producers.
 fn choose(model: &Model, order: &[NodeId], computed: &Computed, facts: &Facts, limit: usize) -> Found {
     let mut needs: FxHashMap<ValueId, Need> = FxHashMap::default();
     for port in &model.graphs[model.main].outputs {
@@ -169,10 +168,10 @@ fn choose(model: &Model, order: &[NodeId], computed: &Computed, facts: &Facts, l
     found
 }
 
-/// The constants that stand for a node.
+/// Returns the constants that replace a node.
 ///
 /// # Errors
-/// It stays, and needs what it reads as much as this.
+/// The node is kept; the error is the kind of user that it is of its inputs.
 fn replaced(
     model: &Model,
     id: NodeId,
@@ -181,7 +180,7 @@ fn replaced(
     needs: &FxHashMap<ValueId, Need>,
     limit: usize,
 ) -> Result<Vec<(ValueId, Arc<Array>)>, Need> {
-    // Nothing is computed by handing on what is there: where nothing takes its place, it is how a graph gives that.
+    // An Identity computes nothing. If no other pass removes it, a graph needs it to return its input.
     if !computed.nodes.contains(&id) || model.nodes[id].is("Identity") {
         return Err(Need::Node);
     }
@@ -198,14 +197,14 @@ fn replaced(
     needed.into_iter().map(constant).collect()
 }
 
-/// Strings: no constants of the e-graph.
+/// Returns true for strings, which the e-graph does not fold.
 fn is_text(array: &Array) -> bool {
     array.as_strings().is_ok()
 }
 
 impl Computed {
-    /// The constant that may stand for a value: one that is not too large, and that does not undo what
-    /// somebody made small.
+    /// Returns the constant that may replace a value.
+    /// Returns `None` if it is too large, or if it would widen weights that are stored in a narrow type.
     fn constant(&self, value: ValueId, need: Need, limit: usize) -> Option<Arc<Array>> {
         let freed = self.freed.get(&value).copied().unwrap_or(0);
         let small = |array: &&Arc<Array>| bytes_of(array) <= limit.max(freed);
@@ -220,7 +219,7 @@ mod tests {
     use crate::fix::options::DEFAULT_FOLD_LIMIT;
     use crate::read;
 
-    /// The operators that are left, and how many constants came.
+    /// Checks the remaining operators and the number of new constants.
     #[track_caller]
     fn check(graph: &str, left: &[&str], constants: usize) {
         let (model, findings) =
@@ -241,7 +240,7 @@ mod tests {
     fn large_tensors_become_constants_where_they_are_read() {
         let graph = |rest: &str| format!("g (float[64, 64] x) => (float[64, 64] y) {{ {LARGE} {rest} }}");
         check(&graph("t = Transpose (l) y = Add (x, t)"), &["Add"], 1);
-        // What infers small is the e-graph's.
+        // Small tensors are left to the e-graph.
         check(
             &graph("n = Size (l) f = Cast <to = 1> (n) y = Add (x, f)"),
             &["Constant", "ConstantOfShape", "Size", "Cast", "Add"],
@@ -250,16 +249,16 @@ mod tests {
     }
 
     #[test]
-    fn narrow_weights_stay_narrow() {
-        let quantised =
+    fn narrow_weights_are_not_folded_into_wider_ones() {
+        let quantized =
             "q = Cast <to = 3> (l) c = Constant <value_float = 0.5> () w = DequantizeLinear (q, c)";
         let graph =
-            |rest: &str| format!("g (float[64, 64] x) => (float[64, 64] y) {{ {LARGE} {quantised} {rest} }}");
+            |rest: &str| format!("g (float[64, 64] x) => (float[64, 64] y) {{ {LARGE} {quantized} {rest} }}");
         check(&graph("y = Add (x, w)"), &["Constant", "DequantizeLinear", "Add"], 1);
     }
 
     #[test]
-    fn branches_and_sequences_are_looked_through() {
+    fn branches_and_sequences_are_folded() {
         check(
             "g (float[n] x) => (float[n] y) {
                 c = Constant <value = bool { 1 }> ()

@@ -1,7 +1,8 @@
-//! Makes initializers of `Constant` nodes: a node less each, to load and to schedule.
+//! Turns `Constant` nodes into initializers, so that runtimes load and schedule fewer nodes.
 //!
-//! Local functions have no initializers, and before IR version 4 each would be an input too: there, `Constant` nodes
-//! stay. So do those whose value a graph hands out, since some runtimes take no initializer for an output.
+//! `Constant` nodes are kept in local functions, which have no initializers, and before IR version 4, where every
+//! initializer must also be an input. They are kept, too, if their value is a graph output: some runtimes do not
+//! support initializers as outputs.
 
 use rustc_hash::FxHashSet;
 
@@ -11,7 +12,7 @@ use crate::fix::constants::are_inputs;
 use crate::graph::{AttrValue, ElemType, Model, NodeId, Tensor, TensorData, ValueId, scopes};
 use crate::infer::{self, eval::Array};
 
-/// An initializer in the place of each.
+/// Turns every eligible `Constant` node into an initializer.
 pub fn lift(editor: &mut Editor) {
     let model = editor.model();
     if model.ir_version.is_none() || are_inputs(model.ir_version) {
@@ -32,7 +33,7 @@ pub fn lift(editor: &mut Editor) {
         return;
     }
     let change = |(node, ..): &(NodeId, ValueId, Tensor)| {
-        Change::new(LIFTED_CONSTANT, Site::Node(*node), "became an initializer")
+        Change::new(LIFTED_CONSTANT, Site::Node(*node), "turned into an initializer")
     };
     let changes = lifted.iter().map(change).collect();
     editor.change_all(changes, |model, _| {
@@ -47,14 +48,14 @@ pub fn lift(editor: &mut Editor) {
     });
 }
 
-/// What a `Constant` node makes.
+/// Returns the output of a `Constant` node.
 fn made(model: &Model, node: NodeId) -> Option<ValueId> {
     let node = &model.nodes[node];
     let is_constant = node.is("Constant") && node.outputs.len() == 1;
     node.output(0).filter(|_| is_constant && node.attrs.len() == 1)
 }
 
-/// The tensor of a `Constant` node; `None` for a sparse one, and for what a function's caller says.
+/// Returns the tensor of a `Constant` node; `None` if it is sparse, or a function attribute.
 fn tensor(model: &Model, node: NodeId) -> Option<Tensor> {
     let ints = |dims: Vec<usize>, ints: &[i64]| Array::i64s(dims, ints.to_vec()).ok();
     let floats = |dims: Vec<usize>, floats: &[f32]| {

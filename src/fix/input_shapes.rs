@@ -1,4 +1,4 @@
-//! Pins dimensions of the inputs of the model.
+//! `--fix-shape`: makes the dimensions of inputs static.
 
 use std::sync::Arc;
 
@@ -18,23 +18,23 @@ fn no_such_input(model: &Model, name: &str) -> Box<Finding> {
     let inputs = model.graphs[model.main].inputs.iter();
     let names: Vec<String> = inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
     let finding = bad_request(format!("the model has no input `{name}`"));
-    Box::new(finding.help(format!("its inputs are {}", names.join(", "))))
+    Box::new(finding.help(format!("use one of its inputs: {}", names.join(", "))))
 }
 
-/// Does what `--fix-shape` asks.
+/// Applies the `--fix-shape` requests.
 ///
 /// # Errors
-/// An input or axis that is not there.
+/// Requests for inputs that do not exist, or that do not match the declared shape.
 pub fn apply(editor: &mut Editor, options: &Options) -> Result<(), Vec<Finding>> {
     let mut faults = Vec::new();
     for fixed in &options.fixed {
-        let what = format!("pinned to {:?}", fixed.dims);
+        let what = format!("shape set to {:?}", fixed.dims);
         request(editor, &fixed.input, what, &mut faults, |model| pin(model, fixed));
     }
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-/// Does one thing that was asked of an input.
+/// Applies the edit of one request to an input, and collects its finding if it fails.
 fn request(
     editor: &mut Editor,
     input: &str,
@@ -53,7 +53,7 @@ fn request(
     });
 }
 
-/// The dims that an input declares.
+/// Returns the declared dimensions of an input.
 fn dims<'m>(model: &'m mut Model, name: &str) -> Result<&'m mut Vec<Dimension>, Box<Finding>> {
     let main = model.main;
     let at = model.graphs[main].inputs.iter().position(|port| *model.values[port.value].name == *name);
@@ -61,17 +61,17 @@ fn dims<'m>(model: &'m mut Model, name: &str) -> Result<&'m mut Vec<Dimension>, 
     match &mut model.graphs[main].inputs[at].info.ty {
         Some(ty) => match &mut ty.kind {
             TypeKind::Tensor { shape: Some(dims), .. } => Ok(dims),
-            _ => Err(bad_request(format!("`{name}` declares no shape"))),
+            _ => Err(bad_request(format!("input `{name}` has no declared shape"))),
         },
-        None => Err(bad_request(format!("`{name}` declares no type"))),
+        None => Err(bad_request(format!("input `{name}` has no declared type"))),
     }
 }
 
-/// Pins an input; sizes that had a name get the number wherever the name is declared.
+/// Sets the shape of an input, and replaces its symbolic dimensions throughout the model.
 fn pin(model: &mut Model, fixed: &FixedShape) -> Result<bool, Box<Finding>> {
     let dims = dims(model, &fixed.input)?;
     if dims.len() != fixed.dims.len() {
-        let message = format!("`{}` has {} axes, not {}", fixed.input, dims.len(), fixed.dims.len());
+        let message = format!("input `{}` has {} axes, not {}", fixed.input, dims.len(), fixed.dims.len());
         return Err(bad_request(message));
     }
     let mut named: FxHashMap<Arc<str>, i64> = FxHashMap::default();
@@ -80,9 +80,9 @@ fn pin(model: &mut Model, fixed: &FixedShape) -> Result<bool, Box<Finding>> {
         match &dim.dim {
             DeclaredDim::Param(name) => drop(named.insert(name.clone(), size)),
             DeclaredDim::Value(value) if *value != size && *value > 0 => {
-                let message = format!("`{}` is {value} along an axis that is to be {size}", fixed.input);
+                let message = format!("input `{}` has a static dimension {value}, not {size}", fixed.input);
                 let finding =
-                    bad_request(message).help("free the axis with --dynamic, or pin it to its size");
+                    bad_request(message).help("make the axis dynamic with --dynamic, or keep its size");
                 return Err(Box::new(finding));
             }
             _ => {}
@@ -97,6 +97,7 @@ fn pin(model: &mut Model, fixed: &FixedShape) -> Result<bool, Box<Finding>> {
     Ok(changed)
 }
 
+/// Replaces symbolic dimensions of a declaration with their static sizes.
 fn rename(port: &mut Port, named: &FxHashMap<Arc<str>, i64>) {
     let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind)
     else {

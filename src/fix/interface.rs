@@ -1,4 +1,4 @@
-//! SHP002, EXP014 and EXP015: what is declared that is not so, or that can be said better.
+//! SHP002, EXP014 and EXP015: corrects declarations of inputs, outputs and `value_info`.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::graph::{DeclaredDim, Def, Model, Port, TypeKind, ValueId};
 use crate::infer::Facts;
 use crate::lint::builtin::{input_weights, lost_sizes, pinned_sizes};
 
-/// Takes weights from the inputs, where that is wanted: what callers cannot replace any more is a constant, of which
-/// more can be told.
+/// Removes weights from the inputs, if selected.
+/// Callers can then no longer override them, so that other passes can treat them as constants.
 pub fn withdraw(editor: &mut Editor, options: &Options) {
     if options.unsafe_fixes && options.selection.contains(INPUT_NAMED_WEIGHTS.code) {
         withdraw_weights(editor);
     }
 }
 
-/// Does the rest, as far as `options` allow.
+/// Corrects declared shapes and restores symbolic dimension names, as selected by `options`.
 pub fn mend(editor: &mut Editor, options: &Options) {
     let may = |rule: RuleId| options.selection.contains(rule.code);
     if may(DECLARED_SHAPE_WRONG) && declares_more(editor.model()) {
@@ -34,7 +34,7 @@ pub fn mend(editor: &mut Editor, options: &Options) {
     }
 }
 
-/// Declares the axes of outputs that follow the inputs as what they are, where a number is declared.
+/// Declares output axes as dynamic if they depend on the inputs but are declared static.
 fn unpin_outputs(editor: &mut Editor) {
     let main = editor.model().main;
     let AnalysisView { model, facts, .. } = editor.analyses();
@@ -53,7 +53,7 @@ fn unpin_outputs(editor: &mut Editor) {
         }
     }
     for (at, port) in found {
-        let change = Change::new(DECLARED_SHAPE_WRONG, Site::Value(port.value), "declared as free");
+        let change = Change::new(DECLARED_SHAPE_WRONG, Site::Value(port.value), "declared as dynamic");
         editor.declare(change, |model| {
             model.graphs[main].outputs[at] = port;
             true
@@ -61,7 +61,7 @@ fn unpin_outputs(editor: &mut Editor) {
     }
 }
 
-/// Gives sizes whose names the exporter made up what follows from those of the inputs.
+/// Replaces exporter-generated dimension names with the inferred expressions.
 fn name_sizes(editor: &mut Editor) {
     let model = editor.model();
     let main = model.main;
@@ -74,7 +74,8 @@ fn name_sizes(editor: &mut Editor) {
     let is_named: Vec<bool> = all.iter_mut().map(|port| name_axes(port, facts)).collect();
     for (at, (port, is_named)) in all.into_iter().zip(is_named).enumerate() {
         if is_named {
-            let change = Change::new(LOST_SYMBOL, Site::Value(port.value), "named what the exporter lost");
+            let change =
+                Change::new(LOST_SYMBOL, Site::Value(port.value), "symbolic dimension name restored");
             editor.declare(change, |model| {
                 let graph = &mut model.graphs[main];
                 match at.checked_sub(outputs) {
@@ -87,11 +88,12 @@ fn name_sizes(editor: &mut Editor) {
     }
 }
 
-/// Whether there is anything declared that inference could contradict.
+/// Returns true if the model has declarations that inference could contradict.
 fn declares_more(model: &Model) -> bool {
     model.graphs.iter().any(|(_, graph)| !graph.outputs.is_empty() || !graph.value_info.is_empty())
 }
 
+/// Returns true if a declared shape has symbolic dimensions.
 fn has_names(port: &Port) -> bool {
     let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
         return false;
@@ -99,6 +101,7 @@ fn has_names(port: &Port) -> bool {
     dims.iter().any(|dim| matches!(dim.dim, DeclaredDim::Param(_)))
 }
 
+/// Replaces exporter-generated dimension names of one declaration. Returns true if there were any.
 fn name_axes(port: &mut Port, facts: &Facts) -> bool {
     let lost = lost_sizes(facts, port);
     let Some(TypeKind::Tensor { shape: Some(dims), .. }) = port.info.ty.as_mut().map(|ty| &mut ty.kind)
@@ -111,6 +114,7 @@ fn name_axes(port: &mut Port, facts: &Facts) -> bool {
     !lost.is_empty()
 }
 
+/// Returns the declaration of an inferred dimension.
 fn declared(size: &Dim) -> DeclaredDim {
     match size.as_const() {
         Some(number) => DeclaredDim::Value(number),
@@ -118,12 +122,13 @@ fn declared(size: &Dim) -> DeclaredDim {
     }
 }
 
-/// Makes plain initializers of the inputs that have a default.
+/// Turns inputs that have a default into plain initializers.
 fn withdraw_weights(editor: &mut Editor) {
     let main = editor.model().main;
     let weights: IndexSet<ValueId> = input_weights(editor.model()).into_iter().collect();
     let by = By { safety: Safety::Unsafe, ..By::from(INPUT_NAMED_WEIGHTS) };
-    let change = |&weight: &ValueId| Change::new(by.clone(), Site::Value(weight), "took from the inputs");
+    let change =
+        |&weight: &ValueId| Change::new(by.clone(), Site::Value(weight), "weight removed from the inputs");
     editor.change_all(weights.iter().map(change).collect(), |model, _| {
         for &weight in &weights {
             model.values[weight].def = Def::Initializer;
@@ -160,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_follow_from_the_inputs_are_named() {
+    fn generated_dimension_names_are_replaced_by_input_dimensions() {
         let reshape = "<int64[2] s = {-1, 12}> { y = Reshape (x, s) }";
         let with = |y: &str| format!("g (float[batch,3,4] x) => (float[{y}] y) {reshape}");
         check(&with("Reshape_3_dim_0,12"), &with("batch,12"));
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_leave_the_inputs() {
+    fn weights_are_removed_from_the_inputs() {
         let with = |inputs: &str| {
             format!(
                 "g ({inputs}float[N,2] x) => (float[N,2] y) <float[2,2] w = {{1, 0, 0, 1}}> {{ y = MatMul (x, w) }}"

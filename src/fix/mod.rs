@@ -1,8 +1,8 @@
-//! Mends a model, converts it to another opset, and takes the cheapest of its equal forms.
+//! The fix pipeline: fixes faults of a model, converts it to another opset, and optimizes it.
 //!
-//! Faults are mended first, on the plain graph: a mended graph is not equal to the faulty one. Then each
-//! graph of the model, inner ones first, goes through the e-graph, where every rule adds equal forms, and
-//! the cheapest that are legal at the target come back.
+//! Faults are fixed first, on the plain graph, because a fixed graph is not equivalent to the faulty one.
+//! Then each graph of the model is rewritten in an e-graph, subgraphs first. Rules add equivalent e-nodes,
+//! and extraction selects the cheapest ones that are legal at the target.
 
 mod advice;
 mod batched_scan;
@@ -40,30 +40,32 @@ use crate::graph::{Id, Model, ValueId, scopes};
 use crate::infer;
 use crate::rules::registry::RuleSet;
 
-/// What became of a model.
+/// Result of fixing a model.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The model as it is now; the one that was given where nothing could be done.
+    /// The fixed model; the input model if it could not be fixed.
     pub model: Model,
-    /// What was done, rule by rule, and how large the model was before and after.
+    /// Applied changes, per rule, and the model size before and after.
     pub report: Report,
-    /// Why something could not be done: findings at level error are blockers, and nothing may be written.
+    /// Reasons why a request failed. Findings at level error are blockers: no file may be written.
     pub findings: Vec<Finding>,
-    /// Whether `model` differs from what was given.
+    /// Whether `model` differs from the input model.
     pub changed: bool,
-    /// How often a node was looked at to know what is to be known of the model, its verification left aside.
+    /// Number of node inferences, excluding verification.
     pub looked_at: usize,
 }
 
-/// Does to `source` what `options` say, with the rules of `rules`; all that are built in are
-/// [`RuleSet::patterns`]. Exact and rounding rewrites only, unless options ask for more.
+/// Fixes, converts and optimizes `source` according to `options`, with the given rules.
+///
+/// All built-in rules are in [`RuleSet::patterns`]. Only exact and rounding rewrites are applied, unless
+/// `options` allows unsafe ones.
 pub fn fix(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut outcome = attempt(source, options, rules);
     advice::advise(&mut outcome, options, rules);
     outcome
 }
 
-/// As [`fix`], with what stands in the way as far as the nodes tell.
+/// Like [`fix`], but without advice about the lowest opset that works.
 fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     let mut report = Report {
         opset: report::Step { from: source.opset(source.main, ""), to: source.opset(source.main, "") },
@@ -72,7 +74,7 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
         ..Report::default()
     };
     let mut editor = Editor::new(source.clone());
-    // What is known of the model as it came: the passes go on from it, and the result is held against it.
+    // Facts of the input model: the passes start from them, and verification compares the result with them.
     let known = editor.analyses().facts.clone();
     let resolved = target::resolved(&source, options);
     let done = resolved.and_then(|options| passes(&mut editor, &options, rules, &mut report));
@@ -99,10 +101,10 @@ fn attempt(source: Model, options: &Options, rules: &RuleSet) -> Outcome {
     Outcome { model, report, findings: Vec::new(), changed, looked_at }
 }
 
-/// All that is done, in its order; gives what was to stay as it was.
+/// Runs all passes in order. Returns the properties that verification must find preserved.
 ///
 /// # Errors
-/// What stands in the way.
+/// Findings about requests that cannot be fulfilled.
 fn passes(
     editor: &mut Editor,
     options: &Options,
@@ -121,7 +123,7 @@ fn passes(
     let withdrawn = editor.done().changes.len() - before_weights;
     let mended = repair::mend(editor, options, rules);
     if mended.is_cut {
-        report.limit("mending stopped before all was mended".to_owned());
+        report.limit("fixing stopped at its round limit: some faults may remain".to_owned());
     }
     let before_declarations = editor.done().changes.len();
     interface::mend(editor, options);
@@ -153,13 +155,13 @@ fn passes(
         let before = node_count(editor.model());
         let (known, values) = (computable(editor), editor.model().values.len());
         let rewritten = rewrite(editor, options, rules, report)?;
-        // What was written out may be said in less, by what is known of it as it stands.
+        // A decomposition may simplify further once its own facts are inferred.
         let is_longer = node_count(editor.model()) > before;
         relabel(editor, &main_target, options);
         editor.constants = constants_at(editor.model(), &main_target, options);
         let folded = optimize_all(editor, options);
         let is_decided = decides && (folded || rewritten.is_changed) && branch_folding::decide(editor);
-        // Nor are the elements of a value that was there already put in its place yet, if only now they are known.
+        // Values that became constant in this round are not folded yet.
         let mut is_told = || {
             let mut new = computable(editor).into_iter().filter(|value| !known.contains(value));
             new.any(|value| value.index() < values)
@@ -170,11 +172,11 @@ fn passes(
             break;
         }
     }
-    // Once they are inputs, a caller may replace them: nothing is computed of them any more.
+    // Initializers that become inputs may be replaced by a caller. This must come after constant folding.
     constants::lift_constants(editor, &main_target);
     constants::declare_initializers(editor);
     if corrects {
-        // More may be known by now of what was declared then.
+        // Later passes may have inferred more about these declarations.
         value_info::correct(editor);
     }
     if options.optimize {
@@ -189,7 +191,7 @@ fn passes(
     }
     if options.infer_shapes {
         let facts = editor.analyses().facts.clone();
-        let change = Change::new(DECLARED_TYPE, Site::Model, "what was inferred declared");
+        let change = Change::new(DECLARED_TYPE, Site::Model, "inferred types and shapes declared");
         editor.declare(change, |model| infer::annotate(model, &facts));
     }
     if !main_target.is_source {
@@ -210,11 +212,13 @@ fn passes(
     Ok(verify::Kept { types: has_types && !mended.is_changed })
 }
 
-/// How often a model is rewritten: again, as one of the target's opset, where there was something to compute
-/// beforehand afterwards, or where a limit kept the rules from saying all they have to say.
+/// Maximum number of rewrite rounds.
+/// Another round follows if the last one enabled constant folding or branch folding, or if it may enable more rewrites:
+/// by changed subgraphs, by decompositions, or because a limit stopped the e-graph before saturation.
 const MAX_ROUNDS: usize = 4;
 
-/// Takes out what nothing needs, and computes what is constant, where that is wanted; whether there was anything.
+/// Removes dead nodes, folds constants and merges equal weights, if optimization is enabled.
+/// Returns true if a node was removed or folded.
 fn optimize_all(editor: &mut Editor, options: &Options) -> bool {
     if !options.optimize {
         return false;
@@ -226,7 +230,8 @@ fn optimize_all(editor: &mut Editor, options: &Options) -> bool {
     folded || swept
 }
 
-/// What nodes make whose elements are known: such a node stays where that takes less of the file.
+/// Returns the node outputs with known elements.
+/// Their producers may remain, if they take less space in the file than the constant.
 fn computable(editor: &mut Editor) -> FxHashSet<ValueId> {
     let AnalysisView { model, facts, .. } = editor.analyses();
     let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
@@ -234,29 +239,29 @@ fn computable(editor: &mut Editor) -> FxHashSet<ValueId> {
     made.filter(|&value| facts[value].as_const().is_some()).collect()
 }
 
-/// The nodes of all graphs that are in use.
+/// Returns the number of nodes in all reachable graphs.
 fn node_count(model: &Model) -> usize {
     scopes::live(model).into_iter().map(|graph| model.graphs[graph].nodes.len()).sum()
 }
 
-/// Where new constants go: before IR version 4, an initializer would have to be an input too.
+/// Returns the storage of new constants: before IR version 4, every initializer must also be an input.
 fn constants_at(model: &Model, target: &Target, options: &Options) -> Constants {
     let are_inputs = constants::are_inputs(target::ir_version(model, target, options));
     if are_inputs { Constants::Nodes } else { Constants::Initializers }
 }
 
-/// Sets the opsets and the IR version.
+/// Sets the opset imports and the IR version of the target.
 fn relabel(editor: &mut Editor, target: &Target, options: &Options) {
     let ir_version = target::ir_version(editor.model(), target, options);
     let relabelled = |what| Change::new(RELABELLED_VERSION, Site::Model, what);
-    editor.declare(relabelled("imports of the model"), |model| {
+    editor.declare(relabelled("opset imports of the model updated"), |model| {
         std::mem::replace(&mut model.opsets, target.imports.clone()) != target.imports
     });
-    editor.change(relabelled("IR version of the model"), |model, _| {
+    editor.change(relabelled("IR version of the model updated"), |model, _| {
         std::mem::replace(&mut model.ir_version, ir_version) != ir_version
     });
     constants::lift_constants(editor, target);
-    editor.change(relabelled("imports of its functions"), |model, _| {
+    editor.change(relabelled("opset imports of functions updated"), |model, _| {
         let mut is_changed = false;
         for function in &mut model.functions {
             let imports = target::target(&function.opsets, options.opset).imports;
@@ -273,8 +278,8 @@ mod tests {
     use crate::infer::Fact;
     use crate::rules::rule::Expect;
 
-    /// What the editor knows in the end is what inference finds in the model then, but for the names of sizes that it
-    /// made up.
+    /// Returns the values whose incrementally updated facts differ from those of a new inference.
+    /// Generated symbol names are ignored.
     fn disagreements(model: &Model, options: &Options, rules: &RuleSet) -> Vec<String> {
         let mut editor = Editor::new(model.clone());
         editor.analyses();
@@ -306,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_kept_up_to_date() {
+    fn incremental_facts_equal_those_of_a_new_inference() {
         let (rules, _) = RuleSet::embedded();
         let mut wrong = Vec::new();
         for rule in rules.iter() {

@@ -1,4 +1,4 @@
-//! What `onnx-fix` is asked to do.
+//! Options of the fix pipeline.
 
 use std::sync::Arc;
 
@@ -8,43 +8,43 @@ use crate::diag::Selection;
 use crate::extract::CostModel;
 use crate::targets::Profile;
 
-/// Constants that folding makes may take this many bytes, unless `--fold-limit` says otherwise.
+/// Default of `--fold-limit`: maximum size in bytes of a constant produced by constant folding.
 pub const DEFAULT_FOLD_LIMIT: usize = 1 << 20;
 
-/// What to do to a model.
+/// Requested changes of a model.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The opset to convert to; `None` keeps the model's own.
+    /// Target opset; `None` keeps that of the model.
     pub opset: Option<i64>,
-    /// The IR version to write; `None` takes the one that belongs to the opset where that changes, and
-    /// keeps the model's own otherwise.
+    /// IR version to write.
+    /// `None` selects that of the target opset if the opset changes, and keeps that of the model otherwise.
     pub ir_version: Option<i64>,
-    /// The rules whose fixes are applied. Conversion to another opset does not depend on it.
+    /// Rules whose fixes are applied. Opset conversion ignores it, except for explicitly ignored rules.
     pub selection: Selection,
-    /// Whether fixes that may change values or shapes are applied too.
+    /// Whether to also apply fixes that may change values or shapes.
     pub unsafe_fixes: bool,
-    /// Whether equal but cheaper forms are taken; without it, only what legality and the selected fixes
-    /// need is changed.
+    /// Whether to optimize; if not, only the selected fixes and required legalization are applied.
     pub optimize: bool,
-    /// By what they are chosen.
+    /// Cost model of the optimization.
     pub pricing: CostModel,
-    /// Whether every inferred type and shape is written as `value_info`.
+    /// Whether to write all inferred types and shapes as `value_info`.
     pub infer_shapes: bool,
-    /// Dimensions of inputs to set free.
+    /// Input axes to make dynamic.
     pub dynamic: Vec<FreeDim>,
-    /// Inputs to pin to one shape.
+    /// Inputs to give a static shape.
     pub fixed: Vec<FixedShape>,
-    /// The runtimes and devices that are to take the result: their opsets and IR versions, and nothing that one of them
-    /// is known not to take.
+    /// Target runtimes and devices.
+    /// The result uses opset and IR versions that all of them support, and nothing that one of them is known not to
+    /// support.
     pub targets: Vec<Arc<Profile>>,
-    /// The most bytes that a constant made by folding may take.
+    /// Maximum size in bytes of a constant produced by constant folding.
     pub fold_limit: usize,
-    /// Whether QuantizeLinear and DequantizeLinear of constants are folded into constants. Runtimes fuse these nodes
-    /// into integer kernels, so that results and speed may change.
+    /// Whether to fold QuantizeLinear and DequantizeLinear of constants.
+    /// Runtimes fuse these nodes into integer kernels, so that results and latency may change.
     pub fold_qdq: bool,
-    /// The type to compute in, in the place of float32.
+    /// Conversion of float32 computation to a 16-bit type.
     pub precision: Option<Precision>,
-    /// Whether the report says of each change why it keeps what it keeps, step by step.
+    /// Whether the report includes the rewrite chain that justifies each change.
     pub explains: bool,
 }
 
@@ -69,11 +69,11 @@ impl Default for Options {
     }
 }
 
-/// `--fix-shape INPUT=2,3,224,224`.
+/// Request of the option `--fix-shape INPUT=2,3,224,224`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedShape {
-    /// The name of the input, of the main graph.
+    /// Name of an input of the main graph.
     pub input: String,
-    /// None of them negative.
+    /// Static shape; no dimension is negative.
     pub dims: Vec<i64>,
 }

@@ -1,7 +1,7 @@
-//! Mends faults on the plain graph: what a rule of the phase `fix` matches is replaced, where its fault was found.
+//! Fixes faults on the plain graph: applies the rules of the phase `fix` where their fault was found.
 //!
-//! This is no e-graph's work: a mended graph is not equal to the faulty one, and the faulty form must
-//! not be chosen again.
+//! This happens outside the e-graph, because the fixed graph is not equivalent to the faulty one, and
+//! extraction must not select the faulty one again.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use crate::lint::{LintContext, LintOptions, detected};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
-/// Rounds of mending: a fix may bring another fault to light, node by node along a chain, but must not go
-/// on for ever.
+/// Maximum number of rounds. A fix may expose another fault, for example along a chain of nodes.
 const ROUNDS: usize = 32;
 
-/// What came of mending.
+/// Result of fixing faults.
 #[derive(Default)]
 pub struct Repaired {
+    /// Whether a fix was applied.
     pub is_changed: bool,
-    /// There may be more to mend.
+    /// Whether the round limit was reached, so that faults may remain.
     pub is_cut: bool,
 }
 
-/// Applies the selected fixes until none fits.
+/// Applies the selected fixes until none matches.
 pub fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired {
     let wanted = |rule: &&Rule| {
         !rule.is_lint_only()
@@ -52,25 +52,25 @@ pub fn mend(editor: &mut Editor, options: &Options, rules: &RuleSet) -> Repaired
     Repaired { is_cut: true, ..mended }
 }
 
-/// What is to be found for these rules: the faults that they mend.
+/// Returns lint options that find the faults that these rules fix.
 fn faults_of(fixes: &[&Rule]) -> LintOptions {
     let codes: FxHashSet<&str> = fixes.iter().filter_map(|rule| rule.mends.as_deref()).collect();
     let selection = Selection::new(codes.into_iter().map(str::to_owned).collect(), Vec::new());
     LintOptions { selection, rules: Arc::default(), ..LintOptions::default() }
 }
 
-/// The operators of a model, and those that getting around missing types takes.
+/// Returns the operators of a model, and `Cast`, which rewrites insert for unsupported types.
 pub(super) fn operators(model: &Model) -> FxHashSet<Arc<str>> {
     let own = model.nodes.iter().map(|(_, node)| node.op_type.clone());
     own.chain([Arc::from("Cast")]).collect()
 }
 
-/// The patches of one round: just those by which `onnx-lint` says that a finding is fixable.
+/// Returns the patches of one round: exactly those for which `onnx-lint` reports a finding as fixable.
 fn planned(known: AnalysisView, linting: &LintOptions, fixes: &[&Rule]) -> Vec<Patch> {
     let cx = LintContext::new(known.model, known.facts, known.uses, linting);
     let findings = detected(&cx);
     let mends = mends(&cx, fixes, &findings);
-    // A finding that names several nodes is mended at all of them, if it is at the one that it points at.
+    // A finding on several nodes is fixed at all of them if it is fixable at its primary location.
     let mut is_promised: FxHashMap<usize, bool> = FxHashMap::default();
     for Suggestion { finding, is_at_place, .. } in &mends {
         if let Some(finding) = *finding {

@@ -1,4 +1,4 @@
-//! What was done to a model: the content of `--report`, made of what the editor wrote down.
+//! The report of changes (`--report`), built from the record of the editor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,161 +15,159 @@ use crate::graph::{Id as _, Model, NodeId};
 use crate::lint::locate::{Locator, node_name};
 use crate::source::SourceFiles;
 
-/// What was done, rule by rule and place by place. Two runs on equal input give equal reports.
+/// Changes of a model, by rule and by location. Reports are deterministic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Opset of the default domain.
     pub opset: Step,
-    /// The version of the IR that the file states.
+    /// IR version of the file.
     pub ir_version: Step,
-    /// Nodes in all graphs.
+    /// Number of nodes in all graphs.
     pub nodes: Count,
-    /// In how many changes each rule or pass had a part, by its code.
+    /// Number of changes to which each rule or pass contributed, by code.
     pub rules: BTreeMap<String, usize>,
-    /// All that was done, in the order in which it was.
+    /// All changes, in order.
     pub changes: Vec<Entry>,
-    /// The type that takes the place of float32, where one was asked for: `float16`.
+    /// Type that replaces float32, if requested: `float16`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<&'static str>,
-    /// The nodes that stay float32 where another type was asked for, in the order of the file.
+    /// Nodes kept in float32 although another type was requested, in file order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptNode>,
-    /// Limits of the search that were hit, one sentence each: the result is right, but may not be the
-    /// smallest.
+    /// Limits that were reached, one sentence each: the result is correct, but may not be optimal.
     pub limits: Vec<String>,
-    /// What else there is to know, one sentence each.
+    /// Other notes, one sentence each.
     pub notes: Vec<String>,
-    /// The codes of rules whose rewrites were refused, since they contradict what is known: `notes` says why.
+    /// Codes of rules whose rewrites were refused as invalid; `notes` has the reasons.
     #[serde(skip)]
     pub refused: BTreeSet<String>,
-    /// What `kept` is made of.
+    /// Result of the precision conversion, from which `kept` is derived.
     #[serde(skip)]
     pub(super) narrowed: Narrowed,
 }
 
-/// A node that stays float32.
+/// Node kept in float32.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeptNode {
-    /// The graph, as in `GraphPlace::graph`.
+    /// Graph, as in `GraphPlace::graph`.
     pub graph: String,
-    /// The node, as in `GraphPlace::node`.
+    /// Node, as in `GraphPlace::node`.
     pub node: String,
-    /// Its operator.
+    /// Operator.
     pub op: String,
-    /// The Python line behind the node, where the export recorded it.
+    /// Python line that the exporter recorded for the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Line>,
-    /// Why it stays.
+    /// Reason why it is kept.
     pub why: String,
 }
 
-/// A version before and after; `None` where the model states none.
+/// Version before and after; `None` if the model has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// As it was given.
+    /// Version in the source model.
     pub from: Option<i64>,
-    /// As it is now.
+    /// Version in the result.
     pub to: Option<i64>,
 }
 
-/// A number before and after.
+/// Count before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// As it was given.
+    /// Count in the source model.
     pub before: usize,
-    /// As it is now.
+    /// Count in the result.
     pub after: usize,
 }
 
-/// One change, in names that the reader knows.
+/// One change, with names instead of ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// Code of the rule or pass; where several rules had a part in it, of the first.
+    /// Code of the rule or pass; that of the first one if several rules contributed.
     pub code: String,
-    /// Its name.
+    /// Name of the rule or pass.
     pub rule: String,
-    /// Codes of the other rules that had a part in it.
+    /// Codes of the other rules that contributed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
-    /// The least that any of the rules keeps that took part.
+    /// Weakest safety of the rules that contributed.
     pub safety: Safety,
-    /// The graph, as in `GraphPlace::graph`.
+    /// Graph, as in `GraphPlace::graph`.
     pub graph: String,
-    /// The node, as in `GraphPlace::node`, or the value; empty where it is about a graph as a whole.
+    /// Node, as in `GraphPlace::node`, or value; empty for changes of a whole graph.
     pub node: String,
-    /// Other nodes whose place was taken.
+    /// Other nodes that were replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
-    /// The Python line behind the node, where the export recorded it.
+    /// Python line that the exporter recorded for the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Line>,
-    /// What was done, in a few words that are the same wherever the same was done.
+    /// Short description, identical for changes of the same kind.
     pub summary: String,
-    /// What it saved, in units of `rules/COSTS.md` for what was asked for: the nodes and constants that went, less those
-    /// that came. Less than 0 where it only pays together with another change; left out where nothing was chosen by cost.
+    /// Saved cost, in units of `rules/COSTS.md`: removed nodes and constants minus new ones.
+    /// Negative if the change only pays off together with another one; `None` if it was not selected by cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<i64>,
-    /// Why it keeps what it keeps, in the order in which it was found out; only where that was asked for.
+    /// Rewrite chain that justifies the change, in order; only if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proof: Vec<Proof>,
-    /// The values that the nodes gave which it is about.
+    /// Names of the outputs of the affected nodes.
     #[serde(skip)]
     pub values: Vec<Arc<str>>,
 }
 
-/// One step of why a new form is equal to the old one.
+/// One step of a rewrite chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Proof {
     /// Code of the rule.
     pub code: String,
-    /// Its name.
+    /// Name of the rule.
     pub rule: String,
-    /// What it keeps.
+    /// Safety of the rule.
     pub safety: Safety,
-    /// The nodes that the rule saw, each as a line of ONNX text; what it says is of the last.
+    /// Matched nodes, each as a line of ONNX text; the last one is the root of the match.
     pub of: Vec<String>,
-    /// What makes the same.
+    /// Replacement nodes, each as a line of ONNX text.
     pub is: Vec<String>,
 }
 
-/// A line of Python, as the export recorded it.
+/// Line of Python source, as recorded by the exporter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// The file.
+    /// Path of the file.
     pub path: Arc<str>,
-    /// 1-based.
+    /// Line number, 1-based.
     pub line: u32,
 }
 
 impl Report {
-    /// Changes that may alter values or shapes.
+    /// Returns the changes that may alter values or shapes.
     pub fn unsafe_changes(&self) -> impl Iterator<Item = &Entry> {
         self.changes.iter().filter(|change| change.safety == Safety::Unsafe)
     }
 
-    /// Adds what kept the search from finding more.
+    /// Adds the refused rules and the reached limits of a saturation.
     pub(super) fn searched(&mut self, said: egraph::Report) {
         self.refused.extend(said.refused.iter().map(|refused| refused.code.clone()));
-        let refused = said.refused.iter().map(|refused| {
-            format!(
-                "{} was not applied, for it would contradict what is known: {}",
-                refused.code, refused.why
-            )
-        });
+        let refused = said
+            .refused
+            .iter()
+            .map(|refused| format!("the rewrite {} was skipped: {}", refused.code, refused.why));
         self.notes.extend(refused);
         for limit in said.limits {
-            self.limit(format!("the search stopped at its limit of {limit}"));
+            self.limit(format!("the search reached its limit of {limit}: the result may not be optimal"));
         }
     }
 
-    /// Adds a limit that was hit, once.
+    /// Adds a reached limit, unless it is already present.
     pub(super) fn limit(&mut self, limit: String) {
         if !self.limits.contains(&limit) {
             self.limits.push(limit);
         }
     }
 
-    /// Takes over what was written down, in names of the model as it was given, or, of what came since, as it is.
+    /// Adds the recorded changes.
+    /// Existing nodes are reported by their names in the source model, new ones by those in the result.
     pub(super) fn tell(&mut self, before: &Model, after: &Model, done: Changes) {
         let all = done.changes.iter().flat_map(|change| std::iter::once(&change.by).chain(&change.also));
         for by in all {
@@ -187,14 +185,14 @@ impl Report {
     }
 }
 
-/// What places are called, in the model before and after.
+/// Locations in the source model and in the result.
 struct Names<'m> {
     before: (&'m Model, Locator<'m>),
     after: (&'m Model, Locator<'m>),
 }
 
 impl<'m> Names<'m> {
-    /// The model that has something, and its places: the one that was given, if it does.
+    /// Returns the source model with its locations, or else the result.
     fn of(&self, is_before: bool) -> &(&'m Model, Locator<'m>) {
         if is_before { &self.before } else { &self.after }
     }
@@ -253,7 +251,7 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// The values that the nodes gave which a change is about.
+    /// Returns the names of the outputs of the affected nodes.
     fn values(&self, change: &Change) -> Vec<Arc<str>> {
         let nodes = match change.at {
             Site::Node(node) => [&[node], &*change.with].concat(),
@@ -267,6 +265,7 @@ impl<'m> Names<'m> {
     }
 }
 
+/// Converts one step of a rewrite chain.
 fn proof(step: &edit::Proof) -> Proof {
     Proof {
         code: step.by.code.to_string(),

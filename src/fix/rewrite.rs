@@ -1,4 +1,4 @@
-//! Every graph of a model through the e-graph.
+//! Rewrites every graph of a model by equality saturation.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,21 @@ use crate::graph::{GraphId, Model, OpsetImport, scopes};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
-/// What came of rewriting.
+/// Result of one rewrite round.
 #[derive(Default)]
 pub(super) struct Rewritten {
+    /// Whether a graph was changed.
     pub is_changed: bool,
-    /// A body was changed: what is known of the node that runs it may be more now.
+    /// Whether a subgraph was changed, so that more may be inferred about the node that owns it.
     pub is_within: bool,
-    /// A limit was hit.
+    /// Whether a limit of the search was reached.
     pub is_cut: bool,
 }
 
-/// Runs every graph through the e-graph, inner ones first.
+/// Rewrites every graph in an e-graph, subgraphs first.
 ///
 /// # Errors
-/// What has no form that is legal at the target.
+/// Nodes without an equivalent that is legal at the target.
 pub(super) fn rewrite(
     editor: &mut Editor,
     options: &Options,
@@ -78,7 +79,9 @@ pub(super) fn rewrite(
         }
     }
     if editor.stale_analyses().facts.limited {
-        report.limit("inference did not look into all calls of functions, or into all bodies".to_owned());
+        report.limit(
+            "shape inference stopped at its limit before it covered all calls and subgraphs".to_owned(),
+        );
     }
     if findings.is_empty() {
         return Ok(rewritten);
@@ -89,7 +92,7 @@ pub(super) fn rewrite(
     Err(findings)
 }
 
-/// Every graph of the model, those in a graph before it.
+/// Returns every graph of the model, subgraphs before the graphs that contain them.
 fn inner_first(model: &Model) -> Vec<GraphId> {
     let functions = model.functions.iter().map(|function| function.body);
     let mut graphs = Vec::new();
@@ -99,7 +102,7 @@ fn inner_first(model: &Model) -> Vec<GraphId> {
     graphs
 }
 
-/// The imports that hold in a graph: those of the function it is in, or of the model.
+/// Returns the opset imports of a graph: those of its function, or of the model.
 fn imports(model: &Model, graph: GraphId) -> &[OpsetImport] {
     match model.function_of(graph) {
         Some(function) if !model.functions[function].opsets.is_empty() => &model.functions[function].opsets,
@@ -107,8 +110,8 @@ fn imports(model: &Model, graph: GraphId) -> &[OpsetImport] {
     }
 }
 
-/// Those of some rules that may run: exact ones and those that only round, and unsafe ones where asked for.
-/// What conversion needs need not be selected; but what is ignored by name is left out.
+/// Returns the rules that may run: exact and rounding ones, and unsafe ones if enabled.
+/// Conversion rules need not be selected, but explicitly ignored ones are left out.
 fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     let wanted = |rule: &&Rule| {
         let selected = match rule.phase {
@@ -121,10 +124,10 @@ fn chosen_rules<'r>(rules: &[&'r Rule], options: &Options) -> Vec<&'r Rule> {
     rules.iter().copied().filter(wanted).collect()
 }
 
-/// Rules that are shown by name, of those that were left out.
+/// Maximum number of ignored rules that the note lists by code.
 const MOST_NAMED: usize = 5;
 
-/// That a conversion went without rules which may be those that it wanted.
+/// Returns a note about ignored conversion rules, which may be the cause of a failed conversion.
 fn left_out(reach: &[&Rule], options: &Options) -> Option<String> {
     let ignored = |rule: &&&Rule| rule.phase == Phase::Convert && options.selection.ignores(&rule.code);
     let codes: BTreeSet<&str> = reach.iter().filter(ignored).map(|rule| &*rule.code).collect();

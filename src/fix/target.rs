@@ -1,4 +1,4 @@
-//! The opsets and the IR version that a model is to be written for.
+//! Target opsets and IR version of the result.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::graph::{AttrValue, GraphId, Model, NodeId, OpsetImport, Port, normal_
 use crate::schema::{self, AttrView};
 use crate::targets::{Profile, Range};
 
-/// The imports that the result is to have.
+/// Returns the target with the opset imports of the result.
 pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
     let mut target = Target { is_source: true, imports: imports.to_vec(), profiles: Vec::new() };
     let Some(wanted) = opset else { return target };
@@ -26,7 +26,7 @@ pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
     for import in &mut target.imports {
         match normal_domain(import.domain.as_deref()) {
             "" => import.version = Some(wanted),
-            // The version that was released with the opset; a newer one is not needed to go up.
+            // The version that was released with the opset. It never has to increase.
             "ai.onnx.ml" => import.version = import.version.zip(ml).map(|(have, ml)| have.min(ml)).or(ml),
             _ => {}
         }
@@ -34,8 +34,9 @@ pub fn target(imports: &[OpsetImport], opset: Option<i64>) -> Target {
     target
 }
 
-/// The IR version to write: the one asked for, or the one of the release that brought the opset where
-/// that changes.
+/// Returns the IR version to write.
+/// By default, it is that of the ONNX release of a new opset, or else that of the model, limited to versions that
+/// the target runtimes support.
 pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i64> {
     if options.ir_version.is_some() {
         return options.ir_version;
@@ -52,17 +53,17 @@ pub fn ir_version(model: &Model, target: &Target, options: &Options) -> Option<i
     version.map(|version| version.max(loaded.from).min(loaded.to))
 }
 
-/// The options with the opset that the targets load, where none is asked for: the model's own where they do, else the
-/// one closest to it.
+/// Returns the options with an opset that all target runtimes support.
+/// If none is requested, it is that of the model, or else the closest supported one.
 ///
 /// # Errors
-/// There is none, or another is asked for.
+/// No such opset exists, or the requested opset is not supported.
 pub fn resolved(model: &Model, options: &Options) -> Result<Options, Vec<Finding>> {
     let refused = |message: String| rule_ids::NOT_CONVERTIBLE.finding(message, Place::File);
     let loaded = options.targets.iter().fold(Range::ALL, |all, profile| all.meet(profile.opset));
     if loaded.is_empty() {
         let names: Vec<String> = options.targets.iter().map(|profile| profile.label()).collect();
-        return Err(vec![refused(format!("there is no opset that all of {} load", names.join(", ")))]);
+        return Err(vec![refused(format!("no opset is supported by all of {}", names.join(", ")))]);
     }
     let own = model.opset(model.main, "");
     let Some(wanted) = options.opset.or(own) else { return Ok(options.clone()) };
@@ -73,7 +74,8 @@ pub fn resolved(model: &Model, options: &Options) -> Result<Options, Vec<Finding
                 |profile: &&Arc<Profile>| profile.opset.meet(Range { from: wanted, to: wanted }).is_empty();
             let name = options.targets.iter().find(outside).map_or(String::new(), |profile| profile.label());
             Err(vec![
-                refused(format!("{name} does not load opset {wanted}")).help(format!("--opset {closest}")),
+                refused(format!("{name} does not support opset {wanted}"))
+                    .help(format!("use --opset {closest}")),
             ])
         }
         Some(_) => Ok(options.clone()),
@@ -81,19 +83,20 @@ pub fn resolved(model: &Model, options: &Options) -> Result<Options, Vec<Finding
     }
 }
 
-/// The first IR version in which an initializer of an input is a default, which a caller may replace.
+/// First IR version in which an initializer of an input is a default that a caller may override.
 const DEFAULTS_SINCE: i64 = 4;
 
-/// Whether the inputs of a model have defaults.
+/// Returns true if an input of the model has a default.
 fn has_defaults(model: &Model) -> bool {
     let has_initial = |port: &Port| model.values[port.value].initial.is_some();
     model.ir_version.is_some_and(|version| version >= DEFAULTS_SINCE)
         && model.graphs[model.main].inputs.iter().any(has_initial)
 }
 
-/// Whether the functions of a model may stay: a version that is not changed has those that are there.
+/// Returns true if the local functions of a model can be kept.
+/// An unchanged IR version supports those of the source model.
 pub fn has_functions(model: &Model, target: &Target, options: &Options) -> bool {
-    /// The first IR version with local functions; it came with opset 15.
+    /// First IR version with local functions, released with opset 15.
     const SINCE: i64 = 8;
     let version = ir_version(model, target, options);
     model.functions.is_empty()
@@ -101,18 +104,19 @@ pub fn has_functions(model: &Model, target: &Target, options: &Options) -> bool 
         || version.is_none_or(|version| version >= SINCE)
 }
 
-/// Leaves out attributes that do not exist at the target, where they are at their default anyway.
+/// Drops attributes that do not exist at the target opset, if they have their default value.
 pub fn drop_defaults(editor: &mut Editor, graph: GraphId, target: &Target) {
     for id in editor.model().graphs[graph].nodes.clone() {
         let dropped = dropped(editor.model(), id, target);
         if !dropped.is_empty() {
             let what =
-                format!("`{}` without attributes that say the default", editor.model().nodes[id].op_name());
+                format!("`{}` without attributes at their default", editor.model().nodes[id].op_name());
             editor.drop_attributes(id, &dropped, Change::new(ADAPTED_FORM, Site::Node(id), what));
         }
     }
 }
 
+/// Returns the attributes of a node that can be dropped at the target.
 fn dropped(model: &Model, id: NodeId, target: &Target) -> Vec<Arc<str>> {
     let node = &model.nodes[id];
     let find = |opset: Option<i64>| {
@@ -129,7 +133,7 @@ fn dropped(model: &Model, id: NodeId, target: &Target) -> Vec<Arc<str>> {
     gone.filter(|attr| is_default(&attr.name, &attr.value)).map(|attr| attr.name.clone()).collect()
 }
 
-/// Leaves out what a model imports and no node of it is of: a target may not know the domain.
+/// Removes unused opset imports: a target runtime may not support their domains.
 pub fn drop_imports(editor: &mut Editor) {
     let model = editor.model();
     let nodes = scopes::live(model).into_iter().flat_map(|graph| &model.graphs[graph].nodes);
@@ -141,15 +145,15 @@ pub fn drop_imports(editor: &mut Editor) {
     if model.opsets.iter().all(is_needed) {
         return;
     }
-    let change = Change::new(RELABELLED_VERSION, Site::Model, "without imports that no node needs");
+    let change = Change::new(RELABELLED_VERSION, Site::Model, "unused opset imports removed");
     editor.change(change, |model, _| {
         model.opsets.retain(is_needed);
         true
     });
 }
 
-/// Imports ai.onnx where a model had no node of it and has one now: an `Identity` that gives an output its name. Its
-/// version is the newest that came with the IR version of the model.
+/// Imports ai.onnx if the result has a node of it but no import: an `Identity` that renames an output.
+/// The version is the newest one for the IR version of the model.
 pub fn import_made(editor: &mut Editor) {
     let model = editor.model();
     let is_imported = model.opsets.iter().any(|import| normal_domain(import.domain.as_deref()).is_empty());
@@ -161,7 +165,7 @@ pub fn import_made(editor: &mut Editor) {
     let newest = schema::latest("").unwrap_or(1);
     let fits = |opset: &u16| schema::release(*opset).is_some_and(|release| release.ir_version <= ir_version);
     let opset = (1..=newest).rev().find(fits).unwrap_or(1);
-    let change = Change::new(RELABELLED_VERSION, Site::Model, "imports ai.onnx for an `Identity`");
+    let change = Change::new(RELABELLED_VERSION, Site::Model, "ai.onnx imported for an `Identity`");
     editor.change(change, |model, _| {
         model.opsets.push(OpsetImport { domain: Some(Arc::from("")), version: Some(opset.into()) });
         true

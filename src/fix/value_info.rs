@@ -1,4 +1,4 @@
-//! Keeps what the model declares of its values true while the values change.
+//! Keeps the declared types and shapes of a model correct while its values change.
 
 use crate::diag::RuleId;
 use crate::diag::rule_ids::DECLARED_TYPE;
@@ -7,19 +7,19 @@ use crate::graph::{DeclaredDim, GraphId, Model, TypeKind, ValueId};
 use crate::infer;
 use crate::write::onnx::Encodable;
 
-/// Takes back what is declared of values and is not true of them any more: a mended graph has other types
-/// than it declared. The model's outputs get what is known of them now.
+/// Removes `value_info` that no longer holds, because fixes may change types and shapes.
+/// The outputs of the model get their inferred types.
 pub fn correct(editor: &mut Editor) {
     take_back(editor, DECLARED_TYPE);
     outputs(editor, editor.model().main, &|_| true);
 }
 
-/// Takes back what is declared of values and is not true of them, or of outputs, declares what is.
+/// Removes contradicted `value_info`, and corrects the declared types of outputs.
 pub fn take_back(editor: &mut Editor, by: RuleId) {
     let contradictions = editor.analyses().facts.contradictions.iter();
     let found: Vec<(GraphId, ValueId)> = contradictions.map(|one| (one.graph, one.value)).collect();
     for (graph, value) in found {
-        let change = Change::new(by, Site::Value(value), "declared no more: it is something else");
+        let change = Change::new(by, Site::Value(value), "stale value_info removed");
         editor.declare(change, |model| {
             let declared = &mut model.graphs[graph].value_info;
             let before = declared.len();
@@ -30,10 +30,9 @@ pub fn take_back(editor: &mut Editor, by: RuleId) {
     }
 }
 
-/// Forgets the shapes that the model declares of what it computes, and declares those that follow from its
-/// inputs as they are now.
+/// Replaces the declared shapes of computed values by those inferred from the current inputs.
 pub fn renew(editor: &mut Editor) {
-    let forgotten = Change::new(DECLARED_TYPE, Site::Model, "declared shapes found anew");
+    let forgotten = Change::new(DECLARED_TYPE, Site::Model, "declared shapes inferred again");
     editor.change(forgotten, |model, _| {
         for (_, graph) in model.graphs.iter_mut() {
             graph.value_info.clear();
@@ -52,8 +51,8 @@ pub fn renew(editor: &mut Editor) {
     }
 }
 
-/// Declares every type and shape that is inferred, where the file stays no larger than that of `source`: ONNX Runtime
-/// looks for those that it is not told each time it makes a session, which takes up to half of its time.
+/// Declares all inferred types and shapes if the file does not become larger than that of `source`.
+/// ONNX Runtime infers undeclared ones whenever it creates a session, which takes up to half of that time.
 pub fn tell(editor: &mut Editor, source: &Model) {
     let facts = editor.analyses().facts.clone();
     let mut told = editor.model().clone();
@@ -61,14 +60,14 @@ pub fn tell(editor: &mut Editor, source: &Model) {
     if !is_news || Encodable::new(&told).len() > Encodable::new(source).len() {
         return;
     }
-    let change = Change::new(DECLARED_TYPE, Site::Model, "what was inferred declared");
+    let change = Change::new(DECLARED_TYPE, Site::Model, "inferred types and shapes declared");
     editor.declare(change, |model| {
         *model = told;
         true
     });
 }
 
-/// Declares of some outputs of a graph what is known of them.
+/// Declares the inferred types of the outputs of a graph that `which` selects.
 fn outputs(editor: &mut Editor, graph: GraphId, which: &dyn Fn(ValueId) -> bool) {
     let AnalysisView { model, facts, .. } = editor.analyses();
     let mut declarer = infer::Declarer::of(model, graph, facts);
@@ -80,7 +79,7 @@ fn outputs(editor: &mut Editor, graph: GraphId, which: &dyn Fn(ValueId) -> bool)
         }
     }
     for (at, port) in changed {
-        let change = Change::new(DECLARED_TYPE, Site::Value(port.value), "declared as what it is");
+        let change = Change::new(DECLARED_TYPE, Site::Value(port.value), "declared type corrected");
         editor.declare(change, |model| {
             model.graphs[graph].outputs[at] = port;
             true

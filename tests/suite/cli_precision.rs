@@ -13,9 +13,9 @@ fn what_cannot_be_done_is_refused() {
             "half.onnxtxt",
             vec!["--to", "float16"],
             1,
-            "nothing of the model is float32: it is float16 already",
+            "the model has no float32 values: it is already in float16",
         ),
-        ("counts.onnxtxt", vec!["--to", "float16"], 1, "nothing of the model is float32"),
+        ("counts.onnxtxt", vec!["--to", "float16"], 1, "the model has no float32 values"),
         ("sound.onnxtxt", vec!["--to", "float8"], 2, "invalid value 'float8'"),
         ("sound.onnxtxt", vec!["--keep-io"], 2, "--to <TYPE>"),
     ] {
@@ -96,7 +96,7 @@ fn data_say_how_large_values_get() {
     assert_eq!(kept(&["small.npz"]), [""; 0]);
     assert_eq!(kept(&["small.npz", "large.npz"]), ["Pow", "Sqrt", "Mul", "Relu"]);
     for (data, status, said) in [
-        ("other.npz", 1, "the model does not run on the data: the data have no input `x`"),
+        ("other.npz", 1, "the model does not run on the calibration data: the data have no input `x`"),
         ("net.onnxtxt", 2, "net.onnxtxt: it is no zip file"),
         ("missing.npz", 2, "missing.npz: cannot be read"),
     ] {

@@ -146,7 +146,7 @@ fn branches_of_different_shapes_need_opset_11() {
     check(&model("Concat <axis = 0> (x, x)"), 11, &["If (c)"], &[]);
     // Where a runtime knows one of the shapes alone, it takes that for both.
     for (other, shape) in [("Concat <axis = 0> (x, x)", "[4]"), ("Relu (z)", "[M]")] {
-        let why = format!("its branches need not give the same shape: [2] and {shape}");
+        let why = format!("its branches may have different output shapes: [2] and {shape}");
         let blocked = vec![format!("`If` cannot be converted to opset 9: {why}")];
         assert_eq!(convert(&model(other), 9), Err(blocked));
     }

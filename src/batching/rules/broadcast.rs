@@ -1,18 +1,18 @@
-//! Operators whose operands broadcast to one shape.
+//! Operators with broadcasting operands.
 
 use super::super::cx::{Cx, It, Operand};
 use super::super::layout::Layout;
 use super::super::obstacle::{Result, unsupported};
 use crate::graph::NodeId;
 
-/// Leaves the node as it is where the samples stay in one axis; else stacks the samples of each operand.
+/// Keeps the node if all operands have their samples in one axis; otherwise stacks the samples.
 pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 7 {
-        return unsupported("operators of opset 6 and before do not broadcast");
+        return unsupported("operators do not broadcast before opset 7");
     }
     let is_variadic = matches!(&*cx.model.nodes[id].op_type, "Max" | "Mean" | "Min" | "Sum");
     if is_variadic && cx.scope.opset < 8 {
-        return unsupported("operands of one shape only, before opset 8");
+        return unsupported("it does not broadcast before opset 8");
     }
     let values = cx.model.nodes[id].inputs.clone();
     let mut operands = Vec::new();
@@ -24,7 +24,7 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
         rank = rank.max(operand.rank()?);
     }
     if cx.model.nodes[id].is("PRelu") && operands.first().is_none_or(|operand| !operand.is_carried()) {
-        return unsupported("the slope differs between samples, and the input does not");
+        return unsupported("its slope differs between samples, but its input does not");
     }
     if let Some(layout) = aligned(&operands, rank)? {
         let items = operands.iter().map(|operand| Some(operand.item)).collect();
@@ -46,7 +46,7 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (Some(Some(item)), Some(layout)) = (outputs.first().copied(), folded(&operands, rank)?) else {
         return cx.bind_outputs(id, &outputs, &[Layout::Stacked]);
     };
-    // The samples go back to the axis that they came from.
+    // The samples are moved back to their original axis.
     let Layout::Axis { axis, .. } = layout else { return Ok(()) };
     match cx.out_dims(id) {
         Some(dims) if dims.iter().all(Option::is_some) && !dims.contains(&Some(0)) => {
@@ -57,8 +57,8 @@ pub fn broadcast(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// The axis of the result that holds the samples of every operand that differs between them, each followed by elements
-/// of its own.
+/// Returns the layout of the result if its axis 0 holds the samples of all carried operands.
+/// Each sample must have several elements there.
 fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found = None;
     for operand in operands.iter().filter(|operand| operand.is_carried()) {
@@ -75,8 +75,8 @@ fn folded(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// The layout of the result, if every operand has its samples in the same axis of it, and no shared one has more than
-/// one element there.
+/// Returns the layout of the result if one of its axes holds the samples of all carried operands.
+/// All shared operands must have size 1 there.
 pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     let mut found: Option<Layout> = None;
     for operand in operands {
@@ -103,7 +103,8 @@ pub fn aligned(operands: &[Operand], rank: usize) -> Result<Option<Layout>> {
     Ok(found)
 }
 
-/// Operands of which shared ones hold the same for every traced sample: they are cut down to one.
+/// Returns operands and layout if every shared operand has equal slices for all traced samples.
+/// Only one slice of each shared operand is kept.
 fn repeated(cx: &mut Cx, operands: &[Operand], rank: usize) -> Result<Option<(Vec<Option<It>>, Layout)>> {
     let carried: Vec<Operand> = operands.iter().filter(|operand| operand.is_carried()).cloned().collect();
     let traced = cx.samples.traced;
@@ -130,7 +131,7 @@ fn repeated(cx: &mut Cx, operands: &[Operand], rank: usize) -> Result<Option<(Ve
 }
 
 impl Cx<'_> {
-    /// One slice of a constant along `axis`, if all its slices are equal.
+    /// Returns one slice of a constant along `axis`, if all its slices are equal.
     fn one_of_equal(&mut self, operand: &Operand, axis: usize) -> Result<Option<It>> {
         let Some(array) = self.fact(operand.value).as_const().cloned() else { return Ok(None) };
         let shape = array.shape().to_vec();

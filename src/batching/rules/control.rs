@@ -1,4 +1,4 @@
-//! If, Loop and Scan: what decides is shared by all samples, and bodies work on all of them.
+//! If, Loop and Scan: conditions and trip counts are shared, and subgraphs process all samples.
 
 use super::super::body::{Body, reported};
 use super::super::cx::{Cx, index};
@@ -7,16 +7,18 @@ use super::super::layout::Layout;
 use super::super::obstacle::{Result, mixes, unknown, unsupported};
 use crate::graph::{AttrValue, GraphId, NodeId};
 
+/// Returns the subgraph of an attribute.
 fn body_of(cx: &Cx, id: NodeId, name: &str) -> Result<GraphId> {
     match cx.model.nodes[id].attr(name).map(AttrValue::graphs) {
         Some(&[graph]) => Ok(graph),
-        _ => unknown("it has no body"),
+        _ => unknown("its subgraph is missing"),
     }
 }
 
+/// If.
 pub fn branch(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.required(id, 0)?.is_carried() {
-        return mixes("its condition differs between samples, and it runs one branch for all");
+        return mixes("its condition differs between samples, but it runs one branch for all of them");
     }
     let (yes, no) = (body_of(cx, id, "then_branch")?, body_of(cx, id, "else_branch")?);
     let bodies = [cx.body(yes, &[]), cx.body(no, &[])];
@@ -32,7 +34,8 @@ pub fn branch(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &layouts)
 }
 
-/// A body whose states are carried wherever an iteration makes them so.
+/// Rewrites a loop body until the layouts of its states are stable.
+/// A shared state becomes carried if an iteration returns a carried value.
 fn iterated(
     cx: &mut Cx,
     graph: GraphId,
@@ -59,17 +62,18 @@ fn iterated(
     }
 }
 
+/// Loop.
 pub fn loops(cx: &mut Cx, id: NodeId) -> Result<()> {
     let graph = body_of(cx, id, "body")?;
     let mut items = cx.inputs(id);
     for at in 0..2 {
         if cx.operand(id, at).is_some_and(|operand| operand.is_carried()) {
-            return mixes("how often it runs differs between samples");
+            return mixes("its trip count or condition differs between samples");
         }
     }
     let count = cx.model.graphs[graph].inputs.len().saturating_sub(2);
     if items.len() != count + 2 || cx.model.graphs[graph].outputs.len() <= count {
-        return unknown("its body does not fit its inputs");
+        return unknown("its inputs do not match its body");
     }
     let mut states = Vec::new();
     for at in 0..count {
@@ -83,7 +87,7 @@ pub fn loops(cx: &mut Cx, id: NodeId) -> Result<()> {
         1,
     )?;
     if body.outputs[0].1.is_carried() {
-        return mixes("when it stops differs between samples");
+        return mixes("its exit condition differs between samples");
     }
     let scanned: Vec<Layout> = body.outputs[1 + count..].iter().map(|&(_, layout)| layout).collect();
     let layouts: Vec<Layout> =
@@ -101,7 +105,7 @@ pub fn loops(cx: &mut Cx, id: NodeId) -> Result<()> {
             Some(at) => match scanned.get(at) {
                 Some(&Layout::Axis { axis, pre, post }) => Layout::Axis { axis: axis + 1, pre, post },
                 Some(Layout::Stacked) if output.is_some() => {
-                    return unsupported("it collects values that have no axis for the samples");
+                    return unsupported("a scan output has no axis for the samples");
                 }
                 _ => Layout::Shared,
             },
@@ -111,6 +115,7 @@ pub fn loops(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &bound)
 }
 
+/// Scan.
 pub fn scan(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 9 {
         return unsupported("Scan of opset 8 has a batch axis of its own");
@@ -118,10 +123,10 @@ pub fn scan(cx: &mut Cx, id: NodeId) -> Result<()> {
     let graph = body_of(cx, id, "body")?;
     let mut items = cx.inputs(id);
     let scanned = cx.int(id, "num_scan_inputs").unwrap_or(0) as usize;
-    let Some(count) = items.len().checked_sub(scanned) else { return unknown("its inputs are too few") };
+    let Some(count) = items.len().checked_sub(scanned) else { return unknown("it has too few inputs") };
     let results = cx.model.graphs[graph].outputs.len();
     if results < count || cx.model.graphs[graph].inputs.len() != items.len() {
-        return unknown("its body does not fit its inputs");
+        return unknown("its inputs do not match its body");
     }
     let mut states = Vec::new();
     for at in 0..count {
@@ -132,7 +137,7 @@ pub fn scan(cx: &mut Cx, id: NodeId) -> Result<()> {
     for at in 0..scanned {
         let operand = cx.required(id, count + at)?;
         let Some(axis) = index(axes[at], operand.rank()?) else {
-            return unknown("it scans an axis that is not there");
+            return unknown("a scan input axis is out of range");
         };
         axes[at] = axis as i64;
         slices.push(match operand.layout {
@@ -165,7 +170,7 @@ pub fn scan(cx: &mut Cx, id: NodeId) -> Result<()> {
     let mut bound = states.clone();
     for (layout, to) in collected.iter().zip(&mut to) {
         if *to < 0 && layout.is_carried() {
-            return unknown("it collects along an axis that is counted from the end");
+            return unknown("a scan output axis is negative");
         }
         bound.push(match *layout {
             Layout::Shared => Layout::Shared,

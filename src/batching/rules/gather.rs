@@ -1,4 +1,4 @@
-//! Gather and its relatives.
+//! Gather, GatherElements, GatherND and OneHot.
 
 use super::super::cx::{Cx, index};
 use super::super::emit::attr_int;
@@ -7,11 +7,12 @@ use super::super::obstacle::{Result, fixes, unknown, unsupported};
 use super::{moved, only};
 use crate::graph::NodeId;
 
+/// Gather.
 pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (data, at) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let (rank, wide) = (data.rank()?, at.rank()?);
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(0), rank) else {
-        return unknown("it takes from an axis that is not there");
+        return unknown("its axis is out of range");
     };
     let items = vec![Some(data.item), Some(at.item)];
     match (data.layout, at.layout) {
@@ -21,7 +22,7 @@ pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {
             cx.bind_outputs(id, &outputs, &[moved(data.layout, to)])
         }
         (Layout::Axis { .. }, Layout::Shared) if cx.samples.traced != 1 => {
-            fixes("it takes some of the samples by number")
+            fixes("it selects samples by index")
         }
         (_, Layout::Shared) => {
             let stacked = cx.stacked(&data)?;
@@ -40,7 +41,7 @@ pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {
         (Layout::Shared, _) => {
             let outputs = cx.keep(id, items);
             let Some(Some(item)) = outputs.first().copied() else { return Ok(()) };
-            // The samples stand where the axis was.
+            // The result has the sample axis at the position of the gathered axis.
             let all = rank + wide;
             let perm: Vec<usize> =
                 std::iter::once(axis).chain((0..all).filter(|&other| other != axis)).collect();
@@ -51,10 +52,10 @@ pub fn gather(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Each sample takes from itself: a GatherND over the batch.
+/// Gathers for each sample from its own data: a GatherND with a batch dimension.
 fn both(cx: &mut Cx, id: NodeId, axis: usize, rank: usize, wide: usize) -> Result<()> {
     if cx.scope.opset < 12 {
-        return unsupported("GatherND over a batch is not available before opset 12");
+        return unsupported("GatherND has no `batch_dims` before opset 12");
     }
     let (data, at) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let (data, at) = (cx.stacked(&data)?, cx.stacked(&at)?);
@@ -72,10 +73,11 @@ fn both(cx: &mut Cx, id: NodeId, axis: usize, rank: usize, wide: usize) -> Resul
     cx.bind_outputs(id, &[Some(item)], &[Layout::Stacked])
 }
 
+/// GatherElements.
 pub fn gather_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (data, at) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(0), data.rank()?) else {
-        return unknown("it takes from an axis that is not there");
+        return unknown("its axis is out of range");
     };
     if let (Layout::Axis { axis: carried, .. }, true) = (data.layout, data.layout == at.layout)
         && carried != axis
@@ -88,9 +90,10 @@ pub fn gather_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
+/// GatherND.
 pub fn gather_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 12 {
-        return unsupported("GatherND over a batch is not available before opset 12");
+        return unsupported("GatherND has no `batch_dims` before opset 12");
     }
     let (data, at) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let batch = cx.int(id, "batch_dims").unwrap_or(0);
@@ -106,12 +109,13 @@ pub fn gather_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
+/// OneHot.
 pub fn one_hot(cx: &mut Cx, id: NodeId) -> Result<()> {
     only(cx, id, &[0])?;
     let operand = cx.required(id, 0)?;
     let rank = operand.rank()?;
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(-1), rank + 1) else {
-        return unknown("it adds an axis that is not there");
+        return unknown("its axis is out of range");
     };
     let mut items = cx.inputs(id);
     if let Layout::Axis { axis: at, .. } = operand.layout {

@@ -7,6 +7,7 @@ use super::super::obstacle::{Result, fixes, unknown};
 use super::only_first;
 use crate::graph::NodeId;
 
+/// Concat.
 pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {
     let values = cx.model.nodes[id].inputs.clone();
     let mut operands: Vec<Operand> = Vec::new();
@@ -18,7 +19,7 @@ pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {
         rank = rank.max(operand.rank()?);
     }
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(1), rank) else {
-        return unknown("it joins along an axis that is not there");
+        return unknown("its axis is out of range");
     };
     let first = operands.iter().find(|operand| operand.is_carried()).map(|operand| operand.layout);
     if let Some(layout @ Layout::Axis { axis: at, .. }) = first
@@ -40,11 +41,12 @@ pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
+/// Split.
 pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(0), operand.rank()?) else {
-        return unknown("it splits along an axis that is not there");
+        return unknown("its axis is out of range");
     };
     let mut items = cx.inputs(id);
     match operand.layout {
@@ -60,15 +62,17 @@ pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// The constant range of a Slice along each axis.
+/// Constant ranges of a Slice; `None` for starts, ends or steps that are not constant.
 struct Cut {
     starts: Option<Vec<i64>>,
     ends: Option<Vec<i64>>,
     axes: Vec<usize>,
     steps: Option<Vec<i64>>,
+    /// Whether the ranges are attributes, as before opset 10.
     is_attr: bool,
 }
 
+/// Returns the ranges of a Slice.
 fn cut(cx: &mut Cx, id: NodeId, rank: usize) -> Result<Cut> {
     let is_attr = cx.scope.opset < 10;
     let get = |cx: &Cx, at: usize, name: &str| match is_attr {
@@ -88,13 +92,13 @@ fn cut(cx: &mut Cx, id: NodeId, rank: usize) -> Result<Cut> {
     let named = match (named, is_absent, count) {
         (Some(named), ..) => named,
         (None, true, Some(count)) => (0..count as i64).collect(),
-        _ => return unknown("the axes that it cuts are not constant"),
+        _ => return unknown("its axes are not constant"),
     };
     let mut axes = Vec::new();
     for axis in named {
         match index(axis, rank) {
             Some(axis) => axes.push(axis),
-            None => return unknown("it cuts an axis that is not there"),
+            None => return unknown("an axis is out of range"),
         }
     }
     let steps = match !is_attr && cx.model.nodes[id].input(4).is_some() {
@@ -104,6 +108,7 @@ fn cut(cx: &mut Cx, id: NodeId, rank: usize) -> Result<Cut> {
     Ok(Cut { starts, ends, axes, steps, is_attr })
 }
 
+/// Slice.
 pub fn slice(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -131,7 +136,7 @@ pub fn slice(cx: &mut Cx, id: NodeId) -> Result<()> {
         let outputs = match cut.is_attr {
             true => cx.remake(id, items, vec![attr_ints("ends", &ends)], &[]),
             false => {
-                // The type of the other bounds is that of the new one.
+                // Starts and ends must have one type, and the new ends are int64.
                 let is_int32 = cx.model.nodes[id].input(2).and_then(|value| cx.fact(value).elem())
                     == Some(crate::graph::ElemType::Int32);
                 if is_int32 {
@@ -144,11 +149,12 @@ pub fn slice(cx: &mut Cx, id: NodeId) -> Result<()> {
         return cx.bind_outputs(id, &outputs, &[operand.layout]);
     }
     if cx.samples.traced != 1 {
-        return fixes("it takes some of the samples by number");
+        return fixes("it selects samples by index");
     }
     shifted(cx, id, &operand, &cut)
 }
 
+/// Slices stacked samples.
 fn shifted(cx: &mut Cx, id: NodeId, operand: &Operand, cut: &Cut) -> Result<()> {
     let stacked = cx.stacked(operand)?;
     let axes: Vec<i64> = cut.axes.iter().map(|&axis| axis as i64 + 1).collect();
@@ -171,26 +177,27 @@ fn shifted(cx: &mut Cx, id: NodeId, operand: &Operand, cut: &Cut) -> Result<()> 
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
+/// Pad.
 pub fn pad(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
     let rank = operand.rank()?;
     let is_attr = cx.scope.opset < 11;
     let pads = if is_attr { cx.ints(id, "pads") } else { cx.const_ints(id, 1) };
-    let Some(pads) = pads else { return unknown("the padding is not constant") };
+    let Some(pads) = pads else { return unknown("its pads are not constant") };
     let axes = match cx.model.nodes[id].input(3) {
         Some(_) => match cx.const_ints(id, 3) {
             Some(axes) => axes,
-            None => return unknown("the axes that it pads are not constant"),
+            None => return unknown("its axes are not constant"),
         },
         None => (0..rank as i64).collect(),
     };
     if pads.len() != 2 * axes.len() {
-        return unknown("the padding is not that of both ends of each axis");
+        return unknown("the number of pads does not match its axes");
     }
     let (mut before, mut after) = (vec![0; rank], vec![0; rank]);
     for (at, &axis) in axes.iter().enumerate() {
-        let Some(axis) = index(axis, rank) else { return unknown("it pads an axis that is not there") };
+        let Some(axis) = index(axis, rank) else { return unknown("an axis is out of range") };
         (before[axis], after[axis]) = (pads[at], pads[at + axes.len()]);
     }
     let mut items = cx.inputs(id);

@@ -1,4 +1,4 @@
-//! Operators with a batch axis of their own.
+//! Operators that have a batch axis.
 
 use super::super::cx::{Cx, It, Operand};
 use super::super::layout::Layout;
@@ -6,7 +6,7 @@ use super::super::obstacle::{Result, unsupported};
 use super::{moved, only};
 use crate::graph::NodeId;
 
-/// As [`super::table::Family::Lead`].
+/// Rule of [`super::table::Family::Lead`].
 pub fn lead(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], outputs: &[usize]) -> Result<()> {
     only(cx, id, &inputs.iter().map(|&(input, _)| input).collect::<Vec<_>>())?;
     let mut items = cx.inputs(id);
@@ -16,7 +16,8 @@ pub fn lead(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], outputs: &[usize
     cx.bind_outputs(id, &made, &layouts)
 }
 
-/// Puts the samples of each of these inputs into the batch axis of the operator, all in one order.
+/// Moves the samples of each of these inputs to the batch axis of the operator; returns the layout.
+/// The order of samples is the same in all inputs.
 pub fn led(cx: &mut Cx, id: NodeId, inputs: &[(usize, usize)], items: &mut [Option<It>]) -> Result<Layout> {
     let mut operands: Vec<(usize, usize, Operand)> = Vec::new();
     for &(input, axis) in inputs {

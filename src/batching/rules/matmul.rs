@@ -1,4 +1,4 @@
-//! Products of matrices.
+//! Matrix products.
 
 use super::super::cx::{Cx, It, Operand};
 use super::super::layout::Layout;
@@ -7,17 +7,19 @@ use super::broadcast::aligned;
 use super::{moved, only};
 use crate::graph::{AttrValue, Attribute, NodeId};
 
+/// MatMul and MatMulInteger.
 pub fn matmul(cx: &mut Cx, id: NodeId) -> Result<()> {
     only(cx, id, &[0, 1])?;
     product(cx, id, 0, 1)
 }
 
+/// QLinearMatMul.
 pub fn quantized(cx: &mut Cx, id: NodeId) -> Result<()> {
     only(cx, id, &[0, 3])?;
     product(cx, id, 0, 3)
 }
 
-/// A product of the inputs at `left` and `right`, of which at least one differs between samples.
+/// Product of the inputs at `left` and `right`, at least one of which differs between samples.
 fn product(cx: &mut Cx, id: NodeId, left: usize, right: usize) -> Result<()> {
     let (a, b) = (cx.required(id, left)?, cx.required(id, right)?);
     let mut items = cx.inputs(id);
@@ -45,7 +47,7 @@ fn product(cx: &mut Cx, id: NodeId, left: usize, right: usize) -> Result<()> {
     cx.bind_outputs(id, &[Some(result)], &[Layout::Stacked])
 }
 
-/// A stacked factor; a vector gets an axis of 1 at `at`, so that it is a matrix.
+/// Returns a stacked factor; a vector becomes a matrix with an axis of size 1 at `at`.
 fn factor(cx: &mut Cx, operand: &Operand, rank: usize, at: Option<i64>) -> Result<It> {
     if !operand.is_carried() {
         return Ok(operand.item);
@@ -61,7 +63,7 @@ fn factor(cx: &mut Cx, operand: &Operand, rank: usize, at: Option<i64>) -> Resul
     }
 }
 
-/// The layout of the product where the samples stay in one axis.
+/// Returns the layout of the product if the samples can remain in one axis.
 fn in_place(a: &Operand, b: &Operand) -> Result<Option<Layout>> {
     let (rank_a, rank_b) = (a.rank()?, b.rank()?);
     if rank_a == 1 && rank_b >= 2 && !a.is_carried() || rank_b == 1 && rank_a >= 2 && !b.is_carried() {
@@ -90,7 +92,7 @@ fn in_place(a: &Operand, b: &Operand) -> Result<Option<Layout>> {
     }
 }
 
-/// The product of matrices that differ and a vector that all samples share.
+/// Returns the layout of the product of a carried matrix and a shared vector.
 fn vector(a: &Operand, b: &Operand, rank_a: usize, rank_b: usize) -> Result<Option<Layout>> {
     let (operand, rank, summed) = if rank_a == 1 { (b, rank_b, rank_b - 2) } else { (a, rank_a, rank_a - 1) };
     Ok(match operand.layout {
@@ -102,6 +104,7 @@ fn vector(a: &Operand, b: &Operand, rank_a: usize, rank_b: usize) -> Result<Opti
     })
 }
 
+/// Gemm.
 pub fn gemm(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (a, b) = (cx.required(id, 0)?, cx.required(id, 1)?);
     let is_turned = |name| cx.int(id, name).unwrap_or(0) != 0;
@@ -128,7 +131,7 @@ pub fn gemm(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// A product of matrices of which both differ between samples, as a batch of them.
+/// Replaces a Gemm by a batched MatMul and an Add.
 fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) -> Result<()> {
     let turned = |cx: &mut Cx, operand: &Operand, name| -> Result<It> {
         let item = cx.stacked(operand)?;
@@ -142,9 +145,7 @@ fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) 
         attr.unwrap_or(1.0)
     };
     if scale(cx, "alpha") != 1.0 || (c.is_some() && scale(cx, "beta") != 1.0) {
-        return unsupported(
-            "both factors, or the summand, differ between samples, and it scales the product",
-        );
+        return unsupported("its samples need a batched MatMul, which has no `alpha` or `beta`");
     }
     let (left, right) = (turned(cx, a, "transA")?, turned(cx, b, "transB")?);
     let mut result = cx.emit("MatMul", Vec::new(), &[left, right]);
@@ -156,12 +157,13 @@ fn both(cx: &mut Cx, id: NodeId, a: &Operand, b: &Operand, c: Option<&Operand>) 
     cx.bind_outputs(id, &[Some(result)], &[Layout::Stacked])
 }
 
+/// Einsum: the samples get a new letter.
 pub fn einsum(cx: &mut Cx, id: NodeId) -> Result<()> {
     let equation = cx.model.nodes[id].attr("equation").and_then(AttrValue::as_str).map(str::to_owned);
     let Some(equation) = equation else { return unsupported("it has no equation") };
     let equation: String = equation.chars().filter(|letter| !letter.is_whitespace()).collect();
     let Some((inputs, output)) = equation.split_once("->") else {
-        return unsupported("its equation does not name the axes of the result");
+        return unsupported("its equation has no explicit output");
     };
     let Some(letter) = ('a'..='z').chain('A'..='Z').find(|&letter| !equation.contains(letter)) else {
         return unsupported("its equation uses every letter");
@@ -190,7 +192,8 @@ pub fn einsum(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// The equation as it is, where every operand that names the axis of the samples has its samples there.
+/// Returns the layout and the inputs of an Einsum that can be kept.
+/// One letter must denote the sample axis in all terms of carried operands, and in the output.
 fn einsum_in_place(
     cx: &mut Cx,
     id: NodeId,

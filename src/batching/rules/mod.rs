@@ -1,9 +1,9 @@
 //! Batching rules, one for each operator or family of operators.
 //!
-//! A rule is called for a node with at least one operand that differs between samples. It makes nodes that compute what
-//! the node computes, for each of `N` samples by itself, and binds every output to a layout. It prefers the node as it is,
-//! where the sample axis passes through it untouched; else it moves the samples to a leading axis and shifts the axes
-//! that the node names. It fails where it has no proof.
+//! A rule is called for a node with at least one operand that differs between samples. It emits nodes that compute the
+//! node for each of `N` samples independently, and binds every output to a layout. It keeps the node if the sample axis
+//! passes through it unchanged. Otherwise it moves the samples to a leading axis, and shifts the axes of the node. It
+//! fails without a proof.
 
 mod broadcast;
 mod control;
@@ -26,7 +26,7 @@ use super::obstacle::{Result, mixes, unsupported};
 use crate::graph::{Node, NodeId};
 use table::{Family, family};
 
-/// Rewrites a node of which an operand differs between samples.
+/// Rewrites a node with an operand that differs between samples.
 pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
     let node = &cx.model.nodes[id];
     if cx.model.callee(id).is_some() {
@@ -42,7 +42,8 @@ pub fn apply(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Whether a node that reads nothing of the samples gives the same for all of them.
+/// Checks that all samples can share the outputs of a node whose inputs are all shared.
+/// Random operators are not supported, because they would have to draw for each sample.
 pub fn shared(node: &Node) -> Result<()> {
     let draws = [
         "RandomNormal",
@@ -58,12 +59,12 @@ pub fn shared(node: &Node) -> Result<()> {
     }
 }
 
-/// The operands of all inputs after the first must be shared by all samples.
+/// Checks that only the first input differs between samples.
 pub(super) fn only_first(cx: &mut Cx, id: NodeId) -> Result<()> {
     only(cx, id, &[0])
 }
 
-/// Only the inputs `allowed` may differ between samples.
+/// Checks that only the inputs `allowed` differ between samples.
 pub(super) fn only(cx: &mut Cx, id: NodeId, allowed: &[usize]) -> Result<()> {
     for (at, input) in cx.model.nodes[id].inputs.iter().enumerate() {
         if let Some(value) = *input
@@ -79,7 +80,7 @@ pub(super) fn only(cx: &mut Cx, id: NodeId, allowed: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Computes each element from one element of the first input.
+/// Operators whose output elements each depend on one element of the first input.
 fn unary(cx: &mut Cx, id: NodeId) -> Result<()> {
     let is_like = cx.model.nodes[id].is("CastLike");
     only(cx, id, if is_like { &[0, 1] } else { &[0] })?;
@@ -89,7 +90,7 @@ fn unary(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// The layout in which the axis `axis` of a result is that of an operand.
+/// Returns the layout of a result whose axis `axis` is the sample axis of an operand.
 pub(super) fn moved(layout: Layout, axis: usize) -> Layout {
     match layout {
         Layout::Axis { pre, post, .. } => Layout::Axis { axis, pre, post },

@@ -1,4 +1,4 @@
-//! Operators that work along axes which they name: reductions, normalizations, searches.
+//! Operators along given axes: reductions, normalizations, searches.
 
 use super::super::cx::{Cx, It, Operand, index};
 use super::super::emit::{attr_int, attr_ints};
@@ -7,7 +7,7 @@ use super::super::obstacle::{Result, mixes, unknown};
 use super::{moved, only_first};
 use crate::graph::{Attribute, NodeId};
 
-/// Whether an operand has its samples in an axis that is none of `axes`.
+/// Returns the sample axis of an operand if it is not one of `axes`.
 fn passes(operand: &Operand, axes: &[usize]) -> Option<usize> {
     match operand.layout {
         Layout::Axis { axis, .. } if !axes.contains(&axis) => Some(axis),
@@ -15,26 +15,29 @@ fn passes(operand: &Operand, axes: &[usize]) -> Option<usize> {
     }
 }
 
-/// The node on stacked samples, the attribute `axis` counted there.
+/// Replaces a node by one on stacked samples, with updated attributes.
 fn shifted(cx: &mut Cx, id: NodeId, operand: &Operand, attrs: Vec<Attribute>) -> Result<Vec<Option<It>>> {
     let mut items = cx.inputs(id);
     items[0] = Some(cx.stacked(operand)?);
     Ok(cx.remake(id, items, attrs, &[]))
 }
 
+/// Keeps a node; all outputs have this layout.
 fn kept(cx: &mut Cx, id: NodeId, layout: Layout) -> Result<()> {
     let items = cx.inputs(id);
     let outputs = cx.keep(id, items);
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
+/// Converts an axis to an index.
 fn axis_of(axis: i64, rank: usize) -> Result<usize> {
     match index(axis, rank) {
         Some(axis) => Ok(axis),
-        None => unknown("an axis that it names is not there"),
+        None => unknown("an axis is out of range"),
     }
 }
 
+/// Reductions.
 pub fn reduce(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -43,7 +46,7 @@ pub fn reduce(cx: &mut Cx, id: NodeId) -> Result<()> {
     let given = match is_input {
         true => match cx.const_ints(id, 1) {
             Some(axes) => Some(axes),
-            None => return unknown("the axes that it reduces are not constant"),
+            None => return unknown("its axes are not constant"),
         },
         false => cx.ints(id, "axes"),
     };
@@ -68,11 +71,11 @@ pub fn reduce(cx: &mut Cx, id: NodeId) -> Result<()> {
     let stacked = cx.stacked(&operand)?;
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64 + 1).collect();
     if axes.is_empty() {
-        return unknown("a reduction of a scalar cannot be told apart for each sample");
+        return unknown("a reduction of a scalar cannot be computed per sample");
     }
     let op = cx.model.nodes[id].op_type.clone();
-    let takes_input = if &*op == "ReduceSum" { cx.scope.opset >= 13 } else { cx.scope.opset >= 18 };
-    let outputs = match takes_input {
+    let has_input = if &*op == "ReduceSum" { cx.scope.opset >= 13 } else { cx.scope.opset >= 18 };
+    let outputs = match has_input {
         true => {
             let axes = cx.vector(&axes)?;
             cx.remake(id, vec![Some(stacked), Some(axes)], Vec::new(), &[])
@@ -82,6 +85,7 @@ pub fn reduce(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
+/// ArgMax and ArgMin.
 pub fn arg(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let axis = axis_of(cx.int(id, "axis").unwrap_or(0), operand.rank()?)?;
@@ -93,7 +97,7 @@ pub fn arg(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// An operator that works along `covered`, with an attribute `axis` and results of the shape of the first input.
+/// Operators along the axes `covered`, with an attribute `axis`, that keep the shape of their input.
 fn along(cx: &mut Cx, id: NodeId, axis: usize, covered: &[usize]) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -104,6 +108,7 @@ fn along(cx: &mut Cx, id: NodeId, axis: usize, covered: &[usize]) -> Result<()> 
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
+/// Softmax, LogSoftmax and Hardmax.
 pub fn softmax(cx: &mut Cx, id: NodeId) -> Result<()> {
     let rank = cx.required(id, 0)?.rank()?;
     let is_old = cx.scope.opset < 13;
@@ -112,22 +117,26 @@ pub fn softmax(cx: &mut Cx, id: NodeId) -> Result<()> {
     along(cx, id, axis, &covered)
 }
 
+/// LayerNormalization and RMSNormalization.
 pub fn layer_norm(cx: &mut Cx, id: NodeId) -> Result<()> {
     let rank = cx.required(id, 0)?.rank()?;
     let axis = axis_of(cx.int(id, "axis").unwrap_or(-1), rank)?;
     along(cx, id, axis, &(axis..rank).collect::<Vec<_>>())
 }
 
+/// LpNormalization.
 pub fn lp_norm(cx: &mut Cx, id: NodeId) -> Result<()> {
     let rank = cx.required(id, 0)?.rank()?;
     let axis = axis_of(cx.int(id, "axis").unwrap_or(-1), rank)?;
     along(cx, id, axis, &[axis])
 }
 
+/// TopK.
 pub fn top_k(cx: &mut Cx, id: NodeId) -> Result<()> {
     lp_norm(cx, id)
 }
 
+/// MeanVarianceNormalization.
 pub fn mean_variance(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let axes = cx.ints(id, "axes").unwrap_or_else(|| vec![0, 2, 3]);
@@ -139,7 +148,7 @@ pub fn mean_variance(cx: &mut Cx, id: NodeId) -> Result<()> {
     if passes(&operand, &named).is_some() {
         return kept(cx, id, operand.layout);
     }
-    // Along an axis of 1, mean and deviation are those of the other axes.
+    // An axis of size 1 does not affect mean and deviation, so it can be removed from the axes.
     let Layout::Axis { axis, pre: 1, post: 1 } = operand.layout else {
         return mixes("it normalizes over an axis that holds several samples");
     };
@@ -152,12 +161,13 @@ pub fn mean_variance(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[operand.layout])
 }
 
+/// CumSum and CumProd.
 pub fn cumulative(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
     let rank = operand.rank()?;
     let Some(&[axis]) = cx.const_ints(id, 1).as_deref() else {
-        return unknown("the axis that it adds up is not constant");
+        return unknown("its axis is not constant");
     };
     let axis = axis_of(axis, rank)?;
     if passes(&operand, &[axis]).is_some() {
@@ -169,7 +179,7 @@ pub fn cumulative(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// With one scale for all elements, each comes of one; with one per position of an axis, that axis stays.
+/// QuantizeLinear and DequantizeLinear: elementwise with one scale, else along the axis of the scales.
 pub fn quantize(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -178,7 +188,7 @@ pub fn quantize(cx: &mut Cx, id: NodeId) -> Result<()> {
         return kept(cx, id, operand.layout);
     }
     if scale.rank()? > 1 {
-        return unknown("its scales are given by blocks");
+        return unknown("it has one scale per block");
     }
     let rank = operand.rank()?;
     let axis = axis_of(cx.int(id, "axis").unwrap_or(1), rank)?;

@@ -6,6 +6,7 @@ use super::super::obstacle::{Result, fixes, unknown};
 use super::only_first;
 use crate::graph::NodeId;
 
+/// Reshape.
 pub fn reshape(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -15,11 +16,11 @@ pub fn reshape(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
     let shape = cx.required(id, 1)?;
     if cx.int(id, "allowzero") == Some(1) {
-        return unknown("its shape is not known, and a 0 in it does not mean the size of the input");
+        return unknown("its target shape is not known, and `allowzero` is set");
     }
     let target = cx.const_ints(id, 1);
     let leads = cx.out_dims(id).is_some_and(|dims| dims.first() == Some(&Some(1)));
-    // A 0 takes the size from the same position of the input: that of the samples.
+    // A 0 copies the dimension at the same position of the input: the number of samples.
     let zero = cx.vector(&[0])?;
     if operand.layout == Layout::plain(0) && leads && cx.samples.traced == 1 {
         let target = match &target {
@@ -50,14 +51,15 @@ pub fn reshape(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// All elements of a vector but the first.
+/// Returns all elements of a vector but the first.
 fn rest_of(cx: &mut Cx, vector: It, length: usize) -> Result<It> {
     let at: Vec<i64> = (1..length as i64).collect();
     let at = cx.vector(&at)?;
     Ok(cx.emit("Gather", vec![super::super::emit::attr_int("axis", 0)], &[vector, at]))
 }
 
-/// The reshape where all sizes are numbers: the samples stay where they are in row-major order.
+/// Emits a Reshape of static shapes, which keeps the row-major order of the samples.
+/// Returns `None` if a shape is not static.
 fn by_numbers(cx: &mut Cx, id: NodeId, operand: &Operand) -> Result<Option<(It, Layout)>> {
     let all = |dims: Option<&[Option<i64>]>| -> Option<Vec<i64>> {
         dims?.iter().map(|dim| dim.filter(|&dim| dim > 0)).collect()
@@ -79,7 +81,7 @@ fn by_numbers(cx: &mut Cx, id: NodeId, operand: &Operand) -> Result<Option<(It, 
         }
         if traced != 1 {
             return fixes(format!(
-                "no axis of its shape {to:?} can hold another number of samples than {traced}"
+                "no axis of its target shape {to:?} can hold a number of samples other than {traced}"
             ));
         }
     }
@@ -92,6 +94,7 @@ fn by_numbers(cx: &mut Cx, id: NodeId, operand: &Operand) -> Result<Option<(It, 
     Ok(Some((made(cx, stacked, &target)?, Layout::Stacked)))
 }
 
+/// Flatten.
 pub fn flatten(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let axis = cx.int(id, "axis").unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Resize, Upsample and AffineGrid: the size of the batch is among the sizes that they are given.
+//! Resize, Upsample and AffineGrid, whose sizes include the batch size.
 
 use super::super::cx::{Cx, It};
 use super::super::emit::attr_int;
@@ -7,6 +7,7 @@ use super::super::obstacle::{Result, fixes, mixes, unknown};
 use super::only_first;
 use crate::graph::{AttrValue, NodeId};
 
+/// Resize and Upsample.
 pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -22,12 +23,12 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     let sizes = cx.model.nodes[id].input(3).filter(|_| cx.scope.opset >= 11);
     let policy = cx.model.nodes[id].attr("keep_aspect_ratio_policy").and_then(AttrValue::as_str);
     if is_resized && policy.is_some_and(|policy| policy != "stretch") {
-        return mixes("it keeps the aspect ratio of all axes, that of the batch among them");
+        return mixes("it keeps the aspect ratio of all axes, including the batch axis");
     }
     if is_resized {
         match sizes {
             Some(_) if named.is_some() => {
-                return unknown("it names the batch axis among those that it resizes");
+                return unknown("its axes include the batch axis");
             }
             Some(_) => {
                 let Some(sizes) = cx.const_ints(id, 3) else { return unknown("its sizes are not constant") };
@@ -39,7 +40,7 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
             None => {
                 let is_kept = scales(cx, id).is_some_and(|scales| scales.first() == Some(&1.0));
                 if !is_kept {
-                    return unknown("it is not known to leave the batch axis as it is");
+                    return unknown("the scale of the batch axis is not known to be 1");
                 }
             }
         }
@@ -48,7 +49,7 @@ pub fn resize(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// These sizes, the first of them that of `item`.
+/// Returns these sizes, with the first one replaced by the first dimension of `item`.
 fn with_batch(cx: &mut Cx, item: It, sizes: &[i64]) -> Result<It> {
     let shape = cx.emit("Shape", Vec::new(), &[item]);
     let first = cx.vector(&[0])?;
@@ -57,6 +58,7 @@ fn with_batch(cx: &mut Cx, item: It, sizes: &[i64]) -> Result<It> {
     Ok(cx.join(&[batch, rest]))
 }
 
+/// Returns the scales, if they are known.
 fn scales(cx: &Cx, id: NodeId) -> Option<Vec<f64>> {
     let node = &cx.model.nodes[id];
     if let Some(AttrValue::Floats(scales)) = node.attr("scales") {
@@ -66,6 +68,7 @@ fn scales(cx: &Cx, id: NodeId) -> Option<Vec<f64>> {
     cx.fact(node.input(at)?).as_const()?.f64s().ok()
 }
 
+/// AffineGrid.
 pub fn affine_grid(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;

@@ -1,4 +1,4 @@
-//! Scatters: each sample writes into itself.
+//! ScatterElements and ScatterND: each sample is updated independently.
 
 use super::super::cx::{Cx, index};
 use super::super::emit::attr_int;
@@ -6,10 +6,11 @@ use super::super::layout::Layout;
 use super::super::obstacle::{Result, unknown, unsupported};
 use crate::graph::NodeId;
 
+/// ScatterElements and Scatter.
 pub fn scatter_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (data, at, new) = (cx.required(id, 0)?, cx.required(id, 1)?, cx.required(id, 2)?);
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(0), data.rank()?) else {
-        return unknown("it writes along an axis that is not there");
+        return unknown("its axis is out of range");
     };
     if let Layout::Axis { axis: carried, .. } = data.layout
         && data.layout == at.layout
@@ -25,7 +26,7 @@ pub fn scatter_elements(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
-/// The index of each sample goes before the index of each write.
+/// ScatterND: each index is prefixed with the index of its sample.
 pub fn scatter_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.scope.opset < 11 {
         return unsupported("Range is not available before opset 11");
@@ -33,7 +34,7 @@ pub fn scatter_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     let (data, at, new) = (cx.required(id, 0)?, cx.required(id, 1)?, cx.required(id, 2)?);
     let Some(wide) = at.rank()?.checked_sub(1) else { return unknown("its indices are a scalar") };
     if cx.samples.traced != 1 && (data.is_carried() || at.is_carried() || new.is_carried()) {
-        return unsupported("it writes to samples by number");
+        return unsupported("it updates samples by index");
     }
     let (data, new) = (cx.spread(&data)?, cx.spread(&new)?);
     let spread = cx.spread(&at)?;
@@ -43,7 +44,7 @@ pub fn scatter_nd(cx: &mut Cx, id: NodeId) -> Result<()> {
     let numbers = cx.emit("Range", Vec::new(), &[zero, count, one]);
     let axes: Vec<i64> = (1..=wide as i64 + 1).collect();
     let numbers = cx.unsqueeze(numbers, &axes)?;
-    // One number for each index: the shape of the indices, of which the last axis is 1.
+    // One sample index for each index: the shape of the indices with a last dimension of 1.
     let shape = cx.emit("Shape", Vec::new(), &[spread]);
     let keep: Vec<i64> = (0..=wide as i64).collect();
     let keep = cx.vector(&keep)?;

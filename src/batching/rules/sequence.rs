@@ -1,4 +1,4 @@
-//! Sequences of tensors: all elements have one layout, which is that of the sequence.
+//! Sequences of tensors; the layout of a sequence is that of all its elements.
 
 use super::super::cx::{Cx, Operand, index};
 use super::super::emit::attr_int;
@@ -7,7 +7,7 @@ use super::super::obstacle::{Result, unknown};
 use super::{moved, only_first};
 use crate::graph::NodeId;
 
-/// The layout that all of these have, or stacked.
+/// Returns the common layout of these operands, or stacked if there is none.
 fn common(operands: &[Operand]) -> Layout {
     let first = operands.first().map_or(Layout::Stacked, |operand| operand.layout);
     match operands.iter().all(|operand| operand.layout == first) {
@@ -16,6 +16,7 @@ fn common(operands: &[Operand]) -> Layout {
     }
 }
 
+/// SequenceConstruct.
 pub fn construct(cx: &mut Cx, id: NodeId) -> Result<()> {
     let mut operands = Vec::new();
     for value in cx.model.nodes[id].inputs.clone().into_iter().flatten() {
@@ -30,7 +31,7 @@ pub fn construct(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
-/// An element, or a sequence without one.
+/// SequenceAt and SequenceErase.
 pub fn at(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let sequence = cx.required(id, 0)?;
@@ -39,18 +40,19 @@ pub fn at(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[sequence.layout])
 }
 
-/// How many elements a sequence has is the same for every sample.
+/// SequenceLength: all samples share the number of elements.
 pub fn length(cx: &mut Cx, id: NodeId) -> Result<()> {
     let items = cx.inputs(id);
     let outputs = cx.keep(id, items);
     cx.bind_outputs(id, &outputs, &[Layout::Shared])
 }
 
+/// SequenceInsert.
 pub fn insert(cx: &mut Cx, id: NodeId) -> Result<()> {
     super::only(cx, id, &[0, 1])?;
     let (sequence, new) = (cx.required(id, 0)?, cx.required(id, 1)?);
     if !sequence.is_carried() {
-        return unknown("it adds a value that differs between samples to a sequence of values that do not");
+        return unknown("it inserts a value that differs between samples into a sequence of shared values");
     }
     let mut items = cx.inputs(id);
     items[1] = Some(cx.convert(&new, sequence.layout)?);
@@ -58,11 +60,12 @@ pub fn insert(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[sequence.layout])
 }
 
+/// SplitToSequence.
 pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(0), operand.rank()?) else {
-        return unknown("it splits along an axis that is not there");
+        return unknown("its axis is out of range");
     };
     let is_dropped = cx.int(id, "keepdims") == Some(0) && cx.model.nodes[id].input(1).is_none();
     let mut items = cx.inputs(id);
@@ -80,13 +83,14 @@ pub fn split(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
+/// ConcatFromSequence.
 pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {
     let sequence = cx.required(id, 0)?;
     let Some(rank) = cx.out_dims(id).map(|dims| dims.len()) else {
         return unknown("the rank of its result is not known");
     };
     let Some(axis) = index(cx.int(id, "axis").unwrap_or(0), rank) else {
-        return unknown("it joins along an axis that is not there");
+        return unknown("its axis is out of range");
     };
     let is_new = cx.int(id, "new_axis") == Some(1);
     let items = cx.inputs(id);
@@ -96,7 +100,7 @@ pub fn concat(cx: &mut Cx, id: NodeId) -> Result<()> {
             let outputs = cx.keep(id, items);
             cx.bind_outputs(id, &outputs, &[moved(sequence.layout, to)])
         }
-        Layout::Axis { .. } => unknown("it joins values along the axis of the samples"),
+        Layout::Axis { .. } => unknown("it concatenates values along the sample axis"),
         _ => {
             let outputs = cx.remake(id, items, vec![attr_int("axis", axis as i64 + 1)], &[]);
             cx.bind_outputs(id, &outputs, &[Layout::Stacked])

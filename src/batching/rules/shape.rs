@@ -1,4 +1,4 @@
-//! Shapes as values, and operators with rules about their own shapes.
+//! Shape and Size, and operators with special constraints on the batch axis.
 
 use super::super::cx::Cx;
 use super::super::layout::Layout;
@@ -8,7 +8,7 @@ use crate::graph::NodeId;
 use crate::infer::Array;
 use std::sync::Arc;
 
-/// The shape of one sample, where not all of it is known: the size of the traced batch at the axis of the samples.
+/// Shape: returns the traced shape, with the traced size at the sample axis.
 pub fn shape(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let rank = operand.rank()?;
@@ -19,7 +19,7 @@ pub fn shape(cx: &mut Cx, id: NodeId) -> Result<()> {
             let old = pre * post * cx.samples.traced;
             let mask: Vec<bool> = (0..rank).map(|at| at == axis).collect();
             let Ok(mask) = Array::bools(vec![rank], mask) else {
-                return unsupported("a constant cannot be made");
+                return unsupported("a constant cannot be created");
             };
             let mask_item = cx.new_item(operand.value);
             cx.scope.patch.constants.push((mask_item, Arc::new(mask)));
@@ -44,7 +44,7 @@ pub fn shape(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &[Some(item)], &[Layout::Shared])
 }
 
-/// The part of the shape that a Shape node gives.
+/// Returns the range of axes that a Shape node returns.
 fn bounds(cx: &Cx, id: NodeId, rank: usize) -> (usize, usize) {
     let at = |name, default: i64| {
         let at = cx.int(id, name).unwrap_or(default);
@@ -55,6 +55,7 @@ fn bounds(cx: &Cx, id: NodeId, rank: usize) -> (usize, usize) {
     (from, to.max(from))
 }
 
+/// Size: returns the traced number of elements.
 pub fn size(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let whole = cx.emit("Size", Vec::new(), &[operand.item]);
@@ -67,6 +68,7 @@ pub fn size(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &[Some(item)], &[Layout::Shared])
 }
 
+/// Trilu.
 pub fn trilu(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -83,32 +85,36 @@ pub fn trilu(cx: &mut Cx, id: NodeId) -> Result<()> {
     cx.bind_outputs(id, &outputs, &[layout])
 }
 
+/// MaxPool.
 pub fn max_pool(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.model.nodes[id].output(1).is_some() {
-        return mixes("its second output counts elements over all samples");
+        return mixes("its second output has indices into all samples");
     }
     lead::lead(cx, id, &[(0, 0)], &[0])
 }
 
-/// Operators of ai.onnx.ml on a matrix with a row for each sample.
+/// Operators of ai.onnx.ml on a matrix with one row per sample.
 pub fn rows(cx: &mut Cx, id: NodeId) -> Result<()> {
     if cx.required(id, 0)?.rank()? != 2 {
-        return unsupported("its input is no matrix with a row for each sample");
+        return unsupported("its input is not a matrix with one row per sample");
     }
     lead::lead(cx, id, &[(0, 0)], &[0])
 }
 
+/// BatchNormalization.
 pub fn batch_normalization(cx: &mut Cx, id: NodeId) -> Result<()> {
     let outputs = cx.model.nodes[id].outputs.iter().flatten().count();
     if cx.int(id, "training_mode") == Some(1) || outputs > 1 {
-        return mixes("it computes mean and variance over all samples, as in training");
+        return mixes("it computes mean and variance over all samples, as in training mode");
     }
     lead::lead(cx, id, &[(0, 0)], &[0])
 }
 
-/// GRU, LSTM and RNN: the batch is the second axis of a sequence, or the first one.
+/// GRU, LSTM and RNN: the batch axis is axis 1 of a sequence, or axis 0 with `layout` 1.
 pub fn recurrent(cx: &mut Cx, id: NodeId) -> Result<()> {
+    /// Inputs with their batch axes, for `layout` 0.
     const SECOND: &[(usize, usize)] = &[(0, 1), (4, 0), (5, 1), (6, 1)];
+    /// Inputs with their batch axes, for `layout` 1.
     const FIRST: &[(usize, usize)] = &[(0, 0), (4, 0), (5, 0), (6, 0)];
     match cx.int(id, "layout").unwrap_or(0) {
         0 => lead::lead(cx, id, SECOND, &[2, 1, 1]),
@@ -116,7 +122,7 @@ pub fn recurrent(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
-/// Attention: a mask is shared, or has an axis for the batch.
+/// Attention: a mask is shared, or has a batch axis.
 pub fn attention(cx: &mut Cx, id: NodeId) -> Result<()> {
     const ALL: &[(usize, usize)] = &[(0, 0), (1, 0), (2, 0), (4, 0), (5, 0)];
     only(cx, id, &[0, 1, 2, 3, 4, 5])?;
@@ -129,7 +135,7 @@ pub fn attention(cx: &mut Cx, id: NodeId) -> Result<()> {
             other => leads && other == layout,
         };
         if !is_fit {
-            return unknown("its mask has the samples in another axis");
+            return unknown("its mask has the samples in a different axis");
         }
     }
     let outputs = cx.keep(id, items);

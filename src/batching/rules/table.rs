@@ -5,35 +5,35 @@ use super::super::obstacle::Result;
 use super::{control, gather, join, matmul, reduce, reshape, resize, scatter, sequence, shape, view};
 use crate::graph::NodeId;
 
-/// A batching rule.
+/// Batching rule of an operator.
 pub type Rule = fn(&mut Cx, NodeId) -> Result<()>;
 
-/// How samples pass through an operator.
+/// Kind of an operator, by its effect on the sample axis.
 #[derive(Clone, Copy)]
 pub enum Family {
-    /// Each element comes of one element of the first input, whatever its shape; other inputs are shared.
+    /// Each output element depends on one element of the first input; other inputs are shared.
     Unary,
     /// The operands broadcast to one shape.
     Broadcast,
-    /// The operator has a batch axis of its own: that of each of these inputs, and of each output. Other inputs are
-    /// shared.
+    /// The operator has a batch axis in each of these inputs, and in each output. Other inputs are shared.
     Lead {
-        /// Input and axis.
+        /// Position and batch axis of each input.
         inputs: &'static [(usize, usize)],
-        /// The axis of each output; the last one counts for those after it.
+        /// Batch axis of each output; the last one applies to all further outputs.
         outputs: &'static [usize],
     },
-    /// A rule of its own.
+    /// The operator has its own rule.
     Own(Rule),
-    /// Its result depends on all samples, or has a size that depends on their elements.
+    /// The result depends on all samples, or its size depends on their elements. Contains the reason.
     Mixes(&'static str),
 }
 
-/// The first input has its batch in axis 0, and so has every output.
+/// Operators with batch axis 0 in the first input and in every output.
 const FIRST: Family = Family::Lead { inputs: &[(0, 0)], outputs: &[0] };
+/// Operators with batch axis 0 in the first two inputs and in every output.
 const FIRST_TWO: Family = Family::Lead { inputs: &[(0, 0), (1, 0)], outputs: &[0] };
 
-/// The family of an operator; `None` for one without a batching rule.
+/// Returns the family of an operator; `None` if it has no batching rule.
 pub fn family(domain: &str, op: &str) -> Option<Family> {
     match domain {
         "" => of_onnx(op),
@@ -128,10 +128,10 @@ fn of_onnx(op: &str) -> Option<Family> {
             Mixes("the size of its result depends on elements, which differ between samples")
         }
         "NonMaxSuppression" => {
-            Mixes("it selects a number of boxes that depends on elements, which differ between samples")
+            Mixes("the number of selected boxes depends on elements, which differ between samples")
         }
-        "Range" => Mixes("the size of its result depends on elements that differ between samples"),
-        "RoiAlign" | "MaxRoiPool" => Mixes("its boxes refer to images of the batch by number"),
+        "Range" => Mixes("the size of its result depends on elements, which differ between samples"),
+        "RoiAlign" | "MaxRoiPool" => Mixes("its boxes refer to images of the batch by index"),
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! Operators that move, add, drop and repeat axes.
+//! Operators that move, insert, remove and repeat axes.
 
 use super::super::cx::{Cx, It, index};
 use super::super::emit::attr_ints;
@@ -7,17 +7,18 @@ use super::super::obstacle::{Result, unknown, unsupported};
 use super::{moved, only_first};
 use crate::graph::NodeId;
 
-/// The axes that a Squeeze or Unsqueeze names, as an attribute or as a constant input.
+/// Returns the axes of a Squeeze or Unsqueeze, from an attribute or a constant input.
 fn named_axes(cx: &Cx, id: NodeId) -> Result<Option<Vec<i64>>> {
     if cx.model.nodes[id].input(1).is_none() {
         return Ok(cx.ints(id, "axes"));
     }
     match cx.const_ints(id, 1) {
         Some(axes) => Ok(Some(axes)),
-        None => unknown("the axes that it names are not constant"),
+        None => unknown("its axes are not constant"),
     }
 }
 
+/// Squeeze.
 pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let dims = operand.dims()?.to_vec();
@@ -27,13 +28,13 @@ pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
             for axis in named {
                 match index(axis, dims.len()) {
                     Some(axis) => axes.push(axis),
-                    None => return unknown("an axis that it names is not there"),
+                    None => return unknown("an axis is out of range"),
                 }
             }
         }
         None => {
             if dims.contains(&None) {
-                return unknown("it drops every axis of 1, and not all sizes are known");
+                return unknown("it removes all axes of size 1, but not all sizes are known");
             }
             axes.extend((0..dims.len()).filter(|&axis| dims[axis] == Some(1)));
         }
@@ -48,9 +49,9 @@ pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
         }
         Layout::Axis { axis, .. } => {
             if cx.samples.traced != 1 {
-                return unknown("it drops the batch axis");
+                return unknown("it removes the batch axis");
             }
-            // The samples move to the front, in the place of the axis that goes.
+            // The sample axis is removed from the old shape, so it becomes the leading axis.
             let perm: Vec<usize> =
                 std::iter::once(axis).chain((0..dims.len()).filter(|&other| other != axis)).collect();
             let item = cx.transpose(operand.item, &perm)?;
@@ -72,7 +73,7 @@ pub fn squeeze(cx: &mut Cx, id: NodeId) -> Result<()> {
 }
 
 impl Cx<'_> {
-    /// Replaces a node by `op`, a Squeeze or Unsqueeze, with a result that no other node shares.
+    /// Replaces a node by a new Squeeze or Unsqueeze (`op`), whose result is not shared with other nodes.
     fn view_for(&mut self, id: NodeId, op: &'static str, item: It, axes: &[i64]) -> Result<It> {
         self.replace(id);
         match axes.is_empty() {
@@ -82,15 +83,16 @@ impl Cx<'_> {
     }
 }
 
+/// Unsqueeze.
 pub fn unsqueeze(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
-    let Some(named) = named_axes(cx, id)? else { return unknown("it names no axes") };
+    let Some(named) = named_axes(cx, id)? else { return unknown("its axes are missing") };
     let rank = operand.rank()? + named.len();
     let mut axes = Vec::new();
     for axis in named {
         match index(axis, rank) {
             Some(axis) => axes.push(axis),
-            None => return unknown("an axis that it names is not there"),
+            None => return unknown("an axis is out of range"),
         }
     }
     axes.sort_unstable();
@@ -98,12 +100,12 @@ pub fn unsqueeze(cx: &mut Cx, id: NodeId) -> Result<()> {
     match operand.layout {
         Layout::Axis { axis, .. } => {
             let mut left = (0..rank).filter(|axis| !axes.contains(axis));
-            let Some(to) = left.nth(axis) else { return unknown("an axis that it names is not there") };
+            let Some(to) = left.nth(axis) else { return unknown("an axis is out of range") };
             let added: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
             let item = cx.view_for(id, "Unsqueeze", operand.item, &added)?;
             cx.bind_outputs(id, &[Some(item)], &[moved(operand.layout, to)])
         }
-        // The samples are the axis of 1 that comes to the front.
+        // The sample axis becomes the new leading axis.
         _ if axes.first() == Some(&0) => {
             let added: Vec<i64> = axes[1..].iter().map(|&axis| axis as i64).collect();
             let item = cx.view_for(id, "Unsqueeze", operand.item, &added)?;
@@ -117,6 +119,7 @@ pub fn unsqueeze(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
+/// Transpose.
 pub fn transpose(cx: &mut Cx, id: NodeId) -> Result<()> {
     let operand = cx.required(id, 0)?;
     let rank = operand.rank()?;
@@ -124,7 +127,7 @@ pub fn transpose(cx: &mut Cx, id: NodeId) -> Result<()> {
     match operand.layout {
         Layout::Axis { axis, .. } => {
             let Some(to) = perm.iter().position(|&from| index(from, rank) == Some(axis)) else {
-                return unknown("it moves an axis that is not there");
+                return unknown("its permutation does not match its input");
             };
             let outputs = cx.keep(id, vec![Some(operand.item)]);
             cx.bind_outputs(id, &outputs, &[moved(operand.layout, to)])
@@ -137,6 +140,7 @@ pub fn transpose(cx: &mut Cx, id: NodeId) -> Result<()> {
     }
 }
 
+/// Expand.
 pub fn expand(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
@@ -175,20 +179,21 @@ pub fn expand(cx: &mut Cx, id: NodeId) -> Result<()> {
             cx.vector(&target)?
         }
         None if shape.dims()? == [Some(rank as i64)] => cx.join(&[one, shape.item]),
-        None => return unknown("the shape that it expands to is not known"),
+        None => return unknown("its target shape is not known"),
     };
     let outputs = cx.keep(id, vec![Some(item), Some(shape)]);
     cx.bind_outputs(id, &outputs, &[Layout::Stacked])
 }
 
+/// Tile.
 pub fn tile(cx: &mut Cx, id: NodeId) -> Result<()> {
     only_first(cx, id)?;
     let operand = cx.required(id, 0)?;
     let Some(repeats) = cx.const_ints(id, 1) else {
-        return unknown("how often it repeats is not constant");
+        return unknown("its repeats are not constant");
     };
     if repeats.len() != operand.rank()? {
-        return unsupported("it does not say how often each axis is repeated");
+        return unsupported("its repeats do not match the rank of its input");
     }
     if let Layout::Axis { axis, .. } = operand.layout
         && repeats[axis] == 1

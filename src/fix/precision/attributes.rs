@@ -1,11 +1,11 @@
-//! Attributes that say the type of what a node makes.
+//! Attributes that determine the dtype of node outputs.
 
 use std::sync::Arc;
 
 use super::numbers::Narrow;
 use crate::graph::{AttrValue, Attribute, ElemType, Model, NodeId, Tensor, TensorData, Type, TypeKind};
 
-/// Has the attributes of a node say the narrow type.
+/// Changes the attributes of a node to the narrow type.
 pub fn narrow(model: &mut Model, id: NodeId, narrow: Narrow) {
     let attrs = std::mem::take(&mut model.nodes[id].attrs);
     let mut narrowed: Vec<Attribute> =
@@ -28,7 +28,7 @@ pub fn narrow(model: &mut Model, id: NodeId, narrow: Narrow) {
     model.nodes[id].attrs = narrowed;
 }
 
-/// The attribute without which an operator makes float32, whatever goes in.
+/// Returns the attribute that sets the output type of an operator whose default is always float32.
 fn implied(op: &str) -> Option<&'static str> {
     Some(match op {
         "ConstantOfShape" => "value",
@@ -38,6 +38,7 @@ fn implied(op: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the narrowed value of an attribute, or the value itself if it is not affected.
 fn value(model: &mut Model, attr: &Attribute, narrow: Narrow) -> AttrValue {
     let is_float = |number: i64| number == i64::from(ElemType::Float.number());
     let held = |tensor: &Tensor| narrow.tensor(tensor);
@@ -65,12 +66,13 @@ fn value(model: &mut Model, attr: &Attribute, narrow: Narrow) -> AttrValue {
     made.unwrap_or_else(|| attr.value.clone())
 }
 
+/// Returns a narrow tensor with the given elements.
 fn numbers(model: &mut Model, dims: Vec<i64>, floats: &[f32], narrow: Narrow) -> Option<AttrValue> {
     let tensor = Tensor::new(ElemType::Float, dims, TensorData::Floats(floats.to_vec()));
     Some(AttrValue::Tensor(model.tensors.push(narrow.tensor(&tensor)?)))
 }
 
-/// Has a type hold other elements.
+/// Changes the element type of a declared type.
 pub fn declare(ty: &mut Type, to: ElemType) {
     match &mut ty.kind {
         TypeKind::Tensor { elem, .. } => *elem = Some(to.number()),

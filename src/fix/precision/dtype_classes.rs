@@ -1,5 +1,6 @@
-//! What decides about a type together: a node with what it makes, what bodies tie together, sequences with all that
-//! touches them.
+//! Dtype classes: a union-find of nodes and values that must share one dtype.
+//!
+//! A class holds a node and its outputs, the values of a link, or a sequence with its producer and all its users.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,30 +11,34 @@ use super::range_analysis::is_weight;
 use crate::graph::{Def, ElemType, Id, Model, NodeId, ValueId, scopes};
 use crate::infer::{Fact, Facts};
 
-/// The index of what is of one type.
+/// Index of a dtype class.
 pub type DtypeClass = usize;
 
-/// What decides about the type of a value.
+/// Origin of the dtype of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
+    /// The value has the dtype of this class.
     DtypeClass(DtypeClass),
-    /// It is there in any type: a constant, or a cast of integers.
+    /// The value can be produced in either dtype: a constant, or a cast of integers.
     Any,
 }
 
-/// Every value of float32 with its maker and its readers, and every cell with why it stays, if it does.
+/// Dtype classes of a model, with the reason for each class that is kept in float32.
 pub struct DtypeClasses {
     parents: Vec<DtypeClass>,
     stays: Vec<Option<KeepReason>>,
+    /// Origin of the dtype of each float32 value.
     pub makers: FxHashMap<ValueId, Maker>,
+    /// Uses of each float32 value, with the class that determines the dtype in which it is read.
     pub readers: FxHashMap<ValueId, Vec<(Reader, DtypeClass)>>,
 }
 
-/// The cell of what stays whatever happens.
+/// Class of the values that always remain float32.
 pub const STAYS: DtypeClass = 0;
 
 impl DtypeClasses {
-    /// `slots` has what may become of the nodes that call operators.
+    /// Builds the classes of a model from the operand roles and the links.
+    /// If `keep_io` is set, the inputs and outputs of the model are kept in float32.
     pub fn of(
         model: &Model,
         facts: &Facts,
@@ -81,7 +86,7 @@ impl DtypeClasses {
         cells
     }
 
-    /// The inputs and outputs of the model, each by itself.
+    /// Adds a class for each input and output of the model.
     fn interface(
         &mut self,
         model: &Model,
@@ -96,7 +101,7 @@ impl DtypeClasses {
             self.makers.insert(port.value, Maker::DtypeClass(cell));
         }
         for (at, port) in main.outputs.iter().enumerate() {
-            // An input that is handed through is what it is.
+            // An output that is also an input shares its class.
             let is_given = matches!(model.values[port.value].def, Def::Input(_));
             let cell = match self.makers.get(&port.value).filter(|_| is_given) {
                 Some(Maker::DtypeClass(cell)) => *cell,
@@ -106,6 +111,7 @@ impl DtypeClasses {
         }
     }
 
+    /// Adds the inputs and outputs of a node.
     fn node(
         &mut self,
         model: &Model,
@@ -138,7 +144,7 @@ impl DtypeClasses {
         }
     }
 
-    /// A sequence, or what may be nothing, has no Cast: whoever touches it is of its type.
+    /// Unites the producers and users of sequences and optionals, which Cast does not support.
     fn tie_what_cannot_be_cast(&mut self, facts: &Facts) {
         let readers = std::mem::take(&mut self.readers);
         let mut sorted: Vec<_> = readers.keys().copied().collect();
@@ -155,12 +161,14 @@ impl DtypeClasses {
         self.readers = readers;
     }
 
+    /// Adds a class, which is kept in float32 if there is a reason.
     fn add(&mut self, stays: Option<KeepReason>) -> DtypeClass {
         self.parents.push(self.parents.len());
         self.stays.push(stays);
         self.parents.len() - 1
     }
 
+    /// Unites two classes; the result is kept in float32 if either of them is.
     fn unite(&mut self, a: DtypeClass, b: DtypeClass) {
         let (a, b) = (self.root(a), self.root(b));
         if a == b {
@@ -173,6 +181,7 @@ impl DtypeClasses {
         }
     }
 
+    /// Returns the representative of a class.
     fn root(&self, mut cell: DtypeClass) -> DtypeClass {
         while self.parents[cell] != cell {
             cell = self.parents[cell];
@@ -180,23 +189,23 @@ impl DtypeClasses {
         cell
     }
 
-    /// Has a cell stay, unless it does already.
+    /// Keeps a class in float32; the first reason is recorded.
     pub fn keep(&mut self, cell: DtypeClass, why: KeepReason) {
         let root = self.root(cell);
         self.stays[root].get_or_insert(why);
     }
 
-    /// Why what is of a cell stays, if it does.
+    /// Returns the reason why a class is kept in float32, if it is.
     pub fn why(&self, cell: DtypeClass) -> Option<KeepReason> {
         self.stays[self.root(cell)]
     }
 
-    /// Whether what is of a cell stays float32.
+    /// Returns true if a class is kept in float32.
     pub fn is_kept(&self, cell: DtypeClass) -> bool {
         self.why(cell).is_some()
     }
 
-    /// The cells that are of one type with others.
+    /// Returns the classes that were united with others.
     pub fn tied(&self) -> FxHashSet<DtypeClass> {
         let parents = self.parents.iter().copied().enumerate();
         parents
@@ -205,7 +214,8 @@ impl DtypeClasses {
             .collect()
     }
 
-    /// Whether a value is of the narrow type in the end. One that is there in any is, if all that read it want it so.
+    /// Returns true if a value is narrow in the result.
+    /// A value that can be produced in either dtype is narrow if all its uses are.
     pub fn is_narrow(&self, value: ValueId) -> bool {
         match self.makers.get(&value) {
             Some(Maker::DtypeClass(cell)) => !self.is_kept(*cell),
@@ -218,12 +228,12 @@ impl DtypeClasses {
     }
 }
 
-/// The cell of a node and of what it makes.
+/// Returns the class of a node and its outputs.
 pub fn cell_of(node: NodeId) -> DtypeClass {
     node.index() + 1
 }
 
-/// Whether a node makes the same in any type: a constant, or what was an integer.
+/// Returns true if a node can produce its output in either dtype: a constant, or a cast of integers.
 fn is_there_in_any_type(model: &Model, facts: &Facts, id: NodeId) -> bool {
     let node = &model.nodes[id];
     let is_whole =

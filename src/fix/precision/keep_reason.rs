@@ -1,54 +1,54 @@
-//! Why a node stays float32.
+//! Reasons why nodes are kept in float32.
 
 use std::fmt;
 
-/// Why a node stays float32: the first reason that was found.
+/// Reason why a node is kept in float32; the first one that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeepReason {
-    /// Its operator has no such type at this opset.
+    /// The operator does not support the type at this opset.
     Type,
-    /// Nobody knows which types its operator takes.
+    /// The supported types of the operator are unknown.
     Operator,
-    /// The type of a value that it reads or makes is not known, or not the same in all calls of a function.
+    /// The type of an input or output is unknown, or differs between the calls of a function.
     Unknown,
-    /// A constant, what comes of constants, or what was measured is too large.
+    /// A constant, a value derived from constants, or a measured value is too large.
     Overflows,
-    /// What it computes of ordinary numbers may be too large: squares, exponentials, and what is made of them.
+    /// Results may be too large for ordinary inputs: squares, exponentials, and derived values.
     Passes,
-    /// It adds to a constant that is so large that what is added would be lost.
+    /// It adds to a constant so large that the addend would be lost.
     Absorbs,
-    /// It sums many elements, or nobody knows how many.
+    /// It sums many elements, or an unknown number.
     Sums,
-    /// A small number keeps it from dividing by zero, and would be lost.
+    /// A small constant that prevents a division by zero would be lost.
     Tiny,
-    /// It computes with integers, of which few are exact.
+    /// It computes with integers, few of which the type represents exactly.
     Counts,
-    /// The model casts to float32 for it.
+    /// The model explicitly casts its inputs to float32.
     Meant,
-    /// It computes places in an image.
+    /// It computes image coordinates.
     Places,
-    /// Whatever it hands on, or shares a sequence with, stays.
+    /// It must have the dtype of a node or value that is kept.
     Tied,
-    /// All around it stays: casts would only stand in between.
+    /// Fewer casts are needed if it is kept.
     Around,
 }
 
 impl fmt::Display for KeepReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            KeepReason::Type => "the operator does not take the type at this opset",
-            KeepReason::Operator => "nobody knows which types the operator takes",
-            KeepReason::Unknown => "not all types around it are known",
-            KeepReason::Overflows => "a constant, or what was measured, is too large for the type",
-            KeepReason::Passes => "squares, exponentials or large sums of ordinary numbers may pass the type",
-            KeepReason::Absorbs => "beside a large constant, what is added to it would be lost",
-            KeepReason::Sums => "sums of many elements pass the type, or lose what is added last",
-            KeepReason::Tiny => "a small number that keeps from dividing by zero would be lost",
-            KeepReason::Counts => "few integers are exact in the type",
-            KeepReason::Meant => "the model casts to float32 for it",
-            KeepReason::Places => "places in an image need more digits",
-            KeepReason::Tied => "a sequence or a body that it is tied to stays",
-            KeepReason::Around => "all around it stays",
+            KeepReason::Type => "the operator does not support the type at this opset",
+            KeepReason::Operator => "the supported types of the operator are unknown",
+            KeepReason::Unknown => "the type of an input or output is unknown",
+            KeepReason::Overflows => "a constant or measured value exceeds the range of the type",
+            KeepReason::Passes => "squares, exponentials or large sums may exceed the range of the type",
+            KeepReason::Absorbs => "values added to a large constant would be lost",
+            KeepReason::Sums => "sums of many elements may exceed the range or precision of the type",
+            KeepReason::Tiny => "a small constant that prevents division by zero would be lost",
+            KeepReason::Counts => "the type represents few integers exactly",
+            KeepReason::Meant => "the model explicitly casts its inputs to float32",
+            KeepReason::Places => "image coordinates need more precision",
+            KeepReason::Tied => "a connected sequence or subgraph value is kept in float32",
+            KeepReason::Around => "converting it would need more casts",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! How large values get on data that somebody gave.
+//! Measurement of value ranges on calibration data.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use super::operand_roles::is_float;
 use crate::graph::{DeclaredDim, Def, ElemType, Model, Port, Type, TypeKind, ValueId, ValueInfo};
 use crate::infer::{Fact, Facts};
 
-/// Runs a model on data: gives the greatest finite magnitude of each of its outputs, and of its inputs, by name; or says
-/// why it does not run.
+/// Function that runs a model on calibration data.
+/// Returns the largest finite magnitude of each input and output, by name, or the reason why the model does not run.
 type Run = dyn Fn(&Model) -> Result<FxHashMap<Arc<str>, f64>, String> + Send + Sync;
 
-/// What runs a model on data.
+/// Runner of models on calibration data.
 #[derive(Clone)]
 pub struct Measure(Arc<Run>);
 
@@ -24,17 +24,18 @@ impl fmt::Debug for Measure {
 }
 
 impl Measure {
-    /// One that runs models like this: it gives the greatest finite magnitude of each output and input, by name.
+    /// Creates a runner from a function.
+    /// It returns the largest finite magnitude of each input and output, by name.
     pub fn new(
         run: impl Fn(&Model) -> Result<FxHashMap<Arc<str>, f64>, String> + Send + Sync + 'static,
     ) -> Self {
         Measure(Arc::new(run))
     }
 
-    /// How large the values of the main graph get.
+    /// Returns the largest magnitude of each float32 tensor of the main graph.
     ///
     /// # Errors
-    /// Why the model does not run.
+    /// The reason why the model does not run.
     pub(super) fn measured(&self, model: &Model, facts: &Facts) -> Result<FxHashMap<ValueId, f64>, String> {
         let exposed = exposed(model, facts);
         let found = (self.0)(&exposed)?;
@@ -44,7 +45,7 @@ impl Measure {
     }
 }
 
-/// The model with every tensor of float32 that a node of the main graph makes as an output.
+/// Returns the model with every float32 tensor that a node of the main graph produces as an output.
 fn exposed(model: &Model, facts: &Facts) -> Model {
     let mut exposed = model.clone();
     let made = model.graphs[model.main].nodes.iter();

@@ -1,9 +1,9 @@
-//! Has a model compute in float16 or bfloat16 what it computes in float32.
+//! Precision conversion: converts float32 computation to float16 or bfloat16.
 //!
-//! Every node is decided by itself: it becomes narrow, or it stays, for a reason (`why`). Reasons come from schemas
-//! (`slots`), and from how large values get and what they are made of (`reach`, `transfer`). What bodies, calls and
-//! sequences tie together is decided together (`ports`, `cells`). Casts stand where a value is of one type and read in the
-//! other, one for each value; where fewer are needed if a node stays, it does (`decide`).
+//! Each node is either narrowed, or kept in float32 for a reason (`why`). Reasons come from schemas (`slots`), and
+//! from the ranges and origins of values (`reach`, `transfer`). Values that subgraphs, calls and sequences connect
+//! share one dtype (`ports`, `cells`). Each value that is read in the other dtype gets one cast. A node is also kept
+//! if that needs fewer casts (`decide`).
 
 mod attributes;
 mod dtype_classes;
@@ -30,33 +30,33 @@ use crate::edit::{Change, Editor, Item, Patch, Site};
 use crate::graph::{AttrValue, ElemType, Model, NodeId, scopes};
 use crate::infer::Facts;
 
-/// The type that a model is to compute in.
+/// Options of the precision conversion.
 #[derive(Clone, Debug)]
 pub struct Precision {
-    /// `float16` or `bfloat16`.
+    /// Target type: `float16` or `bfloat16`.
     pub to: ElemType,
-    /// Whether the inputs and outputs of the model stay float32.
+    /// Whether to keep the inputs and outputs of the model in float32.
     pub keep_io: bool,
-    /// What says how large values get, where there are data.
+    /// Measurement of value ranges on calibration data, if there are any.
     pub measure: Option<Measure>,
 }
 
-/// What became of a model.
+/// Result of the precision conversion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Narrowed {
-    /// The nodes that stay float32.
+    /// Nodes kept in float32, with the reason.
     pub kept: Vec<(NodeId, KeepReason)>,
 }
 
-/// Has the model compute in another type, as far as that can be.
+/// Converts float32 computation to a 16-bit type where values fit. Returns the nodes kept in float32.
 ///
 /// # Errors
-/// There is nothing that it could be done to.
+/// No value can be converted, the type is not supported, or the model does not run on the calibration data.
 pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Vec<Finding>> {
     let to = precision.to;
     let refused = |message: String| vec![BAD_REQUEST.finding(message, Place::File)];
     let narrow =
-        Narrow::of(to).ok_or_else(|| refused(format!("there is no conversion of float32 to {to}")))?;
+        Narrow::of(to).ok_or_else(|| refused(format!("conversion of float32 to {to} is not supported")))?;
     let known = editor.analyses();
     let (model, facts) = (known.model, known.facts);
     let calls = ports::calls(model);
@@ -65,12 +65,14 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
         let holds = |elem| model.values.ids().any(|value| facts[value].inner_elem() == Some(elem));
         let held =
             [ElemType::Float16, ElemType::Bfloat16, ElemType::Double].into_iter().find(|&elem| holds(elem));
-        let what = held.map_or("it computes without".to_owned(), |elem| format!("it is {elem} already"));
-        return Err(refused(format!("nothing of the model is float32: {what}")));
+        let what =
+            held.map_or("there is nothing to convert".to_owned(), |elem| format!("it is already in {elem}"));
+        return Err(refused(format!("the model has no float32 values: {what}")));
     }
     let links = ports::links(model, facts, &calls);
     let measured = precision.measure.as_ref().map(|measure| measure.measured(model, facts)).transpose();
-    let measured = measured.map_err(|why| refused(format!("the model does not run on the data: {why}")))?;
+    let measured =
+        measured.map_err(|why| refused(format!("the model does not run on the calibration data: {why}")))?;
     let reaches =
         range_analysis::reaches(model, facts, &slots, &links, &measured.unwrap_or_default(), narrow);
     let mut cells = DtypeClasses::of(model, facts, &slots, &links, precision.keep_io);
@@ -80,14 +82,14 @@ pub fn narrow(editor: &mut Editor, precision: &Precision) -> Result<Narrowed, Ve
     known.grow(&mut cells, &slots);
     let kept = kept(model, &slots, &cells);
     if !cells.makers.keys().any(|&value| cells.is_narrow(value)) {
-        return Err(refused(format!("nothing of the model can be computed in {to}")));
+        return Err(refused(format!("no node of the model can be converted to {to}")));
     }
     editor.rework(|model, names| write::write(model, names, &cells, &calls, narrow));
     drop_casts(editor, to);
     Ok(Narrowed { kept })
 }
 
-/// What may become of the nodes that call operators on float32, or make it.
+/// Returns the operand roles of the nodes that call operators with float32 inputs or outputs.
 fn all_slots(model: &Model, facts: &Facts, calls: &Calls, narrow: Narrow) -> AllSlots {
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
@@ -103,7 +105,7 @@ fn all_slots(model: &Model, facts: &Facts, calls: &Calls, narrow: Narrow) -> All
         .collect()
 }
 
-/// The nodes that stay, in the order of the file; constants are there in any type.
+/// Returns the nodes kept in float32, in file order, without constants.
 fn kept(model: &Model, slots: &AllSlots, cells: &DtypeClasses) -> Vec<(NodeId, KeepReason)> {
     let live = scopes::live(model);
     let nodes = live.iter().flat_map(|&graph| &model.graphs[graph].nodes).copied();
@@ -115,7 +117,7 @@ fn kept(model: &Model, slots: &AllSlots, cells: &DtypeClasses) -> Vec<(NodeId, K
     nodes.filter_map(|id| Some((id, cells.why(cell_of(id))?))).collect()
 }
 
-/// Leaves out casts to what their input is already.
+/// Removes casts whose input already has the target type.
 fn drop_casts(editor: &mut Editor, to: ElemType) {
     let known = editor.analyses();
     let (model, facts) = (known.model, known.facts);
@@ -124,19 +126,16 @@ fn drop_casts(editor: &mut Editor, to: ElemType) {
         let mut patch = Patch::new(graph);
         for &id in &model.graphs[graph].nodes {
             let node = &model.nodes[id];
-            let says = node.attr("to") == Some(&AttrValue::Int(i64::from(to.number())));
-            let (true, true, Some(from), Some(made)) = (node.is("Cast"), says, node.input(0), node.output(0))
+            let is_to = node.attr("to") == Some(&AttrValue::Int(i64::from(to.number())));
+            let (true, true, Some(from), Some(made)) =
+                (node.is("Cast"), is_to, node.input(0), node.output(0))
             else {
                 continue;
             };
             if facts[from].elem() == Some(to) {
                 patch.redirects.push((made, Item::Old(from)));
                 patch.replaced.push(id);
-                patch.changes.push(Change::new(
-                    NARROWED_NUMBERS,
-                    Site::Node(id),
-                    "cast left out: it is of its type",
-                ));
+                patch.changes.push(Change::new(NARROWED_NUMBERS, Site::Node(id), "redundant cast removed"));
             }
         }
         patches.push(patch);

@@ -1,37 +1,38 @@
-//! What a narrow type holds of float32, and tensors in it.
+//! Properties of the 16-bit types, and conversion of float32 tensors to them.
 
 use half::{bf16, f16};
 
 use crate::graph::{ElemType, Tensor, TensorData};
 
-/// A type of 16 bits that takes the place of float32.
+/// 16-bit floating-point type that replaces float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Narrow {
+    /// Element type.
     pub elem: ElemType,
-    /// The greatest number that it holds.
+    /// Largest finite value.
     pub largest: f64,
-    /// Below this, fewer than six bits are left of a number, and in the end none.
+    /// Magnitude below which fewer than six significant bits remain; 0 with the range of float32.
     pub tiny: f64,
-    /// Up to here, neighbours are no further apart than 1: what is added to a larger number is lost.
+    /// Magnitude above which the spacing of values exceeds 1, so that small addends are lost.
     pub room: f64,
 }
 
 impl Narrow {
-    /// `None` for a type that is not offered.
+    /// Returns the properties of a type; `None` if it is not supported.
     pub fn of(elem: ElemType) -> Option<Self> {
         match elem {
             ElemType::Float16 => {
                 let tiny = 64.0 * f64::from(2f32.powi(-24));
                 Some(Narrow { elem, largest: f16::MAX.to_f64(), tiny, room: 2048.0 })
             }
-            // As wide a range as that of float32: only bits of the mantissa go.
+            // The range is that of float32; only the mantissa is shorter.
             ElemType::Bfloat16 => Some(Narrow { elem, largest: bf16::MAX.to_f64(), tiny: 0.0, room: 256.0 }),
             _ => None,
         }
     }
 
-    /// A tensor of float32 in this type; `None` where its elements are not at hand. A number that is too large becomes
-    /// the greatest one: infinities come from infinities alone.
+    /// Converts a float32 tensor to this type; returns `None` if its elements are not available.
+    /// Finite values are clamped to the finite range; only infinities become infinities.
     pub fn tensor(&self, tensor: &Tensor) -> Option<Tensor> {
         let mut raw = Vec::with_capacity(tensor.len()?.checked_mul(2)?);
         each(tensor, |x| {
@@ -46,19 +47,19 @@ impl Narrow {
     }
 }
 
-/// What there is to know of the elements of a constant.
+/// Magnitudes of the elements of a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// The greatest magnitude of those that are finite.
+    /// Largest finite magnitude.
     pub largest: f64,
-    /// The least magnitude of those that are not zero; infinite where all are.
+    /// Smallest finite nonzero magnitude; infinite if there is no such element.
     pub least: f64,
-    /// Whether no element is zero, and there are elements.
+    /// Whether the tensor has elements, and all of them are nonzero.
     pub is_nonzero: bool,
 }
 
 impl Extent {
-    /// `None` where the elements are not at hand, or are not float32.
+    /// Returns the magnitudes of a tensor; `None` if its elements are not available or not float32.
     pub fn of(tensor: &Tensor) -> Option<Self> {
         let mut extent =
             Extent { largest: 0.0, least: f64::INFINITY, is_nonzero: tensor.is_empty() == Some(false) };
@@ -77,7 +78,7 @@ impl Extent {
     }
 }
 
-/// Has `visit` see each element of a tensor of float32; `None` where they are not at hand.
+/// Calls `visit` with each element of a float32 tensor; returns `None` if they are not available.
 fn each(tensor: &Tensor, mut visit: impl FnMut(f32)) -> Option<()> {
     if tensor.elem() != Some(ElemType::Float) {
         return None;
@@ -100,15 +101,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_are_too_large_do_not_become_infinite() {
-        let narrow = Narrow::of(ElemType::Float16).expect("it is offered");
+    fn finite_values_are_clamped_and_do_not_become_infinite() {
+        let narrow = Narrow::of(ElemType::Float16).expect("the type is supported");
         let tensor = |numbers: &[f32]| {
             let dims = vec![numbers.len() as i64];
             Tensor::new(ElemType::Float, dims, TensorData::Floats(numbers.to_vec()))
         };
-        let made = narrow.tensor(&tensor(&[1.0, -1e9, f32::INFINITY, 1e-9])).expect("elements at hand");
+        let made = narrow.tensor(&tensor(&[1.0, -1e9, f32::INFINITY, 1e-9])).expect("available elements");
         assert_eq!(made.small_floats(4), Some(vec![1.0, -65504.0, f64::INFINITY, 0.0]));
-        let extent = Extent::of(&tensor(&[0.5, -1e9, f32::INFINITY])).expect("elements at hand");
+        let extent = Extent::of(&tensor(&[0.5, -1e9, f32::INFINITY])).expect("available elements");
         assert_eq!((extent.largest, extent.least, extent.is_nonzero), (1e9, 0.5, true));
         assert_eq!(Extent::of(&Tensor::int64s(vec![1], &[1])), None);
     }

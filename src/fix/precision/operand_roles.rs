@@ -1,4 +1,4 @@
-//! Which inputs and outputs of a node change their type with it.
+//! Operand roles: the inputs and outputs of a node that change their dtype with it.
 
 use rustc_hash::FxHashMap;
 
@@ -8,36 +8,38 @@ use crate::graph::{AttrValue, ElemType, Model, NodeId, ValueId};
 use crate::infer::{Fact, Facts};
 use crate::schema::{self, Formal, Schema, ValueType};
 
-/// What may become of an input or output.
+/// Role of an input or output in the precision conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandRole {
-    /// It is left out, or not of float32.
+    /// Absent, or not float32.
     Other,
-    /// It is as its node.
+    /// Shares the dtype of its node.
     Follows,
-    /// It is float32 whatever its node is.
+    /// Remains float32 in any case.
     Stays,
 }
 
-/// What may become of the inputs and outputs of a node.
+/// Roles of the inputs and outputs of a node.
 #[derive(Clone, Debug, Default)]
 pub struct OperandRoles {
+    /// Role of each input.
     pub inputs: Vec<OperandRole>,
+    /// Role of each output.
     pub outputs: Vec<OperandRole>,
 }
 
-/// What may become of the nodes that call operators on float32, or make it; or why they stay.
+/// Roles of the operands of nodes with float32 inputs or outputs, or the reason why a node is kept.
 pub type AllSlots = FxHashMap<NodeId, Result<OperandRoles, KeepReason>>;
 
-/// Whether a value holds elements of float32: as a tensor, or in what it holds.
+/// Returns true if a value is float32: a tensor, or a sequence or optional of tensors.
 pub fn is_float(fact: &Fact) -> bool {
     fact.inner_elem() == Some(ElemType::Float)
 }
 
-/// What may become of the inputs and outputs of a node that calls an operator.
+/// Returns the roles of the inputs and outputs of an operator call.
 ///
 /// # Errors
-/// Why all of them stay.
+/// The reason why the node is kept in float32.
 pub fn slots(model: &Model, facts: &Facts, id: NodeId, narrow: Narrow) -> Result<OperandRoles, KeepReason> {
     let node = &model.nodes[id];
     let opset = model.opset(node.graph, node.domain()).and_then(|opset| u16::try_from(opset).ok());
@@ -50,7 +52,7 @@ pub fn slots(model: &Model, facts: &Facts, id: NodeId, narrow: Narrow) -> Result
     if node.attrs.iter().any(|attr| matches!(attr.value, AttrValue::Ref { .. }) && says_type(&attr.name)) {
         return Err(KeepReason::Unknown);
     }
-    // Bits are taken as they are, and attributes of trees have the type of what goes in.
+    // BitCast depends on the width, and tree attributes have the dtype of the input.
     if node.is("BitCast") || node.domain() == "ai.onnx.ml" {
         return Err(KeepReason::Type);
     }
@@ -85,13 +87,13 @@ pub fn slots(model: &Model, facts: &Facts, id: NodeId, narrow: Narrow) -> Result
     }
 }
 
-/// Attributes that say the type of what comes out.
+/// Returns true for attributes that determine the dtype of an output.
 fn says_type(name: &str) -> bool {
     matches!(name, "to" | "dtype" | "value" | "value_float" | "value_floats" | "type" | "output_datatype")
         || name == "output_dtype"
 }
 
-/// A constant whose elements are in another file, or in coordinate form.
+/// Returns true for a constant with external data, or in sparse format.
 fn is_out_of_reach(model: &Model, value: &AttrValue) -> bool {
     match value {
         AttrValue::Tensor(tensor) => model.tensors[*tensor].is_external(),
@@ -100,17 +102,17 @@ fn is_out_of_reach(model: &Model, value: &AttrValue) -> bool {
     }
 }
 
-/// Inputs that hold places in an image.
+/// Returns true for inputs that hold image coordinates or scales.
 fn keeps_input(name: (&str, &str), at: usize) -> bool {
     matches!((name, at), (("", "Resize"), 1) | (("", "GridSample"), 1))
 }
 
-/// Outputs whose type an attribute fixes: the statistics of a normalisation, by its `stash_type`.
+/// Returns true for outputs whose dtype `stash_type` determines: normalization statistics.
 fn keeps_output(name: (&str, &str), at: usize) -> bool {
     name.1 == "LayerNormalization" && at > 0
 }
 
-/// Whether a formal takes a value if it holds narrow elements.
+/// Returns true if a formal parameter supports a value after narrowing.
 fn takes(schema: &Schema, formal: &Formal, fact: &Fact, elem: ElemType) -> bool {
     let narrowed = fact.value_type().and_then(|ty| match ty {
         ValueType::Tensor(_) => Some(ValueType::Tensor(elem)),

@@ -1,5 +1,4 @@
-//! What has to be of one type because bodies and calls tie it together: what goes into a body, what it hands on, and
-//! what comes out.
+//! Dtype constraints of subgraphs and calls: inputs, loop-carried values and outputs must agree.
 
 use rustc_hash::FxHashMap;
 
@@ -7,26 +6,26 @@ use super::operand_roles::is_float;
 use crate::graph::{GraphId, Model, NodeId, ValueId, scopes};
 use crate::infer::Facts;
 
-/// A place where a value is read.
+/// Use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reader {
-    /// The input of this index of a node.
+    /// Input of a node, by index.
     Input(NodeId, usize),
-    /// The output of this index of a graph.
+    /// Output of a graph, by index.
     Result(GraphId, usize),
 }
 
-/// Values that have one type, with the places that want it, too.
+/// Values and uses that must have the same dtype.
 #[derive(Clone, Debug, Default)]
 pub struct Link {
-    /// Inputs of bodies and of functions, and outputs of nodes with bodies and of calls.
+    /// Inputs of subgraphs and of functions, and outputs of nodes with subgraphs and of calls.
     pub values: Vec<ValueId>,
-    /// What is read there becomes one of them.
+    /// Uses whose values are passed to `values`.
     pub readers: Vec<Reader>,
 }
 
 impl Link {
-    /// What becomes one of the values.
+    /// Returns the values that are passed to `values`.
     pub fn sources<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = ValueId> + 'a {
         self.readers.iter().filter_map(|reader| match *reader {
             Reader::Input(node, at) => model.nodes[node].input(at),
@@ -35,10 +34,10 @@ impl Link {
     }
 }
 
-/// The calls of local functions, each with the index of what it calls.
+/// Calls of local functions, with the index of the called function.
 pub type Calls = FxHashMap<NodeId, usize>;
 
-/// The calls of a model.
+/// Returns the calls of local functions in a model.
 pub fn calls(model: &Model) -> Calls {
     if model.functions.is_empty() {
         return Calls::default();
@@ -55,7 +54,7 @@ pub fn calls(model: &Model) -> Calls {
     nodes.filter_map(callee).collect()
 }
 
-/// The links of a model, each with whether what it ties can change its type.
+/// Returns the links of a model, and for each link whether its dtype can change.
 pub fn links(model: &Model, facts: &Facts, calls: &Calls) -> Vec<(Link, bool)> {
     let mut links = Links { model, calls, found: Vec::new(), functions: FxHashMap::default() };
     for graph in scopes::live(model) {
@@ -71,15 +70,17 @@ pub fn links(model: &Model, facts: &Facts, calls: &Calls) -> Vec<(Link, bool)> {
     links.found.into_iter().map(is_whole).collect()
 }
 
+/// Collector of links.
 struct Links<'m> {
     model: &'m Model,
     calls: &'m Calls,
     found: Vec<(Link, bool)>,
-    /// By function, whether it is an input, and its index.
+    /// Index of a link, by function, whether it is an input, and the position of the input or output.
     functions: FxHashMap<(usize, bool, usize), usize>,
 }
 
 impl Links<'_> {
+    /// Adds the links of a node with subgraphs, or of a call.
     fn node(&mut self, id: NodeId) {
         let node = &self.model.nodes[id];
         if let Some(&function) = self.calls.get(&id) {
@@ -112,7 +113,7 @@ impl Links<'_> {
                     }
                 }
             }
-            // Scan of opset 8 has another first input, and one more input than its body.
+            // Scan of opset 8 has an additional first input.
             "Scan" if is_known && node.inputs.len() == scope.inputs.len() => {
                 let states = scope.inputs.len().saturating_sub(count("num_scan_inputs"));
                 for (at, port) in scope.inputs.iter().enumerate() {
@@ -140,7 +141,7 @@ impl Links<'_> {
         }
     }
 
-    /// Ties what a node that nobody knows gives its bodies, and gets of them, to what it is.
+    /// Adds links that keep the dtype of all inputs and outputs of an unknown node and of its subgraphs.
     fn all(&mut self, id: NodeId, bodies: &[GraphId]) {
         let node = &self.model.nodes[id];
         for at in 0..node.inputs.len() {
@@ -159,6 +160,7 @@ impl Links<'_> {
         }
     }
 
+    /// Adds a call to the links of its function.
     fn call(&mut self, id: NodeId, function: usize) {
         let model = self.model;
         let (node, body) = (&model.nodes[id], &model.graphs[model.functions[function].body]);
@@ -186,6 +188,7 @@ impl Links<'_> {
         }
     }
 
+    /// Adds a link; `is_known` is false if its dtype must not change.
     fn tie(
         &mut self,
         inside: &[ValueId],

@@ -1,8 +1,8 @@
-//! How large values get, and what they are made of, as far as that decides about their type.
+//! Range analysis: magnitudes and origins of float32 values, for the choice of their dtype.
 //!
-//! Values of a model are of ordinary size unless something says otherwise: nobody trains a network whose activations
-//! pass 65504. What says otherwise are constants (masks of -1e9), operators that leave that range (squares, exponentials),
-//! and what was measured.
+//! Values are assumed to be of ordinary magnitude: trained networks rarely have activations beyond 65504.
+//! Exceptions come from constants (masks of -1e9), from operators that leave that range (squares, exponentials), and
+//! from measurements.
 
 use rustc_hash::FxHashMap;
 
@@ -13,42 +13,45 @@ use super::transfer;
 use crate::graph::{AttrValue, Def, ElemType, GraphId, Id, Initial, Model, NodeId, ValueId, order, scopes};
 use crate::infer::Facts;
 
-/// How large the elements of a value get.
+/// Magnitude of the elements of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
-    /// As large as those of any network.
+    /// Assumed to fit, as is usual for networks.
     Ordinary,
-    /// No larger than this, for certain, infinities left aside.
+    /// Proved upper bound of the finite elements.
     AtMost(f64),
-    /// Maybe too large, where others are of ordinary size.
+    /// Possibly too large, even for inputs of ordinary magnitude.
     Wide,
 }
 
-/// What a value is computed of.
+/// Kind of values that a value is computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// Constants alone.
+    /// Only constants.
     Constants,
-    /// Integers, and constants: sizes, positions, counts.
+    /// Integers and constants: sizes, positions, counts.
     Integers,
-    /// Inputs of float32, products with weights.
+    /// Float32 inputs, or products with weights.
     Data,
 }
 
-/// What is known of a value of float32.
+/// Range facts of a float32 value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueRange {
+    /// Magnitude of its elements.
     pub size: Size,
+    /// Origin of its elements.
     pub origin: Origin,
-    /// A small number that keeps it from being zero; infinite where there is none.
+    /// Smallest constant that prevents a zero, such as an epsilon; infinite without such a constant.
     pub guard: f64,
-    /// The least magnitude of its elements that are not zero, where it is a constant; else 0.
+    /// Smallest nonzero magnitude of a constant; 0 for other values.
     pub least: f64,
-    /// Computed of what the model cast to float32 by intent.
+    /// Whether it derives from an explicit cast of the source model from a 16-bit type to float32.
     pub is_meant: bool,
 }
 
 impl ValueRange {
+    /// Facts of ordinary data.
     pub const DATA: ValueRange = ValueRange {
         size: Size::Ordinary,
         origin: Origin::Data,
@@ -57,11 +60,12 @@ impl ValueRange {
         is_meant: false,
     };
 
+    /// Returns the facts of a value without a guard.
     pub fn of(size: Size, origin: Origin) -> ValueRange {
         ValueRange { size, origin, ..ValueRange::DATA }
     }
 
-    /// What holds of a constant.
+    /// Returns the facts of a constant.
     pub fn constant(extent: Option<Extent>, narrow: Narrow) -> ValueRange {
         let Some(extent) = extent else { return ValueRange::of(Size::Ordinary, Origin::Constants) };
         let is_guard = extent.is_nonzero && extent.largest < narrow.tiny;
@@ -70,7 +74,7 @@ impl ValueRange {
         ValueRange { size, origin: Origin::Constants, guard, least: extent.least, is_meant: false }
     }
 
-    /// What holds of either.
+    /// Returns facts that hold for both values.
     pub fn join(self, other: ValueRange, narrow: Narrow) -> ValueRange {
         ValueRange {
             size: self.size.join(other.size, narrow),
@@ -83,6 +87,7 @@ impl ValueRange {
 }
 
 impl Size {
+    /// Returns true if the magnitude is assumed or proved to fit the narrow type.
     pub fn fits(self, narrow: Narrow) -> bool {
         match self {
             Size::Ordinary => true,
@@ -91,6 +96,7 @@ impl Size {
         }
     }
 
+    /// Returns a magnitude that covers both.
     pub fn join(self, other: Size, narrow: Narrow) -> Size {
         match (self, other) {
             (Size::Wide, _) | (_, Size::Wide) => Size::Wide,
@@ -106,16 +112,17 @@ impl Size {
     }
 }
 
-/// What is known of all values.
+/// Range facts of all values.
 pub struct ValueRanges {
     found: Vec<Option<ValueRange>>,
     narrow: Narrow,
 }
 
-/// After so many passes over the model, what still grows is taken to grow without end: what loops carry.
+/// Number of passes over the model after which a growing value is widened.
+/// Such values are carried by loops, and are assumed to grow without bound.
 const GROWING: usize = 4;
 
-/// Finds out about every value, bodies and functions included: as often as what goes in there changes.
+/// Analyzes all values, including those of subgraphs and functions, until a fixed point is reached.
 pub fn reaches(
     model: &Model,
     facts: &Facts,
@@ -145,7 +152,7 @@ pub fn reaches(
         pass += 1;
         match (is_changed, is_open) {
             (true, _) => {}
-            // What nothing goes into is like any input.
+            // Values without analyzed inputs are treated like model inputs.
             (false, false) => is_open = true,
             (false, true) => return reaches,
         }
@@ -153,11 +160,12 @@ pub fn reaches(
 }
 
 impl ValueRanges {
+    /// Returns the facts of a value.
     pub fn of(&self, value: ValueId) -> ValueRange {
         self.found[value.index()].unwrap_or(ValueRange::DATA)
     }
 
-    /// What the initializers of a graph hold, and the inputs of the main one.
+    /// Sets the facts of the initializers of a graph, and of the inputs of the main graph.
     fn given(&mut self, model: &Model, graph: GraphId, measured: &FxHashMap<ValueId, f64>) {
         for port in model.graphs[graph].inputs.iter().filter(|_| graph == model.main) {
             let size = self.measured(measured.get(&port.value)).unwrap_or(Size::Ordinary);
@@ -175,6 +183,7 @@ impl ValueRanges {
         }
     }
 
+    /// Updates the facts of the outputs of a node. Returns true if one changed.
     fn node(
         &mut self,
         model: &Model,
@@ -200,12 +209,13 @@ impl ValueRanges {
         is_changed
     }
 
-    /// What was measured, unless it is ordinary: what is certain of constants holds on all data.
+    /// Returns the magnitude for a measured maximum; ordinary if it fits with headroom.
     fn measured(&self, most: Option<&f64>) -> Option<Size> {
         let size = Size::AtMost(HEADROOM * most?);
         Some(if size.fits(self.narrow) { Size::Ordinary } else { size })
     }
 
+    /// Joins new facts into those of a value. Returns true if they changed.
     fn take(&mut self, value: ValueId, new: ValueRange, pass: usize) -> bool {
         let old = self.found[value.index()];
         let mut joined = old.map_or(new, |old| old.join(new, self.narrow));
@@ -217,10 +227,10 @@ impl ValueRanges {
     }
 }
 
-/// What was measured is taken to be this much larger on other data.
+/// Factor by which values on other data may exceed measured ones.
 const HEADROOM: f64 = 2.0;
 
-/// Whether a value is a constant that the file holds: an initializer that no caller can replace.
+/// Returns true if a value is an initializer that callers cannot override.
 pub fn is_weight(model: &Model, value: ValueId) -> bool {
     const OVERRIDABLE_SINCE: i64 = 4;
     let is_fixed = model.ir_version.is_some_and(|version| version < OVERRIDABLE_SINCE);
@@ -231,7 +241,7 @@ pub fn is_weight(model: &Model, value: ValueId) -> bool {
     }
 }
 
-/// The extent of what a `Constant` holds.
+/// Returns the magnitudes of the value of a `Constant`.
 pub fn extent_of_constant(model: &Model, id: NodeId) -> Option<Extent> {
     let node = &model.nodes[id];
     let of = |numbers: &[f32]| {

@@ -1,4 +1,4 @@
-//! Which nodes become narrow, and which stay.
+//! Decides which nodes are narrowed and which are kept in float32.
 
 use std::collections::VecDeque;
 
@@ -15,16 +15,20 @@ use crate::graph::{ElemType, Model, NodeId, ValueId, scopes};
 use crate::infer::Facts;
 use crate::schema::operator::{Work, operator};
 
-/// What is known of a model whose types are decided.
+/// Inputs of the decision: the model and its analyses.
 pub struct PrecisionAnalysis<'a> {
+    /// Source model.
     pub model: &'a Model,
+    /// Inferred facts.
     pub facts: &'a Facts,
+    /// Result of the range analysis.
     pub reaches: &'a ValueRanges,
+    /// Target type.
     pub narrow: Narrow,
 }
 
 impl PrecisionAnalysis<'_> {
-    /// Has all nodes stay that have a reason to.
+    /// Keeps all nodes that have a reason of their own.
     pub fn keep(&self, cells: &mut DtypeClasses, slots: &AllSlots) {
         let mut nodes: Vec<NodeId> = slots.keys().copied().collect();
         nodes.sort_unstable();
@@ -35,9 +39,9 @@ impl PrecisionAnalysis<'_> {
         }
     }
 
-    /// Has what bodies tie together stay where it is too large, and what goes in and out.
+    /// Keeps linked values, model inputs and model outputs that are too large for the narrow type.
     pub fn keep_links(&self, cells: &mut DtypeClasses, links: &[(Link, bool)]) {
-        // Inputs and outputs of the model, too, that would be infinite.
+        // Inputs of the model would overflow, too.
         let main = &self.model.graphs[self.model.main];
         let given = main.inputs.iter().map(|port| port.value);
         let tied = links.iter().flat_map(|(link, _)| link.values.iter().copied());
@@ -48,7 +52,7 @@ impl PrecisionAnalysis<'_> {
             }
         }
         for port in main.outputs.iter().filter(|port| is_float(&self.facts[port.value])) {
-            // What came beside a large constant may fit, though nothing beside it does.
+            // Data plus a large constant has a bound of at most `2 * largest`, and may fit nevertheless.
             let is_certain = match self.reaches.of(port.value).size {
                 Size::AtMost(most) => most > 2.0 * self.narrow.largest,
                 Size::Ordinary | Size::Wide => false,
@@ -62,7 +66,7 @@ impl PrecisionAnalysis<'_> {
         }
     }
 
-    /// Why a node stays by itself.
+    /// Returns the reason of a node itself to be kept.
     fn why(&self, id: NodeId) -> Option<KeepReason> {
         let node = &self.model.nodes[id];
         let is_bound = |at: usize| node.is("Clip") && at > 0;
@@ -117,13 +121,14 @@ impl PrecisionAnalysis<'_> {
         }
     }
 
+    /// Returns true for operators that sum products, such as MatMul and Conv.
     fn is_product(&self, id: NodeId) -> bool {
         let node = &self.model.nodes[id];
         operator(node.domain(), &node.op_type).is_some_and(|operator| operator.work == Work::Product)
     }
 
-    /// Has those nodes stay, too, around which fewer casts are needed then. Products are left aside: their weights are
-    /// worth more than a cast.
+    /// Also keeps nodes if that reduces the number of casts.
+    /// Products are excluded, because narrow weights save more than a cast costs.
     pub fn grow(&self, cells: &mut DtypeClasses, slots: &AllSlots) {
         let tied = cells.tied();
         let mut counts: FxHashMap<ValueId, [usize; 2]> = FxHashMap::default();
@@ -163,7 +168,7 @@ impl PrecisionAnalysis<'_> {
         }
     }
 
-    /// Whether fewer casts are needed around a narrow node if it stays.
+    /// Returns true if keeping a narrow node reduces the number of casts around it.
     fn is_cheaper(
         &self,
         cells: &DtypeClasses,
@@ -207,7 +212,7 @@ impl PrecisionAnalysis<'_> {
     }
 }
 
-/// Operators that sum.
+/// Returns true for operators that sum elements.
 fn summing(op: &str) -> bool {
     matches!(op, "ReduceSum" | "ReduceL1" | "CumSum")
 }

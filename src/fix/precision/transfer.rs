@@ -1,4 +1,4 @@
-//! What an operator makes of the sizes and origins of what it reads.
+//! Transfer functions of the range analysis: magnitudes and origins of the outputs of each operator.
 
 use super::numbers::Narrow;
 use super::range_analysis::{Origin, Size, ValueRange, extent_of_constant};
@@ -6,10 +6,10 @@ use crate::graph::{AttrValue, ElemType, Model, Node, NodeId};
 use crate::infer::Facts;
 use crate::schema::operator::{Work, operator};
 
-/// Sums of no more elements than this stay in the range of what is summed, and lose little.
+/// Maximum number of elements whose sum is assumed to stay in range without much loss of precision.
 pub const FEW: i64 = 1024;
 
-/// What is known of the outputs of float32 of a node; `None` where it reads something of which nothing is known yet.
+/// Returns the facts of the float32 outputs of a node; `None` if an input has not been analyzed yet.
 pub fn made(
     model: &Model,
     facts: &Facts,
@@ -28,29 +28,34 @@ pub fn made(
     Some(made)
 }
 
+/// Node with the facts of its inputs.
 struct Call<'a> {
     model: &'a Model,
     facts: &'a Facts,
     id: NodeId,
     node: &'a Node,
-    /// Of the inputs of float32.
+    /// Facts of the inputs; `None` for those that are absent or not float32.
     operands: Vec<Option<ValueRange>>,
     narrow: Narrow,
 }
 
 impl Call<'_> {
+    /// Returns the facts of all float32 inputs.
     fn given(&self) -> impl Iterator<Item = ValueRange> + '_ {
         self.operands.iter().flatten().copied()
     }
 
+    /// Returns the facts of an input, by default those of ordinary data.
     fn at(&self, index: usize) -> ValueRange {
         self.operands.get(index).copied().flatten().unwrap_or(ValueRange::DATA)
     }
 
+    /// Returns facts that hold for all float32 inputs.
     fn joined(&self) -> Option<ValueRange> {
         self.given().reduce(|a, b| a.join(b, self.narrow))
     }
 
+    /// Returns the element type of an input.
     fn elem(&self, index: usize) -> Option<ElemType> {
         self.facts[self.node.input(index)?].elem()
     }
@@ -59,15 +64,17 @@ impl Call<'_> {
         operator(self.node.domain(), &self.node.op_type).map(|operator| operator.work)
     }
 
+    /// Returns true if the operator is one of these operators of ai.onnx.
     fn is(&self, names: &[&str]) -> bool {
         self.node.domain().is_empty() && names.contains(&&*self.node.op_type)
     }
 
+    /// Returns the origin of the outputs.
     fn origin(&self) -> Origin {
         if self.is(&["Cast", "CastLike"]) && self.operands.first().is_none_or(Option::is_none) {
             return match self.elem(0) {
                 Some(ElemType::Bool) => Origin::Constants,
-                // Pixels, and what else is exact in any type.
+                // Pixels and other small integers are exact in both types.
                 Some(ElemType::Uint8 | ElemType::Int8) => Origin::Data,
                 Some(elem) if elem.is_integer() => Origin::Integers,
                 _ => Origin::Data,
@@ -83,7 +90,7 @@ impl Call<'_> {
         }
     }
 
-    /// Whether a product sums nothing: angles of positions and frequencies.
+    /// Returns true for a product without summation, such as the angles of positions and frequencies.
     fn is_outer(&self) -> bool {
         if self.is(&["MatMul"]) {
             let dims = self.node.input(0).and_then(|value| self.facts[value].dims());
@@ -96,7 +103,7 @@ impl Call<'_> {
         from.chars().filter(|letter| letter.is_alphabetic()).all(|letter| to.contains(letter))
     }
 
-    /// Whether it computes what the model computes in float32 by intent, up to the next product.
+    /// Returns true if the node derives from an explicit cast to float32, without a product in between.
     fn is_meant(&self) -> bool {
         let is_narrow = |elem| matches!(elem, Some(ElemType::Float16 | ElemType::Bfloat16));
         if self.is(&["Cast", "CastLike"]) && is_narrow(self.elem(0)) {
@@ -105,6 +112,7 @@ impl Call<'_> {
         self.work() != Some(Work::Product) && self.given().any(|reach| reach.is_meant)
     }
 
+    /// Returns the magnitude and the guard of the outputs; the other facts are defaults.
     fn size_and_guard(&self) -> ValueRange {
         let sized = |size| ValueRange::of(size, Origin::Data);
         if !self.node.domain().is_empty() {
@@ -169,15 +177,16 @@ impl Call<'_> {
             | "LRN" => sized(Size::Ordinary),
             "Sinh" | "Cosh" => sized(self.exponential(a.size)),
             _ if self.work() == Some(Work::Product) => sized(Size::Ordinary),
-            // What is moved, chosen, averaged, or bent where it is small.
+            // Data movement, selection, averages, and activations that do not grow faster than their input.
             _ => self.joined().unwrap_or(sized(Size::Ordinary)),
         }
     }
 
+    /// Returns the magnitude of a sum of two values.
     fn sum(&self, a: Size, b: Size) -> Size {
         match (a, b) {
             (Size::AtMost(a), Size::AtMost(b)) => at_most(a + b),
-            // Beside a large constant there is no room for what is added to it.
+            // The addend of a large constant would be lost.
             (Size::AtMost(most), Size::Ordinary) | (Size::Ordinary, Size::AtMost(most)) => {
                 if most <= self.narrow.room {
                     Size::Ordinary
@@ -189,6 +198,7 @@ impl Call<'_> {
         }
     }
 
+    /// Returns the magnitude of a product of two values.
     fn product(&self, a: Size, b: Size) -> Size {
         match (a, b) {
             (Size::AtMost(a), Size::AtMost(b)) => at_most(a * b),
@@ -196,6 +206,7 @@ impl Call<'_> {
         }
     }
 
+    /// Returns the magnitude of a quotient.
     fn quotient(&self, a: ValueRange, b: ValueRange) -> Size {
         match (a.size, b.size) {
             (Size::Wide, Size::Wide) => Size::Ordinary,
@@ -208,7 +219,7 @@ impl Call<'_> {
         }
     }
 
-    /// Between two bounds, it is as they are; with one of them, or none, as what is cut.
+    /// Returns the magnitude of a Clip: that of its two bounds if they fit, else that of its input.
     fn clipped(&self) -> Option<Size> {
         let bounds = [1, 2].map(|at| self.operands.get(at).copied().flatten());
         match bounds {
@@ -220,7 +231,7 @@ impl Call<'_> {
         }
     }
 
-    /// The exponent of a power, where it is one constant.
+    /// Returns the exponent of a Pow if all its elements are one known constant.
     fn exponent(&self) -> Option<f64> {
         let fact = &self.facts[self.node.input(1)?];
         let numbers = fact.as_const()?.f64s().ok()?;
@@ -228,16 +239,18 @@ impl Call<'_> {
         numbers.iter().all(|&x| x == first).then_some(first)
     }
 
+    /// Returns the magnitude of a Pow.
     fn pow(&self, a: ValueRange) -> Size {
         match self.exponent() {
             Some(exponent) if exponent > 1.0 => self.power(a.size, exponent),
             Some(exponent) if exponent > 0.0 => root(a.size),
-            // Mostly one over a root.
+            // Mostly a reciprocal square root.
             Some(_) => Size::Ordinary,
             None => Size::Wide,
         }
     }
 
+    /// Returns the guard of a Pow.
     fn guard_of_power(&self, a: ValueRange) -> f64 {
         match self.exponent() {
             Some(exponent) if (0.0..=1.0).contains(&exponent) => a.guard.powf(exponent),
@@ -245,6 +258,7 @@ impl Call<'_> {
         }
     }
 
+    /// Returns the magnitude of a power with an exponent above 1.
     fn power(&self, size: Size, exponent: f64) -> Size {
         match size {
             Size::AtMost(most) => at_most(most.powf(exponent)),
@@ -253,6 +267,7 @@ impl Call<'_> {
         }
     }
 
+    /// Returns the magnitude of an exponential.
     fn exponential(&self, size: Size) -> Size {
         match size {
             Size::AtMost(most) if most.exp() <= self.narrow.largest => at_most(most.exp()),
@@ -261,12 +276,12 @@ impl Call<'_> {
         }
     }
 
-    /// Whether the type has the range of float32.
+    /// Returns true if the narrow type has the range of float32.
     fn is_wider(&self) -> bool {
         self.narrow.elem == ElemType::Bfloat16
     }
 
-    /// Whether the operand is what is left below its greatest element, as a Softmax in pieces has it.
+    /// Returns true if the input is a value minus its maximum, as in a decomposed Softmax.
     fn is_below_zero(&self) -> bool {
         let model = self.model;
         let producer = |value| model.producer(value).map(|(node, _)| &model.nodes[node]);
@@ -276,6 +291,7 @@ impl Call<'_> {
         producer(greatest).is_some_and(|node| node.is("ReduceMax") && node.input(0) == Some(whole))
     }
 
+    /// Returns the magnitude of a reduction by summation.
     fn sum_of(&self, size: Size) -> Size {
         match (size, summed(self.model, self.facts, self.id)) {
             (Size::AtMost(most), Some(count)) => at_most(most * count as f64),
@@ -286,7 +302,7 @@ impl Call<'_> {
     }
 }
 
-/// The greatest magnitude of a type of a byte or less.
+/// Returns the largest magnitude of an element type of at most 8 bits.
 fn greatest(elem: ElemType) -> Option<f64> {
     Some(match elem {
         ElemType::Float8e5m2 | ElemType::Float8e5m2fnuz => 57344.0,
@@ -296,10 +312,12 @@ fn greatest(elem: ElemType) -> Option<f64> {
     })
 }
 
+/// Returns the magnitude for an upper bound.
 fn at_most(most: f64) -> Size {
     if most.is_finite() { Size::AtMost(most) } else { Size::Wide }
 }
 
+/// Returns the magnitude of a root.
 fn root(size: Size) -> Size {
     match size {
         Size::AtMost(most) => at_most(most.sqrt().max(most.min(1.0))),
@@ -307,7 +325,7 @@ fn root(size: Size) -> Size {
     }
 }
 
-/// How many elements go into each that a reduction makes; `None` where that is not known.
+/// Returns the number of summed elements per output element of a reduction, if it is known.
 pub fn summed(model: &Model, facts: &Facts, id: NodeId) -> Option<i64> {
     let node = &model.nodes[id];
     let size = |value: Option<_>| -> Option<i64> {

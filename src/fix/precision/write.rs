@@ -1,4 +1,4 @@
-//! Gives a model the types that were decided: weights, attributes, casts at the borders, declarations.
+//! Writes the decided dtypes into the model: weights, attributes, casts and declarations.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,7 +14,7 @@ use crate::graph::{
     ValueId,
 };
 
-/// Gives the model its types, and says what was done.
+/// Applies the decided dtypes to the model, and returns the changes.
 pub fn write(
     model: &mut Model,
     names: &mut Names,
@@ -47,28 +47,30 @@ pub fn write(
     writer.changes
 }
 
+/// State of writing.
 struct Writer<'a> {
     model: &'a mut Model,
     names: &'a mut Names,
     cells: &'a DtypeClasses,
     calls: &'a Calls,
     narrow: Narrow,
-    /// Casts, each behind the node that makes what it casts.
+    /// New casts, by the producer of their input.
     behind: FxHashMap<NodeId, Vec<NodeId>>,
-    /// Casts of what no node makes.
+    /// New casts of graph inputs and initializers, by graph.
     first: FxHashMap<GraphId, Vec<NodeId>>,
-    /// Outputs of the model that a Cast makes now.
+    /// Model outputs that a new cast produces.
     renamed: FxHashSet<ValueId>,
     changes: Vec<Change>,
 }
 
 impl Writer<'_> {
+    /// Records a change.
     fn note(&mut self, at: Site, what: impl Into<String>) {
         let by = By { safety: Safety::Rounding, ..By::from(NARROWED_NUMBERS) };
         self.changes.push(Change::new(by, at, what));
     }
 
-    /// The attributes of nodes that make narrow values, or read them.
+    /// Updates the attributes of producers of narrow values, and records their producers and readers.
     fn nodes(&mut self, values: &[ValueId]) {
         let mut nodes: Vec<NodeId> = Vec::new();
         for &value in values.iter().filter(|&&value| self.cells.is_narrow(value)) {
@@ -83,7 +85,7 @@ impl Writer<'_> {
         nodes.dedup();
         for node in nodes {
             let outputs = self.model.nodes[node].outputs.iter().flatten();
-            // What makes integers of narrow numbers keeps what it says of those.
+            // A node with only integer outputs keeps its attributes.
             let is_own = outputs.clone().any(|&output| self.cells.is_narrow(output));
             if self.model.nodes[node].graphs().next().is_some() || self.calls.contains_key(&node) {
                 continue;
@@ -95,11 +97,11 @@ impl Writer<'_> {
         }
     }
 
-    /// A weight is held in each type that it is read in.
+    /// Stores a weight once for each dtype in which it is read.
     fn weight(&mut self, value: ValueId) {
         let readers = self.cells.readers.get(&value).cloned().unwrap_or_default();
-        let wants = |cell: &DtypeClass| !self.cells.is_kept(*cell);
-        if !readers.iter().any(|(_, cell)| wants(cell)) {
+        let is_narrow = |cell: &DtypeClass| !self.cells.is_kept(*cell);
+        if !readers.iter().any(|(_, cell)| is_narrow(cell)) {
             return;
         }
         let Some(Initial::Dense(tensor)) = self.model.values[value].initial else { return };
@@ -110,9 +112,9 @@ impl Writer<'_> {
         let own = readers
             .iter()
             .find(is_result)
-            .map_or(readers.iter().all(|(_, cell)| wants(cell)), |(_, cell)| wants(cell));
+            .map_or(readers.iter().all(|(_, cell)| is_narrow(cell)), |(_, cell)| is_narrow(cell));
         let others: Vec<Reader> =
-            readers.iter().filter(|(_, cell)| wants(cell) != own).map(|&(reader, _)| reader).collect();
+            readers.iter().filter(|(_, cell)| is_narrow(cell) != own).map(|&(reader, _)| reader).collect();
         let narrowed = self.model.tensors.push(narrowed);
         let (kept, copied) = if own { (narrowed, tensor) } else { (tensor, narrowed) };
         self.model.values[value].initial = Some(Initial::Dense(kept));
@@ -120,9 +122,10 @@ impl Writer<'_> {
             let copy = self.copy(value, copied);
             others.into_iter().for_each(|reader| self.rewire(reader, copy));
         }
-        self.note(Site::Value(value), format!("held in {}", self.narrow.elem));
+        self.note(Site::Value(value), format!("stored in {}", self.narrow.elem));
     }
 
+    /// Inserts a copy of a weight with other elements.
     fn copy(&mut self, value: ValueId, tensor: TensorId) -> ValueId {
         let graph = self.model.values[value].graph;
         let name = self.names.fresh(&self.model.values[value].name.clone(), Some(NARROWED_NUMBERS.code));
@@ -133,10 +136,10 @@ impl Writer<'_> {
         copy
     }
 
-    /// A value that nodes or callers make is cast once for all that read it in the other type.
+    /// Inserts at most one cast of a value, for all uses in the other dtype.
     fn value(&mut self, value: ValueId) {
         let is_narrow = match self.model.values[value].def {
-            // A weight whose elements are not at hand.
+            // A weight whose elements are not available.
             Def::Initializer => false,
             _ => self.cells.is_narrow(value),
         };
@@ -158,7 +161,7 @@ impl Writer<'_> {
         let name = self.names.fresh(&self.model.values[value].name.clone(), Some(NARROWED_NUMBERS.code));
         let initial = None;
         let new = self.model.values.push(Value { name, graph, def: Def::Missing, initial });
-        // An output of the model keeps its name: what it was made of has another one.
+        // A model output keeps its name, so the input of its cast gets a new one.
         if let (true, Def::Node { node, output }) =
             (others.iter().any(|other| is_result(&other)), self.model.values[value].def)
         {
@@ -173,7 +176,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Has `to` be what `from` is in the other type.
+    /// Inserts a cast of `from` to the other dtype, which defines `to`.
     fn cast(&mut self, from: ValueId, to: ValueId, is_narrow: bool) {
         let elem = if is_narrow { ElemType::Float } else { self.narrow.elem };
         let graph = self.model.values[from].graph;
@@ -192,9 +195,10 @@ impl Writer<'_> {
             Some(maker) => self.behind.entry(maker).or_default().push(node),
             None => self.first.entry(graph).or_default().push(node),
         }
-        self.note(Site::Node(node), format!("cast to {elem} at a border"));
+        self.note(Site::Node(node), format!("cast to {elem} inserted"));
     }
 
+    /// Makes a use read another value.
     fn rewire(&mut self, reader: Reader, to: ValueId) {
         match reader {
             Reader::Input(node, at) => self.model.nodes[node].inputs[at] = Some(to),
@@ -202,7 +206,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Puts the casts into their graphs.
+    /// Inserts the new casts into their graphs, after the producers of their inputs.
     fn place(&mut self) {
         let graphs: FxHashSet<GraphId> = self
             .behind
@@ -221,7 +225,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Has what is declared of values say what they are.
+    /// Updates the declared types.
     fn declare(&mut self) {
         let (cells, narrow, renamed) = (self.cells, self.narrow, &self.renamed);
         for graph in self.model.graphs.ids().collect::<Vec<_>>() {

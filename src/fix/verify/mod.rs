@@ -1,5 +1,7 @@
-//! Checks a model that was written back: whatever a rule did, the result must be what a runtime takes. It must hang
-//! together, give every name once, keep its interface, and have legal nodes, as far as it had all that before.
+//! Verifies the result independently of the rules.
+//!
+//! Definitions must precede uses, names must be unique, the interface must be unchanged, and nodes must be legal.
+//! Faults of the source model are not reported again.
 
 mod names;
 mod nodes;
@@ -11,40 +13,40 @@ use crate::diag::{Finding, Place};
 use crate::graph::{Def, GraphId, Model, Port, ValueId, scopes};
 use crate::infer::{self, Facts};
 
-/// What is to be held of a model.
+/// Properties that the passes must have preserved.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kept {
-    /// The types of its inputs and outputs: whoever mends a fault may change them.
+    /// Whether the types of inputs and outputs must be unchanged; fixes may change them.
     pub types: bool,
 }
 
-/// Says what is wrong with `after`, which was made from `before`; nothing, unless there is a fault in this
-/// program or in a rule.
+/// Returns the faults of `after`, the result of rewriting `before`.
+/// There are none, unless this program or a rule has a bug.
 pub fn verify((before, known): (&Model, &Facts), after: &Model, kept: Kept) -> Vec<Finding> {
     let mut faults = if is_sound(before) { loose_ends(after) } else { Vec::new() };
     faults.extend(changed_interface(before, after));
     faults.extend(new_among(names::faults(before), names::faults(after)));
-    // By itself: what was known while the model changed may be what is wrong.
+    // Inferred from scratch, because the incrementally updated facts may be wrong.
     let found = infer::infer(after, infer::Options::default());
     faults.extend(new_among(nodes::faults(before, known), nodes::faults(after, &found)));
     if kept.types {
         faults.extend(changed_types((before, known), (after, &found)));
     }
     let finding = |fault| {
-        let message = format!("the result does not hang together: {fault}");
+        let message = format!("the rewritten graph is invalid: {fault}");
         let finding = rule_ids::INTERNAL_FAULT.finding(message, Place::File);
-        finding.note("this is a fault of onnx-fix or of a rule; the model was left as it is")
+        finding.note("this is a bug in onnx-fix or in a rule; the model was left unchanged")
     };
     faults.into_iter().map(finding).collect()
 }
 
-/// Faults that a model did not have before.
+/// Returns the faults that the source model does not have.
 fn new_among(before: Vec<String>, after: Vec<String>) -> impl Iterator<Item = String> {
     let before: FxHashSet<String> = before.into_iter().collect();
     after.into_iter().filter(move |fault| !before.contains(fault))
 }
 
-/// What is used where it is not there.
+/// Returns uses without a preceding definition.
 fn loose_ends(model: &Model) -> Vec<String> {
     let mut faults = Vec::new();
     let functions = model.functions.iter().map(|function| function.body);
@@ -54,34 +56,35 @@ fn loose_ends(model: &Model) -> Vec<String> {
     faults
 }
 
+/// Returns faults for renamed, added or removed inputs and outputs.
 fn changed_interface(before: &Model, after: &Model) -> Vec<String> {
     let (old, new) = (interface(before), interface(after));
     let changed = old.iter().zip(&new).filter(|(old, new)| old != new);
     let mut faults: Vec<String> =
-        changed.map(|(old, new)| format!("`{old}` of the model became `{new}`")).collect();
+        changed.map(|(old, new)| format!("input or output `{old}` was renamed to `{new}`")).collect();
     if old.len() != new.len() {
-        faults.push("the model has another number of inputs or outputs".to_owned());
+        faults.push("the number of inputs or outputs has changed".to_owned());
     }
     faults
 }
 
-/// Inputs and outputs of another type, as far as both are known.
+/// Returns faults for inputs and outputs whose known type has changed.
 fn changed_types((before, known): (&Model, &Facts), (after, found): (&Model, &Facts)) -> Vec<String> {
     let ports = given(before).into_iter().zip(given(after));
     let changed = ports.filter_map(|(old, new)| {
         let (was, is) = (known[old].value_type()?, found[new].value_type()?);
         let name = &after.values[new].name;
-        (was != is).then(|| format!("`{name}` of the model was {was} and is {is}"))
+        (was != is).then(|| format!("the type of `{name}` changed from {was} to {is}"))
     });
     changed.collect()
 }
 
-/// The names of what goes in and out, weights that are inputs left aside: a caller need not give them.
+/// Returns the names of the inputs and outputs, without inputs that have a default.
 fn interface(model: &Model) -> Vec<String> {
     given(model).into_iter().map(|value| model.values[value].name.to_string()).collect()
 }
 
-/// What goes in and out.
+/// Returns the inputs and outputs, without inputs that have a default: callers need not pass them.
 fn given(model: &Model) -> Vec<ValueId> {
     let main = &model.graphs[model.main];
     let is_given = |port: &&Port| {
@@ -92,7 +95,7 @@ fn given(model: &Model) -> Vec<ValueId> {
     given.chain(&main.outputs).map(|port| port.value).collect()
 }
 
-/// Every value that a node uses must be made before it, here or in a graph around.
+/// Adds a fault for every value that is used before its definition, here or in an enclosing graph.
 fn graph(model: &Model, id: GraphId, visible: &mut FxHashSet<ValueId>, faults: &mut Vec<String>) {
     let scope = &model.graphs[id];
     visible.extend(scope.inputs.iter().map(|port| port.value));
@@ -101,7 +104,7 @@ fn graph(model: &Model, id: GraphId, visible: &mut FxHashSet<ValueId>, faults: &
         let used = model.nodes[node].inputs.iter().flatten();
         for value in used.filter(|value| !visible.contains(value)) {
             let name = &model.values[*value].name;
-            faults.push(format!("`{}` uses `{name}` before it is made", model.nodes[node].op_name()));
+            faults.push(format!("`{}` uses `{name}` before its definition", model.nodes[node].op_name()));
         }
         for body in model.nodes[node].graphs() {
             graph(model, body, &mut visible.clone(), faults);
@@ -109,11 +112,12 @@ fn graph(model: &Model, id: GraphId, visible: &mut FxHashSet<ValueId>, faults: &
         visible.extend(model.nodes[node].outputs.iter().flatten());
     }
     for port in scope.outputs.iter().filter(|port| !visible.contains(&port.value)) {
-        faults.push(format!("the output `{}` is made by nothing", model.values[port.value].name));
+        faults.push(format!("output `{}` is not defined", model.values[port.value].name));
     }
 }
 
-/// Whether a model holds together as it came: one that did not cannot be held to it afterwards.
+/// Returns true if every use in the source model has a definition.
+/// Otherwise, definitions are not checked in the result.
 fn is_sound(model: &Model) -> bool {
     let all = model.graphs.ids().flat_map(|graph| scopes::captures(model, graph));
     let missing = |value: ValueId| model.values[value].def == Def::Missing;
@@ -141,29 +145,29 @@ mod tests {
         let faults = verify((&before, &known), &model(after), Kept { types: true });
         let said: Vec<&str> = faults
             .iter()
-            .map(|fault| fault.message.trim_start_matches("the result does not hang together: "))
+            .map(|fault| fault.message.trim_start_matches("the rewritten graph is invalid: "))
             .collect();
         assert_eq!(said, expected);
     }
 
     #[test]
-    fn what_a_runtime_refuses_is_found() {
+    fn invalid_results_are_reported() {
         check(BEFORE, &[]);
         check(
             "g (float[N] x) => (float[N] y, int64[1] s) { y = Neg (t) t = Relu (x) s = Shape (x) }",
-            &["`Neg` uses `t` before it is made"],
+            &["`Neg` uses `t` before its definition"],
         );
         check(
             "g (float[N] x) => (float[N] y, int64[1] s) <float[1] y = {1}> { y = Neg (x) s = Shape (x) }",
-            &["the name `y` is given twice"],
+            &["the name `y` is defined twice"],
         );
         check(
             "g (float[N] x) => (float[N] z, int64[1] s) { z = Neg (x) s = Shape (x) }",
-            &["`y` of the model became `z`"],
+            &["input or output `y` was renamed to `z`"],
         );
         check(
             "g (float[N] x) => (float[N] y, s) { y = Neg (x) i = Shape (x) s = Cast <to = 1> (i) }",
-            &["`s` of the model was int64 and is float"],
+            &["the type of `s` changed from int64 to float"],
         );
         check(
             "g (float[N] x) => (float[N] y, int64[1] s) { y = Gelu (x) s = Shape (x) }",

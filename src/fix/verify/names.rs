@@ -1,4 +1,4 @@
-//! Names that a graph gives more than once, or that hide one of a graph around it.
+//! Names that a graph defines twice, or that shadow a name of an enclosing graph.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::{GraphId, Model, ValueId};
 
+/// Returns a fault for each duplicate name of a value or attribute.
 pub(super) fn faults(model: &Model) -> Vec<String> {
     let mut faults = Vec::new();
     let functions = model.functions.iter().map(|function| function.body);
@@ -16,13 +17,14 @@ pub(super) fn faults(model: &Model) -> Vec<String> {
     faults
 }
 
-/// The names that are given here and in the graphs around, with how many values each has.
+/// Names defined in the current graph and in the enclosing graphs, with their values.
 #[derive(Default)]
 struct Scopes {
     given: FxHashMap<Arc<str>, ValueId>,
 }
 
 impl Scopes {
+    /// Adds the faults of a graph and of its subgraphs.
     fn graph(&mut self, model: &Model, id: GraphId, faults: &mut Vec<String>) {
         let graph = &model.graphs[id];
         let inputs: FxHashSet<ValueId> = graph.inputs.iter().map(|port| port.value).collect();
@@ -35,7 +37,7 @@ impl Scopes {
             let name = &model.values[value].name;
             match self.given.insert(name.clone(), value) {
                 None => here.push(name.clone()),
-                Some(_) => faults.push(format!("the name `{name}` is given twice")),
+                Some(_) => faults.push(format!("the name `{name}` is defined twice")),
             }
         }
         for &node in &graph.nodes {

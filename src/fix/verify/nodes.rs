@@ -1,4 +1,4 @@
-//! Nodes that the opset of their model does not have in this form, or of a domain that it does not import.
+//! Nodes that are illegal at the imported opset, or whose domain is not imported.
 
 use rustc_hash::FxHashSet;
 
@@ -6,6 +6,7 @@ use crate::fix::conversion_errors::illegal_as_written;
 use crate::graph::{Model, NodeId, normal_domain, scopes};
 use crate::infer::Facts;
 
+/// Returns a fault for each illegal node, except for calls of local functions.
 pub(super) fn faults(model: &Model, facts: &Facts) -> Vec<String> {
     let functions: FxHashSet<(&str, &str)> = model
         .functions
