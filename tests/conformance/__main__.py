@@ -28,7 +28,7 @@ CHECKS = {
 }
 
 # Run only where they are named: they install or take much.
-ON_DEMAND = {"peers": "peers", "peer-cases": "peer_cases", "latency": "latency", "float16": "float16"}
+ON_DEMAND = {"comparison": "comparison", "peers": "peers", "peer-cases": "peer_cases", "latency": "latency", "float16": "float16"}
 
 
 @dataclass(frozen=True)

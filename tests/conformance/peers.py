@@ -47,8 +47,8 @@ def run(options) -> bool:
     chosen = models.chosen(options)
     arguments = options.fix_arguments
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
-        measured = [_measure(fix, arguments, model, Path(scratch) / f"{at}.onnx") for at, model in enumerate(chosen)]
-        judged = parallel.map_isolated(_judge, list(zip(chosen, measured)), options.jobs)
+        measured = [measure(fix, arguments, model, Path(scratch) / f"{at}.onnx") for at, model in enumerate(chosen)]
+        judged = parallel.map_isolated(judge, list(zip(chosen, measured)), options.jobs)
     rows = [row for row in judged if row is not None]
     died = [model.name for model, row in zip(chosen, judged) if row is None]
     print(tools.table(("nodes left", "original", OURS, *peer_tools.COMMANDS, "file"), [_line(row) for row in rows]))
@@ -56,14 +56,14 @@ def run(options) -> bool:
     return _verdict(rows, died, options)
 
 
-def _measure(fix, arguments, model, made) -> dict:
+def measure(fix, arguments, model, made) -> dict:
     results = {OURS: peer_tools.ours(fix, arguments, model.path, made)}
     for peer in peer_tools.COMMANDS:
         results[peer] = peer_tools.optimise(peer, model.path)
     return results
 
 
-def _judge(item) -> Row:
+def judge(item) -> Row:
     """Runs what came of a model. Judgements of peers' results are kept, as those are."""
     model, results = item
     original = model.load()
