@@ -1,6 +1,6 @@
-//! Which fault an exception of the export speaks of: the wordings of PyTorch 1.10 to 2.x.
+//! Classification of export exceptions by their messages, as worded by PyTorch 1.10 to 2.x.
 //!
-//! Sources of the wordings: `torch/onnx/{errors,utils,symbolic_helper}.py`,
+//! Sources of the messages: `torch/onnx/{errors,utils,symbolic_helper}.py`,
 //! `torch/onnx/_internal/exporter/*.py`, `torch/_export/non_strict_utils.py`,
 //! `torch/fx/experimental/symbolic_shapes.py`, `torch/_dynamo/exc.py`, `torch/fx/proxy.py`.
 
@@ -8,7 +8,7 @@ use super::remark::{Input, Kind};
 use super::violation;
 use super::warning::{after, first_word, quoted};
 
-/// The fault behind an exception's message; `None` where it has no rule of its own.
+/// Returns the fault behind an exception; `None` if its message is unknown.
 pub fn cause(class: &str, message: &str) -> Option<Kind> {
     specialized(message)
         .or_else(|| data_dependent(class, message))
@@ -17,7 +17,7 @@ pub fn cause(class: &str, message: &str) -> Option<Kind> {
         .or_else(|| other(message))
 }
 
-/// Sizes that torch.export found to be fixed by the code.
+/// Recognizes dynamic axes that torch.export specialized to a static size.
 fn specialized(message: &str) -> Option<Kind> {
     if let Some(rest) = after(message, "tracing inferred a static shape of ") {
         let (input, axis) = dimension(after(rest, "for dimension ").unwrap_or(""));
@@ -40,7 +40,7 @@ fn specialized(message: &str) -> Option<Kind> {
         .or_else(|| violation::equal(message).map(|(one, other)| Kind::Equal { one, other }))
 }
 
-/// `inputs[0].shape[1]`, or `L['x'].size()[1]`.
+/// Parses `inputs[0].shape[1]` or `L['x'].size()[1]`.
 fn dimension(text: &str) -> (Input, Option<u32>) {
     if let Some(rest) = text.strip_prefix("L['") {
         return named_dimension(rest);
@@ -50,20 +50,20 @@ fn dimension(text: &str) -> (Input, Option<u32>) {
     (input.map_or(Input::Unknown, Input::Position), axis)
 }
 
-/// `x'].size()[1]`
+/// Parses `x'].size()[1]`.
 fn named_dimension(text: &str) -> (Input, Option<u32>) {
     let Some((name, rest)) = text.split_once("']") else { return (Input::Unknown, None) };
     let axis = rest.strip_prefix(".size()[").and_then(number).and_then(|axis| u32::try_from(axis).ok());
     (Input::Named(name.to_owned()), axis)
 }
 
-/// The decimal number that `text` begins with.
+/// Parses the decimal number at the start of `text`.
 fn number(text: &str) -> Option<i64> {
     let end = text.bytes().position(|byte| !byte.is_ascii_digit() && byte != b'-').unwrap_or(text.len());
     text[..end].parse().ok()
 }
 
-/// Python that needs a value which only a run with data has.
+/// Recognizes Python code that depends on tensor values.
 fn data_dependent(class: &str, message: &str) -> Option<Kind> {
     let expression =
         |rest: &str| rest.split(" (").next().and_then(|e| e.lines().next()).unwrap_or("").trim().to_owned();
@@ -106,7 +106,7 @@ fn python_operator(message: &str) -> Option<Kind> {
     let rest = wordings.iter().find_map(|wording| after(message, wording))?;
     let name = first_word(rest.trim_start_matches(['\'', '"', '.', '^']));
     let name = name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
-    // What follows the bare `prim::PythonOp` is a sentence, not a name.
+    // After a bare `prim::PythonOp`, the message continues without a name.
     let name =
         if message.contains("prim::PythonOp' ") || message.contains("prim::PythonOp to") { "" } else { name };
     Some(Kind::PythonOperator { name: name.to_owned() })
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn unsupported_operators_of_every_age() {
+    fn unsupported_operators_of_all_versions_are_recognized() {
         check(
             "Exporting the operator 'aten::special_bessel_j0' to ONNX opset version 17 is not supported",
             unsupported("aten::special_bessel_j0", Some(17), None),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_sizes() {
+    fn specialized_sizes_are_recognized() {
         let named = |size| {
             Some(Kind::Specialized { input: Input::Named("x".into()), axis: Some(1), size: Some(size) })
         };
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn data_dependence() {
+    fn data_dependent_code_is_recognized() {
         check(
             "Could not guard on data-dependent expression Eq(u0, 1) (unhinted: Eq(u0, 1)).  (Size-like",
             Some(Kind::DataDependentBranch { expression: "Eq(u0, 1)".into() }),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest() {
+    fn other_exceptions_are_recognized() {
         check(
             "ONNX export failed: Couldn't export Python operator SwishFunction\n\nDefined at:",
             Some(Kind::PythonOperator { name: "SwishFunction".into() }),

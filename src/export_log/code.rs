@@ -1,22 +1,23 @@
-//! What a line of Python asks, as far as its text tells.
+//! Classification of a line of Python by its text.
 
-/// What a value was made of: the size of a tensor, or its elements.
+/// Returns true if a line reads a size of a tensor.
 pub fn reads_shape(code: &str) -> bool {
     code.contains(".shape") || code.contains(".size(") || code.contains("len(")
 }
 
-/// Whether a line asks something for its truth: what NumPy asks within does not show.
+/// Returns true if a line converts a value to a boolean. Conversions inside of NumPy are not visible.
 pub fn decides(code: &str) -> bool {
     let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     words.any(|word| matches!(word, "if" | "elif" | "while" | "assert" | "and" | "or" | "not" | "bool"))
 }
 
+/// Returns true if a line loops over `range` or `enumerate`.
 pub fn is_loop(code: &str) -> bool {
     let iterates = code.starts_with("for ") || code.contains(" for ");
     iterates && (code.contains(" range(") || code.contains(" enumerate("))
 }
 
-/// Whether all that is asked for its truth is an attribute of the model: `self.enabled`.
+/// Returns true if a condition depends only on attributes of the model: `self.enabled`.
 pub fn of_model(condition: &str) -> bool {
     let words = condition.split_whitespace().filter(|word| !matches!(*word, "not" | "and" | "or"));
     let is_attribute = |word: &str| {
@@ -26,8 +27,9 @@ pub fn of_model(condition: &str) -> bool {
     !condition.is_empty() && words.into_iter().all(is_attribute)
 }
 
-/// Whether names are compared with whole numbers, and nothing is computed of a tensor: `h % 8 != 0 or w > 64`. Those
-/// are sizes mostly, which a line before took from a shape. Whether something `is None` is the same for every input.
+/// Returns true if a condition compares only names with integers: `h % 8 != 0 or w > 64`.
+///
+/// Such names are mostly sizes that an earlier line read. `is None` is the same for every input.
 pub fn compares_counts(condition: &str) -> bool {
     let condition = &condition.replace(" is not None", "").replace(" is None", "");
     let words = condition.split([' ', '(', ')']).filter(|word| !word.is_empty());
@@ -46,8 +48,9 @@ pub fn compares_counts(condition: &str) -> bool {
         && others.iter().all(|word| is_count(word) || is_operator(word))
 }
 
-/// Whether all that is made a number is computed of mere names: `int(h)`, `math.ceil(h / 4)`, `np.arange(w)`. Those are
-/// sizes mostly, which a line before took from a shape.
+/// Returns true if all conversions to numbers apply to arithmetic on names.
+///
+/// In `int(h)` and `np.arange(w)`, such names are mostly sizes that an earlier line read.
 pub fn is_of_counts(code: &str) -> bool {
     let by_method = [".item()", ".tolist()", "float(", ".numpy("].iter().any(|call| code.contains(call));
     let mut conversions =
@@ -57,7 +60,7 @@ pub fn is_of_counts(code: &str) -> bool {
         && conversions.all(|(at, _)| is_arithmetic(inside(&code[at + 1..])))
 }
 
-/// The name that stands at the end of `before`: what is called.
+/// Returns the name of the called function, at the end of `before`.
 fn callee(before: &str) -> &str {
     let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
     &before[start..]
@@ -67,7 +70,7 @@ fn makes_number(name: &str) -> bool {
     matches!(name, "int" | "round") || ["math.", "np."].iter().any(|module| name.starts_with(module))
 }
 
-/// What stands before the parenthesis that closes the one before `rest`.
+/// Returns the text up to the parenthesis that closes the one before `rest`.
 fn inside(rest: &str) -> &str {
     let mut open = 1;
     let end = rest.find(|c: char| {
@@ -77,7 +80,7 @@ fn inside(rest: &str) -> &str {
     end.map_or(rest, |end| &rest[..end])
 }
 
-/// Whether an argument is computed of names and numbers alone.
+/// Returns true if an argument is arithmetic on names and numbers.
 fn is_arithmetic(argument: &str) -> bool {
     let plain = |c: char| c.is_alphanumeric() || " _.,+-*/%()".contains(c);
     let calls = argument.match_indices('(').map(|(at, _)| callee(&argument[..at]));
@@ -86,7 +89,7 @@ fn is_arithmetic(argument: &str) -> bool {
         && calls.into_iter().all(|name| name.is_empty() || makes_number(name))
 }
 
-/// Whether every number that is taken out of a tensor comes from an attribute of the model: `self.steps.item()`.
+/// Returns true if all conversions of tensors read attributes of the model: `self.steps.item()`.
 pub fn is_state(code: &str) -> bool {
     let receiver = |before: &str| -> bool {
         let start = before.rfind(|c: char| !(c.is_alphanumeric() || "._".contains(c))).map_or(0, |at| at + 1);
@@ -103,7 +106,7 @@ pub fn is_state(code: &str) -> bool {
     !all.is_empty() && all.into_iter().all(|state| state)
 }
 
-/// The condition of `if …:`, or what `name = … and …` decides; the code itself where it is of neither form.
+/// Returns the condition of `if …:`, or the value of `name = … and …`; `code` itself for other code.
 pub fn condition(code: &str) -> &str {
     let keywords = ["if ", "elif ", "while "];
     let rest = keywords.iter().find_map(|keyword| code.strip_prefix(keyword));
@@ -111,7 +114,7 @@ pub fn condition(code: &str) -> &str {
     asked.or_else(|| decided(code)).unwrap_or(code)
 }
 
-/// What is on the right of `name = …`, where that is a decision.
+/// Returns the right side of `name = …`, if it contains `and` or `or`.
 fn decided(code: &str) -> Option<&str> {
     let (name, value) = code.split_once(" = ")?;
     let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');

@@ -1,34 +1,35 @@
-//! "torch.tensor results are registered as constants in the trace": when that is harmless.
+//! The warning "torch.tensor results are registered as constants in the trace", and its harmless cases.
 
 use crate::diag::Level;
 use crate::diag::rule_ids;
 
 use super::finding::{Words, shown};
 
-/// `torch.tensor(…)` of literals is the same whatever the input, which is what PyTorch's warning allows.
+/// Returns the finding for the warning; `None` if the constant is the same for every input.
 pub fn constant_tensor(function: &str, code: &str) -> Option<Words> {
     let from_numpy = function.ends_with("from_numpy");
     if !from_numpy && (is_literal_call(function, code) || is_size_call(function, code)) {
         return None;
     }
-    // What is made of literals alone, `np.hanning(8)`, or was made before, may be the same for every input.
+    // Other constants, such as `np.hanning(8)`, may also be the same for every input.
     let reads = [".shape", ".size(", "len(", ".numpy(", ".item(", ".tolist(", "float(", "int("];
     let varies = reads.iter().any(|read| code.contains(read));
     Some(Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: if varies { Level::Warning } else { Level::Info },
-        message: format!("{} is stored as a constant: the value it had for the example input",
+        message: format!("{} becomes a constant with the values of the example input",
             shown(code, &format!("a result of `{function}`"))),
-        note: "what is made from NumPy or Python values has no history that the tracer could record; if those \
-               depend on the input or its sizes, the graph is wrong for every other input",
-        help: "make it by torch functions of the inputs (`torch.ones_like(x)`, `x.new_ones(x.shape[0], 5)`), or \
-               once in `__init__` as a buffer where it never changes"
+        note: "NumPy and Python values are not traced; if they depend on the input or its sizes, the graph is wrong \
+               for other inputs",
+        help: "create it with torch functions of the inputs (`torch.ones_like(x)`, `x.new_ones(x.shape[0], 5)`), or \
+               once in `__init__` as a buffer if it never changes"
             .into(),
     })
 }
 
-/// Whether every call of `function` in `code` is of one size, which is a tensor while tracing and stays one:
-/// `torch.tensor(x.shape[1])`.
+/// Returns true if all calls of `function` in `code` have a single size as argument.
+///
+/// Sizes are tensors while tracing, so that `torch.tensor(x.shape[1])` is traced.
 fn is_size_call(function: &str, code: &str) -> bool {
     let name = function.rsplit('.').next().unwrap_or(function);
     let calls: Vec<&str> = code.split(&format!("{name}(")).skip(1).collect();
@@ -41,14 +42,14 @@ fn is_size_call(function: &str, code: &str) -> bool {
     !calls.is_empty() && calls.iter().all(|rest| is_size(first_argument(rest).trim()))
 }
 
-/// Whether every call of `function` in `code` has literals for arguments.
+/// Returns true if all calls of `function` in `code` have literals as arguments.
 fn is_literal_call(function: &str, code: &str) -> bool {
     let name = function.rsplit('.').next().unwrap_or(function);
     let calls: Vec<&str> = code.split(&format!("{name}(")).skip(1).collect();
     !calls.is_empty() && calls.iter().all(|rest| is_literal(first_argument(rest)))
 }
 
-/// What stands before the first comma or parenthesis that closes the call.
+/// Returns the text before the first comma, or before the end of the call.
 fn first_argument(rest: &str) -> &str {
     let mut depth = 0i32;
     for (at, byte) in rest.bytes().enumerate() {
@@ -63,7 +64,7 @@ fn first_argument(rest: &str) -> &str {
     rest
 }
 
-/// Numbers, booleans and `inf` in any nesting: no name and no call.
+/// Returns true for numbers and booleans, nested in any containers.
 fn is_literal(text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
     let number =

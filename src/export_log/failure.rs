@@ -1,37 +1,37 @@
-//! Exceptions in a log: Python tracebacks, what caused what, and exceptions that stand alone.
+//! Exceptions in a log: Python tracebacks, their causes, and exceptions without a traceback.
 
 use std::ops::Range;
 
 use crate::source::{Frame, frames, is_library};
 
-/// One exception, as Python printed it.
+/// An exception printed by Python.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure<'a> {
-    /// `torch.onnx.errors.UnsupportedOperatorError`; empty where the log ends before it.
+    /// Class, such as `torch.onnx.errors.UnsupportedOperatorError`; empty if the log ends before it.
     pub class: &'a str,
-    /// All of its message, which may have many lines.
+    /// Message, which may have many lines.
     pub message: &'a str,
-    /// Its stack, outermost first as printed; empty for an exception that stands alone.
+    /// Stack, outermost frame first; empty without a traceback.
     pub stack: &'a str,
-    /// 0-based line of the log on which the class stands.
+    /// 0-based line of the class in the log.
     pub log_line: usize,
-    /// 0-based lines of the log from its traceback to the end of its message.
+    /// 0-based lines of the log from the traceback to the end of the message.
     pub lines: Range<usize>,
 }
 
-/// Exceptions of which each led to the next, the first cause first.
+/// Chained exceptions, root cause first.
 pub type Chain<'a> = Vec<Failure<'a>>;
 
-/// Lines of an exception's message that are looked at; the longest of PyTorch have about 60.
+/// Limit of the lines of a message; the longest messages of PyTorch have about 60.
 const MAX_MESSAGE_LINES: usize = 200;
 
 const TRACEBACK: &str = "Traceback (most recent call last):";
 
-/// What joins an exception to the one that was printed before it.
+/// Texts between two chained exceptions.
 const LINKS: [&str; 2] =
     ["The above exception was the direct cause of the following", "During handling of the above exception"];
 
-/// All exceptions in `lines`, which are consecutive slices of one text.
+/// Returns all exceptions in `lines`, which are consecutive slices of `text`.
 pub fn chains<'a>(text: &'a str, lines: &[&'a str]) -> Vec<Chain<'a>> {
     let mut chains: Vec<Chain<'a>> = Vec::new();
     let mut linked = false;
@@ -65,10 +65,10 @@ fn push<'a>(chains: &mut Vec<Chain<'a>>, failure: Failure<'a>, linked: bool) {
     }
 }
 
-/// The traceback that begins at line `start`, and the line after its message.
+/// Parses the traceback at line `start`, and returns the line after its message.
 fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>, usize) {
     let line = lines[start];
-    // `Original exception Traceback …` within a message is indented as its line is.
+    // `Original exception Traceback …` in a message has the indentation of its line.
     let before = line.find(TRACEBACK).map_or("", |at| &line[..at]);
     let is_sentence = before.contains("exception");
     let indent = if is_sentence { line.len() - line.trim_start().len() } else { before.len() };
@@ -90,7 +90,7 @@ fn traceback<'a>(text: &'a str, lines: &[&'a str], start: usize) -> (Failure<'a>
     (Failure { class, message, stack, log_line: class_at, lines: start..end }, end)
 }
 
-/// The line that names the exception: the first that is indented no deeper than its traceback.
+/// Returns true for the line with the class: the first one indented no deeper than the traceback.
 fn is_class_line(line: &str, indent: usize) -> bool {
     let depth = line.len() - line.trim_start().len();
     !line.trim().is_empty() && depth <= indent && !line.trim_start().starts_with("File \"")
@@ -105,15 +105,16 @@ fn ends_message(line: &str) -> bool {
         || line.starts_with("Exported graph:")
 }
 
-/// `SomeError: message` → its class and message; a class may stand without a message.
+/// Splits `SomeError: message` into class and message, which may be empty.
 fn split_class(line: &str) -> (&str, &str) {
     let (class, message) = line.split_once(": ").unwrap_or((line.trim_end().trim_end_matches(':'), ""));
     let dotted = class.trim().bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
     if dotted { (class.trim(), message) } else { ("", line) }
 }
 
-/// An exception that a logger (`[ERROR] package.SomeError: …`) or pytest (`E   SomeError: …`) printed without its
-/// traceback.
+/// Parses an exception without a traceback.
+///
+/// Loggers (`[ERROR] package.SomeError: …`) and pytest (`E   SomeError: …`) print such lines.
 fn alone(line: &str, at: usize) -> Option<Failure<'_>> {
     let text = line.strip_prefix("E  ").unwrap_or(line).trim_start();
     let (class, message) = text.split_once(": ")?;
@@ -125,7 +126,7 @@ fn alone(line: &str, at: usize) -> Option<Failure<'_>> {
     (named && dotted).then_some(failure)
 }
 
-/// The part of `text` that consecutive `lines` of it make up.
+/// Returns the part of `text` that consecutive `lines` cover.
 fn join<'a>(text: &'a str, lines: &[&'a str]) -> &'a str {
     let offset = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
     match (lines.first(), lines.last()) {
@@ -134,7 +135,7 @@ fn join<'a>(text: &'a str, lines: &[&'a str]) -> &'a str {
     }
 }
 
-/// What PyTorch writes before the user's own frames inside a message.
+/// Texts of PyTorch before the stack of the user's code in a message.
 const USER_STACKS: [&str; 5] = [
     "The following call raised this error:",
     "from user code:",
@@ -144,15 +145,17 @@ const USER_STACKS: [&str; 5] = [
 ];
 
 impl Failure<'_> {
-    /// The line of the model's own code: the frame that the message names, else the innermost frame
-    /// of the user's that PyTorch called. A frame that only called PyTorch is not the model's.
+    /// Returns the frame of the model's code.
+    ///
+    /// This is the frame in the message, else the innermost user frame called by PyTorch. Frames that only call
+    /// PyTorch belong to the export script.
     pub fn model_frame(&self) -> Option<Frame> {
         let named = USER_STACKS.iter().filter_map(|mark| self.message.split_once(mark));
         let named = named.filter_map(|(_, stack)| frames(stack).into_iter().find(|f| !is_library(&f.file)));
         named.chain(self.called_frame()).next()
     }
 
-    /// The user's frames that led into PyTorch: the script that ran the export.
+    /// Returns the user frames of the stack, which include the script that ran the export.
     pub fn callers(&self) -> Vec<Frame> {
         frames(self.stack).into_iter().filter(|frame| !is_library(&frame.file)).collect()
     }
@@ -168,14 +171,14 @@ impl Failure<'_> {
 mod tests {
     use super::*;
 
-    /// Each chain as `Class: message at file:line`, exceptions joined by `<-`.
+    /// Compares each chain with `Class: message at file:line`, with exceptions joined by `<-`.
     fn check(text: &str, expected: &[&str]) {
         let lines: Vec<&str> = text.lines().collect();
-        let said: Vec<String> = chains(text, &lines)
+        let found: Vec<String> = chains(text, &lines)
             .iter()
             .map(|chain| chain.iter().map(show).collect::<Vec<_>>().join(" <- "))
             .collect();
-        assert_eq!(said, expected);
+        assert_eq!(found, expected);
     }
 
     fn show(failure: &Failure) -> String {
@@ -186,7 +189,7 @@ mod tests {
     const TORCH: &str = "/venv/lib/python3.11/site-packages/torch";
 
     #[test]
-    fn a_chain_is_one() {
+    fn chained_exceptions_are_joined() {
         let text = format!(
             "Traceback (most recent call last):\n  File \"/app/export.py\", line 5, in main\n    go()\n  \
              File \"{TORCH}/export/__init__.py\", line 1, in export\n    raise e\n  \
@@ -200,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_frame_a_message_names_comes_first() {
+    fn frame_in_the_message_takes_precedence() {
         let text = "Traceback (most recent call last):\n  File \"/app/export.py\", line 5, in main\n    go()\n\
                     A.B: no\n\nfrom user code:\n   File \"/app/net.py\", line 9, in forward\n    y = int(k)\n";
         check(text, &["A.B: no at /app/net.py:9"]);
@@ -210,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_alone_is_still_told() {
+    fn truncated_tracebacks_and_single_exceptions_are_read() {
         check("Traceback (most recent call last):\n  File \"/app/net.py\", line 5, in f\n    go()", &[": "]);
         check("Traceback (most recent call last):", &[": "]);
         check("E   RuntimeError: Couldn't export", &["RuntimeError: Couldn't export"]);

@@ -1,4 +1,4 @@
-//! What the exceptions of an export mean, and what to write instead.
+//! Conversion of export exceptions to findings: message, note and help.
 
 use crate::diag::Level;
 use crate::diag::rule_ids;
@@ -8,7 +8,7 @@ use super::finding::{Words, shown};
 use super::remark::{Input, Kind, Remark};
 use super::violation::Guard;
 
-/// The words for a remark that stopped the export.
+/// Returns the finding for a remark about a failed export.
 pub fn words(remark: &Remark) -> Option<Words> {
     let code = remark.code();
     match &remark.kind {
@@ -18,7 +18,7 @@ pub fn words(remark: &Remark) -> Option<Words> {
         Kind::Guarded { guard } => Some(guarded(guard)),
         Kind::Equal { one, other } => Some(equal(one, other)),
         Kind::ZeroOneSpecialized { input, axis, size } => Some(zero_one(input, *axis, *size)),
-        // `float(x.mean())` asks as a branch does, where no branch is.
+        // `float(x.mean())` raises the same exception as a branch.
         Kind::DataDependentBranch { expression } if makes_number(code) => Some(value(expression, code)),
         Kind::DataDependentBranch { expression } => Some(branch(expression, code)),
         Kind::DataDependentNumber { expression } => Some(value(expression, code)),
@@ -33,7 +33,7 @@ pub fn words(remark: &Remark) -> Option<Words> {
     }
 }
 
-/// "axis 0 of `x`", as far as the exception tells.
+/// Describes a dimension, as far as it is known: "axis 0 of `x`".
 fn dimension(input: &Input, axis: Option<u32>) -> String {
     let axis = axis.map_or("an axis".to_owned(), |axis| format!("axis {axis}"));
     match input {
@@ -44,7 +44,7 @@ fn dimension(input: &Input, axis: Option<u32>) -> String {
 }
 
 fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str, certain: bool) -> Words {
-    let size = size.map_or("its traced size".to_owned(), |size| size.to_string());
+    let size = size.map_or("its traced size".to_owned(), |size| format!("size {size}"));
     let dimension = dimension(input, axis);
     let write = match (input, axis) {
         (Input::Named(name), Some(axis)) => format!("`{name}.shape[{axis}]`"),
@@ -53,16 +53,16 @@ fn specialized(input: &Input, axis: Option<u32>, size: Option<i64>, code: &str, 
     let by = match (code, certain) {
         ("", _) => String::new(),
         (_, true) => format!("`{code}` fixes a size: "),
-        (_, false) => format!("`{code}` seems to fix a size: "),
+        (_, false) => format!("`{code}` probably fixes a size: "),
     };
     Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
-        message: format!("{by}{dimension} is meant to be free, but the model works for {size} only"),
-        note: "torch.export ran the model with a symbol for this size and found that only one value fits",
+        message: format!("{by}{dimension} is declared dynamic, but the model works only for {size}"),
+        note: "torch.export traced the model with a symbolic size, and found that only one value is valid",
         help: format!(
-            "where {size} is written as a number, or was made one by `int()`, write {write}; \
-            `reshape` takes -1 for one axis"
+            "if {size} is a literal in the code or a result of `int()`, use {write} instead; \
+             `reshape` accepts -1 for one axis"
         ),
     }
 }
@@ -71,9 +71,9 @@ fn guarded(guard: &Guard) -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
-        message: format!("{}, but is promised to be free", guard.in_words()),
-        note: "a decision of the model, `if x.shape[1] > 8`, or of an operator, goes one way for some sizes only",
-        help: "give the range to the export, or write the model without the decision".into(),
+        message: format!("{}, but the declared range has other sizes", guard.in_words()),
+        note: "a branch of the model (`if x.shape[1] > 8`) or of an operator is valid only for some sizes",
+        help: "declare this range in `dynamic_shapes`, or remove the branch from the model".into(),
     }
 }
 
@@ -81,9 +81,9 @@ fn equal(one: &str, other: &str) -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
-        message: format!("`{one}` has to equal `{other}`, but both are promised to be free"),
-        note: "the model works only where the two sizes are equal: an operator takes both",
-        help: "give both axes the same `Dim` in `dynamic_shapes`".into(),
+        message: format!("`{one}` must equal `{other}`, but both are declared as independent dynamic axes"),
+        note: "an operator of the model requires equal sizes",
+        help: "use the same `Dim` for both axes in `dynamic_shapes`".into(),
     }
 }
 
@@ -92,15 +92,15 @@ fn zero_one(input: &Input, axis: Option<u32>, size: i64) -> Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Error,
         message: format!(
-            "{} is meant to be free, but has size {size} in the example input",
+            "{} is declared dynamic, but has size {size} in the example input",
             dimension(input, axis)
         ),
-        note: "torch.export treats the sizes 0 and 1 as fixed, since broadcasting depends on them",
-        help: "export with an example of size 2 or more on this axis".into(),
+        note: "torch.export treats sizes 0 and 1 as static, because broadcasting depends on them",
+        help: "use an example input of size 2 or more on this axis".into(),
     }
 }
 
-/// What was asked; the number of boxes that a detector keeps is a sum over all its classes, so that it is cut.
+/// Renders an expression in brackets, truncated: it may be a sum over all classes of a detector.
 fn in_brackets(expression: &str) -> String {
     if expression.is_empty() { String::new() } else { format!(" (`{}`)", on_one_line(expression)) }
 }
@@ -112,21 +112,21 @@ fn branch(expression: &str, code: &str) -> Words {
         rule: rule_ids::TRACED_BRANCH,
         level: Level::Error,
         message: format!(
-            "{} needs a value of the input{on}, which the export does not have",
-            shown(code, "a Python decision")
+            "{} depends on a value of the input{on}, which is unknown during the export",
+            shown(code, "a Python branch")
         ),
-        note: "torch.export runs the model without data; Python cannot choose a branch by a tensor's value",
+        note: "torch.export traces the model without data, so Python cannot branch on tensor values",
         help: if loops {
-            "use `torch.while_loop` or `torch.scan`, or write it for the whole tensor at once".into()
+            "use `torch.while_loop` or `torch.scan`, or compute the whole tensor at once".into()
         } else {
-            "write `torch.cond(condition, true_fn, false_fn, operands)`, or compute both ways and choose by \
+            "use `torch.cond(condition, true_fn, false_fn, operands)`, or compute both branches and select with \
              `torch.where(condition, a, b)`"
                 .into()
         },
     }
 }
 
-/// Whether a line makes a Python number of a tensor, and decides nothing.
+/// Returns true if a line converts a tensor to a Python number, and has no condition.
 fn makes_number(code: &str) -> bool {
     let numbers = ["float(", "int(", ".item()", ".tolist()"];
     let decides =
@@ -139,12 +139,15 @@ fn value(expression: &str, code: &str) -> Words {
     Words {
         rule: rule_ids::ITEM_BAKED,
         level: Level::Error,
-        message: format!("{} needs a Python number out of a tensor{of}, which the export does not have",
-            shown(code, "the model")),
-        note: "torch.export runs the model without data, so no tensor has a value that Python could take",
-        help: "keep it a tensor: leave out `int()`, `float()` or `.item()` where the value is computed with; where \
-               it is a size, tell its range by `torch._check(n >= 0)`"
-            .into(),
+        message: format!(
+            "{} converts a tensor to a Python number{of}, which is unknown during the export",
+            shown(code, "the model")
+        ),
+        note: "torch.export traces the model without data, so tensors have no values",
+        help:
+            "keep it a tensor: omit `int()`, `float()` or `.item()` in computations; if the value is a size, \
+               declare its range with `torch._check(n >= 0)`"
+                .into(),
     }
 }
 
@@ -152,9 +155,10 @@ fn numpy(code: &str) -> Words {
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Error,
-        message: format!("{} hands a tensor to NumPy, which cannot be exported", shown(code, "the model")),
-        note: "torch.export runs the model without data; NumPy has nothing to compute with",
-        help: "stay in PyTorch: `x.max()` for `x.numpy().max()`, `torch.` functions for `np.` ones".into(),
+        message: format!("{} passes a tensor to NumPy, which cannot be exported", shown(code, "the model")),
+        note: "torch.export traces the model without data, so NumPy has no values to compute with",
+        help: "stay in PyTorch: `x.max()` instead of `x.numpy().max()`, and `torch.` functions instead of `np.` ones"
+            .into(),
     }
 }
 
@@ -162,21 +166,23 @@ fn unsupported(operator: &str, opset: Option<u32>, since: Option<u32>) -> Words 
     let at = opset.map_or(String::new(), |opset| format!(" in opset {opset}"));
     let name = shown(operator, "an operator of the model");
     let help = match since {
-        Some(since) => format!("export with `opset_version={since}` or newer, where it has one"),
+        Some(since) => format!("export with `opset_version={since}` or newer, which supports it"),
         None if operator.contains("::") => format!(
-            "express it by operators that ONNX has, or give it a form: \
+            "rewrite it with supported operators, or register a lowering: \
              `torch.onnx.register_custom_op_symbolic(\"{operator}\", fn, {})`",
             opset.unwrap_or(17)
         ),
-        None => "express it by operators that ONNX has, or give it a form by `custom_translation_table` of \
+        None => {
+            "rewrite it with supported operators, or register a lowering with `custom_translation_table` of \
                  `torch.onnx.export(..., dynamo=True)`"
-            .to_owned(),
+                .to_owned()
+        }
     };
     Words {
         rule: rule_ids::UNSUPPORTED_OP,
         level: Level::Error,
-        message: format!("{name} has no ONNX form{at} in this exporter"),
-        note: "the export stopped there, and wrote no model",
+        message: format!("{name} is not supported{at} by this exporter"),
+        note: "the export failed, and wrote no model",
         help,
     }
 }
@@ -186,11 +192,11 @@ fn python_operator(name: &str) -> Words {
         rule: rule_ids::PYTHON_OP,
         level: Level::Error,
         message: format!(
-            "{} is a Python function that the exporter cannot look into",
+            "{} is a Python function that the exporter cannot inline",
             shown(name, "a `torch.autograd.Function`")
         ),
-        note: "a `torch.autograd.Function` is one opaque node to the tracer",
-        help: "give it a `symbolic` static method, or call its forward computation directly when exporting"
+        note: "the tracer records a `torch.autograd.Function` as one opaque node",
+        help: "add a static method `symbolic`, or call its forward computation directly when exporting"
             .into(),
     }
 }
@@ -200,11 +206,11 @@ fn index_put(code: &str) -> Words {
         rule: rule_ids::INDEX_PUT_NON_CONSECUTIVE,
         level: Level::Error,
         message: format!(
-            "{} writes through index tensors that are not next to each other",
+            "{} writes through index tensors that are not adjacent",
             shown(code, "an indexed assignment")
         ),
-        note: "the tracing exporter takes only consecutive 1-d index tensors in an assignment",
-        help: "move the indexed axes together first (`y = x.transpose(1, 2); y[i, j] = v`), or export with \
+        note: "the tracing exporter supports only adjacent 1-d index tensors in an assignment",
+        help: "make the indexed axes adjacent (`y = x.transpose(1, 2); y[i, j] = v`), or export with \
                `dynamo=True`"
             .into(),
     }
@@ -214,9 +220,9 @@ fn dictionary(fatal: bool) -> Words {
     Words {
         rule: rule_ids::DICT_OUTPUT,
         level: if fatal { Level::Error } else { Level::Info },
-        message: "an output is a dictionary or a string, which a traced graph does not have".into(),
+        message: "an output is a dictionary or a string, which traced graphs do not support".into(),
         note: "ONNX outputs are tensors in a fixed order",
-        help: "return a tuple of tensors, and give `output_names` to the export".into(),
+        help: "return a tuple of tensors, and pass `output_names` to the export".into(),
     }
 }
 
@@ -225,8 +231,8 @@ fn constant_output() -> Words {
         rule: rule_ids::CONSTANT_OUTPUT,
         level: Level::Error,
         message: "an output does not depend on any input".into(),
-        note: "the tracer found no way from the inputs to it: it was made of constants, or left PyTorch on the way",
-        help: "compute it from the inputs by torch functions, or leave it out".into(),
+        note: "the tracer found no path from the inputs to it: it is computed from constants, or outside of PyTorch",
+        help: "compute it from the inputs with torch functions, or remove it".into(),
     }
 }
 
@@ -235,8 +241,8 @@ fn failed(class: &str, message: &str) -> Words {
         return Words {
             rule: rule_ids::EXPORT_FAILED,
             level: Level::Info,
-            message: "the log ends within a traceback: what the exception says is missing".into(),
-            note: "only what stands before it could be read",
+            message: "the log ends within a traceback: the exception is missing".into(),
+            note: "only the lines before it were read",
             help: "keep the whole output of the export (`python export.py > export.log 2>&1`)".into(),
         };
     }
@@ -244,7 +250,7 @@ fn failed(class: &str, message: &str) -> Words {
         rule: rule_ids::EXPORT_FAILED,
         level: Level::Error,
         message: format!(
-            "the export stopped: {}{}{message}",
+            "the export failed: {}{}{message}",
             class.rsplit('.').next().unwrap_or(class),
             if message.is_empty() { "" } else { ": " }
         ),

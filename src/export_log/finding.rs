@@ -1,4 +1,4 @@
-//! What each remark of a log means, and what to write instead.
+//! Conversion of remarks to findings: message, note and help.
 
 use crate::diag::rule_ids;
 use crate::diag::{Finding, Level, Place, RuleId, TextPlace};
@@ -10,23 +10,28 @@ use super::constants::constant_tensor;
 use super::failures;
 use super::remark::{Kind, PythonType, Remark};
 
-/// A finding before it has a place: what is wrong, why, what to do.
+/// A finding without its location.
 pub struct Words {
+    /// Rule of the finding.
     pub rule: RuleId,
+    /// Severity.
     pub level: Level,
+    /// Fault.
     pub message: String,
+    /// Reason.
     pub note: &'static str,
+    /// Fix; empty if none is known.
     pub help: String,
 }
 
-/// The finding that a remark makes; `None` for one that is harmless.
+/// Converts a remark to a finding; returns `None` for a harmless one.
 pub fn finding(remark: &Remark) -> Option<Finding> {
     let words = words(remark)?;
     let from_tracer = !matches!(remark.kind, Kind::MutationRemoved { .. } | Kind::TrainingMode { .. });
     let is_harmless = remark.in_library && from_tracer || remark.is_of_a_value() && remark.is_in_a_package();
     let level = if is_harmless { words.level.min(Level::Info) } else { words.level };
-    let said = said(remark);
-    let place = remark.place.clone().map_or_else(|| said.clone(), Place::Source);
+    let in_log = in_log(remark);
+    let place = remark.place.clone().map_or_else(|| in_log.clone(), Place::Source);
     let mut finding = words.rule.at(level).finding(words.message, place).note(words.note);
     if !words.help.is_empty() {
         finding = finding.help(words.help);
@@ -34,16 +39,16 @@ pub fn finding(remark: &Remark) -> Option<Finding> {
     let finding_with = |finding: Finding, detail: &String| finding.note(detail.clone());
     finding = remark.details.iter().fold(finding, finding_with);
     if remark.count > 1 {
-        finding = finding.note(format!("the log says so {} times", remark.count));
+        finding = finding.note(format!("repeated {} times in the log", remark.count));
     }
     if remark.place.is_some() {
-        finding = finding.related(said, "the exporter said so here");
+        finding = finding.related(in_log, "reported by the exporter here");
     }
     Some(finding)
 }
 
-/// The line of the log.
-fn said(remark: &Remark) -> Place {
+/// Returns the place in the log.
+fn in_log(remark: &Remark) -> Place {
     let width = u32::try_from(remark.log_text.trim_end().chars().count()).unwrap_or(u32::MAX);
     Place::Text(TextPlace { line: remark.log_line, column: 1, width, text: remark.log_text.clone() })
 }
@@ -69,7 +74,7 @@ fn words(remark: &Remark) -> Option<Words> {
     }
 }
 
-/// `code` in backticks, or a stand-in where the log does not show it.
+/// Returns `code` in backticks, or `stand_in` if the code is unknown.
 pub fn shown(code: &str, stand_in: &str) -> String {
     if code.is_empty() { stand_in.to_owned() } else { format!("`{code}`") }
 }
@@ -94,16 +99,16 @@ fn python_value(python: PythonType, remark: &Remark) -> Words {
 fn branch(code: &str) -> Words {
     let asserts = code.starts_with("assert ");
     let message = if asserts {
-        format!("`{code}` was checked for the example input alone")
+        format!("`{code}` is checked only for the example input")
     } else {
         format!(
-            "{} was decided while tracing: only the way the example input took is in the graph",
+            "{} is evaluated while tracing: only the branch of the example input is exported",
             shown(condition(code), "a Python `if` on a tensor")
         )
     };
     Words {
         rule: rule_ids::TRACED_BRANCH,
-        // On sizes, and on what the model holds, every input that it is made for may take the same way.
+        // For sizes and attributes of the model, all intended inputs may take the same branch.
         level: if asserts
             || of_model(condition(code))
             || reads_shape(code)
@@ -114,13 +119,12 @@ fn branch(code: &str) -> Words {
             Level::Warning
         },
         message,
-        note: "tracing records tensor operations; a Python decision on a tensor leaves no trace of the condition",
+        note: "tracing records tensor operations, not Python control flow",
         help: if asserts {
-            "the exported graph does not check this; `torch._assert(condition, message)` is recorded by torch.export"
-                .into()
+            "use `torch._assert(condition, message)`, which torch.export records".into()
         } else {
-            "compute both ways and choose by `torch.where(condition, a, b)`, or write \
-             `torch.cond(condition, true_fn, false_fn, operands)` and export with `dynamo=True`"
+            "compute both branches and select with `torch.where(condition, a, b)`, or use \
+             `torch.cond(condition, true_fn, false_fn, operands)` with `dynamo=True`"
                 .into()
         },
     }
@@ -131,26 +135,27 @@ fn numpy_array(code: &str) -> Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: if is_of_counts(code) || reads_shape(code) { Level::Info } else { Level::Warning },
         message: format!(
-            "{} leaves PyTorch for NumPy: its result is a constant of the example input",
+            "{} converts a tensor to NumPy: its result becomes a constant of the example input",
             shown(code, "this line")
         ),
-        note: "NumPy's operations are not recorded; what comes back from them is stored as it was at export time",
-        help: "stay in PyTorch: `x.max()` for `x.numpy().max()`, `torch.` functions for `np.` ones".into(),
+        note: "exporters record PyTorch operations, not NumPy operations",
+        help: "stay in PyTorch: `x.max()` instead of `x.numpy().max()`, and `torch.` functions instead of `np.` ones"
+            .into(),
     }
 }
 
 fn shape_value(code: &str) -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
-        // Most sizes never vary: `math.sqrt(q.shape[-1])`. Where one does, the graph shows it.
+        // Most sizes never vary, as in `math.sqrt(q.shape[-1])`. The graph shows those that do.
         level: Level::Info,
         message: format!(
-            "{} makes a Python number of a size: the traced size is fixed in the graph",
+            "{} converts a size to a Python number: the graph keeps the size of the example input",
             shown(code, "this line")
         ),
-        note: "`int()` of a size and the use of a size as a Python index leave the trace; at another size the \
-               graph computes with the old one",
-        help: "use the size as it is (`x.shape[0]`, without `int()`), which the tracer follows".into(),
+        note: "`int()` of a size, and a size used as a Python index, are not traced; for other sizes, the graph \
+               computes with the old one",
+        help: "use the size itself (`x.shape[0]`, without `int()`), which is traced".into(),
     }
 }
 
@@ -165,13 +170,13 @@ fn item(python: PythonType, code: &str) -> Words {
         rule: rule_ids::ITEM_BAKED,
         level: if is_state(code) || is_of_counts(code) { Level::Info } else { Level::Warning },
         message: format!(
-            "{} turns a tensor into {into}: its value for the example input is fixed in the graph",
+            "{} converts a tensor to {into}: the graph keeps the value of the example input",
             shown(code, &format!("a call of `{call}`"))
         ),
-        note: "the exporter cannot follow Python numbers; for any other input the graph computes with the old value",
+        note: "the exporter does not record Python values, so the value is fixed for all inputs",
         help: format!(
-            "keep it a tensor: leave out `{call}` where the value is computed with, and index with \
-            `torch.index_select` or `torch.gather` where it chooses"
+            "keep it a tensor: omit `{call}` in computations, and index with `torch.index_select` or \
+             `torch.gather`"
         ),
     }
 }
@@ -182,18 +187,16 @@ fn iteration(remark: &Remark) -> Words {
     let unpacks = targets.contains(',') && !code.contains("for ");
     Words {
         rule: rule_ids::UNROLLED_LOOP,
-        // `a, b = x.unbind(1)` takes as many as there are names, in every run.
+        // `a, b = x.unbind(1)` has the same number of steps in every run.
         level: if unpacks { Level::Info } else { Level::Warning },
         message: format!(
-            "{} was unrolled: the graph has one copy of its body for each step of the example input",
+            "{} is unrolled: the graph has one copy of its body for each iteration of the example input",
             shown(remark.code(), "a Python loop over a tensor")
         ),
-        note: "a Python loop is not recorded, only what its body did; with more steps the rest is left out, \
-               with fewer the graph fails",
-        help:
-            "write it for the whole tensor at once, or use `torch.scan`/`torch.nn.GRU` and their like, which \
+        note: "the iteration count of the graph is fixed: it drops further iterations, and fails if there are fewer",
+        help: "compute the whole tensor at once, or use `torch.scan`, `torch.nn.GRU` or similar functions, which \
                export as one operator"
-                .into(),
+            .into(),
     }
 }
 
@@ -201,9 +204,10 @@ fn length() -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Info,
-        message: "`len()` of a tensor is a Python integer: the traced length is fixed in the graph".into(),
-        note: "the tracer follows `x.shape[0]`, but not `len(x)`",
-        help: "write `x.shape[0]`".into(),
+        message: "`len()` of a tensor is a Python integer: the graph keeps the length of the example input"
+            .into(),
+        note: "the tracer records `x.shape[0]`, but not `len(x)`",
+        help: "use `x.shape[0]`".into(),
     }
 }
 
@@ -212,12 +216,12 @@ fn shared_write(references: u32, operator: &str) -> Words {
         rule: rule_ids::IN_PLACE_VIEW_LOST,
         level: Level::Warning,
         message: format!(
-            "`{operator}` writes into memory that {references} tensors share: the others keep \
-            their old values in the graph"
+            "`{operator}` writes to memory that {references} tensors share: in the graph, the others keep \
+             their old values"
         ),
-        note: "a traced graph has no shared memory; only the tensor that was written through sees the change",
+        note: "a traced graph has values, not memory: only the tensor in the write expression changes",
         help: format!(
-            "use the form that returns a new tensor (`y = y.{}(…)`), and build the whole from its parts",
+            "use the method that returns a new tensor (`y = y.{}(…)`), and derive the other tensors from it",
             operator.trim_end_matches('_')
         ),
     }
@@ -226,15 +230,15 @@ fn shared_write(references: u32, operator: &str) -> Words {
 fn shape_write(remark: &Remark) -> Words {
     Words {
         rule: rule_ids::IN_PLACE_SHAPE_ALIAS,
-        // Whether another name holds the size, the log does not tell.
+        // The log does not tell whether another name refers to the size.
         level: Level::Info,
         message: format!(
-            "{} changes a size in place: in the graph, whatever else holds that size changes too",
+            "{} changes a size in place: in the graph, other variables with that size also change",
             shown(remark.code(), "an augmented assignment (`+=`)")
         ),
-        note: "while tracing, sizes are tensors and `+=` writes into them; in plain Python they are integers, \
-               and the first name keeps its value",
-        help: "write it out: `n = n + 2` for `n += 2`".into(),
+        note: "the tracer represents sizes as tensors, which `+=` changes in place; plain Python uses immutable \
+               integers",
+        help: "create a new value: `n = n + 2` instead of `n += 2`".into(),
     }
 }
 
@@ -247,10 +251,10 @@ fn mutation(operator: &str, value: &str) -> Words {
         rule: rule_ids::IN_PLACE_VIEW_LOST,
         level: Level::Info,
         message: format!(
-            "`{operator}` writes into the input `{value}`; the exported graph gives a new value instead"
+            "`{operator}` writes to the input `{value}`; the exported graph computes a new value instead"
         ),
-        note: "an ONNX graph never changes its inputs: a caller that reads the input afterwards sees its old value",
-        help: "return the changed tensor if it is needed outside".into(),
+        note: "an ONNX graph does not modify its inputs: a caller that reads the input afterwards gets its old value",
+        help: "return the changed tensor if callers need it".into(),
     }
 }
 
@@ -259,10 +263,10 @@ fn advanced_index() -> Words {
         rule: rule_ids::NEGATIVE_INDEX,
         level: Level::Info,
         message:
-            "an index by several tensors is exported as one over flattened axes: negative indices in it read \
-            the wrong elements"
+            "several index tensors are exported as one index over flattened axes: negative indices read the \
+             wrong elements"
                 .into(),
-        note: "the exporter cannot see whether an index is negative, and does not add the size of its axis",
+        note: "the exporter does not add the axis size to negative indices",
         help: "make the indices non-negative first: `torch.where(i < 0, i + x.shape[0], i)`".into(),
     }
 }
@@ -272,13 +276,13 @@ fn untraced(what: &str, code: &str) -> Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Warning,
         message: if what.is_empty() {
-            "a constant of the graph had another value when the model was traced a second time".to_owned()
+            "a constant of the graph has another value in a second trace".to_owned()
         } else {
             format!("{} uses `{what}`, which is not recorded", shown(code, "the model"))
         },
-        note: "what the tracer cannot record becomes a constant of the example input",
-        help: "make the value by recorded functions: `view` or `reshape` for `resize_`, torch functions of the inputs \
-               for anything computed in Python"
+        note: "values that the tracer cannot record become constants of the example input",
+        help: "use recorded functions: `view` or `reshape` instead of `resize_`, and torch functions of the inputs \
+               instead of computations in Python"
             .into(),
     }
 }
@@ -287,8 +291,8 @@ fn trace_differs() -> Words {
     Words {
         rule: rule_ids::TRACED_BRANCH,
         level: Level::Warning,
-        message: "traced again, the model did something else".into(),
-        note: "a Python decision, a random number or a state that changes made the second trace differ",
+        message: "a second trace of the model differs from the first".into(),
+        note: "causes are branches on values, randomness, and state that changes between runs",
         help: "call `model.eval()`; look for `if` on values, for randomness, and for attributes that `forward` sets"
             .into(),
     }
@@ -298,16 +302,16 @@ fn unknown(message: &str) -> Words {
     Words {
         rule: rule_ids::UNREADABLE_PART,
         level: Level::Info,
-        message: format!("a warning of the tracer that is not known here: {message}"),
-        note: "its wording is of none of the versions of PyTorch that were looked at",
-        help: "read it in the log".into(),
+        message: format!("unrecognized warning of the tracer: {message}"),
+        note: "the warning matches no supported version of PyTorch",
+        help: "read the warning in the log".into(),
     }
 }
 
 fn training(operator: Option<&str>) -> Words {
     Words {
         rule: rule_ids::TRAINING_MODE,
-        // Without running statistics, an instance is what it is normalised by in inference too.
+        // Without running statistics, InstanceNorm also uses the instance in inference.
         level: match operator {
             Some("instance_norm") => Level::Info,
             Some(_) => Level::Error,
@@ -317,7 +321,7 @@ fn training(operator: Option<&str>) -> Words {
             Some(operator) => format!("`{operator}` is exported in training mode"),
             None => "the model is exported in training mode".to_owned(),
         },
-        note: "Dropout then drops at random, and BatchNormalization uses the statistics of each batch",
+        note: "Dropout then drops elements at random, and BatchNormalization uses the statistics of each batch",
         help: "call `model.eval()` before the export, and leave `training` at `TrainingMode.EVAL`".into(),
     }
 }
@@ -326,9 +330,11 @@ fn unknown_axis(name: &str) -> Words {
     Words {
         rule: rule_ids::LOST_SYMBOL,
         level: Level::Warning,
-        message: format!("`dynamic_axes` names `{name}`, which is no input or output: its axes stay fixed"),
-        note: "the axes keep the sizes of the example input",
-        help: "give the same names in `input_names` and `output_names`".into(),
+        message: format!(
+            "`dynamic_axes` contains `{name}`, which is not an input or output: its axes stay static"
+        ),
+        note: "static axes keep the sizes of the example input",
+        help: "use the same names as in `input_names` and `output_names`".into(),
     }
 }
 
@@ -336,8 +342,8 @@ fn recurrent_batch() -> Words {
     Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Warning,
-        message: "a recurrent layer gets an initial state of the traced batch size".into(),
-        note: "without `h0` the layer makes zeros of the example's batch size, which the graph keeps",
+        message: "a recurrent layer has an initial state with the batch size of the example input".into(),
+        note: "without `h0`, the layer creates zeros of that batch size, which become a constant of the graph",
         help: "pass the initial state as an input, or export with a batch of 1".into(),
     }
 }
@@ -346,8 +352,8 @@ fn resize() -> Words {
     Words {
         rule: rule_ids::RESIZE_SEMANTICS_CHANGED,
         level: Level::Warning,
-        message: "Resize of opset 10 has not the coordinates that PyTorch's interpolation has".into(),
-        note: "opset 11 gave Resize its coordinate modes, PyTorch's among them",
+        message: "Resize of opset 10 does not support the coordinate transformation of PyTorch".into(),
+        note: "opset 11 added the coordinate transformation modes of Resize",
         help: "export with `opset_version=11` or newer".into(),
     }
 }

@@ -1,7 +1,7 @@
-//! What the export printed: warnings and exceptions, traced back to the user's own lines.
+//! Reader of export logs: warnings and exceptions, attributed to lines of the user's code.
 //!
-//! A log is any text; what is not recognised is passed over. TorchScript graphs in it are read by the
-//! TorchScript reader; here they only tell which line an operator came from.
+//! A log is any text; unrecognized lines are skipped. The TorchScript reader parses TorchScript graphs in a log.
+//! This module uses them only to find the source lines of operators.
 
 mod cause;
 mod code;
@@ -34,16 +34,17 @@ use warning::Guard;
 
 pub use remark::{Input, Kind, PythonType, Remark};
 
-/// Finds what an export log says of the model, as findings at the user's own lines.
+/// Returns findings for the faults that an export log reports, at lines of the user's code.
 ///
-/// `name` is the path of the log, near which sources are looked for; it may be any. Time is linear in the
-/// length of `text`. Nothing of what is said twice is repeated.
+/// `name` is the path of the log; sources are also searched near it. The time is linear in the length of `text`.
+/// Duplicates are merged.
 pub fn read(text: &str, name: &str, sources: &SourceFiles) -> Vec<Finding> {
     remarks(text, name, sources).iter().filter_map(finding::finding).collect()
 }
 
-/// The same as structured remarks, to be matched to the nodes that came from those lines. Remarks that
-/// are harmless by themselves, and make no finding, are among them.
+/// Returns the remarks of an export log, to match them with nodes that came from the same lines.
+///
+/// The result includes harmless remarks, for which [`read`] returns no finding.
 pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
     let plain = text::plain(text);
     let mut lines: Vec<&str> = Vec::with_capacity(plain.bytes().filter(|&byte| byte == b'\n').count() + 1);
@@ -54,43 +55,44 @@ pub fn remarks(text: &str, name: &str, sources: &SourceFiles) -> Vec<Remark> {
     let guards = filled.filter_map(|(at, line)| warning::guard(line, at)).collect();
     let written = RefCell::default();
     let log = Log { lines: &lines, nodes: &nodes, guards, written, sources, suspects };
-    let mut said: IndexMap<Fault, Remark> = IndexMap::new();
+    let mut merged: IndexMap<Fault, Remark> = IndexMap::new();
     let chains = failure::chains(&plain, &lines);
     for remark in
         log.warnings(&chains).into_iter().chain(chains.iter().filter_map(|chain| log.failure(chain)))
     {
         let place = remark.place.as_ref().map(|place| (place.file.clone(), place.line));
-        said.entry((remark.kind.clone(), place)).and_modify(|first| first.count += 1).or_insert(remark);
+        merged.entry((remark.kind.clone(), place)).and_modify(|first| first.count += 1).or_insert(remark);
     }
-    let mut said: Vec<Remark> = said.into_values().collect();
-    // The exception that follows such a line names the operator.
+    let mut merged: Vec<Remark> = merged.into_values().collect();
+    // The exception after a line without an operator names it.
     let nameless = |kind: &Kind| matches!(kind, Kind::Unsupported { operator, .. } if operator.is_empty());
-    if said.iter().any(|remark| matches!(remark.kind, Kind::Unsupported { .. }) && !nameless(&remark.kind)) {
-        said.retain(|remark| !nameless(&remark.kind));
+    if merged.iter().any(|remark| matches!(remark.kind, Kind::Unsupported { .. }) && !nameless(&remark.kind))
+    {
+        merged.retain(|remark| !nameless(&remark.kind));
     }
-    said.sort_by_key(|remark| remark.log_line);
-    said
+    merged.sort_by_key(|remark| remark.log_line);
+    merged
 }
 
-/// Guards before an exception that are looked at.
+/// Limit of the number of guards searched before an exception.
 const MAX_GUARDS: usize = 1000;
 
-/// What makes two remarks one: the same kind at the same line of a file.
+/// Key that identifies duplicates: the kind, and the line of a file.
 type Fault = (Kind, Option<(Arc<str>, u32)>);
 
-/// A log, and what is needed to find the lines that it speaks of.
+/// A log, with the indices to attribute its remarks to source lines.
 struct Log<'a> {
     lines: &'a [&'a str],
     nodes: &'a [Node<'a>],
     guards: Vec<Guard<'a>>,
-    /// For each graph, the node that changes a size in place: looked for once.
+    /// Node of each graph that changes a size in place, cached.
     written: RefCell<FxHashMap<usize, Option<Node<'a>>>>,
     sources: &'a SourceFiles,
     suspects: Suspects<'a>,
 }
 
 impl Log<'_> {
-    /// The warnings, except for those that an exception's message repeats.
+    /// Returns the warnings, except for those in the message of an exception.
     fn warnings(&self, chains: &[Chain]) -> Vec<Remark> {
         let mut within = chains.iter().flatten().map(|failure| &failure.lines).peekable();
         let mut remarks = Vec::new();
@@ -111,7 +113,7 @@ impl Log<'_> {
         remarks
     }
 
-    /// The line a warning blames. Python prints its code beneath.
+    /// Returns the source location of a warning. Python prints the code below it.
     fn warned_place(&self, warning: &warning::Warning, at: usize) -> Option<SourcePlace> {
         if let Some((file, line)) = warning.location {
             let below = self.lines.get(at + 1).filter(|line| line.starts_with([' ', '\t']));
@@ -120,7 +122,7 @@ impl Log<'_> {
             return (!is_library(file)).then(|| self.sources.place(file, line, 0, None, code));
         }
         match warning.kind {
-            // PyTorch warns while it converts; the graph is printed when that is done.
+            // PyTorch warns during the conversion, and prints the graph after it.
             Kind::ShapeWrite => self.node_place(self.shape_write(at)),
             _ => None,
         }
@@ -130,7 +132,7 @@ impl Log<'_> {
         let known = chain.iter().find_map(|f| Some((f, cause::cause(f.class, f.message)?)));
         let (failure, kind) = match known {
             Some(known) => known,
-            // An exception that stands alone and says nothing of ours may be anything.
+            // An unknown exception without a traceback may not concern the export.
             None => chain.iter().find(|failure| !failure.stack.is_empty()).map(|f| (f, stopped(f)))?,
         };
         let frames = std::iter::once(failure).chain(chain.iter());
@@ -141,15 +143,16 @@ impl Log<'_> {
         let certain = place.is_some();
         let callers = || chain.iter().flat_map(Failure::callers).collect::<Vec<Frame>>();
         let place = place.or_else(|| self.suspects.find(&kind, &callers()));
-        let others = violation::others(failure.message).into_iter().map(|other| format!("besides, {other}"));
+        let others = violation::others(failure.message).into_iter().map(|other| format!("also: {other}"));
         let fixes = violation::suggested(failure.message);
         let suggested = fixes.into_iter().map(|fix| format!("the exporter suggests `{fix}`"));
         let details = others.chain(suggested).collect();
         Some(Remark { certain, details, ..self.remark(kind, place, failure.log_line) })
     }
 
-    /// The node that could not be converted: the last one of its operator in the graph that was printed
-    /// last before the exception.
+    /// Returns the node that could not be converted.
+    ///
+    /// This is the last node of the operator in the last graph before the exception.
     fn converted(&self, kind: &Kind, before: usize) -> Option<Node<'_>> {
         let operator = match kind {
             Kind::Unsupported { operator, .. } => operator.as_str(),
@@ -165,7 +168,7 @@ impl Log<'_> {
         self.nodes[..end].iter().rev().take_while(|node| node.graph == graph).find(same).copied()
     }
 
-    /// The line at which torch.export says that it fixed a size, in what `TORCH_LOGS=+dynamic` prints.
+    /// Returns the line at which torch.export specialized a size, as printed by `TORCH_LOGS=+dynamic`.
     fn guarded(&self, kind: &Kind, before: usize) -> Option<SourcePlace> {
         let Kind::Specialized { size: Some(size), .. } = kind else { return None };
         let end = self.guards.partition_point(|guard| guard.log_line < before);
@@ -174,7 +177,7 @@ impl Log<'_> {
         Some(self.sources.place(guard.location.0, guard.location.1, 0, None, None))
     }
 
-    /// The node that changes a size in place, in the graph that is printed next after a line.
+    /// Returns the node that changes a size in place, in the first graph after a line.
     fn shape_write(&self, line: usize) -> Option<Node<'_>> {
         let start = self.nodes.partition_point(|node| node.log_line < line);
         let graph = self.nodes.get(start)?.graph;
@@ -203,7 +206,7 @@ impl Log<'_> {
     }
 }
 
-/// What is said of an exception that has no rule of its own.
+/// Returns the kind of an exception without a more specific rule.
 fn stopped(failure: &Failure) -> Kind {
     let message = failure.message.lines().next().unwrap_or("").trim();
     Kind::Failed { class: failure.class.to_owned(), message: message.to_owned() }

@@ -1,5 +1,6 @@
-//! The nodes of TorchScript graphs in a log, as far as a log's own remarks need them: operator, values
-//! and line. The graphs themselves are read by the TorchScript reader.
+//! Nodes of TorchScript graphs in a log: operator, values and source line.
+//!
+//! They attribute remarks to source lines. The TorchScript reader parses the graphs themselves.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -8,17 +9,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Node<'a> {
     /// 0-based line of the log.
     pub log_line: usize,
-    /// Which graph of the log it stands in.
+    /// Index of the graph in the log.
     pub graph: usize,
     /// Text of the line.
     pub text: &'a str,
     /// `aten::add`, or `^Square` for a `torch.autograd.Function`.
     pub operator: &'a str,
-    /// File and 1-based line of the Python that made it.
+    /// File and 1-based line of the Python code.
     pub location: (&'a str, u32),
 }
 
-/// The nodes in `lines` that say where they came from.
+/// Returns the nodes in `lines` that have a source location.
 pub fn nodes<'a>(lines: &[&'a str]) -> Vec<Node<'a>> {
     let mut graph = 0;
     let mut nodes = Vec::new();
@@ -44,12 +45,12 @@ fn node(line: &str, log_line: usize, graph: usize) -> Option<Node<'_>> {
 }
 
 impl<'a> Node<'a> {
-    /// The name without its namespace and the `_` of an in-place form: `add` of `aten::add_`.
+    /// Returns the name without namespace and without the `_` of in-place variants: `add` for `aten::add_`.
     pub fn name(&self) -> &'a str {
         self.operator.rsplit(['^', ':']).next().unwrap_or("").trim_end_matches('_')
     }
 
-    /// The values it makes.
+    /// Returns the names of the outputs.
     pub fn outputs(&self) -> impl Iterator<Item = &'a str> {
         let (head, _) = self.text.split_once(" = ").unwrap_or(("", ""));
         head.split_whitespace()
@@ -57,10 +58,10 @@ impl<'a> Node<'a> {
             .map(|word| word.trim_end_matches([',', ':']))
     }
 
-    /// The values it takes.
+    /// Returns the names of the inputs.
     pub fn inputs(&self) -> impl Iterator<Item = &'a str> {
         let call = self.text.split_once(" = ").map_or("", |(_, call)| call);
-        // Attributes stand in brackets between the operator and its arguments.
+        // Attributes are in brackets between the operator and its arguments.
         let arguments = call.rsplit_once(", scope:").map_or(call, |(call, _)| call);
         let open = arguments.find("](").map(|at| at + 1).or_else(|| arguments.find('('));
         let inside = open.map_or("", |at| &arguments[at + 1..]);
@@ -68,10 +69,10 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The node whose in-place form PyTorch warned of: arithmetic on a size of a tensor, in `nodes`.
+/// Returns the node in `nodes` of the in-place arithmetic on a size that PyTorch warned about.
 ///
-/// In the finished graph the first value is gone and its reader takes the changed one, mostly twice
-/// (`Add(v, v)`); where no node does so, the first arithmetic on a size is meant.
+/// In the final graph, readers of the old size read the changed one instead, usually twice (`Add(v, v)`). Without
+/// such a reader, it is the first arithmetic on a size.
 pub fn shape_write<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
     let mut sizes = FxHashSet::default();
     let mut first = None;
@@ -109,15 +110,15 @@ mod tests {
 
     fn check(text: &str, expected: &[(&str, u32, usize, usize)]) {
         let lines: Vec<&str> = text.lines().collect();
-        let said: Vec<_> = nodes(&lines)
+        let found: Vec<_> = nodes(&lines)
             .iter()
             .map(|n| (n.operator, n.location.1, n.outputs().count(), n.inputs().count()))
             .collect();
-        assert_eq!(said, expected);
+        assert_eq!(found, expected);
     }
 
     #[test]
-    fn nodes_of_both_dialects() {
+    fn nodes_of_aten_and_onnx_graphs_are_read() {
         check(
             "graph(%x : Float(2)):\n  \
              %a, %b : Float(2), %c : Long() = aten::foo(%x, %1), scope: M:: # /app/net.py:60:0\n  \

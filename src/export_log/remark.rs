@@ -1,4 +1,4 @@
-//! What an export log says, in the terms of the exporter.
+//! Remarks of an export log, in the terms of the exporter.
 
 use std::sync::Arc;
 
@@ -7,27 +7,28 @@ use crate::source::{is_installed, without_comment};
 
 use super::violation::Guard;
 
-/// One thing that the log says, however often it says it.
+/// A warning or exception in the log. Duplicates are one remark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
+    /// Fault that the log reports.
     pub kind: Kind,
-    /// The line of the user's own code, where the log, the graph in it, or the sources tell.
+    /// Line of the user's code, from the log, its graphs, or the sources.
     pub place: Option<SourcePlace>,
-    /// 1-based line of the log where it is first said.
+    /// 1-based line of the first occurrence in the log.
     pub log_line: u32,
-    /// That line.
+    /// Text of that line.
     pub log_text: Arc<str>,
-    /// Whether the log blames a line of PyTorch's own, which nobody but PyTorch can change.
+    /// Whether the log attributes it to a line of PyTorch, which users cannot change.
     pub in_library: bool,
-    /// False where `place` was only found by looking for what may have led to the remark.
+    /// False if `place` is only a likely cause, found by a search in the sources.
     pub certain: bool,
-    /// How often the log says it of this place.
+    /// Number of occurrences for this place.
     pub count: u32,
-    /// What the exporter says beside it: other axes, and what it suggests.
+    /// Further details of the exporter: other axes, and suggested fixes.
     pub details: Vec<String>,
 }
 
-/// What a value was turned into when the tracer lost sight of it.
+/// Python type that a tensor was converted to, outside of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PythonType {
     Boolean,
@@ -39,7 +40,7 @@ pub enum PythonType {
     Array,
 }
 
-/// The kinds of remark that are understood.
+/// Fault of a remark.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// "Converting a tensor to a Python …".
@@ -60,21 +61,21 @@ pub enum Kind {
     AdvancedIndex,
     /// "Only consecutive 1-d tensor indices are supported in exporting aten::index_put".
     IndexPutNonConsecutive,
-    /// A size that the model works for alone: "specialized it to be a constant (2)".
+    /// A dynamic axis that must have one size: "specialized it to be a constant (2)".
     Specialized { input: Input, axis: Option<u32>, size: Option<i64> },
-    /// A condition on a size, which not all sizes that were promised meet: "the generated guard … <= 8".
+    /// A condition on a size that the declared range does not guarantee: "the generated guard … <= 8".
     Guarded { guard: Guard },
-    /// Two sizes that the code takes for equal, though they were promised to be two.
+    /// Two independently declared sizes that must be equal.
     Equal { one: String, other: String },
-    /// An example size of 1 (or 0), which torch.export never leaves free.
+    /// An example size of 1 (or 0), which torch.export specializes.
     ZeroOneSpecialized { input: Input, axis: Option<u32>, size: i64 },
-    /// A Python decision on a value of the data: "Could not guard on data-dependent expression".
+    /// A Python branch on a tensor value: "Could not guard on data-dependent expression".
     DataDependentBranch { expression: String },
-    /// A Python number out of the data: "Could not extract specialized integer".
+    /// A conversion of a tensor value to a Python number: "Could not extract specialized integer".
     DataDependentNumber { expression: String },
-    /// NumPy asked for the values of a tensor that has none yet.
+    /// NumPy needs the values of a tensor that has none during the export.
     NumpyCall,
-    /// An operator without an ONNX form; `since`: the first opset that has one.
+    /// An unsupported operator; `since` is the first opset that supports it.
     Unsupported { operator: String, opset: Option<u32>, since: Option<u32> },
     /// A `torch.autograd.Function` without `symbolic`.
     PythonOperator { name: String },
@@ -86,32 +87,32 @@ pub enum Kind {
     Untraced { what: String },
     /// "Graphs differed across invocations", "Output nr 1. of the traced function does not match".
     TraceDiffers,
-    /// A warning of the tracer whose wording is not known.
+    /// An unrecognized warning of the tracer.
     UnknownWarning { message: String },
-    /// The model, or one operator of it, was exported in training mode.
+    /// The model, or an operator in it, was exported in training mode.
     TrainingMode { operator: Option<String> },
-    /// A name in `dynamic_axes` that is no input or output.
+    /// A name in `dynamic_axes` that is not an input or output.
     UnknownDynamicAxis { name: String },
     /// A recurrent layer whose initial state has the traced batch size.
     RecurrentBatch,
     /// "You are trying to export the model with onnx:Resize for ONNX opset version 10".
     ResizeSemantics,
-    /// The export stopped for a reason that has no rule of its own.
+    /// The export failed for another reason.
     Failed { class: String, message: String },
 }
 
-/// Which input of `forward` an exception of torch.export speaks of.
+/// Input of `forward` in an exception of torch.export.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// `L['x']`: the parameter's name.
+    /// Name of the parameter, as in `L['x']`.
     Named(String),
-    /// `inputs[0]`: its 0-based position.
+    /// 0-based position, as in `inputs[0]`.
     Position(usize),
     Unknown,
 }
 
 impl Remark {
-    /// The line of code it speaks of, trimmed and without its comment; empty where it is not known.
+    /// Returns the line of code, trimmed and without its comment; empty if unknown.
     pub fn code(&self) -> &str {
         self.place
             .as_ref()
@@ -119,7 +120,7 @@ impl Remark {
             .map_or("", |code| without_comment(code).trim())
     }
 
-    /// Whether a number or a decision left the trace, which is wrong only where it varies with the input.
+    /// Returns true if a value left the trace, which is wrong only if it varies with the input.
     pub fn is_of_a_value(&self) -> bool {
         matches!(
             self.kind,
@@ -127,8 +128,9 @@ impl Remark {
         )
     }
 
-    /// Whether its line is of an installed package: transformers, torchvision. What a log says of those is true of
-    /// nearly every model that works, and only the graph shows where it is not.
+    /// Returns true if the line is in an installed package, such as transformers or torchvision.
+    ///
+    /// Logs warn about packages for nearly every working model; only the graph shows real faults.
     pub fn is_in_a_package(&self) -> bool {
         self.place.as_ref().is_some_and(|place| is_installed(&place.file))
     }

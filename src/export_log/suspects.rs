@@ -1,5 +1,6 @@
-//! The line of an exception that does not name one: looked for in the sources that ran the export, and
-//! in what those import.
+//! Search for the source line of an exception without one.
+//!
+//! It covers the script that ran the export, and the modules that the script imports.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -13,22 +14,22 @@ use crate::source::{Frame, SourceFiles};
 
 use super::remark::{Input, Kind};
 
-/// Where to look, and for whom.
+/// Search in the sources of the script that ran the export.
 pub struct Suspects<'a> {
     sources: &'a SourceFiles,
-    /// The folder of the log and the one above it: logs are often kept beside what was exported.
+    /// Directory of the log and its parent, which often contain the exported code.
     near: SourceFiles,
-    /// The log's file name: often that of the model.
+    /// File name of the log, which is often that of the model.
     log: &'a str,
-    /// What was looked for before.
+    /// Results of earlier searches.
     known: RefCell<FxHashMap<(Kind, String), Option<SourcePlace>>>,
 }
 
-/// Different exceptions of one log whose lines are looked for.
+/// Limit of the number of searches per log.
 const MAX_SEARCHES: usize = 64;
 
 impl<'a> Suspects<'a> {
-    /// `log`: the path of the log, which may be none of a file.
+    /// Creates a search for the log at the path `log`, which need not be a file.
     pub fn new(log: &'a str, sources: &'a SourceFiles) -> Self {
         let folder = Path::new(log).parent();
         let above = folder.and_then(Path::parent);
@@ -38,8 +39,9 @@ impl<'a> Suspects<'a> {
         Suspects { sources, near, log, known: RefCell::default() }
     }
 
-    /// The one line that may have led to `kind`, by the frames of the script that ran the export.
-    /// Several that are equally likely are none.
+    /// Returns the most likely line of the fault `kind`; `None` if several lines are equally likely.
+    ///
+    /// `callers` are the frames of the script that ran the export.
     pub fn find(&self, kind: &Kind, callers: &[Frame]) -> Option<SourcePlace> {
         let led: Vec<String> = callers.iter().map(|frame| format!("{}:{}", frame.file, frame.line)).collect();
         let key = (kind.clone(), led.join("\n"));
@@ -63,11 +65,11 @@ impl<'a> Suspects<'a> {
         }
         let named: Vec<_> =
             suspects.iter().filter(|(suspect, ..)| self.is_named(&suspect.class)).cloned().collect();
-        // Where the class that was exported has no such line, that of another is not to blame.
+        // The exported class has no such line, so that another class is not the cause.
         if named.is_empty() && has_named {
             return None;
         }
-        // Of several models, any may have been exported; but an operator that only one of them calls is found.
+        // Any of several models may have been exported. Only the call of an operator identifies one.
         if named.is_empty() && modules > 1 && matches!(kind, Kind::Specialized { .. }) {
             return None;
         }
@@ -100,14 +102,14 @@ impl<'a> Suspects<'a> {
         }
     }
 
-    /// Whether the log bears the name of a class: `BakedBatch.pt2.log`.
+    /// Returns true if the log is named after a class: `BakedBatch.pt2.log`.
     fn is_named(&self, class: &str) -> bool {
         let plain = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
         let stem = self.log.split('.').next().unwrap_or("");
         !class.is_empty() && plain(stem) == plain(class)
     }
 
-    /// The files that the frames stand in and those which they import, as recorded, with their text.
+    /// Returns the paths and texts of the files of the frames, and of the modules that they import.
     fn texts(&self, callers: &[Frame]) -> Vec<(String, Arc<str>)> {
         let mut found: Vec<(String, Arc<str>)> = Vec::new();
         for frame in callers {
@@ -131,7 +133,7 @@ impl<'a> Suspects<'a> {
         found
     }
 
-    /// The text of a frame's file, if its line is the one that was recorded.
+    /// Returns the text of the file of a frame, if it still contains the recorded line.
     fn verified(&self, frame: &Frame) -> Option<(&SourceFiles, Arc<str>)> {
         let code = frame.code.as_deref()?;
         [self.sources, &self.near].into_iter().find_map(|files| {
@@ -141,7 +143,7 @@ impl<'a> Suspects<'a> {
     }
 }
 
-/// The class that a line begins: `class Net(nn.Module):`.
+/// Returns the name in a class definition: `class Net(nn.Module):`.
 fn class_name(line: &str) -> Option<&str> {
     line.strip_prefix("class ")?.split(['(', ':', ' ']).next()
 }

@@ -1,12 +1,12 @@
-//! Whole logs in, findings out.
+//! Tests on whole logs.
 
 use super::*;
 
-/// `rule level file:line` of every finding; `log:line` where no source is known.
+/// Compares the findings as `rule level file:line`, or with `log:line` if the source is unknown.
 fn check(log: &str, expected: &[&str]) {
     let findings = read(log, "export.log", &SourceFiles::default());
-    let said: Vec<String> = findings.iter().map(show).collect();
-    assert_eq!(said, expected, "{log}");
+    let reported: Vec<String> = findings.iter().map(show).collect();
+    assert_eq!(reported, expected, "{log}");
 }
 
 fn show(finding: &Finding) -> String {
@@ -28,7 +28,7 @@ fn converting(into: &str, code: &str) -> String {
 }
 
 #[test]
-fn python_values() {
+fn conversions_to_python_values_are_reported() {
     let at_7 = |rule: &str| format!("{rule} warning /app/net.py:7");
     for (into, code, rule) in [
         ("Python boolean", "if x.sum() > 0:", "traced-branch"),
@@ -48,7 +48,7 @@ fn python_values() {
         check(&converting(into, code), &[&at_7(rule)]);
     }
     check(&converting("Python boolean", "assert x.shape[0] == 2"), &["traced-branch info /app/net.py:7"]);
-    // Of sizes, and of what the model holds, which may be the same for every input.
+    // Values of sizes and of attributes may be the same for every input.
     for (into, code, rule) in [
         ("Python integer", "n = int(x.shape[0] / 2)", "baked-shape"),
         ("Python float", "s = q / math.sqrt(q.size(-1))", "baked-shape"),
@@ -68,17 +68,17 @@ fn python_values() {
 }
 
 #[test]
-fn constants() {
+fn constants_are_reported_unless_literal() {
     let warned = |function: &str, code: &str| {
         format!("/app/net.py:7: TracerWarning: {function} {CONSTANTS}\n  {code}\n")
     };
-    // Whether what is made of other values varies, the line does not tell.
+    // The line does not tell whether other values vary.
     let perhaps = "numpy-constant info /app/net.py:7";
     let wrong = "numpy-constant warning /app/net.py:7";
     check(&warned("torch.tensor", "y = x + torch.tensor([[1., -2e3], [True, 4]], dtype=torch.float32)"), &[]);
     check(&warned("torch.tensor", "data[torch.tensor([2, 3]), :, torch.tensor([1, 2])] = new"), &[]);
     check(&warned("torch.tensor", "y = x + torch.tensor([scale])"), &[perhaps]);
-    // PyTorch 2.15 keeps a single size: the graph has its Shape.
+    // A single size is traced: the graph has a Shape node.
     check(&warned("torch.tensor", "y = x.view(torch.tensor(x.shape[0]), 3)"), &[]);
     check(&warned("torch.tensor", "y = x / torch.tensor([x.size(1), 2.0])"), &[wrong]);
     check(&warned("torch.as_tensor", "y = torch.as_tensor(np.arange(3))"), &[perhaps]);
@@ -87,7 +87,7 @@ fn constants() {
 }
 
 #[test]
-fn other_tracer_warnings() {
+fn other_tracer_warnings_are_reported() {
     check(
         "/app/net.py:3: TracerWarning: Iterating over a tensor might cause the trace to be incorrect. Passing\n  \
          for row in x:\n\
@@ -104,7 +104,7 @@ fn other_tracer_warnings() {
 }
 
 #[test]
-fn locations_survive_what_loggers_write_before_them() {
+fn locations_after_logger_prefixes_are_read() {
     let message = format!("TracerWarning: Converting a tensor to a Python boolean {CONVERTING}");
     for (head, file) in [
         ("/app/my net.py", "/app/my net.py"),
@@ -127,14 +127,14 @@ fn locations_survive_what_loggers_write_before_them() {
 }
 
 #[test]
-fn what_is_said_often_is_one_finding() {
+fn repeated_warnings_are_one_finding() {
     let log = converting("Python boolean", "if a:").repeat(3);
     check(&log, &["traced-branch warning /app/net.py:7"]);
     assert_eq!(remarks(&log, "export.log", &SourceFiles::default())[0].count, 3);
 }
 
 #[test]
-fn exporter_warnings() {
+fn exporter_warnings_are_reported() {
     check(
         "u.py:1: UserWarning: Exporting a model while it is in training mode. Please ensure\n\
          u.py:2: UserWarning: ONNX export mode is set to TrainingMode.EVAL, but operator 'dropout' is set to \
@@ -159,7 +159,7 @@ const GRAPH: &str = "Torch IR graph at exception: graph(%0 : Float(2, 4)):\n  \
     %4 : Float(2, 4) = ^Square()(%3), scope: M:: # /app/net.py:171:0\n  return (%3)\n\n";
 
 #[test]
-fn exceptions_find_their_line_in_the_graph() {
+fn exceptions_are_attributed_to_lines_in_the_graph() {
     let raised = |message: &str| {
         format!(
             "{GRAPH}Traceback (most recent call last):\n  File \"/app/export.py\", line 3, in main\n    go()\n\
@@ -179,7 +179,7 @@ fn exceptions_find_their_line_in_the_graph() {
 }
 
 #[test]
-fn a_fixed_size_is_placed_by_the_guard_that_the_log_shows() {
+fn specialized_size_is_attributed_to_its_guard() {
     let raised = "Traceback (most recent call last):\n  File \"/app/export.py\", line 3, in main\n    go()\n\
                   torch._dynamo.exc.UserError: Constraints violated (L['x'].size()[0])! For\n  - You marked \
                   L['x'].size()[0] as dynamic but your code specialized it to be a constant (2). If\n";
@@ -193,7 +193,7 @@ fn a_fixed_size_is_placed_by_the_guard_that_the_log_shows() {
 }
 
 #[test]
-fn a_guard_over_many_symbols_is_cut() {
+fn long_guard_is_truncated() {
     let sum: Vec<String> = (0..90).map(|class| format!("4*Min(300, u{class})")).collect();
     let log = format!(
         "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode: Could not guard on data-dependent \
@@ -208,7 +208,7 @@ fn a_guard_over_many_symbols_is_cut() {
 }
 
 #[test]
-fn the_tracers_own_checks() {
+fn failed_checks_of_the_tracer_are_reported() {
     check(
         "u.py:1: TracerWarning: Trace had nondeterministic nodes. Did you forget call .eval() on your model?\n\
          u.py:2: TracerWarning: Output nr 1. of the traced function does not match the corresponding output of the \
@@ -225,7 +225,7 @@ fn the_tracers_own_checks() {
 }
 
 #[test]
-fn the_exporters_own_rules() {
+fn diagnostics_of_the_exporter_are_reported() {
     let rule = "======================= 0 NONE 0 NOTE 0 WARNING 1 ERROR ========================\n\
                 ERROR: missing-standard-symbolic-function\n=========================================\nNone\n";
     check(rule, &["unsupported-op error log:2"]);
@@ -235,7 +235,7 @@ fn the_exporters_own_rules() {
 }
 
 #[test]
-fn garbage_is_passed_over() {
+fn unrelated_and_truncated_lines_are_ignored() {
     for log in [
         "",
         "\n\n\u{1b}[31m",
@@ -254,7 +254,7 @@ fn garbage_is_passed_over() {
 }
 
 #[test]
-fn the_logs_of_the_pitfalls() {
+fn pitfalls_are_found_in_their_logs() {
     let exported = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls/exported");
     for (log, rule, lines) in [
         ("BakedBatch.dynamo", "baked-shape", 59..=60),

@@ -1,8 +1,8 @@
-//! The log as plain lines: without colours, and without what a CI system writes before each line.
+//! Removal of terminal colors and of line prefixes of CI systems from a log.
 
 use std::borrow::Cow;
 
-/// `text` without terminal escapes and line prefixes; it keeps its line numbers.
+/// Returns `text` without terminal escapes and line prefixes. Line numbers do not change.
 pub fn plain(text: &str) -> Cow<'_, str> {
     let prefixed = text.lines().take(PROFILED_LINES).any(|line| prefix_length(line) > 0);
     if !prefixed && !text.contains(['\u{1b}', '\r']) {
@@ -15,10 +15,12 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Lines looked at to see whether each bears a prefix.
+/// Number of lines searched for a prefix.
 const PROFILED_LINES: usize = 200;
 
-/// Bytes of `2026-01-31T12:00:00.1234567Z ` (GitHub) or `[rank0]: ` (torchrun) before a line.
+/// Returns the length of the prefix of a line in bytes.
+///
+/// Prefixes are `2026-01-31T12:00:00.1234567Z ` (GitHub) and `[rank0]: ` (torchrun).
 fn prefix_length(line: &str) -> usize {
     let stamp = timestamp_length(line);
     let rest = &line[stamp..];
@@ -39,8 +41,9 @@ fn timestamp_length(line: &str) -> usize {
     if is_stamp { stamp.len() + "Z ".len() } else { 0 }
 }
 
-/// Appends `line` without `ESC [ … letter` sequences; the carriage returns of a progress bar become
-/// spaces, those of a line end go.
+/// Appends `line` without `ESC [ … letter` sequences.
+///
+/// Carriage returns of a progress bar become spaces; those at the end of the line are removed.
 fn push_without_escapes(plain: &mut String, line: &str) {
     let mut rest = line;
     while let Some(at) = rest.find(['\u{1b}', '\r']) {
@@ -66,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_and_prefixes_go() {
+    fn colors_and_prefixes_are_removed() {
         check("plain\ntext", "plain\ntext");
         check("This is \u{1b}[96mstep 1/3\u{1b}[0m of\r\nit", "This is step 1/3 of\nit");
         check("\u{1b}[", "");

@@ -1,21 +1,20 @@
-//! What a `ConstraintViolationError` says beyond its first sentence: every axis that it names, with the size or the guard
-//! that it is held to, and what it suggests.
+//! Parser of the message of a `ConstraintViolationError`: axes, guards and suggested fixes.
 
 use super::warning::after;
 
-/// Violations of one exception that are told.
+/// Limit of the number of reported violations, per exception.
 const MAX_TOLD: usize = 8;
 
-/// A condition on a size that the code makes, where any size was promised.
+/// A condition on a size that the declared range of the axis does not guarantee.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Guard {
-    /// `seq = L['x'].size()[1]`, as the exporter names it.
+    /// Name of the axis in the exporter: `seq = x.shape[1]`.
     pub axis: String,
-    /// `2 <= L['x'].size()[1] and L['x'].size()[1] <= 8`
+    /// Condition: `2 <= x.shape[1] and x.shape[1] <= 8`.
     pub condition: String,
 }
 
-/// The first guard that a promised size does not meet at all values.
+/// Returns the first guard in a message.
 pub fn guard(message: &str) -> Option<Guard> {
     lines(message).find_map(of_guard)
 }
@@ -26,19 +25,18 @@ fn of_guard(line: &str) -> Option<Guard> {
     Some(Guard { axis: plain(axis), condition: plain(condition) })
 }
 
-/// Two axes that the code takes for equal: `b = L['y'].size()[0]` and `a = L['x'].size()[0]`.
+/// Returns two axes that must be equal: `b = y.shape[0]` and `a = x.shape[0]`.
 pub fn equal(text: &str) -> Option<(String, String)> {
     let sentence = after(text, "The values of ")?.lines().next()?;
     let (one, other) = sentence.split_once(" must always be equal")?.0.split_once(" and ")?;
     Some((plain(one), plain(other)))
 }
 
-/// All that is violated, in words, but for what is told first: an axis with the size that it is fixed at, or its guard.
+/// Describes all violations except for the first, which the main message covers.
 pub fn others(message: &str) -> Vec<String> {
     let fixed = lines(message).filter_map(fixed);
     let guards = lines(message).filter_map(of_guard).map(|guard| guard.in_words());
-    let equal =
-        lines(message).filter_map(equal).map(|(one, other)| format!("`{one}` has to equal `{other}`"));
+    let equal = lines(message).filter_map(equal).map(|(one, other)| format!("`{one}` must equal `{other}`"));
     let mut told: Vec<String> = Vec::new();
     for words in fixed.chain(guards).chain(equal) {
         if !told.contains(&words) {
@@ -49,19 +47,20 @@ pub fn others(message: &str) -> Vec<String> {
 }
 
 impl Guard {
+    /// Describes the guard.
     pub fn in_words(&self) -> String {
-        format!("`{}` has to meet `{}`", self.axis, self.condition)
+        format!("`{}` must satisfy `{}`", self.axis, self.condition)
     }
 }
 
-/// `You marked L['x'].size()[1] as dynamic but your code specialized it to be a constant (2)`
+/// Parses `You marked L['x'].size()[1] as dynamic but your code specialized it to be a constant (2)`.
 fn fixed(line: &str) -> Option<String> {
     let (axis, rest) = after(line, "You marked ")?.split_once(" as dynamic")?;
     let size = after(rest, "to be a constant (")?.split(')').next()?;
-    Some(format!("`{}` is fixed at {size}", plain(axis)))
+    Some(format!("`{}` must be {size}", plain(axis)))
 }
 
-/// `seq = Dim('seq', max=8)`, line by line.
+/// Returns the suggested fixes: `seq = Dim('seq', max=8)`.
 pub fn suggested(message: &str) -> Vec<String> {
     let fixes = after(message, "Suggested fixes:").into_iter().flat_map(|rest| rest.lines().skip(1));
     fixes.take_while(|line| line.contains(" = ")).map(|line| line.trim().to_owned()).take(MAX_TOLD).collect()
@@ -71,7 +70,7 @@ fn lines(message: &str) -> impl Iterator<Item = &str> {
     message.lines().filter(|line| line.trim_start().starts_with("- "))
 }
 
-/// `x.shape[1]` for `L['x'].size()[1]`.
+/// Rewrites `L['x'].size()[1]` as `x.shape[1]`.
 fn plain(text: &str) -> String {
     text.replace("L['", "").replace("']", "").replace(".size()[", ".shape[").trim().to_owned()
 }
@@ -89,10 +88,13 @@ mod tests {
         Suggested fixes:\n  seq = Dim('seq', min=9, max=64)\n  b = a\n\nThe error above";
 
     #[test]
-    fn every_axis_and_its_guard() {
+    fn all_violations_are_described() {
         let guard = guard(MESSAGE).unwrap();
-        assert_eq!(guard.in_words(), "`seq = x.shape[1]` has to meet `9 <= x.shape[1] and x.shape[1] <= 64`");
-        let equal = "`b = y.shape[0]` has to equal `a = x.shape[0]`";
+        assert_eq!(
+            guard.in_words(),
+            "`seq = x.shape[1]` must satisfy `9 <= x.shape[1] and x.shape[1] <= 64`"
+        );
+        let equal = "`b = y.shape[0]` must equal `a = x.shape[0]`";
         assert_eq!(others(MESSAGE), [guard.in_words().as_str(), equal]);
         assert_eq!(suggested(MESSAGE), ["seq = Dim('seq', min=9, max=64)", "b = a"]);
         assert_eq!(others("some other message"), [""; 0]);

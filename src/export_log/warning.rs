@@ -1,23 +1,24 @@
-//! Warnings: the wordings of PyTorch's tracer and exporters, 1.10 to 2.x.
+//! Classification of warnings by their messages, as worded by PyTorch 1.10 to 2.x.
 //!
-//! Sources of the wordings: `torch/csrc/jit/frontend/tracer.cpp`, `torch/_tensor.py`,
+//! Sources of the messages: `torch/csrc/jit/frontend/tracer.cpp`, `torch/_tensor.py`,
 //! `torch/jit/_trace.py`, `torch/csrc/jit/passes/onnx/*.cpp`, `torch/onnx/{utils,symbolic_*}.py`.
 
 use crate::source::is_library;
 
 use super::remark::{Kind, PythonType};
 
-/// A warning as Python prints it, or one that C++ wrote to the terminal itself.
+/// A warning printed by Python or by C++ code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning<'a> {
+    /// Fault that the warning reports.
     pub kind: Kind,
-    /// The file and 1-based line that Python blames.
+    /// File and 1-based line in the warning.
     pub location: Option<(&'a str, u32)>,
 }
 
-/// The warning that `line` bears, if it is one that says something of the exported graph.
+/// Returns the warning in `line`, if it concerns the exported graph.
 pub fn warning(line: &str) -> Option<Warning<'_>> {
-    // The long lines of a graph dump are never warnings.
+    // Lines of a graph dump are long, and never warnings.
     if line.trim_start().starts_with('%') {
         return None;
     }
@@ -26,18 +27,17 @@ pub fn warning(line: &str) -> Option<Warning<'_>> {
     Some(Warning { kind, location: head.and_then(location) })
 }
 
-/// A warning that only the tracer writes, in words that are not known here.
+/// Returns an unrecognized warning of the tracer.
 fn unknown(line: &str, message: &str) -> Option<Kind> {
     let message: String = message.trim().chars().take(MAX_QUOTED).collect();
     let of_tracer = line.contains("TracerWarning: ") && !message.is_empty();
     of_tracer.then_some(Kind::UnknownWarning { message })
 }
 
-/// Characters of an unknown warning that are quoted.
+/// Limit of the quoted characters of an unrecognized warning.
 const MAX_QUOTED: usize = 120;
 
-/// The rules that the exporters of PyTorch 2.0 to 2.5 named by themselves (POE0001 …, FXE0001 …): those
-/// which say that an operator has no ONNX form.
+/// Recognizes diagnostics of PyTorch 2.0 to 2.5 (POE0001 …, FXE0001 …) about unsupported operators.
 fn rule_of_the_exporter(line: &str) -> Option<Kind> {
     let name = line.trim().strip_prefix("ERROR: ")?;
     let unsupported = [
@@ -51,18 +51,18 @@ fn rule_of_the_exporter(line: &str) -> Option<Kind> {
     unsupported.contains(&name).then_some(Kind::Unsupported { operator, opset: None, since: None })
 }
 
-/// What stands before and after `SomeWarning: `, or all of the line as a message.
+/// Splits a line at `SomeWarning: `; without it, the whole line is the message.
 fn split(line: &str) -> (Option<&str>, &str) {
     let Some(at) = line.find("Warning: ") else { return (None, line) };
     let head = line[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     (Some(head), &line[at + "Warning: ".len()..])
 }
 
-/// `…/net.py:66: ` at the end of `head`; what a logger wrote before the path is left out.
+/// Parses `…/net.py:66: ` at the end of `head`, without the prefix of a logger.
 fn location(head: &str) -> Option<(&str, u32)> {
     let (path, line) = head.trim_end().strip_suffix(':')?.rsplit_once(':')?;
     let absolute = [" /", ":/", "]/"].iter().filter_map(|mark| path.rfind(mark).map(|at| at + 1)).max();
-    // `C:/` begins one letter before its colon.
+    // `C:/` starts one letter before its colon.
     let drive = |at: usize| at >= 2 && path.as_bytes()[at - 1] == b':' && is_drive(&path[..at - 1]);
     let start = match absolute {
         _ if path.starts_with('/') => 0,
@@ -83,7 +83,7 @@ fn kind(message: &str) -> Option<Kind> {
     tracer(message).or_else(|| exporter(message)).or_else(|| training(message))
 }
 
-/// The tracer's warnings.
+/// Recognizes warnings of the tracer.
 fn tracer(message: &str) -> Option<Kind> {
     if let Some(rest) = after(message, "Converting a tensor to a ") {
         return python_type(rest).map(Kind::PythonValue);
@@ -135,7 +135,7 @@ fn python_type(rest: &str) -> Option<PythonType> {
     types.into_iter().find(|(name, _)| rest.starts_with(name)).map(|(_, kind)| kind)
 }
 
-/// The warnings of the passes and symbolic functions of the TorchScript exporter, and of the newer one.
+/// Recognizes warnings of the passes and symbolic functions of the exporters.
 fn exporter(message: &str) -> Option<Kind> {
     if message.contains("In-place op on output of tensor.shape") {
         return Some(Kind::ShapeWrite);
@@ -168,7 +168,7 @@ fn exporter(message: &str) -> Option<Kind> {
     None
 }
 
-/// What says that the model, or a layer of it, was not in inference mode.
+/// Recognizes warnings that the model, or a layer of it, is in training mode.
 fn training(message: &str) -> Option<Kind> {
     let whole_model = [
         "Exporting a model while it is in training mode",
@@ -187,18 +187,20 @@ fn training(message: &str) -> Option<Kind> {
     trains.then(|| Kind::TrainingMode { operator: Some(operator.to_owned()) })
 }
 
-/// A size that torch.export fixed, as `TORCH_LOGS=+dynamic` shows it.
+/// A size that torch.export specialized, as printed by `TORCH_LOGS=+dynamic`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard<'a> {
     /// 0-based line of the log.
     pub log_line: usize,
+    /// The only valid size.
     pub size: i64,
-    /// The user's file and 1-based line that led to it.
+    /// File and 1-based line of the user's code.
     pub location: (&'a str, u32),
 }
 
-/// The guard in `eval Eq(s0, 2) [guard added] at net.py:60 in forward (_ops.py:10 in call)`, or in its
-/// newer form `… [guard added] x.reshape(2, 12)  # net.py:60 in forward`.
+/// Parses the guard in `eval Eq(s0, 2) [guard added] at net.py:60 in forward (_ops.py:10 in call)`.
+///
+/// Newer versions print `… [guard added] x.reshape(2, 12)  # net.py:60 in forward`.
 pub fn guard(line: &str, log_line: usize) -> Option<Guard<'_>> {
     let (expression, rest) = line.split_once(" [guard added]")?;
     let size = expression.strip_suffix(')')?.rsplit_once(", ")?.1.parse().ok()?;
@@ -212,17 +214,18 @@ pub fn guard(line: &str, log_line: usize) -> Option<Guard<'_>> {
     Some(Guard { log_line, size, location })
 }
 
-/// What follows `mark` in `text`.
+/// Returns the text after `mark`.
 pub fn after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
     text.find(mark).map(|at| &text[at + mark.len()..])
 }
 
-/// The text between the quotes (`'`, `"` or a backtick) that `text` begins with.
+/// Returns the quoted text at the start of `text`, in `'`, `"` or backticks.
 pub fn quoted(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"' | '`'))?;
     text[1..].split_once(quote).map(|(inside, _)| inside)
 }
 
+/// Returns the text up to the first whitespace.
 pub fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or("")
 }

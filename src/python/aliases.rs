@@ -1,4 +1,4 @@
-//! Who else reads what is changed in place: sizes that share an object, and views that share memory.
+//! In-place changes that a later read sees: shared size objects, and views of the same memory.
 
 use tree_sitter::Node;
 
@@ -7,18 +7,18 @@ use super::report;
 use super::syntax::{field, line, one_line, text, within};
 use super::value::{Identity, Tensor, Value, View};
 
-/// A name as a function's text mentions it.
+/// An occurrence of a name in the body of a function.
 #[derive(Clone, Copy, Debug)]
 struct Mention<'t> {
     name: &'t str,
-    /// Byte offset at which it is read, or at which an assignment to it is done.
+    /// Byte offset of the read, or of the end of the assignment that binds the name.
     at: usize,
     is_read: bool,
     node: Node<'t>,
 }
 
 impl<'t> Interpreter<'t> {
-    /// `x += y` and its kin.
+    /// Evaluates an augmented assignment such as `x += y`.
     pub fn augmented(&mut self, node: Node<'t>) {
         let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else { return };
         let operator = field(node, "operator").map_or("", |operator| text(operator, self.source));
@@ -61,7 +61,7 @@ impl<'t> Interpreter<'t> {
         self.assign(left, after);
     }
 
-    /// A size is changed in place: says so where another name for the same object is read later.
+    /// Reports an in-place change of a size if another name for the same object is read later.
     fn change_size(&mut self, size: Identity, left: Node<'t>, node: Node<'t>) {
         let shape = self.shape_of(size);
         let same = |value: &Value| {
@@ -77,9 +77,11 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// A tensor is written through `object`: says so where another view of its memory is read later.
+    /// Reports a write to a tensor if another view of its memory is read later.
+    ///
+    /// `object` is the expression that is written through.
     pub fn write(&mut self, tensor: &Tensor, operator: &str, object: Option<Node<'t>>, node: Node<'t>) {
-        // The exporter carries these back through slices and indices to the whole, where those have no name.
+        // The exporter propagates a write through an unnamed slice or index, such as `y[0].fill_(1)`, to `y`.
         if tensor.view == View::Slice && self.is_of_whole(object) || self.quiet > 0 {
             return;
         }
@@ -103,8 +105,9 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Whether what is written to is an index or slice of a whole tensor by its name: `y[0]`, not `row` after
-    /// `row = y[0]`.
+    /// Returns true if `object` is an index or slice of a whole tensor, by the name of the tensor.
+    ///
+    /// This holds for `y[0]`, but not for `row` after `row = y[0]`.
     fn is_of_whole(&self, object: Option<Node<'t>>) -> bool {
         let Some(mut at) = object.filter(|object| object.kind() != "identifier") else { return false };
         while let Some(inner) =
@@ -122,7 +125,8 @@ impl<'t> Interpreter<'t> {
         tensors.iter().any(|tensor| tensor.memory == memory && tensor.view == View::Perhaps)
     }
 
-    /// The first name but `target` that holds a value `of` interest and is read after `node`, and where.
+    /// Returns the first name other than `target` that is read after `node` and whose value matches `of`.
+    /// The second item is the node of the read.
     fn read_later(
         &self,
         target: &str,
@@ -146,7 +150,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// `add_` of `+`.
+/// Returns the in-place method of an operator: `add_` for `+`.
 fn in_place_name(operator: &str) -> String {
     let name = match operator {
         "+" => "add_",
@@ -163,7 +167,7 @@ fn in_place_name(operator: &str) -> String {
     name.to_owned()
 }
 
-/// Whether a value, or one that it contains, is `of` interest.
+/// Returns true if `of` holds for a value or for one of its items.
 fn holds(value: &Value, of: &dyn Fn(&Value) -> bool) -> bool {
     match value {
         Value::Items(items) => items.iter().any(|item| holds(item, of)),
@@ -172,7 +176,7 @@ fn holds(value: &Value, of: &dyn Fn(&Value) -> bool) -> bool {
     }
 }
 
-/// All mentions of names in a function's body, in the order in which they take effect.
+/// Returns all occurrences of names in a function body, in order of evaluation.
 fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
     let mut found: Vec<Mention> = Vec::new();
     for node in within(body).into_iter().filter(|node| node.kind() == "identifier") {
@@ -191,7 +195,7 @@ fn mentions<'t>(body: Node<'t>, source: &'t str) -> Vec<Mention<'t>> {
     found
 }
 
-/// The assignment or loop that binds a name, where it stands on the left of one.
+/// Returns the assignment or loop that binds a name, if the name is a target of one.
 fn assigned_by(name: Node) -> Option<Node> {
     let mut at = name;
     while let Some(parent) = at.parent() {
@@ -208,8 +212,9 @@ fn assigned_by(name: Node) -> Option<Node> {
     None
 }
 
-/// Where `name` is read after `node` (or, where that is in another function, after the `statement` that
-/// called it), before it is bound anew.
+/// Returns the read of `name` that follows `node`, unless the name is rebound before it.
+///
+/// `node` is `None` if the change happens in a callee: then `statement`, which calls it, counts.
 fn read_after<'t>(
     mentions: &[Mention<'t>],
     name: &str,
@@ -222,7 +227,7 @@ fn read_after<'t>(
     if let Some(next) = next {
         return next.is_read.then_some(next.node);
     }
-    // In a loop, what stands above runs again.
+    // A loop body runs again, so earlier lines also follow.
     let around = enclosing_loop(statement)?;
     let again = mentions.iter().filter(own).find(|mention| around.byte_range().contains(&mention.at));
     again.filter(|mention| mention.is_read && mention.at < end).map(|mention| mention.node)

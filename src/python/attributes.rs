@@ -1,4 +1,4 @@
-//! Attributes of a module: what `__init__` and the body of its class give them.
+//! Attributes of a module, set by `__init__` and by the class body.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::syntax::{children, field, text};
 use super::value::Value;
 
 impl<'t> Interpreter<'t> {
-    /// What an attribute of an instance of `class` holds.
+    /// Returns the value of an attribute of an instance of `class`.
     pub fn instance_attribute(&mut self, class: usize, name: &'t str) -> Value {
         if let Some(value) = self.changed.get(&(class, name)) {
             return value.clone();
@@ -20,18 +20,18 @@ impl<'t> Interpreter<'t> {
         let method = || self.program.method(class, name).map(|function| Value::Method { function, class });
         match value.or_else(method) {
             Some(value) => value,
-            // The export is of the model as it serves.
+            // Models are exported in inference mode.
             None if name == "training" => Value::Bool(Some(false)),
             None => Value::Unknown,
         }
     }
 
-    /// Runs `__init__` of a class, its bases' first, without a word.
+    /// Runs `__init__` of a class and of its bases, bases first, without reporting anything.
     fn attributes_of(&mut self, class: usize) -> Rc<FxHashMap<&'t str, Value>> {
         if let Some(known) = self.attributes.get(&class) {
             return known.clone();
         }
-        // Set before it is known: a class may hold instances of itself.
+        // Inserted before evaluation, because a class may contain instances of itself.
         self.attributes.insert(class, Rc::default());
         let before = std::mem::take(&mut self.changed);
         self.quiet += 1;
@@ -59,8 +59,9 @@ impl<'t> Interpreter<'t> {
         own
     }
 
-    /// What a parameter of `__init__` is where nothing is given, if that is something to call: a module is mostly made
-    /// with the norm or the activation that it names itself. Numbers and flags are the caller's.
+    /// Returns the default of a parameter of `__init__` if it is callable.
+    ///
+    /// Most modules are created with their default norm or activation. Numbers and flags depend on the caller.
     fn default_callee(&mut self, default: Node<'t>) -> Value {
         match self.evaluate(default) {
             callee @ (Value::Function(_) | Value::Partial(_) | Value::Class(_)) => callee,
@@ -69,7 +70,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Attributes that stand in the body of a class.
+    /// Evaluates the assignments in the body of a class.
     fn class_body(&mut self, class: usize, of: usize) {
         let Some(body) = field(self.program.classes[class].node, "body") else { return };
         for statement in children(body).into_iter().filter(|child| child.kind() == "expression_statement") {

@@ -1,4 +1,4 @@
-//! Python's own functions, and those of `math`.
+//! Built-in functions of Python, and functions of `math`.
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
@@ -8,7 +8,7 @@ use super::value::{Origin, Tensor, Value};
 use crate::diag::Applicability;
 
 impl<'t> Interpreter<'t> {
-    /// Python's own functions.
+    /// Evaluates a call of a built-in function.
     pub fn builtin_call(&mut self, name: &str, call: &Call<'t>) -> Value {
         let first = call.values.first();
         match (name, first) {
@@ -47,7 +47,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// `isinstance(x, …)` of a tensor.
+    /// Evaluates `isinstance(x, …)` for a tensor.
     fn is_instance(&self, call: &Call<'t>) -> Value {
         let classes = call.arguments.positional.get(1).map_or("", |classes| text(*classes, self.source));
         let mut names = classes.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
@@ -61,7 +61,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// `super()`: the object as an instance of its class's base.
+    /// Evaluates `super()` to the object as an instance of the base of its class.
     fn parent(&self) -> Value {
         let function = self.frames.last().and_then(|frame| frame.function);
         let class = function.and_then(|function| self.program.functions[function].class);
@@ -69,7 +69,7 @@ impl<'t> Interpreter<'t> {
         base.map_or(Value::Unknown, |base| Value::Instance(*base))
     }
 
-    /// `int(x)`, `x.__int__()`: the Python number of what is `written`.
+    /// Evaluates `int(x)` and `x.__int__()`. `written` is the source text of the operand.
     pub fn as_number(&mut self, value: &Value, written: &str, call: &Call<'t>) -> Value {
         match value {
             Value::Tensor(tensor) => {
@@ -141,21 +141,21 @@ impl<'t> Interpreter<'t> {
         Value::Range(Box::new(size.or(tensor).cloned().unwrap_or(Value::Number(None))))
     }
 
-    /// Functions that go over all elements of what they are given.
+    /// Evaluates built-in functions that iterate over their argument, or compare their arguments.
     fn reduction(&mut self, name: &str, value: &Value, call: &Call<'t>) -> Value {
         let varying = |value: &Value| value.sure_tensor().is_some_and(Tensor::varies);
         if call.values.len() > 1 && call.values.contains(&Value::Taken) {
             return Value::Taken;
         }
         if call.values.len() > 1 {
-            // `max(a, b)` compares, and asks the outcome for its truth.
+            // `max(a, b)` converts the result of a comparison to a boolean.
             if matches!(name, "max" | "min") && call.values.iter().any(varying) {
                 let origin = Origin::Input;
                 let words =
                     report::traced_branch(call.node, call.node, Decision::Operator, origin, self.source);
                 self.say(call.node, words);
             }
-            // One of them is a number of the model, or of another tensor.
+            // The other operand is a number of the model or of another tensor.
             if matches!(name, "max" | "min")
                 && call.values.iter().any(|value| matches!(value, Value::Size(_)))
             {
@@ -184,7 +184,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// `math.sqrt(x)` and the like take Python numbers.
+    /// Evaluates functions of `math`, which return Python numbers.
     pub fn math_call(&mut self, name: &str, call: &Call<'t>) -> Value {
         if let Some((Value::Tensor(tensor), argument)) =
             call.values.first().zip(call.arguments.positional.first())
@@ -201,17 +201,17 @@ impl<'t> Interpreter<'t> {
         if !call.has_size() {
             return Value::Number(None);
         }
-        // A product of sizes stays one; all others want a Python number. The last axis is that of the features,
-        // as in `math.sqrt(q.size(-1))`, which never vary.
+        // A product of sizes is a size; the other functions need a Python number. The last axis counts features
+        // and never varies, as in `math.sqrt(q.size(-1))`.
         let of = call.arguments.positional.first().map_or("", |of| text(*of, self.source));
         if name != "prod" && !of.ends_with("(-1)") && !of.ends_with("[-1]") {
             let code = text(call.node, self.source);
-            self.say(call.node, report::size_made_number(code, &format!("the sizes of `{code}`"), None));
+            self.say(call.node, report::size_made_number(code, of, None));
         }
         Value::Size(self.identity())
     }
 
-    /// `map(int, x.shape)`, `map(self.encode, x)`
+    /// Evaluates `map(int, x.shape)` and `map(self.encode, x)`.
     fn mapped(&mut self, call: &Call<'t>) -> Value {
         let (Some(function), [_, of, ..]) = (call.values.first(), call.values.as_slice()) else {
             return Value::Unknown;
@@ -235,7 +235,7 @@ impl<'t> Interpreter<'t> {
         Value::Each(Box::new(made))
     }
 
-    /// `functools.reduce(torch.maximum, x.unbind(0))`
+    /// Evaluates `functools.reduce(torch.maximum, x.unbind(0))`.
     fn folded(&mut self, call: &Call<'t>) -> Value {
         let [function, of, ..] = call.values.as_slice() else { return Value::Unknown };
         let (function, of) = (function.clone(), of.clone());
@@ -243,8 +243,9 @@ impl<'t> Interpreter<'t> {
         self.invoke_on(&function, vec![element.clone(), element], call)
     }
 
-    /// What a function gets of its argument at `position`, `of`, which it is called with element by element; says so
-    /// where their number is that of the trace.
+    /// Returns the element of the iterable argument `of` at `position`.
+    ///
+    /// Reports the call if it is unrolled, that is, if the trace fixes the number of elements.
     fn each_step(&mut self, position: usize, of: &Value, call: &Call<'t>) -> Value {
         let argument = call.arguments.positional.get(position).copied();
         if let Some((argument, steps)) = argument.and_then(|node| Some((node, self.steps(node, of)?))) {
@@ -257,14 +258,14 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Calls a function that was handed over with `values`, of which nothing is written where it is called.
+    /// Calls a function that was passed as a value. `values` have no expressions at the call.
     fn invoke_on(&mut self, function: &Value, values: Vec<Value>, call: &Call<'t>) -> Value {
         let arguments = Arguments::default();
         self.invoke(function, &Call { node: call.node, arguments, values, keywords: vec![] })
     }
 }
 
-/// The Python number that was in a tensor.
+/// Returns the Python value extracted from a tensor.
 pub fn taken(tensor: &Tensor) -> Value {
     if tensor.varies() { Value::Taken } else { Value::Number(None) }
 }

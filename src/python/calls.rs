@@ -1,4 +1,4 @@
-//! Calls: to what they go, and Python's own functions.
+//! Calls: resolution of the callee and evaluation of the arguments.
 
 use std::rc::Rc;
 
@@ -11,38 +11,44 @@ use super::syntax::{Arguments, children, field, text};
 use super::torch_names;
 use super::value::{Array, Dtype, Layer, Origin, Partial, Tensor, Value};
 
-/// A call whose arguments are evaluated.
+/// A call with evaluated arguments.
 #[derive(Debug)]
 pub struct Call<'t> {
+    /// Syntax node of the call.
     pub node: Node<'t>,
+    /// Argument expressions; empty if the call is not in the source.
     pub arguments: Arguments<'t>,
+    /// Values of the positional arguments.
     pub values: Vec<Value>,
+    /// Names and values of the keyword arguments.
     pub keywords: Vec<(&'t str, Value)>,
 }
 
 impl<'t> Call<'t> {
-    /// The value of the argument at a 0-based position, or by its name.
+    /// Returns the value of the argument at a 0-based position, or of the keyword `name`.
     pub fn value(&self, position: usize, name: &str) -> Option<&Value> {
         self.values.get(position).or_else(|| self.keyword(name))
     }
 
+    /// Returns the value of a keyword argument.
     pub fn keyword(&self, name: &str) -> Option<&Value> {
         self.keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value)
     }
 
-    /// The tensors among the arguments, those in lists too.
+    /// Returns the tensors among the arguments, including those in lists.
     pub fn tensors(&self) -> Vec<&Tensor> {
         let keywords = self.keywords.iter().map(|(_, value)| value);
         self.values.iter().chain(keywords).flat_map(Value::tensors).collect()
     }
 
-    /// Whether a size is among the arguments.
+    /// Returns true if an argument is a size.
     pub fn has_size(&self) -> bool {
         self.values.iter().chain(self.keywords.iter().map(|(_, value)| value)).any(Value::is_size)
     }
 }
 
 impl<'t> Interpreter<'t> {
+    /// Evaluates the call at `node`.
     pub fn call(&mut self, node: Node<'t>) -> Value {
         let Some(function) = field(node, "function") else { return Value::Unknown };
         if function.kind() == "attribute"
@@ -112,7 +118,7 @@ impl<'t> Interpreter<'t> {
                 let is_part = matches!(value, Value::Instance(_)) && callee == Value::Unknown;
                 let tensors: Vec<&Tensor> = call.values.iter().filter_map(Value::tensor).collect();
                 if is_part && !tensors.is_empty() {
-                    // A part that the file does not tell of; parts mostly make tensors of tensors.
+                    // The class of the submodule is not in this file; most submodules map tensors to tensors.
                     return Value::Tensor(Tensor { sure: false, rank: None, ..self.result(&tensors) });
                 }
                 self.invoke(&callee, call)
@@ -120,7 +126,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// `self.register_buffer("mask", torch.ones(3))`
+    /// Evaluates `self.register_buffer("mask", torch.ones(3))`.
     fn register(&mut self, class: usize, call: &Call<'t>) {
         let name = call.arguments.get(0, "name").and_then(|name| super::syntax::string(name, self.source));
         let value = call.values.get(1).or_else(|| call.keyword("tensor")).or_else(|| call.keyword("param"));
@@ -133,7 +139,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Methods of lists and dictionaries.
+    /// Evaluates methods of lists and dictionaries.
     fn container_method(&mut self, value: &Value, name: &str, object: Node<'t>, call: &Call<'t>) -> Value {
         let added = match (name, call.values.as_slice()) {
             ("append" | "add", [item]) => item.clone(),
@@ -150,7 +156,7 @@ impl<'t> Interpreter<'t> {
         Value::None
     }
 
-    /// Calls what `callee` is.
+    /// Calls the value `callee`.
     pub fn invoke(&mut self, callee: &Value, call: &Call<'t>) -> Value {
         match callee {
             Value::Name(path) => self.named_call(&path.clone(), call),
@@ -177,7 +183,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// `functools.partial(scaled, how=peak)`
+    /// Evaluates `functools.partial(scaled, how=peak)`.
     fn partial(&mut self, call: &Call<'t>) -> Value {
         let Some((callee, values)) = call.values.split_first() else { return Value::Unknown };
         let named = call.arguments.keywords.iter().filter_map(|(_, value)| field(value.parent()?, "name"));
@@ -186,7 +192,7 @@ impl<'t> Interpreter<'t> {
         Value::Partial(Rc::new(Partial { callee: callee.clone(), values: values.to_vec(), keywords }))
     }
 
-    /// Calls what a partial call was made of, where its arguments are not asked for as they are written.
+    /// Calls the callee of a partial object, unless the callee needs the argument expressions.
     fn complete(&mut self, partial: &Partial, call: &Call<'t>) -> Value {
         if matches!(partial.callee, Value::Name(_) | Value::Layer(_)) || !call.arguments.spreads.is_empty() {
             return Value::Unknown;
@@ -232,7 +238,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// A call to something that is not of this file.
+    /// Calls a function that is not defined in this file.
     fn named_call(&mut self, path: &str, call: &Call<'t>) -> Value {
         let functional = path.strip_prefix("torch.nn.functional.");
         if let Some(name) = functional {
@@ -269,7 +275,7 @@ impl<'t> Interpreter<'t> {
         self.builtin_call(path, call)
     }
 
-    /// `nn.Linear(3, 4)`, `nn.ModuleList([…])`, `nn.Parameter(x)`.
+    /// Evaluates `nn.Linear(3, 4)`, `nn.ModuleList([…])`, `nn.Parameter(x)`.
     fn construct_layer(&mut self, name: &str, call: &Call<'t>) -> Value {
         let class = name.rsplit('.').next().unwrap_or(name);
         if !class.starts_with(|c: char| c.is_ascii_uppercase()) {
@@ -293,13 +299,13 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Whether a probability is 0 for certain.
+    /// Returns true if a probability is known to be 0.
     pub fn is_zero(&self, value: Option<&Value>) -> bool {
         matches!(value, Some(Value::Number(Some(number)) | Value::Real(number)) if *number == 0.0)
     }
 }
 
-/// Methods that make a Python number of what they are called on.
+/// Returns true for methods that convert their object to a Python number.
 pub fn is_number_method(name: &str) -> bool {
     matches!(name, "__int__" | "__float__" | "__index__")
 }

@@ -1,4 +1,4 @@
-//! Conditions and loops: Python that asks a tensor for its truth, or counts along its axes.
+//! Conditions and loops that convert a tensor to a boolean, or iterate over its axes.
 
 use tree_sitter::Node;
 
@@ -8,7 +8,7 @@ use super::syntax::{Arguments, bare, children, field, fields, line, text};
 use super::value::{Layer, Origin, Value};
 
 impl<'t> Interpreter<'t> {
-    /// Evaluates `condition`, on which `statement` decides; its truth where it is known.
+    /// Evaluates the condition of `statement`, and returns its truth value if known.
     pub fn decide(&mut self, condition: Node<'t>, statement: Node<'t>, decision: Decision) -> Option<bool> {
         self.deeper(|this| this.decide_here(bare(condition), statement, decision)).flatten()
     }
@@ -50,7 +50,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Says so where a tensor is asked for its truth.
+    /// Reports the conversion of a tensor to a boolean.
     fn ask_truth(&mut self, value: &Value, condition: Node<'t>, statement: Node<'t>, decision: Decision) {
         let taken = *value == Value::Taken;
         let tensor = value.tensor().filter(|tensor| tensor.origin >= Origin::State);
@@ -58,11 +58,11 @@ impl<'t> Interpreter<'t> {
             return;
         };
         let sure = tensor.is_some_and(|tensor| tensor.sure);
-        // The truth of a mere name says nothing of what it is: flags are asked so too.
+        // A bare name may be a flag instead of a tensor.
         if !sure && !taken && condition.kind() == "identifier" {
             return;
         }
-        // An `if` that goes over several lines is named by the line its condition stands on.
+        // A finding for a multi-line `if` is placed at the line of its condition.
         let at = if line(statement) == line(condition) { statement } else { condition };
         let at =
             if matches!(decision, Decision::If | Decision::While | Decision::Guard) { condition } else { at };
@@ -70,7 +70,7 @@ impl<'t> Interpreter<'t> {
         self.say(at, if sure { words } else { words.remark() });
     }
 
-    /// `i < n`, where `n` is a size.
+    /// Returns true for comparisons of sizes, such as `i < n`.
     fn compares_sizes(&mut self, condition: Node<'t>) -> bool {
         let orders =
             |operator: &Node| matches!(text(*operator, self.source), "<" | ">" | "<=" | ">=" | "==" | "!=");
@@ -80,7 +80,7 @@ impl<'t> Interpreter<'t> {
         self.quiet += 1;
         let sides: Vec<Value> = children(condition).into_iter().map(|side| self.evaluate(side)).collect();
         self.quiet -= 1;
-        // The last axis is that of the features, which never vary.
+        // The last axis counts features and never varies.
         let is_last = |node: &Node| {
             ["shape[-1]", "size(-1)"].iter().any(|last| text(*node, self.source).ends_with(last))
         };
@@ -89,7 +89,7 @@ impl<'t> Interpreter<'t> {
         sizes.any(|(side, node)| matches!(side, Value::Size(_) | Value::Shape(_)) && !is_last(&node))
     }
 
-    /// What each step of a loop over `iterable` gets; says so where their number is that of the trace.
+    /// Returns the loop variable of a loop over `iterable`, and reports the loop if it is unrolled.
     pub fn iterate(&mut self, iterable: Node<'t>, statement: Node<'t>) -> Value {
         let value = self.evaluate(iterable);
         if let Some(steps) = self.steps(iterable, &value) {
@@ -102,7 +102,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// What a loop over `value` counts, if that is an axis of a tensor.
+    /// Returns the tensor axis or value that determines the step count of a loop over `value`, if any.
     pub fn steps(&mut self, iterable: Node<'t>, value: &Value) -> Option<Steps> {
         let iterable = bare(iterable);
         match value {
@@ -118,7 +118,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// `enumerate(x)`, `zip(x, y)`, `reversed(range(n))`; `x.unbind()`, `x.split(1)`.
+    /// Handles `enumerate(x)`, `zip(x, y)`, `reversed(range(n))`; `x.unbind()`, `x.split(1)`.
     fn steps_of_call(&mut self, call: Node<'t>) -> Option<Steps> {
         let function = field(call, "function")?;
         let arguments = Arguments::of(call, self.source).positional;
@@ -147,8 +147,7 @@ impl<'t> Interpreter<'t> {
         sure.then_some(if method == "unbind" { Steps::Rows } else { Steps::Pieces })
     }
 
-    /// Whether one of the things that a `zip` goes over has as many items in every run: layers, or a list that
-    /// is spelled out.
+    /// Returns true if an argument of `zip` has a constant length: a list of layers, or a literal.
     fn is_bounded(&mut self, arguments: &[Node<'t>]) -> bool {
         self.quiet += 1;
         let bounded = arguments.iter().any(|argument| {
@@ -158,7 +157,7 @@ impl<'t> Interpreter<'t> {
         bounded
     }
 
-    /// The element of what `enumerate`, `zip` and their like go over.
+    /// Returns the element that `enumerate`, `zip` and similar functions yield.
     fn wrapped_element(&mut self, iterable: Node<'t>, value: &Value) -> Value {
         let iterable = bare(iterable);
         let name = field(iterable, "function").map_or("", |function| text(function, self.source));
@@ -180,7 +179,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Functions that give what they are given, element by element.
+/// Returns true for functions that yield the elements of their argument.
 fn is_wrapper(function: &str) -> bool {
     matches!(
         function.rsplit('.').next().unwrap_or(""),
@@ -189,7 +188,7 @@ fn is_wrapper(function: &str) -> bool {
         || is_combining(function)
 }
 
-/// Functions of `itertools` that give several elements of one iterable at a time.
+/// Returns true for functions of `itertools` that yield several elements of one iterable at a time.
 fn is_combining(function: &str) -> bool {
     let name = function.strip_prefix("itertools.").unwrap_or(function);
     matches!(name, "combinations" | "combinations_with_replacement" | "pairwise" | "permutations")

@@ -1,4 +1,4 @@
-//! Element types: what arithmetic makes of two, and double precision that nobody asked for.
+//! Dtypes: type promotion, and accidental double precision.
 
 use tree_sitter::Node;
 
@@ -9,11 +9,11 @@ use super::syntax::{one_line, text};
 use super::torch_names;
 use super::value::{Dtype, Origin, Tensor, Value};
 
-/// What takes part in type promotion.
+/// An operand of type promotion.
 #[derive(Clone, Copy, Debug)]
 struct Operand {
     dtype: Option<Dtype>,
-    /// A 0-d tensor: it gives way to one with axes of the same category.
+    /// True for a 0-d tensor, which does not promote a tensor with axes of the same category.
     scalar: bool,
     origin: Origin,
 }
@@ -33,7 +33,8 @@ fn operand(value: &Value) -> Option<Operand> {
 }
 
 impl<'t> Interpreter<'t> {
-    /// The tensor that element-wise arithmetic makes of two values, of which one is a tensor.
+    /// Returns the result of element-wise arithmetic on two values, of which at least one is a tensor.
+    /// Reports promotion to float64.
     pub fn promoted(&mut self, left: &Value, right: &Value, node: Node<'t>) -> Tensor {
         let tensors: Vec<&Tensor> = [left, right].into_iter().filter_map(Value::tensor).collect();
         let mut result = self.result(&tensors);
@@ -46,7 +47,7 @@ impl<'t> Interpreter<'t> {
                     let explicit = a.dtype == Some(Dtype::Double) && a.origin == Origin::Input
                         || b.dtype == Some(Dtype::Double) && b.origin == Origin::Input;
                     self.say(node, report::promotion(&one_line(node, self.source), explicit));
-                    // Said once; what follows from it is not said again.
+                    // Reported once: the result has no dtype, so that no later operation reports it again.
                     None
                 } else {
                     combined(a, b)
@@ -58,7 +59,7 @@ impl<'t> Interpreter<'t> {
         result
     }
 
-    /// Functions that promote among their arguments: `torch.add(x, y)`, `torch.cat([x, y])`.
+    /// Reports promotion to float64 in functions such as `torch.add(x, y)` and `torch.cat([x, y])`.
     pub fn promote_arguments(&mut self, name: &str, call: &Call<'t>) {
         let promotes = [
             "add",
@@ -100,7 +101,7 @@ impl<'t> Interpreter<'t> {
         operand(left).zip(operand(right)).is_some_and(|(a, b)| widens(a, b) || widens(b, a))
     }
 
-    /// The element type that an argument names: `torch.float64`, `dtype=np.float32`, `"float64"`.
+    /// Returns the dtype that an argument specifies: `torch.float64`, `dtype=np.float32`, `"float64"`.
     pub fn named_dtype(&mut self, node: Node<'t>) -> Option<Dtype> {
         match self.evaluate(node) {
             Value::Name(path) if &*path == "float" => Some(Dtype::Double),
@@ -113,11 +114,11 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Whether `double`, by its element type, turns a tensor of single precision into one of double.
+/// Returns true if `double` promotes a tensor of lower precision to float64.
 fn widens(double: Operand, other: Operand) -> bool {
     let single = match other.dtype {
         Some(Dtype::Float | Dtype::Half) => true,
-        // Inputs and weights are floats unless something says otherwise.
+        // Inputs and weights of unknown dtype are assumed to be float32.
         None => other.origin >= Origin::State,
         Some(_) => false,
     };

@@ -1,4 +1,4 @@
-//! Expressions: what is known of their values.
+//! Abstract evaluation of expressions.
 
 use std::rc::Rc;
 
@@ -12,12 +12,12 @@ use super::torch_names;
 use super::value::{Origin, Tensor, Value, View};
 
 impl<'t> Interpreter<'t> {
-    /// What is known of an expression's value; the rules that stand at it are asked on the way.
+    /// Returns the abstract value of an expression, and reports faults in it.
     pub fn evaluate(&mut self, node: Node<'t>) -> Value {
         self.deeper(|this| this.expression(node)).unwrap_or(Value::Unknown)
     }
 
-    /// What `look` finds one expression further inside; `None` where that is too deep.
+    /// Runs `look` one expression level deeper; returns `None` at the depth limit.
     pub fn deeper<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= MAX_DEPTH {
             return None;
@@ -113,7 +113,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// `a and b`, `a or b` as a value: the first is asked for its truth.
+    /// Evaluates `a and b` and `a or b` as values, which converts `a` to a boolean.
     fn choice(&mut self, node: Node<'t>) -> Value {
         let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else {
             return Value::Unknown;
@@ -145,7 +145,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// What each element of a comprehension is.
+    /// Returns the value of the elements of a comprehension.
     fn comprehension(&mut self, node: Node<'t>) -> Value {
         let before = self.frames.last().map(|frame| frame.variables.clone());
         for clause in children(node) {
@@ -179,7 +179,7 @@ impl<'t> Interpreter<'t> {
         self.attribute(&value, text(name, self.source), node)
     }
 
-    /// The attribute `name` of `value`, which `node` reads.
+    /// Returns the attribute `name` of `value`, as read at `node`.
     pub fn attribute(&mut self, value: &Value, name: &'t str, node: Node<'t>) -> Value {
         match value {
             Value::Tensor(tensor) => self.tensor_attribute(tensor, name, node),
@@ -211,7 +211,7 @@ impl<'t> Interpreter<'t> {
                 if tensor.varies() {
                     self.say(node, report::tensor_data(node, self.source));
                 }
-                // What is written to it is lost, which is said here already.
+                // Writes through `.data` are lost. They are covered by the finding about `.data`.
                 Value::Tensor(Tensor { memory: self.identity(), ..tensor.clone() })
             }
             _ if name.starts_with("is_") => Value::Bool(None),
@@ -223,7 +223,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Another tensor object on the same memory.
+    /// Returns a new tensor object that shares the memory of `tensor`.
     pub fn view(&mut self, tensor: &Tensor, view: View) -> Tensor {
         let object = self.identity();
         Tensor {
@@ -236,8 +236,9 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// What an index or a loop takes out of a tensor; of a tensor that is only presumed to be one, the
-    /// row is presumed too: it may be a list.
+    /// Returns the result of an index or a loop step on a tensor.
+    ///
+    /// The row of a presumed tensor is presumed, too: the object may be a list.
     pub fn row(&mut self, tensor: &Tensor) -> Tensor {
         let rank = tensor.rank.map(|rank| rank.saturating_sub(1));
         Tensor { sure: tensor.sure, rank, ..self.view(tensor, View::Slice) }

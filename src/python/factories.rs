@@ -1,4 +1,4 @@
-//! Tensors out of sizes, numbers and arrays.
+//! Creation of tensors from sizes, numbers and arrays.
 
 use crate::diag::Level;
 
@@ -9,11 +9,11 @@ use super::syntax::text;
 use super::torch_names::Factory;
 use super::value::{Dtype, Origin, Tensor, Traced, Value, integer};
 
-/// Longest `torch.arange` whose elements are spelled out.
+/// Longest `torch.arange` whose elements are evaluated.
 const MAX_LINE: i64 = 64;
 
 impl<'t> Interpreter<'t> {
-    /// A tensor out of sizes or of Python values: `torch.zeros(2, 3)`, `torch.tensor([1, -2])`.
+    /// Creates a tensor from sizes or Python values: `torch.zeros(2, 3)`, `torch.tensor([1, -2])`.
     pub fn make(&mut self, name: &str, factory: Factory, call: &Call<'t>) -> Value {
         let mut result = self.result(&call.tensors());
         result.sure = true;
@@ -49,7 +49,7 @@ impl<'t> Interpreter<'t> {
         Value::Tensor(result)
     }
 
-    /// `torch.arange(-2, 0)`
+    /// Sets the elements of `torch.arange(-2, 0)`.
     fn line_elements(&mut self, name: &str, result: &mut Tensor, call: &Call<'t>) {
         let numbers: Option<Vec<i64>> = call.values.iter().map(whole).collect();
         if name != "arange" || result.origin == Origin::Input {
@@ -79,7 +79,7 @@ impl<'t> Interpreter<'t> {
         result.elements = elements;
         self.say_if_copied(name, value, call);
         if let Value::Array(array) = value {
-            // A table of numbers alone is the same for every input, and most sizes never vary.
+            // An array of constants is the same for every input, and most sizes never vary.
             let level = if array.traced == Traced::Elements { Level::Warning } else { Level::Info };
             let words = report::from_numpy(call.node, self.source, level);
             let shown = !array.scalar || array.traced > Traced::Nothing;
@@ -93,12 +93,12 @@ impl<'t> Interpreter<'t> {
 }
 
 impl<'t> Interpreter<'t> {
-    /// `torch.tensor(t)` and `torch.tensor([t, 1.0])` read the tensors in them as numbers.
+    /// Reports `torch.tensor(t)` and `torch.tensor([t, 1.0])`, which copy the elements of `t` as numbers.
     fn say_if_copied(&mut self, name: &str, value: &Value, call: &Call<'t>) {
         let Some(argument) = call.arguments.positional.first() else { return };
         let written = text(*argument, self.source);
         let (origin, write) = match value {
-            // The tensor itself.
+            // These return the tensor itself.
             Value::Tensor(_) if matches!(name, "as_tensor" | "asarray") => return,
             Value::Tensor(tensor) => (tensor.origin, format!("{written}.clone()")),
             Value::Shape(_) => return self.say(call.node, report::sizes_copied(call.node, self.source)),
@@ -133,7 +133,7 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// The element type of `torch.tensor([…])`: integers, or floats of single precision.
+/// Returns the dtype of `torch.tensor([…])`: an integer dtype, or float32.
 fn literal_dtype(value: &Value) -> Option<Dtype> {
     match value {
         Value::Number(Some(_)) => Some(Dtype::Int),

@@ -1,4 +1,4 @@
-//! The functions of `torch.nn.functional`.
+//! Functions of `torch.nn.functional`.
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
@@ -7,7 +7,7 @@ use super::torch_names;
 use super::value::{Dtype, Tensor, Value};
 
 impl<'t> Interpreter<'t> {
-    /// A function of `torch.nn.functional`.
+    /// Evaluates a call of a function of `torch.nn.functional`.
     pub fn functional_call(&mut self, name: &str, call: &Call<'t>) -> Value {
         let result = Tensor { sure: true, rank: None, ..self.result(&call.tensors()) };
         self.ask_training(name, true, call);

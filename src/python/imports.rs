@@ -1,4 +1,4 @@
-//! Functions of other files: what a call of one gives, and what is wrong in it.
+//! Calls of functions in other files: their results, and the faults in them.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -15,37 +15,38 @@ use super::program::{Global, Program};
 use super::syntax::{field, one_line, text};
 use super::value::Value;
 
-/// Files that are followed from one to the next.
+/// Limit of the depth of imports that are followed.
 const MAX_DEPTH: u32 = 3;
 
-/// Calls into other files that are looked into for one file.
+/// Limit of distinct calls into other files, per file.
 const MAX_CALLS: usize = 64;
 
-/// Names of other files that are looked for, for one file.
+/// Limit of names that are resolved in other files, per file.
 const MAX_DEFINITIONS: usize = 256;
 
-/// Where a function or class of another file stands.
+/// Location of a function or class of another file.
 #[derive(Clone, Debug)]
 pub struct Definition {
     file: Arc<str>,
     text: Arc<str>,
-    /// What it is called there.
+    /// Name in that file.
     name: String,
 }
 
-/// What an interpreter knows of the files beside its own.
+/// Access of an interpreter to other files.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportContext<'s> {
+    /// Texts of the available files.
     pub sources: &'s SourceFiles,
-    /// What was read of them.
+    /// Parsed files.
     pub library: &'s Library,
-    /// How many files were entered to come to this one.
+    /// Number of files on the path of imports to this one.
     pub depth: u32,
-    /// Whether a fault stands at its own line, as it does for a graph, rather than at the call that leads to it.
+    /// If true, faults are reported at their own line, as for a graph; else at the call that leads to them.
     pub in_place: bool,
 }
 
-/// What a call into another file came to.
+/// Result of a call into another file.
 #[derive(Clone, Debug)]
 pub struct Visit {
     value: Value,
@@ -53,12 +54,12 @@ pub struct Visit {
 }
 
 impl<'t> Interpreter<'t> {
-    /// Calls the function at `path` (`helpers.count_of`), if it stands in a file that is here.
+    /// Calls the function at `path` (`helpers.count_of`), if its file is available.
     pub fn imported_call(&mut self, path: &str, call: &Call<'t>) -> Option<Value> {
         self.call_abroad(path, None, call)
     }
 
-    /// Calls the method `name` that an object of this file inherits from a class of another.
+    /// Calls the method `name` that a class of this file inherits from a class of another file.
     pub fn inherited_call(
         &mut self,
         of: &Value,
@@ -79,7 +80,7 @@ impl<'t> Interpreter<'t> {
         bases.into_iter().find_map(|base| self.call_abroad(base, Some(name), call))
     }
 
-    /// Calls what stands at `path`: a function, or the method of a class.
+    /// Calls the function at `path`, or the method of the class at `path`.
     fn call_abroad(&mut self, path: &str, method: Option<&str>, call: &Call<'t>) -> Option<Value> {
         let abroad = self.abroad.filter(|abroad| abroad.depth < MAX_DEPTH)?;
         let Definition { file, text, name } = self.defined(path, abroad)?;
@@ -107,11 +108,11 @@ impl<'t> Interpreter<'t> {
             let own = if abroad.in_place { finding } else { self.at_call(finding, call, &file) };
             self.tell(own);
         }
-        // Identities of one file mean nothing in another.
+        // Identities are per file.
         Some(self.afresh(visit.value))
     }
 
-    /// What this file knows by `path`, looked for once.
+    /// Returns the definition that `path` refers to in this file. The result is cached.
     fn defined(&mut self, path: &str, abroad: ImportContext) -> Option<Definition> {
         if let Some(known) = self.definitions.get(path) {
             return known.clone();
@@ -124,7 +125,7 @@ impl<'t> Interpreter<'t> {
         found
     }
 
-    /// The finding at the line that calls the function it is in.
+    /// Moves a finding to the call that leads to it.
     fn at_call(&self, finding: Finding, call: &Call<'t>, file: &str) -> Finding {
         let place = self.place(call.node);
         let there = finding.source.as_ref().map_or(0, |source| source.line);
@@ -132,12 +133,12 @@ impl<'t> Interpreter<'t> {
         let message =
             format!("in `{}`, {name}:{there}: {}", one_line(call.node, self.source), finding.message);
         let source = Some(place.clone());
-        // What could be written otherwise stands in the other file.
+        // The replacement applies to the other file.
         Finding { message, place: Place::Source(place), source, rewrite: None, ..finding }
     }
 }
 
-/// Looks into one function of another file, or into a method of one of its classes.
+/// Evaluates a call of a function, or of a method of a class, of another file.
 fn visit(
     file: &Arc<str>,
     text: &str,
@@ -166,7 +167,7 @@ fn visit(
     Some(Visit { value, findings: interpreter.findings })
 }
 
-/// Where what `from` knows by `path` stands, through packages that only hand it on.
+/// Returns the definition that `path` refers to in `from`, and follows re-exports of packages.
 fn definition(abroad: ImportContext, from: &str, path: &str) -> Option<Definition> {
     let (mut from, mut path) = (Arc::<str>::from(from), path.to_owned());
     for _ in 0..MAX_DEPTH {
@@ -183,7 +184,9 @@ fn definition(abroad: ImportContext, from: &str, path: &str) -> Option<Definitio
     None
 }
 
-/// The file of a module as `from` imports it, as recorded, and its text: beside it, or below a folder above it.
+/// Returns the path and the text of a module imported by `from`.
+///
+/// It is searched in the directory of `from`, then in the parent directories.
 fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<str>, Arc<str>)> {
     let path = from.replace('\\', "/");
     let relative = module.len() - module.trim_start_matches('.').len();
@@ -197,7 +200,7 @@ fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<s
         0 => folder.ancestors().filter(|folder| is_named(folder)).map(Path::to_owned).collect(),
         up => folder.ancestors().nth(up - 1).map(Path::to_owned).into_iter().collect(),
     };
-    // A folder of the name that the path begins with is that folder itself.
+    // A directory named like the first part of the path is most likely that package, so it is searched last.
     folders.sort_by_key(|folder| relative == 0 && folder.ends_with(first));
     folders.iter().find_map(|folder| {
         let base = folder.join(&tail).to_string_lossy().replace('\\', "/");
@@ -208,13 +211,13 @@ fn module_file(sources: &SourceFiles, from: &str, module: &str) -> Option<(Arc<s
     })
 }
 
-/// Not the root of the file system, which holds no one's modules.
+/// Returns false for the root of the file system, which contains no modules.
 fn is_named(folder: &Path) -> bool {
     folder.components().all(|part| !matches!(part, Component::RootDir)) || folder.parent().is_some()
 }
 
 impl Value {
-    /// The value as another file may have it: without what is an index into this one.
+    /// Returns the value for use in another file, without indices into this one.
     fn anywhere(self) -> Value {
         match self {
             Value::Function(_)

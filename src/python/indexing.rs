@@ -1,4 +1,4 @@
-//! Indexing: what an index takes out of a tensor, and which indices the exporter gets wrong.
+//! Indexing: results of reads, and indices that exporters handle incorrectly.
 
 use tree_sitter::Node;
 
@@ -8,20 +8,20 @@ use super::report;
 use super::syntax::{children, field, fields, one_line, text};
 use super::value::{Dtype, Layer, Origin, Tensor, Value, View, integer};
 
-/// One index of `x[a, b, c]`.
+/// An index in `x[a, b, c]`.
 #[derive(Clone, Debug)]
 enum Index<'t> {
     /// `1:3`, `:`, `...`, `None`: axes stay in order.
     Slice,
     /// An integer.
     Number(Value),
-    /// A tensor of places, or a list that PyTorch makes one of; its rank and negative elements.
+    /// An index tensor, or a list that PyTorch converts to one.
     Tensor {
         node: Node<'t>,
         rank: Option<usize>,
         negative: bool,
     },
-    /// A tensor of booleans.
+    /// A boolean tensor.
     Mask {
         node: Node<'t>,
     },
@@ -29,7 +29,7 @@ enum Index<'t> {
 }
 
 impl<'t> Interpreter<'t> {
-    /// The value of `x[…]`.
+    /// Evaluates `x[…]`.
     pub fn subscript(&mut self, node: Node<'t>) -> Value {
         let Some(object) = field(node, "value") else { return Value::Unknown };
         let value = self.evaluate(object);
@@ -60,7 +60,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// `self.heads[which]`: Python chooses among the items of a list by the number that a tensor holds.
+    /// Reports `self.heads[which]`, where a tensor selects an item of a Python list.
     fn ask_choice(&mut self, of: &Value, keys: &[Node<'t>]) {
         let is_list = matches!(of, Value::Items(_) | Value::Each(_) | Value::Layer(Layer::List(_)));
         let [key] = keys else { return };
@@ -127,7 +127,7 @@ impl<'t> Interpreter<'t> {
         row
     }
 
-    /// `x[…] = value`
+    /// Evaluates `x[…] = value`.
     pub fn assign_items(&mut self, target: Node<'t>, value: &Value) {
         let Some(object) = field(target, "value") else { return };
         let base = self.evaluate(object);
@@ -138,16 +138,16 @@ impl<'t> Interpreter<'t> {
         }
         self.ask_write(&indices, value, target);
         if let Value::Tensor(tensor) = &base {
-            // What the right side reads, it read before.
+            // The statement ends after its right side, so that reads there precede the write.
             let whole =
                 target.parent().filter(|parent| parent.kind().ends_with("assignment")).unwrap_or(target);
             self.write(tensor, "__setitem__", Some(object), whole);
         }
     }
 
-    /// `x.index_put_((i, j), value)`
+    /// Checks `x.index_put_((i, j), value)`.
     pub fn ask_index_put(&mut self, call: &Call<'t>) {
-        // As a function of `torch` it takes the tensor first.
+        // The function in `torch` has the tensor as its first argument.
         let places = usize::from(matches!(call.values.first(), Some(Value::Tensor(_))));
         let (Some(list), Some(value)) = (call.arguments.positional.get(places), call.values.get(places + 1))
         else {
@@ -157,7 +157,7 @@ impl<'t> Interpreter<'t> {
         self.ask_write(&indices, &value.clone(), call.node);
     }
 
-    /// What the tracing exporter makes of an assignment through index tensors.
+    /// Reports assignments through index tensors that the tracing exporter exports incorrectly.
     fn ask_write(&mut self, indices: &[Index<'t>], value: &Value, node: Node<'t>) {
         let gathers: Vec<(usize, Node<'t>, Option<usize>, bool)> = indices
             .iter()
@@ -194,7 +194,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// The indices between the brackets.
+/// Returns the indices in the brackets.
 fn keys(subscript: Node) -> Vec<Node> {
     match fields(subscript, "subscript").as_slice() {
         [tuple] if tuple.kind() == "tuple" => children(*tuple),

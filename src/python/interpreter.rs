@@ -1,4 +1,4 @@
-//! Runs a program on what is known of its values: one frame per function that is being looked into.
+//! State of the abstract interpreter: a stack of frames, one for each active function.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -15,72 +15,85 @@ use super::program::{Global, LAMBDA, Program};
 use super::syntax::{children, field};
 use super::value::{Identity, Origin, Tensor, Value};
 
-/// Functions of the file that are looked into within each other.
+/// Limit of nested calls.
 const MAX_FRAMES: usize = 12;
 
-/// Functions that are looked into for one file, so that time stays linear in its length.
+/// Limit of evaluated calls per file, which keeps the time linear in its length.
 const MAX_CALLS: u32 = 20_000;
 
-/// Expressions within expressions that are looked into.
+/// Limit of nested expressions.
 pub const MAX_DEPTH: u32 = 150;
 
-/// A function that is being looked into.
+/// Stack frame of a function.
 #[derive(Debug)]
 pub struct Frame<'t> {
+    /// Index of the function; `None` for the top level of the file.
     pub function: Option<usize>,
-    /// The class that `self` is an instance of.
+    /// Class of `self`.
     pub class: Option<usize>,
+    /// Body of the function.
     pub body: Node<'t>,
+    /// Values of the local variables.
     pub variables: FxHashMap<&'t str, Value>,
-    /// What it returned so far.
+    /// Join of the values returned so far.
     pub returned: Option<Value>,
-    /// The statement that is being looked at.
+    /// The current statement.
     pub statement: Node<'t>,
 }
 
-/// How code was reached.
+/// Call path to a piece of code.
 #[derive(Clone, Debug, Default)]
 pub struct Reached {
-    /// Through these functions, its own among them.
+    /// Active functions, including the one that contains the code.
     pub functions: BTreeSet<usize>,
-    /// From these, which are looked into by themselves.
+    /// Functions at the bottom of the stack, where evaluation started.
     pub roots: BTreeSet<usize>,
 }
 
+/// Abstract interpreter of one file.
 pub struct Interpreter<'t> {
+    /// Text of the file.
     pub source: &'t str,
+    /// Path of the file in findings.
     pub file: Arc<str>,
+    /// Definitions of the file.
     pub program: &'t Program<'t>,
+    /// Values of the variables at the top level.
     pub globals: FxHashMap<&'t str, Value>,
-    /// What `__init__` gave the attributes of each class.
+    /// Attributes set by `__init__`, by class.
     pub attributes: FxHashMap<usize, Rc<FxHashMap<&'t str, Value>>>,
-    /// Attributes that were set since.
+    /// Attributes set later.
     pub changed: FxHashMap<(usize, &'t str), Value>,
+    /// Stack of active functions.
     pub frames: Vec<Frame<'t>>,
+    /// Number of enclosing expressions of the current one.
     pub depth: u32,
-    /// Above 0 nothing is said: the code runs once, before or outside of the export.
+    /// If above 0, nothing is reported: the code runs once, before or outside of the export.
     pub quiet: u32,
     identities: Identity,
-    /// Sizes by the shape they are items of, and the shapes by their sizes.
+    /// Sizes by shape and axis, and shapes by size.
     sizes: FxHashMap<(Identity, i64), Identity>,
     shapes: FxHashMap<Identity, Identity>,
-    /// Sizes that are no whole numbers: halves, and what is computed from them.
+    /// Sizes that may be fractional, such as a half of one.
     fractions: FxHashSet<Identity>,
     calls: u32,
     known_calls: FxHashMap<String, Value>,
-    /// Functions that were looked into.
+    /// Whether each function was evaluated.
     pub reached: Vec<bool>,
+    /// Findings so far.
     pub findings: Vec<Finding>,
-    /// Of each finding, how the code that it speaks of was reached.
+    /// Call path to the code of each finding.
     pub within: Vec<Reached>,
-    /// The files beside this one, where they may be looked into, and what came of it.
+    /// Access to other files, if they may be followed.
     pub abroad: Option<ImportContext<'t>>,
+    /// Results of calls into other files, by callee and kinds of arguments.
     pub visits: FxHashMap<String, Visit>,
-    /// What is known of names of other files, by path.
+    /// Definitions in other files, by path; `None` if not found.
     pub definitions: FxHashMap<String, Option<Definition>>,
 }
 
 impl<'t> Interpreter<'t> {
+    /// Returns an interpreter that has evaluated the top level of the file.
     pub fn new(source: &'t str, file: Arc<str>, program: &'t Program<'t>, root: Node<'t>) -> Self {
         let mut interpreter = Interpreter {
             source,
@@ -109,7 +122,7 @@ impl<'t> Interpreter<'t> {
         interpreter
     }
 
-    /// Assignments at the top level: constants that functions use.
+    /// Evaluates assignments at the top level, which define constants for functions.
     fn run_globals(&mut self, root: Node<'t>) {
         self.quiet += 1;
         self.frames.push(Frame {
@@ -127,14 +140,14 @@ impl<'t> Interpreter<'t> {
         self.quiet -= 1;
     }
 
-    /// Looks into the function `index` as the exporter enters it: what its parameters are is guessed.
+    /// Evaluates the function `index` as an entry point, with guessed parameters.
     pub fn run_root(&mut self, index: usize) {
         let function = &self.program.functions[index];
         let is_static = function.decorators.iter().any(|decorator| decorator.ends_with("staticmethod"));
         self.run_guessed(index, function.class.filter(|_| !is_static));
     }
 
-    /// The same of a method, which `class` may have inherited.
+    /// Evaluates the method `index` as an entry point of `class`, which may inherit it.
     pub fn run_method(&mut self, index: usize, class: usize) {
         self.run_guessed(index, Some(class));
     }
@@ -168,7 +181,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Looks into a function of the file that is called with `arguments`.
+    /// Evaluates a call of a function of the file.
     pub fn enter(
         &mut self,
         index: usize,
@@ -192,7 +205,7 @@ impl<'t> Interpreter<'t> {
         returned
     }
 
-    /// The kinds of the arguments, without what differs from call to call.
+    /// Returns a cache key of a call: the kinds of the arguments, without identities.
     fn call_key(
         &self,
         index: usize,
@@ -211,7 +224,7 @@ impl<'t> Interpreter<'t> {
         format!("{} {index} {class:?} {arguments:?} {keywords:?}", self.quiet > 0)
     }
 
-    /// The value with new identities: what one call returned is not what another did.
+    /// Returns the value with new identities, because results of two calls do not share objects.
     pub fn afresh(&mut self, mut value: Value) -> Value {
         let mut renamed: FxHashMap<Identity, Identity> = FxHashMap::default();
         value.renumber(&mut |old| *renamed.entry(old).or_insert_with(|| self.identity()));
@@ -243,6 +256,7 @@ impl<'t> Interpreter<'t> {
         bound
     }
 
+    /// Evaluates the function `index` with `values` as its local variables, and returns its result.
     pub fn run(&mut self, index: usize, class: Option<usize>, values: Vec<(&'t str, Value)>) -> Value {
         let Some(body) = field(self.program.functions[index].node, "body") else { return Value::Unknown };
         self.calls += 1;
@@ -260,7 +274,7 @@ impl<'t> Interpreter<'t> {
             self.block(body);
             None
         } else {
-            // The body of a lambda is what it returns.
+            // The body of a lambda is its result.
             Some(self.evaluate(body))
         };
         self.depth = depth;
@@ -268,12 +282,13 @@ impl<'t> Interpreter<'t> {
         value.or(frame.and_then(|frame| frame.returned)).unwrap_or(Value::None)
     }
 
+    /// Returns a new identity.
     pub fn identity(&mut self) -> Identity {
         self.identities += 1;
         self.identities
     }
 
-    /// The item of a shape: the same one each time it is asked for.
+    /// Returns the size at an axis of a shape: the same object for each read.
     pub fn size_of(&mut self, shape: Identity, item: i64) -> Value {
         let fresh = self.identity();
         let size = *self.sizes.entry((shape, item)).or_insert(fresh);
@@ -281,7 +296,7 @@ impl<'t> Interpreter<'t> {
         Value::Size(size)
     }
 
-    /// A size that is computed from others, and may have a fraction.
+    /// Returns a new size computed from others.
     pub fn computed_size(&mut self, may_have_fraction: bool) -> Value {
         let size = self.identity();
         if may_have_fraction {
@@ -290,22 +305,22 @@ impl<'t> Interpreter<'t> {
         Value::Size(size)
     }
 
-    /// Whether a value is a size that may have a fraction.
+    /// Returns true if a value is a size that may be fractional.
     pub fn has_fraction(&self, value: &Value) -> bool {
         matches!(value, Value::Size(size) if self.fractions.contains(size))
     }
 
-    /// The shape that a size was taken from.
+    /// Returns the shape that a size is an item of.
     pub fn shape_of(&self, size: Identity) -> Option<Identity> {
         self.shapes.get(&size).copied()
     }
 
-    /// Whether a value is a size as a tensor has it, not one that is computed: a whole number, and not negative.
+    /// Returns true if a value is an uncomputed size of a tensor: a non-negative whole number.
     pub fn is_of_shape(&self, value: &Value) -> bool {
         matches!(value, Value::Size(size) if self.shapes.contains_key(size))
     }
 
-    /// The value of an expression of which nothing is said here.
+    /// Evaluates an expression without reporting anything.
     pub fn look_at(&mut self, node: Node<'t>) -> Value {
         self.quiet += 1;
         let value = self.evaluate(node);
@@ -313,7 +328,7 @@ impl<'t> Interpreter<'t> {
         value
     }
 
-    /// What a name means here.
+    /// Returns the value of a name in the current frame.
     pub fn lookup(&self, name: &'t str) -> Value {
         let local =
             self.frames.last().and_then(|frame| frame.variables.get(name)).or_else(|| self.captured(name));
@@ -333,12 +348,12 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// What a function within another finds in the one around it, which called it.
+    /// Returns the value that a nested function captures from an active enclosing function.
     fn captured(&self, name: &str) -> Option<&Value> {
         let nested =
             |frame: &&Frame<'t>| frame.function.is_some_and(|function| self.program.is_nested(function));
         let inner = self.frames.last().filter(nested)?.function?;
-        // A lambda may be called from anywhere: what it captures is in the function that made it.
+        // A lambda may be called from anywhere, but captures from the function that created it.
         let outer = self.program.functions[inner].outer;
         let is_lambda = self.program.functions[inner].name == LAMBDA;
         let made_it = |frame: &&Frame<'t>| {
@@ -350,13 +365,14 @@ impl<'t> Interpreter<'t> {
         self.frames.iter().rev().filter(made_it).find_map(|frame| frame.variables.get(name))
     }
 
+    /// Sets a local variable.
     pub fn set(&mut self, name: &'t str, value: Value) {
         if let Some(frame) = self.frames.last_mut() {
             frame.variables.insert(name, value);
         }
     }
 
-    /// A tensor of its own memory.
+    /// Returns a tensor with new memory.
     pub fn fresh_tensor(&mut self, origin: Origin) -> Tensor {
         Tensor::new(origin, self.identity())
     }

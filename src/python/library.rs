@@ -1,4 +1,4 @@
-//! The files that are followed from one: each is parsed once, however many names of it are asked for.
+//! Cache of the parsed files that imports lead to. Each file is parsed once.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,24 +10,25 @@ use tree_sitter::Tree;
 use super::program::Program;
 use super::syntax;
 
-/// What was read of other files, by what they are called.
+/// Parsed files by path; `None` for a file that cannot be parsed.
 #[derive(Debug, Default)]
 pub struct Library {
     volumes: RefCell<FxHashMap<Arc<str>, Option<Rc<Volume>>>>,
 }
 
-/// A file of Python.
+/// A parsed Python file.
 #[derive(Debug)]
 pub struct Volume {
+    /// Syntax tree.
     pub tree: Tree,
-    /// Functions and classes at the top level.
+    /// Names of the functions and classes at the top level.
     defined: FxHashSet<String>,
-    /// Local name → full path.
+    /// Full paths of imported names.
     imports: FxHashMap<String, String>,
 }
 
 impl Library {
-    /// The file `file`, of which `text` is the text.
+    /// Returns the parsed file; parses `text` on the first call.
     pub fn volume(&self, file: &Arc<str>, text: &str) -> Option<Rc<Volume>> {
         let read = || Volume::of(text).map(Rc::new);
         self.volumes.borrow_mut().entry(file.clone()).or_insert_with(read).clone()
@@ -43,11 +44,12 @@ impl Volume {
         Some(Volume { tree, defined, imports })
     }
 
+    /// Returns true if the file defines `name` at its top level.
     pub fn defines(&self, name: &str) -> bool {
         self.defined.contains(name)
     }
 
-    /// The full path of a name that the file has from another.
+    /// Returns the full path of an imported name.
     pub fn import(&self, name: &str) -> Option<&String> {
         self.imports.get(name)
     }

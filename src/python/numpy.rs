@@ -1,4 +1,4 @@
-//! NumPy: what leaves PyTorch for it, and what it makes of itself.
+//! NumPy: conversions from PyTorch, and NumPy functions.
 
 use super::calls::Call;
 use super::interpreter::Interpreter;
@@ -6,7 +6,7 @@ use super::report;
 use super::value::{Array, Dtype, Tensor, Traced, Value};
 
 impl<'t> Interpreter<'t> {
-    /// A function of `numpy`.
+    /// Evaluates a call of a function of `numpy`.
     pub fn numpy_call(&mut self, name: &str, call: &Call<'t>) -> Value {
         let of_tensor = call.tensors().into_iter().any(Tensor::varies);
         let sure = call.tensors().into_iter().any(|tensor| tensor.sure && tensor.varies());
@@ -32,7 +32,7 @@ impl<'t> Interpreter<'t> {
         })
     }
 
-    /// Whether NumPy makes an array of doubles, as it does unless told otherwise.
+    /// Returns true if the result is a float64 array, which is the default of NumPy.
     fn is_double(&mut self, name: &str, call: &Call<'t>) -> bool {
         let position = if matches!(name, "full") { 2 } else { 1 };
         let named = call.arguments.get(position, "dtype").and_then(|dtype| self.named_dtype(dtype));
@@ -98,7 +98,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Whether a literal list has a number with a fraction.
+/// Returns true if a literal list contains a float.
 fn has_float(value: &Value) -> bool {
     match value {
         Value::Real(_) => true,
@@ -108,7 +108,7 @@ fn has_float(value: &Value) -> bool {
     }
 }
 
-/// The name in `torch` that does what a function of NumPy does.
+/// Returns the name of the equivalent function in `torch`.
 pub fn torch_name(numpy: &str) -> Option<&str> {
     Some(match numpy {
         "concatenate" => "cat",

@@ -1,4 +1,4 @@
-//! Operators: arithmetic and comparisons.
+//! Arithmetic and comparison operators.
 
 use std::rc::Rc;
 
@@ -9,10 +9,11 @@ use super::report::{self, Decision};
 use super::syntax::{children, field, fields, one_line, text};
 use super::value::{Array, Dtype, Origin, Tensor, Value, integer};
 
-/// The greatest finite number of float16.
+/// Largest finite float16 number.
 const GREATEST_HALF: f64 = 65504.0;
 
 impl<'t> Interpreter<'t> {
+    /// Evaluates a unary operator.
     pub fn unary(&mut self, node: Node<'t>) -> Value {
         let value = field(node, "argument").map(|of| self.evaluate(of)).unwrap_or_default();
         let negated = field(node, "operator").is_some_and(|operator| text(operator, self.source) == "-");
@@ -31,6 +32,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
+    /// Evaluates a binary operator.
     pub fn binary(&mut self, node: Node<'t>) -> Value {
         let (Some(left), Some(right)) = (field(node, "left"), field(node, "right")) else {
             return Value::Unknown;
@@ -40,7 +42,7 @@ impl<'t> Interpreter<'t> {
         self.arithmetic(&left, &right, operator, node)
     }
 
-    /// What an operator makes of two values.
+    /// Returns the result of an arithmetic operator.
     pub fn arithmetic(&mut self, left: &Value, right: &Value, operator: &str, node: Node<'t>) -> Value {
         match (left, right) {
             (Value::Tensor(_), _) | (_, Value::Tensor(_)) => {
@@ -109,6 +111,7 @@ impl<'t> Interpreter<'t> {
         Value::Tensor(result)
     }
 
+    /// Evaluates a comparison, and reports it if it converts a tensor to a boolean.
     pub fn comparison(&mut self, node: Node<'t>) -> Value {
         let operators: Vec<&str> =
             fields(node, "operators").into_iter().map(|operator| text(operator, self.source)).collect();
@@ -129,7 +132,7 @@ impl<'t> Interpreter<'t> {
         }
         let mut result = self.result(&tensors);
         result.dtype = Some(Dtype::Bool);
-        // `0 < x < 1` and `x in [a, b]` ask for a truth by themselves.
+        // `0 < x < 1` and `x in [a, b]` convert a tensor to a boolean.
         if (member || operators.len() > 1) && result.sure && result.origin >= Origin::State {
             self.say(node, report::traced_branch(node, node, Decision::Operator, result.origin, self.source));
             return Value::Bool(None);
@@ -137,11 +140,11 @@ impl<'t> Interpreter<'t> {
         Value::Tensor(result)
     }
 
-    /// A new tensor that is computed from others.
+    /// Returns a new tensor computed from others.
     pub fn result(&mut self, of: &[&Tensor]) -> Tensor {
         let origin = of.iter().map(|tensor| tensor.origin).max().unwrap_or(Origin::Constant);
         let mut result = self.fresh_tensor(origin);
-        // Two that are presumed may be two numbers.
+        // Two presumed tensors may be numbers.
         result.sure = of.iter().any(|tensor| tensor.sure);
         result.rank =
             of.iter().map(|tensor| tensor.rank).reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten();
@@ -149,7 +152,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// The elements of a spelled-out tensor after a number was added or taken away.
+/// Returns the elements of a literal tensor after the addition or subtraction of a number.
 fn shifted(left: &Value, right: &Value, operator: &str) -> Option<Rc<[i64]>> {
     let elements = left.tensor()?.elements.as_ref()?;
     let Value::Number(Some(number)) = right else { return None };

@@ -1,5 +1,4 @@
-//! What the parameters of `forward` are, before anything is run: by their annotation, their default, and
-//! what the body does with them.
+//! Guesses the kind of a parameter from its annotation, its default, and its uses.
 
 use tree_sitter::Node;
 
@@ -9,16 +8,19 @@ use super::torch_names;
 /// A parameter of a function.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter<'t> {
+    /// Name.
     pub name: &'t str,
+    /// Type annotation.
     pub annotation: Option<Node<'t>>,
+    /// Default value.
     pub default: Option<Node<'t>>,
-    /// `*args` and `**kwargs`.
+    /// True for `*args` and `**kwargs`.
     pub spread: bool,
-    /// `**kwargs`
+    /// True for `**kwargs`.
     pub by_name: bool,
 }
 
-/// The parameters of a function or lambda, `self` included.
+/// Returns the parameters of a function or lambda, including `self`.
 pub fn parameters<'t>(function: Node<'t>, source: &'t str) -> Vec<Parameter<'t>> {
     let list = field(function, "parameters").map(children).unwrap_or_default();
     list.into_iter().filter_map(|node| parameter(node, source)).collect()
@@ -50,12 +52,12 @@ fn parameter<'t>(node: Node<'t>, source: &'t str) -> Option<Parameter<'t>> {
     }
 }
 
-/// What a parameter of `forward` may be.
+/// Guessed kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
-    /// Annotated as a tensor, or used as only a tensor can be.
+    /// Annotated as a tensor, or used like one.
     Tensor,
-    /// Nothing speaks for or against a tensor, which is what `forward` mostly takes.
+    /// Presumed to be a tensor, like most inputs of `forward`, without evidence.
     Presumed,
     /// A list or tuple of tensors.
     Tensors,
@@ -67,7 +69,7 @@ pub enum Guess {
     Unknown,
 }
 
-/// Guesses what `parameter` of `function` is.
+/// Guesses the kind of `parameter` of `function`.
 pub fn guess(parameter: &Parameter, function: Node, source: &str) -> Guess {
     if parameter.spread {
         let of_tensors =
@@ -97,7 +99,7 @@ fn annotated(annotation: &str) -> Guess {
     match annotation.trim_matches(['"', '\'']) {
         annotation if is_mapping_of_tensors(annotation) => Guess::Mapping,
         _ if mapping.iter().any(|name| annotation.contains(name)) => Guess::Unknown,
-        // `int | torch.Tensor`: either.
+        // `int | torch.Tensor` may be either.
         _ if tensor && numbers.any(|part| matches!(part, "int" | "float" | "bool" | "str")) => Guess::Unknown,
         _ if tensor && contained => {
             let union = annotation.contains("Union[") || annotation.contains("Callable[");
@@ -113,7 +115,7 @@ fn annotated(annotation: &str) -> Guess {
     }
 }
 
-/// `Dict[str, torch.Tensor]`
+/// Returns true for `Dict[str, torch.Tensor]` and similar annotations.
 fn is_mapping_of_tensors(annotation: &str) -> bool {
     let inside = annotation.strip_suffix(']').and_then(|of| of.split_once('['));
     let kind = inside.map_or("", |(kind, _)| kind.rsplit('.').next().unwrap_or(kind));
@@ -121,7 +123,7 @@ fn is_mapping_of_tensors(annotation: &str) -> bool {
     matches!(kind, "Dict" | "dict" | "Mapping") && matches!(values, "Tensor" | "torch.Tensor")
 }
 
-/// What the uses of a parameter in the body of its function say.
+/// Guesses the kind of a parameter from its uses in the function body.
 fn used(name: &str, function: Node, source: &str) -> Guess {
     let Some(body) = field(function, "body") else { return Guess::Presumed };
     let mut guess = Guess::Presumed;
@@ -138,18 +140,18 @@ fn used(name: &str, function: Node, source: &str) -> Guess {
     guess
 }
 
-/// Whether this use is one of a tensor; `None` where it does not tell.
+/// Returns whether a use implies a tensor (`true`) or another type (`false`); `None` if neither.
 fn use_of(name: Node, source: &str) -> Option<bool> {
     let parent = name.parent()?;
     let is = |field_name| field(parent, field_name).is_some_and(|child| child == name);
     match parent.kind() {
         "attribute" if is("object") => {
             let attribute = text(field(parent, "attribute")?, source);
-            // Lists, batches and packed sequences have these too.
+            // Lists, batches and packed sequences also have these attributes.
             let either = matches!(attribute, "sort" | "data" | "to" | "device" | "type" | "split");
             if either { None } else { Some(torch_names::is_tensor_attribute(attribute)) }
         }
-        // Rebound: what it was before is not what it is after.
+        // Assignments and keyword arguments give no evidence.
         "keyword_argument" | "assignment" => None,
         "subscript" if is("value") => {
             let keys = fields(parent, "subscript");
@@ -165,7 +167,7 @@ fn use_of(name: Node, source: &str) -> Option<bool> {
     }
 }
 
-/// Whether a list is what `torch.cat` or `torch.stack` joins, which are tensors.
+/// Returns true if a list is joined by `torch.cat`, `torch.stack` or similar, and so contains tensors.
 fn joined(list: Node, source: &str) -> bool {
     let arguments = list.parent().filter(|parent| parent.kind() == "argument_list");
     let function = arguments.and_then(|arguments| field(arguments.parent()?, "function"));
@@ -174,7 +176,7 @@ fn joined(list: Node, source: &str) -> bool {
     name.strip_prefix("torch.").is_some_and(|name| joins.contains(&name))
 }
 
-/// `torch.relu(x)`, `F.pad(x, …)` take tensors; `isinstance(x, list)` asks whether it is one.
+/// Like `use_of`, for an argument: `torch.relu(x)` implies a tensor, `isinstance(x, list)` does not.
 fn argument_use(call: Node, name: Node, source: &str) -> Option<bool> {
     let function = text(field(call, "function")?, source);
     let (module, last) = function.rsplit_once('.').unwrap_or(("", function));

@@ -1,4 +1,4 @@
-//! What a file defines and imports: its functions and classes, and what each imported name means.
+//! Definitions and imports of a file.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::Node;
@@ -8,32 +8,39 @@ use super::syntax::{Arguments, bare, children, field, fields, text, within};
 /// A function or method.
 #[derive(Clone, Debug)]
 pub struct Function<'t> {
+    /// Name.
     pub name: &'t str,
+    /// Syntax node of the definition or lambda.
     pub node: Node<'t>,
-    /// Index of the class it is a method of.
+    /// Index of the class, for a method.
     pub class: Option<usize>,
-    /// The function in whose body it stands.
+    /// Index of the enclosing function.
     pub outer: Option<usize>,
-    /// The decorators, as they are written.
+    /// Source texts of the decorators, without `@`.
     pub decorators: Vec<&'t str>,
 }
 
+/// A class.
 #[derive(Clone, Debug)]
 pub struct Class<'t> {
+    /// Name.
     pub name: &'t str,
+    /// Syntax node of the definition.
     pub node: Node<'t>,
+    /// Kind, derived from the base classes.
     pub kind: ClassKind,
-    /// Full paths of the base classes that are not of this file.
+    /// Full paths of the base classes from other files.
     pub bases: Vec<String>,
-    /// Indices of the base classes of this file.
+    /// Indices of the base classes in this file.
     pub local_bases: Vec<usize>,
-    /// Methods by name, as indices of functions.
+    /// Indices of the methods, by name.
     pub methods: FxHashMap<&'t str, usize>,
 }
 
+/// Kind of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassKind {
-    /// An `nn.Module`, as far as the file tells.
+    /// An `nn.Module`.
     Module,
     /// A `torch.autograd.Function`.
     AutogradFunction,
@@ -45,20 +52,23 @@ pub enum ClassKind {
 /// The definitions of a file.
 #[derive(Debug, Default)]
 pub struct Program<'t> {
+    /// All functions, methods and lambdas.
     pub functions: Vec<Function<'t>>,
+    /// All classes.
     pub classes: Vec<Class<'t>>,
     /// Functions and classes at the top level.
     pub globals: FxHashMap<&'t str, Global>,
-    /// Local name → full path.
+    /// Full paths of imported names.
     pub imports: FxHashMap<&'t str, String>,
-    /// Functions within functions, and lambdas, by their nodes.
+    /// Indices of nested functions and lambdas, by the ID of their node.
     pub nested: FxHashMap<usize, usize>,
-    /// The functions and classes that `torch.jit.script` is called with.
+    /// Names of the functions and classes passed to `torch.jit.script`.
     scripted: FxHashSet<&'t str>,
-    /// Whether each class is made within another module of the file, as a part of it.
+    /// Whether each class is a submodule of another module of the file.
     parts: Vec<bool>,
 }
 
+/// A function or class, by index.
 #[derive(Clone, Copy, Debug)]
 pub enum Global {
     Function(usize),
@@ -66,6 +76,7 @@ pub enum Global {
 }
 
 impl<'t> Program<'t> {
+    /// Collects the definitions and imports of a file.
     pub fn of(root: Node<'t>, source: &'t str) -> Self {
         let mut program = Program::default();
         program.import_all(root, source);
@@ -76,7 +87,7 @@ impl<'t> Program<'t> {
         program
     }
 
-    /// `torch.jit.script(Step())`, `torch.jit.script(step)`
+    /// Collects the operands of `torch.jit.script(Step())` and `torch.jit.script(step)`.
     fn find_scripted(&mut self, root: Node<'t>, source: &'t str) {
         if !source.contains("jit.script(") {
             return;
@@ -92,7 +103,7 @@ impl<'t> Program<'t> {
         }
     }
 
-    /// Whether objects of a class are parts of another module in the file.
+    /// Returns true if the class is a submodule of another module of the file.
     pub fn is_part(&self, class: usize) -> bool {
         self.parts.get(class).copied().unwrap_or(false)
     }
@@ -113,7 +124,7 @@ impl<'t> Program<'t> {
         }
     }
 
-    /// Imports stand anywhere, also within `try` and functions.
+    /// Collects imports everywhere, including those in `try` blocks and functions.
     fn import_all(&mut self, root: Node<'t>, source: &'t str) {
         let mut todo = vec![root];
         while let Some(node) = todo.pop() {
@@ -208,7 +219,7 @@ impl<'t> Program<'t> {
         }
     }
 
-    /// Functions and lambdas that stand in the body of another one; what those contain in turn is left out.
+    /// Collects the functions and lambdas in the body of a function, but not those nested in them.
     fn define_nested(&mut self, outer: usize, node: Node<'t>, source: &'t str) {
         let Some(body) = field(node, "body") else { return };
         for node in within(body) {
@@ -222,7 +233,7 @@ impl<'t> Program<'t> {
         }
     }
 
-    /// Whether a function is compiled by TorchScript, which keeps its loops and branches.
+    /// Returns true if a function is compiled by TorchScript, which keeps its loops and branches.
     pub fn is_scripted(&self, function: usize) -> bool {
         let Some(function) = self.functions.get(function) else { return false };
         let class = function.class.map(|class| self.classes[class].name);
@@ -230,18 +241,18 @@ impl<'t> Program<'t> {
             || self.scripted.contains(class.unwrap_or(function.name))
     }
 
-    /// The class in a method of which a lambda stands.
+    /// Returns the class whose method contains a lambda.
     pub fn class_around(&self, lambda: usize) -> Option<usize> {
         let function = self.functions.get(lambda).filter(|function| function.name == LAMBDA)?;
         self.functions[function.outer?].class
     }
 
-    /// Whether a function stands in the body of another.
+    /// Returns true if a function is nested in another one.
     pub fn is_nested(&self, function: usize) -> bool {
         self.functions.get(function).is_some_and(|function| self.nested.contains_key(&function.node.id()))
     }
 
-    /// `nn.Module` → `torch.nn.Module`, by the file's imports.
+    /// Resolves a path by the imports of the file: `nn.Module` → `torch.nn.Module`.
     pub fn full_path(&self, path: &str) -> String {
         let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
         let customary = match first {
@@ -254,7 +265,7 @@ impl<'t> Program<'t> {
         rest.map_or(start.to_owned(), |rest| format!("{start}.{rest}"))
     }
 
-    /// Settles what kind each class is, bases before what is derived from them.
+    /// Sets the kind of each class.
     fn classify(&mut self) {
         for index in 0..self.classes.len() {
             let bases = std::mem::take(&mut self.classes[index].bases);
@@ -268,7 +279,7 @@ impl<'t> Program<'t> {
             self.classes[index].local_bases = local.collect();
             self.classes[index].bases = other;
         }
-        // As many rounds as a chain of classes may be long.
+        // Kinds propagate from bases to derived classes, one level a round.
         for _ in 0..self.classes.len().min(MAX_INHERITANCE) {
             for index in 0..self.classes.len() {
                 let kind = self.kind(&self.classes[index]);
@@ -289,12 +300,12 @@ impl<'t> Program<'t> {
         }
     }
 
-    /// The method `name` of a class, or of what it is derived from.
+    /// Returns the method `name` of a class or of its bases in this file.
     pub fn method(&self, class: usize, name: &str) -> Option<usize> {
         self.lineage(class).into_iter().find_map(|class| self.classes[class].methods.get(name).copied())
     }
 
-    /// The class and the classes of this file that it is derived from, nearest first.
+    /// Returns the class and its bases in this file, nearest first.
     pub fn lineage(&self, class: usize) -> Vec<usize> {
         let mut found = vec![class];
         let mut at = 0;
@@ -310,10 +321,10 @@ impl<'t> Program<'t> {
     }
 }
 
-/// What Python calls a function without a name.
+/// Name of a lambda.
 pub const LAMBDA: &str = "<lambda>";
 
-/// Longest chain of base classes that is followed.
+/// Limit of the number of base classes.
 const MAX_INHERITANCE: usize = 64;
 
 fn decorators<'t>(decorated: Node<'t>, source: &'t str) -> Vec<&'t str> {

@@ -1,4 +1,4 @@
-//! Statements: what they bind, which way they go, and the rules that stand at them.
+//! Statements: assignments, control flow, and faults in them.
 
 use rustc_hash::FxHashMap;
 use tree_sitter::Node;
@@ -9,7 +9,7 @@ use super::report::{self, Decision};
 use super::syntax::{bare, children, field, fields, text};
 use super::value::Value;
 
-/// Whether what follows a statement is never reached.
+/// Whether the code after a statement is unreachable.
 pub type Ends = bool;
 
 impl<'t> Interpreter<'t> {
@@ -18,6 +18,7 @@ impl<'t> Interpreter<'t> {
         children(block).into_iter().any(|statement| self.statement(statement))
     }
 
+    /// Runs a statement.
     pub fn statement(&mut self, node: Node<'t>) -> Ends {
         self.stand_at(node);
         match node.kind() {
@@ -57,7 +58,7 @@ impl<'t> Interpreter<'t> {
         false
     }
 
-    /// Notes which statement is being looked at.
+    /// Records the current statement.
     fn stand_at(&mut self, node: Node<'t>) {
         if let Some(frame) = self.frames.last_mut() {
             frame.statement = node;
@@ -79,7 +80,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// The right side of an assignment, which may be one itself: `a = b = x.shape[0]`.
+    /// Returns the value of the right side of an assignment, which may be another one: `a = b = n`.
     fn assigned(&mut self, right: Node<'t>) -> Value {
         if right.kind() == "assignment" {
             self.simple(right);
@@ -147,7 +148,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Whether what `forward` of a class returns leaves the model: no other module of the file has it.
+    /// Returns true if `forward` of a class returns outputs of the model: the class is not a submodule.
     fn is_output(&self, class: usize) -> bool {
         self.program.classes[class].kind == ClassKind::Module && !self.program.is_part(class)
     }
@@ -175,7 +176,7 @@ impl<'t> Interpreter<'t> {
         self.alternatives(truth, consequence, &alternatives)
     }
 
-    /// The branches of an `if`, those of its `elif` and `else` among them.
+    /// Runs the branches of an `if`, including `elif` and `else`.
     fn alternatives(&mut self, truth: Option<bool>, then: Option<Node<'t>>, rest: &[Node<'t>]) -> Ends {
         let before = self.variables();
         let mut ends = true;
@@ -263,7 +264,7 @@ impl<'t> Interpreter<'t> {
         ends
     }
 
-    /// Any one of `blocks` runs, or none.
+    /// Runs blocks of which at most one is executed.
     fn branches(&mut self, blocks: Vec<Node<'t>>) {
         for block in blocks {
             let before = self.variables();
@@ -282,7 +283,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// What is known where the code came either way: with `other`, or with what it is now.
+    /// Joins the variables with those of another path.
     fn join(&mut self, other: FxHashMap<&'t str, Value>) {
         let Some(frame) = self.frames.last_mut() else { return };
         for (name, value) in other {
@@ -295,7 +296,7 @@ impl<'t> Interpreter<'t> {
     }
 }
 
-/// Whether a block does nothing but raise.
+/// Returns true if a block ends with `raise`.
 fn raises(block: Node) -> bool {
     children(block).last().is_some_and(|last| last.kind() == "raise_statement")
 }

@@ -2,7 +2,7 @@
 
 use tree_sitter::{Node, Parser, Tree};
 
-/// Parses Python; invalid code gives a tree with error nodes.
+/// Parses Python; invalid code produces a tree with error nodes.
 ///
 /// Returns `None` only if the grammar does not fit the library, which tests exclude.
 pub fn parse(text: &str) -> Option<Tree> {
@@ -95,13 +95,16 @@ pub fn string<'s>(node: Node, source: &'s str) -> Option<&'s str> {
 /// Positional and keyword arguments of a call.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments<'t> {
+    /// Positional arguments.
     pub positional: Vec<Node<'t>>,
+    /// Names and values of the keyword arguments.
     pub keywords: Vec<(&'t str, Node<'t>)>,
     /// `*args` and `**kwargs`, which may add positional and keyword arguments.
     pub spreads: Vec<Node<'t>>,
 }
 
 impl<'t> Arguments<'t> {
+    /// Returns the arguments of a call.
     pub fn of(call: Node<'t>, source: &'t str) -> Self {
         let mut arguments = Arguments::default();
         let Some(list) = field(call, "arguments") else { return arguments };
@@ -126,6 +129,7 @@ impl<'t> Arguments<'t> {
         self.positional.get(position).copied().or_else(|| self.keyword(name))
     }
 
+    /// Returns an argument by name.
     pub fn keyword(&self, name: &str) -> Option<Node<'t>> {
         self.keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| *value)
     }

@@ -1,4 +1,4 @@
-//! Methods of tensors, and the functions of `torch` and `torch.nn.functional`.
+//! Methods of tensors, and functions of `torch`.
 
 use tree_sitter::Node;
 
@@ -11,7 +11,7 @@ use super::torch_names;
 use super::value::{Array, Dtype, Origin, Tensor, Traced, Value, View};
 
 impl<'t> Interpreter<'t> {
-    /// `tensor.name(…)`, where `object` is the expression of the tensor.
+    /// Evaluates `tensor.name(…)`, where `object` is the expression of the tensor.
     pub fn tensor_method(
         &mut self,
         tensor: &Tensor,
@@ -67,7 +67,7 @@ impl<'t> Interpreter<'t> {
         self.new_of(tensor, name, call)
     }
 
-    /// The result of a method that computes something new.
+    /// Returns the result of a method that computes a new tensor.
     fn new_of(&mut self, tensor: &Tensor, name: &str, call: &Call<'t>) -> Value {
         let mut of = call.tensors();
         of.push(tensor);
@@ -144,7 +144,8 @@ impl<'t> Interpreter<'t> {
         })
     }
 
-    /// `x.double()`, `x.to(torch.float16)`, `x.type_as(y)`: the element type, which may be unknown.
+    /// Returns the dtype after `x.double()`, `x.to(torch.float16)` or `x.type_as(y)`.
+    /// The inner `None` is an unknown dtype.
     fn converted(&mut self, name: &str, call: &Call<'t>) -> Option<Option<Dtype>> {
         if let Some(dtype) = torch_names::conversion(name) {
             return Some(Some(dtype));
@@ -166,7 +167,7 @@ impl<'t> Interpreter<'t> {
         Some(as_other.flatten())
     }
 
-    /// A view by a method: `x.view(2, 3)`.
+    /// Returns the view that a method such as `x.view(2, 3)` returns.
     fn reshaped(&mut self, tensor: &Tensor, name: &str, view: View, call: &Call<'t>) -> Tensor {
         let mut result = self.view(tensor, view);
         result.rank = match (name, call.values.as_slice()) {
@@ -178,7 +179,7 @@ impl<'t> Interpreter<'t> {
             _ => None,
         };
         result.elements = tensor.elements.clone();
-        // These give the tensor itself, or a copy that nobody expects to share memory.
+        // These return the tensor itself, or a copy that does not share memory.
         if matches!(name, "contiguous" | "cpu" | "cuda") {
             result.memory = self.identity();
             result.view = View::Whole;
@@ -186,7 +187,7 @@ impl<'t> Interpreter<'t> {
         result
     }
 
-    /// Methods and functions that give several tensors.
+    /// Evaluates methods and functions that return several tensors.
     fn several(&mut self, tensor: &Tensor, name: &str, call: &Call<'t>) -> Option<Value> {
         let along = call.value(0, "dim").is_some_and(|dim| matches!(dim, Value::Number(_)));
         if matches!(name, "max" | "min" | "median" | "mode" | "kthvalue") && along {
@@ -196,7 +197,7 @@ impl<'t> Interpreter<'t> {
         }
         torch_names::several(name)?;
         let each = match torch_names::view(name) {
-            // Pieces of one tensor: each is a slice of it.
+            // Each piece is a slice of the tensor.
             Some(_) => self.view(tensor, View::Slice),
             None => Tensor { sure: true, rank: None, ..self.result(&[tensor]) },
         };
@@ -210,14 +211,14 @@ impl<'t> Interpreter<'t> {
         Some(Value::Each(Box::new(Value::Tensor(each))))
     }
 
-    /// Operators whose result has as many elements as the data happens to have true ones.
+    /// Reports operators whose result has a data-dependent number of elements.
     fn ask_mask(&mut self, name: &str, call: &Call<'t>) {
         if matches!(name, "nonzero" | "masked_select" | "argwhere") {
             self.say(call.node, report::boolean_mask(&one_line(call.node, self.source)));
         }
     }
 
-    /// A function of `torch`.
+    /// Evaluates a call of a function of `torch`.
     pub fn torch_call(&mut self, path: &str, call: &Call<'t>) -> Value {
         let name = path.rsplit('.').next().unwrap_or(path);
         let module = path.rsplit_once('.').map_or("", |(module, _)| module);
@@ -252,7 +253,7 @@ impl<'t> Interpreter<'t> {
         self.of_first(name, call)
     }
 
-    /// A function that does to its first argument what the method of its name does.
+    /// Evaluates a function as the method of the same name on its first argument.
     fn of_first(&mut self, name: &str, call: &Call<'t>) -> Value {
         if let Some(Value::Tensor(first)) = call.values.first() {
             let first = Tensor { sure: true, ..first.clone() };

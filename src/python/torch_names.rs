@@ -163,6 +163,7 @@ pub fn factory(name: &str) -> Option<Factory> {
     })
 }
 
+/// Class of a function that creates a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factory {
     /// Any rank, from a list of sizes.

@@ -80,9 +80,9 @@ impl<'t> Interpreter<'t> {
         };
         let why = match call.value(position, keyword) {
             _ if is_moot => return,
-            Some(given) if given.truth() == Some(true) => format!("`{keyword}=True` says so"),
+            Some(given) if given.truth() == Some(true) => format!("`{keyword}=True` is passed"),
             None if default && call.arguments.spreads.is_empty() => {
-                format!("`{keyword}` is True where it is not given")
+                format!("`{keyword}` is True by default")
             }
             _ => return,
         };
@@ -103,7 +103,7 @@ impl<'t> Interpreter<'t> {
             return None;
         }
         if call.value(0, "mode").is_none_or(|mode| mode.truth() == Some(true)) {
-            self.say(call.node, report::training(text(object, self.source), "`train()` puts it there", None));
+            self.say(call.node, report::training(text(object, self.source), "`train()` enables it", None));
         }
         Some(value.clone())
     }

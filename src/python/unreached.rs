@@ -1,4 +1,4 @@
-//! What no `forward` of the file reaches, and may be a part of a model all the same.
+//! Remarks about functions that no `forward` of the file reaches, but that may be part of a model.
 
 use crate::diag::{Finding, Level};
 
@@ -6,7 +6,7 @@ use super::interpreter::Interpreter;
 use super::parameters::{Guess, Parameter, guess, parameters};
 use super::program::ClassKind;
 
-/// Methods that only training runs, by the names that Lightning and its like give them.
+/// Methods that run only in training, as named by Lightning and similar libraries.
 const NOT_EXPORTED: [&str; 12] = [
     "backward",
     "collate_fn",
@@ -23,14 +23,16 @@ const NOT_EXPORTED: [&str; 12] = [
 ];
 
 impl<'t> Interpreter<'t> {
-    /// Looks into what no `forward` of the file reaches, where it takes tensors beyond doubt: functions that other
-    /// files may use, and methods that override those of a class in another file. Whether a model runs them is not
-    /// known, so what is found there is a remark.
+    /// Evaluates functions that no `forward` of the file reaches but that have tensor parameters.
+    ///
+    /// Other files may call the functions, and methods may override those of a class in another file. It is unknown
+    /// whether a model runs them, so the findings have level info.
     pub fn remark_on_rest(&mut self) {
         self.remark_on(0..self.program.functions.len());
     }
 
-    /// The same of the methods beside `method`, in a class whose `forward` is that of a class in another file.
+    /// Evaluates the siblings of `method` in a class that inherits `forward` from another file.
+    /// Returns the siblings.
     pub fn remark_on_siblings(&mut self, method: usize) -> Vec<usize> {
         let class = self.program.functions[method].class;
         let Some(class) = class.filter(|class| self.program.method(*class, "forward").is_none()) else {
@@ -52,7 +54,7 @@ impl<'t> Interpreter<'t> {
         let found = std::mem::replace(&mut self.findings, known.0);
         let within = std::mem::replace(&mut self.within, known.1);
         for (finding, within) in found.into_iter().zip(within) {
-            let is_known = |said: &Finding| said.code == finding.code && said.source == finding.source;
+            let is_known = |other: &Finding| other.code == finding.code && other.source == finding.source;
             if !self.findings.iter().any(is_known) {
                 self.findings.push(Finding { level: finding.level.min(Level::Info), ..finding });
                 self.within.push(within);
@@ -60,7 +62,7 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Whether a function that nothing calls may be a part of a model.
+    /// Returns true if a function that is not called may be part of a model.
     fn may_be_of_model(&self, index: usize) -> bool {
         let function = &self.program.functions[index];
         let is_private = function.name.starts_with("__") || NOT_EXPORTED.contains(&function.name);
@@ -74,7 +76,7 @@ impl<'t> Interpreter<'t> {
             let class = &self.program.classes[class];
             class.kind == ClassKind::Module || class.kind == ClassKind::Other && !class.bases.is_empty()
         });
-        // A function by itself may be one of training, unless it says that it takes tensors.
+        // Without annotations, a top-level function may be training code.
         let takes = |one: &Parameter| {
             let written = one.annotation.is_some() || class.is_some();
             written && guess(one, function.node, self.source) == Guess::Tensor

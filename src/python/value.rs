@@ -7,7 +7,7 @@ use std::rc::Rc;
 pub type Identity = u32;
 
 /// An abstract value, as far as the source determines it.
-/// Nothing is ever reported about `Unknown`.
+/// `Unknown` values are never reported.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     #[default]
@@ -57,7 +57,9 @@ pub enum Value {
 /// `functools.partial(callee, …)`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partial {
+    /// The function.
     pub callee: Value,
+    /// Positional arguments.
     pub values: Vec<Value>,
     /// Each keyword as its byte range in the source.
     pub keywords: Vec<(Range<usize>, Value)>,
@@ -68,8 +70,11 @@ pub struct Partial {
 pub struct Tensor {
     /// False for a parameter that is only presumed to be a tensor.
     pub sure: bool,
+    /// Source of the elements.
     pub origin: Origin,
+    /// Dtype, if known.
     pub dtype: Option<Dtype>,
+    /// Rank, if known.
     pub rank: Option<usize>,
     /// The elements, if they are literal integers.
     pub elements: Option<Rc<[i64]>>,
@@ -77,6 +82,7 @@ pub struct Tensor {
     pub memory: Identity,
     /// The tensor object; views of one memory have different objects.
     pub object: Identity,
+    /// Relation to the memory of the base tensor.
     pub view: View,
 }
 
@@ -92,7 +98,7 @@ pub enum Origin {
     Input,
 }
 
-/// How a tensor shares memory with the one it was created from.
+/// Relation of the memory of a tensor to that of the one it was created from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum View {
     /// Not at all.
@@ -105,6 +111,7 @@ pub enum View {
     Perhaps,
 }
 
+/// Category of a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dtype {
     Bool,
@@ -117,12 +124,15 @@ pub enum Dtype {
 /// A NumPy array or scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
+    /// Source of the elements.
     pub traced: Traced,
     /// Whether it was created in the current code, not stored in an attribute.
     pub made_here: bool,
+    /// Whether the dtype is float64.
     pub double: bool,
     /// A 0-d value, which does not affect type promotion.
     pub scalar: bool,
+    /// The elements, if they are literal integers.
     pub elements: Option<Rc<[i64]>>,
 }
 
@@ -131,7 +141,7 @@ pub struct Array {
 pub enum Traced {
     Nothing,
     Sizes,
-    /// The elements of a tensor, or random numbers, which a graph would draw anew.
+    /// The elements of a tensor, or random numbers, which a graph would generate again.
     Elements,
 }
 
@@ -149,6 +159,7 @@ pub enum Layer {
 }
 
 impl Tensor {
+    /// Returns a tensor with its own memory.
     pub fn new(origin: Origin, identity: Identity) -> Self {
         Tensor {
             sure: true,
@@ -162,13 +173,14 @@ impl Tensor {
         }
     }
 
-    /// Returns true if another run may give other elements.
+    /// Returns true if the elements may differ between runs.
     pub fn varies(&self) -> bool {
         self.origin >= Origin::Random
     }
 }
 
 impl Value {
+    /// Returns the tensor, if the value is one.
     pub fn tensor(&self) -> Option<&Tensor> {
         match self {
             Value::Tensor(tensor) => Some(tensor),

@@ -1,4 +1,4 @@
-//! Finding schemas.
+//! Lookup of schemas.
 
 use std::sync::LazyLock;
 
@@ -10,39 +10,39 @@ use super::aten;
 use super::model::Schema;
 use super::table::DOMAINS;
 
-/// All that is known of one domain.
+/// Schemas of a domain.
 #[derive(Debug)]
 pub struct Domain {
-    /// `""` for ai.onnx.
+    /// Name; `""` for ai.onnx.
     pub name: &'static str,
-    /// The newest opset version that the table knows.
+    /// Newest opset version in the table.
     pub latest: u16,
     /// Sorted by name, then by version.
     pub(super) schemas: &'static [Schema],
 }
 
-/// What is known of a domain; `ai.onnx` is another name of `""`.
+/// Returns a domain; `ai.onnx` is an alias of `""`.
 pub fn domain(name: &str) -> Option<&'static Domain> {
     let name = normal_domain(Some(name));
     DOMAINS.iter().find(|domain| domain.name == name)
 }
 
-/// The newest opset version of a domain; `None` for a domain that the table does not know.
+/// Returns the newest opset version of a domain; `None` for an unknown domain.
 pub fn latest(name: &str) -> Option<u16> {
     domain(name).map(|domain| domain.latest)
 }
 
-/// Every version of every operator of a domain, by name, then by version.
+/// Returns all versions of all operators of a domain, sorted by name, then by version.
 pub fn schemas(name: &str) -> &'static [Schema] {
     domain(name).map_or(&[], |domain| domain.schemas)
 }
 
-/// The names of the operators of a domain, sorted.
+/// Returns the names of the operators of a domain, sorted.
 pub fn ops(name: &str) -> impl Iterator<Item = &'static str> {
     schemas(name).chunk_by(|a, b| a.name == b.name).map(|versions| versions[0].name)
 }
 
-/// The versions of an operator, oldest first; empty for one that the table does not know.
+/// Returns the versions of an operator, oldest first; empty for an unknown operator.
 pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
     if domain == aten::DOMAIN {
         return aten::versions(name);
@@ -51,7 +51,7 @@ pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
     of_domain.and_then(|ops| ops.get(name)).copied().unwrap_or_default()
 }
 
-/// By domain, then by name: asked for every node over and over.
+/// Versions by domain, then by name: an index for the lookups of each node.
 static VERSIONS: LazyLock<FxHashMap<&str, FxHashMap<&str, &[Schema]>>> = LazyLock::new(|| {
     let of_domain = |domain: &'static Domain| {
         let ops = domain.schemas.chunk_by(|a, b| a.name == b.name);
@@ -60,37 +60,38 @@ static VERSIONS: LazyLock<FxHashMap<&str, FxHashMap<&str, &[Schema]>>> = LazyLoc
     DOMAINS.iter().map(of_domain).collect()
 });
 
-/// The version of an operator that is in force at an opset: the newest that is not newer.
+/// Returns the version of an operator at an opset: the newest one that is not newer than the opset.
 ///
-/// It may be deprecated there; see [`Schema::deprecated`].
+/// It may be deprecated; see [`Schema::deprecated`].
 pub fn lookup(domain: &str, name: &str, opset: u16) -> Option<&'static Schema> {
     let versions = versions(domain, name);
     let newer = versions.partition_point(|schema| schema.since <= opset);
     newer.checked_sub(1).map(|at| &versions[at])
 }
 
-/// The version that a name without one means in a graph of this opset: the one in force there, or, where the operator
-/// does not exist at it, its first.
+/// Returns the version that a name without epoch refers to at an opset.
+///
+/// This is the version at the opset, or the first version if the operator does not exist there.
 pub fn meant_plainly(domain: &str, name: &str, opset: Option<i64>) -> Option<&'static Schema> {
     let opset = opset.and_then(|opset| u16::try_from(opset).ok());
     let in_force = opset.and_then(|opset| lookup(domain, name, opset));
     in_force.or_else(|| versions(domain, name).first())
 }
 
-/// The epochs of an operator, oldest first, each by its first version.
+/// Returns the epochs of an operator, oldest first, as their first versions.
 pub fn epochs(domain: &str, name: &str) -> impl Iterator<Item = u16> {
     versions(domain, name).chunk_by(|a, b| a.epoch == b.epoch).map(|versions| versions[0].epoch)
 }
 
-/// The version of an epoch that is in force at an opset.
-///
-/// `None` where another epoch is in force, or the operator is deprecated or does not exist.
+/// Returns the version of an operator at an opset, if it belongs to `epoch` and is not deprecated.
 pub fn schema_of_epoch(domain: &str, name: &str, epoch: u16, opset: u16) -> Option<&'static Schema> {
     lookup(domain, name, opset).filter(|schema| schema.epoch == epoch && !schema.deprecated)
 }
 
-/// The version of an epoch in which a call with these attributes is understood: `schema`, or, where an attribute is newer,
-/// the first that has them all. What the versions of an epoch share means the same in each.
+/// Returns the version of the epoch of `schema` that supports all attributes in `names`.
+///
+/// This is `schema`, or the first later version with all attributes, or `schema` if none has them. The semantics of
+/// an attribute does not change within an epoch.
 pub fn with_attributes<'a>(
     schema: &'static Schema,
     names: impl Iterator<Item = &'a str> + Clone,
@@ -104,15 +105,15 @@ pub fn with_attributes<'a>(
     later.find(has_all).unwrap_or(schema)
 }
 
-/// The domains that have an operator of this name.
+/// Returns the domains that have an operator of this name.
 pub fn domains_of(name: &str) -> impl Iterator<Item = &'static str> {
     let has = move |domain: &&Domain| !versions(domain.name, name).is_empty();
     DOMAINS.iter().filter(has).map(|domain| domain.name)
 }
 
-/// The operator of a domain whose name is closest to this one, for "did you mean …?".
+/// Returns the operator of a domain with the most similar name, for "did you mean …?".
 ///
-/// Case does not count; a name with more than a third of its letters wrong is not offered.
+/// Case is ignored. At most a third of the letters may differ.
 pub fn nearest(domain: &str, name: &str) -> Option<&'static str> {
     let wanted = name.to_lowercase();
     let distance = |op: &&str| strsim::damerau_levenshtein(&op.to_lowercase(), &wanted);
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_in_force() {
+    fn lookup_returns_the_newest_version_at_the_opset() {
         let since = |domain, name, opset| lookup(domain, name, opset).map(|schema| schema.since);
         assert_eq!(since("", "Softmax", 12), Some(11));
         assert_eq!(since("ai.onnx", "Softmax", 13), Some(13));
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_epoch_in_force() {
+    fn epoch_is_found_only_while_in_force() {
         let check = |name, epoch, opset, since| {
             let found = schema_of_epoch("", name, epoch, opset).map(|schema| schema.since);
             assert_eq!(found, since, "{name}@{epoch} at {opset}");
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn epochs_end_where_the_form_or_the_meaning_changes() {
+    fn epochs_end_where_signature_or_semantics_change() {
         let check = |name, expected: &[u16]| {
             assert_eq!(epochs("", name).collect::<Vec<_>>(), expected, "{name}");
         };
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_sorted_and_epochs_are_runs() {
+    fn table_is_sorted_and_epochs_are_contiguous() {
         for domain in DOMAINS {
             let key = |schema: &Schema| (schema.name, schema.since);
             assert!(domain.schemas.is_sorted_by(|a, b| key(a) < key(b)), "{}", domain.name);
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn misspelt_names_find_their_operator() {
+    fn misspelled_names_find_their_operator() {
         assert_eq!(nearest("", "softmax"), Some("Softmax"));
         assert_eq!(nearest("", "LayerNormalisation"), Some("LayerNormalization"));
         assert_eq!(nearest("", "MyCustomKernel"), None);

@@ -1,4 +1,4 @@
-//! Whether a node may be written at some opset, and from which opset on it may.
+//! Checks of nodes against the schema at an opset.
 
 use crate::graph::{AttrKind, ElemType};
 
@@ -7,56 +7,61 @@ use super::model::{Arity, AttrView, Formal, Schema, Ty, Values};
 use super::obstacle::{Illegal, Obstacle, Slot};
 use super::types::ValueType;
 
-/// No operator of the table has more type variables.
+/// Maximum number of type variables of an operator in the table.
 const MAX_TYPE_PARAMS: usize = 8;
 
-/// A node, as far as legality looks at it. Borrowed, so that graph nodes and e-nodes both do.
+/// Borrowed view of a node for legality checks, for graph nodes and e-nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct OpUse<'a> {
+    /// Domain of the operator.
     pub domain: &'a str,
+    /// Name of the operator.
     pub name: &'a str,
-    /// The epoch that the node means; `None`: whichever is in force.
+    /// Epoch of the node; `None` for that of the opset.
     pub epoch: Option<u16>,
+    /// Attributes.
     pub attrs: &'a [AttrUse<'a>],
-    /// By position; absent operands at the end may be left out.
+    /// Inputs by position; absent ones at the end may be omitted.
     pub inputs: &'a [Operand],
-    /// By position; absent operands at the end may be left out.
+    /// Outputs by position; absent ones at the end may be omitted.
     pub outputs: &'a [Operand],
 }
 
+/// Borrowed view of an attribute.
 #[derive(Clone, Copy, Debug)]
 pub struct AttrUse<'a> {
+    /// Name.
     pub name: &'a str,
+    /// Value.
     pub value: AttrView<'a>,
 }
 
-/// What is known of one input or output.
+/// Known facts about an input or output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// `""` in ONNX text.
+    /// Omitted: `""` in ONNX text.
     Absent,
     Present {
-        /// `None`: not known, or one that no type constraint builds.
+        /// Type; `None` if unknown, or of a kind that [`ValueType`] lacks.
         ty: Option<ValueType>,
-        /// Known to hold a negative integer.
+        /// Whether it is known to contain a negative integer.
         negative: bool,
     },
 }
 
 impl Operand {
-    /// A tensor whose elements are not known.
+    /// Returns a tensor with unknown elements.
     pub fn tensor(elem: Option<ElemType>) -> Self {
         Operand::Present { ty: elem.map(ValueType::Tensor), negative: false }
     }
 }
 
-/// The version of the operator that a node is written in at an opset, or why it cannot be.
+/// Returns the schema of a node at an opset, if the node is valid there.
 ///
-/// Attributes that this version lacks are no obstacle where they are at their default: they are
-/// left out when the node is written.
+/// Attributes that this version lacks are allowed at their default: they are omitted when the node is written.
 ///
 /// # Errors
-/// The first obstacle: existence, then attributes, then inputs, then outputs.
+/// Returns the first obstacle: existence, then attributes, then inputs, then outputs.
 pub fn legal(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
     let schema = in_force(op, opset)?;
     let Some(obstacle) = obstacles(op, schema).into_iter().next() else { return Ok(schema) };
@@ -65,17 +70,17 @@ pub fn legal(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
     Err(Illegal { obstacle, since })
 }
 
-/// Whether an `Identity` may hand on a value of a type: not every version takes every one.
+/// Checks that `Identity` supports a type at an opset.
 ///
 /// # Errors
-/// That it does not take this one.
+/// Returns the obstacle, if it does not.
 pub fn legal_identity(ty: Option<ValueType>, opset: u16) -> Result<(), Illegal> {
     let value = [Operand::Present { ty, negative: false }];
     let op = OpUse { domain: "", name: "Identity", epoch: None, attrs: &[], inputs: &value, outputs: &value };
     legal(&op, opset).map(|_| ())
 }
 
-/// Whether `Constant` makes tensors of an element type at an opset: below 9, floats only.
+/// Returns true if `Constant` supports an element type at an opset: below 9, only floats.
 pub fn makes_constants(elem: ElemType, opset: u16) -> bool {
     let attrs = [AttrUse { name: "value", value: AttrView::Other(Some(AttrKind::Tensor)) }];
     let outputs = [Operand::Present { ty: Some(ValueType::Tensor(elem)), negative: false }];
@@ -92,14 +97,14 @@ fn in_force(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
         Some(schema) if schema.deprecated => Obstacle::Deprecated { by: schema.since },
         Some(schema) => return Ok(schema),
     };
-    // One that does not exist is there from its first version on, whatever that means.
+    // For an operator that does not exist yet, any epoch counts.
     let is_any = obstacle == Obstacle::NoSuchOp;
     let later = |schema: &&Schema| schema.since > opset && !schema.deprecated && (is_any || is_meant(schema));
     let since = versions(op.domain, op.name).iter().find(later).map(|schema| schema.since);
     Err(Illegal { obstacle, since })
 }
 
-/// The versions of the epoch of `schema`, oldest first.
+/// Returns the versions of the epoch of `schema`, oldest first.
 fn epoch_of(schema: &'static Schema) -> impl Iterator<Item = &'static Schema> {
     let all = versions(schema.domain, schema.name).iter();
     all.filter(|version| version.epoch == schema.epoch)
@@ -109,7 +114,7 @@ fn epoch_after(schema: &'static Schema) -> impl Iterator<Item = &'static Schema>
     epoch_of(schema).filter(|version| version.since > schema.since && !version.deprecated)
 }
 
-/// Everything about a node that one version of its operator does not take.
+/// Returns all obstacles of a node in one version of its operator.
 pub fn obstacles(op: &OpUse, schema: &'static Schema) -> Vec<Obstacle> {
     let mut found: Vec<_> = op.attrs.iter().filter_map(|attr| attribute(attr, schema)).collect();
     let written = |name| op.attrs.iter().any(|attr| attr.name == name);
@@ -136,7 +141,7 @@ pub fn obstacles(op: &OpUse, schema: &'static Schema) -> Vec<Obstacle> {
     found
 }
 
-/// The attributes of a `Constant` are ways to say its value, of which it needs one and takes no more.
+/// Checks that a `Constant` has exactly one attribute, which is its value.
 fn value_of_constant(op: &OpUse, schema: &Schema) -> Option<Obstacle> {
     match op.attrs {
         [] if schema.attrs.iter().any(|spec| spec.required) => None,
@@ -148,7 +153,7 @@ fn value_of_constant(op: &OpUse, schema: &Schema) -> Option<Obstacle> {
     }
 }
 
-/// The first operand that is not of the type of another, by the same type variable.
+/// Returns the first operand whose type differs from that of another with the same type variable.
 fn unlike(inputs: &[Operand], outputs: &[Operand], schema: &'static Schema) -> Option<Obstacle> {
     let inputs = inputs.iter().enumerate().map(|(at, operand)| (operand, schema.input(at), Slot::Input(at)));
     let outputs =
@@ -247,7 +252,7 @@ mod tests {
         OpUse { epoch: Some(epoch), ..op }
     }
 
-    /// `expected` is the version written, or what is said after the operator's name.
+    /// Compares the version of a node, or the obstacle.
     #[track_caller]
     fn check(op: OpUse, opset: u16, expected: Result<u16, &str>) {
         let found = legal(&op, opset).map(|schema| schema.since).map_err(|illegal| illegal.to_string());
@@ -255,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_of_one_type_variable() {
+    fn operands_with_one_type_variable_must_have_one_type() {
         let half = Operand::tensor(Some(ElemType::Float16));
         let inputs = [half, FLOAT];
         let quantised = OpUse {
@@ -263,44 +268,44 @@ mod tests {
             ..node("QuantizeLinear", &[], &inputs)
         };
         check(quantised, 23, Ok(23));
-        let why = "does not take float as input 1 (`y_scale`) with float16 as input 0 before opset 23";
+        let why = "does not support float as input 1 (`y_scale`) with float16 as input 0 before opset 23";
         check(quantised, 21, Err(why));
     }
 
     #[test]
-    fn axes_as_attribute_and_as_input() {
+    fn axes_are_an_attribute_or_an_input_by_epoch() {
         let axes = [AttrUse { name: "axes", value: AttrView::Ints(&[0]) }];
         let old = at_epoch(1, node("Squeeze", &axes, &[FLOAT]));
         check(old, 11, Ok(11));
-        check(old, 13, Err("means something else at this opset, as `@13` does"));
+        check(old, 13, Err("has other semantics since opset 13"));
         let new = at_epoch(13, node("Squeeze", &[], &[FLOAT, INT64]));
         check(new, 13, Ok(13));
-        check(new, 11, Err("means something else before opset 13, as `@1` does"));
+        check(new, 11, Err("has the semantics of `@1` before opset 13"));
         let negative = [AttrUse { name: "axes", value: AttrView::Ints(&[-1]) }];
         let op = node("Squeeze", &negative, &[FLOAT]);
-        check(op, 10, Err("takes no integers below 0 for `axes` before opset 11"));
+        check(op, 10, Err("supports no integers below 0 for `axes` before opset 11"));
         check(op, 11, Ok(11));
         check(op, 13, Err("has no attribute `axes`"));
     }
 
     #[test]
-    fn element_types_arrive_with_versions() {
+    fn element_types_are_supported_since_their_version() {
         let half = [Operand::tensor(Some(ElemType::Float16))];
         check(node("Clip", &[], &half), 11, Ok(11));
         let bfloat = [Operand::tensor(Some(ElemType::Bfloat16))];
-        let no_bfloat = "does not take bfloat16 as input 0 (`input`) before opset 13";
+        let no_bfloat = "does not support bfloat16 as input 0 (`input`) before opset 13";
         check(node("Clip", &[], &bfloat), 12, Err(no_bfloat));
         check(node("Clip", &[], &bfloat), 13, Ok(13));
         let list = [Operand::Present { ty: Some(ValueType::Sequence(ElemType::Float)), negative: false }];
-        let no_list = "does not take seq(tensor(float)) as input 0 (`input`) before opset 14";
+        let no_list = "does not support seq(tensor(float)) as input 0 (`input`) before opset 14";
         check(node("Identity", &[], &list), 13, Err(no_list));
         let ints = [Operand::tensor(Some(ElemType::Int32))];
         check(node("Erf", &[], &ints), 9, Ok(9));
-        check(node("Erf", &[], &ints), 13, Err("does not take int32 as input 0 (`input`)"));
+        check(node("Erf", &[], &ints), 13, Err("does not support int32 as input 0 (`input`)"));
     }
 
     #[test]
-    fn an_attribute_at_its_default_may_be_left_out() {
+    fn unsupported_attribute_at_its_default_is_allowed() {
         let allow = |zero| [AttrUse { name: "allowzero", value: AttrView::Int(zero) }];
         check(node("Reshape", &allow(0), &[FLOAT, INT64]), 13, Ok(13));
         let early = "has no attribute `allowzero` before opset 14";
@@ -312,22 +317,22 @@ mod tests {
     }
 
     #[test]
-    fn values_of_attributes() {
+    fn attribute_values_are_checked() {
         let wrap = [AttrUse { name: "mode", value: AttrView::String(b"wrap") }];
-        let early = "takes only `constant`, `reflect` or `edge` for `mode` before opset 19";
+        let early = "supports only `constant`, `reflect` or `edge` for `mode` before opset 19";
         check(node("Pad", &wrap, &[FLOAT, INT64]), 18, Err(early));
         check(node("Pad", &wrap, &[FLOAT, INT64]), 19, Ok(19));
         let axis = [AttrUse { name: "axis", value: AttrView::Float(1.0) }];
-        check(node("Softmax", &axis, &[FLOAT]), 13, Err("wants `axis` to be of kind int"));
+        check(node("Softmax", &axis, &[FLOAT]), 13, Err("requires `axis` to be of kind int"));
     }
 
     #[test]
-    fn operands() {
+    fn number_and_values_of_operands_are_checked() {
         check(node("Gather", &[], &[FLOAT]), 13, Err("needs input 1: it takes 2 inputs"));
         let three = [FLOAT, INT64, INT64];
         check(node("Gather", &[], &three), 13, Err("has no input 2: it takes 2 inputs"));
         let negative = Operand::Present { ty: Some(ValueType::Tensor(ElemType::Int64)), negative: true };
-        let early = "takes no negative integers as input 1 (`indices`) before opset 11";
+        let early = "does not support negative integers as input 1 (`indices`) before opset 11";
         check(node("Gather", &[], &[FLOAT, negative]), 10, Err(early));
         check(node("Gather", &[], &[FLOAT, negative]), 11, Ok(11));
         let late = "needs input 2: it takes 3 inputs before opset 11";
@@ -337,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn existence() {
+    fn unknown_and_deprecated_operators_are_illegal() {
         check(node("Gelu", &[], &[FLOAT]), 19, Err("does not exist before opset 20"));
         check(node("Foo", &[], &[FLOAT]), 19, Err("is not a known operator"));
         check(node("Upsample", &[], &[FLOAT, FLOAT]), 10, Err("is deprecated since opset 10"));

@@ -1,15 +1,14 @@
-//! What operators exist, in which versions, and what each version takes.
+//! Operator schemas: the versions of each operator, with their inputs, outputs, attributes and types.
 //!
-//! The table is generated: every version of every operator of ONNX's own domains, and the operators
-//! of ONNX Runtime (`com.microsoft`) as far as models carry them.
+//! The table is generated. It has every version of every operator of the ONNX domains, and the operators of
+//! ONNX Runtime (`com.microsoft`) that occur in models.
 //!
 //! # Epochs
-//! Most versions of an operator only take more types than the one before, so a rule that names
-//! versions would have to be written again and again. The identity of an operator is therefore
-//! *(domain, name, epoch)*: a run of versions in which a node means the same, called by the first
-//! of them. `Softmax@1` covers the versions 1 and 11, `Softmax@13` the rest. Which steps end an
-//! epoch stands in `steps.tsv`, each with its reason. Within an epoch, [`legal()`] says whether a
-//! node may be written at some opset.
+//! Most versions of an operator only add types, so rules that name versions would be repetitive. The identity of
+//! an operator is therefore *(domain, name, epoch)*. An epoch is a run of versions in which a node has the same
+//! semantics, named after the first of them. `Softmax@1` covers versions 1 and 11, `Softmax@13` the rest.
+//! `steps.tsv` lists the steps that end an epoch, with reasons. Within an epoch, [`legal()`] tells whether a node
+//! is valid at an opset.
 
 pub mod aten;
 mod find;

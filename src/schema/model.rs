@@ -1,4 +1,4 @@
-//! What the schema of one version of an operator says.
+//! Data model of schemas: one version of an operator, with its inputs, outputs and attributes.
 
 use bytes::Bytes;
 
@@ -6,32 +6,40 @@ use crate::graph::{AttrKind, AttrValue};
 
 use super::types::TypeSet;
 
-/// One version of one operator.
+/// Schema of a version of an operator.
 #[derive(Debug)]
 pub struct Schema {
-    /// `""` for ai.onnx.
+    /// Domain; `""` for ai.onnx.
     pub domain: &'static str,
+    /// Name of the operator.
     pub name: &'static str,
-    /// The opset that brought this version.
+    /// First opset with this version.
     pub since: u16,
-    /// The first version of the run of versions in which a node means the same (see [`super`]).
+    /// First version of its epoch (see [`super`]).
     pub epoch: u16,
+    /// Whether the operator is deprecated in this version.
     pub deprecated: bool,
-    /// Defined by ONNX Runtime, not by the ONNX specification.
+    /// Whether ONNX Runtime defines it, not the ONNX specification.
     pub vendor: bool,
+    /// Whether equal inputs lead to equal outputs.
     pub determinism: Determinism,
-    /// The specification defines it as a function of other operators.
+    /// Whether the specification defines it as a function of other operators.
     pub has_body: bool,
+    /// Formal inputs, by position.
     pub inputs: &'static [Formal],
+    /// Formal outputs, by position.
     pub outputs: &'static [Formal],
+    /// Minimum number of inputs.
     pub min_inputs: u16,
-    /// [`u16::MAX`]: any number.
+    /// Maximum number of inputs; [`u16::MAX`] is unlimited.
     pub max_inputs: u16,
+    /// Minimum number of outputs.
     pub min_outputs: u16,
-    /// [`u16::MAX`]: any number.
+    /// Maximum number of outputs; [`u16::MAX`] is unlimited.
     pub max_outputs: u16,
-    /// Sorted by name.
+    /// Attributes, sorted by name.
     pub attrs: &'static [AttrSpec],
+    /// Type variables.
     pub type_params: &'static [TypeParam],
 }
 
@@ -41,37 +49,39 @@ pub enum Determinism {
     Deterministic,
     /// Draws random numbers, at least in some mode (`Dropout` while training).
     NonDeterministic,
-    /// As its subgraphs or its surroundings are.
+    /// Depends on its subgraphs or on the environment.
     Unknown,
 }
 
-/// One formal input or output.
+/// A formal input or output.
 #[derive(Debug)]
 pub struct Formal {
+    /// Name in the specification.
     pub name: &'static str,
+    /// Number of values.
     pub option: Arity,
+    /// Allowed types.
     pub ty: Ty,
-    /// The integers it holds may not be negative in this version (indices or axes that cannot
-    /// count from the end).
+    /// Whether its integers, which are indices or axes, must not be negative in this version.
     pub non_negative: bool,
 }
 
-/// How many values stand for one formal.
+/// Number of values of a formal input or output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arity {
     Single,
     Optional,
-    /// Takes all values from its place on: at least `min`, all of one type if `homogeneous`.
+    /// All values from its position on: at least `min`, all of one type if `homogeneous`.
     Variadic {
         homogeneous: bool,
         min: u16,
     },
 }
 
-/// The type of a formal.
+/// Allowed types of a formal.
 #[derive(Clone, Copy, Debug)]
 pub enum Ty {
-    /// The same for every formal that names it: an index into [`Schema::type_params`].
+    /// A type variable, shared between formals: an index into [`Schema::type_params`].
     Param(u8),
     Exactly(&'static TypeSet),
 }
@@ -79,20 +89,28 @@ pub enum Ty {
 /// A type variable, such as `T`.
 #[derive(Debug)]
 pub struct TypeParam {
+    /// Name in the specification.
     pub name: &'static str,
+    /// Allowed types.
     pub allowed: &'static TypeSet,
 }
 
+/// An attribute of a schema.
 #[derive(Debug)]
 pub struct AttrSpec {
+    /// Name.
     pub name: &'static str,
+    /// Kind of its values.
     pub kind: AttrKind,
+    /// Whether nodes must have it.
     pub required: bool,
+    /// Value if the attribute is absent.
     pub default: Option<AttrDefault>,
+    /// Allowed values.
     pub values: Values,
 }
 
-/// What an attribute that is not written stands for.
+/// Value of an absent attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AttrDefault {
     Int(i64),
@@ -100,21 +118,22 @@ pub enum AttrDefault {
     String(&'static str),
     Ints(&'static [i64]),
     Strings(&'static [&'static str]),
-    /// This integer, as often as there are entries: once for each spatial axis (`strides` and
-    /// `dilations` 1), or twice (`pads` 0).
+    /// A list of this integer, with one entry for each spatial axis, or two.
+    ///
+    /// Examples are 1 for `strides` and `dilations`, and 0 for `pads`.
     Every(i64),
 }
 
-/// The values that an attribute may have.
+/// Allowed values of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     Any,
-    /// Every integer is at least this.
+    /// Integers not below this one.
     AtLeast(i64),
     OneOf(&'static [&'static str]),
 }
 
-/// The value of an attribute, borrowed, as far as a schema may say something about it.
+/// Borrowed value of an attribute, for checks against a schema.
 #[derive(Clone, Copy, Debug)]
 pub enum AttrView<'a> {
     Int(i64),
@@ -123,12 +142,12 @@ pub enum AttrView<'a> {
     Ints(&'a [i64]),
     Floats(&'a [f32]),
     Strings(&'a [Bytes]),
-    /// Only the kind is known, or matters; not even that in a reference to an attribute of the
-    /// function around.
+    /// Another value, by its kind; `None` for a reference to an attribute of the enclosing function.
     Other(Option<AttrKind>),
 }
 
 impl AttrView<'_> {
+    /// Returns the kind, if known.
     pub fn kind(self) -> Option<AttrKind> {
         Some(match self {
             AttrView::Int(_) => AttrKind::Int,
@@ -157,7 +176,7 @@ impl<'a> From<&'a AttrValue> for AttrView<'a> {
 }
 
 impl AttrDefault {
-    /// The default as a value; `None` for a list whose length depends on the rank of an input.
+    /// Returns the default as a value; `None` for a list whose length depends on the rank of an input.
     pub fn to_value(self) -> Option<AttrValue> {
         let text = |text: &'static str| Bytes::from_static(text.as_bytes());
         Some(match self {
@@ -172,7 +191,7 @@ impl AttrDefault {
 }
 
 impl AttrSpec {
-    /// Whether leaving out the attribute would mean the same as this value.
+    /// Returns true if `value` is equal to the default.
     pub fn is_default(&self, value: AttrView) -> bool {
         match (self.default, value) {
             (Some(AttrDefault::Int(default)), AttrView::Int(int)) => default == int,
@@ -193,22 +212,23 @@ impl AttrSpec {
 }
 
 impl Schema {
-    /// The formal that the input at this position stands for; `None` past the last one.
+    /// Returns the formal of the input at `position`; `None` past the last one.
     pub fn input(&self, position: usize) -> Option<&'static Formal> {
         formal_at(self.inputs, position)
     }
 
-    /// The formal that the output at this position stands for; `None` past the last one.
+    /// Returns the formal of the output at `position`; `None` past the last one.
     pub fn output(&self, position: usize) -> Option<&'static Formal> {
         formal_at(self.outputs, position)
     }
 
+    /// Returns an attribute by name.
     pub fn attr(&self, name: &str) -> Option<&'static AttrSpec> {
         let at = self.attrs.binary_search_by(|attr| attr.name.cmp(name)).ok()?;
         Some(&self.attrs[at])
     }
 
-    /// The types that a formal of this schema may have.
+    /// Returns the allowed types of a formal of this schema.
     pub fn allowed(&self, formal: &Formal) -> &'static TypeSet {
         match formal.ty {
             Ty::Param(index) => self.type_params[usize::from(index)].allowed,

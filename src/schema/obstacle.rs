@@ -1,4 +1,4 @@
-//! What keeps a node from being written at an opset, and how it is said.
+//! Obstacles: reasons why a node is invalid at an opset, and their messages.
 
 use std::fmt;
 use std::mem::discriminant;
@@ -8,86 +8,50 @@ use crate::graph::AttrKind;
 use super::model::Values;
 use super::types::ValueType;
 
-/// Why a node cannot be written at an opset.
+/// Reason why a node is invalid at an opset.
 ///
-/// Displayed as what follows the operator's name: "does not exist before opset 20".
+/// It is displayed as a predicate of the operator: "does not exist before opset 20".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Illegal {
+    /// The obstacle.
     pub obstacle: Obstacle,
-    /// The first later opset without this obstacle, where the node means the same; `None`: no opset
-    /// that the table knows.
+    /// First later opset without this obstacle in the epoch of the node; `None` if the table has none.
     pub since: Option<u16>,
 }
 
-/// One thing about a node that a version of its operator does not take.
+/// A property of a node that a version of its operator does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The operator is not known, or not at this opset.
+    /// The operator is unknown, or does not exist at this opset.
     NoSuchOp,
     /// Deprecated by the version `by`.
-    Deprecated {
-        by: u16,
-    },
-    /// The node means one epoch, and another one is in force.
-    OtherEpoch {
-        in_force: u16,
-    },
-    /// There is no such attribute, and it is not at its default either.
-    Attribute {
-        name: String,
-    },
-    AttributeKind {
-        name: String,
-        expected: AttrKind,
-    },
-    AttributeValue {
-        name: String,
-        allowed: Values,
-    },
-    /// A required attribute is not written.
-    AttributeMissing {
-        name: &'static str,
-    },
-    /// An attribute that excludes another, which is written, too.
-    AttributeClash {
-        name: String,
-        other: String,
-    },
-    /// Too few or too many inputs or outputs; `slot` is the first that is missing or too many, and
-    /// a `most` of [`u16::MAX`] is no bound.
-    Count {
-        slot: Slot,
-        least: u16,
-        most: u16,
-    },
-    /// A required input is left out.
-    Missing {
-        slot: Slot,
-        name: &'static str,
-    },
-    Type {
-        slot: Slot,
-        name: &'static str,
-        ty: ValueType,
-    },
-    /// This version wants it to be of the type of another.
-    Unlike {
-        slot: Slot,
-        name: &'static str,
-        ty: ValueType,
-        other: Slot,
-        other_ty: ValueType,
-    },
-    /// What is to run it does not take it.
-    Refused {
-        by: String,
-        why: String,
-    },
-    /// The input holds negative integers, which this version does not take.
-    Negative {
-        slot: Slot,
-        name: &'static str,
-    },
+    Deprecated { by: u16 },
+    /// The opset has another epoch of the operator than the node.
+    OtherEpoch { in_force: u16 },
+    /// The attribute does not exist, and is not at its default.
+    Attribute { name: String },
+    /// The attribute has another kind.
+    AttributeKind { name: String, expected: AttrKind },
+    /// The value of the attribute is not allowed.
+    AttributeValue { name: String, allowed: Values },
+    /// A required attribute is absent.
+    AttributeMissing { name: &'static str },
+    /// An attribute that excludes another one of the node.
+    AttributeClash { name: String, other: String },
+    /// Too few or too many inputs or outputs; `slot` is the first missing or surplus one.
+    ///
+    /// A `most` of [`u16::MAX`] is unlimited.
+    Count { slot: Slot, least: u16, most: u16 },
+    /// A required input is absent.
+    Missing { slot: Slot, name: &'static str },
+    /// The type is not allowed.
+    Type { slot: Slot, name: &'static str, ty: ValueType },
+    /// The type differs from that of another operand, which must have the same type.
+    Unlike { slot: Slot, name: &'static str, ty: ValueType, other: Slot, other_ty: ValueType },
+    /// The target profile `by` does not support it, for the reason `why`.
+    Refused { by: String, why: String },
+    /// The input contains negative integers, which this version does not support.
+    Negative { slot: Slot, name: &'static str },
 }
 
 /// An input or output of a node, by position.
@@ -98,7 +62,7 @@ pub enum Slot {
 }
 
 impl Obstacle {
-    /// The attribute that is in the way.
+    /// Returns the attribute of the obstacle.
     pub fn attribute(&self) -> Option<&str> {
         match self {
             Obstacle::Attribute { name }
@@ -110,7 +74,7 @@ impl Obstacle {
         }
     }
 
-    /// The input or output that is in the way.
+    /// Returns the input or output of the obstacle.
     pub fn slot(&self) -> Option<Slot> {
         match *self {
             Obstacle::Count { slot, .. }
@@ -122,7 +86,7 @@ impl Obstacle {
         }
     }
 
-    /// Whether both are of one sort and about the same attribute, input or output.
+    /// Returns true if both have the same kind, attribute, and input or output.
     pub(super) fn is_at_place_of(&self, other: &Obstacle) -> bool {
         discriminant(self) == discriminant(other)
             && self.attribute() == other.attribute()
@@ -140,10 +104,10 @@ impl fmt::Display for Illegal {
                 write!(f, "is deprecated from opset {by} to opset {}", since - 1)
             }
             (Obstacle::OtherEpoch { in_force }, None) => {
-                write!(f, "means something else at this opset, as `@{in_force}` does")
+                write!(f, "has other semantics since opset {in_force}")
             }
             (Obstacle::OtherEpoch { in_force }, Some(since)) => {
-                write!(f, "means something else before opset {since}, as `@{in_force}` does")
+                write!(f, "has the semantics of `@{in_force}` before opset {since}")
             }
             (obstacle, None) => obstacle.fmt(f),
             (obstacle, Some(since)) => write!(f, "{obstacle} before opset {since}"),
@@ -156,39 +120,41 @@ impl fmt::Display for Obstacle {
         match self {
             Obstacle::NoSuchOp => f.write_str("does not exist"),
             Obstacle::Deprecated { .. } => f.write_str("is deprecated"),
-            Obstacle::OtherEpoch { .. } => f.write_str("means something else"),
+            Obstacle::OtherEpoch { .. } => f.write_str("has other semantics"),
             Obstacle::Attribute { name } => write!(f, "has no attribute `{name}`"),
             Obstacle::AttributeKind { name, expected } => {
-                write!(f, "wants `{name}` to be of kind {}", expected.name())
+                write!(f, "requires `{name}` to be of kind {}", expected.name())
             }
-            Obstacle::AttributeValue { name, allowed } => write!(f, "takes {allowed} for `{name}`"),
+            Obstacle::AttributeValue { name, allowed } => write!(f, "supports {allowed} for `{name}`"),
             Obstacle::AttributeMissing { name } => write!(f, "needs the attribute `{name}`"),
-            Obstacle::AttributeClash { name, other } => write!(f, "takes no `{name}` beside `{other}`"),
+            Obstacle::AttributeClash { name, other } => {
+                write!(f, "does not allow both `{name}` and `{other}`")
+            }
             Obstacle::Count { slot, least, most } => count(f, *slot, *least, *most),
             Obstacle::Missing { slot, name } => write!(f, "needs {slot} (`{name}`)"),
             Obstacle::Type { slot: slot @ Slot::Input(_), name, ty } => {
-                write!(f, "does not take {ty} as {slot} (`{name}`)")
+                write!(f, "does not support {ty} as {slot} (`{name}`)")
             }
             Obstacle::Type { slot, name, ty } => {
-                write!(f, "does not give {ty} as {slot} (`{name}`)")
+                write!(f, "does not produce {ty} as {slot} (`{name}`)")
             }
             Obstacle::Unlike { slot, name, ty, other, other_ty } => {
-                let verb = if matches!(slot, Slot::Input(_)) { "take" } else { "give" };
+                let verb = if matches!(slot, Slot::Input(_)) { "support" } else { "produce" };
                 write!(f, "does not {verb} {ty} as {slot} (`{name}`) with {other_ty} as {other}")
             }
             Obstacle::Refused { why, .. } => f.write_str(why),
             Obstacle::Negative { slot, name } => {
-                write!(f, "takes no negative integers as {slot} (`{name}`)")
+                write!(f, "does not support negative integers as {slot} (`{name}`)")
             }
         }
     }
 }
 
-/// `needs input 2: it takes 3 inputs`, `has no output 1: it gives 1 output`.
+/// Renders `needs input 2: it takes 3 inputs` or `has no output 1: it produces 1 output`.
 fn count(f: &mut fmt::Formatter<'_>, slot: Slot, least: u16, most: u16) -> fmt::Result {
     let (position, verb, noun) = match slot {
         Slot::Input(position) => (position, "takes", "input"),
-        Slot::Output(position) => (position, "gives", "output"),
+        Slot::Output(position) => (position, "produces", "output"),
     };
     let start = if position < usize::from(least) { "needs" } else { "has no" };
     let plural = if most == 1 { "" } else { "s" };
@@ -210,10 +176,10 @@ impl fmt::Display for Slot {
 }
 
 impl fmt::Display for Values {
-    /// What follows "takes": `only `a`, `b` or `c``.
+    /// Renders the object of "supports": `only `a`, `b` or `c``.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Values::Any => f.write_str("anything"),
+            Values::Any => f.write_str("any value"),
             Values::AtLeast(least) => write!(f, "no integers below {least}"),
             Values::OneOf(words) => {
                 f.write_str("only ")?;

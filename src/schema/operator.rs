@@ -1,87 +1,94 @@
-//! What is known of each operator of ai.onnx whatever its version: one record, for all who ask.
+//! Version-independent properties of the operators of ai.onnx.
 //!
-//! Which inputs and attributes it takes, and since when, is in the generated table beside this; what it makes of
-//! shapes is in `infer/ops`, and of numbers in `infer/eval`.
+//! The generated table has their inputs, outputs and attributes by version. Shape inference is in `infer/ops`,
+//! and evaluation in `infer/eval`.
 
 use self::Carry::{Exact, Own, Widens, Wraps};
 use self::Moves::{All, No, Of};
 use self::Operands::{Apart, Broadcast, Commute};
 use self::Work::{Control, Elementwise, Move, Product, Reduction, View};
 
-/// What an operator does.
+/// Properties of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operator {
+    /// Kind of computation.
     pub work: Work,
+    /// Inputs whose elements it moves unchanged.
     pub moves: Moves,
+    /// Result for integers and booleans in a wider type.
     pub carry: Carry,
+    /// Relation of its operands.
     pub operands: Operands,
 }
 
-/// What the time goes to.
+/// Kind of computation, which determines the run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Gives a tensor another shape or name, or looks at its shape.
+    /// Changes or reads only the shape of a tensor, or renames it.
     View,
-    /// Reads and writes tensors, and computes nothing.
+    /// Copies elements without arithmetic.
     Move,
     /// Computes each element from one of each operand.
     Elementwise,
-    /// Computes each element from some or many: reductions, pools, normalisations, interpolation, search.
+    /// Computes each element from several: reduction, pooling, normalization, interpolation, search.
     Reduction,
-    /// Multiplies and sums: products of matrices, convolutions, recurrence.
+    /// Multiplies and sums: matrix products, convolution, recurrence.
     Product,
-    /// Runs graphs.
+    /// Runs subgraphs.
     Control,
 }
 
-/// The inputs whose elements it only moves: each element of its outputs is one of these, or what an attribute or
-/// another input fills in.
+/// Inputs whose elements an operator moves unchanged.
+///
+/// Each output element is an element of such an input, or a fill value from an attribute or another input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moves {
-    /// It computes.
+    /// None: the operator computes new elements.
     No,
+    /// The inputs at these positions.
     Of(&'static [usize]),
-    /// However many there are.
+    /// All inputs.
     All,
 }
 
-/// What comes of computing it in a type that holds every value of its own, cast back: of integers and booleans. Of
-/// floating-point numbers, all operators give the same up to one rounding.
+/// Result of an integer or boolean operator that is computed in a wider type and cast back.
+///
+/// For floating-point types, the result of any operator is equal up to one rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carry {
-    /// The same: it moves, chooses or compares elements, and computes none.
+    /// Equal: the operator moves, selects or compares elements, without arithmetic.
     Exact,
-    /// The same, since integers wrap around and what is above is cut off.
+    /// Equal, because integers wrap around and the cast drops the upper bits.
     Wraps,
-    /// The same in any wider integer type.
+    /// Equal in any wider integer type.
     Widens,
-    /// Not known to be the same: it is computed in its own type.
+    /// Not known to be equal: the operator must run in its own type.
     Own,
 }
 
-/// How its operands stand to each other.
+/// Relation of the operands of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operands {
-    /// Each has a part of its own.
+    /// Each operand has its own role.
     Apart,
     /// All broadcast to one shape.
     Broadcast,
-    /// All broadcast to one shape, and two may change places.
+    /// All broadcast to one shape, and two operands may be swapped.
     Commute,
 }
 
 impl Operator {
-    /// Whether its operands broadcast to one shape.
+    /// Returns true if the operands broadcast to one shape.
     pub fn broadcasts(&self) -> bool {
         self.operands != Apart
     }
 
-    /// Whether its two operands may change places.
+    /// Returns true if the operator is commutative.
     pub fn commutes(&self) -> bool {
         self.operands == Commute
     }
 
-    /// Whether it only moves the elements of an input; `None` for one that does not only move.
+    /// Returns whether the elements of an input are moved; `None` if the operator computes new elements.
     pub fn moves(&self, input: usize) -> Option<bool> {
         match self.moves {
             No => None,
@@ -91,7 +98,7 @@ impl Operator {
     }
 }
 
-/// An operator of ai.onnx; `None` for those of other domains, and for what is none.
+/// Returns an operator of ai.onnx; `None` for other domains and for unknown names.
 pub fn operator(domain: &str, name: &str) -> Option<Operator> {
     let rows = if domain.is_empty() { OPERATORS } else { &[] };
     let at = rows.binary_search_by(|row| row.0.cmp(name)).ok()?;
@@ -99,7 +106,7 @@ pub fn operator(domain: &str, name: &str) -> Option<Operator> {
     Some(Operator { work, moves, carry, operands })
 }
 
-/// Sorted by name.
+/// All operators, sorted by name.
 #[rustfmt::skip]
 const OPERATORS: &[(&str, Work, Moves, Carry, Operands)] = &[
     ("Abs", Elementwise, No, Exact, Apart),
@@ -314,14 +321,13 @@ mod tests {
     use crate::schema;
 
     #[test]
-    fn every_operator_has_a_record() {
+    fn all_operators_have_an_entry() {
         let recorded: Vec<&str> = OPERATORS.iter().map(|row| row.0).collect();
         assert_eq!(recorded, schema::ops("").collect::<Vec<_>>());
     }
 
-    /// What moves elements computes none, so that any type carries them.
     #[test]
-    fn what_moves_is_carried() {
+    fn operators_that_move_elements_are_exact() {
         for (name, work, moves, carry, _) in OPERATORS {
             assert!(*moves == No || (*work != Elementwise && *carry == Exact), "{name}");
         }

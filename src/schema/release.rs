@@ -1,30 +1,30 @@
-//! Which release of ONNX brought which opset, IR version and element types.
+//! Releases of ONNX, with the opset, IR version and element types that each added.
 
 use crate::graph::ElemType;
 
 use super::table::RELEASES;
 
-/// The first release of ONNX with an ai.onnx opset.
+/// First release of ONNX with an opset of ai.onnx.
 #[derive(Debug)]
 pub struct Release {
-    /// The version of the domain ai.onnx.
+    /// Version of the domain ai.onnx.
     pub opset: u16,
-    /// The version of ONNX: `1.8.0`.
+    /// Version of ONNX: `1.8.0`.
     pub onnx: &'static str,
-    /// The IR version that this release writes.
+    /// IR version that this release writes.
     pub ir_version: i64,
-    /// The version of the domain ai.onnx.ml that came with it.
+    /// Version of the domain ai.onnx.ml in this release.
     pub ml: u16,
-    /// The element types that no earlier opset takes anywhere.
+    /// Element types that no operator of an earlier opset supports.
     pub new_elems: &'static [ElemType],
 }
 
-/// The first release with an opset; `None` for an opset that the table does not know.
+/// Returns the first release with an opset; `None` for an unknown opset.
 pub fn release(opset: u16) -> Option<&'static Release> {
     RELEASES.iter().find(|release| release.opset == opset)
 }
 
-/// The first opset of ai.onnx that has an element type.
+/// Returns the first opset of ai.onnx that supports an element type.
 pub fn first_opset_of(elem: ElemType) -> Option<u16> {
     let release = RELEASES.iter().find(|release| release.new_elems.contains(&elem))?;
     Some(release.opset)
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_carry_their_ir_version() {
+    fn releases_have_their_ir_version() {
         let check = |opset, onnx, ir_version| {
             let found = release(opset).map(|release| (release.onnx, release.ir_version));
             assert_eq!(found, Some((onnx, ir_version)), "opset {opset}");
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn every_element_type_came_with_some_opset() {
+    fn all_element_types_have_a_first_opset() {
         for elem in ElemType::ALL {
             assert!(first_opset_of(elem).is_some(), "{elem}");
         }

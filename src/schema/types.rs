@@ -1,24 +1,29 @@
-//! Sets of types, as the type constraints of schemas allow them.
+//! Type sets: the type constraints of schemas.
 
 use std::fmt;
 
 use crate::graph::ElemType;
 
-/// A set of types: for each way of building a type, the element types as a bit set.
+/// A set of types: for each type constructor, a bit set of element types.
 ///
-/// Bit *n* stands for the element type whose number in `TensorProto.DataType` is *n*.
+/// Bit *n* is the element type with the number *n* in `TensorProto.DataType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeSet {
+    /// Tensors.
     pub tensor: u32,
+    /// Sequences of tensors.
     pub seq: u32,
+    /// Optional tensors.
     pub optional: u32,
+    /// Optional sequences of tensors.
     pub optional_seq: u32,
+    /// Sparse tensors.
     pub sparse: u32,
-    /// Anything else, as the specification writes it: `map(int64, float)`.
+    /// Other types, in the notation of the specification: `map(int64, float)`.
     pub others: &'static [&'static str],
 }
 
-/// The type of one value, as far as type constraints tell types apart.
+/// Type of a value, with the distinctions of type constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueType {
     Tensor(ElemType),
@@ -29,7 +34,7 @@ pub enum ValueType {
 }
 
 impl fmt::Display for ValueType {
-    /// A tensor by its element type alone, as in ONNX text.
+    /// Renders a tensor type as its element type, as in ONNX text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ValueType::Tensor(elem) => elem.fmt(f),
@@ -42,9 +47,11 @@ impl fmt::Display for ValueType {
 }
 
 impl TypeSet {
+    /// The empty set.
     pub(super) const EMPTY: TypeSet =
         TypeSet { tensor: 0, seq: 0, optional: 0, optional_seq: 0, sparse: 0, others: &[] };
 
+    /// Returns true if a type is in the set.
     pub fn has(&self, ty: ValueType) -> bool {
         match ty {
             ValueType::Tensor(elem) => has(self.tensor, elem),
@@ -55,7 +62,7 @@ impl TypeSet {
         }
     }
 
-    /// Whether a tensor of this element type is in the set.
+    /// Returns true if a tensor of this element type is in the set.
     pub fn has_tensor(&self, elem: ElemType) -> bool {
         self.has(ValueType::Tensor(elem))
     }
@@ -70,7 +77,7 @@ fn elems(bits: u32) -> impl Iterator<Item = ElemType> {
 }
 
 impl fmt::Display for TypeSet {
-    /// `float, int64, seq(tensor(float))`: tensors by their element type alone, as in ONNX text.
+    /// Renders `float, int64, seq(tensor(float))`, with tensor types as in ONNX text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let types = (elems(self.tensor).map(ValueType::Tensor))
             .chain(elems(self.seq).map(ValueType::Sequence))
@@ -88,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn is_written_in_the_order_of_numbers() {
+    fn element_types_are_rendered_in_numeric_order() {
         let bits = |elems: &[ElemType]| elems.iter().fold(0, |set, elem| set | 1 << *elem as u8);
         let set = TypeSet {
             tensor: bits(&[ElemType::Int64, ElemType::Float]),

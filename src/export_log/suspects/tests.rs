@@ -1,4 +1,4 @@
-//! Logs whose exceptions name no line of the model, beside the sources of the script that ran the export.
+//! Tests of logs whose exceptions have no line in the model, with sources of the export script.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const SCRIPT: &str = "import torch\nfrom net.model import Net\n\ntorch.export.ex
 const FIXES: &str = "        return x.reshape(4, 12)\n";
 const CALLS: &str = "        return torch.special.bessel_j0(x)\n";
 
-/// What torch.export says of a size that the code fixed, raised from line 4 of `run.py`.
+/// Returns the traceback for a specialized size, raised from line 4 of `run.py`.
 fn violated(called: &str) -> String {
     let message = "Constraints violated (L['x'].size()[0])!\n  - You marked L['x'].size()[0] as dynamic but \
                    your code specialized it to be a constant (4).";
@@ -32,7 +32,7 @@ fn module(class: &str, body: &str) -> String {
     format!("class {class}(nn.Module):\n    def forward(self, x):\n{body}")
 }
 
-/// The `file:line` that is blamed in a log of this name, by the files of a folder that stands for `/app`.
+/// Returns the `file:line` found for a log named `name`, with `files` mapped to `/app`.
 fn blamed(name: &str, log: &str, files: &[(&str, &str)]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (file, text) in files {
@@ -44,22 +44,22 @@ fn blamed(name: &str, log: &str, files: &[(&str, &str)]) -> Option<String> {
     let found = super::super::remarks(log, name, &SourceFiles::new(map, vec![]));
     let [remark] = &found[..] else { panic!("one remark: {found:?}") };
     let place = remark.place.as_ref()?;
-    assert!(!remark.certain, "a line that was looked for may be another");
-    assert!(place.code.is_some(), "the line is shown");
+    assert!(!remark.certain, "a line found by a search is uncertain");
+    assert!(place.code.is_some(), "the place has the text of the line");
     Some(format!("{}:{}", place.file, place.line))
 }
 
 const EXPORTED: &str = "torch.export.export(Net(), (x,))";
 
 #[test]
-fn a_line_in_a_file_that_the_script_imports() {
+fn line_in_an_imported_file_is_found() {
     let model = module("Net", FIXES);
     let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
     assert_eq!(blamed("export.log", &violated(EXPORTED), &files).as_deref(), Some("/app/net/model.py:3"));
 }
 
 #[test]
-fn a_script_that_changed_since_is_not_read() {
+fn script_that_changed_after_the_export_is_not_searched() {
     let model = module("Net", FIXES);
     let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
     assert_eq!(blamed("export.log", &violated("torch.export.export(Other(), (x,))"), &files), None);
@@ -67,24 +67,24 @@ fn a_script_that_changed_since_is_not_read() {
 }
 
 #[test]
-fn of_several_models_the_one_that_the_log_is_named_after() {
+fn model_with_the_name_of_the_log_is_preferred() {
     let other = module("Other", "        return x\n");
     let model = format!("{other}{}", module("Net", FIXES));
     let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
     let log = violated(EXPORTED);
     assert_eq!(blamed("logs/net.pt2.log", &log, &files).as_deref(), Some("/app/net/model.py:6"));
-    // Any of them may have been exported: that one of them fixes a size is no evidence.
+    // Any of the models may have been exported.
     assert_eq!(blamed("export.log", &log, &files), None);
-    // The one that was exported fixes nothing that is seen.
+    // The exported model has no line that fixes a size.
     assert_eq!(blamed("other.log", &log, &files), None);
 }
 
 #[test]
-fn lines_that_are_as_likely_are_none() {
+fn equally_likely_lines_are_not_reported() {
     let model = module("Net", &format!("        a = x.view(4, 12)\n{FIXES}"));
     let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
     assert_eq!(blamed("export.log", &violated(EXPORTED), &files), None);
-    // The class is known; that its first line stands for both is all that is not.
+    // In a known class, the first of the lines is reported.
     assert_eq!(blamed("Net.log", &violated(EXPORTED), &files).as_deref(), Some("/app/net/model.py:3"));
     let likelier = module("Net", &format!("        a = torch.ones(4, 12)\n{FIXES}"));
     let files = [("run.py", SCRIPT), ("net/model.py", likelier.as_str())];
@@ -92,7 +92,7 @@ fn lines_that_are_as_likely_are_none() {
 }
 
 #[test]
-fn an_operator_that_only_one_model_calls() {
+fn operator_called_by_only_one_model_is_found() {
     let model = format!("{}{}", module("Other", "        return x\n"), module("Net", CALLS));
     let files = [("run.py", SCRIPT), ("net/model.py", model.as_str())];
     let log = unsupported("aten::special_bessel_j0");

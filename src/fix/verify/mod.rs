@@ -175,7 +175,7 @@ mod tests {
         );
         check(
             "g (float[N] x) => (float[N] y, int64[1] s) { y = Not (x) s = Shape (x) }",
-            &["`Not` does not take float as input 0 (`X`)"],
+            &["`Not` does not support float as input 0 (`X`)"],
         );
         check(
             "g (float[N] x) => (float[N] y, int64[1] s) { y = f.Not (x) s = Shape (x) }",

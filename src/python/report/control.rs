@@ -10,6 +10,7 @@ use super::super::value::Origin;
 use super::rewrite::{Help, Piece};
 use super::{Decision, Steps, Words, by_origin};
 
+/// Reports a branch on a tensor.
 pub fn traced_branch(
     statement: Node,
     condition: Node,
@@ -22,37 +23,37 @@ pub fn traced_branch(
         Decision::Assert => (
             format!("`assert {shown}` is checked only for the example input"),
             Level::Info,
-            "the graph does not check it; `torch._assert(condition, message)` is recorded by torch.export".into(),
+            "use `torch._assert(condition, message)`, which torch.export records".into(),
         ),
         Decision::Guard => (
             format!("`{shown}` is checked only for the example input"),
             Level::Info,
-            "the graph does not check it; validate inputs outside of `forward`".into(),
+            "validate inputs outside of `forward`: the graph does not check them".into(),
         ),
         Decision::While => (
-            format!("`while {shown}` runs as often as for the example input"),
+            format!("`while {shown}` is unrolled: its iteration count is that of the example input"),
             Level::Warning,
-            "write it for the whole tensor at once, or with `torch.while_loop` and `dynamo=True`".into(),
+            "compute the whole tensor at once, or use `torch.while_loop` with `dynamo=True`".into(),
         ),
         Decision::If => (
-            format!("`{shown}` is decided while tracing: only the way the example input takes is exported"),
+            format!("`{shown}` is evaluated while tracing: only the branch of the example input is exported"),
             Level::Warning,
             format!(
-                "compute both branches and select: `torch.where({shown}, a, b)`; or `torch.cond({shown}, true_fn, \
-                 false_fn, operands)` with `dynamo=True`"
+                "compute both branches and select with `torch.where({shown}, a, b)`, or use `torch.cond({shown}, \
+                 true_fn, false_fn, operands)` with `dynamo=True`"
             )
             .into(),
         ),
         Decision::Conditional => (
-            format!("`{shown}` is decided while tracing: only the way the example input takes is exported"),
+            format!("`{shown}` is evaluated while tracing: only the branch of the example input is exported"),
             Level::Warning,
             conditional_help(statement, condition, source),
         ),
         Decision::Operator => (
             format!("`{shown}` converts a tensor to a boolean: the result is fixed to that of the example input"),
             Level::Warning,
-            "keep it a tensor: `torch.logical_and`, `torch.logical_or`, `torch.logical_not`, `torch.maximum`, \
-             `torch.isin`"
+            "keep it a tensor: use `torch.logical_and`, `torch.logical_or`, `torch.logical_not`, `torch.maximum` \
+             or `torch.isin`"
                 .into(),
         ),
     };
@@ -66,7 +67,7 @@ pub fn traced_branch(
 }
 
 /// Note for a branch on a size, which both exporters fix to the traced branch.
-const OF_SIZE: &str = "where the axis is dynamic, sizes that would take the other way get this one";
+const OF_SIZE: &str = "if the axis is dynamic, the graph runs the exported branch for all sizes";
 
 /// Returns true if a finding is about a branch on a size.
 pub fn is_size_branch(finding: &Finding) -> bool {
@@ -75,7 +76,7 @@ pub fn is_size_branch(finding: &Finding) -> bool {
 
 /// Reports `min(x.shape[1], 8)`, which torch.export keeps symbolic.
 pub fn lesser_size(call: Node, source: &str) -> Words {
-    let note = "where the axis is dynamic, sizes for which the other is the right one get this one";
+    let note = "if the axis is dynamic, the graph returns the operand that the example input selected";
     Words { note, ..size_branch(call, source) }
 }
 
@@ -85,11 +86,12 @@ pub fn size_branch(condition: Node, source: &str) -> Words {
     Words {
         rule: rule_ids::TRACED_BRANCH,
         level: Level::Info,
-        message: format!("`{shown}` is decided by the size of the example input: only that way is exported"),
+        message: format!("`{shown}` depends on a size: only the branch of the example input is exported"),
         note: OF_SIZE,
-        help: "export for sizes that all take the same way, or write it so that no decision is needed: padding by \
-               `-n % k`, slices, which stop at the end of the axis by themselves"
-            .into(),
+        help:
+            "export for sizes that all take the same branch, or avoid the branch: pad by `-n % k`, or slice \
+               (a slice stops at the end of the axis)"
+                .into(),
     }
 }
 
@@ -102,7 +104,7 @@ fn conditional_help(node: Node, condition: Node, source: &str) -> Help {
             let piece = Piece::instead(node, &by, Applicability::Unsafe, source);
             Help::new(format!("write `{}`", on_one_line(&by)), piece)
         }
-        _ => format!("choose by a mask: `torch.where({}, a, b)`", one_line(condition, source)).into(),
+        _ => format!("select with a mask: `torch.where({}, a, b)`", one_line(condition, source)).into(),
     }
 }
 
@@ -117,26 +119,27 @@ fn loop_head(node: Node, source: &str) -> String {
     }
 }
 
+/// Reports a loop whose step count depends on a tensor.
 pub fn unrolled(node: Node, iterable: Node, steps: Steps, source: &str) -> Words {
     let shown = one_line(iterable, source);
     let (counted, level) = match steps {
         Steps::Size => ("a size of the input", Level::Warning),
         Steps::Value => ("the value of a tensor", Level::Warning),
         Steps::Taken => ("the value of a tensor", Level::Info),
-        Steps::Rows => ("the rows of a tensor", Level::Warning),
-        Steps::Pieces => ("the pieces of a tensor", Level::Info),
+        Steps::Rows => ("the number of rows of a tensor", Level::Warning),
+        Steps::Pieces => ("the number of pieces of a tensor", Level::Info),
     };
     let code = loop_head(node, source);
     Words {
         rule: rule_ids::UNROLLED_LOOP,
         level,
         message: format!(
-            "`{code}` is unrolled: the graph has one copy of its body for each step of the example input"
+            "`{code}` is unrolled: the graph has one copy of its body for each iteration of the example input"
         ),
-        note: "a Python loop leaves no loop in the graph; with more steps the rest is left out, with fewer it fails",
+        note: "the iteration count of the graph is fixed: it drops further iterations, and fails if there are fewer",
         help: format!(
-            "`{shown}` counts {counted}: do it for the whole axis at once, or by a layer that exports as one operator \
-             (`nn.GRU`, `torch.cumsum`), or by `torch.scan` with `dynamo=True`"
+            "`{shown}` depends on {counted}: compute the whole axis at once, or use a layer that exports as one \
+             operator (`nn.GRU`, `torch.cumsum`), or `torch.scan` with `dynamo=True`"
         ).into(),
     }
 }
@@ -147,30 +150,32 @@ pub fn shape_alias(statement: Node, other: &str, read: u32, source: &str) -> Wor
     Words {
         rule: rule_ids::IN_PLACE_SHAPE_ALIAS,
         level: Level::Error,
-        message: format!("`{code}` changes `{other}` too while tracing; it is read in line {read}"),
-        note: "the tracer makes sizes tensors, which an augmented assignment changes in place; in plain Python, and \
-               with torch.export, integers are not shared",
+        message: format!("`{code}` also changes `{other}` while tracing, and line {read} reads it"),
+        note: "the tracer represents sizes as tensors, which an augmented assignment changes in place; plain Python \
+               and torch.export use immutable integers",
         help: match Piece::apart(statement, source) {
             Some(piece) => Help::new(format!("write `{}`", on_one_line(piece.text())), Some(piece)),
-            None => "make a new value of it: `m = n + 2` instead of `n += 2`".into(),
+            None => "create a new value: `m = n + 2` instead of `n += 2`".into(),
         },
     }
 }
 
+/// Reports a write to memory that `other` shares, read at line `read`.
+/// `perhaps` lowers the level, if the two may be copies.
 pub fn view_lost(code: &str, operator: &str, other: &str, read: u32, perhaps: bool) -> Words {
     Words {
         rule: rule_ids::IN_PLACE_VIEW_LOST,
         level: if perhaps { Level::Warning } else { Level::Error },
         message: format!(
-            "`{code}` writes to memory that `{other}` shares; the traced graph reads `{other}` in line \
-            {read} without the change"
+            "`{code}` writes to memory that `{other}` shares; in the traced graph, line {read} reads `{other}` \
+             without the change"
         ),
-        note: "a traced graph has values, not memory: only the tensor that was written through sees the write; \
-               torch.export follows it",
+        note: "a traced graph has values, not memory: only the tensor in the write expression changes; torch.export \
+               handles aliases",
         help: format!(
-            "assign the result instead of writing in place ({}), and build `{other}` from it",
+            "assign the result instead of writing in place ({}), and derive `{other}` from it",
             match operator.strip_suffix('_') {
-                Some(name) if !name.is_empty() => format!("`.{name}(…)` for `.{operator}(…)`"),
+                Some(name) if !name.is_empty() => format!("`.{name}(…)` instead of `.{operator}(…)`"),
                 _ => "`torch.where`, `torch.cat`, or an index on the whole tensor".to_owned(),
             }
         )

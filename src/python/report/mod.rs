@@ -96,10 +96,10 @@ impl<'t> Interpreter<'t> {
             return;
         }
         let place = |of: &Finding| of.source.as_ref().map(|s| (s.file.clone(), s.line, s.column));
-        let said = |known: &Finding| known.code == finding.code && place(known) == place(&finding);
+        let is_duplicate = |known: &Finding| known.code == finding.code && place(known) == place(&finding);
         let functions: BTreeSet<usize> = self.frames.iter().filter_map(|frame| frame.function).collect();
         let root = self.frames.first().and_then(|frame| frame.function);
-        match self.findings.iter().position(said) {
+        match self.findings.iter().position(is_duplicate) {
             Some(at) => {
                 if self.findings[at].level < finding.level {
                     self.findings[at] = finding;
@@ -121,6 +121,7 @@ impl<'t> Interpreter<'t> {
         self.frames.last().map_or(node, |frame| frame.statement)
     }
 
+    /// Returns the source location of a node.
     pub fn place(&self, node: Node<'t>) -> SourcePlace {
         let start = node.start_byte();
         let at = rewrite::position(start, node.start_position(), self.source);

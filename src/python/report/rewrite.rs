@@ -16,6 +16,7 @@ pub struct Help {
 }
 
 impl Help {
+    /// Creates a help with an optional replacement.
     pub fn new(text: impl Into<String>, piece: Option<Piece>) -> Self {
         Help { text: text.into(), piece }
     }

@@ -11,6 +11,8 @@ use super::super::value::Origin;
 use super::rewrite::{Help, Piece};
 use super::{Words, by_origin};
 
+/// Reports the conversion of a tensor to a Python value.
+/// `write` is the replacement for `node` in the help.
 pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &str) -> Words {
     let call = one_line(node, source);
     let message = match origin {
@@ -18,15 +20,15 @@ pub fn item(statement: Node, node: Node, write: &str, origin: Origin, source: &s
             format!("`{call}` converts a weight to a Python number, which becomes a constant of the graph")
         }
         _ => format!(
-            "`{call}` turns a tensor into a Python value: the graph keeps the value of the example input"
+            "`{call}` converts a tensor to a Python value: the graph keeps the value of the example input"
         ),
     };
     Words {
         rule: rule_ids::ITEM_BAKED,
         level: by_origin(origin, Level::Warning),
         message,
-        note: "the tracing exporter follows tensors, not Python numbers: for any other input the result is that of the \
-               example; the one based on torch.export makes a symbol of it, or refuses it",
+        note: "the tracing exporter does not record Python values, so the value is fixed for all inputs; torch.export \
+               makes it a symbol, or fails",
         help: kept("it a tensor", statement, node, write, source),
     }
 }
@@ -37,8 +39,8 @@ pub fn copied(statement: Node, node: Node, write: &str, origin: Origin, source: 
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: by_origin(origin, Level::Warning),
-        message: format!("`{call}` is stored in the graph as it was for the example input"),
-        note: "a new tensor is made of the numbers that the tensors in it hold while tracing",
+        message: format!("`{call}` becomes a constant with the values of the example input"),
+        note: "the new tensor copies the elements of its source at trace time",
         help: kept("them tensors", statement, node, write, source),
     }
 }
@@ -49,9 +51,9 @@ pub fn sizes_copied(node: Node, source: &str) -> Words {
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Info,
-        message: format!("`{call}` stores sizes in the graph as they were for the example input"),
-        note: "a list of sizes is read as numbers, which a trace does not follow; torch.export keeps them symbols",
-        help: "compute with the sizes themselves, or make each a tensor: `torch.stack([torch.tensor(n) for n in \
+        message: format!("`{call}` becomes a constant with the sizes of the example input"),
+        note: "a list of sizes is copied as numbers, which are not traced; torch.export keeps them symbolic",
+        help: "compute with the sizes themselves, or convert each to a tensor: `torch.stack([torch.tensor(n) for n in \
                x.shape])`"
             .into(),
     }
@@ -63,27 +65,29 @@ pub fn size_made_number(call: &str, written: &str, piece: Option<Piece>) -> Word
     Words {
         rule: rule_ids::BAKED_SHAPE,
         level: Level::Info,
-        message: format!("`{call}` makes a Python number of a size, which a trace does not follow"),
-        note: "sizes are tensors while tracing; made plain numbers they stay as they were for the example input; \
-               torch.export keeps them symbols, or refuses",
+        message: format!("`{call}` converts a size to a Python number, which is not traced"),
+        note: "sizes are tensors while tracing; as plain numbers, they are fixed to those of the example input; \
+               torch.export keeps them symbolic, or fails",
         help: Help::new(
-            format!("use `{written}` itself, with integer arithmetic (`//`) where it is needed"),
+            format!("use `{written}` itself, with integer arithmetic (`//`) where needed"),
             piece,
         ),
     }
 }
 
 /// Note for a number that both exporters fix to its traced value.
-const OF_FRACTION: &str = "sizes are followed while they are whole: the integer of a half or a third of one is that of the \
-                           example input, with torch.export too";
+const OF_FRACTION: &str = "exporters, including torch.export, trace only integer sizes: the integer part of a \
+                           fractional one is fixed to that of the example input";
 
 /// Reports `int(x.shape[1] / 2)`, which torch.export accepts silently, too.
 pub fn fraction_made_number(call: &str, piece: Option<Piece>) -> Words {
     Words {
         note: OF_FRACTION,
         help: match piece {
-            Some(piece) => Help::new(format!("divide whole numbers: `{}`", piece.text()), Some(piece)),
-            None => "divide whole numbers: `x.shape[1] // 2`, and `n * 3 // 2` for `int(1.5 * n)`".into(),
+            Some(piece) => Help::new(format!("use integer division: `{}`", piece.text()), Some(piece)),
+            None => {
+                "use integer division: `x.shape[1] // 2`, and `n * 3 // 2` instead of `int(1.5 * n)`".into()
+            }
         },
         ..size_made_number(call, "", None)
     }
@@ -94,17 +98,22 @@ pub fn is_size_fraction(finding: &Finding) -> bool {
     *finding.code == *rule_ids::BAKED_SHAPE.code && finding.notes.iter().any(|note| note == OF_FRACTION)
 }
 
+/// Reports `x.numpy()`.
 pub fn to_numpy(node: Node, source: &str) -> Words {
     let call = one_line(node, source);
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Warning,
-        message: format!("`{call}` leaves PyTorch: NumPy results become constants of the example input"),
-        note: "NumPy's operations are not recorded, and torch.export has no values to give it",
-        help: "stay in PyTorch: `x.max()` for `x.numpy().max()`, `torch.` functions for `np.` ones".into(),
+        message: format!(
+            "`{call}` converts a tensor to NumPy: NumPy results become constants of the example input"
+        ),
+        note: "exporters record PyTorch operations, not NumPy operations; torch.export has no values to pass to NumPy",
+        help: "stay in PyTorch: `x.max()` instead of `x.numpy().max()`, and `torch.` functions instead of `np.` ones"
+            .into(),
     }
 }
 
+/// Reports a NumPy function of a tensor, or of the sizes of one.
 pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> Words {
     let call = one_line(node, source);
     let of = if of_tensor { "a tensor" } else { "the sizes of a tensor" };
@@ -114,27 +123,30 @@ pub fn numpy_function(node: Node, name: &str, of_tensor: bool, source: &str) -> 
         // Most sizes never vary, as in `np.prod(x.shape[1:])`. The graph shows those that do.
         level: if of_tensor { Level::Warning } else { Level::Info },
         message: format!(
-            "`{call}` computes with {of} in NumPy: the result is a constant of the example input"
+            "`{call}` computes with {of} in NumPy: the result becomes a constant of the example input"
         ),
         note: "the exporter records PyTorch operations, not NumPy operations",
         help: match torch_name(name) {
             Some(torch) if of_tensor => format!("write `torch.{torch}{inside}`").into(),
-            _ if of_tensor => "compute it by functions of `torch`".into(),
+            _ if of_tensor => "compute it with functions of `torch`".into(),
             _ => "compute with the sizes themselves: `math.prod(x.shape[1:])`, `x.flatten(1)`, `//`".into(),
         },
     }
 }
 
+/// Reports an operation on a tensor and a NumPy array.
 pub fn array_meets_tensor(code: &str) -> Words {
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level: Level::Warning,
         message: format!("`{code}` mixes a tensor with a NumPy array, which becomes a constant"),
         note: "the exporter records PyTorch operations, not NumPy operations",
-        help: "make the array a tensor once, in `__init__`: `self.register_buffer(\"table\", torch.from_numpy(a))`".into(),
+        help: "convert the array to a tensor in `__init__`: `self.register_buffer(\"table\", torch.from_numpy(a))`"
+            .into(),
     }
 }
 
+/// Reports a tensor created from a NumPy array.
 pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
     let call = one_line(node, source);
     let made = Arguments::of(node, source).positional.first().copied();
@@ -143,33 +155,35 @@ pub fn from_numpy(node: Node, source: &str, level: Level) -> Words {
     Words {
         rule: rule_ids::NUMPY_CONSTANT,
         level,
-        message: format!("`{call}` is stored in the graph as it was for the example input"),
-        note: "what comes from NumPy has no history; if its values or sizes depend on the input, they are those of \
+        message: format!("`{call}` becomes a constant with the values of the example input"),
+        note: "NumPy values are not traced; if they or their sizes depend on the input, they are fixed to those of \
                the example",
         help: match torch {
             Some(torch) => {
-                format!("make it by `torch.{torch}` with sizes taken from the input (`x.shape[0]`)").into()
+                format!("create it with `torch.{torch}` and the sizes of the input (`x.shape[0]`)").into()
             }
-            None => "make it by functions of `torch`, or once in `__init__` as a buffer".into(),
+            None => "create it with functions of `torch`, or once in `__init__` as a buffer".into(),
         },
     }
 }
 
+/// Reports `x.data`.
 pub fn tensor_data(attribute: Node, source: &str) -> Words {
     let object = field(attribute, "object").map_or("", |object| text(object, source));
     Words {
         rule: rule_ids::TENSOR_DATA,
         level: Level::Warning,
         message: format!("`{object}.data` hides `{object}` from the trace"),
-        note: "`.data` is the tensor without its history: writes to it are not visible through the original, \
-               and torch.export may refuse it",
+        note: "`.data` is detached from the trace: writes to it are not visible through the original, and \
+               torch.export may reject it",
         help: Help::new(
-            format!("write `{object}.detach()` to stop gradients, `{object}.clone()` for a copy to change"),
+            format!("use `{object}.detach()` to stop gradients, or `{object}.clone()` for a copy to modify"),
             Piece::detached(attribute, source),
         ),
     }
 }
 
+/// Reports a dictionary, or a data class (`is_data`), returned by `forward`.
 pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
     let shown = one_line(node, source);
     Words {
@@ -179,11 +193,12 @@ pub fn dictionary_output(node: Node, source: &str, is_data: bool) -> Words {
             "`forward` returns {} (`{shown}`): the exported outputs have no keys",
             if is_data { "a data class" } else { "a dictionary" }
         ),
-        note: "ONNX outputs are tensors in a fixed order; the keys are gone, and the order is that of the container",
-        help: "return a tuple, or give the keys as `output_names` to the export".into(),
+        note: "ONNX outputs are tensors in a fixed order: the keys are lost, and the order is that of the container",
+        help: "return a tuple, or pass the keys as `output_names` to the export".into(),
     }
 }
 
+/// Reports a string returned by `forward`.
 pub fn string_output(string: &str) -> Words {
     Words {
         rule: rule_ids::DICT_OUTPUT,
@@ -194,26 +209,29 @@ pub fn string_output(string: &str) -> Words {
     }
 }
 
+/// Reports an operation that promotes its result to float64; `explicit` if the input is float64 itself.
 pub fn promotion(code: &str, explicit: bool) -> Words {
     Words {
         rule: rule_ids::FLOAT64_PROMOTION,
         level: if explicit { Level::Info } else { Level::Warning },
-        message: format!("`{code}` meets a float64 tensor: the result is float64"),
-        note: "float64 costs twice the memory and more than twice the time, and many runtimes do not take it",
-        help: "make the constant `dtype=torch.float32`, or of the type of the other: `.to(x.dtype)`".into(),
+        message: format!("`{code}` promotes its result to float64: an operand is float64"),
+        note: "float64 takes twice the memory and more than twice the time, and many runtimes do not support it",
+        help: "create the constant with `dtype=torch.float32`, or convert it with `.to(x.dtype)`".into(),
     }
 }
 
+/// Reports a float16 tensor multiplied by a number out of its range.
 pub fn overflow(code: &str, number: f64) -> Words {
     Words {
         rule: rule_ids::CONSTANT_OVERFLOW,
         level: Level::Warning,
-        message: format!("`{code}` multiplies float16 by {number:e}, which it cannot hold"),
+        message: format!("`{code}` multiplies float16 by {number:e}, which overflows float16"),
         note: "exporters store the number as -inf or inf, and 0 * inf is NaN",
         help: "use `torch.where(keep, x, torch.finfo(x.dtype).min)`".into(),
     }
 }
 
+/// Reports `one_hot` without a number of classes.
 pub fn one_hot(node: Node, source: &str) -> Words {
     let arguments = Arguments::of(node, source);
     let function = field(node, "function").map_or("", |function| text(function, source));
@@ -221,31 +239,34 @@ pub fn one_hot(node: Node, source: &str) -> Words {
     Words {
         rule: rule_ids::ONE_HOT_DEPTH,
         level: Level::Error,
-        message: format!("`{}` takes the number of classes from the data", text(node, source)),
-        note: "the tracing exporter writes OneHot with depth -1, which no runtime accepts; torch.export refuses it",
-        help: format!("write `{function}({labels}, num_classes=N)`").into(),
+        message: format!("`{}` derives the number of classes from the data", text(node, source)),
+        note: "the tracing exporter writes OneHot with depth -1, which no runtime supports; torch.export fails",
+        help: format!("pass the number of classes: `{function}({labels}, num_classes=N)`").into(),
     }
 }
 
+/// Reports a call of a `torch.autograd.Function` without `symbolic`.
 pub fn python_operator(class: &str) -> Words {
     Words {
         rule: rule_ids::PYTHON_OP,
         level: Level::Info,
-        message: format!("`{class}.apply` calls a Python function without a `symbolic` form"),
-        note: "exporters that do not look into a `torch.autograd.Function` (PyTorch before 2.0, or \
-               `autograd_inlining=False`) stop here, or write an operator that no runtime has",
-        help: format!("give `{class}` a static method `symbolic(g, x)`, or call its computation directly")
+        message: format!("`{class}.apply` calls a `torch.autograd.Function` without a `symbolic` method"),
+        note: "exporters that do not inline such functions (PyTorch before 2.0, or `autograd_inlining=False`) fail, \
+               or write an operator that no runtime supports",
+        help: format!("add a static method `symbolic(g, x)` to `{class}`, or call its computation directly")
             .into(),
     }
 }
 
+/// Reports a layer in training mode; `why` names the cause.
 pub fn training(what: &str, why: &str, piece: Option<Piece>) -> Words {
     Words {
         rule: rule_ids::TRAINING_MODE,
         level: Level::Error,
         message: format!("`{what}` is exported in training mode: {why}"),
-        note: "`model.eval()` does not reach it; the graph then drops at random, or uses the statistics of each batch",
-        help: Help::new("pass `training=self.training`, or make the layer in `__init__`", piece),
+        note: "`model.eval()` does not affect it; the graph then drops elements at random, or uses the statistics of \
+               each batch",
+        help: Help::new("pass `training=self.training`, or create the layer in `__init__`", piece),
     }
 }
 

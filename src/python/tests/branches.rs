@@ -1,9 +1,9 @@
-//! Python decisions and loops.
+//! Tests of branches and loops.
 
 use super::*;
 
 #[test]
-fn traced_branch() {
+fn branches_on_tensors_are_reported() {
     for body in [
         "if x.sum() > 0:  #! traced-branch\n    return x + 1\nreturn x - 1",
         "y = x.abs()\nwhile y.max() > 1:  #! traced-branch\n    y = y / 2\nreturn y",
@@ -31,7 +31,7 @@ fn traced_branch() {
 }
 
 #[test]
-fn what_may_be_a_plain_number_is_only_remarked() {
+fn branches_on_possible_numbers_are_remarks() {
     check_forward("if k > 0:  #? traced-branch\n    return x\nreturn -x");
     check_forward("n = x.sum().item()  #! item-baked\nif n > 0:  #? traced-branch\n    return x\nreturn -x");
     check_forward(
@@ -40,7 +40,7 @@ fn what_may_be_a_plain_number_is_only_remarked() {
 }
 
 #[test]
-fn checks_are_only_remarked() {
+fn assertions_and_guards_are_remarks() {
     check_forward("assert (x >= 0).all(), 'negative'  #? traced-branch\nreturn x");
     check_forward("if x.min() < 0:  #? traced-branch\n    raise ValueError('negative')\nreturn x");
     check(&forward(
@@ -51,7 +51,7 @@ fn checks_are_only_remarked() {
 }
 
 #[test]
-fn traced_branch_is_silent() {
+fn branches_on_python_values_are_not_reported() {
     for body in [
         "if x.shape[-1] > 1:\n    x = x + 1\nreturn x",
         "if x.shape[0] > 8:\n    raise ValueError(x.shape)\nreturn x",
@@ -98,7 +98,7 @@ fn traced_branch_is_silent() {
 }
 
 #[test]
-fn unrolled_loop() {
+fn loops_over_tensors_and_sizes_are_reported() {
     for body in [
         "h = 0\nfor t in range(x.shape[1]):  #! unrolled-loop\n    h = h + x[:, t]\nreturn h",
         "out = []\nfor row in x.relu():  #! unrolled-loop\n    out.append(row * 2)\nreturn torch.stack(out)",
@@ -122,12 +122,12 @@ fn unrolled_loop() {
 }
 
 #[test]
-fn pieces_are_only_remarked() {
+fn loops_over_pieces_are_remarks() {
     check_forward("for piece in x.relu().split(4, dim=1):  #? unrolled-loop\n    k = k + piece\nreturn k");
 }
 
 #[test]
-fn unrolled_loop_is_silent() {
+fn loops_of_constant_length_are_not_reported() {
     for body in [
         "for _ in range(3):\n    x = x + 1\nreturn x",
         "for f in (torch.sin, torch.cos):\n    x = f(x)\nreturn x",
@@ -150,7 +150,7 @@ fn unrolled_loop_is_silent() {
 }
 
 #[test]
-fn decisions_on_sizes_are_remarked() {
+fn branches_on_sizes_are_remarks() {
     for body in [
         "if x.shape[0] > 1:  #? traced-branch\n    x = x + 1\nreturn x",
         "if x.size(1) % 2:  #? traced-branch\n    x = x[:, 1:]\nreturn x",
@@ -162,7 +162,7 @@ fn decisions_on_sizes_are_remarked() {
 }
 
 #[test]
-fn loops_by_functions() {
+fn loops_in_map_reduce_and_itertools_are_reported() {
     check_forward(
         "x = x.relu()\n\
          a = list(map(lambda row: row.exp(), x))  #! unrolled-loop\n\
@@ -175,7 +175,7 @@ fn loops_by_functions() {
 }
 
 #[test]
-fn whole_shapes_are_compared() {
+fn comparison_of_shapes_is_a_remark() {
     check_forward(
         "x = x.relu()\nif x.shape != k.shape:  #? traced-branch\n    k = k[:, :3]\nreturn x + k.relu()",
     );

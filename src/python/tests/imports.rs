@@ -1,4 +1,4 @@
-//! Functions of other files.
+//! Tests of calls into other files.
 
 use super::*;
 
@@ -14,7 +14,7 @@ const NET: &str = "import torch\nfrom torch import nn\nfrom .tools.helpers impor
     one = helpers.classes(labels.long())\n        two = helpers.classes(labels.long(), 3)\n        \
     if double(x).sum() > helpers.again(x):\n            return one\n        return two / n\n";
 
-fn said(lines: &[u32]) -> Vec<String> {
+fn reported(lines: &[u32]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let pack = folder.path().join("pack");
     std::fs::create_dir_all(pack.join("tools")).expect("a folder");
@@ -31,17 +31,17 @@ fn said(lines: &[u32]) -> Vec<String> {
 }
 
 #[test]
-fn what_helpers_do_is_said_where_they_are_called() {
+fn faults_of_helpers_are_reported_at_the_call() {
     assert_eq!(
-        said(&[]),
+        reported(&[]),
         ["item-baked pack/net.py:9", "one-hot-depth pack/net.py:10", "traced-branch pack/net.py:12"]
     );
 }
 
 #[test]
-fn of_a_graph_it_is_said_where_it_stands() {
+fn faults_of_helpers_of_a_graph_are_reported_at_their_own_line() {
     assert_eq!(
-        said(&[10]),
+        reported(&[10]),
         [
             "item-baked pack/tools/helpers.py:6",
             "one-hot-depth pack/tools/helpers.py:10",
@@ -51,7 +51,7 @@ fn of_a_graph_it_is_said_where_it_stands() {
 }
 
 #[test]
-fn of_a_graph_only_what_its_modules_reach() {
+fn faults_that_only_other_modules_reach_are_not_reported_for_a_graph() {
     let text = "import torch\nfrom torch import nn\nfrom elsewhere import Base\n\n\
         def scaled(x, how):\n    return x * how(x)\n\n\
         def peak(x):\n    return x.abs().max().item()\n\n\
@@ -59,20 +59,20 @@ fn of_a_graph_only_what_its_modules_reach() {
         class Mean(nn.Module):\n    def forward(self, x):\n        return scaled(x, torch.mean)\n\n\
         class Derived(Base):\n    def inner(self, x):\n        return x.relu()\n\n    \
         def factor(self, x):\n        return x.max().item()\n";
-    let said = |lines: &[u32]| {
+    let reported = |lines: &[u32]| {
         let found = lint_functions(text, "net.py", lines, &SourceFiles::default());
         let line = |finding: &Finding| finding.source.as_ref().map_or(0, |source| source.line);
         found.iter().map(|finding| (line(finding), finding.level)).collect::<Vec<_>>()
     };
-    assert_eq!(said(&[6, 13]), [(9, Level::Warning)]);
-    assert_eq!(said(&[6, 17]), []);
-    assert_eq!(said(&[6]), [(9, Level::Warning)]);
-    // The class in the other file may call what is overridden beside it.
-    assert_eq!(said(&[21]), [(24, Level::Info)]);
+    assert_eq!(reported(&[6, 13]), [(9, Level::Warning)]);
+    assert_eq!(reported(&[6, 17]), []);
+    assert_eq!(reported(&[6]), [(9, Level::Warning)]);
+    // The class in the other file may call the method that is overridden next to this one.
+    assert_eq!(reported(&[21]), [(24, Level::Info)]);
 }
 
 #[test]
-fn what_a_base_class_of_another_file_gives() {
+fn methods_inherited_from_another_file_are_followed() {
     let base = "import torch\n\n\nclass Sized(torch.nn.Module):\n    def sizes(self, x):\n        return x.shape[0], x.shape[1]\n\n    \
                 def longest(self, mask):\n        return int(mask.sum(1).max())\n";
     let net = "import torch\nfrom pack import Sized\n\n\nclass Net(Sized):\n    def sizes(self, x):\n        b, n = super().sizes(x)\n        \
@@ -85,6 +85,6 @@ fn what_a_base_class_of_another_file_gives() {
     let sources = SourceFiles::new(vec![], vec![folder.path().to_owned()]);
     let found = lint(net, "net.py", &sources);
     let line = |finding: &Finding| finding.source.as_ref().map_or(0, |source| source.line);
-    let said: Vec<String> = found.iter().map(|one| format!("{} {}", one.rule, line(one))).collect();
-    assert_eq!(said, ["baked-shape 8", "item-baked 12"]);
+    let reported: Vec<String> = found.iter().map(|one| format!("{} {}", one.rule, line(one))).collect();
+    assert_eq!(reported, ["baked-shape 8", "item-baked 12"]);
 }

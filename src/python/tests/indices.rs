@@ -1,9 +1,9 @@
-//! Reading and writing through index tensors.
+//! Tests of reads and writes through index tensors.
 
 use super::*;
 
 #[test]
-fn negative_index() {
+fn negative_indices_are_reported() {
     for body in [
         "return x[torch.tensor([[1, 2], [2, -3]]), torch.tensor([-2, 3])]  #! negative-index",
         "rows = torch.tensor([0, -1])\ncols = torch.arange(2)\nreturn x[rows, cols]  #! negative-index",
@@ -34,7 +34,7 @@ fn negative_index() {
 }
 
 #[test]
-fn index_put() {
+fn unsupported_writes_through_index_tensors_are_reported() {
     for body in [
         "y = x.clone()\ny[torch.tensor([[1, 2], [2, 3]]), torch.tensor([2, 3])] = k  #! index-put-rank\nreturn y",
         "y = x.clone()\ni = torch.tensor([[0], [1]])\ny[i, torch.tensor([0, 1])] = k.relu()  #! index-put-rank\nreturn y",
@@ -69,7 +69,7 @@ fn index_put() {
 }
 
 #[test]
-fn boolean_mask() {
+fn boolean_masks_are_remarks() {
     for body in [
         "return x[x > 0]  #? boolean-mask",
         "keep = x.sum(1) > 0\nreturn x[keep]  #? boolean-mask",

@@ -1,9 +1,9 @@
-//! What is changed in place and read elsewhere.
+//! Tests of in-place changes of sizes and views.
 
 use super::*;
 
 #[test]
-fn in_place_shape_alias() {
+fn in_place_changes_of_shared_sizes_are_reported() {
     for body in [
         "batch, length = x.shape[:2]\npadded = length\npadded += 2  #! in-place-shape-alias\nreturn padded + length",
         "n = x.shape[1]\nm = n\nn -= 1  #! in-place-shape-alias\nreturn x[:, :n].reshape(-1, m)",
@@ -22,7 +22,7 @@ fn in_place_shape_alias() {
 }
 
 #[test]
-fn in_place_shape_alias_is_silent() {
+fn in_place_changes_of_unshared_sizes_are_not_reported() {
     for body in [
         "n = x.shape[1]\nn += 2\nreturn x.new_zeros(n)",
         "n = x.shape[1]\nm = n\nn = n + 2\nreturn x.new_zeros(n, m)",
@@ -37,7 +37,7 @@ fn in_place_shape_alias_is_silent() {
 }
 
 #[test]
-fn in_place_view_lost() {
+fn writes_through_views_are_reported() {
     for body in [
         "y = x.clone()\ny.view(-1).add_(1)  #! in-place-view-lost\nreturn y",
         "y = x * 2\nv = y.view(-1)\nv += 1  #! in-place-view-lost\nreturn y",
@@ -58,7 +58,7 @@ fn in_place_view_lost() {
 }
 
 #[test]
-fn in_place_view_lost_is_silent() {
+fn writes_that_the_trace_sees_are_not_reported() {
     for body in [
         "y = x.clone()\ny.add_(1)\nreturn y",
         "y = x.clone()\ny[:, 0] = 1\nreturn y",

@@ -1,7 +1,7 @@
-//! Snippets of Python, and what is said of each of their lines.
+//! Tests on Python snippets, with the expected findings marked on each line.
 //!
-//! A line that ends in `#! rule` must be named by that rule, one in `#? rule` by it at level info or
-//! hint; no other line may be named at all.
+//! `#! rule` at the end of a line expects a finding of that rule at level warning or above. `#? rule` expects
+//! one at level info or hint. Any other finding fails the test.
 
 mod branches;
 mod imports;
@@ -13,42 +13,42 @@ mod values;
 use super::*;
 use crate::diag::{Level, Rewrite};
 
-/// What every snippet begins with.
+/// First lines of each snippet.
 const PRELUDE: &str = "import math\nimport numpy as np\nimport torch\nimport torch.nn.functional as F\n\
                        from torch import nn, Tensor\n\n";
 
-/// Checks a whole file.
+/// Checks a file against its marks.
 #[track_caller]
 fn check(source: &str) {
     let text = format!("{PRELUDE}{source}");
-    let mut wanted: Vec<String> = Vec::new();
+    let mut expected: Vec<String> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         for (mark, loud) in [("#! ", true), ("#? ", false)] {
             let rules = line.split_once(mark).map_or("", |(_, rules)| rules);
-            wanted.extend(rules.split_whitespace().map(|rule| format!("{} {rule} {loud}", number + 1)));
+            expected.extend(rules.split_whitespace().map(|rule| format!("{} {rule} {loud}", number + 1)));
         }
     }
     let findings = lint(&text, "net.py", &SourceFiles::default());
-    let mut said: Vec<String> = findings
+    let mut reported: Vec<String> = findings
         .iter()
         .map(|finding| {
             let line = finding.source.as_ref().map_or(0, |source| source.line);
             format!("{line} {} {}", finding.rule, finding.level >= Level::Warning)
         })
         .collect();
-    said.dedup();
-    wanted.sort();
-    said.sort();
-    assert_eq!(said, wanted, "\n{source}");
+    reported.dedup();
+    expected.sort();
+    reported.sort();
+    assert_eq!(reported, expected, "\n{source}");
 }
 
-/// Checks statements as the body of `forward(self, x, k)`.
+/// Checks the body of `forward(self, x, k)` against its marks.
 #[track_caller]
 fn check_forward(body: &str) {
     check(&forward("", "x, k", body));
 }
 
-/// A module whose `__init__` and `forward` have these bodies.
+/// Returns a module with these bodies of `__init__` and `forward`.
 fn forward(init: &str, parameters: &str, body: &str) -> String {
     let indented = |code: &str| code.lines().map(|line| format!("        {line}\n")).collect::<String>();
     let init = if init.is_empty() { "pass" } else { init };
@@ -60,47 +60,47 @@ fn forward(init: &str, parameters: &str, body: &str) -> String {
 }
 
 #[test]
-fn the_pitfalls() {
+fn marked_lines_of_the_pitfalls_are_found() {
     let source = include_str!("../../../tests/pitfalls/pitfalls.py");
-    // What the source alone cannot tell.
+    // These rules need the graph.
     let beyond = ["baked-shape", "unsupported-op", "constant-output", "training-mode"];
     let marked = source
         .lines()
         .enumerate()
         .filter_map(|(at, line)| Some((at + 1, line.split_once("  # PITFALL: ")?.1)));
-    let wanted: Vec<String> = marked
+    let expected: Vec<String> = marked
         .filter(|(_, rule)| !beyond.contains(rule))
         .map(|(line, rule)| format!("{line} {rule}"))
         .collect();
-    let said: Vec<String> = lint(source, "pitfalls.py", &SourceFiles::default())
+    let reported: Vec<String> = lint(source, "pitfalls.py", &SourceFiles::default())
         .iter()
         .map(|finding| {
             format!("{} {}", finding.source.as_ref().map_or(0, |source| source.line), finding.rule)
         })
         .collect();
-    assert_eq!(said, wanted);
+    assert_eq!(reported, expected);
 }
 
 #[test]
-fn behind_a_graph_only_its_functions_are_looked_at() {
+fn only_functions_of_the_graph_are_linted() {
     let source = format!(
         "{PRELUDE}def scale(t):\n    return t / t.max().item()\n\n{}\n{}",
         forward("", "x", "return scale(x) + x.sum().item()"),
         "class Other(nn.Module):\n    def forward(self, x):\n        return x + x.mean().item()\n"
     );
-    let said = |lines: &[u32]| -> Vec<u32> {
+    let reported = |lines: &[u32]| -> Vec<u32> {
         let findings = lint_functions(&source, "net.py", lines, &SourceFiles::default());
         findings.iter().filter_map(|finding| finding.source.as_ref().map(|source| source.line)).collect()
     };
-    assert_eq!(said(&[]), Vec::<u32>::new());
-    assert_eq!(said(&[8]), vec![8]);
-    assert_eq!(said(&[15, 8]), vec![8, 15]);
-    assert_eq!(said(&[19]), vec![19]);
-    assert_eq!(said(&[1, 9999]), Vec::<u32>::new());
+    assert_eq!(reported(&[]), Vec::<u32>::new());
+    assert_eq!(reported(&[8]), vec![8]);
+    assert_eq!(reported(&[15, 8]), vec![8, 15]);
+    assert_eq!(reported(&[19]), vec![19]);
+    assert_eq!(reported(&[1, 9999]), Vec::<u32>::new());
 }
 
 #[test]
-fn behind_a_graph_a_branch_that_it_did_not_take_is_passed_by() {
+fn branches_that_the_graph_did_not_take_are_skipped() {
     let source = format!(
         "{PRELUDE}{}",
         forward(
@@ -110,18 +110,18 @@ fn behind_a_graph_a_branch_that_it_did_not_take_is_passed_by() {
              x.mean()\ny = x / n\nif x.sum() > 0:\n    y = y * x.min().item()\nreturn y"
         )
     );
-    let said = |lines: &[u32]| -> Vec<u32> {
+    let reported = |lines: &[u32]| -> Vec<u32> {
         let findings = lint_functions(&source, "net.py", lines, &SourceFiles::default());
         findings.iter().filter_map(|finding| finding.source.as_ref().map(|source| source.line)).collect()
     };
-    // The last but one says that it is decided once, and what it decides on may leave no node.
-    assert_eq!(said(&[13]), [13, 15, 19, 20]);
-    assert_eq!(said(&[17, 18]), [19, 20]);
-    assert_eq!(said(&[18, 20]), [15, 19, 20]);
+    // Line 19 is the condition of the last `if`, which may leave no node in the graph.
+    assert_eq!(reported(&[13]), [13, 15, 19, 20]);
+    assert_eq!(reported(&[17, 18]), [19, 20]);
+    assert_eq!(reported(&[18, 20]), [15, 19, 20]);
 }
 
 #[test]
-fn faulty_python_is_read_as_far_as_it_goes() {
+fn invalid_and_deeply_nested_python_does_not_fail() {
     for text in [
         "",
         "class",
@@ -139,7 +139,7 @@ fn faulty_python_is_read_as_far_as_it_goes() {
 }
 
 #[test]
-fn recursion_ends() {
+fn recursive_functions_terminate() {
     check(&format!(
         "def f(t, n):\n    return f(t, n) + g(t)\n\ndef g(t):\n    return f(t, 1)\n\n{}",
         forward("", "x", "return f(x, 3) + self.forward(x)")

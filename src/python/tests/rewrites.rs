@@ -1,9 +1,9 @@
-//! What is written instead of a fault: the whole line, as it stands afterwards.
+//! Tests of code replacements: the changed line after the replacement.
 
 use super::*;
 use crate::diag::{Applicability, Position};
 
-/// The text with a piece of it in other words.
+/// Returns the text after a replacement.
 fn written(text: &str, rewrite: &Rewrite) -> String {
     let offset = |at: Position| {
         let before: usize = text.split_inclusive('\n').take(at.line as usize - 1).map(str::len).sum();
@@ -13,7 +13,10 @@ fn written(text: &str, rewrite: &Rewrite) -> String {
     format!("{}{}{}", &text[..offset(rewrite.start)], rewrite.text, &text[offset(rewrite.end)..])
 }
 
-/// The only rewrite of a body of `forward(self, x, k)`, and the body as it is then; the finding is gone from it.
+/// Applies the only replacement of a body of `forward(self, x, k)`.
+/// Checks that the finding does not occur again.
+///
+/// Returns the applicability and the changed lines.
 #[track_caller]
 fn rewritten(body: &str) -> Option<(Applicability, String)> {
     let text = format!("{PRELUDE}{}", forward("", "x, k", body));
@@ -40,7 +43,7 @@ fn check_rewrite(body: &str, applicability: Applicability, line: &str) {
 }
 
 #[test]
-fn what_python_computes_stays() {
+fn replacements_that_keep_the_result_are_safe() {
     for (body, line) in [
         ("n = x.shape[1]\nm = n\nn += 2\nreturn x.new_zeros(m) + n", "n = n + 2"),
         ("n = x.shape[1]\nm = n\nn *= k + 1  # all\nreturn x.new_zeros(m) + n", "n = n * (k + 1)  # all"),
@@ -56,7 +59,7 @@ fn what_python_computes_stays() {
 }
 
 #[test]
-fn what_may_differ_is_unsafe() {
+fn replacements_that_may_change_the_result_are_unsafe() {
     for (body, line) in [
         ("n = torch.relu(x).max().item()\nreturn x * n", "n = torch.relu(x).max()"),
         (
@@ -78,18 +81,18 @@ fn what_may_differ_is_unsafe() {
 }
 
 #[test]
-fn what_takes_more_than_a_piece_is_left() {
+fn code_without_a_local_replacement_is_left() {
     for body in [
-        // An integer of what may have been negative, or no whole number.
+        // The operand may be negative or fractional.
         "return x[:, : int((x.shape[1] - 5) / 2)]",
         "return x[:, : int(x.shape[1] * 0.5)]",
         "return x[:, : int(x.shape[1] / k)]",
-        // What is written to is seen through no other name.
+        // The trace would lose the write.
         "x = torch.relu(x)\nx.data.mul_(2)\nreturn x",
         "x = torch.relu(x)\nx.data[0] = 0\nreturn x",
-        // A decision on a tensor instead of on a number.
+        // The condition would become a tensor.
         "x = torch.relu(x)\nif x.max().item() > 3:\n    return x\nreturn -x",
-        // The condition is more than what is asked here.
+        // The finding covers only a part of the condition.
         "x = torch.relu(x)\ny = x if k and x.sum() > 0 else -x\nreturn y",
         "return F.dropout(torch.relu(x), *k)",
     ] {

@@ -1,9 +1,9 @@
-//! Values that leave the trace: items, NumPy, `.data`, element types, outputs, Python operators.
+//! Tests of values that leave the trace, dtypes, outputs, Python operators and training mode.
 
 use super::*;
 
 #[test]
-fn item_baked() {
+fn conversions_to_python_values_are_reported() {
     for body in [
         "n = k.item()  #! item-baked\nreturn x.reshape(n, -1)",
         "return x * int(k)  #! item-baked",
@@ -38,7 +38,7 @@ fn item_baked() {
 }
 
 #[test]
-fn item_baked_of_the_models_own_state_is_only_remarked() {
+fn conversions_of_weights_are_remarks() {
     check(&forward(
         "self.scale = nn.Parameter(torch.ones(1))",
         "x",
@@ -52,7 +52,7 @@ fn item_baked_of_the_models_own_state_is_only_remarked() {
 }
 
 #[test]
-fn item_baked_is_silent() {
+fn conversions_of_constants_are_not_reported() {
     for body in [
         "return x * float(3) + int('4')",
         "d = x.dim()\nreturn x.sum(int(d) - 1)",
@@ -67,13 +67,13 @@ fn item_baked_is_silent() {
     check(&forward("", "batch", "return int(batch['k'])"));
     check("def helper(x):\n    return x.sum().item()\n");
     check("class Dataset:\n    def forward(self, x):\n        return x.sum().item()\n");
-    // Training alone.
+    // These branches run only in training.
     check_forward("if self.training:\n    print(x.mean().item())\nreturn x");
     check_forward("if not torch.jit.is_tracing():\n    print(x.mean().item())\nreturn x");
 }
 
 #[test]
-fn lists_indexed_by_tensors() {
+fn lists_indexed_by_tensors_are_reported() {
     let init = "self.heads = nn.ModuleList([nn.Linear(3, 3) for _ in range(4)])";
     check(&forward(init, "x, k", "return self.heads[k.argmax()](x)  #! item-baked"));
     check(&forward(init, "x, k", "return self.heads[k](x)  #? item-baked"));
@@ -81,7 +81,7 @@ fn lists_indexed_by_tensors() {
 }
 
 #[test]
-fn sizes_made_numbers_are_remarked() {
+fn sizes_converted_to_numbers_are_remarks() {
     check_forward("n = int(x.shape[1] * 0.5)  #? baked-shape\nreturn x[:, :n]");
     check_forward("n = len(x.relu())  #? baked-shape\nreturn x.reshape(n, -1)");
     check_forward("return x / math.sqrt(x.size(1))  #? baked-shape");
@@ -91,7 +91,7 @@ fn sizes_made_numbers_are_remarked() {
 }
 
 #[test]
-fn numpy_constant() {
+fn values_from_numpy_are_reported() {
     for body in [
         "noise = torch.from_numpy(np.ones((2, 5), dtype=np.float32))  #? numpy-constant\nreturn x + noise",
         "s = float(x.detach().numpy().max())  #! numpy-constant\nreturn x / s",
@@ -125,7 +125,7 @@ fn numpy_constant() {
 }
 
 #[test]
-fn numpy_constant_is_silent() {
+fn constants_from_numpy_are_not_reported() {
     for body in [
         "return x / np.sqrt(64)",
         "return x * np.pi",
@@ -139,7 +139,7 @@ fn numpy_constant_is_silent() {
 }
 
 #[test]
-fn tensor_data() {
+fn reads_of_data_are_reported() {
     for body in [
         "y = x.data  #! tensor-data\ny += 1\nreturn x * y",
         "return F.relu(x).data + x  #! tensor-data",
@@ -160,7 +160,7 @@ fn tensor_data() {
 }
 
 #[test]
-fn float64_promotion() {
+fn promotion_to_float64_is_reported() {
     for body in [
         "return x + torch.linspace(0, 1, 4, dtype=torch.float64)  #! float64-promotion",
         "w = torch.ones(4, dtype=torch.double)\nreturn x * w  #! float64-promotion",
@@ -188,7 +188,7 @@ fn float64_promotion() {
 }
 
 #[test]
-fn dict_output() {
+fn dictionary_and_string_outputs_are_remarks() {
     for body in [
         "return {'sum': x.sum(1)}  #? dict-output",
         "return dict(a=x, b=k)  #? dict-output",
@@ -204,7 +204,7 @@ fn dict_output() {
     check(&format!("{data}{}", forward("", "x", "return Output(y=x)  #? dict-output")));
     check_forward("return x, k");
     check_forward("cfg = {'dim': 1}\nreturn x.sum(**cfg)");
-    // A part of another module.
+    // The result of a submodule is no output.
     check(
         "class Part(nn.Module):\n    def forward(self, x):\n        return {'y': x}\n\n\
          class Net(nn.Module):\n    def __init__(self):\n        self.part = Part()\n\n    \
@@ -213,7 +213,7 @@ fn dict_output() {
 }
 
 #[test]
-fn python_op() {
+fn autograd_functions_without_symbolic_are_remarks() {
     let square = |more: &str| {
         format!(
             "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * x\n{more}\n"
@@ -239,7 +239,7 @@ fn python_op() {
 }
 
 #[test]
-fn training_mode() {
+fn layers_in_training_mode_are_reported() {
     for body in [
         "return F.dropout(x, 0.5)  #! training-mode",
         "return torch.nn.functional.dropout(x)  #! training-mode",
@@ -299,7 +299,7 @@ fn training_mode() {
 }
 
 #[test]
-fn one_hot_depth() {
+fn one_hot_without_number_of_classes_is_reported() {
     for body in [
         "return F.one_hot(x).float()  #! one-hot-depth",
         "return torch.nn.functional.one_hot(x, -1)  #! one-hot-depth",
@@ -320,7 +320,7 @@ fn one_hot_depth() {
 }
 
 #[test]
-fn lambdas_and_partial_calls() {
+fn lambdas_and_partial_calls_are_followed() {
     let helpers = "import functools\ndef scaled(x, how, top=1.0):\n    return x * (top / how(x))\n\
         def peak(x):\n    return x.abs().max().item()  #! item-baked\n";
     let by = |given: &str| {
@@ -332,7 +332,7 @@ fn lambdas_and_partial_calls() {
     check(&forward("self.norm = lambda t: t / t.sum().item()  #! item-baked", "x", "return self.norm(x)"));
     check(&forward("self.flat = lambda t: t.view(int(t.size(0)), 15)  #? baked-shape", "x", "return x * 2"));
     check(&forward("self.flat = lambda t: t.view(t.size(0), -1)", "x", "return self.flat(x)"));
-    // A number that was given is not None.
+    // A number passed by the caller is not None.
     check(
         "def encode(labels, n=None):\n    if n is None:\n        n = int(labels.max()) + 1\n    \
         return F.one_hot(labels, n)\nclass Net(nn.Module):\n    def forward(self, x):\n        return encode(x, 5)\n",
@@ -340,7 +340,7 @@ fn lambdas_and_partial_calls() {
 }
 
 #[test]
-fn what_a_call_of_script_names_is_compiled() {
+fn modules_passed_to_script_are_not_linted() {
     let steps = "class Step(nn.Module):\n    def forward(self, x):\n        for t in range(x.shape[1]):MARK\n            \
         x = x * 2\n        return x\n";
     let made = forward("self.step = torch.jit.script(Step())", "x", "return self.step(x)");
@@ -350,7 +350,7 @@ fn what_a_call_of_script_names_is_compiled() {
 }
 
 #[test]
-fn numbers_by_other_names() {
+fn conversions_by_other_functions_are_reported() {
     check_forward(
         "n = x.shape[0].__int__()  #? baked-shape\n\
          m = operator.index(x.argmax())  #! item-baked\n\
@@ -362,7 +362,7 @@ fn numbers_by_other_names() {
 }
 
 #[test]
-fn dictionaries_and_any_number_of_tensors() {
+fn dictionaries_and_variadic_tensors_are_followed() {
     check(&forward(
         "",
         "batch: Dict[str, torch.Tensor]",
@@ -374,7 +374,7 @@ fn dictionaries_and_any_number_of_tensors() {
 }
 
 #[test]
-fn what_a_module_is_made_with_if_nothing_is_given() {
+fn callable_defaults_of_init_are_followed() {
     check(
         "def peak(x):\n    return x.max().item()  #! item-baked\n\n\
          class Net(nn.Module):\n    def __init__(self, norm=peak, drop=False):\n        super().__init__()\n        \

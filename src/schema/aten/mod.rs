@@ -1,8 +1,8 @@
-//! PyTorch's operators: what each takes, by the names that it prints them with.
+//! Signatures of the operators of PyTorch.
 //!
-//! In rules and in graphs they are of the domain `aten`, called `relu` or `add.Tensor`. Tensors are inputs; so are
-//! sizes, positions and numbers that a run may compute ([`Param::is_input`]). All else is an attribute: numbers as
-//! tensors of no axis, since the floats of ONNX's attributes are too narrow for PyTorch's.
+//! In rules and graphs, they are in the domain `aten`, with names such as `relu` or `add.Tensor`. Tensors are inputs,
+//! as are sizes, indices and numbers that a graph may compute ([`Param::is_input`]). All others are attributes.
+//! Number attributes are 0-d tensors, because floats of ONNX attributes have less precision than those of PyTorch.
 
 mod parse;
 mod schemas;
@@ -13,39 +13,43 @@ use rustc_hash::FxHashMap;
 
 pub use schemas::{has_parts, is_sparse, versions};
 
-/// The domain that PyTorch's operators are of.
+/// Domain of the operators of PyTorch.
 pub const DOMAIN: &str = "aten";
 
-/// What the names of operators begin with that take or give complex numbers: each of their tensors and numbers has its
-/// imaginary part behind it.
+/// Prefix of operators on complex numbers: the imaginary part of a tensor or number follows it.
 pub const COMPLEX: &str = "complex.";
 
-/// What an operator takes and gives.
+/// Signature of an operator.
 #[derive(Debug)]
 pub struct Signature {
-    /// `add.Tensor`; without an overload for the default one.
+    /// Name with its overload, `add.Tensor`; the default overload has no suffix.
     pub name: &'static str,
+    /// Parameters in order.
     pub params: Vec<Param>,
-    /// How many values it gives; lists of them count as one.
+    /// Number of results; a list is one.
     pub returns: usize,
 }
 
 /// A parameter.
 #[derive(Debug)]
 pub struct Param {
+    /// Name.
     pub name: &'static str,
+    /// Type; of the elements, for a list.
     pub kind: Kind,
+    /// Whether it is a list.
     pub is_list: bool,
-    /// Of how many a number stands for a list: `int[2]`.
+    /// Length of the list that a single number expands to: 2 for `int[2]`.
     pub repeat: Option<usize>,
-    /// `None` may be given.
+    /// Whether `None` is allowed.
     pub is_optional: bool,
+    /// Default value.
     pub default: Option<Literal>,
     /// Whether it is an input of the node, not an attribute.
     pub is_input: bool,
 }
 
-/// What a parameter is; lists are of these.
+/// Type of a parameter, or of the elements of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Tensor,
@@ -53,13 +57,13 @@ pub enum Kind {
     Float,
     Bool,
     Str,
-    /// An int, a float or a truth value.
+    /// An int, a float or a bool.
     Scalar,
-    /// An element type.
+    /// A dtype.
     Elem,
 }
 
-/// What is given where nothing is written.
+/// Default value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
     None,
@@ -70,12 +74,12 @@ pub enum Literal {
     Ints(Vec<i64>),
 }
 
-/// The signature of an operator, on real numbers; `None` for one that is not known.
+/// Returns the signature of an operator on real numbers; `None` for an unknown operator.
 pub fn signature(name: &str) -> Option<&'static Signature> {
     SIGNATURES.get(name.strip_prefix(COMPLEX).unwrap_or(name)).map(|&index| &ALL[index])
 }
 
-/// The signatures of all operators of a name: `add.Scalar` and `add.Tensor` for `add`.
+/// Returns all overloads of a name: `add.Scalar` and `add.Tensor` for `add`.
 pub fn overloads(base: &str) -> impl Iterator<Item = &'static Signature> {
     OVERLOADS.get(base).into_iter().flatten().map(|&index| &ALL[index])
 }
@@ -99,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_is_read() {
+    fn all_lines_are_parsed() {
         assert_eq!(ALL.len(), include_str!("signatures.txt").lines().count());
         assert_eq!(SIGNATURES.len(), ALL.len());
     }
 
     #[test]
-    fn what_is_an_input() {
+    fn tensors_and_computable_numbers_are_inputs() {
         let inputs = |name: &str| -> Vec<&str> {
             let params = signature(name).expect("it is known").params.iter();
             params.filter(|param| param.is_input).map(|param| param.name).collect()
@@ -118,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults() {
+    fn defaults_are_parsed() {
         let default = |name: &str, param: &str| {
             let params = &signature(name).expect("it is known").params;
             params.iter().find(|one| one.name == param).expect("it has it").default.clone()

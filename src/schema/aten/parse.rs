@@ -1,8 +1,10 @@
-//! Reads the lines of `signatures.txt`: `add.Tensor(Tensor self, Tensor other, Scalar alpha=1) -> Tensor`.
+//! Parser of `signatures.txt`.
+//!
+//! A line is `add.Tensor(Tensor self, Tensor other, Scalar alpha=1) -> Tensor`.
 
 use super::{Kind, Literal, Param, Signature};
 
-/// Numbers that a run may compute, by the names of their parameters.
+/// Names of number parameters that a graph may compute.
 const COMPUTED: [&str; 29] = [
     "size",
     "shape",
@@ -35,6 +37,7 @@ const COMPUTED: [&str; 29] = [
     "x",
 ];
 
+/// Parses a line; returns `None` if it is invalid.
 pub fn signature(line: &'static str) -> Option<Signature> {
     let (name, rest) = line.split_once('(')?;
     let (params, returns) = rest.rsplit_once(") -> ")?;
@@ -42,7 +45,7 @@ pub fn signature(line: &'static str) -> Option<Signature> {
     Some(Signature { name, params, returns: returns.split(", ").count() })
 }
 
-/// The parts between commas that stand in no bracket.
+/// Splits at the commas outside of brackets.
 fn split(text: &'static str) -> impl Iterator<Item = &'static str> {
     let mut depth = 0;
     let comma = move |char: char| {
@@ -86,7 +89,7 @@ fn param(text: &'static str) -> Option<Param> {
 
 fn literal(text: &'static str, kind: Kind, repeat: Option<usize>) -> Option<Literal> {
     let number = |text: &str| match text {
-        // A way to reduce a loss, and the number of an element type.
+        // Numbers of the reduction of a loss, and of a dtype.
         "Mean" => Some(1),
         "long" => Some(7),
         _ => text.trim().parse::<i64>().ok(),

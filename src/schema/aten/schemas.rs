@@ -1,4 +1,4 @@
-//! PyTorch's operators as schemas, so that rules about them are checked as all others are.
+//! Schemas of the operators of PyTorch, so that rules with them are checked like all others.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use super::{ALL, COMPLEX, DOMAIN, Kind, Param, Signature};
 use crate::graph::AttrKind;
 use crate::schema::{Arity, AttrSpec, Determinism, Formal, Schema, Ty, TypeSet, Values};
 
-/// The schema of an operator, as the only version that there is of it.
+/// Returns the only version of an operator; empty for an unknown operator.
 pub fn versions(name: &str) -> &'static [Schema] {
     let found = match name.strip_prefix(COMPLEX) {
         Some(name) => OF_COMPLEX.get(name),
@@ -23,7 +23,7 @@ static SCHEMAS: LazyLock<FxHashMap<&str, Schema>> =
 static OF_COMPLEX: LazyLock<FxHashMap<&str, Schema>> =
     LazyLock::new(|| ALL.iter().map(|signature| (signature.name, of_complex(signature))).collect());
 
-/// With an imaginary part behind each tensor and number that is an input.
+/// Returns the schema for complex numbers: the imaginary part of an input follows it.
 fn of_complex(signature: &Signature) -> Schema {
     let inputs = signature.params.iter().filter(|param| param.is_input).flat_map(|param| {
         let imaginary = Some(param)
@@ -74,15 +74,15 @@ fn schema(signature: &Signature) -> Schema {
     }
 }
 
-/// Tensors that say where, which are never complex.
+/// Names of index and mask parameters, which are never complex.
 const PLACES: [&str; 5] = ["condition", "index", "indices", "mask", "repeats"];
 
-/// Whether what is given for a parameter may be a complex number.
+/// Returns true if the argument of a parameter may be complex.
 pub fn has_parts(param: &Param) -> bool {
     param.is_input && matches!(param.kind, Kind::Tensor | Kind::Scalar) && !PLACES.contains(&param.name)
 }
 
-/// `Tensor?[]`: which of them are there is an attribute of its name.
+/// Returns true for `Tensor?[]`, where an attribute of the same name tells which tensors are present.
 pub fn is_sparse(param: &Param) -> bool {
     param.kind == Kind::Tensor && param.is_list && param.name == "indices"
 }

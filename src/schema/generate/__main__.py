@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Generates `../table/*.rs`: what every version of every operator takes.
+"""Generates `../table/*.rs`: the schemas of all versions of all operators.
 
     pip install onnx==1.23.2 && python src/schema/generate
 
 Sources: the registry of the `onnx` package; `com_microsoft.txt`, the operators of ONNX Runtime;
-`steps.tsv`, which steps between versions end an epoch; `values.tsv`, which values attributes may
-have. A step of a newer `onnx` that is more than a widening stops the generator until somebody has
-read what changed and has added a row to `steps.tsv`.
+`steps.tsv`, the steps between versions that end an epoch; `values.tsv`, the allowed values of
+attributes. The generator fails if a newer `onnx` has a step that is more than a widening. Such a
+step needs a review and a row in `steps.tsv`.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from form import Attr, Formal, Op, widens
 
 SCHEMA = Path(__file__).parent.parent
 
-# What the registry says of determinism and is not so; all versions.
+# Corrections of the determinism in the registry, for all versions.
 DETERMINISM = {
-    # As deterministic as their bodies.
+    # They depend on their subgraphs.
     **dict.fromkeys(["If", "Loop", "Scan", "SequenceMap"], "Unknown"),
-    # The registry marks it because its function body holds an If.
+    # The registry marks it because its function body contains an If.
     "AffineGrid": "Deterministic",
-    # Not stated; their definitions draw no random numbers.
+    # The registry has no value; their definitions draw no random numbers.
     **dict.fromkeys(
         ["CausalConvWithState", "LinearAttention", "DepthToSpace", "SpaceToDepth"], "Deterministic"
     ),
 }
 
-# Lists with one entry (or two) for each spatial axis: what the text says they are when absent.
+# Defaults of lists with one or two entries for each spatial axis, from the specification.
 SPATIAL_OPS = {
     *["Conv", "ConvInteger", "ConvTranspose", "DeformConv", "QLinearConv", "Col2Im"],
     *["AveragePool", "LpPool", "MaxPool", "MaxUnpool"],
@@ -45,7 +45,7 @@ SPATIAL_LISTS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 
 
 def registered() -> list[Op]:
-    """Every operator of the `onnx` package."""
+    """Returns all operators of the `onnx` package."""
     return [from_registry(schema) for schema in defs.get_all_schemas_with_history()]
 
 
@@ -77,7 +77,7 @@ def attribute(attr: defs.OpSchema.Attribute) -> Attr:
 
 
 def rows(name: str) -> list[list[str]]:
-    """The rows of a tab-separated file, without its comments."""
+    """Returns the rows of a tab-separated file, without comments."""
     lines = (SCHEMA / name).read_text().splitlines()
     return [line.split("\t") for line in lines if line and not line.startswith("#")]
 
@@ -87,7 +87,7 @@ def canonical(domain: str) -> str:
 
 
 def set_epochs(ops: list[Op]) -> None:
-    """Gives each version the first version of its epoch."""
+    """Sets the epoch of each version."""
     reviewed = {
         (canonical(domain), op, int(old), int(new)): epoch
         for domain, op, old, new, _, epoch, _ in rows("steps.tsv")
@@ -103,11 +103,11 @@ def set_epochs(ops: list[Op]) -> None:
             unreviewed.append(step)
         new.epoch = new.since if verdict == "new" else old.epoch
     if unreviewed or reviewed:
-        sys.exit(f"steps.tsv lacks {unreviewed}; it has needless rows {sorted(reviewed)}")
+        sys.exit(f"steps.tsv: missing rows {unreviewed}; unused rows {sorted(reviewed)}")
 
 
 def set_values(ops: list[Op]) -> None:
-    """Gives attributes and inputs the limits of `values.tsv`."""
+    """Sets the allowed values of attributes and inputs from `values.tsv`."""
     for domain, name, slot, since, values in rows("values.tsv"):
         domain = canonical(domain)
         found = False
@@ -122,7 +122,7 @@ def set_values(ops: list[Op]) -> None:
                     formal.non_negative = values == ">=0"
                     found = True
         if not found:
-            sys.exit(f"values.tsv: no {domain}.{name} from {since} on has {slot}")
+            sys.exit(f"values.tsv: no version of {domain}.{name} since {since} has {slot}")
 
 
 def set_spatial_defaults(ops: list[Op]) -> None:

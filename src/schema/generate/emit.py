@@ -1,4 +1,4 @@
-"""Writes operators as Rust."""
+"""Renders operators as Rust."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILES = {
     vendor.DOMAIN: "microsoft",
 }
 
-# The newest version of each domain's opset.
+# Newest opset version of each domain.
 LATEST = {
     "": defs.onnx_opset_version(),
     "ai.onnx.ml": helper.VERSION_TABLE[-1][3],
@@ -35,7 +35,7 @@ LATEST = {
 
 @dataclass
 class Types:
-    """The type sets met so far, so that each is written once."""
+    """Names of the type sets found so far, so that each is defined once."""
 
     names: dict[frozenset[str], str] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ def quote(text: str | bytes) -> str:
 
 
 def rust_float(value: float) -> str:
-    """The shortest decimal that is this float32."""
+    """Returns the shortest decimal that rounds to this float32."""
     text = str(numpy.float32(value))
     return text if any(c in text for c in ".e") else text + ".0"
 
@@ -162,7 +162,7 @@ def domain_file(domain: str, ops: list[Op], types: Types) -> str:
 
 
 def releases(ops: list[Op]) -> str:
-    """The first release with each opset, and the element types that came with it."""
+    """Renders the first release with each opset, and its new element types."""
     first: dict[str, int] = {}
     for op in sorted((op for op in ops if op.domain == "" and not op.vendor), key=lambda op: op.since):
         for name in sorted(set().union(*op.types.values())):
@@ -187,7 +187,7 @@ def releases(ops: list[Op]) -> str:
 
 
 def files(ops: list[Op]) -> Iterator[tuple[str, str]]:
-    """The name and the text of each file of the table."""
+    """Yields the name and the text of each file of the table."""
     types = Types()
     for domain in sorted({op.domain for op in ops}):
         own = [op for op in ops if op.domain == domain]

@@ -1,4 +1,4 @@
-"""The form of an operator version, as the generator holds it, and what a widening of it is."""
+"""Data model of operator versions, and the check whether a step between them is a widening."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Attr:
     kind: str  # a name of AttributeProto.AttributeType
     required: bool
     default: object = None
-    values: str | None = None  # as values.tsv writes it
-    every: int | None = None  # the default of each entry of a list
+    values: str | None = None  # as in values.tsv
+    every: int | None = None  # default of each entry of a list
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Op:
     since: int
     inputs: list[Formal]
     outputs: list[Formal]
-    arity: tuple[int, int, int, int]  # least and most inputs, least and most outputs
+    arity: tuple[int, int, int, int]  # minimum and maximum number of inputs, then of outputs
     attrs: dict[str, Attr]  # sorted by name
     types: dict[str, frozenset[str]]
     deprecated: bool = False
@@ -42,11 +42,11 @@ class Op:
 
 
 def widens(old: Op, new: Op) -> bool:
-    """Whether every node that `old` takes is one that `new` takes, with nothing moved or renamed.
+    """Returns true if all nodes of version `old` are valid in `new`, with the same semantics.
 
-    Inputs and outputs that are added must be optional, attributes that are added must not be
-    required. Deprecation counts as a widening: nodes keep their meaning. So do type constraints
-    that get narrower, for legality tests them against each version.
+    New inputs and outputs must be optional, and new attributes must not be required. Deprecation
+    is a widening, because the semantics does not change. So are narrower type constraints, because
+    legality checks types for each version.
     """
     if new.deprecated:
         return True

@@ -1,4 +1,4 @@
-"""Reads `com_microsoft.txt`; what its lines mean is said at its head."""
+"""Parser of `com_microsoft.txt`, whose format is described at its head."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def clause(op: Op, line: str) -> None:
     elif match := re.fullmatch(r"determinism (\w+)", line):
         op.determinism = match[1]
     else:
-        raise ValueError(f"{op.name}: what is {line!r}?")
+        raise ValueError(f"{op.name}: invalid line {line!r}")
 
 
 def constant(kind: str, text: str) -> object:
@@ -76,7 +76,7 @@ def constant(kind: str, text: str) -> object:
 
 
 def counts(formals: list[Formal]) -> tuple[int, int]:
-    """The least and the greatest number of values."""
+    """Returns the minimum and maximum number of values."""
     needed = [at + 1 for at, formal in enumerate(formals) if formal.option != "Optional"]
     endless = any(formal.option == "Variadic" for formal in formals)
     return max(needed, default=0), 2**31 - 1 if endless else len(formals)

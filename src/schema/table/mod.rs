@@ -1,8 +1,8 @@
-//! The generated table. `generate`, one folder up, writes everything here but this file.
+//! The generated table. `../generate` writes all files here except for this one and `prelude.rs`.
 
 mod prelude;
 
-// rustfmt and clippy have nothing to say about generated data.
+// Generated data is exempt from rustfmt and clippy.
 #[rustfmt::skip]
 mod microsoft;
 #[rustfmt::skip]
@@ -23,7 +23,7 @@ use super::Domain;
 
 pub use releases::RELEASES;
 
-/// Every known domain, with the newest version of its opset.
+/// All domains, with the newest version of their opset.
 pub static DOMAINS: &[Domain] = &[
     Domain { name: "", latest: onnx::LATEST, schemas: &onnx::SCHEMAS },
     Domain { name: "ai.onnx.ml", latest: ml::LATEST, schemas: &ml::SCHEMAS },
