@@ -12,7 +12,7 @@
 //!
 //! let worst = findings.iter().max_by_key(|finding| finding.level).expect("this model has a fault");
 //! assert_eq!((&*worst.code, worst.level), ("EXP001", Level::Error));
-//! assert_eq!(worst.message, "`Reshape` fixes `batch` at 2, but the input `in0` leaves it free");
+//! assert_eq!(worst.message, "`Reshape` fixes `batch` at 2, but it is dynamic in input `in0`");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -1,5 +1,4 @@
-//! The Python sources behind a graph: where they stand now, and which frame of a recorded stack is the
-//! user's own.
+//! Python sources of a graph: locates them on this machine, and finds the user's frame of a recorded stack.
 
 mod expression;
 mod frames;
@@ -14,12 +13,12 @@ use crate::diag::SourcePlace;
 pub use expression::without_comment;
 pub use frames::{Frame, frames, is_installed, is_library, user_frame};
 
-/// Sources larger than this many bytes are not read: no module that someone wrote comes near it.
+/// Maximum size of a source file to read (16 MiB); hand-written modules are far smaller.
 const MAX_SOURCE_BYTES: u64 = 16 << 20;
 
-/// Finds and reads the Python files that an export recorded, each once.
+/// Finder and cache of the Python files that an export recorded.
 ///
-/// Only files that end in `.py` are ever opened: the paths come from a model, which may be anybody's.
+/// It opens only files that end in `.py`, because the paths come from a model, which may be untrusted.
 #[derive(Debug, Default)]
 pub struct SourceFiles {
     /// `--path-map FROM=TO`, the longest FROM first.
@@ -29,10 +28,10 @@ pub struct SourceFiles {
     texts: Mutex<FxHashMap<Arc<str>, Option<Arc<SourceText>>>>,
 }
 
-/// A file and where its lines begin.
+/// Text of a file, with the byte offsets of its lines.
 #[derive(Debug)]
 struct SourceText {
-    /// Where it is on this machine.
+    /// Path on this machine.
     path: PathBuf,
     text: Arc<str>,
     starts: Vec<usize>,
@@ -45,7 +44,7 @@ impl SourceText {
         SourceText { path: path.to_owned(), text: Arc::from(text), starts }
     }
 
-    /// The 1-based line; `None` beyond the last.
+    /// Returns a line, counted from 1; `None` beyond the last.
     fn line(&self, line: u32) -> Option<&str> {
         let index = usize::try_from(line.checked_sub(1)?).ok()?;
         self.text.get(*self.starts.get(index)?..)?.lines().next()
@@ -53,7 +52,7 @@ impl SourceText {
 }
 
 impl SourceFiles {
-    /// `path_map`: recorded prefix and what stands in its place here; `roots`: folders to look in.
+    /// Creates a finder. `path_map` maps recorded path prefixes to local ones; `roots` are directories to search.
     pub fn new(mut path_map: Vec<(String, String)>, roots: Vec<PathBuf>) -> Self {
         for (from, _) in &mut path_map {
             *from = from.replace('\\', "/").trim_end_matches('/').to_owned();
@@ -62,8 +61,10 @@ impl SourceFiles {
         SourceFiles { path_map, roots, texts: Mutex::default() }
     }
 
-    /// Where the recorded `file` stands on this machine, if it does: by the path map, else below a
-    /// source root (the longest tail of the path that exists there), else at the recorded path itself.
+    /// Returns the local path of the recorded `file`, if it exists.
+    ///
+    /// The path map takes precedence over the source roots, where the longest existing tail of the path matches. The
+    /// recorded path itself comes last.
     pub fn find(&self, file: &str) -> Option<PathBuf> {
         let recorded = file.replace('\\', "/");
         let is_source = |path: &PathBuf| path.extension().is_some_and(|end| end == "py") && path.is_file();
@@ -77,13 +78,13 @@ impl SourceFiles {
         mapped.chain(below_roots).chain([PathBuf::from(&recorded)]).find(is_source)
     }
 
-    /// The text of the recorded `file`; `None` where it is not here, too large, or not UTF-8.
+    /// Returns the text of the recorded `file`; `None` if it is missing, too large, or not UTF-8.
     pub fn text(&self, file: &str) -> Option<Arc<str>> {
         Some(self.source(file)?.text.clone())
     }
 
     fn source(&self, file: &str) -> Option<Arc<SourceText>> {
-        // A poisoned lock only means that another thread died between two complete insertions.
+        // A poisoned lock is safe to use: each entry is inserted as a whole.
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = texts.get(file) {
             return known.clone();
@@ -93,15 +94,15 @@ impl SourceFiles {
         text
     }
 
-    /// The 1-based `line` of the recorded `file`, without its line end.
+    /// Returns a line of the recorded `file`, counted from 1, without its line end.
     pub fn line(&self, file: &str, line: u32) -> Option<Arc<str>> {
         self.source(file)?.line(line).map(Arc::from)
     }
 
-    /// A place in the recorded `file`, with its line of code: the line of the file where that is here
-    /// and still agrees with `recorded_code`, else what was recorded.
+    /// Returns a place in the recorded `file`, with its line of code.
     ///
-    /// `line` and `column` are 1-based; `column` is 0 where only the line is known.
+    /// The code is the line of the local file, unless that is missing or differs from `recorded_code`. `line` and
+    /// `column` count from 1; `column` is 0 if only the line is known.
     pub fn place(
         &self,
         file: &str,
@@ -123,8 +124,9 @@ impl SourceFiles {
         }
     }
 
-    /// `place` as it stands here: the path of its file on this machine, and with columns, where the line is
-    /// the one that was recorded. `None` where the file, or such a line in it, is not here.
+    /// Returns the local path of a place, and the place with columns if its line is unchanged since the export.
+    ///
+    /// Returns `None` if the file, or the line in it, does not exist.
     pub fn at_home(&self, place: &SourcePlace) -> Option<(PathBuf, SourcePlace)> {
         let source = self.source(&place.file)?;
         let path = source.path.clone();
@@ -146,14 +148,15 @@ impl SourceFiles {
         Some((path, found))
     }
 
-    /// The place of a frame of a recorded stack.
+    /// Returns the place of a frame of a recorded stack.
     pub fn frame_place(&self, frame: &Frame) -> SourcePlace {
         self.place(&frame.file, frame.line, 0, Some(&frame.function), frame.code.as_deref())
     }
 }
 
-/// The path without its first folder, without its first two, … down to the bare file name; the whole
-/// path first. Never leaves the folder it is joined to: tails with `..` are left out.
+/// Returns the tails of a path, from the whole path down to the file name.
+///
+/// Tails with `..` are skipped, so that a joined path cannot leave its root.
 fn tails(path: &str) -> impl Iterator<Item = &str> {
     let whole = path.trim_start_matches('/');
     let rest = whole.match_indices('/').map(|(at, _)| &whole[at + 1..]);
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_by_map_by_root_and_where_recorded() {
+    fn find_uses_path_map_then_roots_then_the_recorded_path() {
         let folder = folder();
         let here = folder.path().to_str().expect("a UTF-8 path").to_owned();
         let by_map = SourceFiles::new(vec![("/app".into(), here.clone())], vec![]);
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn opens_nothing_but_python() {
+    fn only_python_files_are_opened() {
         let folder = folder();
         let files = SourceFiles::new(vec![], vec![folder.path().to_owned()]);
         assert_eq!(files.text("/app/secret"), None);
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_source_does_not_stand_in_for_what_was_recorded() {
+    fn recorded_code_is_shown_if_the_source_has_changed() {
         let folder = folder();
         let files = SourceFiles::new(vec![("/app".into(), folder.path().display().to_string())], vec![]);
         let code = |recorded| files.place("/app/net/block.py", 2, 0, None, recorded).code;

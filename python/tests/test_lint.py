@@ -17,7 +17,7 @@ def test_every_kind_of_model_has_the_same_findings(faulty):
     found = [onnx_lint.lint(model) for model in (str(faulty), faulty, held, bytearray(held), memoryview(held), proto)]
     for findings in found:
         assert [(finding.code, finding.message) for finding in findings] == [
-            ("EXP001", "`Reshape` fixes `batch` at 2, but the input `in0` leaves it free")
+            ("EXP001", "`Reshape` fixes `batch` at 2, but it is dynamic in input `in0`")
         ]
     assert [findings[0].file for findings in found] == [str(faulty)] * 2 + ["<model>"] * 4
 

@@ -28,7 +28,7 @@ pub fn tell(model: &Model, options: &LintOptions, findings: &mut [Finding]) {
     }
     let facts = infer::infer(model, infer::Options::default());
     let rules = RuleSet::patterns().overlaid(&options.rules);
-    let profiles = options.targets.iter().map(|profile| (profile, format!("{profile} does not take ")));
+    let profiles = options.targets.iter().map(|profile| (profile, format!("{profile} does not support ")));
     let mut targets: Vec<_> =
         profiles.map(|(profile, words)| (profile, words, FxHashMap::default())).collect();
     for finding in refused {

@@ -1,4 +1,4 @@
-//! What detectors are given.
+//! Input of the detectors: options, model, inferred facts, and constructors of findings.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 use crate::targets::Profile;
 
-/// How a model is linted.
+/// Options of linting.
 #[derive(Clone, Debug)]
 pub struct LintOptions {
-    /// Which rules may report.
+    /// Rules that may report.
     pub selection: Selection,
-    /// The rules whose patterns are matched; what code finds does not depend on them.
+    /// Pattern rules to match. Built-in detectors do not depend on them.
     pub rules: Arc<RuleSet>,
-    /// The folder that the model lies in, where its external data are; `None` for standard input.
+    /// Directory of the model, which contains its external data; `None` for standard input.
     pub folder: Option<PathBuf>,
-    /// Lint as if bound for this opset of ai.onnx.
+    /// Opset of ai.onnx to check compatibility with.
     pub opset: Option<i64>,
-    /// The runtimes and devices that are to take the model.
+    /// Runtimes and devices that the model must be compatible with.
     pub targets: Vec<Arc<Profile>>,
-    /// Axes of inputs that are to be dynamic: what keeps them from it is reported.
+    /// Input axes that must be dynamic; obstacles are reported.
     pub dynamic: Vec<FreeDim>,
-    /// The Python sources behind the graph.
+    /// Python sources that the graph was exported from.
     pub sources: Arc<SourceFiles>,
 }
 
 impl Default for LintOptions {
-    /// All that is built in, of a model of which only its graph is at hand.
+    /// All built-in rules, for a model without a directory, sources or targets.
     fn default() -> Self {
         LintOptions {
             selection: Selection::all(),
@@ -48,33 +48,33 @@ impl Default for LintOptions {
     }
 }
 
-/// A model with what is known of it, and the means to point at its parts.
+/// Model with its analyses, and constructors of findings at its parts.
 pub struct LintContext<'a> {
-    /// The model that is linted.
+    /// Model to lint.
     pub model: &'a Model,
-    /// What is known of its values.
+    /// Inferred facts of its values.
     pub facts: &'a Facts,
-    /// Who uses which of them.
+    /// Uses of its values.
     pub uses: &'a Uses,
-    /// What is asked for.
+    /// Options of the run.
     pub options: &'a LintOptions,
-    /// Says where nodes and values are.
+    /// Locator of its nodes and values.
     pub places: Locator<'a>,
 }
 
 impl<'a> LintContext<'a> {
-    /// A context in which `facts` and `uses` are those of `model`.
+    /// Creates a context. `facts` and `uses` must be those of `model`.
     pub fn new(model: &'a Model, facts: &'a Facts, uses: &'a Uses, options: &'a LintOptions) -> Self {
         LintContext { model, facts, uses, options, places: Locator::new(model, uses, &options.sources) }
     }
 
-    /// Every node of every graph, bodies and functions included, in the order of the file.
+    /// Returns every node of every graph, subgraphs and functions included, in file order.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &'a Node)> + use<'a> {
         let model = self.model;
         model.graphs.iter().flat_map(|(_, graph)| &graph.nodes).map(move |&id| (id, &model.nodes[id]))
     }
 
-    /// A finding at a part of a node, with the Python line behind it.
+    /// Creates a finding at a part of a node, with its Python line.
     pub fn at_node(&self, rule: RuleId, node: NodeId, part: Part, message: impl Into<String>) -> Finding {
         let mut finding = rule.finding(message, self.places.node(node, part));
         finding.source = self.places.source(node);
@@ -83,7 +83,7 @@ impl<'a> LintContext<'a> {
         finding
     }
 
-    /// A finding at a value: the node that makes it, or its declaration.
+    /// Creates a finding at a value: at its producer, or else at its declaration.
     pub fn at_value(&self, rule: RuleId, value: ValueId, message: impl Into<String>) -> Finding {
         let mut finding = rule.finding(message, self.places.value(value));
         finding.source = self.places.source_of_value(value);
@@ -95,7 +95,7 @@ impl<'a> LintContext<'a> {
         finding
     }
 
-    /// A finding at something of a graph that is no node: `text` says what.
+    /// Creates a finding at an element of a graph other than a node; `text` is its ONNX text.
     pub fn at_graph(
         &self,
         rule: RuleId,
@@ -106,28 +106,28 @@ impl<'a> LintContext<'a> {
         rule.finding(message, self.places.in_graph(graph, text.into()))
     }
 
-    /// What is known of the input of a node; `None` for one that is absent.
+    /// Returns the fact of a node input; `None` if the input is absent.
     pub fn input(&self, node: &Node, index: usize) -> Option<&'a Fact> {
         node.input(index).map(|value| &self.facts[value])
     }
 
-    /// The version of ai.onnx in force for a node, or of its own domain.
+    /// Returns the imported version of the node's domain; 1 if there is no import.
     pub fn opset(&self, node: &Node) -> i64 {
         self.model.opset(node.graph, node.domain()).unwrap_or(1)
     }
 
-    /// The name of a value.
+    /// Returns the name of a value.
     pub fn name(&self, value: ValueId) -> &'a str {
         &self.model.values[value].name
     }
 
-    /// How messages call a node: by its name, or by its first output.
+    /// Returns the name of a node in messages: its name, or else its first output.
     pub fn node_name(&self, node: NodeId) -> Arc<str> {
         node_name(self.model, &self.model.nodes[node])
     }
 }
 
-/// How a finding speaks of a node.
+/// Returns the number of a node in [`Finding::nodes`].
 pub fn number(node: NodeId) -> u32 {
     u32::try_from(node.index()).unwrap_or(u32::MAX)
 }

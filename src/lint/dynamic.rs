@@ -1,4 +1,4 @@
-//! EXP018: what keeps an axis of an input from being dynamic.
+//! EXP018: obstacles to making an input axis dynamic.
 
 use super::LintContext;
 use super::locate::{Locator, Part, node_name};
@@ -14,7 +14,7 @@ use crate::infer::Facts;
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 
-/// Reports what `onnx-fix --dynamic` would refuse, for each size that is asked for by itself.
+/// Reports the obstacles that `onnx-fix --dynamic` would report, for each requested dimension separately.
 pub fn detect(cx: &LintContext) -> Vec<Finding> {
     let asked = &cx.options.dynamic;
     if asked.is_empty() {
@@ -28,7 +28,7 @@ pub fn detect(cx: &LintContext) -> Vec<Finding> {
     if cx.model.functions.is_empty() {
         return groups.iter().flat_map(|group| refused(cx.model, cx.facts, cx.uses, with, group)).collect();
     }
-    // As `onnx-fix` does, on the bodies of the functions in the place of their calls.
+    // Like `onnx-fix`, inline function calls first.
     let mut editor = Editor::new(cx.model.clone());
     if let Err(hindrance) = inline::inline(&mut editor) {
         let message = format!("the model has local functions, and {hindrance}");
@@ -37,7 +37,7 @@ pub fn detect(cx: &LintContext) -> Vec<Finding> {
     let AnalysisView { model, facts, uses } = editor.analyses();
     let mut findings: Vec<Finding> =
         groups.iter().flat_map(|group| refused(model, facts, uses, with, group)).collect();
-    // Nodes have other numbers in the model as it came.
+    // Node numbers of the inlined model do not apply to the original one.
     findings.iter_mut().for_each(|finding| finding.nodes.clear());
     findings
 }
@@ -64,27 +64,27 @@ fn refused(
     }
 }
 
-/// The samples that a group of axes holds; `None` where its axes are no samples, or dynamic already.
+/// Returns the sample axes of a group; `None` if its axes are not batch axes, or are already dynamic.
 ///
 /// # Errors
-/// Its axes were traced with different sizes.
+/// The axes were traced with different sizes.
 pub fn samples(model: &Model, group: &Group) -> Result<Option<Samples>, Box<Finding>> {
     let traced = group.traced().map_err(|(a, b)| {
         let names: Vec<String> =
             group.axes.iter().map(|axis| format!("`{}`", model.values[axis.value].name)).collect();
         let message = format!(
-            "axes of {} cannot share the size `{}`: they are {a} and {b}",
+            "axes of {} cannot share the dimension `{}`: their sizes are {a} and {b}",
             names.join(", "),
             group.name
         );
-        Box::new(BAD_REQUEST.finding(message, Place::File).help("give each size a name of its own"))
+        Box::new(BAD_REQUEST.finding(message, Place::File).help("give each dimension its own name"))
     })?;
     let Some(traced) = traced.filter(|_| group.is_of_samples()) else { return Ok(None) };
     let inputs = group.axes.iter().map(|axis| (axis.value, axis.axis)).collect();
     Ok(Some(Samples::new(inputs, traced)))
 }
 
-/// The finding for a request that does not fit the model.
+/// Returns the finding for a request that does not match the model.
 pub fn unfit(model: &Model, misfit: RequestError) -> Finding {
     match misfit {
         RequestError::Input(name) => {
@@ -92,19 +92,19 @@ pub fn unfit(model: &Model, misfit: RequestError) -> Finding {
             let names: Vec<String> =
                 inputs.map(|port| format!("`{}`", model.values[port.value].name)).collect();
             let finding = BAD_REQUEST.finding(format!("the model has no input `{name}`"), Place::File);
-            finding.help(format!("its inputs are {}", names.join(", ")))
+            finding.help(format!("use one of its inputs: {}", names.join(", ")))
         }
         RequestError::Axis(name, _, None) => {
-            BAD_REQUEST.finding(format!("`{name}` declares no shape"), Place::File)
+            BAD_REQUEST.finding(format!("the shape of input `{name}` is not declared"), Place::File)
         }
         RequestError::Axis(name, axis, Some(rank)) => {
-            let message = format!("`{name}` has no axis {axis}: it has {rank} of them");
+            let message = format!("axis {axis} is out of range for input `{name}` of rank {rank}");
             BAD_REQUEST.finding(message, Place::File)
         }
     }
 }
 
-/// One finding for each node that stands in the way.
+/// Returns one finding for each obstacle.
 pub fn blocked(
     model: &Model,
     uses: &Uses,
@@ -122,9 +122,9 @@ pub fn blocked(
     let finding = |obstacle: &Obstacle| {
         let what = match obstacle.kind {
             Kind::Fixes => "fixes the size",
-            Kind::Mixes => "combines samples",
+            Kind::Mixes => "mixes samples",
             Kind::Unsupported => "cannot be rewritten",
-            Kind::Unknown => "is not proved to work at another size",
+            Kind::Unknown => "not proved to work at other sizes",
         };
         let why = &obstacle.why;
         match obstacle.node {

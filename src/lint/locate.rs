@@ -1,4 +1,4 @@
-//! From a node or value to the place a finding points at: its line of ONNX text, and the Python behind it.
+//! Locations of nodes and values: their line of ONNX text, and the Python line that created them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,38 +11,38 @@ use crate::graph::uses::Uses;
 use crate::graph::{GraphId, Id, Initial, Model, Node, NodeId, Owner, Tensor, ValueId};
 use crate::source::{Frame, SourceFiles, frames, is_library, user_frame};
 
-/// Nodes that are looked at for a stack where a node has none of its own.
+/// Maximum number of nodes to search for a recorded stack.
 const MAX_NEIGHBOURS: usize = 64;
 
-/// Metadata that hold a Python stack: those of PyTorch's exporter and of jax2onnx.
+/// Metadata keys of recorded Python stacks, by PyTorch's exporter and by jax2onnx.
 const STACK_KEYS: [&str; 2] = ["pkg.torch.onnx.stack_trace", "pkg.jax2onnx.stacktrace"];
 
-/// The part of a node that a finding means.
+/// Part of a node that a finding points at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'a> {
-    /// All of it.
+    /// The whole node.
     Whole,
-    /// The name of its operator.
+    /// Operator name.
     Op,
-    /// The input at this index.
+    /// Input at this index.
     Input(usize),
-    /// The output at this index.
+    /// Output at this index.
     Output(usize),
-    /// The attribute of this name.
+    /// Attribute with this name.
     Attr(&'a str),
 }
 
-/// Says where the nodes and values of a model are.
+/// Locator of the nodes and values of a model.
 pub struct Locator<'a> {
     model: &'a Model,
     uses: &'a Uses,
     sources: &'a SourceFiles,
-    /// 1-based position of every node in its graph; 0 for one that no graph lists.
+    /// 1-based position of every node in its graph; 0 if no graph lists the node.
     positions: Vec<u32>,
 }
 
 impl<'a> Locator<'a> {
-    /// One for `model`, whose uses are `uses`.
+    /// Creates a locator. `uses` must be those of `model`.
     pub fn new(model: &'a Model, uses: &'a Uses, sources: &'a SourceFiles) -> Self {
         let mut positions = vec![0; model.nodes.len()];
         for (_, graph) in model.graphs.iter() {
@@ -53,7 +53,7 @@ impl<'a> Locator<'a> {
         Locator { model, uses, sources, positions }
     }
 
-    /// The place of a node, or of a part of it; the whole of it where it lacks that part.
+    /// Returns the place of a part of a node; of the whole node if it lacks that part.
     pub fn node(&self, id: NodeId, part: Part) -> Place {
         let node = &self.model.nodes[id];
         let line = syntax::line(self.model, id);
@@ -76,7 +76,7 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// The place of a value: the node that makes it, or else its declaration.
+    /// Returns the place of a value: its producer, or else its declaration.
     pub fn value(&self, id: ValueId) -> Place {
         match self.model.producer(id) {
             Some((node, output)) => self.node(node, Part::Output(output as usize)),
@@ -84,7 +84,7 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// What the graph declares of a value: `float[batch,4] x`.
+    /// Returns the place of the declaration of a value: `float[batch,4] x`.
     pub fn declaration(&self, id: ValueId) -> Place {
         let value = &self.model.values[id];
         let graph = &self.model.graphs[value.graph];
@@ -99,12 +99,12 @@ impl<'a> Locator<'a> {
         self.in_graph(value.graph, text)
     }
 
-    /// A tensor that stands nowhere but in an attribute or a list of initializers.
+    /// Returns the place of a tensor that is not a value, such as a tensor attribute.
     pub fn tensor(&self, graph: GraphId, tensor: &Tensor) -> Place {
         self.in_graph(graph, syntax::tensor_declaration(tensor, tensor.name.as_deref().unwrap_or("")))
     }
 
-    /// A graph as a whole, or something in it that has a text but is no node.
+    /// Returns the place of a graph, or of an element of it other than a node; `text` is its ONNX text.
     pub fn in_graph(&self, graph: GraphId, text: String) -> Place {
         let span = Span::new(0, text.len());
         Place::Graph(GraphPlace {
@@ -116,7 +116,7 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// `main/If_3.then_branch`: the names of the graph and of the nodes it lies in.
+    /// Returns the path of a graph, with the nodes that contain it: `main/If_3.then_branch`.
     pub fn graph_path(&self, graph: GraphId) -> Arc<str> {
         match self.model.graphs[graph].owner {
             Owner::Model => named(self.model.graphs[graph].name.as_ref(), "main"),
@@ -131,8 +131,10 @@ impl<'a> Locator<'a> {
         }
     }
 
-    /// The Python line that made a node. A node that the exporter added on its own has no stack: it gets
-    /// the line of what it was added for, which is the nearest node that uses it, or else one that it uses.
+    /// Returns the Python line that created a node.
+    ///
+    /// Nodes that the exporter added have no stack. They get the line of the nearest user, or else of the nearest
+    /// producer of an input.
     pub fn source(&self, node: NodeId) -> Option<SourcePlace> {
         let users = |node: NodeId| {
             let outputs = self.model.nodes[node].outputs.iter().flatten();
@@ -145,8 +147,9 @@ impl<'a> Locator<'a> {
         self.nearest(node, &users).or_else(|| self.nearest(node, &makers))
     }
 
-    /// The Python line behind a value: of the node that makes it, or of one that uses it; for an output
-    /// of the graph that no node makes or uses, that of another output, which the same statement returns.
+    /// Returns the Python line of a value: of its producer, or else of a user.
+    ///
+    /// A graph output without producer and users gets the line of another output, because one statement returns both.
     pub fn source_of_value(&self, value: ValueId) -> Option<SourcePlace> {
         if let Some(source) = self.model.producer(value).and_then(|(node, _)| self.source(node)) {
             return Some(source);
@@ -160,7 +163,7 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// The line of `start`, or of the first node with one, breadth first along `next`.
+    /// Returns the line of the first node that has one, in a breadth-first search from `start` along `next`.
     fn nearest(&self, start: NodeId, next: &dyn Fn(NodeId) -> Vec<NodeId>) -> Option<SourcePlace> {
         let mut queue = VecDeque::from([start]);
         let mut seen = vec![start];
@@ -178,32 +181,32 @@ impl<'a> Locator<'a> {
         None
     }
 
-    /// The Python line that the exporter recorded with a node itself.
+    /// Returns the Python line that the exporter recorded for the node itself.
     pub fn own_source(&self, node: NodeId) -> Option<SourcePlace> {
         let frame = user_frame(stack(&self.model.nodes[node])?)?;
         Some(self.sources.frame_place(&frame))
     }
 
-    /// The lines of Python that led to a node: its own, and those that called it.
+    /// Returns the recorded Python frames of a node, innermost first, without library frames.
     pub fn frames(&self, node: NodeId) -> impl Iterator<Item = Frame> {
         let all = stack(&self.model.nodes[node]).map(frames).unwrap_or_default();
         all.into_iter().filter(|frame| !is_library(&frame.file))
     }
 
-    /// What of a node stays the same when the model is exported again.
+    /// Returns the properties of a node that are stable across exports.
     pub fn anchor(&self, node: NodeId) -> Anchor {
         let node = &self.model.nodes[node];
         Anchor { module: origin::module_path(node).into(), op: node.op_name().into() }
     }
 }
 
-/// The recorded Python stack of a node, in either of the forms that `source` knows.
+/// Returns the recorded Python stack of a node, in either format that [`frames`] parses.
 pub fn stack(node: &Node) -> Option<&str> {
     let recorded = STACK_KEYS.iter().find_map(|key| node.metadata(key)).filter(|stack| !stack.is_empty());
     recorded.or(node.doc.as_deref()).filter(|stack| !stack.is_empty())
 }
 
-/// The name of a node, or its first output in quotes where it has none.
+/// Returns the name of a node; its first output in quotes if it has no name.
 pub fn node_name(model: &Model, node: &Node) -> Arc<str> {
     let quoted = || {
         let output = node.outputs.iter().flatten().next();

@@ -1,4 +1,4 @@
-//! Finds what is wrong with a model: the builtin detectors, and the pattern rules through the matcher.
+//! Linting of models: built-in detectors, and pattern rules through the matcher.
 
 #[doc(hidden)]
 pub mod builtin;
@@ -28,10 +28,10 @@ use crate::graph::Model;
 use crate::graph::uses::Uses;
 use crate::infer;
 
-/// Everything that is found in `model`, each fault once; the same for equal input. No weights are read.
+/// Returns all findings of `model`, each fault once. The result is deterministic, and no weights are read.
 ///
-/// Findings name no file. What its reader says of a model, and what the Python behind it says, come from elsewhere:
-/// from [`crate::open`] and, with the feature `evidence`, `evidence::lint`.
+/// Findings name no file. Findings of the reader come from [`crate::open`]; findings of the Python sources come from
+/// `evidence::lint`, with the feature `evidence`.
 pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     let uses = Uses::new(model);
     let facts = infer::infer(model, infer::Options::default());
@@ -44,7 +44,7 @@ pub fn lint_model(model: &Model, options: &LintOptions) -> Vec<Finding> {
     findings
 }
 
-/// What code finds, as far as it is selected.
+/// Returns the selected findings of the built-in detectors.
 pub fn detected(cx: &LintContext) -> Vec<Finding> {
     let selection = &cx.options.selection;
     let mut sink = Sink::default();

@@ -1,4 +1,4 @@
-//! Rules whose patterns are matched: what they say of a graph.
+//! Findings of pattern rules.
 
 use rustc_hash::FxHashSet;
 
@@ -15,8 +15,7 @@ use crate::rules::plan::patch;
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Body, Direction, Phase, Rule, Term};
 
-/// Matches every pattern rule that reports, in every graph, bodies and functions included, and adds what
-/// it says to `findings`.
+/// Matches every pattern rule that reports, in every graph, and appends its findings to `findings`.
 pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
     let ops: FxHashSet<&str> = cx.model.nodes.iter().map(|(_, node)| &*node.op_type).collect();
     let rules = rules.about(&|op| ops.contains(op));
@@ -27,13 +26,13 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
         for (rule, direction) in
             selected.iter().flat_map(|rule| reported(rule).iter().map(move |one| (rule, one)))
         {
-            let mut said: Option<NodeId> = None;
+            let mut reported_root: Option<NodeId> = None;
             for found in matcher::find(&host, direction).matches {
                 if let Some(&root) = found.nodes.last()
                     && !only_names_an_output(cx, direction, &found)
                     && (rule.is_lint_only() || !matcher::is_quantized_product(&host, rule.phase, &found))
-                    // The ways to match at one node say the same thing.
-                    && said.replace(root) != Some(root)
+                    // Report a rule once per root node.
+                    && reported_root.replace(root) != Some(root)
                 {
                     findings.push(finding(cx, &host, (rule, direction), root, found));
                 }
@@ -45,8 +44,9 @@ pub fn run(cx: &LintContext, rules: &RuleSet, findings: &mut Vec<Finding>) {
     suggestions::promise(findings, &mends, cx.options);
 }
 
-/// The patterns of a rule that says something of a graph as it is. Conversions and other forms of the same
-/// are for `onnx-fix` alone; what mends the findings of an analysis says nothing of its own.
+/// Returns the patterns that a rule reports in linting.
+///
+/// Conversions and equivalences are for `onnx-fix` only. Rules that fix findings of an analysis do not report.
 fn reported(rule: &Rule) -> &[Direction] {
     match &rule.body {
         Body::Pattern { forward, .. } if rule.is_lint_only() => forward,
@@ -56,8 +56,9 @@ fn reported(rule: &Rule) -> &[Direction] {
     }
 }
 
-/// Whether all that the rewrite could do is to give an output of the graph another name: where it is an
-/// input, an initializer or another output under that name, a node has to stand between.
+/// Whether the rewrite would only rename an output of the graph.
+///
+/// If its source is a graph input, an initializer or another output, a node must remain between the two.
 fn only_names_an_output(cx: &LintContext, direction: &Direction, found: &Match<ValueId, NodeId>) -> bool {
     let Some(rewrite) = direction.rewrite.as_ref().filter(|rewrite| rewrite.nodes.is_empty()) else {
         return false;
@@ -72,7 +73,7 @@ fn only_names_an_output(cx: &LintContext, direction: &Direction, found: &Match<V
     })
 }
 
-/// What a rule says of a match; with its fix, where the rewrite makes something of it.
+/// Creates the finding of a match, with a fix if the rewrite applies and is worth it.
 fn finding(
     cx: &LintContext,
     host: &PlainHost,
@@ -95,8 +96,9 @@ fn finding(
     finding
 }
 
-/// Whether a rewrite makes the graph smaller where some of the matched nodes have to stay, for something else reads
-/// them: `onnx-fix` takes what is cheaper, not what is only another form.
+/// Whether a rewrite removes all matched nodes, or more nodes than it adds.
+///
+/// Matched nodes with other users must stay, and `onnx-fix` applies only rewrites that reduce the cost.
 fn is_worth_it(cx: &LintContext, patch: &Patch) -> bool {
     let made = patch.nodes.iter().flat_map(|node| node.outputs.iter().flatten());
     let taken: FxHashSet<ValueId> =

@@ -1,4 +1,4 @@
-//! The graph around some nodes, for formats that draw.
+//! Pictures of the graph around nodes, for report formats with drawings.
 
 use std::collections::VecDeque;
 
@@ -11,16 +11,16 @@ use crate::graph::uses::Uses;
 use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::infer::Facts;
 
-/// The most nodes that are drawn.
+/// Maximum number of nodes in a picture.
 const MOST: usize = 14;
 
-/// How far from what is meant a node may be.
+/// Maximum distance from the marked nodes.
 const FAR: usize = 2;
 
-/// The most nodes that one value leads to: of those that take a weight or a mask, a few will do.
+/// Maximum number of users to follow per value; weights and masks can have many.
 const USERS: usize = 4;
 
-/// Draws the graph around nodes.
+/// Painter of the graph around nodes.
 pub struct Painter<'a> {
     model: &'a Model,
     facts: &'a Facts,
@@ -29,12 +29,13 @@ pub struct Painter<'a> {
 }
 
 impl<'a> Painter<'a> {
+    /// Creates a painter. `facts` and `uses` must be those of `model`.
     pub fn new(model: &'a Model, facts: &'a Facts, uses: &'a Uses) -> Self {
         let nodes = model.graphs.iter().flat_map(|(_, graph)| graph.nodes.iter().copied().enumerate());
         Painter { model, facts, uses, positions: nodes.map(|(at, node)| (node, at)).collect() }
     }
 
-    /// The graph around `meant`, of the graph that the first of them is in.
+    /// Draws the neighborhood of the nodes `meant`, in the graph of the first one. `None` if there are none.
     pub fn around(&self, meant: &[NodeId]) -> Option<Picture> {
         let graph = self.model.nodes[*meant.first()?].graph;
         let meant: Vec<NodeId> =
@@ -44,7 +45,7 @@ impl<'a> Painter<'a> {
         Some(self.drawn(&meant, &shown, graph))
     }
 
-    /// The nodes that are nearest.
+    /// Returns the nodes nearest to `meant`, within the limits.
     fn near(&self, meant: &[NodeId], graph: GraphId) -> Vec<NodeId> {
         let mut found: IndexMap<NodeId, usize> = meant.iter().map(|&node| (node, 0)).collect();
         let mut open: VecDeque<NodeId> = meant.iter().copied().collect();
@@ -75,7 +76,7 @@ impl<'a> Painter<'a> {
         outputs.flat_map(|&output| self.uses.of(output).iter().take(USERS)).map(|one| one.node).collect()
     }
 
-    /// Whether a node only states a constant: it stands in the text of those that take it.
+    /// Whether a node is a Constant, which the text of its users shows.
     fn is_constant(&self, node: NodeId) -> bool {
         self.model.nodes[node].is("Constant")
     }
@@ -99,7 +100,7 @@ impl<'a> Painter<'a> {
             picture.shapes.push(Shape { kind, title: node.op_name(), name });
             for &input in node.inputs.iter().flatten() {
                 if let Some(&from) = makers.get(&input) {
-                    // An input bears its type itself.
+                    // The shape of an input already shows its type.
                     let is_input = picture.shapes[from].kind == ShapeKind::Input;
                     let label = if is_input { String::new() } else { self.typed(input) };
                     picture.edges.push(Edge { from, to: at, label });

@@ -1,4 +1,4 @@
-//! Sizes that a model may combine elements along are carried through it, and held against it at other sizes.
+//! Dynamic dimensions other than the batch: propagates them through the model, and tests it at other sizes.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use crate::infer::{self, Facts};
 use crate::rules::registry::RuleSet;
 use crate::rules::rule::{Phase, Rule, Safety};
 
-/// Rounds in which one repair brings the next to light.
+/// Maximum number of rounds; one fix can reveal the next.
 const ROUNDS: usize = 32;
 
 /// Limits of a trial run at another size.
 const LIMITS: Limits = Limits { bytes: 1 << 26, work: 1 << 26 };
 
-/// Multiples of the traced size at which the model has to run. Strides and windows take multiples only.
+/// Multiples of the traced size at which the model must run. Strides and windows often require multiples.
 const MULTIPLES: [i64; 2] = [2, 3];
 
-/// Declares the axes of a group with the name of their size.
+/// Declares the axes of a group with the name of their dimension.
 pub fn free(editor: &mut Editor, group: &Group) {
     for axis in &group.axes {
         let what = format!("axis {} is dynamic: `{}`", axis.axis, group.name);
@@ -50,10 +50,10 @@ fn declare(model: &mut Model, group: &Group, at: usize, wanted: &DeclaredDim) ->
     is_changed
 }
 
-/// Makes the size of a group dynamic, and repairs what holds it as a number.
+/// Makes the dimension of a group dynamic, and fixes the nodes that hard-code it.
 ///
 /// # Errors
-/// The nodes that still fix it.
+/// The nodes that still hard-code it.
 pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), Vec<Obstacle>> {
     let Ok(Some(traced)) = group.traced() else {
         free(editor, group);
@@ -61,7 +61,7 @@ pub fn carry(editor: &mut Editor, group: &Group, rules: &RuleSet) -> Result<(), 
     };
     let known: FxHashSet<NodeId> = editor.analyses().facts.faults.iter().map(|(node, _)| *node).collect();
     free(editor, group);
-    let what = Change::new(REQUESTED_SHAPE, Site::Model, "declared shapes found anew");
+    let what = Change::new(REQUESTED_SHAPE, Site::Model, "declared shapes inferred again");
     editor.change(what, |model, _| undeclare(model));
     let operators = editor.model().nodes.iter().map(|(_, node)| node.op_type.clone()).collect();
     let is_wanted =
@@ -106,7 +106,7 @@ fn mends(known: AnalysisView, rules: &[&Rule]) -> Vec<Patch> {
     raw(&cx, rules, &findings).into_iter().map(|mend| mend.patch).collect()
 }
 
-/// Returns the nodes that still fix the size: by inference, or by a failed run at a multiple of it.
+/// Returns the nodes that still hard-code the size, found by inference or by a failed run at a multiple of it.
 fn standing(known: AnalysisView, group: &Group, traced: i64, before: &FxHashSet<NodeId>) -> Vec<Obstacle> {
     let options = baked_only();
     let cx = LintContext::new(known.model, known.facts, known.uses, &options);
@@ -137,7 +137,9 @@ fn standing(known: AnalysisView, group: &Group, traced: i64, before: &FxHashSet<
     found
 }
 
-/// The first node that fails in a run on zeros, where all inputs have static shapes and the run is small.
+/// Returns the first node that fails in a run on zeros.
+///
+/// Returns `None` also if an input has no static shape, or if the run exceeds [`LIMITS`].
 fn failing(model: &Model, facts: &Facts) -> Option<(NodeId, String)> {
     let mut executor = Executor::new(model, LIMITS);
     for port in &model.graphs[model.main].inputs {

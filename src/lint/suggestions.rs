@@ -1,6 +1,6 @@
-//! What mends what was found: the rewrites of rules, planned where an analysis found their fault.
+//! Fixes for findings: rewrites of rules, planned at the nodes of findings.
 //!
-//! `onnx-lint` promises what is planned here, and `onnx-fix` applies it: neither knows of a fix that the other does not.
+//! `onnx-lint` announces these fixes, and `onnx-fix` applies them, so the two tools always agree.
 
 use rustc_hash::FxHashMap;
 
@@ -13,25 +13,27 @@ use crate::rules::plain::PlainHost;
 use crate::rules::plan::patch;
 use crate::rules::rule::{Rule, Safety};
 
-/// A rewrite that mends a finding.
+/// Rewrite that fixes a finding.
 pub struct Suggestion<'r> {
-    /// The rule that it is by.
+    /// Rule of the rewrite.
     pub rule: &'r Rule,
-    /// What it does to the model.
+    /// Change of the model.
     pub patch: Patch,
-    /// Which of the findings it mends; `None` for a rule that reports itself.
+    /// Index of the fixed finding; `None` for a rule that reports its own findings.
     pub finding: Option<usize>,
-    /// Whether it is about the very node that the finding points at, not another one of its nodes.
+    /// Whether the rewrite matches the first node of the finding, not only another of its nodes.
     pub is_at_place: bool,
 }
 
-/// What `rules` make of the nodes that `findings` are about: of a rule that mends the findings of an analysis, only
-/// there; of others, wherever they match. Baked sizes are mended as `whole_flow` allows.
+/// Returns the fixes that `rules` provide for `findings`.
+///
+/// A rule that fixes findings of an analysis applies only at their nodes; other rules apply wherever they match.
+/// Fixes of baked sizes are offered only if they repair the whole data flow.
 pub fn mends<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> Vec<Suggestion<'r>> {
     whole(cx, rules, raw(cx, rules, findings))
 }
 
-/// As [`mends`], each by itself.
+/// Returns the fixes like [`mends`], but without filtering those of baked sizes.
 pub(super) fn raw<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]) -> Vec<Suggestion<'r>> {
     let mut found: FxHashMap<(&str, u32), usize> = FxHashMap::default();
     for (index, finding) in findings.iter().enumerate() {
@@ -64,8 +66,9 @@ pub(super) fn raw<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]
     mends
 }
 
-/// Has each finding that rules are to mend say so where one does, and nothing where none does. The words are those of
-/// the analysis, where it has any.
+/// Attaches a fix to each finding that `mends` fixes at its first node, and removes proposed fixes without a rewrite.
+///
+/// The summary proposed by the analysis takes precedence over that of the rule.
 pub fn promise(findings: &mut [Finding], mends: &[Suggestion], options: &LintOptions) {
     let proposed: Vec<Option<Fix>> = findings.iter_mut().map(|finding| withdrawn(finding, options)).collect();
     for mend in mends.iter().filter(|mend| mend.is_at_place) {
@@ -79,14 +82,14 @@ pub fn promise(findings: &mut [Finding], mends: &[Suggestion], options: &LintOpt
     }
 }
 
-/// Takes away a fix that needs a rule to carry it out.
+/// Removes and returns a proposed fix that a rule must carry out.
 fn withdrawn(finding: &mut Finding, options: &LintOptions) -> Option<Fix> {
     if options.rules.mends(&finding.code) { finding.fix.take() } else { None }
 }
 
-/// What `onnx-fix` does, named by the rule: `--explain` has the rest.
+/// Returns the fix of a rule; `--explain` shows its details.
 pub(super) fn fix(rule: &Rule) -> Fix {
     let is_unsafe = rule.safety == Safety::Unsafe;
     let applicability = if is_unsafe { Applicability::Unsafe } else { Applicability::Safe };
-    Fix { applicability, summary: format!("rewrites it ({})", rule.code) }
+    Fix { applicability, summary: format!("applies rule {}", rule.code) }
 }

@@ -1,10 +1,9 @@
-//! Mends of baked sizes (EXP001) are offered only where the size is repaired everywhere it flows.
+//! Fixes of baked sizes (EXP001), offered only if they repair the whole data flow.
 //!
-//! A Reshape that fixes the batch fails loudly. Once it is mended, a later one that lets another axis take the rest, as
-//! `{1,-1,5,5}`, would put all samples into one. So the mend of a leading axis goes through the analysis of
-//! [`crate::batching`]: where it proves the model for any number of samples, all nodes that fix the size are rewritten
-//! together; where it does not, nothing is offered. The mends of other axes are offered where none of the nodes behind
-//! them is found to fix the size afterwards.
+//! A Reshape to a constant batch size fails loudly. Once it is repaired, a later Reshape such as `{1,-1,5,5}` would
+//! silently merge all samples into one. Therefore [`crate::batching`] must prove that the model works for any batch
+//! size before a fix of the leading axis is offered, and all nodes that hard-code the size are rewritten together.
+//! Fixes of other axes are offered if no downstream node hard-codes the size afterwards.
 
 use std::sync::Arc;
 
@@ -21,13 +20,13 @@ use crate::graph::{DeclaredDim, Id as _, Model, NodeId, TypeKind, ValueId};
 use crate::infer;
 use crate::rules::rule::Rule;
 
-/// The rule that mends a Reshape with a fixed leading axis.
+/// Rule that repairs a Reshape with a static leading axis.
 const LEADING: &str = "FIX020";
 
-/// Rounds in which mends bring further baked sizes to light.
+/// Maximum number of rounds; fixes can reveal further baked sizes.
 const ROUNDS: usize = 8;
 
-/// The batch of a model: a symbol that is the leading axis of inputs, and the size that nodes fix it at.
+/// Batch of a model: the inputs with the batch symbol as leading axis, and the size that nodes hard-code for it.
 struct Batch {
     inputs: Vec<(ValueId, usize)>,
     traced: i64,
@@ -37,7 +36,7 @@ fn is_baked(mend: &Suggestion) -> bool {
     mend.rule.mends.as_deref() == Some(BAKED_SHAPE.code)
 }
 
-/// Leaves out, or completes, the mends of sizes that are not repaired everywhere.
+/// Drops or completes fixes of baked sizes that do not repair the whole data flow.
 pub fn whole<'r>(cx: &LintContext, rules: &[&'r Rule], mends: Vec<Suggestion<'r>>) -> Vec<Suggestion<'r>> {
     let (baked, mut kept): (Vec<Suggestion>, Vec<Suggestion>) = mends.into_iter().partition(is_baked);
     if baked.is_empty() {
@@ -70,7 +69,7 @@ pub fn whole<'r>(cx: &LintContext, rules: &[&'r Rule], mends: Vec<Suggestion<'r>
     kept
 }
 
-/// The symbol that a Reshape fixes, and at what.
+/// Returns the symbol that a Reshape hard-codes, and its traced size, if known.
 fn leading(cx: &LintContext, mend: &Suggestion) -> Option<(Symbol, Option<i64>)> {
     let node = &cx.model.nodes[*mend.patch.replaced.first()?];
     let dim = cx.facts[node.input(0)?].shape()?.dim(0)?;
@@ -83,14 +82,14 @@ fn leading(cx: &LintContext, mend: &Suggestion) -> Option<(Symbol, Option<i64>)>
     Some((symbol, traced.filter(|&traced| traced > 0)))
 }
 
-/// Whether an input of a node has a size that depends on the symbol.
+/// Whether a dimension of a node input depends on the symbol.
 fn reads(cx: &LintContext, node: NodeId, symbol: &Symbol) -> bool {
     let inputs = cx.model.nodes[node].inputs.iter().flatten();
     let mut dims = inputs.flat_map(|&value| cx.facts[value].dims().unwrap_or(&[]).iter().flatten());
     dims.any(|dim| dim.contains(symbol))
 }
 
-/// The inputs whose leading axis is the symbol, if it is the size of no other axis of an input.
+/// Returns the batch with the inputs whose leading axis is the symbol; `None` if another input axis depends on it.
 fn batch(cx: &LintContext, symbol: &Symbol, traced: i64) -> Option<Batch> {
     let mut inputs = Vec::new();
     for port in &cx.model.graphs[cx.model.main].inputs {
@@ -105,7 +104,7 @@ fn batch(cx: &LintContext, symbol: &Symbol, traced: i64) -> Option<Batch> {
     (!inputs.is_empty()).then_some(Batch { inputs, traced })
 }
 
-/// The mends themselves, if they are all that has to change; else what has to change in their place.
+/// Returns `mends` if batching requires no other changes; otherwise the patches of batching.
 fn repaired<'r>(cx: &LintContext, mends: Vec<Suggestion<'r>>, batch: &Batch) -> Vec<Suggestion<'r>> {
     let model = as_traced(cx.model, batch);
     let facts = infer::infer(&model, infer::Options::default());
@@ -125,7 +124,7 @@ fn repaired<'r>(cx: &LintContext, mends: Vec<Suggestion<'r>>, batch: &Batch) -> 
     batched.patches.into_iter().map(mend).collect()
 }
 
-/// The model as it was traced: the batch is a number, and nothing is declared of what is computed.
+/// Returns the model as traced: with a static batch, and without declared shapes of computed values.
 fn as_traced(model: &Model, batch: &Batch) -> Model {
     let mut model = model.clone();
     let main = model.main;
@@ -149,7 +148,7 @@ fn as_traced(model: &Model, batch: &Batch) -> Model {
     model
 }
 
-/// Whether, once these mends are made, and those that they bring to light, no node behind them fixes a size.
+/// Whether no downstream node hard-codes a size after these fixes and the fixes that they reveal.
 fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Suggestion]) -> bool {
     let (behind, known) = (behind(cx.model, mends), cx.model.nodes.len());
     let mut editor = Editor::new(cx.model.clone());
@@ -160,7 +159,7 @@ fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Suggestion]) -> bool {
         let cx = LintContext::new(model, facts, uses, &options);
         let findings = super::detected(&cx);
         let left = findings.iter().flat_map(|finding| &finding.nodes);
-        // A node that is new stands for one of those that were mended.
+        // New nodes replace hard-coded ones.
         if !left.into_iter().any(|&node| {
             let node = NodeId::from_index(node as usize);
             behind.contains(&node) || node.index() >= known
@@ -176,13 +175,13 @@ fn is_whole(cx: &LintContext, rules: &[&Rule], mends: &[Suggestion]) -> bool {
     false
 }
 
-/// Options that detect baked sizes (EXP001) and nothing else.
+/// Returns options that only detect baked sizes (EXP001).
 pub(super) fn baked_only() -> LintOptions {
     let selection = Selection::new(vec![BAKED_SHAPE.code.to_owned()], Vec::new());
     LintOptions { selection, rules: Arc::default(), ..LintOptions::default() }
 }
 
-/// The nodes that read, at whatever distance, what mended nodes give.
+/// Returns the replaced nodes of `mends`, and all their downstream nodes.
 fn behind(model: &Model, mends: &[Suggestion]) -> FxHashSet<NodeId> {
     let mut found: FxHashSet<NodeId> =
         mends.iter().flat_map(|mend| mend.patch.replaced.iter().copied()).collect();

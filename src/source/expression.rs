@@ -1,12 +1,13 @@
-//! The part of a line of Python that computes something: without the statement around it and its comment.
+//! Extraction of the expression in a line of Python, without the enclosing statement and the comment.
 
 use std::ops::Range;
 
-/// Words that begin a statement whose expression follows.
+/// Keywords that are followed by the expression of their statement.
 const KEYWORDS: [&str; 9] = ["return", "yield", "if", "elif", "while", "assert", "await", "raise", "with"];
 
-/// The expression of `line`, in characters: what is returned, assigned or decided on. `None` where the line
-/// has none, or only a part of one that began above it.
+/// Returns the character range of the returned, assigned or tested expression in `line`.
+///
+/// Returns `None` if the line has no expression, or ends one that began on an earlier line.
 pub fn expression(line: &str) -> Option<Range<usize>> {
     let chars: Vec<char> = line.chars().collect();
     let code = code(&chars)?;
@@ -24,14 +25,14 @@ pub fn expression(line: &str) -> Option<Range<usize>> {
     (start < code.end).then_some(start..code.end)
 }
 
-/// The expression from a character on; the rest of the code of its line where that is no start of one.
+/// Returns the character range from `start` to the end of the code in `line`; `None` if it is empty.
 pub fn from_column(line: &str, start: usize) -> Option<Range<usize>> {
     let chars: Vec<char> = line.chars().collect();
     let end = code(&chars)?.end;
     (start < end).then_some(start..end)
 }
 
-/// The line up to its comment.
+/// Returns the line without its comment.
 pub fn without_comment(line: &str) -> &str {
     let chars: Vec<char> = line.chars().collect();
     let end = comment(&chars).unwrap_or(chars.len());
@@ -39,7 +40,7 @@ pub fn without_comment(line: &str) -> &str {
     line[..end].trim_end()
 }
 
-/// Where the comment of a line begins.
+/// Returns the position of the comment in a line.
 fn comment(chars: &[char]) -> Option<usize> {
     let (mut quote, mut at) = (None, 0);
     while let Some(&char) = chars.get(at) {
@@ -56,15 +57,15 @@ fn comment(chars: &[char]) -> Option<usize> {
     None
 }
 
-/// A line without its comment.
+/// Positions in a line of code.
 struct Code {
-    /// Behind the last character that counts: no blank, and no `:` that opens a block.
+    /// End of the code, without trailing spaces and the `:` that opens a block.
     end: usize,
-    /// Behind the last `=` or its like, where the line assigns.
+    /// Position after the last assignment operator.
     assignment: Option<usize>,
 }
 
-/// `None` for a line with a bracket that closes what another line opened.
+/// Scans a line; `None` if it closes a bracket of an earlier line.
 fn code(chars: &[char]) -> Option<Code> {
     let chars = &chars[..comment(chars).unwrap_or(chars.len())];
     let (mut depth, mut quote, mut end, mut assignment) = (0usize, None::<char>, 0, None);
@@ -82,7 +83,7 @@ fn code(chars: &[char]) -> Option<Code> {
                 let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
                 let compares =
                     chars.get(at + 1) == Some(&'=') || matches!(before, '=' | '!' | '<' | '>' | ':');
-                // What writes into a value (`x += 1`, `x[0] = y`) is meant as a whole.
+                // An in-place write (`x += 1`, `x[0] = y`) is kept as a whole.
                 let writes = matches!(before, '+' | '-' | '*' | '/' | '%' | '@' | '&' | '|' | '^')
                     || chars[..at].iter().rev().find(|char| !char.is_whitespace()) == Some(&']');
                 if !compares && !writes {
@@ -103,7 +104,7 @@ fn code(chars: &[char]) -> Option<Code> {
     Some(Code { end, assignment })
 }
 
-/// Behind `word`, where it stands at `start`.
+/// Returns the position after `word` if it is at `start`.
 fn after_word(chars: &[char], start: usize, word: &str) -> Option<usize> {
     let end = start + word.len();
     let stands = chars.get(start..end)?.iter().copied().eq(word.chars());
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_and_comments_are_left_aside() {
+    fn expression_excludes_statement_keywords_targets_and_comments() {
         check("        return x.reshape(2, 12)  # baked", "x.reshape(2, 12)");
         check("    y = x.view(n, -1)", "x.view(n, -1)");
         check("    a = b = f(x, axis=1)", "f(x, axis=1)");
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_has_none() {
+    fn lines_without_an_expression_return_none() {
         for line in ["", "    # only a comment", "        x, y), 3)", "    y ="] {
             check(line, "(none)");
         }

@@ -1,25 +1,25 @@
-//! Python stacks as exporters record them, in both of their forms.
+//! Parser of the Python stacks that exporters record.
 
-/// One frame of a recorded Python stack.
+/// Frame of a recorded Python stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// As recorded, on the machine that ran the export.
+    /// Path on the machine that ran the export.
     pub file: String,
-    /// 1-based.
+    /// Line number, from 1.
     pub line: u32,
-    /// The name of the function, or `<module>`.
+    /// Name of the function, or `<module>`.
     pub function: String,
-    /// The line of code, where recorded; without its indentation.
+    /// Line of code without indentation, if recorded.
     pub code: Option<String>,
 }
 
-/// The frames of a recorded stack, innermost first.
+/// Returns the frames of a recorded stack, innermost first.
 ///
-/// Two forms are known. A Python traceback, outermost first, with code (metadata
-/// `pkg.torch.onnx.stack_trace`, and `stack_trace` in a `.pt2`):
-/// `File "net.py", line 11, in forward`, the code on the next line. And the TorchScript exporter's
-/// `doc_string`, innermost first, without code: `net.py(11): forward`.
-/// Lines that are neither are skipped.
+/// There are two formats; other lines are skipped.
+///
+/// - A Python traceback, outermost frame first, with the code on the next line: `File "net.py", line 11, in forward`.
+///   It is in the metadata `pkg.torch.onnx.stack_trace`, and in `stack_trace` of a `.pt2`.
+/// - The `doc_string` of the TorchScript exporter, innermost frame first, without code: `net.py(11): forward`.
 pub fn frames(stack: &str) -> Vec<Frame> {
     let mut traceback: Vec<Frame> = Vec::new();
     let mut doc_string = Vec::new();
@@ -43,12 +43,12 @@ pub fn frames(stack: &str) -> Vec<Frame> {
     traceback
 }
 
-/// The innermost frame that is neither PyTorch's own nor Python's: the line that its author can change.
+/// Returns the innermost frame of user code, outside of PyTorch and the standard library.
 pub fn user_frame(stack: &str) -> Option<Frame> {
     frames(stack).into_iter().find(|frame| !is_library(&frame.file))
 }
 
-/// `File "net.py", line 11, in forward`
+/// Parses `File "net.py", line 11, in forward`.
 fn traceback_frame(text: &str) -> Option<Frame> {
     let rest = text.strip_prefix("File \"")?;
     let (file, rest) = rest.split_once("\", line ")?;
@@ -57,7 +57,7 @@ fn traceback_frame(text: &str) -> Option<Frame> {
     Some(Frame { file: file.into(), line: line.trim().parse().ok()?, function: function.into(), code: None })
 }
 
-/// `net.py(11): forward`
+/// Parses `net.py(11): forward`.
 fn doc_string_frame(text: &str) -> Option<Frame> {
     let (place, function) = text.rsplit_once("): ")?;
     let (file, line) = place.rsplit_once('(')?;
@@ -67,13 +67,14 @@ fn doc_string_frame(text: &str) -> Option<Frame> {
     Some(Frame { file: file.into(), line: line.parse().ok()?, function: function.into(), code: None })
 }
 
-/// Not the carets that Python 3.11 and later draw beneath the code.
+/// Whether a line is code, and not the carets that Python 3.11 and later print below it.
 fn is_code(text: &str) -> bool {
     !text.is_empty() && !text.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '))
 }
 
-/// Whether `file` belongs to PyTorch itself or to NumPy, to Python's standard library, or was generated.
-/// Other packages (torchvision, transformers) count as the user's: their lines say what happens.
+/// Whether `file` belongs to PyTorch, NumPy or the standard library, or was generated.
+///
+/// Other packages (torchvision, transformers) count as user code, because their lines explain the graph.
 pub fn is_library(file: &str) -> bool {
     let path = file.replace('\\', "/");
     if let Some(generated) = path.strip_prefix('<') {
@@ -90,20 +91,20 @@ pub fn is_library(file: &str) -> bool {
     })
 }
 
-/// Whether `file` is of an installed package, which its users do not write.
+/// Whether `file` belongs to an installed package, which users do not edit.
 pub fn is_installed(file: &str) -> bool {
     file.split(['/', '\\']).any(|part| matches!(part, "site-packages" | "dist-packages"))
 }
 
-/// `python3.11`: the folder of the standard library.
+/// Whether a path component is the directory of the standard library: `python3.11`.
 fn is_versioned_python(part: &str) -> bool {
     part.strip_prefix("python3.").is_some_and(|minor| minor.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Installed packages whose frames never explain an export.
+/// Installed packages that are never user code.
 const TORCH_PACKAGES: [&str; 6] = ["torch", "onnxscript", "onnx_ir", "functorch", "torchgen", "numpy"];
 
-/// What stands in the `torch` folder of a source checkout, which has no `site-packages` above it.
+/// Entries of the `torch` directory in a source checkout, which has no `site-packages` above it.
 const TORCH_PARTS: [&str; 22] = [
     "_dynamo",
     "_decomp",
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn traceback_is_read_from_its_end() {
+    fn traceback_yields_the_last_user_frame() {
         check(
             "File \"/app/net.py\", line 11, in forward\n    return self.block(x)\n  \
              File \"/app/block.py\", line 8, in forward\n    return F.relu(x)\n           ^^^^^^^^^\n  \
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn doc_string_is_read_from_its_start() {
+    fn doc_string_yields_the_first_user_frame() {
         check(
             "/venv/lib/python3.11/site-packages/torch/nn/modules/linear.py(134): forward\n\
              /venv/lib/python3.11/site-packages/torch/nn/modules/module.py(1777): _slow_forward\n\
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_beside_torch_are_the_users() {
+    fn third_party_packages_count_as_user_code() {
         check(
             "File \"/venv/lib/python3.11/site-packages/transformers/models/bert/modeling_bert.py\", line 3, in f",
             Some((
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_has_no_frames() {
+    fn malformed_stacks_have_no_frames() {
         for stack in ["", "\n\n", "(3): f", "File \"", "File \"a.py\", line x, in f", "a.py(): f"] {
             check(stack, None);
         }

@@ -146,7 +146,12 @@ fn nodes_that_are_not_taken_together_are_written_in_another_order() {
         h = Mul (s, c)\n  y = Mul (h, x)\n  z = Mul (s, x)\n}\n";
     let sandbox = Sandbox::new(&[("targets/toy.target", &target), ("model.onnxtxt", model)]);
     let ran = lint(&sandbox, "toy");
-    assert_eq!(ran.stdout.matches("does not take this `Mul`: it is too deep").count(), 1, "{}", ran.stdout);
+    assert_eq!(
+        ran.stdout.matches("does not support this `Mul`: it is too deep").count(),
+        1,
+        "{}",
+        ran.stdout
+    );
     let ran = fix(&sandbox, &["--target", "toy"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     sandbox.write("model.onnxtxt", sandbox.read("out.onnxtxt"));
@@ -293,15 +298,15 @@ fn what_was_measured_is_obeyed() {
         main (float[2,3,5] x, float[1,12,5] w, float[1,12,4] r) => (float[2,3,1,4] y) {\n  \
         y = GRU <hidden_size = 4, layout = 1> (x, w, r)\n}\n";
     for version in ["1.15", "1.20", "1.31"] {
-        let refused = "does not take this `GRU`: it is taken only with the sequence before the batch";
+        let refused = "does not support this `GRU`: it is taken only with the sequence before the batch";
         check(&format!("ort={version}"), recurrent, refused, &["Transpose"]);
     }
     let truth = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
         main (bool[4,8] x, int64[3,2] i) => (bool[3] y) {\n  y = GatherND (x, i)\n}\n";
-    check("opencv", truth, "does not take this `GatherND`: it is not taken of truth values", &["Gather"]);
+    check("opencv", truth, "does not support this `GatherND`: it is not taken of truth values", &["Gather"]);
     let sizes = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
         main (float[N,M] x) => (int64[1] y) {\n  y = Shape <start = 1> (x)\n}\n";
-    check("opencv", sizes, "does not take this `Shape`: it is taken only as a whole", &["Shape (x)"]);
+    check("opencv", sizes, "does not support this `Shape`: it is taken only as a whole", &["Shape (x)"]);
 }
 
 /// An attribute that a version does not have yet is as it is by default in later ones.
@@ -313,7 +318,7 @@ fn attributes_of_later_versions_are_no_reason() {
              main (float[S,N,4] x, float[N,8,2,M] z, float[1,12,4] w, float[1,12,3] r) => (y) {{\n  {node}\n}}\n"
         );
         let ran = lint(&sandbox(&text), target);
-        assert!(!ran.stdout.contains("does not take"), "{target}: {ran:?}");
+        assert!(!ran.stdout.contains("does not support"), "{target}: {ran:?}");
     };
     check("tensorrt", 13, "y = LSTM <hidden_size = 3> (x, w, r)");
     check("coreml", 9, "y = DepthToSpace <blocksize = 2> (z)");

@@ -1,4 +1,4 @@
-//! OPT004: control flow that is decided before the model runs.
+//! OPT004: `If` nodes with a constant condition.
 
 use super::Detector;
 use crate::diag::rule_ids::DECIDED_BRANCH;
@@ -8,6 +8,7 @@ use crate::infer::decided_branch;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of OPT004.
 pub const DETECTORS: &[Detector] = &[Detector { rules: &[DECIDED_BRANCH], run }];
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -16,7 +17,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
             let message = format!("`{}` always takes its `{branch}`", cx.node_name(id));
             let finding = cx.at_node(DECIDED_BRANCH, id, Part::Input(0), message);
             sink.push(match inline_decided(cx.model, cx.facts, id) {
-                Some(_) => finding.fix(Applicability::Safe, "puts the branch in its place"),
+                Some(_) => finding.fix(Applicability::Safe, "inlines the branch"),
                 None => finding,
             });
         }

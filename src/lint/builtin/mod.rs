@@ -1,5 +1,6 @@
-//! The detectors: code that finds what a pattern cannot say. Their rules' pages stand in `rules/lint/`,
-//! with `detect builtin::NAME`.
+//! Built-in detectors, for faults that patterns cannot express.
+//!
+//! The pages of their rules are in `rules/lint/`, with `detect builtin::NAME`.
 
 mod decided;
 mod export;
@@ -19,13 +20,15 @@ use super::context::LintContext;
 use crate::diag::RuleId;
 use crate::diag::Sink;
 
-/// A function that reports for one or more rules.
+/// Function that reports findings of one or more rules.
 pub struct Detector {
+    /// Rules that it can report.
     pub rules: &'static [RuleId],
+    /// Appends the findings of a model.
     pub run: fn(&LintContext, &mut Sink),
 }
 
-/// Every detector, in the order in which their findings are met.
+/// All detectors, in the order of their findings.
 pub const DETECTORS: &[&[Detector]] = &[
     spec::DETECTORS,
     versions::DETECTORS,
@@ -39,6 +42,7 @@ pub const DETECTORS: &[&[Detector]] = &[
     decided::DETECTORS,
 ];
 
+/// Returns all detectors.
 pub fn detectors() -> impl Iterator<Item = &'static Detector> {
     DETECTORS.iter().copied().flatten()
 }

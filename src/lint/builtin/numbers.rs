@@ -1,5 +1,6 @@
-//! NUM: constants that make NaN or infinity. Only those that are small and in the file itself are looked
-//! at: linting touches no weights.
+//! NUM: constants that lead to NaN or infinity.
+//!
+//! Only small constants in the model file itself are checked, because linting does not read weights.
 
 use super::Detector;
 use crate::diag::rule_ids::{
@@ -11,23 +12,24 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of NUM001, NUM002, NUM003 and NUM004.
 pub const DETECTORS: &[Detector] = &[Detector {
     rules: &[NAN_IN_WEIGHTS, DIVISION_BY_CONSTANT_ZERO, LOG_OR_SQRT_OF_NEGATIVE_CONSTANT, EPSILON_UNDERFLOW],
     run,
 }];
 
 fn nan(cx: &LintContext, value: ValueId, count: usize, len: usize) -> Finding {
-    let message = format!("`{}` holds NaN: {count} of its {len} elements", cx.name(value));
+    let message = format!("`{}` contains NaN: {count} of {len} elements", cx.name(value));
     cx.at_value(NAN_IN_WEIGHTS, value, message)
-        .note("whatever is computed with it is NaN too")
-        .help("look for a loss that became NaN in training, or an overflow when the weights were converted")
+        .note("results that depend on these elements are NaN, too")
+        .help("check whether the loss became NaN in training, or the conversion of the weights overflowed")
 }
 
 fn division(cx: &LintContext, node: NodeId) -> Finding {
-    let message = format!("`{}` divides by a constant that holds 0", cx.node_name(node));
-    cx.at_node(DIVISION_BY_CONSTANT_ZERO, node, Part::Input(1), message)
-        .label("0 in the divisor")
-        .note("floats become infinite or NaN; an integer division by 0 ends the process in some runtimes")
+    let message = format!("`{}` divides by a constant that contains 0", cx.node_name(node));
+    cx.at_node(DIVISION_BY_CONSTANT_ZERO, node, Part::Input(1), message).label("the divisor contains 0").note(
+        "floats become infinite or NaN; an integer division by 0 terminates the process in some runtimes",
+    )
 }
 
 fn negative(cx: &LintContext, node: NodeId, number: f64) -> Finding {
@@ -38,14 +40,14 @@ fn negative(cx: &LintContext, node: NodeId, number: f64) -> Finding {
 
 fn underflow(cx: &LintContext, node: NodeId, input: usize, user: NodeId) -> Finding {
     let message = format!(
-        "`{}` adds 0 in float16 before `{}`: the epsilon that was meant is too small for float16",
+        "`{}` adds 0 in float16 before `{}`: the intended epsilon is too small for float16",
         cx.node_name(node),
         cx.model.nodes[user].op_type
     );
     cx.at_node(EPSILON_UNDERFLOW, node, Part::Input(input), message)
-        .label("became 0; float16 has nothing between 0 and 6e-8")
-        .related(cx.places.node(user, Part::Whole), "what the epsilon was to keep from 0")
-        .help("use an epsilon of 1e-5 or more, or compute this part in float32")
+        .label("rounded to 0; the smallest positive float16 is 6e-8")
+        .related(cx.places.node(user, Part::Whole), "the epsilon should keep the input of this node from 0")
+        .help("use an epsilon of at least 1e-5, or compute this part in float32")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -79,7 +81,7 @@ fn check(cx: &LintContext, id: NodeId, node: &Node) -> Option<Finding> {
     }
 }
 
-/// A node that takes a value where 0 makes infinity or NaN.
+/// Returns a user of a value whose output is infinite or NaN if the value is 0.
 fn guarded_user(cx: &LintContext, value: ValueId) -> Option<NodeId> {
     let guards = |one: &&crate::graph::uses::Use| match &*cx.model.nodes[one.node].op_type {
         "Log" | "Reciprocal" | "Sqrt" => true,
@@ -89,7 +91,7 @@ fn guarded_user(cx: &LintContext, value: ValueId) -> Option<NodeId> {
     cx.uses.of(value).iter().find(guards).map(|one| one.node)
 }
 
-/// An initializer, or what a Constant gives; not what was computed from them.
+/// Whether a value is stored in the model: an initializer, or the output of a Constant.
 fn is_held(cx: &LintContext, value: ValueId, def: Def) -> bool {
     match def {
         Def::Initializer => true,
@@ -106,7 +108,7 @@ fn nan_count(fact: &Fact) -> Option<(usize, usize)> {
     (count > 0).then_some((count, all.len()))
 }
 
-/// The elements of a constant of numbers.
+/// Returns the elements of a numeric constant.
 fn numbers(fact: &Fact) -> Option<Vec<f64>> {
     let array = fact.as_const()?;
     let is_number = array.elem().is_float() || array.elem().is_integer();

@@ -1,4 +1,4 @@
-//! QDQ: quantised graphs.
+//! QDQ: faults of quantized graphs.
 
 use super::Detector;
 use crate::diag::rule_ids::{DOUBLE_QUANTIZATION, PER_CHANNEL_SIZE, SCALE_NOT_POSITIVE};
@@ -8,29 +8,30 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of QDQ001, QDQ002 and QDQ003.
 pub const DETECTORS: &[Detector] =
     &[Detector { rules: &[SCALE_NOT_POSITIVE, PER_CHANNEL_SIZE, DOUBLE_QUANTIZATION], run }];
 
 fn bad_scale(cx: &LintContext, node: NodeId, scale: f64) -> Finding {
-    let message = format!("the scale of `{}` is {scale}: a scale has to be positive", cx.node_name(node));
+    let message = format!("the scale of `{}` is {scale}, but a scale must be positive", cx.node_name(node));
     cx.at_node(SCALE_NOT_POSITIVE, node, Part::Input(1), message)
-        .note("a channel of zeros has no range to derive a scale from; quantisers that do not mind give 0")
-        .help("calibrate with data that reaches this value, or set the scale of empty channels to 1")
+        .note("some quantization tools write a scale of 0 for a channel that contains only zeros")
+        .help("calibrate with data that covers this value, or set the scale of all-zero channels to 1")
 }
 
 fn bad_channels(cx: &LintContext, node: NodeId, scales: i64, axis: i64, size: i64) -> Finding {
     let message =
-        format!("`{}` has {scales} scales for axis {axis}, which has {size} elements", cx.node_name(node));
+        format!("`{}` has {scales} scales, but axis {axis} has {size} elements", cx.node_name(node));
     cx.at_node(PER_CHANNEL_SIZE, node, Part::Input(1), message)
-        .label(format!("{size} scales are wanted"))
-        .help("set `axis` to that of the channels")
+        .label(format!("must have {size} scales"))
+        .help("set `axis` to the channel axis")
 }
 
 fn double(cx: &LintContext, node: NodeId, first: NodeId) -> Finding {
-    let message = format!("`{}` quantises what was just quantised by the same scale", cx.node_name(node));
+    let message = format!("`{}` quantizes a value again with the same scale", cx.node_name(node));
     cx.at_node(DOUBLE_QUANTIZATION, node, Part::Whole, message)
-        .related(cx.places.node(first, Part::Whole), "quantised here before")
-        .help("one pair of QuantizeLinear and DequantizeLinear does the same")
+        .related(cx.places.node(first, Part::Whole), "first quantized here")
+        .help("remove the second pair of QuantizeLinear and DequantizeLinear")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -55,7 +56,7 @@ fn not_positive(cx: &LintContext, node: &Node) -> Option<f64> {
     scales.into_iter().find(|scale| scale.is_nan() || *scale <= 0.0)
 }
 
-/// The number of scales, the axis, and its size, where they differ. Blocked quantisation has other rules.
+/// Returns the number of scales, the axis, and its size, if the counts differ. Blocked quantization is not checked.
 fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {
     let is_blocked = node.attr("block_size").and_then(|size| size.as_int()).unwrap_or(0) != 0;
     let [scales] = cx.input(node, 1)?.dims().filter(|_| !is_blocked)? else { return None };
@@ -67,8 +68,9 @@ fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {
     (size != scales).then_some((scales, axis, size))
 }
 
-/// The QuantizeLinear before this one, with nothing but a DequantizeLinear between, all by one scale and
-/// zero point.
+/// Returns the QuantizeLinear two nodes before this one.
+///
+/// The node between must be a DequantizeLinear, and all three must have equal scales and zero points.
 fn quantised_before(cx: &LintContext, node: &Node) -> Option<NodeId> {
     let maker = |value: ValueId, op: &str| {
         let (id, _) = cx.model.producer(value)?;

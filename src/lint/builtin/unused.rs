@@ -1,4 +1,4 @@
-//! OPT001 to OPT003: what is there for nothing, or twice.
+//! OPT001 to OPT003: dead nodes, and unused or duplicate initializers.
 
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -11,24 +11,25 @@ use crate::graph::{ElemType, GraphId, NodeId, TensorData, ValueId};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of OPT001, OPT002 and OPT003.
 pub const DETECTORS: &[Detector] =
     &[Detector { rules: &[DEAD_NODE, UNUSED_INITIALIZER, EQUAL_INITIALIZERS], run }];
 
-/// Names that are listed.
+/// Maximum number of names in a message.
 const SHOWN: usize = 3;
-/// Bytes of an initializer that are compared at most: linting reads no weights.
+/// Maximum size of an initializer to compare, in bytes: linting does not read large weights.
 const MAX_COMPARED: usize = 1 << 16;
-/// Bytes below which a second copy costs nothing.
+/// Minimum size of an initializer to compare, in bytes: smaller copies cost nothing.
 const MIN_COMPARED: usize = 256;
 
 /// Element type, dims and elements.
 type Content<'a> = (Option<ElemType>, &'a [i64], &'a Bytes);
 
 fn dead(cx: &LintContext, node: NodeId) -> Finding {
-    let message = format!("nothing uses what `{}` computes", cx.node_name(node));
+    let message = format!("the outputs of `{}` are unused", cx.node_name(node));
     let finding = cx.at_node(DEAD_NODE, node, Part::Whole, message);
     match is_unused(cx.model, cx.uses, node) {
-        true => finding.fix(Applicability::Safe, "leaves it out"),
+        true => finding.fix(Applicability::Safe, "removes it"),
         false => finding,
     }
 }
@@ -37,13 +38,13 @@ fn unused(cx: &LintContext, graph: GraphId, values: &[ValueId]) -> Finding {
     let names: Vec<String> =
         values.iter().take(SHOWN).map(|&value| format!("`{}`", cx.name(value))).collect();
     let message = match values.len() {
-        1 => format!("nothing uses the initializer {}", names[0]),
-        count if count <= SHOWN => format!("nothing uses the initializers {}", names.join(", ")),
-        count => format!("nothing uses {count} initializers: {}, …", names.join(", ")),
+        1 => format!("initializer {} is unused", names[0]),
+        count if count <= SHOWN => format!("initializers {} are unused", names.join(", ")),
+        count => format!("{count} initializers are unused: {}, …", names.join(", ")),
     };
     let mut finding = UNUSED_INITIALIZER.finding(message, cx.places.declaration(values[0]));
     finding.anchor.module = cx.places.graph_path(graph);
-    finding.fix(Applicability::Safe, "leaves them out")
+    finding.fix(Applicability::Safe, "removes them")
 }
 
 fn equal(cx: &LintContext, values: &[ValueId]) -> Finding {
@@ -53,7 +54,7 @@ fn equal(cx: &LintContext, values: &[ValueId]) -> Finding {
     let message = format!("{} initializers are equal: {}{more}", values.len(), names.join(", "));
     let mut finding = EQUAL_INITIALIZERS.finding(message, cx.places.declaration(values[0]));
     finding.anchor.module = cx.model.values[values[0]].name.clone();
-    finding.help("tie the parameters in the module, so that they are exported once")
+    finding.help("tie the parameters in the module, so that they are exported only once")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -64,7 +65,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
         }
     }
     for id in cx.model.graphs.ids() {
-        // Inputs with a default are the interface; whether they take part is another rule's.
+        // Inputs with a default are part of the interface; EXP008 covers them.
         let own = unused_initializers(cx.model, cx.uses, id);
         sink.extend((!own.is_empty()).then(|| unused(cx, id, &own)));
         equals(cx, id, sink);

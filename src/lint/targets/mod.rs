@@ -1,4 +1,4 @@
-//! OPS005: what a runtime or device that the model is bound for does not load or take.
+//! OPS005: parts of a model that a target runtime or device does not support.
 
 mod pieces;
 
@@ -14,7 +14,7 @@ use crate::graph::{NodeId, ValueId};
 use crate::targets::{EvidenceKind, Judged, Profile, Range, Refusal, free_inputs, judge};
 use pieces::Pieces;
 
-/// Everything that the targets of the options do not load or take.
+/// Returns the findings of all targets in the options.
 pub fn findings(cx: &LintContext) -> Vec<Finding> {
     cx.options.targets.iter().flat_map(|profile| of_target(cx, profile)).collect()
 }
@@ -24,7 +24,9 @@ fn of_target(cx: &LintContext, profile: &Arc<Profile>) -> Vec<Finding> {
     findings
         .extend(free_inputs(cx.model, cx.facts, profile).into_iter().map(|input| free(cx, profile, input)));
     if !profile.knows_nodes() {
-        findings.push(remark(format!("which nodes {profile} takes is not known, only what it loads")));
+        findings.push(remark(format!(
+            "operator support of {profile} is unknown; only its opset and IR versions are known"
+        )));
         return findings;
     }
     let judged = judge(cx.model, cx.facts, cx.uses, profile);
@@ -40,7 +42,7 @@ fn remark(message: String) -> Finding {
     Finding { level: Level::Info, ..TARGET_UNSUPPORTED.finding(message, Place::File) }
 }
 
-/// Opsets and IR versions that are too new, or too old.
+/// Reports opset and IR versions outside of the supported range.
 fn versions(cx: &LintContext, profile: &Profile) -> Vec<Finding> {
     let outside = |what: &str, is: Option<i64>, range: Range, option: &str| {
         let is = is?;
@@ -50,8 +52,8 @@ fn versions(cx: &LintContext, profile: &Profile) -> Vec<Finding> {
             _ => return None,
         };
         let upwards = if bound == "from" { " on" } else { "" };
-        let message = format!("{profile} loads {what} {bound} {limit}{upwards}, and this is {is}");
-        let help = format!("`onnx-fix {option} {limit}` converts the model");
+        let message = format!("{profile} supports {what} {bound} {limit}{upwards}, but the model has {is}");
+        let help = format!("convert the model: `onnx-fix {option} {limit}`");
         Some(TARGET_UNSUPPORTED.finding(message, Place::File).help(help))
     };
     let opset = cx.model.opset(cx.model.main, "");
@@ -62,15 +64,15 @@ fn versions(cx: &LintContext, profile: &Profile) -> Vec<Finding> {
 
 fn free(cx: &LintContext, profile: &Profile, input: ValueId) -> Finding {
     let name = cx.name(input);
-    let message = format!("{profile} wants shapes that are fixed, and sizes of the input `{name}` are free");
+    let message = format!("{profile} requires static shapes, but input `{name}` has dynamic dimensions");
     let mut finding = TARGET_UNSUPPORTED.finding(message, cx.places.declaration(input));
     finding.anchor.module = cx.model.values[input].name.clone();
-    finding.help(format!("`onnx-fix --fix-shape {name}=…` pins them"))
+    finding.help(format!("set a static shape: `onnx-fix --fix-shape {name}=…`"))
 }
 
 fn refused(cx: &LintContext, profile: &Profile, node: NodeId, refusal: &Refusal) -> Finding {
     let op = cx.model.nodes[node].op_name();
-    let message = format!("{profile} does not take this `{op}`: it {}", refusal.why);
+    let message = format!("{profile} does not support this `{op}`: it {}", refusal.why);
     let mut finding = cx.at_node(TARGET_UNSUPPORTED, node, Part::Op, message);
     if refusal.evidence.kind == EvidenceKind::Inferred {
         finding.level = Level::Warning;
@@ -80,8 +82,8 @@ fn refused(cx: &LintContext, profile: &Profile, node: NodeId, refusal: &Refusal)
 
 fn in_pieces(profile: &Profile, pieces: &Pieces) -> Finding {
     let message = match pieces.count {
-        0 => format!("{profile} takes no node of this graph"),
-        count => format!("{profile} takes this graph in {}", counted(count, "piece")),
+        0 => format!("{profile} supports no node of this graph"),
+        count => format!("{profile} runs this graph in {}", counted(count, "partition")),
     };
     let mut finding = remark(message);
     if let Some(crossing) = &pieces.crossing {
@@ -90,7 +92,7 @@ fn in_pieces(profile: &Profile, pieces: &Pieces) -> Finding {
     finding
 }
 
-/// One remark on all nodes of which nothing is known.
+/// Reports all nodes of unknown support in one finding.
 fn unknown(cx: &LintContext, profile: &Profile, judged: &Judged) -> Option<Finding> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for &node in &judged.unknown {
@@ -101,5 +103,5 @@ fn unknown(cx: &LintContext, profile: &Profile, judged: &Judged) -> Option<Findi
     }
     let ops: Vec<String> = counts.iter().map(|(op, count)| format!("{count} {op}")).collect();
     let nodes = counted(judged.unknown.len(), "node");
-    Some(remark(format!("of {nodes} it is not known whether {profile} takes them")).note(ops.join(", ")))
+    Some(remark(format!("it is unknown whether {profile} supports {nodes}")).note(ops.join(", ")))
 }

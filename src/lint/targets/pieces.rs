@@ -1,4 +1,4 @@
-//! Into how many pieces a graph falls at a target that does not take all of it, and what crosses between them.
+//! Partitioning of a graph between a target and a fallback, and the values that cross partitions.
 
 use std::fmt;
 
@@ -10,29 +10,28 @@ use crate::infer::{Fact, Facts};
 use crate::lint::LintContext;
 use crate::targets::Judged;
 
-/// How the main graph is shared between a target and what runs the rest. What is not known counts as taken.
+/// Partitioning of the main graph between a target and its fallback. Nodes of unknown support count as supported.
 pub struct Pieces {
-    /// How often the target has to be called: nodes that it takes one after the other, or independently of each other,
-    /// are one piece.
+    /// Number of target partitions. Consecutive and independent supported nodes share a partition.
     pub count: usize,
-    /// What is handed over between the pieces and the rest; `None` where nothing is.
+    /// Values that cross between the target and its fallback; `None` if there are none.
     pub crossing: Option<Crossing>,
 }
 
-/// Values that one side makes and the other reads.
+/// Values that one side produces and the other reads.
 pub struct Crossing {
-    /// How many.
+    /// Number of values.
     values: usize,
-    /// Their bytes, symbolic where sizes are free, of those whose size is known.
+    /// Total bytes of the values with a known size; symbolic if dimensions are dynamic.
     bytes: Option<Dim>,
-    /// How many have a size of which nothing is known.
+    /// Number of values with an unknown size.
     unknown: usize,
 }
 
 impl fmt::Display for Crossing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.values == 1 { "value crosses" } else { "values cross" };
-        write!(f, "{} {plural} between the target and what runs the rest", self.values)?;
+        write!(f, "{} {plural} between the target and the fallback", self.values)?;
         if let Some(bytes) = &self.bytes {
             write!(f, ": {bytes} bytes")?;
         }
@@ -44,6 +43,7 @@ impl fmt::Display for Crossing {
 }
 
 impl Pieces {
+    /// Partitions the main graph by the unsupported nodes in `judged`.
     pub fn new(cx: &LintContext, judged: &Judged) -> Self {
         let model = cx.model;
         let outside = outside(model, judged);
@@ -55,7 +55,7 @@ impl Pieces {
                 continue;
             }
             let is_outside = outside.contains(&id);
-            // Even turns are the target's.
+            // Even turns run on the target.
             let mut turn = usize::from(is_outside);
             for value in reads(model, id) {
                 let Some((producer, _)) = model.producer(value) else { continue };
@@ -77,7 +77,7 @@ impl Pieces {
     }
 }
 
-/// The nodes of the main graph that run elsewhere: those that are refused, and those that hold or call one that is.
+/// Returns the nodes of the main graph that run on the fallback: unsupported nodes, and nodes that contain or call one.
 fn outside(model: &Model, judged: &Judged) -> FxHashSet<NodeId> {
     let mut outside: FxHashSet<NodeId> = FxHashSet::default();
     let mut functions = FxHashSet::default();
@@ -95,7 +95,7 @@ fn outside(model: &Model, judged: &Judged) -> FxHashSet<NodeId> {
     outside
 }
 
-/// What a node reads, and what the bodies in it read of the graph.
+/// Returns the values that a node and its subgraphs read.
 fn reads(model: &Model, id: NodeId) -> Vec<ValueId> {
     let mut values: Vec<ValueId> = model.nodes[id].inputs.iter().flatten().copied().collect();
     if model.nodes[id].graphs().next().is_some() {
@@ -115,7 +115,7 @@ impl Crossing {
     }
 }
 
-/// The bytes of a tensor, rounded up; symbolic where sizes are free.
+/// Returns the bytes of a tensor, rounded up; symbolic if dimensions are dynamic.
 fn bytes(fact: &Fact) -> Option<Dim> {
     let bits = i64::try_from(fact.elem()?.bits()?).ok()?;
     let numel = fact.shape()?.numel()?;

@@ -9,9 +9,9 @@ fn cycles_are_shown_as_a_path() {
     check_graph(
         UNARY,
         "[a] p = Add (x, r)  [b] q = Relu (p)  [c] r = Neg (q)  [d] y = Abs (r)",
-        &["SPC010 error: 3 nodes need one another: `a` → `b` → `c` → `a`"],
+        &["SPC010 error: 3 nodes form a cycle: `a` → `b` → `c` → `a`"],
     );
-    check_graph(UNARY, "[a] y = Add (x, y)", &["SPC010 error: `a` takes its own output"]);
+    check_graph(UNARY, "[a] y = Add (x, y)", &["SPC010 error: `a` depends on its own output"]);
 }
 
 #[test]
@@ -19,19 +19,19 @@ fn nodes_stand_in_order() {
     check_graph(
         UNARY,
         "[b] y = Relu (p)  [a] p = Neg (x)",
-        &["SPC011 error: `b` stands before `a`, which makes its input `p`"],
+        &["SPC011 error: `b` is listed before `a`, which produces its input `p`"],
     );
     check_graph(UNARY, "[a] p = Neg (x)  [b] y = Relu (p)", &[]);
 }
 
 #[test]
 fn names_are_defined_once() {
-    check_graph(UNARY, "[a] y = Add (x, bias)", &["SPC012 error: `a` takes `bias`, which nothing makes"]);
-    check_graph(UNARY, "[a] z = Neg (x)", &["SPC014 error: the output `y` of the graph is made by nothing"]);
+    check_graph(UNARY, "[a] y = Add (x, bias)", &["SPC012 error: input `bias` of `a` is not defined"]);
+    check_graph(UNARY, "[a] z = Neg (x)", &["SPC014 error: graph output `y` is not defined"]);
     check_graph(
         UNARY,
         "[a] p = Neg (x)  [b] p = Relu (x)  [c] y = Abs (p)",
-        &["SPC013 error: two values of one graph are called `p`"],
+        &["SPC013 error: two values of one graph are named `p`"],
     );
 }
 
@@ -48,7 +48,7 @@ fn a_body_has_names_of_its_own() {
     check_graph(
         signature,
         &format!("u = Abs (x) {}", arms("u")),
-        &["SPC015 error: `u` hides a value of that name of the graph around"],
+        &["SPC015 error: `u` shadows a value of an outer graph"],
     );
 }
 
@@ -59,8 +59,8 @@ fn branches_take_nothing_and_give_what_the_node_asks_for() {
         "[i] y = If (c) <then_branch = t () => (float[N] u, float[N] w) { u = Neg (x) w = Abs (x) },
                          else_branch = e (float[N] z) => (float[N] v) { v = Relu (x) }>",
         &[
-            "SPC033 error: `then_branch` of `i` has 2 outputs, where 1 output must be",
-            "SPC033 error: `else_branch` of `i` has 1 inputs, where 0 inputs must be",
+            "SPC033 error: `then_branch` of `i` has 2 outputs, but needs 1 output",
+            "SPC033 error: `else_branch` of `i` has 1 inputs, but needs 0 inputs",
         ],
     );
 }
@@ -77,7 +77,7 @@ fn a_loop_hands_on_as_much_as_it_takes() {
     check_graph(
         signature,
         &looped("int64 i, bool c, float[N] v, float[N] e", "bool d, float[N] w"),
-        &["SPC033 error: `body` of `l` has 4 inputs, where 3 inputs must be"],
+        &["SPC033 error: `body` of `l` has 4 inputs, but needs 3 inputs"],
     );
 }
 
@@ -86,12 +86,12 @@ fn domains_are_imported() {
     check(
         r#"<ir_version: 8, opset_import: ["" : 17]>
         g (float[N] x) => (float[N] y) { [a] p = my.own.Op (x)  [b] y = my.own.Op (p) }"#,
-        &["SPC027 error: the domain `my.own` is used, but no version of it is imported"],
+        &["SPC027 error: domain `my.own` is used, but not imported"],
     );
     check(
         r#"<ir_version: 8, opset_import: ["" : 17, "" : 13]>
         g (float[N] x) => (float[N] y) { [a] y = Neg (x) }"#,
-        &["SPC028 error: the domain `ai.onnx` is imported 2 times: 17, 13"],
+        &["SPC028 error: domain `ai.onnx` is imported 2 times: 17, 13"],
     );
 }
 
@@ -108,11 +108,11 @@ fn functions_end() {
     check(&format!("{main}{}{}", function("A", "f.B"), function("B", "Neg")), &[]);
     check(
         &format!("{main}{}{}", function("A", "f.B"), function("B", "f.A")),
-        &["SPC029 error: the function `f.A` calls itself: `f.A` → `f.B` → `f.A`"],
+        &["SPC029 error: function `f.A` calls itself: `f.A` → `f.B` → `f.A`"],
     );
     check(
         &format!("{main}{}{}", function("A", "Neg"), function("A", "Abs")),
-        &["SPC030 error: 2 functions are called `f.A`, with the same overload"],
+        &["SPC030 error: 2 functions are named `f.A`, with the same overload"],
     );
 }
 
@@ -121,7 +121,7 @@ fn references_to_attributes_need_a_function_that_has_them() {
     check_graph(
         UNARY,
         "[a] y = LeakyRelu <alpha: float = @slope> (x)",
-        &["SPC021 error: `alpha` of `a` refers to the attribute `slope` of a function, but stands in none"],
+        &["SPC021 error: `alpha` of `a` refers to function attribute `slope`, but is not in a function"],
     );
     let main = r#"<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
         g (float[N] x) => (float[N] y) { [a] y = f.A <slope = 0.5> (x) }
@@ -130,7 +130,7 @@ fn references_to_attributes_need_a_function_that_has_them() {
     check(
         &format!("{main} <slope> (x) => (y) {{ [l] y = LeakyRelu <alpha: float = @slop> (x) }}"),
         &[
-            "SPC021 error: `alpha` of `l` refers to the attribute `slop`, which the function `f.A` does not have",
+            "SPC021 error: `alpha` of `l` refers to attribute `slop`, but function `f.A` has no such attribute",
         ],
     );
 }
@@ -140,6 +140,6 @@ fn types_are_declared() {
     check_graph(
         "(x) => (float[N] y)",
         "[a] y = Neg (x)",
-        &["SPC035 error: the input `x` has no type, which the specification demands"],
+        &["SPC035 error: input `x` has no type, but the specification requires one"],
     );
 }

@@ -1,8 +1,8 @@
-//! EXP003: `n = x.shape[1]; m = n; m += 2` changed `n` too.
+//! EXP003: in-place changes of a traced size, which also change its aliases.
 //!
-//! While PyTorch traces, an element of `x.shape` is a tensor, and `m += 2` changes it in place: `n` and `m`
-//! are the same tensor, where they are two numbers without tracing. In the graph, the sum then stands
-//! wherever the size itself was meant. That shows where an operator gets it on both sides.
+//! In `n = x.shape[1]; m = n; m += 2`, tracing represents `x.shape[1]` as a tensor, so `m += 2` also changes `n`.
+//! Without tracing, `n` and `m` are independent numbers. The graph then contains the sum in place of the size, which
+//! is visible if an operator receives it as both operands.
 
 use super::Detector;
 use crate::diag::rule_ids::IN_PLACE_SHAPE_ALIAS;
@@ -12,18 +12,19 @@ use crate::lint::LintContext;
 use crate::lint::exporter;
 use crate::lint::locate::Part;
 
+/// Detector of EXP003.
 pub const DETECTOR: Detector = Detector { rules: &[IN_PLACE_SHAPE_ALIAS], run };
 
-/// Nodes between a size and its Shape that are looked at.
+/// Maximum number of nodes between a size and its Shape.
 const MAX_STEPS: usize = 8;
 
-/// A size that was changed, on both sides of an operator.
+/// Changed size that is both operands of an operator.
 struct Alias {
-    /// The operator that gets it twice.
+    /// Operator with the equal operands.
     node: NodeId,
-    /// The node that changed it.
+    /// Node that changes the size.
     change: NodeId,
-    /// The Shape that the size is from.
+    /// Shape node that the size derives from.
     shape: NodeId,
 }
 
@@ -31,26 +32,26 @@ fn alias(cx: &LintContext, found: &Alias) -> Finding {
     let op = &cx.model.nodes[found.node].op_type;
     let twice = cx.model.nodes[found.change].output(0).map_or("", |value| cx.name(value));
     let message = format!(
-        "`{op}` gets the changed size `{twice}` on both sides, where one is most likely the size before the change"
+        "both operands of `{op}` are the changed size `{twice}`; one is probably meant to be the original size"
     );
-    // A sum of two equal sizes may be meant; a difference of them, or a comparison, is of no use.
+    // A sum of equal sizes can be intended; a difference or comparison of them is pointless.
     let rule = if &**op == "Add" { IN_PLACE_SHAPE_ALIAS.at(Level::Info) } else { IN_PLACE_SHAPE_ALIAS };
     let mut finding = cx
         .at_node(rule, found.node, Part::Input(1), message)
-        .label("the same value twice")
+        .label("equal operands")
         .related(cx.places.node(found.change, Part::Whole), "the size is changed here")
-        .related(cx.places.node(found.shape, Part::Whole), "and comes from here");
+        .related(cx.places.node(found.shape, Part::Whole), "the original size");
     if let Some(source) = cx.places.own_source(found.change) {
-        finding = finding.related(crate::diag::Place::Source(source), "the line that changes it");
+        finding = finding.related(crate::diag::Place::Source(source), "Python line that changes it");
     }
     finding
-        .note("while tracing, an element of `x.shape` is a tensor: `m = n; m += 2` changes `n` as well")
-        .help("write `m = n + 2`, which makes a new value, instead of `m += 2`")
-        .fix(Applicability::Unsafe, "takes the size before the change on one side")
+        .note("an element of `x.shape` is a tensor during tracing, so `m = n; m += 2` also changes `n`")
+        .help("write `m = n + 2`, which creates a new value, instead of `m += 2`")
+        .fix(Applicability::Unsafe, "uses the original size as one operand")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
-    // There, sizes are symbols, which nothing changes in place.
+    // `torch.export` represents sizes as symbols, which are immutable.
     if exporter::is_torch_export(cx.model) {
         return;
     }
@@ -73,13 +74,13 @@ fn find(cx: &LintContext, id: NodeId, node: &Node) -> Option<Alias> {
     by_constant.then_some(Alias { node: id, change, shape })
 }
 
-/// Operators of which nobody asks both sides to be the same value.
+/// Whether a node is an operator for which equal operands are pointless.
 fn is_suspect(node: &Node) -> bool {
     let ops = ["Add", "Sub", "Div", "Mod", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"];
     node.domain().is_empty() && ops.contains(&&*node.op_type)
 }
 
-/// The Shape of which a value is an element, unchanged.
+/// Returns the Shape node that a value is an unchanged element of.
 fn shape_behind(cx: &LintContext, mut value: ValueId) -> Option<NodeId> {
     for _ in 0..MAX_STEPS {
         let (maker, _) = cx.model.producer(value)?;

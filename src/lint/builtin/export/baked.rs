@@ -1,4 +1,4 @@
-//! EXP001: a number in the place of a size that the interface leaves free.
+//! EXP001: constants in place of dynamic dimensions.
 
 use indexmap::IndexMap;
 
@@ -17,20 +17,21 @@ use crate::lint::context::{LintContext, number};
 use crate::lint::exporter;
 use crate::lint::locate::Part;
 
+/// Detector of EXP001.
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
 
-/// A demand at its node.
+/// Demand with its node.
 struct Baked {
     node: NodeId,
     demand: Demand,
     free: DynamicDim,
-    /// The node that fails, where that is a later one.
+    /// Node that fails, if it is a later one.
     met: Option<NodeId>,
-    /// Sizes at which it fails: `batch = 3`.
+    /// Sizes at which the model fails: `batch = 3`.
     counterexample: Option<String>,
 }
 
-/// What is said of the first of some nodes that fix one size.
+/// Creates one finding for all nodes that fix a size.
 fn baked(cx: &LintContext, all: &[Baked]) -> Option<Finding> {
     let (found, more) = all.split_first()?;
     let node = &cx.model.nodes[found.node];
@@ -39,22 +40,22 @@ fn baked(cx: &LintContext, all: &[Baked]) -> Option<Finding> {
     let op = &node.op_type;
     let message = match (solved(&found.demand), kind, size.div_exact(fixed)) {
         (Some((symbol, number)), ..) => {
-            format!("`{op}` fixes `{symbol}` at {number}, but the input `{of_input}` leaves it free")
+            format!("`{op}` fixes `{symbol}` at {number}, but it is dynamic in input `{of_input}`")
         }
         (None, Kind::Elements, Some(factor)) => {
-            format!("`{op}` works only where {factor} is 1, but the input `{of_input}` leaves it free")
+            format!("`{op}` requires {factor} to be 1, but it is dynamic in input `{of_input}`")
         }
         (None, Kind::Elements, None) => {
             format!(
-                "`{op}` wants {fixed} elements, but gets {size}, which the input `{of_input}` leaves free"
+                "`{op}` requires {fixed} elements, but receives {size}, which is dynamic in input `{of_input}`"
             )
         }
-        _ => format!("`{op}` fixes the size {size} at {fixed}, but the input `{of_input}` leaves it free"),
+        _ => format!("`{op}` fixes the size {size} at {fixed}, but it is dynamic in input `{of_input}`"),
     };
     let rule = BAKED_SHAPE.at(level(found));
     let mut finding = cx.at_node(rule, found.node, Part::Input(*input), message).label(label(cx, found));
     finding = finding
-        .related(cx.places.declaration(found.free.input), format!("axis {} is free", found.free.axis))
+        .related(cx.places.declaration(found.free.input), format!("axis {} is dynamic", found.free.axis))
         .help(help(op));
     if let Some(target) = mended_target(cx, node) {
         finding = finding.fix(Applicability::Safe, format!("replaces {} by {target}", target_text(cx, node)));
@@ -63,8 +64,8 @@ fn baked(cx: &LintContext, all: &[Baked]) -> Option<Finding> {
     let of_line = if finding.source.is_some() { " of this line" } else { "" };
     Some(match more.len() {
         0 => finding,
-        1 => finding.note(format!("one more node{of_line} fixes it too")),
-        more => finding.note(format!("{more} more nodes{of_line} fix it too")),
+        1 => finding.note(format!("1 more node{of_line} fixes this size")),
+        more => finding.note(format!("{more} more nodes{of_line} fix this size")),
     })
 }
 
@@ -72,59 +73,59 @@ fn label(cx: &LintContext, found: &Baked) -> String {
     let Demand { size, fixed, kind, input } = &found.demand;
     match (kind, &found.counterexample) {
         (Kind::Declared(output), _) => {
-            format!("the output `{}` is declared with {size} there", cx.name(*output))
+            format!("output `{}` is declared with size {size} on this axis", cx.name(*output))
         }
         (Kind::Halves, Some(at)) if let Some(node) = found.met => {
             let node = cx.node_name(node);
-            format!("half of the traced size; `{node}` takes both parts, and at {at} fails")
+            format!("half of the traced size; `{node}` combines both parts, and fails at {at}")
         }
         (_, Some(at)) if let Some(node) = found.met => {
-            format!("the traced size; `{}` takes it for {size}, and at {at} fails", cx.node_name(node))
+            format!("the traced size; `{}` requires {size}, and fails at {at}", cx.node_name(node))
         }
         (Kind::Leads, _) => {
             format!(
-                "{fixed} whatever {size} is: the batch takes up the rest, and rows are mixed up, or it fails"
+                "always {fixed}, whatever {size} is: the batch axis absorbs the rest, which mixes up rows or fails"
             )
         }
         (Kind::Resamples, _) => {
-            format!("{fixed} rows whatever {size} is: the rows of the batch are blended into one another")
+            format!("always {fixed} rows, whatever {size} is: rows of the batch are interpolated")
         }
         (Kind::Moves, _) => {
             format!(
-                "{fixed} rows whatever {size} is: what is more or less goes into another axis, and mixes up rows"
+                "always {fixed} rows, whatever {size} is: another axis absorbs the rest, which mixes up rows"
             )
         }
         (Kind::Divides, _) => {
             format!(
-                "{fixed} rows whatever {size} is: rows are mixed up, or it fails where they do not divide"
+                "always {fixed} rows, whatever {size} is: rows are mixed up, or it fails if they do not divide evenly"
             )
         }
-        (Kind::Elements, Some(at)) => format!("{fixed} elements, but {size} come; at {at} this fails"),
-        (_, Some(at)) => format!("the traced size; at {at} this fails"),
+        (Kind::Elements, Some(at)) => {
+            format!("{fixed} elements, but the input has {size}; this fails at {at}")
+        }
+        (_, Some(at)) => format!("the traced size; this fails at {at}"),
         (_, None) => {
             let name = input_name(cx, &cx.model.nodes[found.node], *input);
-            format!("`{name}` was made for {fixed}")
+            format!("`{name}` has the traced size {fixed}")
         }
     }
 }
 
 fn help(op: &str) -> &'static str {
     match op {
-        "Reshape" => "take the size from the tensor, as in x.reshape(x.shape[0], …), or let one axis be -1",
-        "Resize" => {
-            "give the scale instead, or resize to sizes that are computed: F.interpolate(x, size=y.shape[2:])"
-        }
+        "Reshape" => "take the size from the tensor, as in x.reshape(x.shape[0], …), or use -1 for one axis",
+        "Resize" => "pass the scale factor instead, or computed sizes: F.interpolate(x, size=y.shape[2:])",
         "Expand" => "take the size from the tensor: x.expand(y.shape[0], …), or x.expand_as(y)",
         "GRU" | "LSTM" | "RNN" => {
-            "make the initial state from the size of the sequence: x.new_zeros(n, x.shape[1], h)"
+            "create the initial state with the batch size of the sequence: x.new_zeros(n, x.shape[1], h)"
         }
-        "Slice" => {
-            "cut at a size that is computed, without `int()`: x.chunk(2, dim=1), or x[:, : x.shape[1] // 2]"
+        "Slice" => "slice at a computed size, without `int()`: x.chunk(2, dim=1), or x[:, : x.shape[1] // 2]",
+        "Split" => {
+            "index or reshape the axis instead: a dynamic axis cannot be split into parts of static sizes"
         }
-        "Split" => "an axis of free size has no fixed number of parts: index it, or reshape it",
-        "Squeeze" => "take the one element that is meant, as in x[0], or keep the axis",
+        "Squeeze" => "index the intended element, as in x[0], or keep the axis",
         _ => {
-            "make the constant from the sizes of the tensor that it is combined with: torch.zeros(x.shape[0], …)"
+            "create the constant with sizes of the tensor that it is combined with: torch.zeros(x.shape[0], …)"
         }
     }
 }
@@ -138,7 +139,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let demands = Demands { cx, free: &free, reach: &reach };
     let mut faults = Faults::default();
     for (id, node) in cx.nodes() {
-        // What shows later is proved to fail there, and is said rather than what the node itself tells.
+        // A conflict at a later node proves a failure, and takes precedence over demands of the node itself.
         for conflict in conflict::at_node(&demands, id).into_iter().chain(split_axis::at_node(&demands, id)) {
             faults.add(cx, &free, conflict.cause, conflict.demand, conflict.met);
         }
@@ -152,10 +153,10 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     sink.extend(faults.found.values().filter_map(|nodes| baked(cx, nodes)));
 }
 
-/// One fault for each line of Python and size; without a line, one for each size and number.
+/// Faults, one for each Python line, size and constant.
 #[derive(Default)]
 struct Faults {
-    /// Of every fault its nodes, the first of which is shown.
+    /// Nodes of each fault; the first one is reported.
     found: IndexMap<String, Vec<Baked>>,
 }
 
@@ -199,7 +200,7 @@ fn counterexample(free: &DynamicDims, Demand { size, fixed, kind, .. }: &Demand)
     }
 }
 
-/// A number before a -1 may be meant: `{2,-1}` gives two views of each sample, whatever the size that was traced.
+/// Returns the level of a fault. A constant before a -1 can be intended: `{2,-1}` creates two views of each sample.
 fn level(found: &Baked) -> Level {
     match found.demand.kind {
         Kind::Moves | Kind::Divides => Level::Info,
@@ -208,12 +209,12 @@ fn level(found: &Baked) -> Level {
     }
 }
 
-/// Whether a run at sizes that the interface promises certainly fails.
+/// Whether a run certainly fails at sizes that the interface allows.
 fn is_proved(found: &Baked) -> bool {
     found.free.named && found.counterexample.is_some()
 }
 
-/// The symbol and the number that alone meets the demand, where it speaks of one symbol linearly.
+/// Returns the symbol, and its only value that meets the demand, if the demand is linear in one symbol.
 fn solved(demand: &Demand) -> Option<(String, i64)> {
     let mut symbols = demand.size.symbols().filter(|symbol| !demand.fixed.contains(symbol));
     let (symbol, None) = (symbols.next()?.clone(), symbols.next()) else { return None };

@@ -1,5 +1,6 @@
-//! EXP001 where a node fixes a size without a fault of its own, and the size itself is wanted later: a target of
-//! `{-1, 7, 64}` may cut a sequence into pieces of 7, but not where the result is added to the sequence.
+//! EXP001 at a node that fixes a size, if a later node requires the dynamic size.
+//!
+//! A Reshape to `{-1, 7, 64}` can split a sequence into chunks of 7, unless the result is added to the sequence.
 
 use super::demand::{Demand, Demands, Kind};
 use super::reshape::reshape_target;
@@ -7,22 +8,24 @@ use crate::graph::dim::{Answer, Dim, numel};
 use crate::graph::{DeclaredDim, Dimension, Model, Node, NodeId, Owner, Port, TypeKind, ValueId};
 use crate::infer::{Fact, Size};
 
-/// Nodes that are looked at for the one that fixed a number.
+/// Maximum number of nodes to search for the one that fixed a size.
 const MAX_STEPS: usize = 256;
 
-/// A demand that a number be a size, with the node that fixed the number.
+/// Demand on a dynamic size, with the node that fixed the size.
 pub struct Conflict {
+    /// Node that fixed the size.
     pub cause: NodeId,
+    /// Demand on the size, at an input of the cause.
     pub demand: Demand,
-    /// The node that takes both, and fails at other sizes; `None` where an output shows it.
+    /// Node that fails at other sizes; `None` if a declared output shows the conflict.
     pub met: Option<NodeId>,
 }
 
-/// The conflicts that show at a node.
+/// Returns the conflicts at the inputs of a node.
 pub fn at_node(demands: &Demands, id: NodeId) -> Vec<Conflict> {
     let model = demands.cx.model;
     let node = &model.nodes[id];
-    // A branch may be taken at the one size only.
+    // A branch may be taken only at this size.
     if is_in_body(model, node) {
         return Vec::new();
     }
@@ -35,8 +38,9 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Vec<Conflict> {
     found.chain(at_weight(demands, id, node)).collect()
 }
 
-/// A product with a weight of fixed rows, of what a Reshape before made as long as the batch is: `{2,-1}` for
-/// `[batch,3,4]` gives `[2,6*batch]`, of which a weight of 12 rows takes one batch only.
+/// Returns the conflict of a product with a weight, if an earlier Reshape folds the batch into the features.
+///
+/// Example: `{2,-1}` reshapes `[batch,3,4]` to `[2,6*batch]`, and a weight of 12 rows fits one batch size only.
 fn at_weight(demands: &Demands, id: NodeId, node: &Node) -> Option<Conflict> {
     let Demands { cx, free, reach } = demands;
     let weight = node.input(1).filter(|&weight| !reach.depends_on_inputs(weight))?;
@@ -58,7 +62,7 @@ fn at_weight(demands: &Demands, id: NodeId, node: &Node) -> Option<Conflict> {
     Some(Conflict { cause, demand: Demand { kind: Kind::Equal, ..demand }, met: Some(id) })
 }
 
-/// The conflicts that show at the outputs of the model.
+/// Returns the conflicts at the outputs of the model.
 pub fn at_outputs(demands: &Demands) -> Vec<Conflict> {
     let model = demands.cx.model;
     model.graphs[model.main].outputs.iter().flat_map(|port| at_output(demands, port)).collect()
@@ -98,8 +102,9 @@ fn at_output(demands: &Demands, port: &Port) -> Vec<Conflict> {
     axes.filter_map(conflict).collect()
 }
 
-/// The node that brought a size into the shape of a value, with what `made_by` says of it. A weight that has the
-/// size too may be what it comes from: then there is none.
+/// Returns the node that introduced a size into the shape of a value, with the result of `made_by`.
+///
+/// Returns `None` if a weight also has the size, because the size may come from the weight.
 fn cause<T>(
     demands: &Demands,
     value: ValueId,
@@ -124,7 +129,7 @@ fn cause<T>(
     None
 }
 
-/// The input by which a node gives its result a number in the place of free sizes.
+/// Returns the input by which a node replaces dynamic sizes of its result with a constant.
 fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let Demands { cx, free, .. } = demands;
     let data = cx.input(node, 0)?.dims()?;
@@ -137,7 +142,7 @@ fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
         }
         _ => return carried(demands, node, fixed),
     };
-    // What Expand and Tile make longer has a 1 there, not the free size.
+    // Expand and Tile extend axes of size 1, not dynamic ones.
     if matches!(&*node.op_type, "Expand" | "Tile") {
         let is_new = is_among(&sizes, fixed) && !is_among(data, fixed);
         return (node.domain().is_empty() && is_new).then_some(input);
@@ -147,8 +152,10 @@ fn fixes(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     (node.domain().is_empty() && is_free && is_new).then_some(input)
 }
 
-/// The constant by which arithmetic gives its result a number: a grid of coordinates that is scaled by what varies; or the
-/// table that is written to. Along one axis only, a constant is a parameter of the features there.
+/// Returns the constant operand that gives a result its static size.
+///
+/// Examples are a coordinate grid that is scaled, and a table that is written to. A constant along a single axis is a
+/// parameter of the features of that axis.
 fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     let Demands { cx, reach, .. } = demands;
     let has = |value: ValueId| cx.facts[value].dims().is_some_and(|dims| is_among(dims, fixed));
@@ -169,8 +176,9 @@ fn carried(demands: &Demands, node: &Node, fixed: &Dim) -> Option<usize> {
     (is_cause && reach.depends_on_inputs(other)).then_some(input)
 }
 
-/// What a Reshape demands that has -1 in the place of the `batch`, and so makes `rows` of it: that the axes behind
-/// come to the numbers of its target.
+/// Returns the demand of a Reshape with -1 in place of `batch`, whose result has `rows` rows.
+///
+/// The demand is that the product of the other axes equals the product of the constants in its target.
 fn leads(demands: &Demands, node: &Node, batch: &Dim, rows: &Dim) -> Option<Demand> {
     let (target, data) = (reshape_target(demands.cx, node)?, demands.cx.input(node, 0)?.dims()?);
     let (first, behind) = target.split_first()?;

@@ -1,4 +1,4 @@
-//! What nodes demand of sizes: where a number stands for a size that is free.
+//! Demands of nodes on dynamic sizes.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
@@ -11,58 +11,65 @@ use crate::infer::{Fact, Size};
 use crate::lint::LintContext;
 use crate::schema::operator;
 
-/// A run of a node succeeds only if a free size has a certain value.
+/// Condition for a node to run: a dynamic size must have a certain value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
-    /// The input that brings the number.
+    /// Input with the constant.
     pub input: usize,
-    /// The free size, or an expression over free sizes.
+    /// Dynamic size, or an expression over dynamic sizes.
     pub size: Dim,
-    /// What it must be.
+    /// Required value.
     pub fixed: Dim,
+    /// Kind of the condition.
     pub kind: Kind,
 }
 
+/// Kind of a demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The sizes of an axis must be equal, or this one be 1.
+    /// The sizes of an axis must be equal, or the dynamic one must be 1.
     Broadcast,
     /// The sizes of an axis must be equal.
     Equal,
-    /// Numbers of elements must be equal.
+    /// The element counts must be equal.
     Elements,
-    /// The axis is fixed, and what varies moves to another axis: it runs, but mixes up rows.
+    /// The axis is static, and another axis absorbs the dynamic size: it runs, but mixes up rows.
     Moves,
-    /// As `Moves`, and the elements must divide.
+    /// Like `Moves`, and the element count must be divisible.
     Divides,
-    /// What the axes behind the batch come to is fixed, and the batch takes up what varies.
+    /// The product of the axes after the batch is static, and the batch absorbs the dynamic size.
     Leads,
-    /// The axis of the batch is resampled to a fixed number of rows.
+    /// The batch axis is resampled to a static number of rows.
     Resamples,
-    /// The axis is cut at half of this, and both parts must be equal, or the second be 1.
+    /// The axis is split at half of the required value, and both parts must be equal, or the second must be 1.
     Halves,
-    /// This output of the model is declared with the size.
+    /// This model output is declared with the dynamic size.
     Declared(ValueId),
 }
 
-/// Where numbers that are asked for come from.
+/// Origin of a required constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Maker {
-    /// The node itself, or constants alone.
+    /// The node itself, or only constants.
     Here,
-    /// A node before, which had them from constants and used them on what varies.
+    /// An earlier node, which applied a constant to a dynamic value.
     Before,
 }
 
+/// Finder of demands.
 pub struct Demands<'a> {
+    /// Model to lint.
     pub cx: &'a LintContext<'a>,
+    /// Dynamic sizes of its inputs.
     pub free: &'a DynamicDims<'a>,
+    /// Its reachability.
     pub reach: &'a Reach,
 }
 
 impl Demands<'_> {
-    /// What a node demands of free sizes. Only the node that brings the number is asked: where the number
-    /// comes from an input of the model, or from a node before, that is where the fault is.
+    /// Returns the demands of a node on dynamic sizes.
+    ///
+    /// Only constants of the node itself count. If a constant comes from an earlier node, the fault is there.
     pub fn of(&self, node: &Node) -> Vec<Demand> {
         if !node.domain().is_empty() {
             return Vec::new();
@@ -86,7 +93,7 @@ impl Demands<'_> {
         }
     }
 
-    /// What a node demands of free sizes because a node before it fixed a number.
+    /// Returns the demands of a node on dynamic sizes that an earlier node fixed.
     pub fn of_handed_on(&self, node: &Node) -> Vec<Demand> {
         match &*node.op_type {
             _ if !node.domain().is_empty() => Vec::new(),
@@ -97,11 +104,12 @@ impl Demands<'_> {
         }
     }
 
+    /// Returns the shape of a node input.
     pub(super) fn dims(&self, node: &Node, input: usize) -> Option<&[Size]> {
         self.cx.input(node, input)?.dims()
     }
 
-    /// Whether the number that the input brings was made here, not handed on.
+    /// Whether an input is constant, so that the node itself is the cause.
     fn is_cause(&self, node: &Node, input: usize) -> bool {
         self.is_made(node, input, Maker::Here)
     }
@@ -111,7 +119,7 @@ impl Demands<'_> {
         depends == Some(maker == Maker::Before)
     }
 
-    /// The demand that a size be a number; `None` where it always is, or never.
+    /// Returns the demand that `size` equals `fixed`; `None` if it always or never does.
     pub(super) fn demand(&self, input: usize, size: &Size, fixed: &Size, kind: Kind) -> Option<Demand> {
         let (size, fixed) = (size.as_ref()?, fixed.as_ref()?);
         let number = fixed.as_const()?;
@@ -122,10 +130,10 @@ impl Demands<'_> {
         open.then(|| Demand { input, size: size.clone(), fixed: fixed.clone(), kind })
     }
 
-    /// Inputs that broadcast, but for the last `core` axes of each.
+    /// Returns the demands of inputs that broadcast, without the last `core` axes of each.
     fn pairs(&self, node: &Node, core: usize, maker: Maker) -> Vec<Demand> {
         let mut found = Vec::new();
-        // A node of many inputs has few shapes. With its own, none has a demand.
+        // A node with many inputs has few distinct shapes. An input has no demand on its own shape.
         let shapes = (0..node.inputs.len()).filter_map(|input| self.dims(node, input));
         let shapes: IndexSet<&[Size], FxBuildHasher> = shapes.collect();
         for fixed in (0..node.inputs.len()).filter(|&input| self.is_made(node, input, maker)) {
@@ -141,8 +149,9 @@ impl Demands<'_> {
         found
     }
 
-    /// The axis along which a constant matrix is multiplied: a mask of the traced length, `torch.ones(5, 5).tril() @ x`.
-    /// What stands on the right is a weight of the features.
+    /// Returns the demand of a constant left matrix on the contracted axis: `torch.ones(5, 5).tril() @ x`.
+    ///
+    /// A constant on the right is a weight of the features.
     fn contracted(&self, node: &Node, maker: Maker) -> Option<Demand> {
         let ([.., _, columns], [.., rows, _]) =
             (self.dims(node, 0).filter(|_| self.is_made(node, 0, maker))?, self.dims(node, 1)?)
@@ -152,15 +161,16 @@ impl Demands<'_> {
         self.demand(0, rows, columns, Kind::Equal)
     }
 
-    /// A constant along one axis only is a parameter of the features that stand there, not a traced size;
-    /// unless it stands along the batch.
+    /// Whether a constant has a traced size, and is not a parameter of features.
+    ///
+    /// A constant along a single axis is a parameter, unless that is the batch axis.
     fn is_more_than_a_parameter(&self, constant: &[Size], demand: &Demand) -> bool {
         let one = Some(Dim::known(1));
         let along = constant.iter().filter(|size| **size != one).count();
         along > 1 || self.free.lost(&demand.size, &demand.fixed).is_some_and(|free| free.axis == 0)
     }
 
-    /// The third input of Gemm broadcasts to rows and columns of the product.
+    /// Returns the demand of the third input of Gemm, which broadcasts to the product.
     fn bias(&self, node: &Node) -> Option<Demand> {
         let transposed = node.attr("transA").and_then(|trans| trans.as_int()).unwrap_or(0) != 0;
         let [rows, _] = self.dims(node, 2).filter(|_| self.is_cause(node, 2))? else { return None };
@@ -168,7 +178,7 @@ impl Demands<'_> {
         self.demand(2, size, rows, Kind::Broadcast)
     }
 
-    /// The sizes of the parts add up to that of the axis.
+    /// Returns the demand of Split: the sizes of its parts must sum to that of the axis.
     fn split(&self, node: &Node) -> Option<Demand> {
         let sizes = match node.attr("split").and_then(|sizes| sizes.as_ints()) {
             Some(sizes) => sizes.to_vec(),
@@ -182,8 +192,9 @@ impl Demands<'_> {
         self.demand(input, self.dims(node, 0)?.get(axis)?, &Some(sum), Kind::Equal)
     }
 
-    /// What is squeezed has size 1. Of other axes than that of the batch, a free size may mean just that; and a
-    /// branch of an `If` may ask for the size before.
+    /// Returns the demand of Squeeze: the batch size must be 1.
+    ///
+    /// Other axes, and branches that may check the size, are not reported.
     fn squeeze(&self, node: &Node) -> Option<Demand> {
         if matches!(self.cx.model.graphs[node.graph].owner, Owner::Node(_)) {
             return None;
@@ -204,7 +215,7 @@ impl Demands<'_> {
         axes.into_iter().filter_map(demand).find(is_batch)
     }
 
-    /// An axis of the first input, counted from the start.
+    /// Returns an axis of the first input, counted from the start.
     fn axis(&self, axis: i64, node: &Node) -> Option<usize> {
         let rank = i64::try_from(self.dims(node, 0)?.len()).ok()?;
         usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()
@@ -216,7 +227,7 @@ impl Demands<'_> {
         };
         let axes = || of_data.iter().rev().zip(target.iter().rev());
         let by_target = axes().filter_map(|(size, k)| self.demand(1, size, k, Kind::Broadcast));
-        // A constant of a traced size that is to become as long as another tensor is: zeros for a state.
+        // A constant of the traced size can be expanded to the size of another tensor: zeros for a state.
         let is_constant = self.is_cause(node, 0);
         let by_data =
             axes().filter(|_| is_constant).filter_map(|(k, size)| self.demand(0, size, k, Kind::Broadcast));
@@ -240,8 +251,9 @@ impl Demands<'_> {
         found
     }
 
-    /// For each of `rank` axes, the sizes that inputs of this rank have there, each once with the first input
-    /// that has it; no more than a few, so that work is linear in the inputs.
+    /// Returns the distinct sizes of each axis among the inputs of this rank, with the first input that has each.
+    ///
+    /// The number of sizes per axis is limited, so that the work is linear in the number of inputs.
     fn distinct_sizes(&self, node: &Node, rank: usize) -> Vec<Vec<(usize, &Size)>> {
         const DISTINCT: usize = 8;
         let mut sizes: Vec<Vec<(usize, &Size)>> = vec![Vec::new(); rank];
@@ -256,7 +268,9 @@ impl Demands<'_> {
         sizes
     }
 
-    /// The batch of initial states and of sequence lengths is that of the sequence. (`layout` 0.)
+    /// Returns the demands of recurrent layers with `layout` 0.
+    ///
+    /// Initial states and sequence lengths must have the batch size of the sequence.
     fn recurrent(&self, node: &Node) -> Vec<Demand> {
         let is_default_layout = node.attr("layout").and_then(|layout| layout.as_int()).unwrap_or(0) == 0;
         let Some([_, batch, _]) = self.dims(node, 0).filter(|_| is_default_layout) else { return Vec::new() };
@@ -266,12 +280,12 @@ impl Demands<'_> {
         sizes.filter_map(|(input, k)| self.demand(input, batch, k, Kind::Equal)).collect()
     }
 
-    /// The elements of an integer input.
+    /// Returns the elements of an integer input.
     fn elements(&self, node: &Node, input: usize) -> Option<Vec<Size>> {
         self.cx.input(node, input).and_then(Fact::as_ints)
     }
 
-    /// Resize interpolates along every axis whose size changes, the batch included.
+    /// Returns the demand of Resize, which interpolates along every axis whose size changes, even the batch axis.
     fn resize(&self, node: &Node) -> Option<Demand> {
         let (size, sizes) = (self.dims(node, 0)?.first()?, self.elements(node, 3)?);
         let is_whole = node.attr("axes").is_none() && node.attr("keep_aspect_ratio_policy").is_none();
@@ -281,11 +295,12 @@ impl Demands<'_> {
     }
 }
 
-/// The value that a node takes as `input`, by name.
+/// Returns the name of a node input.
 pub fn input_name<'a>(cx: &LintContext<'a>, node: &Node, input: usize) -> &'a str {
     node.input(input).map_or("", |value: ValueId| cx.name(value))
 }
 
+/// Whether the inputs of an ONNX operator broadcast.
 pub fn broadcasts(op: &str) -> bool {
     operator("", op).is_some_and(|operator| operator.broadcasts())
 }

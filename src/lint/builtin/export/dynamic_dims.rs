@@ -1,4 +1,4 @@
-//! The sizes that the interface of a model leaves free.
+//! Dynamic sizes of the model inputs.
 
 use std::collections::BTreeMap;
 
@@ -6,29 +6,32 @@ use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{DeclaredDim, Model, Port, TypeKind, ValueId};
 use crate::infer::Facts;
 
-/// Sizes that are tried for symbols.
+/// Sizes to try for symbols.
 const SIZES: [i64; 8] = [3, 2, 5, 7, 4, 16, 33, 1];
 
-/// Sizes beyond what is traced.
+/// Sizes larger than traced ones.
 const LARGE: [i64; 3] = [1_000, 4_099, 65_536];
 
-/// Where a free size comes from.
+/// Origin of a dynamic size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DynamicDim {
+    /// Model input.
     pub input: ValueId,
+    /// Its axis, from 0.
     pub axis: usize,
-    /// The interface gives it a name, and so promises that it may be chosen; an axis without a size and a
-    /// name may just not have been looked at.
+    /// Whether the interface names the dimension, and so declares it dynamic. An axis without size and name may be
+    /// unspecified.
     pub named: bool,
 }
 
-/// The symbols of the sizes of the main graph's inputs.
+/// Symbols in the shapes of the model inputs, with their origin.
 pub struct DynamicDims<'a> {
     facts: &'a Facts,
     sizes: BTreeMap<Symbol, DynamicDim>,
 }
 
 impl<'a> DynamicDims<'a> {
+    /// Collects the symbols. `facts` must be those of `model`.
     pub fn new(model: &Model, facts: &'a Facts) -> Self {
         let mut sizes = BTreeMap::new();
         for port in &model.graphs[model.main].inputs {
@@ -42,25 +45,28 @@ impl<'a> DynamicDims<'a> {
         DynamicDims { facts, sizes }
     }
 
+    /// Returns true if all input sizes are static.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// Where the first symbol of a size that `fixed` does not have comes from; `None` for a size with
-    /// symbols that no input has, or with none at all.
+    /// Returns the origin of the first symbol of `size` that `fixed` lacks.
+    ///
+    /// Returns `None` if there is none, or if a symbol is not of an input.
     pub fn lost(&self, size: &Dim, fixed: &Dim) -> Option<DynamicDim> {
         let is_free = self.covers(size) && self.covers(fixed);
         let lost = size.symbols().find(|symbol| !fixed.contains(symbol)).filter(|_| is_free)?;
         self.sizes.get(lost).copied()
     }
 
-    /// Whether every symbol of a size is a free one; so is a number.
+    /// Returns true if every symbol of a size is of an input; true for a constant.
     pub fn covers(&self, dim: &Dim) -> bool {
         dim.symbols().all(|symbol| self.sizes.contains_key(symbol))
     }
 
-    /// Whether two sizes are equal wherever all symbols are large, as `min(3, time)` and 3 are: then the number is
-    /// that of a slice, which only a short input lacks.
+    /// Returns true if two sizes are equal for all large symbols, as `min(3, time)` and 3 are.
+    ///
+    /// The constant is then that of a slice, and only a short input fails.
     pub fn holds_when_large(&self, size: &Dim, fixed: &Dim) -> bool {
         LARGE.iter().all(|&large| {
             let (size, fixed) = (size.eval(&|_| Some(large)), fixed.eval(&|_| Some(large)));
@@ -68,7 +74,7 @@ impl<'a> DynamicDims<'a> {
         })
     }
 
-    /// A size for all symbols of `dim` at which it has a value that `fails`, as text: `batch = 3`.
+    /// Returns a size of the symbols in `dim` for which `fails` returns true of its value, as text: `batch = 3`.
     pub fn counterexample(&self, dim: &Dim, fails: impl Fn(i64) -> bool) -> Option<String> {
         let allowed = |symbol: &Symbol, size: i64| self.facts.bounds.of(symbol).contains(size);
         let is_one = |&size: &i64| {
@@ -85,7 +91,7 @@ fn is_named(port: &Port, axis: usize) -> bool {
         return false;
     };
     shape.get(axis).is_some_and(|dimension| match &dimension.dim {
-        // tf2onnx writes `unk__12`, and paddle2onnx `?`, for a size that nobody named.
+        // tf2onnx writes `unk__12`, and paddle2onnx `?`, for an unnamed dimension.
         DeclaredDim::Param(name) => name.starts_with(char::is_alphabetic) && !name.starts_with("unk__"),
         DeclaredDim::Value(_) | DeclaredDim::Absent => false,
     })

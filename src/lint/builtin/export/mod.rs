@@ -1,4 +1,4 @@
-//! EXP: what the export baked into the graph, or lost.
+//! EXP: faults of the export, such as baked or lost sizes.
 
 mod alias;
 mod baked;
@@ -16,6 +16,7 @@ mod unused;
 
 use super::Detector;
 
+/// Detectors of the EXP rules.
 pub const DETECTORS: &[Detector] = &[
     baked::DETECTOR,
     range::DETECTOR,

@@ -1,4 +1,4 @@
-//! EXP013: a OneHot without a number of classes.
+//! EXP013: OneHot nodes without a number of classes.
 
 use super::Detector;
 use crate::diag::rule_ids::ONE_HOT_DEPTH;
@@ -8,20 +8,20 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of EXP013.
 pub const DETECTOR: Detector = Detector { rules: &[ONE_HOT_DEPTH], run };
 
 fn bad_depth(cx: &LintContext, node: NodeId, depth: f64) -> Finding {
-    let message =
-        format!("the number of classes of `{}` is {depth}: every run of it fails", cx.node_name(node));
+    let message = format!("the number of classes of `{}` is {depth}, so every run fails", cx.node_name(node));
     let finding = cx
         .at_node(ONE_HOT_DEPTH, node, Part::Input(1), message)
         .help("pass num_classes: F.one_hot(labels, num_classes=10)");
     if depth == -1.0 {
         finding
-            .label("what F.one_hot has for: as many as the labels tell")
-            .fix(Applicability::Unsafe, "compares the labels with a Range of 1 + their greatest")
+            .label("F.one_hot default: infer the number from the labels")
+            .fix(Applicability::Unsafe, "compares the labels with a Range up to their maximum")
     } else {
-        finding.label("a depth has to be positive")
+        finding.label("must be positive")
     }
 }
 

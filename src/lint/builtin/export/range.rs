@@ -1,5 +1,7 @@
-//! EXP001 in graphs of the exporter that is based on torch.export: sizes that the interface leaves free, though the
-//! exporter recorded that the graph holds for some of them only, or wrote the size that it fixed as a name.
+//! EXP001 in graphs of the torch.export-based exporter.
+//!
+//! It covers dynamic dimensions that the exporter recorded as valid for some sizes only, or whose name is the static
+//! size.
 
 use super::Detector;
 use crate::diag::rule_ids::BAKED_SHAPE;
@@ -8,55 +10,57 @@ use crate::graph::dim::{Dim, Symbol};
 use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
 use crate::lint::LintContext;
 
+/// Detector of EXP001.
 pub const DETECTOR: Detector = Detector { rules: &[BAKED_SHAPE], run };
 
-/// The exporter supposes that a size is 2 at least, which is no restriction to speak of.
+/// Lower bound that the exporter assumes of every size; it is not reported.
 const LEAST_SUPPOSED: i64 = 2;
 
 fn narrow(cx: &LintContext, input: ValueId, axis: usize, size: &Symbol) -> Option<Finding> {
     let range = cx.facts.bounds.of(size);
     let name = cx.name(input);
     let least = range.lo.filter(|&lo| lo > LEAST_SUPPOSED);
-    // A range may be what its author asked for, `Dim("seq", max=512)`; a single size is no range.
+    // The author may have requested a range, `Dim("seq", max=512)`, but not a single size.
     let (level, holds) = match (range.as_point(), least, range.hi) {
         (Some(number), ..) => (Level::Warning, format!("for {number} only")),
         (None, Some(least), Some(most)) => (Level::Info, format!("from {least} to {most} only")),
-        (None, Some(least), None) => (Level::Info, format!("from {least} on")),
+        (None, Some(least), None) => (Level::Info, format!("from {least}")),
         (None, None, Some(most)) => (Level::Info, format!("up to {most}")),
         (None, None, None) => return None,
     };
-    let message = format!(
-        "the input `{name}` leaves `{size}` free, but the graph was exported as one that holds {holds}"
-    );
+    let message =
+        format!("input `{name}` declares `{size}` dynamic, but the exported graph is valid {holds}");
     let mut finding = BAKED_SHAPE
         .at(level)
         .finding(message, cx.places.declaration(input))
-        .label(format!("axis {axis} is free"))
-        .note("torch.export recorded this range of the size: a decision in Python, `if x.shape[1] > 8`, went one way for all of it")
-        .help("where the range is not meant, take the decision out of `forward`, or write it without one");
+        .label(format!("axis {axis} is dynamic"))
+        .note(
+            "torch.export recorded this range, within which conditions like `if x.shape[1] > 8` are constant",
+        )
+        .help("if the range is not intended, remove the condition on the size from `forward`");
     finding.source = cx.places.source_of_value(input);
     finding.anchor.module = cx.model.values[input].name.clone();
     Some(finding)
 }
 
-/// The exporter of PyTorch 2.5 writes a size that it could not leave free as the name of an axis.
+/// Creates the finding of an axis whose name is its size, as PyTorch 2.5 exports static dimensions.
 fn numbered(cx: &LintContext, input: ValueId, axis: usize, number: i64) -> Finding {
     let name = cx.name(input);
     let message = format!(
-        "axis {axis} of the input `{name}` is free by the name `{number}`, which is the size that the export fixed"
+        "axis {axis} of input `{name}` is dynamic, but its name `{number}` is the size that the export fixed"
     );
     let mut finding = BAKED_SHAPE
         .at(Level::Info)
         .finding(message, cx.places.declaration(input))
-        .label("a runtime takes any size here, and the graph may be right for one")
-        .note("torch.export found that `forward` works for this size alone: a loop over the axis, or a table of its length")
-        .help("write it for any size; or leave the axis out of dynamic_shapes, so that the model says what it takes");
+        .label("a runtime accepts any size here, but the graph may be valid for one size only")
+        .note("torch.export specialized the axis, because of a loop over it or a table of its length")
+        .help("support any size in `forward`, or remove the axis from dynamic_shapes to declare it static");
     finding.source = cx.places.source_of_value(input);
     finding.anchor.module = cx.model.values[input].name.clone();
     finding
 }
 
-/// The axes of an input whose names are numbers, with those.
+/// Returns the axes of an input whose names are numbers, with these numbers.
 fn numbers(port: &Port) -> Vec<(usize, i64)> {
     let Some(TypeKind::Tensor { shape: Some(shape), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What depends on the inputs of the model, and what its outputs depend on.
+//! Reachability from the inputs and to the outputs of a model.
 
 use crate::graph::{Def, Id, Model, NodeId, ValueId, order, scopes};
 
@@ -9,12 +9,14 @@ pub struct Reach {
 }
 
 impl Reach {
+    /// Computes the reachability of all values.
     pub fn new(model: &Model) -> Self {
         Reach { from_inputs: from_inputs(model), to_outputs: to_outputs(model) }
     }
 
-    /// Whether a value may differ from run to run, or is a function of shapes of inputs. Inputs with a
-    /// default are among those that may; so are those of bodies and functions.
+    /// Whether a value depends on inputs or their shapes.
+    ///
+    /// Inputs with a default, and inputs of subgraphs and functions, count as inputs.
     pub fn depends_on_inputs(&self, value: ValueId) -> bool {
         self.from_inputs[value.index()]
     }
@@ -25,7 +27,7 @@ impl Reach {
     }
 }
 
-/// What a node takes, the captures of its bodies included.
+/// Returns the inputs of a node, and the values that its subgraphs capture.
 pub fn taken(model: &Model, id: NodeId) -> Vec<ValueId> {
     let node = &model.nodes[id];
     let captured =
@@ -33,7 +35,7 @@ pub fn taken(model: &Model, id: NodeId) -> Vec<ValueId> {
     node.inputs.iter().flatten().copied().chain(captured).collect()
 }
 
-/// Graphs stand before the bodies in them, so that captures are known when a body is looked at.
+/// Computes which values depend on inputs. Outer graphs come first, so captures are known when a subgraph is visited.
 fn from_inputs(model: &Model) -> Vec<bool> {
     let is_source = |def| matches!(def, Def::Input(_) | Def::Missing);
     let mut reached: Vec<bool> = model.values.iter().map(|(_, value)| is_source(value.def)).collect();
@@ -48,8 +50,9 @@ fn from_inputs(model: &Model) -> Vec<bool> {
     reached
 }
 
-/// Backwards from the outputs of the model and of its functions. A body belongs to its node: what it
-/// captures takes part where the node does.
+/// Computes which values the outputs of the model and of its functions depend on.
+///
+/// A captured value counts as an input of the node that contains the subgraph.
 fn to_outputs(model: &Model) -> Vec<bool> {
     let mut reached = vec![false; model.values.len()];
     let bodies = model.functions.iter().map(|function| function.body);

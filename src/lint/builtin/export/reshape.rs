@@ -1,4 +1,4 @@
-//! EXP001 at a Reshape: its target, what that fixes, and how it is mended.
+//! EXP001 at a Reshape: its demands on dynamic sizes, and the fixed target shape.
 
 use super::demand::{Demand, Demands, Kind};
 use crate::graph::Node;
@@ -7,6 +7,7 @@ use crate::infer::{Fact, Size};
 use crate::lint::LintContext;
 
 impl Demands<'_> {
+    /// Returns the demand of a Reshape.
     pub(super) fn reshape(&self, node: &Node) -> Option<Demand> {
         let target = reshape_target(self.cx, node)?;
         let data = self.dims(node, 0)?;
@@ -21,15 +22,14 @@ impl Demands<'_> {
         (is_lost && open).then_some(Demand { input: 1, size, fixed, kind: Kind::Elements })
     }
 
-    /// A number at the place of a free size, and a -1 behind it that takes up what varies: `{3, -1}` for
-    /// `[batch, 6]`.
+    /// Returns the demand of a target with a constant for a dynamic size, and a later -1: `{3, -1}` for `[batch, 6]`.
     fn moved(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
         let place = target.iter().zip(from).position(|(to, from)| to.as_ref() != Some(from))?;
         let (size, fixed) = (from.get(place)?, target[place].clone()?);
         let number = fixed.as_const().filter(|&number| number > 0)?;
         let free = self.free.lost(size, &fixed)?;
         let takes_up = target[place + 1..].contains(&Some(Dim::known(-1)));
-        // One row of everything is wanted more often than not, unless rows are a batch.
+        // Flattening to one row is usually intended, unless the rows are a batch.
         let is_meant = number == 1 && free.axis != 0;
         if !takes_up || place + 1 == from.len() || is_meant {
             return None;
@@ -41,11 +41,12 @@ impl Demands<'_> {
         Some(Demand { input: 1, size: size.clone(), fixed, kind })
     }
 
-    /// A -1 at the place of the batch, and numbers for what the free axes behind it come to: `{-1, 3, 64}` or
-    /// `{-1, 192}` for `[batch, 3, height, width]`. The batch then takes up what varies.
+    /// Returns the demand of a target with -1 for the batch, and constants for the product of dynamic axes.
     ///
-    /// The channels must be kept, or be flattened together with two free axes at least: `{-1, 64}` for
-    /// `[batch, length, 8]` may be meant to cut the sequence into pieces.
+    /// Examples are `{-1, 3, 64}` and `{-1, 192}` for `[batch, 3, height, width]`. The batch absorbs the dynamic sizes.
+    ///
+    /// The target must keep the channels, or flatten them with at least two dynamic axes. `{-1, 64}` for
+    /// `[batch, length, 8]` may intend to split the sequence into chunks.
     fn flattened(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
         let (_, behind) = target.split_first().filter(|(lead, _)| **lead == Some(Dim::known(-1)))?;
         let numbers: Vec<i64> = behind.iter().map(|size| size.as_ref()?.as_const()).collect::<Option<_>>()?;
@@ -69,7 +70,7 @@ impl Demands<'_> {
     }
 }
 
-/// The target shape of a Reshape with its zeros resolved; `None` where it is not known at all.
+/// Returns the target shape of a Reshape with its zeros resolved; `None` if it is unknown.
 pub fn reshape_target(cx: &LintContext, node: &Node) -> Option<Vec<Size>> {
     let from_input = cx.input(node, 1).and_then(Fact::as_ints);
     let from_attr = || {
@@ -86,8 +87,9 @@ pub fn reshape_target(cx: &LintContext, node: &Node) -> Option<Vec<Size>> {
     Some(target.into_iter().enumerate().map(resolve).collect())
 }
 
-/// The target of a Reshape with 0 in the place of the number that stands for a free size, where that is
-/// proved to work at every size; as text.
+/// Returns the target of a Reshape with 0 in place of a hard-coded dynamic size, as text.
+///
+/// Returns `None` unless this target is proved to work at every size.
 pub fn mended_target(cx: &LintContext, node: &Node) -> Option<String> {
     if &*node.op_type != "Reshape" {
         return None;
@@ -111,6 +113,7 @@ pub fn mended_target(cx: &LintContext, node: &Node) -> Option<String> {
     Some(format!("{{{}}}", elements.join(",")))
 }
 
+/// Returns the target of a Reshape as text.
 pub fn target_text(cx: &LintContext, node: &Node) -> String {
     let sizes = reshape_target(cx, node).unwrap_or_default();
     let text = |size: &Size| size.as_ref().map_or("?".to_owned(), Dim::to_string);

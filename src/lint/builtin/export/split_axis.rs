@@ -1,4 +1,4 @@
-//! EXP001 where a free axis is cut in two at a number, and both parts are combined: `x[:, :3] * x[:, 3:]` works for six.
+//! EXP001 for a dynamic axis that is split at a constant: `x[:, :3] * x[:, 3:]` only works for size 6.
 
 use super::conflict::Conflict;
 use super::demand::{Demand, Demands, Kind, broadcasts};
@@ -7,10 +7,10 @@ use crate::graph::{Node, NodeId, ValueId};
 use crate::infer::Fact;
 use crate::lint::LintContext;
 
-/// Nodes of one input that are gone through: the sigmoid of one half.
+/// Maximum number of unary nodes to pass, such as the sigmoid of one half.
 const MAX_STEPS: usize = 4;
 
-/// A part of an axis.
+/// Slice of an axis.
 struct Part {
     node: NodeId,
     of: ValueId,
@@ -19,7 +19,7 @@ struct Part {
     to: i64,
 }
 
-/// The node that cuts an axis at a number, where the parts meet at `id`.
+/// Returns the conflict of the node that splits an axis at a constant, if `id` combines both parts.
 pub fn at_node(demands: &Demands, id: NodeId) -> Option<Conflict> {
     let cx = demands.cx;
     let node = &cx.model.nodes[id];
@@ -42,7 +42,7 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Option<Conflict> {
     Some(Conflict { cause: first.node, demand, met: Some(id) })
 }
 
-/// The Slice along one axis, in steps of one, that a value comes from.
+/// Returns the Slice along one axis, with step 1, that a value derives from.
 fn part(cx: &LintContext, value: ValueId) -> Option<Part> {
     let mut at = value;
     for _ in 0..MAX_STEPS {

@@ -1,4 +1,4 @@
-//! EXP010: layers that were left in training mode.
+//! EXP010: layers in training mode.
 
 use std::cell::OnceCell;
 
@@ -11,26 +11,27 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of EXP010.
 pub const DETECTOR: Detector = Detector { rules: &[TRAINING_MODE], run };
 
-/// The opset from which on Dropout has its mode and ratio as inputs.
+/// Opset since which Dropout has its mode and ratio as inputs.
 const DROPOUT_WITH_MODE: i64 = 12;
-/// The opset from which on BatchNormalization has an attribute for its mode.
+/// Opset since which BatchNormalization has an attribute for its mode.
 const BATCH_NORM_WITH_MODE: i64 = 14;
-/// Where PyTorch's exporter keeps the call that a node came from.
+/// Metadata key of the call that a node was exported from, written by PyTorch's exporter.
 const FX_NODE: &str = "pkg.torch.onnx.fx_node";
-/// The opset from which on neither has `is_test`.
+/// Opset since which neither operator has `is_test`.
 const WITHOUT_IS_TEST: i64 = 7;
 
 fn dropout(cx: &LintContext, node: NodeId, part: Part) -> Finding {
     let message =
-        format!("the Dropout `{}` is in training mode: it sets elements to 0 at random", cx.node_name(node));
-    training(cx, node, part, message, "every run gives another result", "hands the input on unchanged")
+        format!("Dropout `{}` is in training mode: it sets random elements to 0", cx.node_name(node));
+    training(cx, node, part, message, "results differ between runs", "passes its input through unchanged")
 }
 
 fn batch_norm(cx: &LintContext, node: NodeId, part: Part) -> Finding {
     let message = format!(
-        "the BatchNormalization `{}` is in training mode: it goes by the batch at hand, not by what was learnt",
+        "BatchNormalization `{}` is in training mode: it uses batch statistics, not the running statistics",
         cx.node_name(node)
     );
     training(
@@ -38,24 +39,26 @@ fn batch_norm(cx: &LintContext, node: NodeId, part: Part) -> Finding {
         node,
         part,
         message,
-        "the result for one row depends on the others",
-        "normalises by the learnt mean and variance",
+        "the result of a row depends on the other rows",
+        "normalizes with the running mean and variance",
     )
 }
 
-/// The exporter that is based on torch.export writes it so, whatever the program says.
+/// Creates the finding of a BatchNormalization that lost its training mode in the torch.export-based exporter.
 fn lost_training(cx: &LintContext, node: NodeId) -> Finding {
     let message = format!(
-        "the BatchNormalization `{}` goes by what was learnt, but in the program it was in training mode",
+        "BatchNormalization `{}` uses the running statistics, but the exported program was in training mode",
         cx.node_name(node)
     );
     cx.at_node(TRAINING_MODE, node, Part::Whole, message)
-        .label("PyTorch goes by the batch at hand here")
-        .help("call `model.eval()` before the export, and leave `training=` at its default")
+        .label("PyTorch uses batch statistics here")
+        .help("call `model.eval()` before the export, and keep `training=` at its default")
 }
 
-/// Whether the operator that a node was exported from is a normalisation that was told to train:
-/// `target=torch.ops.aten._native_batch_norm_legit_functional.default](args = (%x, %w, %b, %mean, %var, True, 0.1, 1e-05)`.
+/// Whether a node was exported from a batch normalization in training mode.
+///
+/// The recorded call is
+/// `torch.ops.aten._native_batch_norm_legit_functional.default](args = (%x, %w, %b, %mean, %var, True, 0.1, 1e-05)`.
 fn trained_in_program(node: &Node) -> bool {
     let arguments = node
         .metadata(FX_NODE)
@@ -66,13 +69,13 @@ fn trained_in_program(node: &Node) -> bool {
 fn training(cx: &LintContext, node: NodeId, part: Part, message: String, label: &str, fix: &str) -> Finding {
     cx.at_node(TRAINING_MODE, node, part, message)
         .label(label)
-        .help("call `model.eval()` before the export, and leave `training=` at its default")
+        .help("call `model.eval()` before the export, and keep `training=` at its default")
         .fix(Applicability::Unsafe, fix)
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let reach = OnceCell::new();
-    // Weights that are standardised, as in networks without normalisation, go by their own mean in inference too.
+    // Weight standardization normalizes weights by their own mean, even in inference.
     let is_of_data = |node: &Node| {
         let reach = reach.get_or_init(|| Reach::new(cx.model));
         node.input(0).is_none_or(|x| reach.depends_on_inputs(x))
@@ -101,7 +104,7 @@ fn mode_of_dropout(opset: i64) -> Part<'static> {
     if opset >= DROPOUT_WITH_MODE { Part::Input(2) } else { Part::Whole }
 }
 
-/// Between the opsets with `is_test` and those with an input for it, Dropout did nothing at all.
+/// Whether a Dropout is in training mode. Between the opsets with `is_test` and with a mode input, it has no effect.
 fn is_training_dropout(cx: &LintContext, node: &Node, opset: i64) -> bool {
     if opset < WITHOUT_IS_TEST {
         return !is_test(node);
@@ -118,7 +121,7 @@ fn is_training_dropout(cx: &LintContext, node: &Node, opset: i64) -> bool {
     opset >= DROPOUT_WITH_MODE && is_on && !drops_nothing
 }
 
-/// Before it had an attribute for its mode, BatchNormalization trained if it was asked for the statistics.
+/// Whether a BatchNormalization is in training mode. Before opset 14, it is if its optional outputs are used.
 fn is_training_batch_norm(node: &Node, opset: i64) -> bool {
     match opset {
         ..WITHOUT_IS_TEST => !is_test(node),

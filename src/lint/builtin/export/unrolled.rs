@@ -1,7 +1,7 @@
-//! EXP007: a Python loop over an axis became as many copies of its body as the traced input was long.
+//! EXP007: Python loops over an axis that tracing unrolled.
 //!
-//! Such a loop takes slice after slice of one value: *taps*. Every node belongs to the last tap that it
-//! depends on, its step; in a loop, the steps between the first and the last consist of the same nodes.
+//! An unrolled loop slices one value at regular positions; each slice is a *tap*. The step of a node is the last tap
+//! that it depends on. In a loop, all steps except the first and the last consist of equal nodes.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -19,25 +19,27 @@ use crate::lint::LintContext;
 use crate::lint::exporter;
 use crate::lint::locate::Part;
 
+/// Detector of EXP007.
 pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 
-/// Fewer steps are more likely written by hand: two halves, query and key.
+/// Minimum number of steps of a loop. Fewer are more likely written by hand, such as two halves, or query and key.
 const MIN_STEPS: usize = 3;
-/// With fewer there is no pair of steps between the first and the last: three coordinates, gates, or query, key and
-/// value look so too, but along an axis of as many elements, not of a free size.
+/// Minimum number of steps along a static axis, so that at least two middle steps can be compared.
+///
+/// Three coordinates, gates, or query, key and value look like a loop, too, but their axis is static.
 const MIN_COMPARED: usize = 4;
-/// Nodes that a step has to have, constants not counted.
+/// Minimum number of nodes in a step, without constants.
 const MIN_BODY: usize = 3;
-/// The same of windows.
+/// Minimum number of nodes in a step over windows, without constants.
 const MIN_WINDOW_BODY: usize = 2;
-/// Operators by which steps are put together that do not need one another.
+/// Operators that combine the results of independent steps.
 const ACCUMULATING: [&str; 6] = ["Add", "Concat", "Max", "Min", "Mul", "Sum"];
-/// Nodes that prepare a slice for the loop that it is taken for.
+/// Maximum number of nodes between a slice and the loop that uses it.
 const MAX_PREPARING: usize = 3;
-/// Series of taps that are looked at, as each costs a walk along the graph.
+/// Maximum number of series to check, because each costs a walk over the graph.
 const MAX_SERIES: usize = 64;
 
-/// A slice of a value, at a constant place of one axis.
+/// Slice of a value at a constant position of one axis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Tap {
     start: i64,
@@ -45,51 +47,51 @@ struct Tap {
     output: ValueId,
 }
 
-/// What the taps of one loop share: the value, the axis, and how much each takes.
+/// Value, axis and length of the slices in one loop.
 type Series = (ValueId, i64, i64);
 
-/// A loop that was found.
+/// Detected loop.
 struct Unrolled {
     series: Series,
     first: NodeId,
     steps: usize,
-    /// Nodes of one step.
+    /// Number of nodes in a step.
     body: usize,
-    /// Each step takes something from the one before.
+    /// Whether each step depends on the previous one.
     recurrent: bool,
 }
 
 fn unrolled(cx: &LintContext, found: &Unrolled, is_static: bool) -> Finding {
     let (value, axis, _) = found.series;
     let message = format!(
-        "{} copies of the same {} nodes follow one another, one for each step along axis {axis} of `{}`",
+        "a loop along axis {axis} of `{}` is unrolled: {} copies of {} nodes",
+        cx.name(value),
         found.steps,
-        found.body,
-        cx.name(value)
+        found.body
     );
     let free = free_length(cx, found.series);
-    // Where the interface says which sizes vary, and this one does not, the copies are right for every input. Where
-    // none varies, the interface may just be that of the trace.
+    // If other dimensions are dynamic, but this one is static, the copies are valid for every input. If all are static,
+    // the interface may be that of the trace.
     let is_meant = free.is_none() && !(is_static && (found.recurrent || axis == 0));
     let rule = if is_meant { UNROLLED_LOOP.at(Level::Info) } else { UNROLLED_LOOP };
     let finding = cx.at_node(rule, found.first, Part::Whole, message).label("the first step");
     let finding = match free {
         Some(size) => finding.note(format!(
-            "the axis is as long as {size}, but the graph takes {} steps: more are ignored, and fewer fail",
+            "the axis has the dynamic size {size}, but the graph has {} steps: more are ignored, and fewer fail",
             found.steps
         )),
         None => {
-            finding.note("a loop in Python is traced as often as it runs: the length is fixed with the graph")
+            finding.note("tracing records every iteration of a Python loop, so the graph fixes their number")
         }
     };
     finding.help(if found.recurrent {
-        "use the layer for it (nn.GRU, nn.LSTM), or torch's `scan`, so that the graph has one step"
+        "use a recurrent layer (nn.GRU, nn.LSTM) or torch's `scan`, so that the graph has a single step"
     } else {
-        "the steps do not need one another: compute them at once, on the whole axis"
+        "compute all steps at once on the whole axis: they are independent"
     })
 }
 
-/// The length of the axis that a series goes along, where it varies.
+/// Returns the size of the axis of a series, if it is dynamic.
 fn free_length(cx: &LintContext, (value, axis, _): Series) -> Option<Dim> {
     let size = cx.facts[value].dims()?.get(usize::try_from(axis).ok()?)?.clone()?;
     size.as_const().is_none().then_some(size)
@@ -97,7 +99,7 @@ fn free_length(cx: &LintContext, (value, axis, _): Series) -> Option<Dim> {
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let is_static = DynamicDims::new(cx.model, cx.facts).is_empty();
-    // A program that goes along an axis step by step fixes its size: along one that is free, its author wrote the places.
+    // `torch.export` makes the axis of a loop static, so slices of a dynamic axis are at positions the author wrote.
     let is_guarded = exporter::guarded_sizes(cx.model);
     let mut series: BTreeMap<(NodeId, Series), Vec<Tap>> = BTreeMap::new();
     let mut first_of: FxHashMap<Series, NodeId> = FxHashMap::default();
@@ -110,7 +112,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let mut is_in_loop = vec![false; cx.model.nodes.len()];
     let long = series.into_iter().filter(|(_, taps)| taps.len() >= MIN_STEPS);
     for ((_, key), taps) in long.take(MAX_SERIES) {
-        // A loop over several values has a series of taps for each of them; it is said of the first.
+        // A loop over several values has one series for each of them, and is reported for the first.
         let known = |tap: &Tap| is_in_loop[tap.node.index()] || leads_into(cx, tap.output, &is_in_loop);
         if !(taps.iter().all(known) || is_guarded && free_length(cx, key).is_some()) {
             sink.extend(find(cx, key, taps, &mut is_in_loop).map(|found| unrolled(cx, &found, is_static)));
@@ -118,7 +120,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Whether a value is used in a loop, be it squeezed or reshaped before.
+/// Whether a loop uses a value, directly or after nodes such as Squeeze and Reshape.
 fn leads_into(cx: &LintContext, mut value: ValueId, is_in_loop: &[bool]) -> bool {
     for _ in 0..MAX_PREPARING {
         let users = cx.uses.of(value);
@@ -132,14 +134,14 @@ fn leads_into(cx: &LintContext, mut value: ValueId, is_in_loop: &[bool]) -> bool
     false
 }
 
-/// The slices that a node takes, each at a constant place.
+/// Returns the taps of a node.
 fn taps(cx: &LintContext, id: NodeId, node: &Node) -> Vec<(Series, Tap)> {
     let ints = |input: usize| -> Option<Vec<i64>> {
         let ints = cx.input(node, input).and_then(Fact::as_ints)?;
         ints.iter().map(|int| int.as_ref().and_then(Dim::as_const)).collect()
     };
     let (Some(data), true) = (node.input(0), node.domain().is_empty()) else { return Vec::new() };
-    // The sizes of a tensor, and tables of the model, are as many in every run.
+    // Shapes and constant tables have the same length in every run.
     if cx.facts[data].as_ints().is_some() || cx.facts[data].is_const() {
         return Vec::new();
     }
@@ -170,7 +172,7 @@ fn taps(cx: &LintContext, id: NodeId, node: &Node) -> Vec<(Series, Tap)> {
     outputs.map(|tap| ((data, axis, 0), tap)).collect()
 }
 
-/// The loop that taps belong to, if they do; its nodes are marked.
+/// Returns the loop of a series of taps, if they form one, and marks its nodes.
 fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [bool]) -> Option<Unrolled> {
     taps.sort_by_key(|tap| tap.start);
     taps.dedup_by_key(|tap| tap.start);
@@ -183,10 +185,10 @@ fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [
         return None;
     }
     let walk = Walk::along(cx, &taps);
-    // The first step may lack what comes from a step before, and what follows the loop hangs on the last.
+    // The first step can lack nodes that use a previous step, and the last one includes nodes after the loop.
     let middle = walk.signatures(cx, steps);
     let (first, rest) = middle.get(1..steps - 1)?.split_first()?;
-    // Four windows of a free axis are a loop, however little is done with each.
+    // Four windows of a dynamic axis form a loop, even with small steps.
     let is_of_windows = steps >= MIN_COMPARED && series.2 > 1 && free_length(cx, series).is_some();
     let least = if is_of_windows { MIN_WINDOW_BODY } else { MIN_BODY };
     if first.ops.len() < least || rest.iter().any(|step| step != first) {
@@ -200,16 +202,18 @@ fn find(cx: &LintContext, series: Series, mut taps: Vec<Tap>, is_in_loop: &mut [
     Some(Unrolled { series, first: taps[0].node, steps, body: first.ops.len(), recurrent: walk.recurrent })
 }
 
-/// The nodes of a step, as far as two steps can be compared.
+/// Nodes of a step, for comparison.
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Signature {
-    /// A hash of each node, in order of the hashes.
+    /// Sorted hashes of the nodes.
     ops: Vec<u64>,
 }
 
 impl Signature {
-    /// How many nodes of one step are in another too. The first step may lack what comes from a step before, the last
-    /// what the next would take; and what follows a loop hangs on its last step.
+    /// Returns the number of nodes of this step that are in another one, too.
+    ///
+    /// The first step can lack nodes that use a previous step. The last step can lack nodes for the next one, and
+    /// includes nodes after the loop.
     fn in_common(&self, other: &Signature) -> usize {
         let mut others = other.ops.iter().peekable();
         let is_there = |op: &&u64| {
@@ -220,11 +224,11 @@ impl Signature {
     }
 }
 
-/// The nodes that depend on taps.
+/// Nodes that depend on taps.
 struct Walk {
-    /// The last tap that a node depends on.
+    /// Last tap that each node depends on.
     step_of: BTreeMap<NodeId, usize>,
-    /// Whether a step takes more from the one before than a sum to which it adds.
+    /// Whether a step depends on the previous one by more than an accumulated result.
     recurrent: bool,
 }
 
@@ -254,7 +258,7 @@ impl Walk {
                 if ACCUMULATING.contains(&&*node.op_type) && before.into_iter().all(is_sum) {
                     sums.insert(id);
                 } else {
-                    // What follows the loop hangs on its last step.
+                    // The last step includes nodes after the loop.
                     recurrent |= last > 1 && last + 1 < taps.len();
                 }
             }
@@ -280,8 +284,9 @@ impl Walk {
     }
 }
 
-/// Operator, number of operands, weights, and attributes that are numbers: what the copies of a node share. Steps
-/// with weights of their own are as many as the model has layers.
+/// Returns a hash of the properties that copies of a node share: operator, operand counts, weights, integer attributes.
+///
+/// Weights are included, because steps with different weights are layers, not iterations.
 fn hash(cx: &LintContext, node: &Node) -> u64 {
     let mut hasher = FxHasher::default();
     let is_weight = |value: &&ValueId| {
@@ -299,7 +304,7 @@ fn hash(cx: &LintContext, node: &Node) -> u64 {
     hasher.finish()
 }
 
-/// Places and shapes, which differ from step to step.
+/// Whether a constant is an index or a shape, which differ between steps.
 fn is_index(cx: &LintContext, value: ValueId) -> bool {
     cx.facts[value].elem() == Some(ElemType::Int64)
 }

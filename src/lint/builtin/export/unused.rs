@@ -1,4 +1,4 @@
-//! EXP008 and EXP009: inputs that take no part, outputs that depend on none.
+//! EXP008 and EXP009: unused inputs, and constant outputs.
 
 use rustc_hash::FxHashSet;
 
@@ -10,17 +10,17 @@ use crate::graph::{Def, NodeId, ValueId};
 use crate::lint::LintContext;
 use crate::schema::{self, Determinism};
 
+/// Detector of EXP008 and EXP009.
 pub const DETECTOR: Detector = Detector { rules: &[DROPPED_INPUT, CONSTANT_OUTPUT], run };
 
 fn dropped(cx: &LintContext, input: ValueId) -> Finding {
     let name = cx.name(input);
-    let label =
-        if cx.uses.of(input).is_empty() { "no node takes it" } else { "what takes it leads to no output" };
+    let label = if cx.uses.of(input).is_empty() { "no node uses it" } else { "its users lead to no output" };
     let mut finding = DROPPED_INPUT
-        .finding(format!("the input `{name}` takes no part: no output depends on it"), cx.places.declaration(input))
+        .finding(format!("input `{name}` is unused: no output depends on it"), cx.places.declaration(input))
         .label(label)
-        .note("an input goes unused like this where its value became a constant while tracing: by .item(), int() or if")
-        .help("leave it out of `forward`, or keep it a tensor until it is used");
+        .note("this happens if .item(), int() or `if` turned its value into a constant during tracing")
+        .help("remove it from `forward`, or keep its value a tensor until it is used");
     finding.source = cx.places.source_of_value(input);
     finding.anchor.module = cx.model.values[input].name.clone();
     finding
@@ -29,16 +29,12 @@ fn dropped(cx: &LintContext, input: ValueId) -> Finding {
 fn constant(cx: &LintContext, output: ValueId) -> Finding {
     let name = cx.name(output);
     let finding = cx
-        .at_value(
-            CONSTANT_OUTPUT,
-            output,
-            format!("the output `{name}` is a constant: it depends on no input"),
-        )
-        .label("the same in every run")
-        .note("a value that NumPy, Python or .item() computed while tracing is a constant in the graph")
-        .help("compute it from the inputs, or return it apart from the model");
+        .at_value(CONSTANT_OUTPUT, output, format!("output `{name}` is constant: it depends on no input"))
+        .label("equal in every run")
+        .note("a value that NumPy, Python or .item() computed during tracing is a constant in the graph")
+        .help("compute it from the inputs, or return it outside of the model");
     match cx.places.declaration(output) {
-        place @ Place::Graph(_) => finding.related(place, "an output of the model"),
+        place @ Place::Graph(_) => finding.related(place, "model output"),
         _ => finding,
     }
 }
@@ -49,11 +45,11 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     let given = || {
         main.inputs.iter().map(|port| port.value).filter(|&value| cx.model.values[value].initial.is_none())
     };
-    // Where an output is made by nothing, what led to it may be all there.
+    // An undefined output may depend on the unused inputs.
     let whole = main.outputs.iter().all(|port| cx.model.values[port.value].def != Def::Missing);
     let unused = given().filter(|&input| whole && !reach.takes_part(input));
     sink.extend(unused.map(|input| dropped(cx, input)));
-    // What takes nothing gives constants by design.
+    // The outputs of a model without inputs are constant by design.
     if given().next().is_none() {
         return;
     }
@@ -62,7 +58,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     sink.extend(constants.map(|output| constant(cx, output)));
 }
 
-/// Whether nothing random, and nothing unknown, stands behind a value.
+/// Whether a value depends only on deterministic, known operators.
 fn is_determined(cx: &LintContext, value: ValueId) -> bool {
     let mut seen: FxHashSet<NodeId> = FxHashSet::default();
     let mut open = vec![value];

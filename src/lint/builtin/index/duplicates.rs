@@ -1,8 +1,8 @@
-//! IDX007: sums into places, of which the last addend is all that stays.
+//! IDX007: accumulating writes that lose values with duplicate indices.
 //!
-//! PyTorch's tracing exporter says `index_add`, `scatter_add` below opset 16, and `index_put(accumulate=True)` as a
-//! write to zeros that is added: `x + scatter(zeros, index, values)`. Of values that go to one place, the write keeps
-//! one; PyTorch adds them all.
+//! PyTorch's tracing exporter lowers `index_add`, `scatter_add` below opset 16, and `index_put(accumulate=True)` to
+//! `x + scatter(zeros, index, values)`. The scatter keeps one of the values with equal indices, whereas PyTorch adds
+//! them all.
 
 use super::super::export::dynamic_dims::DynamicDims;
 use super::Detector;
@@ -14,35 +14,39 @@ use crate::infer::{Fact, Size};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of IDX007.
 pub const DETECTOR: Detector = Detector { rules: &[LOST_DUPLICATES], run };
 
-/// What is written in Python where values that meet are added.
+/// Python code of accumulating writes.
 const ADDS: [&str; 4] = ["index_add", "scatter_add", "accumulate=True", "accumulate = True"];
 
-/// Sizes that are tried for what is written, the least first, and one for the places where those are free, too.
+/// Sizes to try for the number of values, in ascending order.
 const MANY: [i64; 4] = [8, 100, 1_000, 65_536];
+/// Size to try for the number of places, if that is dynamic, too.
 const FEW: i64 = 3;
 
-/// Why two values may go to one place.
+/// Reason why two values have equal indices.
 enum Met {
-    /// A constant index says so.
+    /// A constant index contains duplicates.
     Always,
-    /// More values than places, at sizes that the interface allows.
+    /// There are more values than places, at these sizes, which the interface allows.
     Crowded(String),
 }
 
 fn lost(cx: &LintContext, add: NodeId, scatter: NodeId, met: &Met) -> Finding {
     let because = match met {
-        Met::Always => "its constant index names one place twice".to_owned(),
-        Met::Crowded(sizes) => format!("at {sizes} there are more of them than places"),
+        Met::Always => "the constant index contains duplicates".to_owned(),
+        Met::Crowded(sizes) => format!("at {sizes}, there are more values than places"),
     };
-    let message =
-        format!("of the values that `{}` writes to one place, one is kept and added", cx.node_name(scatter));
+    let message = format!(
+        "`{}` keeps only one of the values with equal indices, before they are added",
+        cx.node_name(scatter)
+    );
     let finding = cx.at_node(LOST_DUPLICATES, scatter, Part::Input(1), message).label(because);
     let finding = finding
-        .related(cx.places.node(add, Part::Whole), "added here, as PyTorch adds each of them")
-        .help("export with dynamo=True, or scatter_add at opset 16 or later, which become a sum over all that meet");
-    // A write that somebody wanted looks the same: only the line tells that all were to be added.
+        .related(cx.places.node(add, Part::Whole), "added here, but PyTorch adds every value")
+        .help("export with dynamo=True, or use scatter_add at opset 16 or later; both add all values");
+    // An intended overwrite looks equal in the graph; only the Python line shows the accumulation.
     let code = finding.source.as_ref().and_then(|source| source.code.as_deref()).unwrap_or("");
     let level = if ADDS.iter().any(|call| code.contains(call)) { finding.level } else { Level::Info };
     Finding { level, ..finding }
@@ -56,7 +60,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// The node that writes `value` to zeros, where nothing else reads it.
+/// Returns the node that produces `value` by a write to zeros, if `value` has a single user.
 fn written(cx: &LintContext, value: ValueId) -> Option<NodeId> {
     let (id, _) = cx.model.producer(value)?;
     let node = &cx.model.nodes[id];
@@ -88,7 +92,7 @@ fn holds_zero(tensor: &Tensor) -> bool {
         || tensor.small_ints(1).is_some_and(|all| all == [0])
 }
 
-/// Whether two values of a write are sure to meet.
+/// Returns the reason why values of a write certainly have equal indices.
 fn met(cx: &LintContext, node: &Node) -> Option<Met> {
     let (data, index) = (cx.input(node, 0)?.dims()?, cx.input(node, 1)?);
     let sizes = index.dims()?;
@@ -112,7 +116,7 @@ fn met(cx: &LintContext, node: &Node) -> Option<Met> {
     crowded(cx, &values, &places).map(Met::Crowded)
 }
 
-/// The size of an axis of the index before it was expanded: as many values are written at least.
+/// Returns the size of an axis of the index before its Expand, which is a lower bound of the number of values.
 fn before_expand(cx: &LintContext, scatter: &Node, rank: usize, axis: usize) -> Option<Dim> {
     let (maker, _) = cx.model.producer(scatter.input(1)?)?;
     let expand = Some(&cx.model.nodes[maker]).filter(|node| node.is("Expand"))?;
@@ -124,7 +128,7 @@ fn product(sizes: &[Size]) -> Option<Dim> {
     sizes.iter().try_fold(Dim::known(1), |all, size| all.mul(size.as_ref()?.clone()))
 }
 
-/// Whether a constant index of one axis names a place twice; `None` of what is not known.
+/// Returns whether a constant index of rank 1 contains duplicates; `None` if it is unknown.
 fn repeats(index: &Fact, rank: usize) -> Option<bool> {
     let all: Option<Vec<i64>> =
         index.as_ints()?.iter().map(|one| one.as_ref().and_then(Dim::as_const)).collect();
@@ -133,7 +137,7 @@ fn repeats(index: &Fact, rank: usize) -> Option<bool> {
     Some(all.windows(2).any(|pair| pair[0] == pair[1]))
 }
 
-/// Sizes of the inputs' axes at which there are more values than places.
+/// Returns sizes of the input axes at which there are more values than places.
 fn crowded(cx: &LintContext, values: &Dim, places: &Dim) -> Option<String> {
     let free = DynamicDims::new(cx.model, cx.facts);
     if !free.covers(values) || !free.covers(places) {

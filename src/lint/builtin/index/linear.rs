@@ -1,8 +1,8 @@
-//! IDX001: a negative index within a linear one.
+//! IDX001: negative indices in a linear index.
 //!
-//! PyTorch's tracing exporter has no operator for `x[rows, columns]`. It flattens the indexed axes and
-//! computes `columns + rows * x.shape[1]`. A negative row still counts from the end there, as the whole
-//! is negative then; a negative column reaches into the row before.
+//! PyTorch's tracing exporter flattens the indexed axes of `x[rows, columns]`, and computes the linear index
+//! `columns + rows * x.shape[1]`. A negative row still counts from the end, because the sum is negative. A negative
+//! column selects an element of the previous row.
 
 use super::Detector;
 use crate::diag::rule_ids::NEGATIVE_INDEX;
@@ -13,22 +13,23 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of IDX001.
 pub const DETECTOR: Detector = Detector { rules: &[NEGATIVE_INDEX], run };
 
-/// Terms of a linear index: more axes than tensors have.
+/// Maximum number of terms of a linear index; tensors have fewer axes.
 const MAX_TERMS: usize = 16;
-/// Nodes between a factor and the shape it is from that are looked at.
+/// Maximum number of nodes between a factor and the Shape that it derives from.
 const MAX_STEPS: usize = 8;
 
 fn wrong_row(cx: &LintContext, gather: NodeId, sum: NodeId, input: usize, index: i64) -> Finding {
     let message = format!(
-        "the index {index} counts from the end in PyTorch, but here it is part of a linear index and reaches into \
-         the row before"
+        "the index {index} counts from the end in PyTorch, but in this linear index it selects an element of \
+         the previous row"
     );
     cx.at_node(NEGATIVE_INDEX, sum, Part::Input(input), message)
-        .label("added to row * size as it is")
+        .label("added to row * size without the axis size")
         .related(cx.places.node(gather, Part::Input(1)), "the sum is the index of this Gather")
-        .help("index by what is not negative: x.shape[1] - 2 instead of -2")
+        .help("use a non-negative index: x.shape[1] - 2 instead of -2")
         .fix(Applicability::Safe, "adds the size of the axis to the negative indices")
 }
 
@@ -45,14 +46,15 @@ fn maker<'a>(cx: &LintContext<'a>, value: ValueId) -> Option<(NodeId, &'a Node)>
     Some((id, &cx.model.nodes[id]))
 }
 
-/// The tensor whose axes are flattened before they are indexed.
+/// Returns the tensor whose axes are flattened before a Gather.
 fn flattened(cx: &LintContext, gather: &Node) -> Option<ValueId> {
     let (_, node) = maker(cx, gather.input(0)?)?;
     (node.is("Flatten") || node.is("Reshape")).then(|| node.input(0)).flatten()
 }
 
-/// A negative constant among the terms of a linear index, but for the leading one, which is the product
-/// that is added last.
+/// Reports a negative constant among the terms of a linear index, except for the leading axis.
+///
+/// The term of the leading axis is the product that is added last.
 fn negative_terms(cx: &LintContext, gather: NodeId, node: &Node) -> Option<Finding> {
     let mut value = node.input(1)?;
     for term in 0..MAX_TERMS {
@@ -69,20 +71,20 @@ fn negative_terms(cx: &LintContext, gather: NodeId, node: &Node) -> Option<Findi
     None
 }
 
-/// The least negative constant among the factors of a product.
+/// Returns the negative constant among the factors of a product.
 fn negative_factor(cx: &LintContext, add: &Node, product: usize) -> Option<i64> {
     let (_, product) = maker(cx, add.input(product)?)?;
     (0..product.inputs.len()).find_map(|factor| negative(cx, product, factor))
 }
 
-/// Whether an operand is an index times the size of an axis of what is indexed.
+/// Whether an operand is the product of an index and the size of an indexed axis.
 fn is_product(cx: &LintContext, gather: &Node, add: &Node, operand: usize) -> bool {
     let product = add.input(operand).and_then(|value| maker(cx, value)).map(|(_, node)| node);
     let Some(product) = product.filter(|node| node.is("Mul")) else { return false };
     product.inputs.iter().flatten().any(|&factor| is_size(cx, gather, factor))
 }
 
-/// Whether a value is a size of the axes that are flattened: taken from a Shape, or that number.
+/// Whether a value is a size of the flattened axes, computed from a Shape or constant.
 fn is_size(cx: &LintContext, gather: &Node, factor: ValueId) -> bool {
     let mut value = factor;
     for _ in 0..MAX_STEPS {
@@ -104,11 +106,11 @@ fn is_size(cx: &LintContext, gather: &Node, factor: ValueId) -> bool {
     number.is_some() && sizes.is_some_and(trailing)
 }
 
-/// The least element of a constant operand, where it is negative.
+/// Returns the minimum of a constant operand, if it is negative.
 fn negative(cx: &LintContext, of: &Node, operand: usize) -> Option<i64> {
     let ints = cx.input(of, operand).filter(|fact| fact.is_const()).and_then(Fact::as_ints)?;
     let least = ints.iter().filter_map(|int| int.as_ref().and_then(Dim::as_const)).min()?;
-    // A sum of other terms is a constant too, where all of them are.
+    // A sum of constant terms is constant, too, but not an index.
     let is_index =
         of.input(operand).and_then(|value| maker(cx, value)).is_none_or(|(_, node)| !node.is("Add"));
     (least < 0 && is_index).then_some(least)

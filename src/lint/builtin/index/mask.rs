@@ -1,4 +1,4 @@
-//! IDX005: a shape that depends on the data.
+//! IDX005: data-dependent shapes.
 
 use super::Detector;
 use crate::diag::rule_ids::BOOLEAN_MASK;
@@ -8,16 +8,16 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of IDX005.
 pub const DETECTOR: Detector = Detector { rules: &[BOOLEAN_MASK], run };
 
 fn mask(cx: &LintContext, node: NodeId) -> Finding {
     let name = cx.model.nodes[node].input(0).map_or("", |value| cx.name(value));
-    let message =
-        format!("how many elements come out of `{}` depends on the data in `{name}`", cx.node_name(node));
+    let message = format!("the output size of `{}` depends on the data in `{name}`", cx.node_name(node));
     cx.at_node(BOOLEAN_MASK, node, Part::Op, message)
-        .label("a size that no runtime can plan for")
-        .note("TensorRT and most accelerators take no such shapes, or only with a bound")
-        .help("use torch.where(mask, x, 0) where the result is summed, averaged or written back")
+        .label("no runtime can plan memory for this size")
+        .note("TensorRT and most accelerators do not support data-dependent shapes, or only with a bound")
+        .help("if the result is summed, averaged or written back, use torch.where(mask, x, 0)")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

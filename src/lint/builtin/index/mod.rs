@@ -1,4 +1,4 @@
-//! IDX: indices that are negative, out of range, or made of a mask, and what is written by them.
+//! IDX: negative and out-of-range indices, boolean masks, and indexed writes.
 
 mod duplicates;
 mod linear;
@@ -8,5 +8,6 @@ mod range;
 
 use super::Detector;
 
+/// Detectors of the IDX rules.
 pub const DETECTORS: &[Detector] =
     &[linear::DETECTOR, range::DETECTOR, mask::DETECTOR, put::DETECTOR, duplicates::DETECTOR];

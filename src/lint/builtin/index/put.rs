@@ -1,4 +1,4 @@
-//! IDX004: a ScatterND of a value that would have to be broadcast.
+//! IDX004: ScatterND nodes with updates that need a broadcast.
 
 use super::Detector;
 use crate::diag::rule_ids::INDEX_PUT_BROADCAST;
@@ -9,6 +9,7 @@ use crate::infer::{Shape, Size};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of IDX004.
 pub const DETECTOR: Detector = Detector { rules: &[INDEX_PUT_BROADCAST], run };
 
 fn broadcast(cx: &LintContext, id: NodeId, places: Vec<Size>) -> Finding {
@@ -16,13 +17,13 @@ fn broadcast(cx: &LintContext, id: NodeId, places: Vec<Size>) -> Finding {
     let name = node.input(2).map_or("", |value| cx.name(value));
     let shape = cx.input(node, 2).and_then(|fact| fact.shape()).cloned().unwrap_or(Shape::UNKNOWN);
     let message = format!(
-        "`{}` writes `{name}` of shape {shape} to places of shape {}",
+        "`{}` writes `{name}` of shape {shape}, but updates must have shape {}",
         cx.node_name(id),
         Shape::new(places)
     );
     cx.at_node(INDEX_PUT_BROADCAST, id, Part::Input(2), message)
-        .label("is not broadcast: every run of it fails")
-        .help("expand the value before it is written: x[i, j] = v.expand(…)")
+        .label("not broadcast: every run fails")
+        .help("expand the value before the write: x[i, j] = v.expand(…)")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -34,7 +35,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// The shape of what is written: an item for every index.
+/// Returns the required shape of the updates.
 fn places(cx: &LintContext, node: &Node) -> Option<Vec<Size>> {
     let (data, indices) = (cx.input(node, 0)?.dims()?, cx.input(node, 1)?.dims()?);
     let (depth, lead) = indices.split_last()?;
@@ -42,7 +43,7 @@ fn places(cx: &LintContext, node: &Node) -> Option<Vec<Size>> {
     Some(lead.iter().chain(data.get(depth..)?).cloned().collect())
 }
 
-/// Whether a value has certainly another shape than the places, but one that broadcasts to theirs.
+/// Whether the shape of the updates certainly differs from `places`, but broadcasts to it.
 fn needs_broadcast(cx: &LintContext, node: &Node, places: &[Size]) -> bool {
     let Some(value) = cx.input(node, 2).and_then(|fact| fact.dims()) else { return false };
     let one = Dim::known(1);

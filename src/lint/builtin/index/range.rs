@@ -1,4 +1,4 @@
-//! IDX006: constant indices beyond the axis that they index; and negative ones, which some runtimes reject.
+//! IDX006 and IDX001: constant indices that are out of range, or negative, which some runtimes reject.
 
 use super::Detector;
 use crate::diag::rule_ids::{INDEX_OUT_OF_RANGE, NEGATIVE_INDEX};
@@ -9,24 +9,27 @@ use crate::infer::{Fact, Size};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of IDX001 and IDX006.
 pub const DETECTOR: Detector = Detector { rules: &[INDEX_OUT_OF_RANGE, NEGATIVE_INDEX], run };
 
 fn out_of_range(cx: &LintContext, node: NodeId, index: i64, axis: usize, size: i64) -> Finding {
     let name = cx.model.nodes[node].input(0).map_or("", |value| cx.name(value));
     let message = format!("the index {index} is out of range: axis {axis} of `{name}` has {size} elements");
-    // A branch may be one that is never taken where the axis is that short.
+    // A branch may never be taken if the axis is too short.
     let graph = &cx.model.graphs[cx.model.nodes[node].graph];
     let rule = match graph.owner {
         Owner::Node(_) => INDEX_OUT_OF_RANGE.at(Level::Warning),
         Owner::Model | Owner::Function(_) => INDEX_OUT_OF_RANGE,
     };
-    cx.at_node(rule, node, Part::Input(1), message).label(format!("allowed are -{size} to {}", size - 1))
+    cx.at_node(rule, node, Part::Input(1), message)
+        .label(format!("must be in the range -{size} to {}", size - 1))
 }
 
 fn negative(cx: &LintContext, node: NodeId, index: i64) -> Finding {
-    let message = format!("the constant index {index} counts from the end, which not every runtime takes");
-    cx.at_node(NEGATIVE_INDEX.at(Level::Hint), node, Part::Input(1), message)
-        .help("ONNX allows it since opset 11; some accelerators want indices from 0 on")
+    let message = format!("the constant index {index} is negative, which some runtimes do not support");
+    cx.at_node(NEGATIVE_INDEX.at(Level::Hint), node, Part::Input(1), message).help(
+        "use a non-negative index; ONNX allows negative indices since opset 11, but some accelerators do not",
+    )
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -47,7 +50,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// The constant indices of a node, each with the axis of the data that it indexes.
+/// Returns the constant indices of a node, each with the data axis that it indexes.
 fn indexed(cx: &LintContext, node: &Node) -> Option<Vec<(i64, usize)>> {
     let fact = cx.input(node, 1)?;
     let numbers = |fact: &Fact| -> Option<Vec<i64>> {
@@ -77,7 +80,7 @@ fn indexed(cx: &LintContext, node: &Node) -> Option<Vec<(i64, usize)>> {
     }
 }
 
-/// Whether what is indexed is a shape: `x.shape[-1]` is everywhere, and folded by every runtime.
+/// Whether a node indexes a shape: `x.shape[-1]` is common, and every runtime folds it.
 fn is_shape(cx: &LintContext, node: &Node) -> bool {
     let maker = node.input(0).and_then(|value| cx.model.producer(value));
     maker.is_some_and(|(maker, _)| &*cx.model.nodes[maker].op_type == "Shape")

@@ -1,4 +1,4 @@
-//! SHP002 and EXP014: what is declared of values, against what inference shows.
+//! SHP002 and EXP014: declared shapes that differ from inferred ones.
 
 use super::Detector;
 use crate::diag::rule_ids::{DECLARED_SHAPE_WRONG, LOST_SYMBOL};
@@ -8,6 +8,7 @@ use crate::graph::{DeclaredDim, Dimension, Port, TypeKind, ValueId};
 use crate::infer::{Contradiction, Facts};
 use crate::lint::LintContext;
 
+/// Detector of EXP014 and SHP002.
 pub const DETECTOR: Detector = Detector { rules: &[DECLARED_SHAPE_WRONG, LOST_SYMBOL], run };
 
 fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
@@ -16,36 +17,36 @@ fn wrong(cx: &LintContext, found: &Contradiction) -> Finding {
     cx.at_value(DECLARED_SHAPE_WRONG, found.value, message)
         .label(format!("{}", found.inferred))
         .related(cx.places.declaration(found.value), "declared here")
-        .note("runtimes warn, plan memory by the wrong shape, or refuse the model")
-        .fix(Applicability::Safe, "declares what it is")
+        .note("runtimes warn, plan memory for the wrong shape, or reject the model")
+        .fix(Applicability::Safe, "corrects the declaration")
 }
 
-/// An axis of an output that is declared with a number, though its size follows those of the inputs.
+/// Output axis that is declared static, although its size depends on the inputs.
 pub struct StaticDim {
+    /// Axis, from 0.
     pub axis: usize,
-    /// The declared number.
+    /// Declared size.
     pub number: i64,
-    /// The inferred size.
+    /// Inferred size.
     pub size: Dim,
 }
 
 fn pinned(cx: &LintContext, port: &Port, pinned: &[StaticDim]) -> Finding {
     let describe = |one: &StaticDim| format!("axis {} as {}, but it is {}", one.axis, one.number, one.size);
     let list: Vec<String> = pinned.iter().map(describe).collect();
-    let message = format!("the output `{}` declares {}", cx.name(port.value), list.join(", and "));
-    // Whoever runs the model at this size alone may mean it.
+    let message = format!("output `{}` declares {}", cx.name(port.value), list.join(", and "));
+    // The declaration is correct for callers that use only this size.
     let rule = DECLARED_SHAPE_WRONG.at(Level::Info);
     let mut finding = rule.finding(message, cx.places.declaration(port.value));
     finding.source = cx.places.source_of_value(port.value);
     finding.anchor.module = cx.model.values[port.value].name.clone();
     finding
-        .label("this size varies with those of the inputs")
-        .note("runtimes warn where the sizes differ, or plan memory by the wrong shape")
-        .fix(Applicability::Safe, "declares it as free")
+        .label("this size depends on the inputs")
+        .note("at other sizes, runtimes warn, or plan memory for the wrong shape")
+        .fix(Applicability::Safe, "declares it as dynamic")
 }
 
-/// Axes of an output that the model declares with a number, though inference proves that their sizes vary with those of
-/// the inputs.
+/// Returns the output axes that are declared static, although inference proves that their sizes depend on the inputs.
 pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
     let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
     else {
@@ -66,31 +67,31 @@ pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
     declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
 }
 
-/// Sizes of free axes that are tried: an expression may be constant in a way that simplification does not see.
+/// Sizes of dynamic axes to try, because an expression can be constant without simplifying to a constant.
 const TRIED: [i64; 4] = [1, 2, 3, 5];
 
-/// The size where every free axis has this one.
+/// Evaluates a size with `tried` for every symbol.
 fn size_at(size: &Dim, tried: i64) -> Option<i64> {
     size.substitute(&|_| Some(Dim::known(tried)))?.as_const()
 }
 
-/// A size of a declared shape whose name the exporter made up, though it follows from those of the inputs.
+/// Declared dimension with a name that the exporter generated, although its size follows from the inputs.
 pub struct LostSize {
+    /// Axis, from 0.
     pub axis: usize,
-    /// As declared.
+    /// Declared name.
     pub name: String,
-    /// What it is.
+    /// Inferred size.
     pub size: Dim,
 }
 
 fn lost(cx: &LintContext, value: ValueId, lost: &[LostSize]) -> Finding {
     let list: Vec<String> = lost.iter().map(|lost| format!("`{}` is {}", lost.name, lost.size)).collect();
-    let message =
-        format!("the exporter lost track of sizes of the output `{}`: {}", cx.name(value), list.join(", "));
+    let message = format!("the exporter lost dimensions of output `{}`: {}", cx.name(value), list.join(", "));
     let mut finding = LOST_SYMBOL.finding(message, cx.places.declaration(value));
     finding.source = cx.places.source_of_value(value);
     finding.anchor.module = cx.model.values[value].name.clone();
-    finding.fix(Applicability::Safe, "names them so")
+    finding.fix(Applicability::Safe, "restores these names")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -103,7 +104,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// The lost sizes of a declared value.
+/// Returns the lost dimensions of a declared value.
 pub fn lost_sizes(facts: &Facts, port: &Port) -> Vec<LostSize> {
     let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
     else {
@@ -122,7 +123,7 @@ pub fn lost_sizes(facts: &Facts, port: &Port) -> Vec<LostSize> {
     declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
 }
 
-/// `Reshape12_dim_0`, as PyTorch's tracing exporter names a size that it cannot express.
+/// Whether PyTorch's tracing exporter generated the name: `Reshape12_dim_0`.
 fn is_made_up(name: &str) -> bool {
     let Some((value, axis)) = name.rsplit_once("_dim_") else { return false };
     !value.is_empty() && !axis.is_empty() && axis.bytes().all(|byte| byte.is_ascii_digit())
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_the_exporter_made_up() {
+    fn generated_dimension_names_are_recognized() {
         for name in ["Reshape12_dim_0", "x_dim_11"] {
             assert!(is_made_up(name), "{name}");
         }

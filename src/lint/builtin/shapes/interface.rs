@@ -1,4 +1,4 @@
-//! SHP003: a model that takes one size only.
+//! SHP003: models with a static batch size of 1.
 
 use super::Detector;
 use crate::diag::rule_ids::STATIC_BATCH;
@@ -6,17 +6,20 @@ use crate::diag::{Finding, Sink};
 use crate::graph::{DeclaredDim, Port, TypeKind};
 use crate::lint::LintContext;
 
+/// Detector of SHP003.
 pub const DETECTOR: Detector = Detector { rules: &[STATIC_BATCH], run };
 
 fn static_batch(cx: &LintContext, port: &Port, inputs: usize) -> Finding {
     let name = cx.name(port.value);
     let message = match inputs {
-        1 => format!("the input `{name}` has no free axis: the model takes a batch of 1 only"),
-        _ => format!("no input has a free axis: the model takes a batch of 1 only, as of `{name}`"),
+        1 => format!("input `{name}` has no dynamic axis: the model only supports a batch size of 1"),
+        _ => {
+            format!("no input has a dynamic axis: the model only supports a batch size of 1, as in `{name}`")
+        }
     };
     let mut finding = STATIC_BATCH.finding(message, cx.places.declaration(port.value));
     finding.anchor.module = cx.model.values[port.value].name.clone();
-    finding.help(format!("export with dynamic_shapes, or free it with onnx-fix --dynamic {name}:0=batch"))
+    finding.help(format!("export with dynamic_shapes, or run onnx-fix --dynamic {name}:0=batch"))
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -29,7 +32,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     sink.extend(batch_of_one.map(|(port, _)| static_batch(cx, port, given.len())));
 }
 
-/// The sizes of an input all of whose axes are fixed.
+/// Returns the sizes of an input; `None` unless all its axes are static.
 fn fixed_sizes(port: &Port) -> Option<Vec<i64>> {
     let TypeKind::Tensor { shape: Some(shape), .. } = &port.info.ty.as_ref()?.kind else { return None };
     let size = |dimension: &crate::graph::Dimension| match dimension.dim {

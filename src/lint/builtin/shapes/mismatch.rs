@@ -1,4 +1,4 @@
-//! SHP001, SHP004, SPC036: calls that cannot run, at any size.
+//! SHP001, SHP004, SPC036: nodes that fail at any size.
 
 use super::Detector;
 use crate::diag::rule_ids::{BAD_VALUE, BRANCH_RANK_DIFFERS, SHAPE_MISMATCH};
@@ -9,6 +9,7 @@ use crate::infer::{Conflict, Fact, Fault, Shape};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of SHP001, SHP004 and SPC036.
 pub const DETECTOR: Detector = Detector { rules: &[SHAPE_MISMATCH, BRANCH_RANK_DIFFERS, BAD_VALUE], run };
 
 fn mismatch(cx: &LintContext, node: NodeId, input: usize, why: String, label: String) -> Finding {
@@ -24,11 +25,11 @@ fn mismatch(cx: &LintContext, node: NodeId, input: usize, why: String, label: St
 }
 
 fn branches(cx: &LintContext, node: NodeId, output: usize, (a, b): (usize, usize)) -> Finding {
-    let message = format!("the branches of `{}` give results of {a} and of {b} axes", cx.node_name(node));
+    let message = format!("the branches of `{}` return outputs of rank {a} and {b}", cx.node_name(node));
     cx.at_node(BRANCH_RANK_DIFFERS, node, Part::Output(output), message)
         .label("its rank depends on the branch taken")
-        .note("a `squeeze` without a known size exports like this: it removes the axis only if its size is 1")
-        .help("squeeze or index only where the size is known, or reshape to the rank that is wanted")
+        .note("`squeeze` of a dynamic axis is exported like this: it removes the axis only if its size is 1")
+        .help("squeeze or index only static axes, or reshape to the intended rank")
 }
 
 fn bad_value(cx: &LintContext, node: NodeId, name: &str, why: &str) -> Finding {
@@ -51,18 +52,18 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     sink.extend(first(of_branches));
 }
 
-/// The first of some findings that say the same of other nodes, with how many more there are.
+/// Returns the first finding, with a note on the number of others.
 fn first(findings: Vec<Finding>) -> Option<Finding> {
     let more = findings.len().saturating_sub(1);
     let first = findings.into_iter().next()?;
     Some(if more > 0 {
-        first.note(format!("so it is with {more} more results in this model"))
+        first.note(format!("{more} more outputs of branches in this model have this fault"))
     } else {
         first
     })
 }
 
-/// `None` for faults that are about types, and for those that a rule of their own is about.
+/// Creates the finding of a fault; `None` for faults that other rules report.
 fn finding(cx: &LintContext, node: NodeId, fault: &Fault) -> Option<Finding> {
     let of = &cx.model.nodes[node];
     let name = |input: usize| of.input(input).map_or("", |value| cx.name(value));
@@ -75,28 +76,31 @@ fn finding(cx: &LintContext, node: NodeId, fault: &Fault) -> Option<Finding> {
         }
         Fault::SizeMismatch { inputs: (a, b), axes: (i, j), dims: (m, n) } => {
             let why = format!("axis {i} of `{}` is {m}, and axis {j} of `{}` is {n}", name(*a), name(*b));
-            mismatch(cx, node, *b, why, format!("{n}, where {m} must be"))
+            mismatch(cx, node, *b, why, format!("is {n}, must be {m}"))
         }
         Fault::Rank { input, rank, expected } => {
-            let why = format!("`{}` has {rank} axes, and must have {expected}", name(*input));
+            let why = format!("`{}` has rank {rank}, but the rank must be {expected}", name(*input));
             mismatch(cx, node, *input, why, format!("shape {}", shape(*input)))
         }
         Fault::Axis { axis, rank } => {
-            let why = format!("there is no axis {axis} among {rank}");
+            let why = format!("axis {axis} is out of range for rank {rank}");
             mismatch(cx, node, 0, why, format!("shape {}", shape(0)))
         }
         Fault::Elements { input, from, to } => {
-            let why = format!("`{}` of shape {from} does not have as many elements as {to}", name(*input));
+            let why = format!("`{}` of shape {from} cannot be reshaped to {to}", name(*input));
             mismatch(cx, node, *input, why, counts(from, to))
         }
         Fault::Branches { output, what: Conflict::Rank(a, b) } => branches(cx, node, *output, (*a, *b)),
         Fault::Branches { .. } => return None,
         Fault::Carried { what: Conflict::Elem(..), .. } => return None,
         Fault::Carried { input, what } => {
-            let why = format!("what its body hands on is not what it takes as `{}`: {what}", name(*input));
-            mismatch(cx, node, *input, why, "what the first iteration takes".to_owned())
+            let why = format!(
+                "the value that its body returns does not match the initial `{}`: {what}",
+                name(*input)
+            );
+            mismatch(cx, node, *input, why, "initial value".to_owned())
         }
-        // Its own rule says more: EXP013.
+        // EXP013 reports the depth of OneHot.
         Fault::Value { name: "depth", .. } => return None,
         Fault::Value { name, why } => bad_value(cx, node, name, why),
     })
@@ -104,7 +108,7 @@ fn finding(cx: &LintContext, node: NodeId, fault: &Fault) -> Option<Finding> {
 
 fn counts(from: &Shape, to: &Shape) -> String {
     match (from.numel(), to.numel()) {
-        (Some(from), Some(to)) => format!("{from} elements, where {to} must be"),
+        (Some(from), Some(to)) => format!("has {from} elements, must have {to}"),
         _ => format!("shape {from}"),
     }
 }

@@ -1,4 +1,4 @@
-//! SHP: shapes that cannot be, or are not what is declared.
+//! SHP: invalid shapes, and shapes that differ from their declaration.
 
 mod declared;
 mod interface;
@@ -8,4 +8,5 @@ use super::Detector;
 
 pub use declared::{lost_sizes, pinned_sizes};
 
+/// Detectors of the SHP rules.
 pub const DETECTORS: &[Detector] = &[mismatch::DETECTOR, declared::DETECTOR, interface::DETECTOR];

@@ -1,4 +1,4 @@
-//! Tensors in other files: whether those are there, long enough, and where they may be.
+//! External tensor data: missing files, ranges out of bounds, and paths outside of the model directory.
 
 use indexmap::IndexMap;
 
@@ -12,6 +12,7 @@ use crate::graph::{Tensor, TensorData};
 use crate::lint::LintContext;
 use crate::read::external::{self, ExternalFiles, Fault};
 
+/// Detector of SPC024, SPC025 and SPC026.
 pub const DETECTOR: Detector = Detector {
     rules: &[EXTERNAL_DATA_MISSING, EXTERNAL_DATA_OUT_OF_RANGE, EXTERNAL_DATA_ESCAPES_FOLDER],
     run,
@@ -21,20 +22,19 @@ fn finding(cx: &LintContext, holder: Holder, fault: &Fault) -> Finding {
     let of = |rule| holder.finding(cx, rule, &fault.to_string());
     match fault {
         Fault::NoLocation => of(EXTERNAL_DATA_MISSING),
-        Fault::NoFile { .. } => of(EXTERNAL_DATA_MISSING).help("keep that file beside the model"),
+        Fault::NoFile { .. } => of(EXTERNAL_DATA_MISSING).help("keep the file in the directory of the model"),
         Fault::Escapes { .. } => of(EXTERNAL_DATA_ESCAPES_FOLDER)
-            .note("a model could so read any file of the machine it runs on; runtimes refuse it")
-            .help("name the file by a path below the folder of the model"),
+            .note("such a path could read any file of the machine, so runtimes reject it")
+            .help("use a path within the directory of the model"),
         Fault::BadNumber { .. } | Fault::TooShort { .. } => of(EXTERNAL_DATA_OUT_OF_RANGE),
-        Fault::PastEnd { .. } => {
-            of(EXTERNAL_DATA_OUT_OF_RANGE).help("the file was cut off, or belongs to another export")
-        }
+        Fault::PastEnd { .. } => of(EXTERNAL_DATA_OUT_OF_RANGE)
+            .help("restore the file: it is truncated, or belongs to another export"),
     }
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let mut files = cx.options.folder.as_deref().map(ExternalFiles::new);
-    // What is wrong with a file as a whole is said once, of the first tensor in it.
+    // Report a fault of a whole file once, at its first tensor.
     let mut by_location: IndexMap<&str, (Holder, Fault, usize)> = IndexMap::new();
     for (holder, tensor) in dense(cx) {
         let TensorData::External(entries) = &tensor.data else { continue };
@@ -49,15 +49,14 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for (holder, fault, count) in by_location.values() {
         let finding = finding(cx, *holder, fault);
         sink.push(if *count > 1 {
-            finding.note(format!("{count} tensors are in that file"))
+            finding.note(format!("{count} tensors are in this file"))
         } else {
             finding
         });
     }
 }
 
-/// The first fault of an external tensor. Without the folder of the model, only the text of its location
-/// can be judged.
+/// Returns the first fault of an external tensor. Without a model directory, only its location is checked.
 fn fault(tensor: &Tensor, files: Option<&mut ExternalFiles>) -> Option<Fault> {
     if let Some(files) = files {
         return files.bytes(tensor)?.err();

@@ -1,4 +1,4 @@
-//! Local functions: calls that never end, functions of one name, attributes that are references.
+//! Local functions: recursive calls, duplicate names, and unbound attribute references.
 
 use indexmap::IndexMap;
 
@@ -9,6 +9,7 @@ use crate::graph::{AttrValue, Function, NodeId, normal_domain, scopes};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of SPC021, SPC029 and SPC030.
 pub const DETECTOR: Detector =
     Detector { rules: &[UNBOUND_ATTRIBUTE_REFERENCE, RECURSIVE_FUNCTION, DUPLICATE_FUNCTION], run };
 
@@ -16,24 +17,22 @@ fn recursive(cx: &LintContext, path: &[(usize, NodeId)]) -> Option<Finding> {
     let &(first, call) = path.first()?;
     let name = |index: usize| format!("`{}`", function_name(&cx.model.functions[index]));
     let chain: Vec<String> = path.iter().map(|&(function, _)| name(function)).collect();
-    let message =
-        format!("the function {} calls itself: {} → {}", name(first), chain.join(" → "), name(first));
-    let finding =
-        cx.at_node(RECURSIVE_FUNCTION, call, Part::Op, message).label("a call on the way back to it");
+    let message = format!("function {} calls itself: {} → {}", name(first), chain.join(" → "), name(first));
+    let finding = cx.at_node(RECURSIVE_FUNCTION, call, Part::Op, message).label("first call of the cycle");
     let calls = path[1..].iter();
     Some(calls.fold(finding, |finding, &(_, call)| {
-        finding.related(cx.places.node(call, Part::Op), "and a call from here")
+        finding.related(cx.places.node(call, Part::Op), "next call of the cycle")
     }))
 }
 
 fn duplicate(name: &str, count: usize) -> Finding {
-    let message = format!("{count} functions are called `{name}`, with the same overload");
+    let message = format!("{count} functions are named `{name}`, with the same overload");
     DUPLICATE_FUNCTION.finding(message, Place::File)
 }
 
 fn reference_outside(cx: &LintContext, node: NodeId, attr: &str, name: &str) -> Finding {
     let message = format!(
-        "`{attr}` of `{}` refers to the attribute `{name}` of a function, but stands in none",
+        "`{attr}` of `{}` refers to function attribute `{name}`, but is not in a function",
         cx.node_name(node)
     );
     cx.at_node(UNBOUND_ATTRIBUTE_REFERENCE, node, Part::Attr(attr), message)
@@ -41,7 +40,7 @@ fn reference_outside(cx: &LintContext, node: NodeId, attr: &str, name: &str) -> 
 
 fn reference_unbound(cx: &LintContext, node: NodeId, attr: &str, name: &str, function: &Function) -> Finding {
     let message = format!(
-        "`{attr}` of `{}` refers to the attribute `{name}`, which the function `{}` does not have",
+        "`{attr}` of `{}` refers to attribute `{name}`, but function `{}` has no such attribute",
         cx.node_name(node),
         function_name(function)
     );
@@ -90,7 +89,7 @@ fn function_name(function: &Function) -> String {
     }
 }
 
-/// For every function, the functions it calls, each with a node that does.
+/// Returns the calls in every function: the callee and the calling node.
 fn calls(cx: &LintContext) -> Vec<Vec<(usize, NodeId)>> {
     let of_function = |function: &Function| {
         let graphs = scopes::nested(cx.model, function.body);
@@ -100,12 +99,13 @@ fn calls(cx: &LintContext) -> Vec<Vec<(usize, NodeId)>> {
     cx.model.functions.iter().map(of_function).collect()
 }
 
-/// Functions that call one another in a ring, each with its call of the next; depth first, without
-/// recursion, as the chain of calls may be as long as the file likes.
+/// Returns the functions of a call cycle, each with its call of the next one.
+///
+/// The depth-first search is not recursive, because a file can contain call chains of any length.
 fn cycle(calls: &[Vec<(usize, NodeId)>]) -> Option<Vec<(usize, NodeId)>> {
     let mut is_done = vec![false; calls.len()];
     for start in 0..calls.len() {
-        // Each function on the path, with how many of its calls were followed.
+        // Each function on the path, with the number of its calls that were followed.
         let mut path: Vec<(usize, usize)> = vec![(start, 0)];
         while let Some((function, followed)) = path.last_mut() {
             let call = if is_done[*function] { None } else { calls[*function].get(*followed) };

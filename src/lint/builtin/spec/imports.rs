@@ -1,4 +1,4 @@
-//! What a model says of the versions it is written in.
+//! IR version and opset imports of a model.
 
 use indexmap::IndexMap;
 
@@ -10,35 +10,36 @@ use crate::lint::LintContext;
 use crate::lint::locate::Part;
 use crate::schema;
 
+/// Detector of SPC027, SPC028 and SPC034.
 pub const DETECTOR: Detector =
     Detector { rules: &[MISSING_OPSET_IMPORT, DUPLICATE_OPSET_IMPORT, MISSING_IR_VERSION], run };
 
 fn missing_import(cx: &LintContext, node: NodeId, domain: &str, count: usize) -> Finding {
     let shown = if domain.is_empty() { "ai.onnx" } else { domain };
-    // ONNX Runtime imports the domains that it knows itself where a model forgets to.
+    // ONNX Runtime imports its own domains implicitly.
     let is_vendor = !domain.is_empty() && schema::domain(domain).is_some();
     let rule = if is_vendor { MISSING_OPSET_IMPORT.at(Level::Warning) } else { MISSING_OPSET_IMPORT };
-    let message = format!("the domain `{shown}` is used, but no version of it is imported");
-    let finding = cx.at_node(rule, node, Part::Op, message).label("an operator of that domain");
-    let finding = finding.help(format!("add an `opset_import` of `{shown}`"));
+    let message = format!("domain `{shown}` is used, but not imported");
+    let finding = cx.at_node(rule, node, Part::Op, message).label("an operator of this domain");
+    let finding = finding.help(format!("add an `opset_import` for `{shown}`"));
     match count {
         1 => finding,
-        _ => finding.note(format!("{count} nodes are of that domain")),
+        _ => finding.note(format!("{count} nodes use this domain")),
     }
 }
 
 fn duplicate_import(domain: &str, versions: &[i64]) -> Finding {
     let shown = if domain.is_empty() { "ai.onnx" } else { domain };
     let listed: Vec<String> = versions.iter().map(i64::to_string).collect();
-    let message = format!("the domain `{shown}` is imported {} times: {}", versions.len(), listed.join(", "));
-    // The same version twice is untidy, no more.
+    let message = format!("domain `{shown}` is imported {} times: {}", versions.len(), listed.join(", "));
+    // Duplicate imports of one version are harmless.
     let differs = versions.iter().any(|version| *version != versions[0]);
     let rule = DUPLICATE_OPSET_IMPORT.at(if differs { Level::Error } else { Level::Warning });
-    rule.finding(message, Place::File).note("which of them is in force differs between runtimes")
+    rule.finding(message, Place::File).note("runtimes differ in the version that they use")
 }
 
 fn missing_ir_version() -> Finding {
-    let message = "the model does not say which version of the ONNX format it is in";
+    let message = "the model has no IR version";
     MISSING_IR_VERSION.finding(message, Place::File).help("set `ir_version`")
 }
 
@@ -50,7 +51,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for imports in std::iter::once(&cx.model.opsets).chain(functions) {
         sink.extend(duplicates(imports));
     }
-    // By scope of imports (the model, or a function) and domain: the first node, and how many.
+    // For each scope of imports (the model, or a function) and domain: the first node, and the number of nodes.
     let mut missing: IndexMap<(Option<usize>, &str), (NodeId, usize)> = IndexMap::new();
     for (id, node) in cx.nodes() {
         let is_imported = |graph: GraphId| cx.model.opset(graph, node.domain()).is_some();

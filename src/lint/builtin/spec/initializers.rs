@@ -1,4 +1,4 @@
-//! Initializers and the inputs of their graph.
+//! Initializers that are graph inputs, or that must be.
 
 use super::Detector;
 use crate::diag::rule_ids::{DEFAULT_OF_ANOTHER_TYPE, INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS};
@@ -7,33 +7,33 @@ use crate::graph::{DeclaredDim, Def, Initial, Model, Owner, Port, Tensor, TypeKi
 use crate::infer::{Fact, Shape};
 use crate::lint::LintContext;
 
+/// Detector of EXP015, SPC037 and SPC038.
 pub const DETECTOR: Detector =
     Detector { rules: &[INITIALIZER_NOT_INPUT, INPUT_NAMED_WEIGHTS, DEFAULT_OF_ANOTHER_TYPE], run };
 
-/// The first IR version in which an initializer need not be an input too.
+/// First IR version in which initializers need not be inputs, too.
 const FREE_INITIALIZERS: i64 = 4;
 
-/// Names that are listed.
+/// Maximum number of names in a message.
 const SHOWN: usize = 3;
 
 fn not_input(names: &[&str], ir_version: i64) -> Finding {
     let message = format!(
-        "{} no input of the graph, which IR version {ir_version} demands of every initializer",
+        "{} not among the graph inputs, but IR version {ir_version} requires every initializer to be an input",
         listed(names)
     );
     INITIALIZER_NOT_INPUT.finding(message, Place::File).help("set `ir_version` to 4 or later")
 }
 
 fn weights_as_inputs(names: &[&str], can_move: bool) -> Finding {
-    let message =
-        format!("{} of the graph with a default, as though callers were to replace them", inputs(names));
+    let message = format!("{} of the graph with a default, which callers can replace", inputs(names));
     let finding = INPUT_NAMED_WEIGHTS
         .finding(message, Place::File)
-        .note("a runtime cannot fold, pack or fuse a weight that a caller may replace")
+        .note("a runtime cannot fold, pack or fuse weights that callers can replace")
         .help("export with keep_initializers_as_inputs=False");
     match can_move {
         true => finding
-            .fix(Applicability::Unsafe, "takes them from the inputs, so that callers cannot replace them"),
+            .fix(Applicability::Unsafe, "removes them from the inputs, so that callers cannot replace them"),
         false => finding,
     }
 }
@@ -41,17 +41,17 @@ fn weights_as_inputs(names: &[&str], can_move: bool) -> Finding {
 fn another_type(cx: &LintContext, input: &Port, default: &Tensor) -> Finding {
     let name = cx.name(input.value);
     let is = Fact::tensor(default.elem(), Shape::known(&default.dims));
-    let message = format!("the default of the input `{name}` is {is}, and not what the input is declared as");
+    let message = format!("the default of input `{name}` is {is}, which differs from the declared type");
     let mut finding = DEFAULT_OF_ANOTHER_TYPE.finding(message, cx.places.declaration(input.value));
     finding.anchor.module = cx.model.values[input.value].name.clone();
-    finding.help("declare the input as what its default is, or leave its default out")
+    finding.help("declare the input with the type of its default, or remove the default")
 }
 
 fn listed(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     match names.len() {
-        1 => format!("the initializer {} is", shown[0]),
-        count if count <= SHOWN => format!("the initializers {} are", shown.join(", ")),
+        1 => format!("initializer {} is", shown[0]),
+        count if count <= SHOWN => format!("initializers {} are", shown.join(", ")),
         count => format!("{count} initializers ({}, …) are", shown.join(", ")),
     }
 }
@@ -59,8 +59,8 @@ fn listed(names: &[&str]) -> String {
 fn inputs(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     match names.len() {
-        1 => format!("the weight {} is an input", shown[0]),
-        count if count <= SHOWN => format!("the weights {} are inputs", shown.join(", ")),
+        1 => format!("weight {} is an input", shown[0]),
+        count if count <= SHOWN => format!("weights {} are inputs", shown.join(", ")),
         count => format!("{count} weights ({}, …) are inputs", shown.join(", ")),
     }
 }
@@ -94,7 +94,7 @@ fn default<'m>(model: &'m Model, input: &Port) -> Option<&'m Tensor> {
     }
 }
 
-/// Whether a default is of the type that its input is declared with, as far as that says one.
+/// Whether a default has the declared type of its input. Undeclared parts of the type match.
 fn fits(input: &Port, default: &Tensor) -> bool {
     let Some(TypeKind::Tensor { elem, shape }) = input.info.ty.as_ref().map(|ty| &ty.kind) else {
         return true;
@@ -109,7 +109,7 @@ fn fits(input: &Port, default: &Tensor) -> bool {
     is_elem && shape.len() == default.dims.len() && declared.zip(&default.dims).all(same)
 }
 
-/// The inputs that have a default and could do without being inputs.
+/// Returns the inputs with a default that can become plain initializers.
 pub fn input_weights(model: &Model) -> Vec<ValueId> {
     let graph = &model.graphs[model.main];
     let is_free = model.ir_version.is_some_and(|version| version >= FREE_INITIALIZERS);

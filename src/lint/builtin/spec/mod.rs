@@ -1,5 +1,6 @@
-//! SPC: what the ONNX specification demands of a model (`docs/IR.md`, `onnx.proto`). Legality of single
-//! nodes is [`super::versions`]'.
+//! SPC: violations of the ONNX specification (`docs/IR.md`, `onnx.proto`).
+//!
+//! [`super::versions`] checks the legality of single nodes.
 
 mod external;
 mod functions;
@@ -15,6 +16,7 @@ mod values;
 use super::Detector;
 pub use initializers::input_weights;
 
+/// Detectors of the SPC rules.
 pub const DETECTORS: &[Detector] = &[
     imports::DETECTOR,
     order::DETECTOR,

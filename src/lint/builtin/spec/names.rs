@@ -1,4 +1,4 @@
-//! Names that are missing or not one of a kind.
+//! Missing names, and duplicate node names.
 
 use rustc_hash::FxHashMap;
 
@@ -9,10 +9,11 @@ use crate::graph::{Def, GraphId, NodeId, Owner, ValueId};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of SPC031 and SPC032.
 pub const DETECTOR: Detector = Detector { rules: &[BAD_NAME, DUPLICATE_NODE_NAME], run };
 
 fn no_operator(cx: &LintContext, node: NodeId) -> Finding {
-    let message = format!("the node `{}` does not say which operator it is", cx.node_name(node));
+    let message = format!("node `{}` has no operator", cx.node_name(node));
     cx.at_node(BAD_NAME, node, Part::Op, message).label("`op_type` is empty")
 }
 
@@ -21,19 +22,19 @@ fn nameless_value(cx: &LintContext, value: ValueId) -> Finding {
         Def::Input(index) => format!("input {index} of the graph"),
         _ => "an initializer".to_owned(),
     };
-    cx.at_value(BAD_NAME, value, format!("{kind} has no name, so that no node can take it"))
+    cx.at_value(BAD_NAME, value, format!("{kind} has no name, so no node can use it"))
 }
 
 fn nameless_graph(cx: &LintContext, graph: GraphId) -> Finding {
-    let message = "the graph has no name, which the specification demands";
+    let message = "the graph has no name, but the specification requires one";
     cx.at_graph(BAD_NAME.at(Level::Hint), graph, "", message)
 }
 
 fn duplicate(cx: &LintContext, first: NodeId, second: NodeId) -> Finding {
-    let message = format!("two nodes of one graph are called `{}`", cx.node_name(second));
+    let message = format!("two nodes of one graph are named `{}`", cx.node_name(second));
     cx.at_node(DUPLICATE_NODE_NAME, second, Part::Whole, message)
-        .related(cx.places.node(first, Part::Whole), "the first one")
-        .note("profiles, quantisation tables and messages of runtimes tell nodes apart by name")
+        .related(cx.places.node(first, Part::Whole), "first node")
+        .note("profiles, quantization tables and messages of runtimes identify nodes by name")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {

@@ -1,4 +1,4 @@
-//! Nodes that stand before what they need, and nodes that need one another.
+//! Nodes out of topological order, and cycles.
 
 use super::Detector;
 use crate::diag::rule_ids::{CYCLE, UNSORTED_NODES};
@@ -8,9 +8,10 @@ use crate::graph::{GraphId, Id, Model, NodeId, ValueId, scopes};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of SPC010 and SPC011.
 pub const DETECTOR: Detector = Detector { rules: &[CYCLE, UNSORTED_NODES], run };
 
-/// Nodes of a cycle that are shown.
+/// Maximum number of nodes of a cycle in a message.
 const SHOWN: usize = 8;
 
 fn cycle(cx: &LintContext, Cycle { mut nodes }: Cycle) -> Option<Finding> {
@@ -22,30 +23,33 @@ fn cycle(cx: &LintContext, Cycle { mut nodes }: Cycle) -> Option<Finding> {
     let more = nodes.len().saturating_sub(SHOWN);
     let gap = if more > 0 { format!(" → … {more} more") } else { String::new() };
     let message = match rest {
-        [] => format!("{} takes its own output", name(first)),
-        _ => format!("{} nodes need one another: {}{gap} → {}", nodes.len(), path.join(" → "), name(first)),
+        [] => format!("{} depends on its own output", name(first)),
+        _ => format!("{} nodes form a cycle: {}{gap} → {}", nodes.len(), path.join(" → "), name(first)),
     };
-    let finding = cx.at_node(CYCLE, *first, Part::Whole, message).label("the cycle begins and ends here");
+    let finding = cx.at_node(CYCLE, *first, Part::Whole, message).label("first node of the cycle");
     let related = rest.iter().take(SHOWN).fold(finding, |finding, &node| {
-        finding.related(cx.places.node(node, Part::Whole), "takes what the one before it makes")
+        finding.related(cx.places.node(node, Part::Whole), "depends on the previous node")
     });
-    Some(related.help("a graph has no loops; what repeats is a `Loop` or `Scan` with a body"))
+    Some(related.help("ONNX graphs are acyclic: use `Loop` or `Scan` for iteration"))
 }
 
 fn unsorted(cx: &LintContext, node: NodeId, value: ValueId, maker: NodeId, count: usize) -> Finding {
     let (user, name) = (cx.node_name(node), cx.name(value));
-    let message = format!("`{user}` stands before `{}`, which makes its input `{name}`", cx.node_name(maker));
+    let message =
+        format!("`{user}` is listed before `{}`, which produces its input `{name}`", cx.node_name(maker));
     let input = cx.model.nodes[node].inputs.iter().position(|&input| input == Some(value));
     let part = input.map_or(Part::Whole, Part::Input);
     let finding = cx
         .at_node(UNSORTED_NODES, node, part, message)
-        .label("used before it is made")
-        .related(cx.places.value(value), "made here")
-        .help("the specification wants the nodes of a graph in topological order")
-        .fix(Applicability::Safe, "puts the nodes in order");
+        .label("used before it is defined")
+        .related(cx.places.value(value), "defined here")
+        .help("list the nodes of each graph in topological order")
+        .fix(Applicability::Safe, "sorts the nodes");
     match count {
         1 => finding,
-        _ => finding.note(format!("{count} nodes of this graph stand before one that they need")),
+        _ => {
+            finding.note(format!("{count} nodes of this graph are listed before a producer of their inputs"))
+        }
     }
 }
 
@@ -59,7 +63,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// The first node of the file that uses a value before it is made, with how many such nodes there are.
+/// Reports the first node that uses a value before its definition, with the number of such nodes.
 fn first_unsorted(cx: &LintContext, graph: GraphId) -> Option<Finding> {
     let nodes = &cx.model.graphs[graph].nodes;
     let mut place = vec![usize::MAX; cx.model.nodes.len()];
@@ -75,7 +79,7 @@ fn first_unsorted(cx: &LintContext, graph: GraphId) -> Option<Finding> {
     found.first().map(|&(node, value, maker)| unsorted(cx, node, value, maker, found.len()))
 }
 
-/// What a node takes, the captures of its bodies included.
+/// Returns the inputs of a node, and the values that its subgraphs capture.
 fn used(model: &Model, node: NodeId) -> Vec<ValueId> {
     let inputs = model.nodes[node].inputs.iter().flatten().copied();
     let has_body = model.nodes[node].graphs().next().is_some();

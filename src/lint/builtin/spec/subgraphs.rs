@@ -1,4 +1,4 @@
-//! Bodies of control flow whose inputs and outputs are not those that their operator demands.
+//! Subgraphs of control flow with a wrong number of inputs or outputs.
 
 use super::Detector;
 use crate::diag::rule_ids::BODY_SIGNATURE;
@@ -7,13 +7,14 @@ use crate::graph::{AttrValue, GraphId, Node, NodeId};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of SPC033.
 pub const DETECTOR: Detector = Detector { rules: &[BODY_SIGNATURE], run };
 
-/// How many inputs or outputs a body must have.
+/// Required number of inputs or outputs of a subgraph.
 #[derive(Clone, Copy)]
 struct Wanted {
     count: usize,
-    /// More are right too: the node just does not ask for them.
+    /// Whether more are allowed, because the node does not use them.
     or_more: bool,
 }
 
@@ -39,7 +40,7 @@ fn wrong_count(
     let more = if wanted.or_more { "at least " } else { "" };
     let plural = if wanted.count == 1 { "" } else { "s" };
     let message = format!(
-        "`{attr}` of `{}` has {found} {what}s, where {more}{} {what}{plural} must be",
+        "`{attr}` of `{}` has {found} {what}s, but needs {more}{} {what}{plural}",
         cx.node_name(node),
         wanted.count
     );
@@ -64,7 +65,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// What a body must have, with the reasons.
+/// Required signature of a subgraph, with the reasons.
 struct Signature {
     inputs: Wanted,
     why_inputs: &'static str,
@@ -89,13 +90,13 @@ impl Signature {
 fn branch(node: &Node) -> Signature {
     Signature {
         inputs: Wanted::exactly(0),
-        why_inputs: "a branch takes what it needs from the graph around",
+        why_inputs: "a branch has no inputs: it captures values of the outer graph",
         outputs: Wanted::exactly(node.outputs.len()),
         why_outputs: "one for each output of the `If`",
     }
 }
 
-/// Trip count and condition of the node are the iteration and the condition of the body.
+/// Returns the signature of a Loop body. Trip count and condition become its iteration and condition.
 fn loop_body(node: &Node) -> Signature {
     let carried = node.inputs.len().saturating_sub(2);
     Signature {
@@ -106,8 +107,9 @@ fn loop_body(node: &Node) -> Signature {
     }
 }
 
-/// `None` at opset 8, where `Scan` takes the lengths of its sequences first, and without a valid
-/// `num_scan_inputs`.
+/// Returns the signature of a Scan body.
+///
+/// Returns `None` at opset 8, where sequence lengths come first, and without a valid `num_scan_inputs`.
 fn scan_body(cx: &LintContext, node: &Node, body: GraphId) -> Option<Signature> {
     let opset = cx.model.opset(body, "")?;
     let scanned = usize::try_from(node.attr("num_scan_inputs")?.as_int()?).ok()?;

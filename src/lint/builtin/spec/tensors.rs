@@ -1,4 +1,4 @@
-//! Tensors whose data are not what their type and dims say.
+//! Tensors with data that do not match their element type and dims.
 
 use super::Detector;
 use crate::diag::RuleId;
@@ -10,16 +10,20 @@ use crate::graph::{
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of SPC022.
 pub const DETECTOR: Detector = Detector { rules: &[BAD_TENSOR_DATA], run };
 
-/// What holds a tensor.
+/// Owner of a tensor.
 #[derive(Clone, Copy)]
 pub enum Holder<'a> {
+    /// Value that the tensor initializes.
     Initializer(ValueId),
+    /// Node and attribute name.
     Attribute(NodeId, &'a str),
 }
 
 impl Holder<'_> {
+    /// Creates a finding; `why` follows the name of the tensor in the message.
     pub fn finding(self, cx: &LintContext, rule: RuleId, why: &str) -> Finding {
         match self {
             Holder::Initializer(value) => {
@@ -33,7 +37,7 @@ impl Holder<'_> {
     }
 }
 
-/// Every dense tensor of the model with what holds it, in the order of the file.
+/// Returns every dense tensor of the model with its owner, in file order.
 pub fn dense<'a>(cx: &LintContext<'a>) -> impl Iterator<Item = (Holder<'a>, &'a Tensor)> {
     let model = cx.model;
     let of_value = |(id, value): (ValueId, &'a crate::graph::Value)| match &value.initial {
@@ -69,34 +73,35 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// What is wrong with a tensor, as what follows its name. Its elements are not looked at.
+/// Returns the fault of a tensor, to follow its name in a message. Elements are not read.
 fn fault(tensor: &Tensor) -> Option<String> {
     let Some(elem) = tensor.elem() else {
         return Some(match tensor.data_type {
             None | Some(0) => "has no element type".to_owned(),
-            Some(number) => format!("has the element type number {number}, which ONNX does not define"),
+            Some(number) => format!("has element type number {number}, which ONNX does not define"),
         });
     };
     if let Some(dim) = tensor.dims.iter().find(|dim| **dim < 0) {
         return Some(format!("has a negative dimension: {dim}"));
     }
     let Some(len) = tensor.len() else {
-        return Some(format!("has more elements than can be: dims {:?}", tensor.dims));
+        return Some(format!("has dims {:?}, whose element count overflows 64 bits", tensor.dims));
     };
     let (held, wanted) = counts(tensor, elem, len)?;
     let (field, unit) = field(&tensor.data);
     if wanted.is_empty() {
-        return Some(format!("is of type {elem}, whose elements `{field}` cannot hold"));
+        return Some(format!("has type {elem}, but `{field}` cannot store this type"));
     }
     if wanted.contains(&held) {
         return None;
     }
     let wanted = wanted[0];
-    Some(format!("is {elem}{:?}, which takes {wanted} {unit}, but `{field}` holds {held}", tensor.dims))
+    Some(format!("is {elem}{:?} and needs {wanted} {unit}, but `{field}` has {held}", tensor.dims))
 }
 
-/// How many entries the data field has, and the numbers that would be right (none: it is the wrong
-/// field); `None` where the data are in another file.
+/// Returns the number of entries in the data field, and the valid numbers (none if it is the wrong field).
+///
+/// Returns `None` for external data.
 fn counts(tensor: &Tensor, elem: ElemType, len: usize) -> Option<(usize, Vec<usize>)> {
     let is = |fits: bool, wanted: Vec<usize>| if fits { wanted } else { Vec::new() };
     let bits = elem.bits().unwrap_or(0);
@@ -119,14 +124,14 @@ fn counts(tensor: &Tensor, elem: ElemType, len: usize) -> Option<(usize, Vec<usi
         TensorData::Strings(strings) => (strings.len(), is(elem == ElemType::String, vec![len])),
         TensorData::Int32s(ints) => {
             let fits = bits < 32 && bits > 0 || elem == ElemType::Int32;
-            // An entry holds one element or, of types narrower than a byte, one byte of packed elements.
+            // An entry stores one element, or one byte of packed elements of types narrower than 8 bits.
             let packed = if bits < 8 { len.saturating_mul(bits).div_ceil(8) } else { len };
             (ints.len(), is(fits, vec![packed]))
         }
     })
 }
 
-/// The name of the field that holds the data, and what is counted in it.
+/// Returns the name of the data field, and the unit of its entries.
 fn field(data: &TensorData) -> (&'static str, &'static str) {
     match data {
         TensorData::Absent => ("raw_data", "elements"),
@@ -141,11 +146,10 @@ fn field(data: &TensorData) -> (&'static str, &'static str) {
     }
 }
 
-/// What is wrong with a sparse tensor (`SparseTensorProto`): n values, and for each its index, linear or
-/// by axis.
+/// Returns the fault of a sparse tensor (`SparseTensorProto`): n values, each with a linear or per-axis index.
 fn sparse_fault(sparse: &SparseTensor) -> Option<String> {
     let (Some(values), Some(indices)) = (&sparse.values, &sparse.indices) else {
-        return Some("is sparse and lacks its values or its indices".to_owned());
+        return Some("is sparse, but has no values or no indices".to_owned());
     };
     if let Some(why) = fault(values).or_else(|| fault(indices)) {
         return Some(why);
@@ -153,10 +157,10 @@ fn sparse_fault(sparse: &SparseTensor) -> Option<String> {
     let count = values.len()? as i64;
     let rank = sparse.dims.len() as i64;
     if indices.elem() != Some(ElemType::Int64) {
-        return Some("is sparse, and its indices are not int64".to_owned());
+        return Some("is sparse, but its indices are not int64".to_owned());
     }
     let is_right = indices.dims == [count] || indices.dims == [count, rank];
-    let why = format!("is sparse with {count} values, and indices of shape {:?}", indices.dims);
+    let why = format!("is sparse with {count} values, but indices of shape {:?}", indices.dims);
     (!is_right).then_some(why)
 }
 
@@ -169,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_entries_and_bytes() {
+    fn data_of_wrong_length_or_type_is_a_fault() {
         let raw = |len: usize| TensorData::Raw(vec![0; len].into());
         check(ElemType::Float, &[2, 3], raw(24), None);
         check(
             ElemType::Float,
             &[2, 3],
             raw(20),
-            Some("is float[2, 3], which takes 24 bytes, but `raw_data` holds 20"),
+            Some("is float[2, 3] and needs 24 bytes, but `raw_data` has 20"),
         );
         check(ElemType::Int4, &[3], raw(2), None);
         check(ElemType::Int4, &[3], TensorData::Int32s(vec![0; 2]), None);
@@ -184,7 +188,7 @@ mod tests {
             ElemType::Int4,
             &[3],
             TensorData::Int32s(vec![0; 3]),
-            Some("is int4[3], which takes 2 entries, but `int32_data` holds 3"),
+            Some("is int4[3] and needs 2 entries, but `int32_data` has 3"),
         );
         check(ElemType::Float16, &[2], TensorData::Int32s(vec![0; 2]), None);
         check(ElemType::Complex64, &[2], TensorData::Floats(vec![0.0; 4]), None);
@@ -193,19 +197,14 @@ mod tests {
             ElemType::Float,
             &[1],
             TensorData::Absent,
-            Some("is float[1], which takes 1 elements, but `raw_data` holds 0"),
+            Some("is float[1] and needs 1 elements, but `raw_data` has 0"),
         );
-        check(
-            ElemType::String,
-            &[1],
-            raw(1),
-            Some("is of type string, whose elements `raw_data` cannot hold"),
-        );
+        check(ElemType::String, &[1], raw(1), Some("has type string, but `raw_data` cannot store this type"));
         check(
             ElemType::Int64,
             &[1],
             TensorData::Int32s(vec![1]),
-            Some("is of type int64, whose elements `int32_data` cannot hold"),
+            Some("has type int64, but `int32_data` cannot store this type"),
         );
         check(ElemType::Float, &[-1], raw(4), Some("has a negative dimension: -1"));
     }

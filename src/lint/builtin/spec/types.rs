@@ -1,4 +1,4 @@
-//! Declared types that say nothing, or what cannot be.
+//! Missing and invalid type declarations.
 
 use super::Detector;
 use crate::diag::RuleId;
@@ -7,6 +7,7 @@ use crate::diag::{Finding, Level, Sink};
 use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Owner, Port, Type, TypeKind};
 use crate::lint::LintContext;
 
+/// Detector of SPC035.
 pub const DETECTOR: Detector = Detector { rules: &[BAD_TYPE], run };
 
 fn untyped(cx: &LintContext, port: &Port) -> Finding {
@@ -14,7 +15,7 @@ fn untyped(cx: &LintContext, port: &Port) -> Finding {
     cx.at_value(
         BAD_TYPE,
         port.value,
-        format!("the input `{name}` has no type, which the specification demands"),
+        format!("input `{name}` has no type, but the specification requires one"),
     )
 }
 
@@ -31,11 +32,11 @@ fn negative_dim(cx: &LintContext, port: &Port, axis: usize, dim: i64) -> Finding
     let name = cx.name(port.value);
     let message = format!("`{name}` is declared with size {dim} on axis {axis}");
     rule_at(cx, port, BAD_TYPE.at(Level::Warning), message)
-        .note("some exporters wrote it for a free size; runtimes differ in what they make of it")
-        .help("leave the size out, or give it a name")
+        .note("some exporters wrote it for a dynamic dimension; runtimes interpret it differently")
+        .help("remove the size, or replace it by a dimension name")
 }
 
-/// At the declaration itself, even where a node makes the value.
+/// Creates a finding at the declaration, even if a node produces the value.
 fn rule_at(cx: &LintContext, port: &Port, rule: RuleId, message: String) -> Finding {
     let mut finding = rule.finding(message, cx.places.declaration(port.value));
     finding.anchor.module = cx.model.values[port.value].name.clone();
@@ -61,7 +62,7 @@ fn fault(cx: &LintContext, port: &Port, ty: &Type) -> Option<Finding> {
         TypeKind::Tensor { elem, shape } | TypeKind::SparseTensor { elem, shape } => {
             let number = elem.unwrap_or(0);
             match ElemType::from_number(number) {
-                // Outputs and inner values may be declared by shape alone; what makes them says the rest.
+                // Computed values may be declared with a shape only; their type is inferred.
                 None if number != 0 || is_main_input(cx, port) => Some(bad_elem(cx, port, number)),
                 _ => negative(shape).map(|(axis, dim)| negative_dim(cx, port, axis, dim)),
             }

@@ -1,4 +1,4 @@
-//! Names that no value has, and names that several values have.
+//! Undefined, duplicate and shadowed value names.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -14,6 +14,7 @@ use crate::graph::{Def, GraphId, Model, NodeId, ValueId};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of SPC012, SPC013, SPC014, SPC015 and SPC023.
 pub const DETECTOR: Detector = Detector {
     rules: &[UNDEFINED_VALUE, DUPLICATE_VALUE, UNDEFINED_OUTPUT, SHADOWED_VALUE, DUPLICATE_INITIALIZER],
     run,
@@ -27,14 +28,14 @@ fn undefined(cx: &LintContext, value: ValueId, guesses: bool) -> Option<Finding>
             UNDEFINED_VALUE,
             first.node,
             Part::Input(first.input as usize),
-            format!("`{node}` takes `{name}`, which nothing makes"),
+            format!("input `{name}` of `{node}` is not defined"),
         )
         .label("no input, initializer or node output has this name");
     Some(if guesses { with_guess(cx, finding, value) } else { finding })
 }
 
 fn undefined_output(cx: &LintContext, value: ValueId, guesses: bool) -> Finding {
-    let message = format!("the output `{}` of the graph is made by nothing", cx.name(value));
+    let message = format!("graph output `{}` is not defined", cx.name(value));
     let finding = cx.at_value(UNDEFINED_OUTPUT, value, message).label("no node output has this name");
     if guesses { with_guess(cx, finding, value) } else { finding }
 }
@@ -42,26 +43,23 @@ fn undefined_output(cx: &LintContext, value: ValueId, guesses: bool) -> Finding 
 fn duplicate(cx: &LintContext, rule: RuleId, first: ValueId, second: ValueId) -> Finding {
     let name = cx.name(second);
     let kind = if rule == DUPLICATE_INITIALIZER { "initializers" } else { "values" };
-    cx.at_value(rule, second, format!("two {kind} of one graph are called `{name}`"))
-        .label("the second one; uses behind it mean this one")
-        .related(cx.places.value(first), "the first one")
+    cx.at_value(rule, second, format!("two {kind} of one graph are named `{name}`"))
+        .label("second definition; later uses refer to this one")
+        .related(cx.places.value(first), "first definition")
 }
 
 fn shadowed(cx: &LintContext, inner: ValueId, outer: ValueId) -> Finding {
     let name = cx.name(inner);
     let level = if is_refused(cx.model, inner, outer) { Level::Error } else { Level::Warning };
-    cx.at_value(
-        SHADOWED_VALUE.at(level),
-        inner,
-        format!("`{name}` hides a value of that name of the graph around"),
-    )
-    .label("within this body, the name means this value")
-    .related(cx.places.value(outer), "the hidden one")
-    .help("give it a name of its own: the specification wants names to differ from all those in scope")
+    cx.at_value(SHADOWED_VALUE.at(level), inner, format!("`{name}` shadows a value of an outer graph"))
+        .label("the name refers to this value within the subgraph")
+        .related(cx.places.value(outer), "shadowed value")
+        .help("rename it: names must differ from all names in scope")
 }
 
-/// Whether ONNX Runtime refuses a model for a shadowed name: where a node makes the inner value, and the outer one is
-/// there before the body runs.
+/// Whether ONNX Runtime rejects the model because of the shadowed name.
+///
+/// It does if a node produces the inner value, and the outer value is defined before the subgraph runs.
 fn is_refused(model: &Model, inner: ValueId, outer: ValueId) -> bool {
     if !matches!(model.values[inner].def, Def::Node { .. }) {
         return false;
@@ -74,11 +72,10 @@ fn is_refused(model: &Model, inner: ValueId, outer: ValueId) -> bool {
     holder.is_some_and(|holder| place(maker) < place(holder))
 }
 
-/// For how many missing values the name that was perhaps meant is looked for, which takes all names there are: of a
-/// model that misses more, the names are not what is wrong.
+/// Maximum number of undefined values to suggest names for, because each search visits all names.
 const GUESSES: usize = 16;
 
-/// With the name that was perhaps meant.
+/// Adds a suggestion of the intended name.
 fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
     let elsewhere = cx
         .model
@@ -86,7 +83,7 @@ fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
         .iter()
         .find(|(_, other)| other.def != Def::Missing && other.name == cx.model.values[value].name);
     if let Some((other, _)) = elsewhere {
-        let message = "a value of that name is defined here, where it is not in scope";
+        let message = "a value with this name is defined here, out of scope";
         return finding.related(cx.places.value(other), message);
     }
     let mut around = Some(cx.model.values[value].graph);
@@ -103,10 +100,10 @@ fn with_guess(cx: &LintContext, finding: Finding, value: ValueId) -> Finding {
     }
 }
 
-/// With the fix, where onnx-fix renames the values.
+/// Adds the fix if `onnx-fix` renames the values.
 fn with_fix(cx: &LintContext, renamed: &FxHashSet<&str>, finding: Finding, value: ValueId) -> Finding {
     match renamed.contains(cx.name(value)) {
-        true => finding.fix(Applicability::Safe, "gives each of them a name of its own"),
+        true => finding.fix(Applicability::Safe, "gives each of them a unique name"),
         false => finding,
     }
 }

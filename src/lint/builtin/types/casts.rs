@@ -1,4 +1,4 @@
-//! DTY003 and DTY005: casts that lose what they are given.
+//! DTY003 and DTY005: casts that overflow or lose precision.
 
 use super::Detector;
 use crate::diag::rule_ids::{CONSTANT_OVERFLOW, LOSSY_CAST_CHAIN};
@@ -8,36 +8,39 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of DTY003 and DTY005.
 pub const DETECTOR: Detector = Detector { rules: &[CONSTANT_OVERFLOW, LOSSY_CAST_CHAIN], run };
 
 fn overflow(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
     let message =
-        format!("the constant {number:e} does not fit {to}, to which `{}` converts it", cx.node_name(node));
-    let becomes = if to.is_float() { "becomes infinity here" } else { "becomes some other number here" };
+        format!("the constant {number:e} overflows {to}, to which `{}` converts it", cx.node_name(node));
+    let becomes = if to.is_float() { "becomes infinity here" } else { "becomes an arbitrary number here" };
     cx.at_node(CONSTANT_OVERFLOW, node, Part::Input(0), message)
         .label(becomes)
-        .note("a mask of infinities makes NaN where a whole row is masked, and where it is multiplied by 0")
-        .help("take the limit from the type that is computed in: torch.finfo(x.dtype).min")
+        .note("infinities in a mask lead to NaN if a whole row is masked, or if the mask is multiplied by 0")
+        .help("use the limit of the computation type: torch.finfo(x.dtype).min")
 }
 
-/// A mask that is made of a number and converted only then: 0 or -1e9 becomes 0 or -inf, which a softmax takes as long
-/// as a row is not masked as a whole.
+/// Creates the finding of a mask that is converted after it was multiplied by a number: -1e9 becomes -inf.
+///
+/// A softmax supports such a mask unless it masks a whole row.
 fn masking(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
     let message =
-        format!("`{}` converts a mask of 0 and {number:e} to {to}, which cannot hold it", cx.node_name(node));
+        format!("`{}` converts a mask of 0 and {number:e} to {to}, which overflows", cx.node_name(node));
     cx.at_node(CONSTANT_OVERFLOW.at(Level::Info), node, Part::Input(0), message)
         .label("becomes infinity here")
-        .note("a softmax of nothing but infinities is NaN: of a row that is masked as a whole")
-        .help("take the limit from the type that is computed in: torch.finfo(x.dtype).min")
+        .note("the softmax of a fully masked row is NaN, because all its elements are -inf")
+        .help("use the limit of the computation type: torch.finfo(x.dtype).min")
 }
 
 fn lossy(cx: &LintContext, node: NodeId, chain: (ElemType, ElemType, ElemType)) -> Finding {
     let (from, by, to) = chain;
-    let message =
-        format!("{from} is converted to {by} and then to {to}: what {by} cannot hold is lost on the way");
+    let message = format!(
+        "{from} is converted to {by} and then to {to}, which limits precision and range to those of {by}"
+    );
     cx.at_node(LOSSY_CAST_CHAIN, node, Part::Whole, message)
         .label(format!("from {by} to {to}"))
-        .help(format!("convert to {to} directly, unless the rounding is wanted"))
+        .help(format!("convert to {to} directly, unless the rounding is intended"))
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -57,7 +60,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// The finite element of a constant float that is farthest out of the range of `to`.
+/// Returns the finite element of a constant float that is farthest out of the range of `to`.
 fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
     let (least, most) = range(to)?;
     let array = fact.as_const().filter(|array| array.elem().is_float())?;
@@ -65,7 +68,7 @@ fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
     array.f64s().ok()?.into_iter().filter(outside).max_by(|a, b| a.abs().total_cmp(&b.abs()))
 }
 
-/// The number out of the range of a float that a mask of 0 and 1 was multiplied by: `(1 - keep) * -1e9`.
+/// Returns the factor of a 0/1 mask, `(1 - keep) * -1e9`, if it is out of the range of the float type `to`.
 fn mask_of(cx: &LintContext, value: ValueId, to: ElemType) -> Option<f64> {
     let (least, most) = range(to).filter(|_| to.is_float())?;
     let made_by = |value: ValueId| Some(&cx.model.nodes[cx.model.producer(value)?.0]);
@@ -82,7 +85,7 @@ fn mask_of(cx: &LintContext, value: ValueId, to: ElemType) -> Option<f64> {
     (number.is_finite() && !(least..=most).contains(&number)).then_some(number)
 }
 
-/// The least and greatest finite numbers of a type; `None` for those into which nothing overflows.
+/// Returns the minimum and maximum finite numbers of a type; `None` for types without overflow.
 fn range(elem: ElemType) -> Option<(f64, f64)> {
     Some(match elem {
         ElemType::Float16 => (-65504.0, 65504.0),
@@ -98,7 +101,7 @@ fn range(elem: ElemType) -> Option<(f64, f64)> {
     })
 }
 
-/// Two casts in a row, the first into a type of the same kind with fewer bits than both ends have.
+/// Returns the types of two consecutive casts through a type of the same kind with fewer bits than both ends.
 fn chain(cx: &LintContext, input: ValueId, to: ElemType) -> Option<(ElemType, ElemType, ElemType)> {
     let (maker, _) = cx.model.producer(input)?;
     let maker = &cx.model.nodes[maker];

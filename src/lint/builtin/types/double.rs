@@ -1,4 +1,4 @@
-//! DTY002: a region of a float model that computes in double.
+//! DTY002: regions of a float model that compute in double.
 
 use std::collections::VecDeque;
 
@@ -10,25 +10,26 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of DTY002.
 pub const DETECTOR: Detector = Detector { rules: &[FLOAT64_PROMOTION], run };
 
-/// Constants that are shown.
+/// Maximum number of constants in a finding.
 const SHOWN: usize = 3;
 
-/// Nodes that double values connect.
+/// Nodes connected by double values.
 #[derive(Default)]
 struct Region {
-    /// Casts of something that is not constant from a narrower float to double.
+    /// Casts of non-constant values from a narrower float to double.
     entries: Vec<NodeId>,
     /// Nodes that compute in double.
     inside: Vec<NodeId>,
-    /// Constants that are double.
+    /// Double constants.
     constants: Vec<ValueId>,
-    /// Casts from double to something narrower.
+    /// Casts from double to a narrower type.
     exits: Vec<NodeId>,
-    /// Graph outputs that are double.
+    /// Double graph outputs.
     outputs: Vec<ValueId>,
-    /// A double that comes from outside of the model: the region is as its author wants it.
+    /// Whether a graph input is double, so that the region is intended.
     given: bool,
 }
 
@@ -40,14 +41,13 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
     let message = match region.outputs.first() {
         Some(&output) => {
             format!(
-                "{nodes} in double, though the model takes {from}; the output `{}` is double too",
+                "{nodes} in double, but the model uses {from}; output `{}` is double, too",
                 cx.name(output)
             )
         }
-        None => format!("{nodes} in double between two casts, though the model is in {from}"),
+        None => format!("{nodes} in double between two casts, but the model uses {from}"),
     };
-    // Without a constant that widened it, the computation is in double since its author casts to it; and so it is where
-    // the author's line says so.
+    // Double is intended if no constant widened the computation, or if the Python lines cast to double.
     let is_meant = !region.constants.iter().any(|&constant| may_widen(cx, &region.entries, constant))
         || region.entries.iter().all(|&cast| is_written(cx, cast));
     let rule = if is_meant { FLOAT64_PROMOTION.at(Level::Info) } else { FLOAT64_PROMOTION };
@@ -57,22 +57,22 @@ fn promotion(cx: &LintContext, region: &Region) -> Option<Finding> {
         finding = finding.related(cx.places.value(constant), "this constant is double");
     }
     for &exit in region.exits.iter().take(1) {
-        finding = finding.related(cx.places.node(exit, Part::Whole), "and back here");
+        finding = finding.related(cx.places.node(exit, Part::Whole), "converted back here");
     }
-    Some(finding.note("double is slow on most accelerators, and missing on many").help(format!(
-        "create the constants as {from}: dtype={}, or torch.float64 nowhere",
+    Some(finding.note("double is slow on most accelerators, and unsupported on many").help(format!(
+        "create the constants as {from}, with dtype={}, and avoid torch.float64",
         torch_name(from)
     )))
 }
 
-/// Whether a constant may have widened what is cast: in PyTorch, one without axes widens only what has none either.
+/// Whether a constant may have widened the cast values. In PyTorch, a scalar only widens other scalars.
 fn may_widen(cx: &LintContext, entries: &[NodeId], constant: ValueId) -> bool {
     let has_axes = |fact: &Fact| fact.rank().is_some_and(|rank| rank > 0);
     let has_none = cx.facts[constant].rank() == Some(0);
     !has_none || !entries.iter().all(|&cast| cx.input(&cx.model.nodes[cast], 0).is_some_and(has_axes))
 }
 
-/// Whether the line of Python that a cast came from casts to double itself: `x.double()`, `x.to(torch.float64)`.
+/// Whether the Python line of a cast converts to double: `x.double()`, `x.to(torch.float64)`.
 fn is_written(cx: &LintContext, cast: NodeId) -> bool {
     let code = cx.places.own_source(cast).and_then(|source| source.code);
     let casts = [
@@ -98,7 +98,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     for (id, _) in cx.nodes() {
         if !seen[id.index()] && makes_double(cx, id) {
             let region = explore(cx, id, &mut seen);
-            // Casts up and down again with nothing between are another matter: that of needless casts.
+            // A cast to double and back without nodes between is a redundant cast, which other rules report.
             if !region.given && !region.inside.is_empty() {
                 sink.extend(promotion(cx, &region));
             }
@@ -120,7 +120,7 @@ fn is_constant_node(cx: &LintContext, node: NodeId) -> bool {
     !outputs.is_empty() && outputs.iter().flatten().all(|&value| cx.facts[value].is_const())
 }
 
-/// The region around a node, along double values that are not constant.
+/// Returns the region of a node, which non-constant double values connect.
 fn explore(cx: &LintContext, start: NodeId, seen: &mut [bool]) -> Region {
     let mut region = Region::default();
     let mut queue = VecDeque::from([start]);

@@ -1,4 +1,4 @@
-//! DTY001: an operator that wants one element type gets two.
+//! DTY001: inputs with different element types where an operator requires equal ones.
 
 use super::Detector;
 use crate::diag::rule_ids::DTYPE_MISMATCH;
@@ -8,9 +8,10 @@ use crate::infer::{Conflict, Fact, Fault};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of DTY001.
 pub const DETECTOR: Detector = Detector { rules: &[DTYPE_MISMATCH], run };
 
-/// Inputs of a node that should all be of the type of the first one.
+/// Inputs of a node that must have the element type of the first one.
 struct Mismatch {
     node: NodeId,
     first: (usize, ElemType),
@@ -24,26 +25,26 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
     let name = |input: usize| of.input(input).map_or("", |value| cx.name(value));
     let listed: Vec<String> = others.iter().map(|&(input, _)| format!("`{}`", name(input))).collect();
     let message = format!(
-        "`{}` takes one element type, but gets {x} (`{}`) and {y} ({})",
+        "`{}` requires equal element types, but its inputs are {x} (`{}`) and {y} ({})",
         of.op_type,
         name(*first),
         listed.join(", ")
     );
-    let label = format!("{y}, where `{}` is {x}", name(*first));
+    let label = format!("{y}, but `{}` is {x}", name(*first));
     let mut finding = cx.at_node(DTYPE_MISMATCH, *node, Part::Input(other), message).label(label);
     for &(input, elem) in std::iter::once(&(*first, *x)).chain(others) {
         if let Some(value) = of.input(input) {
-            let made = format!("`{}` is {elem}: made here", cx.name(value));
+            let made = format!("`{}` is {elem}, defined here", cx.name(value));
             finding = finding.related(cx.places.value(origin(cx, value)), made);
         }
     }
     let (input, to) = promotion(cx, *node, (*first, *x), (other, y));
     Some(
-        finding.help(format!("convert `{}` to {to} before this node, in PyTorch with `.to(…)`", name(input))),
+        finding.help(format!("convert `{}` to {to} before this node; in PyTorch, use `.to(…)`", name(input))),
     )
 }
 
-/// The value that Identity nodes hand on as this one. Ids fall on the way, so that a cycle ends it.
+/// Returns the source of a value through Identity nodes. Value ids must decrease, so that cycles terminate.
 fn origin(cx: &LintContext, mut value: ValueId) -> ValueId {
     while let Some((maker, _)) = cx.model.producer(value)
         && let maker = &cx.model.nodes[maker]
@@ -57,19 +58,17 @@ fn origin(cx: &LintContext, mut value: ValueId) -> ValueId {
 
 fn branches(cx: &LintContext, node: NodeId, output: usize, (x, y): (ElemType, ElemType)) -> Finding {
     let message =
-        format!("the branches of `{}` give different element types: {x} and {y}", cx.node_name(node));
+        format!("the branches of `{}` return different element types: {x} and {y}", cx.node_name(node));
     cx.at_node(DTYPE_MISMATCH, node, Part::Output(output), message)
-        .label(format!("{x} or {y}, by the branch taken"))
+        .label(format!("{x} or {y}, depending on the branch taken"))
         .help("convert the result of one branch to the type of the other")
 }
 
 fn carried(cx: &LintContext, node: NodeId, input: usize, (x, y): (ElemType, ElemType)) -> Finding {
-    let message = format!(
-        "`{}` takes {x} into its first iteration, and its body hands on {y} to the next",
-        cx.node_name(node)
-    );
+    let message =
+        format!("`{}` starts with {x}, but its body returns {y} for the next iteration", cx.node_name(node));
     cx.at_node(DTYPE_MISMATCH, node, Part::Input(input), message)
-        .help("convert the value within the body, so that every iteration takes one type")
+        .help("convert the value in the body, so that its type is the same in every iteration")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -87,7 +86,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// The mismatches of one node with its first input together.
+/// Returns the type mismatches, grouped by node and first input.
 fn mismatches(cx: &LintContext) -> Vec<Mismatch> {
     let mut found: Vec<Mismatch> = Vec::new();
     for (node, fault) in &cx.facts.faults {
@@ -101,8 +100,10 @@ fn mismatches(cx: &LintContext) -> Vec<Mismatch> {
     found
 }
 
-/// Which input is to be converted, and to what: PyTorch's promotion of two tensors with axes; but a
-/// constant takes the type of what it is combined with, if that is of no lower category.
+/// Returns the input to convert, and its new type.
+///
+/// This is PyTorch's promotion of two non-scalar tensors. However, a constant takes the type of the other operand,
+/// unless that has a lower category.
 fn promotion(
     cx: &LintContext,
     node: NodeId,
@@ -119,7 +120,7 @@ fn promotion(
     }
 }
 
-/// bool, integers, floats, complex: the categories of PyTorch's type promotion.
+/// Returns the category of a type in PyTorch's type promotion: bool, integers, floats, complex.
 fn category(elem: ElemType) -> u8 {
     match elem {
         ElemType::String | ElemType::Bool => 0,
@@ -129,8 +130,9 @@ fn category(elem: ElemType) -> u8 {
     }
 }
 
-/// The type that PyTorch's promotion gives to two tensors (`torch.promote_types`); of two narrow floats of
-/// different kinds, and of integers that differ in sign, the one that holds both.
+/// Returns the promoted type of two tensors, as `torch.promote_types` does.
+///
+/// For float16 with bfloat16, and for signed with unsigned integers, this is a type that represents both.
 fn promoted(x: ElemType, y: ElemType) -> ElemType {
     let width = |elem: ElemType| elem.bits().unwrap_or(0);
     let is_mixed_half =
@@ -164,7 +166,7 @@ mod tests {
     use ElemType::*;
 
     #[test]
-    fn promotes_as_pytorch_does() {
+    fn promotion_matches_pytorch() {
         let check = |x, y, expected| {
             assert_eq!((promoted(x, y), promoted(y, x)), (expected, expected), "{x} {y}");
         };

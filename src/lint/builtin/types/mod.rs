@@ -1,4 +1,4 @@
-//! DTY: element types that do not go together, or that lose what they should keep.
+//! DTY: mismatched element types, and conversions that lose information.
 
 mod casts;
 mod double;
@@ -8,5 +8,6 @@ mod narrow;
 
 use super::Detector;
 
+/// Detectors of the DTY rules.
 pub const DETECTORS: &[Detector] =
     &[mismatch::DETECTOR, double::DETECTOR, casts::DETECTOR, infinite::DETECTOR, narrow::DETECTOR];

@@ -1,4 +1,4 @@
-//! DTY004: integers that runtimes without int64 cannot take.
+//! DTY004: integers that overflow on runtimes without int64.
 
 use rustc_hash::FxHashSet;
 
@@ -9,19 +9,20 @@ use crate::graph::{ElemType, NodeId, ValueId};
 use crate::lint::LintContext;
 use crate::lint::locate::Part;
 
+/// Detector of DTY004.
 pub const DETECTOR: Detector = Detector { rules: &[INT64_NARROWING], run };
 
 fn finding(cx: &LintContext, node: NodeId, input: usize, value: ValueId, number: i64) -> Finding {
-    let message = format!("`{}` holds {number}, which int32 cannot", cx.name(value));
+    let message = format!("`{}` contains {number}, which overflows int32", cx.name(value));
     cx.at_node(INT64_NARROWING, node, Part::Input(input), message)
-        .label("an int64 that is needed as such")
-        .help("keep indices and limits within int32, if the model is bound for a device that narrows to it")
+        .label("requires int64")
+        .help("keep indices and limits within int32 if the target device narrows int64")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
     let mut seen = FxHashSet::default();
     for (id, node) in cx.nodes() {
-        // `x[2:]` ends at the greatest int64, and runtimes that narrow it know that.
+        // `x[2:]` ends at the maximum int64, which runtimes that narrow to int32 handle.
         if node.is("Slice") {
             continue;
         }
@@ -35,7 +36,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// The first element of a constant that int32 cannot hold.
+/// Returns the first element of an int64 constant that overflows int32.
 fn too_large(cx: &LintContext, value: ValueId) -> Option<i64> {
     let fact = &cx.facts[value];
     if !fact.is_const() || fact.elem() != Some(ElemType::Int64) {

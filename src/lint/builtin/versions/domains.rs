@@ -1,8 +1,7 @@
-//! OPS002 to OPS004: operators of domains that nobody defines.
+//! OPS002 to OPS004: operators of undefined domains.
 //!
-//! A custom domain is no fault in itself: whoever deploys the model may bring its operators along. So it
-//! is an error only where the domain tells that nobody can: what stands in it is Python, or an operator of
-//! PyTorch that the exporter had no translation for.
+//! A custom domain is only a warning, because a deployment can register its operators. It is an error if no runtime
+//! can run the operator: a Python function, or a PyTorch operator that the exporter did not convert.
 
 use indexmap::IndexMap;
 
@@ -14,9 +13,10 @@ use crate::lint::LintContext;
 use crate::lint::locate::Part;
 use crate::schema;
 
+/// Detector of OPS002, OPS003 and OPS004.
 pub const DETECTOR: Detector = Detector { rules: &[UNKNOWN_DOMAIN, PYTHON_OP, ATEN_FALLBACK], run };
 
-/// Domains of runtimes whose operators the schema table does not list, or not all.
+/// Runtime domains with operators that the schema table lacks.
 const RUNTIME_DOMAINS: [&str; 9] = [
     "ai.onnx.contrib",
     "ai.onnx.preview.training",
@@ -29,37 +29,39 @@ const RUNTIME_DOMAINS: [&str; 9] = [
     "trt.plugins",
 ];
 
-/// Where PyTorch puts what it could not translate.
+/// Domains of PyTorch operators that the exporter did not convert.
 const ATEN_DOMAINS: [&str; 3] = ["org.pytorch.aten", "aten", "org.pytorch._caffe2"];
 
 fn unknown_domain(cx: &LintContext, node: NodeId, domain: &str, ops: &[&str]) -> Finding {
     let message = match ops {
-        [op] => format!("`{op}` is of the domain `{domain}`, which has no operators of that name here"),
-        _ => format!("{} operators are of the domain `{domain}`, which is not known here", ops.len()),
+        [op] => format!("`{op}` belongs to the unknown domain `{domain}`"),
+        _ => format!("{} operators belong to the unknown domain `{domain}`", ops.len()),
     };
     let finding = cx
         .at_node(UNKNOWN_DOMAIN, node, Part::Op, message)
-        .label("no schema, and no function of the model")
-        .help("register its operators with the runtime, or keep them in the model as functions");
-    if ops.len() > 1 { finding.note(format!("they are {}", ops.join(", "))) } else { finding }
+        .label("neither a schema nor a function of the model defines it")
+        .help("register its operators with the runtime, or define them as functions of the model");
+    if ops.len() > 1 { finding.note(format!("operators: {}", ops.join(", "))) } else { finding }
 }
 
 fn python_op(cx: &LintContext, node: NodeId) -> Finding {
     let name = cx.model.nodes[node].attr("name").and_then(|name| name.as_str().map(str::to_owned));
     let called = name.map_or(String::new(), |name| format!(" `{name}`"));
-    let message = format!("`{}` calls the Python function{called}, which no runtime has", cx.node_name(node));
+    let message =
+        format!("`{}` calls the Python function{called}, which no runtime supports", cx.node_name(node));
     cx.at_node(PYTHON_OP, node, Part::Op, message)
-        .label("the exporter left a call of Python")
-        .help("give the `torch.autograd.Function` a `symbolic` method, or write its `forward` in operators")
+        .label("unconverted Python call")
+        .help("give the `torch.autograd.Function` a `symbolic` method, or write its `forward` with supported operators")
 }
 
 fn aten_fallback(cx: &LintContext, node: NodeId) -> Finding {
     let op = cx.model.nodes[node].attr("operator").and_then(|op| op.as_str().map(str::to_owned));
     let op = op.unwrap_or_else(|| cx.model.nodes[node].op_type.to_string());
-    let message = format!("PyTorch's operator `{op}` was left untranslated; no ONNX runtime has it");
+    let message =
+        format!("the exporter did not convert PyTorch's operator `{op}`, which no ONNX runtime supports");
     cx.at_node(ATEN_FALLBACK, node, Part::Op, message)
-        .label("an ATen fallback")
-        .help("export without an ATen fallback, at a newer opset, or with torch.export")
+        .label("ATen fallback")
+        .help("export without ATen fallback, at a newer opset, or with torch.export")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -79,7 +81,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     sink.extend(unknown.iter().map(|(domain, (node, ops))| unknown_domain(cx, *node, domain, ops)));
 }
 
-/// `prim::PythonOp`, in the ways that exporters write it down.
+/// Whether a node is a `prim::PythonOp`, in any spelling of the exporters.
 fn is_python(node: &Node) -> bool {
     matches!(&*node.op_type, "PythonOp" | "prim::PythonOp")
 }
@@ -89,7 +91,7 @@ fn is_unknown(cx: &LintContext, id: NodeId, node: &Node) -> bool {
     !domain.is_empty()
         && schema::domain(domain).is_none()
         && !RUNTIME_DOMAINS.contains(&domain)
-        // Without an import, that is what is said of it.
+        // SPC027 reports a missing import.
         && cx.model.opset(node.graph, domain).is_some()
         && cx.model.callee(id).is_none()
 }

@@ -1,4 +1,4 @@
-//! Whether every node is one that its opset takes: by the schema table.
+//! Legality of every node at its opset, by the schema table.
 
 use super::Detector;
 use super::obstacle::{self, Bound};
@@ -9,6 +9,7 @@ use crate::infer::Fact;
 use crate::lint::LintContext;
 use crate::schema::{self, AttrUse, Illegal, Obstacle, OpUse, Operand, Schema};
 
+/// Detector of nodes that are illegal at their opset.
 pub const DETECTOR: Detector = Detector { rules: &obstacle::RULES, run };
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -22,7 +23,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// What keeps a node from its own opset; where nothing does, from the one that it is bound for.
+/// Reports the obstacles of a node at its own opset; if there are none, at the requested opset.
 fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> {
     let attrs: Vec<AttrUse> =
         node.attrs.iter().map(|attr| AttrUse { name: &attr.name, value: (&attr.value).into() }).collect();
@@ -53,8 +54,7 @@ fn check(cx: &LintContext, id: NodeId, node: &Node, opset: u16) -> Vec<Finding> 
     illegal.iter().filter_map(|illegal| obstacle::finding(cx, id, illegal, there)).collect()
 }
 
-/// The first obstacle as `legal` gives it, and the others of the version in force; a type that several
-/// operands have is one obstacle.
+/// Returns the first obstacle of `legal`, and the others of the schema in force, each type only once.
 fn all_obstacles(op: &OpUse, opset: u16) -> Vec<Illegal> {
     let Err(first) = schema::legal(op, opset) else { return Vec::new() };
     let in_force: Option<&'static Schema> = schema::lookup(op.domain, op.name, opset);

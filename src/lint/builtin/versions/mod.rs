@@ -1,4 +1,4 @@
-//! OPS and OPV: operators that no runtime knows, and nodes that their opset does not take.
+//! OPS and OPV: unknown operators, and nodes that are illegal at their opset.
 
 mod domains;
 mod legality;
@@ -7,4 +7,5 @@ mod releases;
 
 use super::Detector;
 
+/// Detectors of the OPS and OPV rules.
 pub const DETECTORS: &[Detector] = &[domains::DETECTOR, legality::DETECTOR, releases::DETECTOR];

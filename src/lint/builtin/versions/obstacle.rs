@@ -1,4 +1,4 @@
-//! What is said of an obstacle: by which rule, at which part of the node.
+//! Findings of obstacles: their rule, the part of the node, and advice.
 
 use crate::diag::RuleId;
 use crate::diag::rule_ids::{
@@ -13,6 +13,7 @@ use crate::lint::LintContext;
 use crate::lint::locate::Part;
 use crate::schema::{self, Illegal, Obstacle, Slot, Values};
 
+/// Rules that report obstacles.
 pub const RULES: [RuleId; 11] = [
     UNSUPPORTED_OP,
     OP_NEWER_THAN_OPSET,
@@ -27,8 +28,7 @@ pub const RULES: [RuleId; 11] = [
     NEGATIVE_INDEX_IN_VERSION,
 ];
 
-/// Operators that ONNX Runtime takes in the default domain though ONNX does not define them there, or
-/// only later.
+/// Operators that ONNX Runtime supports in the default domain, although ONNX does not define them, or only later.
 const RUNTIME_OPS: [&str; 11] = [
     "Affine",
     "Crop",
@@ -43,15 +43,16 @@ const RUNTIME_OPS: [&str; 11] = [
     "SkipSimplifiedLayerNormalization",
 ];
 
-/// The opset that a node is held against.
+/// Opset to check a node against.
 #[derive(Clone, Copy)]
 pub struct Bound {
+    /// Version of the node's domain.
     pub opset: u16,
-    /// The one that the model states, not one that it is to be converted to.
+    /// Whether the model imports this opset, rather than the options request it.
     pub as_stated: bool,
 }
 
-/// An attribute that a node has more than once; every kind of node is held to that.
+/// Reports an attribute that a node has more than once, for nodes of any domain.
 pub fn duplicate_attributes(cx: &LintContext, id: NodeId) -> Option<Finding> {
     let attrs = &cx.model.nodes[id].attrs;
     let mut twice = attrs.iter().enumerate();
@@ -61,8 +62,9 @@ pub fn duplicate_attributes(cx: &LintContext, id: NodeId) -> Option<Finding> {
     Some(cx.at_node(DUPLICATE_ATTRIBUTE, id, Part::Attr(&attr.name), message))
 }
 
-/// `None` where the schema is a vendor's and the obstacle is one that a newer release of the vendor's
-/// runtime may not have: the table knows one release only.
+/// Creates the finding of an obstacle.
+///
+/// Returns `None` for vendor schemas, because the table has only one release of them, and a newer one may differ.
 pub fn finding(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound) -> Option<Finding> {
     let node = &cx.model.nodes[id];
     let of_op = schema::versions(node.domain(), &node.op_type).first();
@@ -70,12 +72,12 @@ pub fn finding(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound) ->
     if of_op.or(of_domain).is_some_and(|schema| schema.vendor) {
         return None;
     }
-    // What a node gets at its own opset, the types themselves tell, with where each comes from.
+    // DTY001 reports mismatched types at the model's opset, with the origin of each.
     if bound.as_stated && matches!(illegal.obstacle, Obstacle::Unlike { .. }) {
         return None;
     }
     let rule = rule(cx, id, illegal);
-    let at = if bound.as_stated { "at" } else { "when bound for" };
+    let at = if bound.as_stated { "at" } else { "at requested" };
     let opset = bound.opset;
     let message = match &illegal.obstacle {
         Obstacle::NoSuchOp if illegal.since.is_none() => format!("`{}` {illegal}", node.op_name()),
@@ -101,7 +103,7 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
             let elsewhere = versions.iter().any(|version| version.attr(name).is_some());
             if elsewhere { ATTRIBUTE_NOT_IN_VERSION } else { BAD_ATTRIBUTE }
         }
-        // Counting axes from the end was written, and run, before it was allowed.
+        // Exporters wrote negative axes, and runtimes ran them, before the specification allowed them.
         Obstacle::AttributeValue { allowed: Values::AtLeast(_), .. } if came_later => {
             ATTRIBUTE_NOT_IN_VERSION.at(Level::Warning)
         }
@@ -117,7 +119,7 @@ fn rule(cx: &LintContext, id: NodeId, illegal: &Illegal) -> RuleId {
         Obstacle::Missing { .. } => MISSING_INPUT,
         Obstacle::Type { .. } | Obstacle::Unlike { .. } => TYPE_NOT_IN_VERSION,
         Obstacle::Negative { .. } => NEGATIVE_INDEX_IN_VERSION,
-        // No schema says so.
+        // Only targets refuse nodes, not schemas.
         Obstacle::Refused { .. } => TARGET_UNSUPPORTED,
     }
 }
@@ -147,8 +149,8 @@ fn advice(cx: &LintContext, id: NodeId, illegal: &Illegal, bound: Bound, finding
             }
         }
         (_, Some(since)) if bound.as_stated => finding
-            .help(format!("export at opset {since}, or let onnx-fix --opset {since} convert the model")),
-        _ if !bound.as_stated => finding.help("onnx-fix --opset replaces what it has a rule for"),
+            .help(format!("export at opset {since}, or convert the model with onnx-fix --opset {since}")),
+        _ if !bound.as_stated => finding.help("convert the model with onnx-fix --opset"),
         _ => finding,
     }
 }
@@ -161,11 +163,11 @@ fn no_such_op(cx: &LintContext, id: NodeId, finding: Finding) -> Finding {
     match (elsewhere, schema::nearest(node.domain(), &node.op_type)) {
         (Some(domain), _) => {
             let shown = if domain.is_empty() { "ai.onnx" } else { domain };
-            finding.help(format!("there is one in the domain `{shown}`: set the node's domain"))
+            finding.help(format!("set the domain of the node to `{shown}`, which defines this operator"))
         }
         (None, Some(name)) => finding.help(format!("did you mean `{name}`?")),
-        (None, None) => finding.help(
-            "write it in operators that ONNX has, or register a custom operator under a domain of its own",
-        ),
+        (None, None) => {
+            finding.help("rewrite it with ONNX operators, or register a custom operator in a custom domain")
+        }
     }
 }

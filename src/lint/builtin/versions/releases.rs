@@ -1,4 +1,4 @@
-//! OPV005 and OPV007: versions that do not go together, and models that were relabelled.
+//! OPV005 and OPV007: incompatible versions, and models with a changed opset but unconverted nodes.
 
 use super::Detector;
 use crate::diag::rule_ids::{IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED};
@@ -8,30 +8,30 @@ use crate::lint::LintContext;
 use crate::lint::locate::Part;
 use crate::schema;
 
+/// Detector of OPV005 and OPV007.
 pub const DETECTOR: Detector = Detector { rules: &[IR_VERSION_MISMATCH, RESIZE_SEMANTICS_CHANGED], run };
 
-/// From this opset on, the second input of Resize is a region of interest, not the scales.
+/// Opset since which the second input of Resize is the region of interest, not the scales.
 const RESIZE_WITH_ROI: i64 = 11;
 
 fn ir_older_than_opset(ir_version: i64, opset: i64, first: i64) -> Finding {
-    let message = format!(
-        "IR version {ir_version} and opset {opset} do not go together: that opset came with IR version {first}"
-    );
+    let message =
+        format!("IR version {ir_version} is older than opset {opset}, which requires IR version {first}");
     IR_VERSION_MISMATCH
         .finding(message, Place::File)
-        .note("a reader that goes by the IR version does not expect what the opset brought")
-        .help(format!("set `ir_version` to {first}, or convert the model down"))
+        .note("readers of this IR version may not support features of the opset")
+        .help(format!("set `ir_version` to {first}, or convert the model to an older opset"))
 }
 
 fn relabelled_resize(cx: &LintContext, node: NodeId, opset: i64) -> Finding {
     let message = format!(
-        "`{}` has the inputs of `Resize` at opset 10, but the model is at opset {opset}",
+        "`{}` has the inputs of `Resize` at opset 10, but the model imports opset {opset}",
         cx.node_name(node)
     );
     cx.at_node(RESIZE_SEMANTICS_CHANGED, node, Part::Input(1), message)
         .label(format!("read as `roi` at opset {opset}; it was `scales` at opset 10"))
-        .note("coordinates changed too: asymmetric then, half_pixel by default since opset 11")
-        .help("set the opset back to 10, and let onnx-fix convert the model")
+        .note("the default coordinates changed, too: from asymmetric to half_pixel since opset 11")
+        .help("set the opset back to 10, then convert the model with onnx-fix --opset")
 }
 
 fn run(cx: &LintContext, sink: &mut Sink) {
@@ -49,7 +49,7 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Two inputs, neither of which says how large the result is to be.
+/// Whether a Resize has two inputs, without the scales or sizes of opset 11.
 fn is_old_form(node: &Node) -> bool {
     node.input(1).is_some() && node.input(2).is_none() && node.input(3).is_none()
 }
