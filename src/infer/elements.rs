@@ -36,11 +36,13 @@ impl Elements {
         self.each.as_deref()
     }
 
+    /// Applies a function to the common fact and to each element's fact.
     pub(super) fn map(&self, change: impl Fn(&Fact) -> Fact) -> Self {
         let each = self.each.as_ref().map(|each| each.iter().map(&change).collect());
         Elements { any: Box::new(change(&self.any)), each }
     }
 
+    /// Combines two facts that both hold; fails on a conflict, such as two different known lengths.
     pub(super) fn meet(&self, other: &Elements, bounds: &Bounds) -> Result<Elements, Conflict> {
         let any = Box::new(self.any.meet(&other.any, bounds)?);
         let each = match (&self.each, &other.each) {
@@ -55,6 +57,7 @@ impl Elements {
         Ok(Elements { any, each })
     }
 
+    /// Returns the facts common to both; individual elements are kept only if the lengths are equal.
     pub(super) fn join(&self, other: &Elements, bounds: &Bounds) -> Elements {
         let any = Box::new(self.any.join(&other.any, bounds));
         let each = match (&self.each, &other.each) {

@@ -124,7 +124,8 @@ impl TensorFact {
         TensorFact { elem: Some(elem), shape, value }
     }
 
-    /// Returns the elements of a small integer or bool tensor, in row-major order. Unknown elements are `None`.
+    /// Returns the elements of a small integer or bool tensor, in row-major order.
+    /// Unknown elements are `None`.
     pub fn as_ints(&self) -> Option<Vec<Size>> {
         match &self.value {
             ConstValue::Ints(elements) => Some(elements.to_vec()),

@@ -29,6 +29,7 @@ impl<'m> Driver<'m> {
         facts.unwrap_or(unknown)
     }
 
+    /// Returns the subgraph in an attribute; `None` if the attribute is absent or not a graph.
     pub(super) fn body(&self, node: &Node, attr: &str) -> Option<GraphId> {
         match node.attr(attr)? {
             AttrValue::Graph(graph) => Some(*graph),

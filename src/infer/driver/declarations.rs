@@ -133,6 +133,7 @@ impl<'m> Declaration<'m> {
     }
 }
 
+/// Converts a declared type to a fact, with named dimensions as symbols.
 pub(super) fn declared_fact(ty: &Type) -> Fact {
     declared::fact(ty, &mut |_, dim| declared::size(dim))
 }

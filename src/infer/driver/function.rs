@@ -52,6 +52,7 @@ pub(super) struct Index<'m> {
 }
 
 impl<'m> Index<'m> {
+    /// Indexes the local functions by domain, name and overload; the first of equal ones wins.
     pub fn of(model: &'m Model) -> Self {
         let mut by_name = FxHashMap::default();
         for (index, function) in model.functions.iter().enumerate() {
@@ -69,6 +70,7 @@ impl<'m> Index<'m> {
         self.states.iter_mut().for_each(|state| state.called = true);
     }
 
+    /// Returns the index of the local function that a node calls; `None` if it calls an operator.
     pub fn callee(&self, node: &Node) -> Option<usize> {
         if self.by_name.is_empty() {
             return None;

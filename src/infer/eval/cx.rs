@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::shape::numel;
 use super::{Array, Attr, Budget, KernelCall, Refusal, Result, Val, bad};
 
+/// Context of a kernel: the call, its inputs and its budget.
 pub(super) struct Cx<'a> {
     pub(super) call: &'a KernelCall<'a>,
     inputs: &'a [Option<Val>],
@@ -15,10 +16,12 @@ pub(super) struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
+    /// Creates a context that has spent no work.
     pub(super) fn new(call: &'a KernelCall<'a>, inputs: &'a [Option<Val>], budget: Budget) -> Self {
         Cx { call, inputs, budget, spent: Cell::new(0) }
     }
 
+    /// Returns the `since_version` of the schema in force.
     pub(super) fn version(&self) -> u16 {
         self.call.version
     }
@@ -28,6 +31,7 @@ impl<'a> Cx<'a> {
         self.inputs.len()
     }
 
+    /// Returns an input of any kind; `None` if it is absent.
     pub(super) fn val(&self, i: usize) -> Option<&'a Val> {
         self.inputs.get(i)?.as_ref()
     }
@@ -59,6 +63,7 @@ impl<'a> Cx<'a> {
         (0..self.count()).map(|i| self.tensor(i)).collect()
     }
 
+    /// Returns the items of a required sequence, unwrapping an optional.
     pub(super) fn sequence(&self, i: usize) -> Result<&'a [Val]> {
         match self.val(i) {
             Some(Val::Sequence(items)) => Ok(items),
@@ -70,10 +75,12 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Returns an attribute that the call sets.
     pub(super) fn attr(&self, name: &str) -> Option<Attr<'a>> {
         self.call.attrs.get(name)
     }
 
+    /// Returns an integer attribute; `None` if it is absent or of another type.
     pub(super) fn int_attr(&self, name: &str) -> Option<i64> {
         match self.attr(name)? {
             Attr::Int(value) => Some(value),
@@ -81,6 +88,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Returns an integer attribute, or `default` if it is absent.
     pub(super) fn int(&self, name: &str, default: i64) -> i64 {
         self.int_attr(name).unwrap_or(default)
     }
@@ -95,6 +103,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Returns a float attribute; `None` if it is absent or of another type.
     pub(super) fn float_attr(&self, name: &str) -> Option<f64> {
         match self.attr(name)? {
             Attr::Float(value) => Some(f64::from(value)),
@@ -107,6 +116,7 @@ impl<'a> Cx<'a> {
         self.float_attr(name).unwrap_or(f64::from(default))
     }
 
+    /// Returns an attribute with a list of integers.
     pub(super) fn ints(&self, name: &str) -> Option<Vec<i64>> {
         match self.attr(name)? {
             Attr::Ints(values) => Some(values.to_vec()),
@@ -114,6 +124,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Returns an attribute with a list of floats.
     pub(super) fn floats(&self, name: &str) -> Option<Vec<f64>> {
         match self.attr(name)? {
             Attr::Floats(values) => Some(values.iter().map(|&x| f64::from(x)).collect()),
@@ -121,6 +132,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Returns an attribute with a list of strings, as bytes.
     pub(super) fn texts(&self, name: &str) -> Option<Vec<Vec<u8>>> {
         match self.attr(name)? {
             Attr::Strs(values) => Some(values.into_iter().map(<[u8]>::to_vec).collect()),
@@ -128,6 +140,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Returns a string attribute, or `default` if it is absent; invalid UTF-8 is replaced.
     pub(super) fn text(&self, name: &str, default: &'static str) -> String {
         match self.attr(name) {
             Some(Attr::Str(value)) => String::from_utf8_lossy(value).into_owned(),
@@ -135,6 +148,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Returns a tensor attribute; `None` if it is absent or of another type.
     pub(super) fn array_attr(&self, name: &str) -> Option<Arc<Array>> {
         match self.attr(name)? {
             Attr::Tensor(array) => Some(array),
@@ -165,6 +179,7 @@ impl<'a> Cx<'a> {
         }
     }
 
+    /// Returns the operations and elements that the kernel has requested so far.
     pub(super) fn spent(&self) -> usize {
         self.spent.get()
     }

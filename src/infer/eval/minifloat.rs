@@ -19,7 +19,9 @@ pub(super) struct Format {
 }
 
 impl Format {
+    /// IEEE half precision: 5 exponent bits and 10 mantissa bits.
     pub(super) const F16: Format = Format::new(5, 10, 15, 0x7BFF, 0x7C00, 0x7E00);
+    /// `bfloat16`: 8 exponent bits, like `float`, and 7 mantissa bits.
     pub(super) const BF16: Format = Format::new(8, 7, 127, 0x7F7F, 0x7F80, 0x7FC0);
 
     const fn new(

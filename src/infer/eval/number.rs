@@ -65,7 +65,8 @@ impl<'a> Pair<'a> {
         self.of_a.iter().zip(&self.of_b).map(|(&i, &j)| f(a[i].clone(), b[j].clone())).collect()
     }
 
-    /// Applies `real` to pairs of floats, or `int` to pairs of integers. Both operands must have the same type.
+    /// Applies `real` to pairs of floats, or `int` to pairs of integers.
+    /// Both operands must have the same type.
     pub(super) fn combine(
         self,
         real: impl Fn(f64, f64) -> f64,

@@ -67,8 +67,9 @@ impl<'m> Executor<'m> {
         }
     }
 
-    /// Returns an executor for constant folding, which refuses undetermined results and quantization operators.
+    /// Returns an executor for constant folding.
     ///
+    /// It refuses undetermined results and quantization operators.
     /// A folded value replaces the result of the runtime, so both must agree.
     pub fn strict(model: &'m Model, limits: Limits) -> Self {
         Executor { is_free: false, folds_quantization: false, ..Executor::new(model, limits) }
@@ -228,7 +229,8 @@ impl<'m> Executor<'m> {
         }
     }
 
-    /// Resolves an attribute of a node `depth` calls deep. In a function body, it may refer to one of the call.
+    /// Resolves an attribute of a node `depth` calls deep.
+    /// In a function body, it may refer to one of the call.
     fn resolve(&self, value: &'m AttrValue, depth: usize) -> Option<&'m AttrValue> {
         let AttrValue::Ref { name, .. } = value else { return Some(value) };
         let outer = depth.checked_sub(1)?;

@@ -25,7 +25,8 @@ fn heads(cx: &Cx, input: usize, attr: &str) -> Option<Heads> {
     Some(Heads { heads: heads.and_then(known), length: cx.dim(input, 1), head_size })
 }
 
-/// `Attention` of `ai.onnx`: returns the output, all keys and values with the past ones, and the scores.
+/// `Attention` of `ai.onnx`: returns the output, all keys and values, and the scores.
+/// The returned keys and values start with the past ones.
 pub fn attention(cx: &mut Cx) -> Option<()> {
     // `nonpad_kv_seqlen` holds one key count per row of the batch.
     cx.allow_rank(6, 1)?;

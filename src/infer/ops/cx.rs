@@ -23,6 +23,7 @@ pub(in crate::infer) struct Cx<'c> {
 }
 
 impl<'c> Cx<'c> {
+    /// Creates the context of a call, with unknown outputs and no faults.
     pub fn new(call: &'c OpCall<'c>, schema: Option<&'static Schema>, fresh: &'c mut dyn Fresh) -> Self {
         Cx { call, schema, fresh, outs: vec![Fact::Unknown; call.outputs], faults: Vec::new() }
     }
@@ -32,14 +33,17 @@ impl<'c> Cx<'c> {
         (self.outs, self.faults)
     }
 
+    /// Returns the call under inference.
     pub fn call(&self) -> &'c OpCall<'c> {
         self.call
     }
 
+    /// Returns the operator name, without its domain.
     pub fn op(&self) -> &'c str {
         self.call.op
     }
 
+    /// Returns the value ranges of the symbols in dimensions.
     pub fn bounds(&self) -> &'c Bounds {
         self.call.bounds
     }
@@ -72,6 +76,7 @@ impl<'c> Cx<'c> {
         self.call.inputs.len()
     }
 
+    /// Returns the fact of an input; `None` if the input is absent.
     pub fn fact(&self, input: usize) -> Option<&'c Fact> {
         self.call.inputs.get(input).copied().flatten()
     }
@@ -81,26 +86,32 @@ impl<'c> Cx<'c> {
         self.fact(input).is_some()
     }
 
+    /// Returns the tensor fact of an input; `None` if it is absent or not known to be a tensor.
     pub fn tensor(&self, input: usize) -> Option<&'c TensorFact> {
         self.fact(input)?.as_tensor()
     }
 
+    /// Returns the element type of an input, if it is known.
     pub fn elem(&self, input: usize) -> Option<ElemType> {
         self.fact(input)?.elem()
     }
 
+    /// Returns the shape of an input, which is unknown for an absent input.
     pub fn shape(&self, input: usize) -> Shape {
         self.fact(input).and_then(Fact::shape).cloned().unwrap_or_default()
     }
 
+    /// Returns the dimensions of an input; `None` if the rank is unknown.
     pub fn dims(&self, input: usize) -> Option<&'c [Size]> {
         self.fact(input)?.dims()
     }
 
+    /// Returns one dimension of an input; `None` if it is unknown or the axis does not exist.
     pub fn dim(&self, input: usize, axis: usize) -> Size {
         self.dims(input)?.get(axis)?.clone()
     }
 
+    /// Returns the rank of an input; `None` if it is unknown.
     pub fn rank(&self, input: usize) -> Option<usize> {
         Some(self.dims(input)?.len())
     }
@@ -171,6 +182,7 @@ impl<'c> Cx<'c> {
         self.schema?.attr(name)?.default
     }
 
+    /// Returns an integer attribute; `None` if it has no value or another type.
     pub fn int(&self, name: &str) -> Option<i64> {
         match (self.attr(name), self.default(name)) {
             (Some(value), _) => value.as_int(),
@@ -179,10 +191,12 @@ impl<'c> Cx<'c> {
         }
     }
 
+    /// Returns an integer attribute, or `default` if neither the call nor the schema has a value.
     pub fn int_or(&self, name: &str, default: i64) -> i64 {
         self.int(name).unwrap_or(default)
     }
 
+    /// Returns true if an integer attribute is nonzero; false if it has no value.
     pub fn flag(&self, name: &str) -> bool {
         self.int(name).is_some_and(|int| int != 0)
     }
@@ -192,6 +206,7 @@ impl<'c> Cx<'c> {
         self.attr(name)?.as_ints()
     }
 
+    /// Returns a string attribute; `None` if it has no value or another type.
     pub fn text(&self, name: &str) -> Option<&'c str> {
         match (self.attr(name), self.default(name)) {
             (Some(value), _) => value.as_str(),
@@ -208,6 +223,7 @@ impl<'c> Cx<'c> {
 
 /// Outputs, by position. Writes to outputs that are not requested have no effect.
 impl Cx<'_> {
+    /// Replaces the fact of an output.
     pub fn put(&mut self, output: usize, fact: Fact) {
         if let Some(out) = self.outs.get_mut(output) {
             *out = fact;
@@ -223,16 +239,19 @@ impl Cx<'_> {
         if let Fact::Tensor(tensor) = out { Some(tensor) } else { None }
     }
 
+    /// Sets the shape of an output, and keeps its element type.
     pub fn set_shape(&mut self, output: usize, shape: Shape) {
         if let Some(out) = self.out(output) {
             out.shape = shape;
         }
     }
 
+    /// Sets the dimensions of an output, and keeps its element type.
     pub fn set_dims(&mut self, output: usize, dims: impl Into<Arc<[Size]>>) {
         self.set_shape(output, Shape::new(dims));
     }
 
+    /// Sets the element type of an output, and keeps its shape.
     pub fn set_elem(&mut self, output: usize, elem: Option<ElemType>) {
         if let Some(out) = self.out(output) {
             out.elem = elem;
@@ -298,7 +317,8 @@ impl Cx<'_> {
         }
     }
 
-    /// Combines two dimensions, each given as (input, axis), that must be equal. Records a fault if they differ.
+    /// Combines two dimensions, each given as (input, axis), that must be equal.
+    /// Records a fault if they differ.
     pub fn same_size(&mut self, a: (usize, usize), b: (usize, usize)) -> Size {
         let (x, y) = (self.dim(a.0, a.1), self.dim(b.0, b.1));
         let both = crate::infer::meet::meet_sizes(&x, &y, self.bounds());

@@ -6,6 +6,7 @@ mod string;
 
 use super::Kernel::{self, Many, One, Random, Values};
 
+/// Returns the kernel of a sequence, optional, string or random operator; `None` for others.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "RandomNormal" | "RandomNormalLike" | "RandomUniform" | "RandomUniformLike" | "Multinomial"

@@ -7,10 +7,12 @@ use crate::infer::eval::{Array, Refusal, Result, Val, bad};
 
 const ABSENT: Refusal = Refusal::BadInput("a required input is absent");
 
+/// Computes `Identity` of any kind of value.
 pub(super) fn identity(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![cx.val(0).ok_or(ABSENT)?.clone()])
 }
 
+/// Computes `Optional`; without an input, it is empty.
 pub(super) fn optional(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Optional(cx.val(0).cloned().map(Box::new))])
 }
@@ -24,15 +26,18 @@ pub(super) fn optional_get_element(cx: &Cx) -> Result<Vec<Val>> {
     }
 }
 
+/// Computes `OptionalHasElement`; false for an absent input, true for a plain value.
 pub(super) fn optional_has_element(cx: &Cx) -> Result<Array> {
     let has = !matches!(cx.val(0), None | Some(Val::Optional(None)));
     Array::bools(vec![], vec![has])
 }
 
+/// Computes `SequenceEmpty`; the value does not record the element type.
 pub(super) fn empty(_: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(vec![])])
 }
 
+/// Computes `SequenceConstruct`; fails if an input is absent.
 pub(super) fn construct(cx: &Cx) -> Result<Vec<Val>> {
     let items = (0..cx.count()).map(|i| cx.val(i).cloned().ok_or(ABSENT)).collect::<Result<_>>()?;
     Ok(vec![Val::Sequence(items)])
@@ -44,6 +49,7 @@ fn place(cx: &Cx, i: usize, len: usize) -> Result<Option<usize>> {
     cx.scalar_int(i)?.map(|at| index(at, len).ok_or(out)).transpose()
 }
 
+/// Computes `SequenceAt`; a negative position counts from the end.
 pub(super) fn at(cx: &Cx) -> Result<Vec<Val>> {
     let items = cx.sequence(0)?;
     let at = place(cx, 1, items.len())?.ok_or(ABSENT)?;
@@ -71,6 +77,7 @@ pub(super) fn erase(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(items)])
 }
 
+/// Computes `SequenceLength` as an `int64` scalar.
 pub(super) fn length(cx: &Cx) -> Result<Array> {
     Array::i64s(vec![], vec![cx.sequence(0)?.len() as i64])
 }
@@ -110,6 +117,7 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(parts.collect::<Result<_>>()?)])
 }
 
+/// Computes `ConcatFromSequence`, which stacks the items if `new_axis` is 1.
 pub(super) fn concat(cx: &Cx) -> Result<Array> {
     let mut parts = Vec::new();
     let new_axis = cx.flag("new_axis", false)?;

@@ -13,6 +13,7 @@ fn texts(x: &Array) -> Result<Vec<&str>> {
     texts.collect::<std::result::Result<_, _>>().map_err(|_| Refusal::BadInput("a string is not valid UTF-8"))
 }
 
+/// Computes `StringConcat`, with broadcasting.
 pub(super) fn concat(cx: &Cx) -> Result<Array> {
     let pair = Pair::of(cx)?;
     let joined = pair.zip(pair.a.as_strings()?, pair.b.as_strings()?, |mut a, b| {

@@ -77,6 +77,7 @@ impl Sampler {
     }
 }
 
+/// Computes `GridSample` for any number of spatial axes, none of them empty.
 pub(super) fn grid_sample(cx: &Cx) -> Result<Array> {
     let (x, grid) = (cx.tensor(0)?, cx.tensor(1)?);
     let sampler = Sampler::of(cx)?;

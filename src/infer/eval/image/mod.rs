@@ -8,6 +8,7 @@ mod roi;
 
 use super::Kernel::{self, One};
 
+/// Returns the kernel of an image operator; `None` for other operators.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "Resize" => One(resize::resize),

@@ -15,6 +15,7 @@ struct Axis {
     region: (f64, f64),
 }
 
+/// Computes `Resize`; refuses calls on which runtimes are known to disagree.
 pub(super) fn resize(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     // Before opset 11 the scales are the second input, and the semantics are those of `Upsample`.

@@ -12,6 +12,7 @@ fn block_size(cx: &Cx) -> Result<usize> {
     }
 }
 
+/// Computes `DepthToSpace` of a rank-4 tensor: channels become blocks of height and width.
 pub(super) fn depth_to_space(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -29,6 +30,7 @@ pub(super) fn depth_to_space(cx: &Cx) -> Result<Array> {
     blocks.reshaped(vec![n, depth, h * b, w * b])
 }
 
+/// Computes `SpaceToDepth` of a rank-4 tensor: blocks of height and width become channels.
 pub(super) fn space_to_depth(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -45,6 +47,7 @@ pub(super) fn space_to_depth(cx: &Cx) -> Result<Array> {
     permuted(&blocks, &order)?.reshaped(vec![n, c * b * b, h / b, w / b])
 }
 
+/// Computes `ReverseSequence`; elements after a sequence's length keep their positions.
 pub(super) fn reverse_sequence(cx: &Cx) -> Result<Array> {
     let (x, lengths) = (cx.tensor(0)?, cx.tensor(1)?.as_i64s()?);
     cx.room(x.shape())?;

@@ -6,6 +6,7 @@ use crate::infer::eval::math::elem_attr;
 use crate::infer::eval::minifloat::{Format, ScaleRounding};
 use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, bad, int_range};
 
+/// Computes `Cast`; refuses complex types, and floats out of range of an integer type.
 pub(super) fn cast(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     // Before opset 6 the attribute is the name of the type.
@@ -19,6 +20,7 @@ pub(super) fn cast(cx: &Cx) -> Result<Array> {
     convert(cx, x, to)
 }
 
+/// Computes `CastLike`, which casts to the element type of the second input.
 pub(super) fn cast_like(cx: &Cx) -> Result<Array> {
     convert(cx, cx.tensor(0)?, cx.tensor(1)?.elem())
 }

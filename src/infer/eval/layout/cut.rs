@@ -5,6 +5,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{Split, axes, axis, numel, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Computes `Concat`; the shapes must be equal except along the axis.
 pub(super) fn concat(cx: &Cx) -> Result<Array> {
     let parts = cx.tensors()?;
     // The attribute is required since opset 4 and was 1 by default before.

@@ -5,8 +5,10 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{self, Split, broadcast, index, numel, positions, spread, strides};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Refusal of an index that is out of range.
 pub(super) const OUT_OF_RANGE: Refusal = Refusal::BadInput("an index is out of range");
 
+/// Computes `Gather`; negative indices count from the end of the axis.
 pub(super) fn gather(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let along = shape::axis(cx.int("axis", 0), x.rank())?;
@@ -48,6 +50,7 @@ pub(super) fn element_offsets(of: &[usize], indices: &Array, along: usize) -> Re
         .collect()
 }
 
+/// Computes `GatherElements`; the output has the shape of the indices.
 pub(super) fn gather_elements(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     cx.room(indices.shape())?;
@@ -77,6 +80,7 @@ pub(super) fn slice_offsets(of: &[usize], indices: &Array) -> Result<(usize, Vec
     Ok((slice, starts))
 }
 
+/// Computes `GatherND`; each index vector selects a slice of its batch.
 pub(super) fn gather_nd(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let batch = shape::to_size(cx.int("batch_dims", 0))?;
@@ -98,6 +102,7 @@ pub(super) fn gather_nd(cx: &Cx) -> Result<Array> {
     x.take(result, &offsets)
 }
 
+/// Computes `Compress`; without `axis`, the output is a vector of the selected elements.
 pub(super) fn compress(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if x.rank() == 0 {

@@ -6,6 +6,7 @@ use crate::infer::eval::math::elem_attr;
 use crate::infer::eval::shape::{Split, axis, index, to_sizes};
 use crate::infer::eval::{Array, Attr, Buffer, Refusal, Result, Val, bad, int_range};
 
+/// Computes `Constant`; sparse tensors are not supported.
 pub(super) fn constant(cx: &Cx) -> Result<Vec<Val>> {
     let names =
         ["value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"];
@@ -25,6 +26,7 @@ pub(super) fn constant(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![array?.into()])
 }
 
+/// Computes `ConstantOfShape`; without `value`, the elements are zeros of type `float`.
 pub(super) fn constant_of_shape(cx: &Cx) -> Result<Array> {
     let shape = to_sizes(&cx.tensor(0)?.as_i64s()?)?;
     let count = cx.room(&shape)?;
@@ -69,6 +71,7 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
     Array::from_f64s(start.elem(), vec![count], data)
 }
 
+/// Computes `EyeLike`; without `dtype`, the output has the element type of the input.
 pub(super) fn eye_like(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let &[rows, columns] = x.shape() else { return bad("the input must be a matrix") };

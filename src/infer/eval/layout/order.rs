@@ -32,6 +32,7 @@ fn ranks(x: &Array) -> Result<Vec<usize>> {
     Ok(dense(&values))
 }
 
+/// Computes `NonZero`: one column of coordinates per nonzero element; refuses scalars.
 pub(super) fn non_zero(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     // The specification has no axes to count along for a scalar; runtimes treat it as a vector.

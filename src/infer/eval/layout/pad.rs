@@ -72,6 +72,7 @@ fn reflect(i: i64, low: i64, high: i64) -> i64 {
     low + i.min(period - i)
 }
 
+/// Computes `CenterCropPad` with zeros; an odd element is added or removed at the end.
 pub(super) fn center_crop_pad(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let wanted = to_sizes(&cx.tensor(1)?.as_i64s()?)?;

@@ -6,6 +6,7 @@ use crate::infer::eval::math::max_or_nan;
 use crate::infer::eval::shape::{axis, numel, positions, strides, to_size};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Computes `Scatter` and `ScatterElements`; without `reduction`, the last update of an element wins.
 pub(super) fn scatter_elements(cx: &Cx) -> Result<Array> {
     let (x, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;
@@ -16,6 +17,7 @@ pub(super) fn scatter_elements(cx: &Cx) -> Result<Array> {
     write(cx, x, updates, &element_offsets(x.shape(), indices, along)?)
 }
 
+/// Computes `ScatterND`; each index vector selects a slice, which an update replaces or modifies.
 pub(super) fn scatter_nd(cx: &Cx) -> Result<Array> {
     let (x, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;

@@ -5,6 +5,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{axes, axis, broadcast, numel, spread, strides, to_size, to_sizes, walk};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Computes `Shape` as an `int64` vector, from axis `start` up to `end`.
 pub(super) fn shape(cx: &Cx) -> Result<Array> {
     let dims: Vec<i64> = cx.tensor(0)?.shape().iter().map(|&d| d as i64).collect();
     let rank = dims.len() as i64;
@@ -15,6 +16,7 @@ pub(super) fn shape(cx: &Cx) -> Result<Array> {
     Array::i64s(vec![kept.len()], kept)
 }
 
+/// Computes `Size` as an `int64` scalar.
 pub(super) fn size(cx: &Cx) -> Result<Array> {
     Array::i64s(vec![], vec![cx.tensor(0)?.len() as i64])
 }
@@ -51,6 +53,7 @@ pub(super) fn reshape(cx: &Cx) -> Result<Array> {
     x.reshaped(shape)
 }
 
+/// Computes `Flatten`: a matrix with the axes before `axis` as rows, and the others as columns.
 pub(super) fn flatten(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -62,6 +65,7 @@ pub(super) fn flatten(cx: &Cx) -> Result<Array> {
     x.reshaped(vec![numel(outer)?, numel(inner)?])
 }
 
+/// Computes `Squeeze`; without axes, removes all axes of size 1. Refuses an empty list of axes.
 pub(super) fn squeeze(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -78,6 +82,7 @@ pub(super) fn squeeze(cx: &Cx) -> Result<Array> {
     x.reshaped(kept.map(|(_, &dim)| dim).collect())
 }
 
+/// Computes `Unsqueeze`; the axes are those of the output.
 pub(super) fn unsqueeze(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -89,6 +94,7 @@ pub(super) fn unsqueeze(cx: &Cx) -> Result<Array> {
     x.reshaped(dims.collect())
 }
 
+/// Computes `Transpose`; without `perm`, reverses the axes.
 pub(super) fn transpose(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -111,6 +117,7 @@ pub fn permuted(x: &Array, order: &[usize]) -> Result<Array> {
     x.take(shape, &offsets)
 }
 
+/// Computes `Expand`; dimensions of 1 in the target shape keep those of the input.
 pub(super) fn expand(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let wanted = to_sizes(&cx.tensor(1)?.as_i64s()?)?;

@@ -7,6 +7,7 @@ use crate::infer::eval::number::{Pair, map_numbers, map_reals};
 use crate::infer::eval::shape::spread;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Returns 1 / (1 + e⁻ˣ).
 pub fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
@@ -16,6 +17,7 @@ pub fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
 
+/// Computes `Relu` of floats or integers.
 pub(super) fn relu(cx: &Cx) -> Result<Array> {
     map_numbers(cx.tensor(0)?, |x| if x < 0.0 { 0.0 } else { x }, |x| x.max(0))
 }
@@ -76,6 +78,7 @@ fn elu(x: &Array, alpha: f64, scale: f64, gamma: f64) -> Result<Array> {
     map_reals(x, |x| gamma * if x > 0.0 { x } else { alpha * (x / scale).exp_m1() })
 }
 
+/// Computes `PRelu`; the slopes broadcast to the data, not vice versa.
 pub(super) fn prelu(cx: &Cx) -> Result<Array> {
     let (x, slope) = (cx.tensor(0)?, cx.tensor(1)?);
     // Before opset 7 per-channel slopes are given as a vector.
@@ -93,6 +96,7 @@ pub(super) fn prelu(cx: &Cx) -> Result<Array> {
     Pair::of(cx)?.combine(|x, s| if x < 0.0 { s * x } else { x }, |x, s| if x < 0 { s * x } else { x })
 }
 
+/// Computes `Shrink` of floats or integers.
 pub(super) fn shrink(cx: &Cx) -> Result<Array> {
     let (lambda, bias) = (cx.float("lambd", 0.5), cx.float("bias", 0.0));
     let shrink = |x: f64| match x {
@@ -103,6 +107,7 @@ pub(super) fn shrink(cx: &Cx) -> Result<Array> {
     map_numbers(cx.tensor(0)?, shrink, |x| shrink(x as f64) as i128)
 }
 
+/// Computes `SwiGLU`: Swish of the first input, times the second, of equal shape.
 pub(super) fn swiglu(cx: &Cx) -> Result<Array> {
     let alpha = cx.float("alpha", 1.0);
     if cx.tensor(0)?.shape() != cx.tensor(1)?.shape() {

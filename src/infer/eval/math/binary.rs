@@ -7,6 +7,7 @@ use crate::infer::eval::number::Pair;
 use crate::infer::eval::shape::{broadcast, spread};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Computes `Add`, `Sub` and `Mul`; integers wrap on overflow.
 pub(super) fn arithmetic(cx: &Cx) -> Result<Array> {
     let pair = Pair::of(cx)?;
     match cx.call.op {

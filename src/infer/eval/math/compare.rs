@@ -6,6 +6,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::number::Pair;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Computes `Equal` and the ordering comparisons; those with NaN are false.
 pub(super) fn compare(cx: &Cx) -> Result<Array> {
     let accepts: &[Ordering] = match cx.call.op {
         "Equal" => &[Equal],
@@ -32,6 +33,7 @@ pub(super) fn compare(cx: &Cx) -> Result<Array> {
     Array::bools(pair.shape, data)
 }
 
+/// Computes `And`, `Or` and `Xor` of bool tensors.
 pub(super) fn logic(cx: &Cx) -> Result<Array> {
     let apply: fn(bool, bool) -> bool = match cx.call.op {
         "And" => |a, b| a && b,
@@ -44,6 +46,7 @@ pub(super) fn logic(cx: &Cx) -> Result<Array> {
     Array::bools(pair.shape, data)
 }
 
+/// Computes `Not` of a bool tensor.
 pub(super) fn not(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     Array::bools(x.shape().to_vec(), x.as_bools()?.iter().map(|x| !x).collect())

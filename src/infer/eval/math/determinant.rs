@@ -3,6 +3,7 @@
 use crate::infer::eval::cx::Cx;
 use crate::infer::eval::{Array, Result, bad};
 
+/// Computes `Det` of a stack of square matrices; the last two axes are removed.
 pub(super) fn det(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let [lead @ .., n, columns] = x.shape() else { return bad("the input must consist of square matrices") };

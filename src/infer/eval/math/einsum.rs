@@ -38,6 +38,7 @@ fn hidden(term: &str, rank: usize) -> Result<usize> {
     }
 }
 
+/// Computes `Einsum`, with ellipses, diagonals and an implicit output; sizes of 1 broadcast.
 pub(super) fn einsum(cx: &Cx) -> Result<Array> {
     let inputs = cx.tensors()?;
     let equation: String = cx.text("equation", "").split_whitespace().collect();

@@ -5,6 +5,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::number::{Pair, map_numbers};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Computes `BitwiseAnd`, `BitwiseOr` and `BitwiseXor` of integers.
 pub(super) fn bitwise(cx: &Cx) -> Result<Array> {
     let apply: fn(i128, i128) -> i128 = match cx.call.op {
         "BitwiseAnd" => |a, b| a & b,
@@ -19,6 +20,7 @@ pub(super) fn bitwise(cx: &Cx) -> Result<Array> {
     pair.combine(|a, _| a, apply)
 }
 
+/// Computes `BitwiseNot` of integers.
 pub(super) fn bitwise_not(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if !x.elem().is_integer() {
@@ -55,6 +57,7 @@ pub fn elem_attr(cx: &Cx, name: &str) -> Result<Option<ElemType>> {
     }
 }
 
+/// Computes `BitCast` between element types of equal width; strings are not supported.
 pub(super) fn bit_cast(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let Some(to) = elem_attr(cx, "to")? else { return bad("the attribute `to` is required") };

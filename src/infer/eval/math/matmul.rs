@@ -20,6 +20,7 @@ pub struct Factors {
 }
 
 impl Factors {
+    /// Pairs two shapes; fails if the inner dimensions differ or the products exceed the budget.
     pub fn of(cx: &Cx, a: &[usize], b: &[usize]) -> Result<Factors> {
         let left = if a.len() == 1 { vec![1, a[0]] } else { a.to_vec() };
         let right = if b.len() == 1 { vec![b[0], 1] } else { b.to_vec() };
@@ -61,6 +62,7 @@ fn wrapping(values: Vec<i128>) -> Vec<Wrapping<i64>> {
     values.into_iter().map(|value| Wrapping(value as i64)).collect()
 }
 
+/// Computes `MatMul` of equal element types; integers wrap on overflow.
 pub(super) fn matmul(cx: &Cx) -> Result<Array> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let factors = Factors::of(cx, a.shape(), b.shape())?;

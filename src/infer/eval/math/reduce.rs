@@ -16,6 +16,7 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// Groups the elements along these axes; `keep` keeps the axes, with size 1, in the result shape.
     pub fn over(shape: &[usize], axes: &[usize], keep: bool) -> Result<Groups> {
         let all = strides(shape);
         let (mut order, mut result): (Vec<usize>, Vec<usize>) = (vec![], vec![]);
@@ -113,6 +114,7 @@ fn real_reducer(op: &str) -> Result<fn(&[f64]) -> f64> {
     })
 }
 
+/// Returns the larger number, or NaN if either is NaN.
 pub fn max_or_nan(a: f64, b: f64) -> f64 {
     if a.is_nan() || a >= b { a } else { b }
 }
@@ -156,6 +158,7 @@ fn extreme<T: Copy>(group: &[T], last: bool, wins: impl Fn(T, T) -> bool) -> Res
     Ok(best as i64)
 }
 
+/// Computes `CumSum` and `CumProd` along one axis; integers wrap on overflow.
 pub(super) fn cumulate(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

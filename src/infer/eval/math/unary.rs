@@ -5,14 +5,17 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::number::{map_numbers, map_reals, test_reals};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Computes `Abs` of floats or integers; the minimum of a signed type is unchanged.
 pub(super) fn abs(cx: &Cx) -> Result<Array> {
     map_numbers(cx.tensor(0)?, f64::abs, i128::abs)
 }
 
+/// Computes `Neg` of floats or integers; the minimum of a signed type is unchanged.
 pub(super) fn neg(cx: &Cx) -> Result<Array> {
     map_numbers(cx.tensor(0)?, |x| -x, |x| -x)
 }
 
+/// Computes `Sign` of floats or integers: −1, 0 or 1, and NaN for NaN.
 pub(super) fn sign(cx: &Cx) -> Result<Array> {
     // `signum` of ±0 is ±1, and of NaN is NaN.
     map_numbers(cx.tensor(0)?, |x| if x == 0.0 { 0.0 } else { x.signum() }, i128::signum)
@@ -46,10 +49,12 @@ pub(super) fn float_function(cx: &Cx) -> Result<Array> {
     map_reals(cx.tensor(0)?, function)
 }
 
+/// Computes `IsNaN` of floats.
 pub(super) fn is_nan(cx: &Cx) -> Result<Array> {
     test_reals(cx.tensor(0)?, f64::is_nan)
 }
 
+/// Computes `IsInf` of floats, for the signs that the attributes select.
 pub(super) fn is_inf(cx: &Cx) -> Result<Array> {
     let negative = cx.flag("detect_negative", true)?;
     let positive = cx.flag("detect_positive", true)?;

@@ -15,6 +15,7 @@ pub(super) enum Key {
     Text(Vec<u8>),
 }
 
+/// Converts each element to a table key.
 pub(super) fn keys(x: &Array) -> Result<Vec<Key>> {
     if let Ok(strings) = x.as_strings() {
         return Ok(strings.iter().cloned().map(Key::Text).collect());
@@ -78,6 +79,7 @@ pub(super) fn label_encoder(cx: &Cx) -> Result<Array> {
     mapped(x, &from, &to, &default_for(cx, &to)?)
 }
 
+/// Computes `CategoryMapper`: strings to integers, or integers to strings.
 pub(super) fn category_mapper(cx: &Cx) -> Result<Array> {
     either_way(cx, &list(cx, &["cats_strings"])?, &list(cx, &["cats_int64s"])?)
 }

@@ -21,6 +21,7 @@ pub(super) fn extract(cx: &Cx) -> Result<Array> {
     x.take(shape, &offsets)
 }
 
+/// Computes `Binarizer`: 1 above the threshold, otherwise 0.
 pub(super) fn binarize(cx: &Cx) -> Result<Array> {
     let (x, threshold) = (cx.tensor(0)?, cx.float("threshold", 0.0));
     let bits = x.f64s()?.into_iter().map(|value| f64::from(u8::from(value > threshold)));
@@ -36,6 +37,7 @@ fn per_feature(values: &[f64], at: usize, width: usize) -> Result<f64> {
     }
 }
 
+/// Computes `Scaler`: `(x − offset) · scale` as `float`, per feature or for all features.
 pub(super) fn scale(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let (offsets, scales) = match (cx.floats("offset"), cx.floats("scale")) {
@@ -50,6 +52,7 @@ pub(super) fn scale(cx: &Cx) -> Result<Array> {
     Array::from_f64s(ElemType::Float, x.shape().to_vec(), scaled.collect::<Result<_>>()?)
 }
 
+/// Computes `Normalizer`: divides each row by its norm, if nonzero. The output is `float`.
 pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let norm: fn(&[f64]) -> f64 = match cx.text("norm", "MAX").as_str() {
@@ -88,6 +91,7 @@ pub(super) fn impute(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), imputed.collect::<Result<_>>()?)
 }
 
+/// Computes `FeatureVectorizer`: joins the columns of all inputs as `float`.
 pub(super) fn vectorize(cx: &Cx) -> Result<Array> {
     let parts = cx.tensors()?.into_iter().map(|x| {
         let rows = match *x.shape() {
@@ -101,6 +105,7 @@ pub(super) fn vectorize(cx: &Cx) -> Result<Array> {
     join(cx, &parts.iter().collect::<Vec<_>>(), 1)
 }
 
+/// Computes `LinearRegressor`; `post_transform` is not supported.
 pub(super) fn linear_regressor(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let &[rows, width] = x.shape() else { return bad("the input must be a matrix") };

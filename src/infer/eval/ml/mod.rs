@@ -8,6 +8,7 @@ mod tree_table;
 
 use super::Kernel::{self, One, Values};
 
+/// Returns the kernel of an `ai.onnx.ml` operator; `None` for other operators.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "ArrayFeatureExtractor" => One(feature::extract),

@@ -41,6 +41,7 @@ pub(super) fn tree_ensemble(cx: &Cx) -> Result<Array> {
     predict(cx, &Forest::of_version_5(cx)?, aggregate, &[], cx.tensor(0)?.elem())
 }
 
+/// Computes `TreeEnsembleRegressor`; `post_transform` is not supported.
 pub(super) fn tree_ensemble_regressor(cx: &Cx) -> Result<Array> {
     let aggregate = match cx.text("aggregate_function", "SUM").as_str() {
         "AVERAGE" => Aggregate::Average,

@@ -15,6 +15,7 @@ pub(super) enum Next {
     Leaf(usize),
 }
 
+/// Condition of a node on its feature. The true branch is taken if it holds.
 pub(super) enum Test {
     LessOrEqual(f64),
     Less(f64),
@@ -25,6 +26,7 @@ pub(super) enum Test {
     Member(Vec<f64>),
 }
 
+/// Inner node of a tree, with two branches.
 pub(super) struct Node {
     pub(super) feature: usize,
     pub(super) test: Test,

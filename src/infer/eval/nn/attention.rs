@@ -52,6 +52,7 @@ pub(super) fn merge_heads(y: Array, rank: usize) -> Result<Array> {
     }
 }
 
+/// Computes `Attention`: the output, the keys and values with the past ones, and the scores.
 pub(super) fn attention(cx: &Cx) -> Result<Vec<Array>> {
     let (q, k, v) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     for x in [q, k, v] {

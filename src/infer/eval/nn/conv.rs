@@ -58,6 +58,7 @@ pub(super) fn add_bias(y: &mut [f64], shape: &[usize], bias: Option<&Array>) -> 
     Ok(())
 }
 
+/// Computes `Conv`, for any number of spatial axes.
 pub(super) fn conv(cx: &Cx) -> Result<Array> {
     let (x, w) = (cx.tensor(0)?, cx.tensor(1)?);
     let filter = Filter { shape: w.shape(), data: &w.f64s()? };

@@ -6,6 +6,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{numel, positions, strides};
 use crate::infer::eval::{Array, Result, bad};
 
+/// Computes `DeformConv` with 1 to 8 spatial axes; samples outside the input are zero.
 pub(super) fn deform_conv(cx: &Cx) -> Result<Array> {
     let (x, w, offsets) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let (batch, channels, spatial) = image(x.shape())?;

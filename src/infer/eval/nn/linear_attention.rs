@@ -23,6 +23,7 @@ struct Gates {
     rate: Option<Vec<f64>>,
 }
 
+/// Computes `LinearAttention`: the packed output and the final state.
 pub(super) fn linear_attention(cx: &Cx) -> Result<Vec<Array>> {
     let (q, k, v) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let (q_heads, heads) = (to_size(cx.int("q_num_heads", 0))?, to_size(cx.int("kv_num_heads", 0))?);

@@ -6,6 +6,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{Split, index};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
+/// Computes `NegativeLogLikelihoodLoss` of log probabilities: batch × classes × ….
 pub(super) fn negative_log_likelihood(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     loss(cx, x, &x.f64s()?)

@@ -22,6 +22,7 @@ use super::Kernel::{self, Many, One};
 
 pub(super) use conv::{Filter, convolve};
 
+/// Returns the kernel of a neural network operator of `ai.onnx`; `None` for other operators.
 pub(super) fn find(op: &str) -> Option<Kernel> {
     Some(match op {
         "Conv" => One(conv::conv),
@@ -53,10 +54,12 @@ pub(super) fn find(op: &str) -> Option<Kernel> {
     })
 }
 
+/// Returns the kernel of an operator of `ai.onnx.preview`: `FlexAttention`.
 pub(super) fn find_preview(op: &str) -> Option<Kernel> {
     (op == "FlexAttention").then_some(One(attention::flex_attention))
 }
 
+/// Returns the kernel of an operator of `ai.onnx.preview.training`: an optimizer.
 pub(super) fn find_training(op: &str) -> Option<Kernel> {
     Some(match op {
         "Adagrad" => Many(optimizer::adagrad),

@@ -55,6 +55,7 @@ fn per_channel(vector: &Array, rank: usize) -> Result<Array> {
     vector.reshaped(shape)
 }
 
+/// Computes `LayerNormalization`: the output, the means and the inverse standard deviations.
 pub(super) fn layer(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;
@@ -71,6 +72,7 @@ pub(super) fn layer(cx: &Cx) -> Result<Vec<Array>> {
     ])
 }
 
+/// Computes `RMSNormalization`; the output has the element type of the scale.
 pub(super) fn rms(cx: &Cx) -> Result<Array> {
     let (x, scale) = (cx.tensor(0)?, cx.tensor(1)?);
     cx.room(x.shape())?;
@@ -105,6 +107,7 @@ pub(super) fn group(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), data)
 }
 
+/// Computes `InstanceNormalization` of batch × channels × …; scale and bias are per channel.
 pub(super) fn instance(cx: &Cx) -> Result<Array> {
     let (x, scale, bias) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;
@@ -119,6 +122,7 @@ pub(super) fn instance(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), x.shape().to_vec(), data)
 }
 
+/// Computes `MeanVarianceNormalization`; refuses groups whose variance is 0.
 pub(super) fn mean_variance(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

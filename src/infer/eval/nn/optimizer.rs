@@ -48,6 +48,7 @@ fn rate_and_steps(cx: &Cx) -> Result<(f64, f64)> {
     }
 }
 
+/// Computes `Adagrad`: the new tensors, then the sums of squared gradients.
 pub(super) fn adagrad(cx: &Cx) -> Result<Vec<Array>> {
     let (rate, steps) = rate_and_steps(cx)?;
     let rate = rate / (1.0 + steps * cx.float("decay_factor", 0.0));
@@ -59,6 +60,7 @@ pub(super) fn adagrad(cx: &Cx) -> Result<Vec<Array>> {
     })
 }
 
+/// Computes `Adam`: the new tensors, then the averages of gradients and of their squares.
 pub(super) fn adam(cx: &Cx) -> Result<Vec<Array>> {
     let (rate, steps) = rate_and_steps(cx)?;
     let (alpha, beta) = (cx.float("alpha", 0.9), cx.float("beta", 0.999));
@@ -76,6 +78,7 @@ pub(super) fn adam(cx: &Cx) -> Result<Vec<Array>> {
     })
 }
 
+/// Computes `Momentum`, standard or Nesterov: the new tensors, then the momenta.
 pub(super) fn momentum(cx: &Cx) -> Result<Vec<Array>> {
     let (rate, steps) = rate_and_steps(cx)?;
     let (alpha, norm) = (cx.float("alpha", 0.0), cx.float("norm_coefficient", 0.0));

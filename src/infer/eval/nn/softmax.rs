@@ -39,6 +39,7 @@ pub(super) fn each_line(data: &mut [f64], split: Split, apply: impl Fn(&mut [f64
     }
 }
 
+/// Applies softmax in place; the maximum is subtracted first, to avoid overflow.
 pub(super) fn softmax_line(line: &mut [f64]) {
     let top = line.iter().copied().fold(f64::NEG_INFINITY, max_or_nan);
     line.iter_mut().for_each(|x| *x = (*x - top).exp());
@@ -46,6 +47,7 @@ pub(super) fn softmax_line(line: &mut [f64]) {
     line.iter_mut().for_each(|x| *x /= total);
 }
 
+/// Applies log-softmax in place, without overflow.
 pub(super) fn log_softmax_line(line: &mut [f64]) {
     let total = log_sum_exp(line);
     line.iter_mut().for_each(|x| *x -= total);

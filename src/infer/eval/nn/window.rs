@@ -104,10 +104,12 @@ impl Window {
         span.and_then(|span| span.checked_add(1)).ok_or(Refusal::TooLarge)
     }
 
+    /// Returns the padding before and after an axis.
     pub fn pads_of(&self, axis: usize) -> (usize, usize) {
         (self.pads[axis], self.pads[axis + self.input.len()])
     }
 
+    /// Sets the padding before and after an axis.
     pub fn set_pads(&mut self, axis: usize, begin: usize, end: usize) {
         let rank = self.input.len();
         (self.pads[axis], self.pads[axis + rank]) = (begin, end);

@@ -51,6 +51,7 @@ fn to_int32(shape: Vec<usize>, sums: Vec<f64>) -> Result<Array> {
     Array::from_ints(ElemType::Int32, shape, sums.into_iter().map(|sum| sum as i128).collect())
 }
 
+/// Computes `MatMulInteger` as `int32`, wrapping on overflow.
 pub(super) fn matmul_integer(cx: &Cx) -> Result<Array> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let factors = Factors::of(cx, a.shape(), b.shape())?;
@@ -85,6 +86,7 @@ fn requantized(to: ElemType, shape: Vec<usize>, scaled: Vec<f64>, zeros: &[f64])
     Array::from_ints(to, shape, whole.collect())
 }
 
+/// Computes `QLinearMatMul`; integer results are rounded half to even and saturated.
 pub(super) fn qlinear_matmul(cx: &Cx) -> Result<Array> {
     let (a, b, zero) = (cx.tensor(0)?, cx.tensor(3)?, cx.tensor(7)?);
     let factors = Factors::of(cx, a.shape(), b.shape())?;
@@ -139,12 +141,14 @@ fn integer_convolution(
     convolve(cx, &image, x.shape(), &Filter { shape: w.shape(), data: &filter })
 }
 
+/// Computes `ConvInteger` as `int32`, wrapping on overflow.
 pub(super) fn conv_integer(cx: &Cx) -> Result<Array> {
     let tensors = [cx.tensor(0)?, cx.tensor(1)?];
     let (shape, sums) = integer_convolution(cx, tensors, [cx.maybe(2)?, cx.maybe(3)?])?;
     to_int32(shape, sums)
 }
 
+/// Computes `QLinearConv`; refuses sums beyond 32 bits, which are undefined.
 pub(super) fn qlinear_conv(cx: &Cx) -> Result<Array> {
     let tensors = [cx.tensor(0)?, cx.tensor(3)?];
     let zeros = [Some(cx.tensor(2)?), Some(cx.tensor(5)?)];

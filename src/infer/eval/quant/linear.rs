@@ -47,6 +47,7 @@ fn rounded(elem: ElemType, data: Vec<f64>) -> Result<Vec<f64>> {
     Array::from_f64s(elem, vec![data.len()], data)?.f64s()
 }
 
+/// Computes `QuantizeLinear`; integers are rounded half to even and saturated.
 pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     let (x, scale, zero) = (cx.tensor(0)?, cx.tensor(1)?, cx.maybe(2)?);
     let wanted = elem_attr(cx, "output_dtype")?;
@@ -84,6 +85,7 @@ pub(super) fn quantize(cx: &Cx) -> Result<Array> {
     Array::new(to, x.shape().to_vec(), Buffer::Codes(codes))
 }
 
+/// Computes `DequantizeLinear` per tensor, axis or block: `(x − zero point) · scale`.
 pub(super) fn dequantize(cx: &Cx) -> Result<Array> {
     let (x, scale, zero) = (cx.tensor(0)?, cx.tensor(1)?, cx.maybe(2)?);
     if zero.is_some_and(|zero| zero.len() != scale.len()) {
