@@ -1,4 +1,4 @@
-// Starts `onnx-lint server` and leaves everything else to it.
+// Starts the language server `onnx-lint server`.
 "use strict";
 
 const { workspace } = require("vscode");
@@ -16,7 +16,7 @@ function activate() {
     {
       documentSelector: languages.map((language) => ({ scheme: "file", language })),
       synchronize: {
-        // Models are linted again when they are exported anew, and all is when the configuration changes.
+        // A changed model is linted again; a changed configuration causes all files to be linted again.
         fileEvents: workspace.createFileSystemWatcher(
           "**/{*.onnx,*.pt2,*.torchir.txt,onnx-lint.toml,.onnx-lint.toml,pyproject.toml}",
         ),

@@ -10,7 +10,7 @@ from onnx_lint import OnnxLintError
 
 def test_what_is_no_model_is_refused():
     for function in (onnx_lint.lint, onnx_lint.fix):
-        with pytest.raises(OnnxLintError, match="this is no ONNX model") as caught:
+        with pytest.raises(OnnxLintError, match="not a valid ONNX model") as caught:
             function(b"\0 nothing of the kind")
         assert [finding.rule for finding in caught.value.findings] == ["unreadable-model"]
         with pytest.raises(OnnxLintError, match="the file is empty"):

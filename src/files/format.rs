@@ -1,4 +1,4 @@
-//! The forms that a model has in files.
+//! File formats of models.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use crate::read::sniff::Kind;
 use crate::write;
 use crate::write::onnx::{Encodable, PROTOBUF_LIMIT};
 
-/// How a model is written.
+/// File format of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelFormat {
-    /// Protobuf (`.onnx`): what every runtime takes.
+    /// Protobuf (`.onnx`), the format of all runtimes.
     #[default]
     Binary,
-    /// ONNX text (`.onnxtxt`), which has no place for all of a model: see [`write::text`].
+    /// ONNX text (`.onnxtxt`), which loses some parts of a model; see [`write::text`].
     OnnxText,
     /// Protobuf's text format (`.textproto`, `.pbtxt`, `.prototxt`).
     Textproto,
@@ -24,7 +24,7 @@ pub enum ModelFormat {
 }
 
 impl ModelFormat {
-    /// The form of a file whose content is of this kind.
+    /// Returns the format for a type of file content; binary if it is not a textual format.
     pub fn of_kind(kind: Kind) -> ModelFormat {
         match kind {
             Kind::OnnxText => ModelFormat::OnnxText,
@@ -34,7 +34,7 @@ impl ModelFormat {
         }
     }
 
-    /// As the ending of a name says; `None` where it says nothing.
+    /// Returns the format for a file extension; `None` for other extensions.
     pub fn of_path(path: &Path) -> Option<ModelFormat> {
         match path.extension()?.to_str()? {
             "onnx" => Some(ModelFormat::Binary),
@@ -45,11 +45,12 @@ impl ModelFormat {
         }
     }
 
-    /// A model in this form, in pieces to be written one after the other, weights shared with it. `None` where it
-    /// is too large for one message of protobuf, unless weights go to other files.
+    /// Encodes a model to consecutive pieces, with weights shared rather than copied.
+    ///
+    /// Returns `None` if the model exceeds the size limit of protobuf; then weights must become external.
     ///
     /// # Errors
-    /// What the form cannot hold: messages that nest too deep to be read back.
+    /// The format cannot represent the model: messages nest too deep to be read back.
     pub fn encode(self, model: &Model) -> Result<Option<Vec<Bytes>>, String> {
         let text = match self {
             ModelFormat::Binary => {

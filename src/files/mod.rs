@@ -1,4 +1,4 @@
-//! Models as files: opened in whichever form they are, and written so that no half of one is ever there.
+//! Model files: opening in any supported format, atomic saving.
 
 mod format;
 mod open;

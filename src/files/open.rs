@@ -1,4 +1,4 @@
-//! Opens a model, and says all that is wrong with its file.
+//! Opens a model file and reports all its faults.
 
 use std::fmt;
 use std::io;
@@ -17,43 +17,43 @@ use crate::read::sniff::sniff;
 use crate::read::{any, file};
 use crate::write::external::locations;
 
-/// A model, with what its file says besides.
+/// Model with the properties of its file.
 #[derive(Clone, Debug)]
 pub struct ModelFile {
-    /// The path as it was given; findings have it as their file.
+    /// Path as passed by the caller; findings have it as their file.
     pub name: Arc<str>,
-    /// What is in the file.
+    /// Content of the file.
     pub model: Model,
-    /// What its reader has to say: none of it at level error.
+    /// Findings of the reader, all below level error.
     pub findings: Vec<Finding>,
-    /// The form it is in.
+    /// Format of the file.
     pub form: ModelFormat,
-    /// Where its external data are.
+    /// Directory of the external data.
     pub folder: PathBuf,
-    /// The file as it is: mapped, not read.
+    /// Bytes of the file, memory-mapped.
     pub bytes: Bytes,
 }
 
-/// Why there is no model to work with.
+/// Error of opening a model.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The operating system refuses.
+    /// The file cannot be read.
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         error: io::Error,
     },
-    /// This is no model, or parts of it are missing or out of reach.
+    /// The file is not a valid model, or external data is missing or inaccessible.
     Faulty {
-        /// All that is wrong, each with the place in the file where there is one; at least one is at level error.
+        /// All faults, with their position in the file if known; at least one is at level error.
         findings: Vec<Finding>,
     },
 }
 
 impl fmt::Display for OpenError {
-    /// In one line; of several findings, the first that is an error.
+    /// Writes one line; of several findings, the first at level error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OpenError::Unreadable { path, error } => f.write_str(&unreadable(path, error)),
@@ -78,12 +78,13 @@ impl std::error::Error for OpenError {
     }
 }
 
-/// Opens the model at `path`, in whichever [`ModelFormat`] it is. Its weights are not read.
+/// Opens the model at `path`, in any supported [`ModelFormat`]. Weights are mapped, not read.
 ///
 /// # Errors
-/// The file cannot be read; it holds no model, or one with faults that its reader would have to leave out;
-/// external data are missing, or lie out of the folder of the model. To see what can be read of a faulty model, use
-/// [`crate::read::any::model`].
+/// - The file cannot be read.
+/// - The file is not a model, or the model has parts that cannot be parsed. [`crate::read::any::model`] returns the
+///   other parts.
+/// - External data is missing or outside of the model's directory.
 pub fn open(path: impl AsRef<Path>) -> Result<ModelFile, OpenError> {
     let path = path.as_ref();
     let bytes = file::read(path).map_err(|error| OpenError::Unreadable { path: path.to_owned(), error })?;
@@ -92,10 +93,10 @@ pub fn open(path: impl AsRef<Path>) -> Result<ModelFile, OpenError> {
 }
 
 impl ModelFile {
-    /// As [`open`], from memory: `folder` is where the external data of the model are.
+    /// Like [`open`], but from memory; `folder` is the directory of the external data.
     ///
     /// # Errors
-    /// Why there is no model to work with, as in [`OpenError::Faulty`].
+    /// All faults, as in [`OpenError::Faulty`].
     pub fn read(name: &str, bytes: Bytes, folder: &Path) -> Result<ModelFile, Vec<Finding>> {
         let kind = sniff(name, &bytes);
         let (model, mut findings) = any::model(kind, bytes.clone());
@@ -112,8 +113,7 @@ impl ModelFile {
         }
     }
 
-    /// Has all elements of its tensors at hand, mapped from where its external data are; whether any were there. What
-    /// cannot be read stays where it is.
+    /// Maps external tensors into the model; returns true if it has any. Unreadable tensors remain external.
     pub fn bring_data(&mut self) -> bool {
         let mut files = ExternalFiles::new(&self.folder);
         let mut is_external = false;
@@ -128,24 +128,24 @@ impl ModelFile {
         is_external
     }
 
-    /// How what becomes of this model is written: in its form, with its external data.
+    /// Returns options to save a modified copy: in the same format, with access to the external data.
     pub fn saving(&self) -> Saving {
         Saving { form: self.form, folder: Some(self.folder.clone()), ..Saving::default() }
     }
 }
 
-/// External data that the model has no business with, or that are not here; nothing is read or copied then.
+/// Reports external data that is missing or outside of the model's directory.
 fn out_of_reach(model: &Model, folder: &Path) -> Vec<Finding> {
     let fault = |location: Arc<str>| match external::locate(folder, &location) {
         Err(fault @ Fault::Escapes { .. }) => {
-            let message = format!("the data of a tensor {fault}");
+            let message = format!("the external data of a tensor {fault}");
             let finding = rule_ids::EXTERNAL_DATA_ESCAPES_FOLDER.finding(message, Place::File);
-            Some(finding.help("name the file by a path below the folder of the model"))
+            Some(finding.help("use a path within the directory of the model"))
         }
         Err(fault) => {
-            let message = format!("the data of a tensor {fault}");
+            let message = format!("the external data of a tensor {fault}");
             let finding = rule_ids::EXTERNAL_DATA_MISSING.at(Level::Error).finding(message, Place::File);
-            Some(finding.help("put the file beside the model; it belongs to it"))
+            Some(finding.help("put the file in the directory of the model"))
         }
         Ok(_) => None,
     };

@@ -1,4 +1,4 @@
-//! Writes a model, and the external data that belong to it: all of it, or nothing.
+//! Saves a model with its external data, atomically.
 
 use std::fmt;
 use std::fs::File;
@@ -14,56 +14,56 @@ use crate::read::external::{Fault, locate};
 use crate::write::external::{DEFAULT_THRESHOLD, externalize, locations};
 use crate::write::file::{Pending, is_special, replace};
 
-/// How a model is written.
+/// Options to save a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saving {
-    /// The form of a file whose name does not tell one.
+    /// Format if the file extension does not decide.
     pub form: ModelFormat,
-    /// Where the external data are that the model refers to: they are copied if it is written to another folder.
-    /// `None`: where it is written to.
+    /// Directory of the existing external data; it is copied if the model is saved to another directory.
+    /// `None`: the directory of the saved model.
     pub folder: Option<PathBuf>,
-    /// Whether large tensors go to a file of their own, `NAME.data`, even where the model would not be too large for
-    /// protobuf, whose limit is 2 GiB.
+    /// Whether large tensors are moved to an external file, `NAME.data`, even if the model is smaller than the
+    /// protobuf limit of 2 GiB.
     pub external: bool,
-    /// How many bytes make a tensor large.
+    /// Minimum size of a large tensor, in bytes.
     pub threshold: usize,
 }
 
 impl Default for Saving {
-    /// Binary, in one file if possible.
+    /// Returns options for the binary format, in one file if possible.
     fn default() -> Self {
         Saving { form: ModelFormat::Binary, folder: None, external: false, threshold: DEFAULT_THRESHOLD }
     }
 }
 
-/// Why a model was not written. What stood at its place stands there still.
+/// Error of saving a model. Existing files are unchanged.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SaveError {
-    /// The operating system refuses to write.
+    /// A file cannot be written.
     Unwritable {
-        /// The file: the model, or one of its external data.
+        /// Path of the model or of external data.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         error: io::Error,
     },
-    /// A file beside the target, which might be the external data that the model needs, cannot be read.
+    /// An existing file at the destination of external data cannot be read for comparison.
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the operating system.
         error: io::Error,
     },
-    /// Another file stands where external data would have to be copied to.
+    /// The destination of external data exists with other content.
     Taken {
-        /// The file that is there.
+        /// Path of the existing file.
         path: PathBuf,
     },
-    /// External data that the model refers to are missing, or out of its folder.
+    /// External data is missing or outside of the model's directory.
     Data(Fault),
-    /// The form cannot hold the model, for this reason.
+    /// The format cannot represent the model, for this reason.
     Format(String),
-    /// Too large for protobuf, large tensors left out.
+    /// The model exceeds the limit of protobuf even without its large tensors.
     TooLarge,
 }
 
@@ -73,13 +73,13 @@ impl fmt::Display for SaveError {
             SaveError::Unwritable { path, error } => f.write_str(&unwritable(path, error)),
             SaveError::Unreadable { path, error } => f.write_str(&unreadable(path, error)),
             SaveError::Taken { path } => {
-                let why = "is there already, and is not the external data that the model needs";
+                let why = "exists already, and differs from the external data of the model";
                 write!(f, "{}: {why}", path.display())
             }
-            SaveError::Data(fault) => write!(f, "the data of a tensor {fault}"),
+            SaveError::Data(fault) => write!(f, "the external data of a tensor {fault}"),
             SaveError::Format(why) => f.write_str(why),
             SaveError::TooLarge => {
-                f.write_str("the model is too large for protobuf, even without its weights")
+                f.write_str("the model exceeds the 2 GiB limit of protobuf, even without its weights")
             }
         }
     }
@@ -94,28 +94,27 @@ impl std::error::Error for SaveError {
     }
 }
 
-/// Writes `model` to `path`, in the form that the ending of its name says, or else binary. A file that is there is
-/// replaced in one step, once everything is written.
+/// Saves `model` to `path` in the format of its extension, binary by default.
 ///
-/// The external data of the model are taken to be in the folder of `path`; for those of a model from elsewhere, see
-/// [`Saving`].
+/// An existing file is replaced atomically after everything is written. The external data of the model must be in the
+/// directory of `path`; use [`Saving`] if it is elsewhere.
 ///
 /// # Errors
-/// Nothing was written, for this reason.
+/// The model cannot be saved; no file was changed.
 pub fn save(model: &Model, path: impl AsRef<Path>) -> Result<(), SaveError> {
     Saving::default().save(model, path)
 }
 
 impl Saving {
-    /// The form of the file at `target`.
+    /// Returns the format for a file at `target`.
     pub fn form_at(&self, target: &Path) -> ModelFormat {
         ModelFormat::of_path(target).unwrap_or(self.form)
     }
 
-    /// Writes `model` to `target`.
+    /// Saves `model` to `target`.
     ///
     /// # Errors
-    /// Nothing was written, for this reason.
+    /// The model cannot be saved; no file was changed.
     pub fn save(&self, model: &Model, target: impl AsRef<Path>) -> Result<(), SaveError> {
         let target = target.as_ref();
         let form = self.form_at(target);
@@ -132,16 +131,17 @@ impl Saving {
         put(target, &pieces, pending)
     }
 
-    /// Writes a file as it is to `target`, with the external data of the model that is in it: to the byte, with
-    /// whatever this version does not know of.
+    /// Copies the bytes of an unmodified model file to `target`, with its external data.
+    ///
+    /// Fields unknown to this version are preserved.
     ///
     /// # Errors
-    /// Nothing was written, for this reason.
+    /// The file cannot be copied; no file was changed.
     pub fn save_as_is(&self, bytes: &Bytes, model: &Model, target: &Path) -> Result<(), SaveError> {
         put(target, std::slice::from_ref(bytes), self.copies(model, target)?)
     }
 
-    /// Moves large tensors to a file beside `target`; `None` where there are none.
+    /// Moves large tensors to a file beside `target`; returns `None` if there are none.
     fn externalize(&self, model: &mut Model, target: &Path) -> Result<Option<Pending>, SaveError> {
         let (path, name) = data_file(model, target);
         let mut bytes = 0;
@@ -153,7 +153,7 @@ impl Saving {
         Ok((bytes > 0).then_some(pending))
     }
 
-    /// The files with external data that `target` needs beside it, where they are not there.
+    /// Copies the external data that `target` needs to its directory, if it is in another directory.
     fn copies(&self, model: &Model, target: &Path) -> Result<Vec<Pending>, SaveError> {
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -180,7 +180,7 @@ impl Saving {
     }
 }
 
-/// `model.onnx.data`, or with a number where the model has data of that name already.
+/// Returns path and name of the data file: `model.onnx.data`, with a number if the model refers to that name.
 fn data_file(model: &Model, target: &Path) -> (PathBuf, String) {
     let taken = locations(model);
     let stem = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -193,7 +193,7 @@ fn data_file(model: &Model, target: &Path) -> (PathBuf, String) {
     (target.with_file_name(&name), name)
 }
 
-/// Writes the model itself, then lets everything take its place: the data first.
+/// Writes the model, then replaces all target files: first the data, then the model.
 fn put(target: &Path, pieces: &[Bytes], pending: Vec<Pending>) -> Result<(), SaveError> {
     let failed = |error| SaveError::Unwritable { path: target.to_owned(), error };
     let write = |out: &mut dyn Write| pieces.iter().try_for_each(|piece| out.write_all(piece));
@@ -215,7 +215,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<Pending> {
     Pending::write(to, |out| io::copy(&mut from, out).map(drop))
 }
 
-/// Whether two files have the same content.
+/// Returns true if two files have the same content.
 fn equal(one: &Path, other: &Path) -> io::Result<bool> {
     const CHUNK: u64 = 1 << 20;
     let (one, other) = (File::open(one)?, File::open(other)?);

@@ -1,4 +1,4 @@
-//! Reads a model in whichever form it is.
+//! Reads a model in any of its file formats.
 
 use std::str::Utf8Error;
 
@@ -11,22 +11,23 @@ use crate::diag::{Finding, Place};
 use crate::graph::Model;
 
 fn lfs_pointer() -> Finding {
-    let message = "this is a Git LFS pointer: the model itself was not fetched";
+    let message = "the file is a Git LFS pointer: the model itself was not fetched";
     rule_ids::UNREADABLE_MODEL.finding(message, Place::File).help("fetch it with `git lfs pull`")
 }
 
 fn no_model() -> Finding {
-    let message = "this is no model, and nothing else that is known here";
+    let message = "unrecognized file type";
     rule_ids::UNREADABLE_MODEL.finding(message, Place::File)
 }
 
 fn not_utf8(error: Utf8Error) -> Finding {
-    let message = format!("this text is not UTF-8: {error}");
+    let message = format!("the text is not valid UTF-8: {error}");
     rule_ids::UNREADABLE_MODEL.finding(message, Place::File)
 }
 
-/// Reads `bytes`, which [`super::sniff::sniff`] found to be of `kind`. The model is `None` where they are
-/// none.
+/// Reads a model from `bytes`, of the `kind` that [`super::sniff::sniff`] returned.
+///
+/// The model is `None` if the bytes are not a model; a finding gives the reason.
 pub fn model(kind: Kind, bytes: Bytes) -> (Option<Model>, Vec<Finding>) {
     let read: fn(&str) -> (Option<Model>, Vec<Finding>) = match kind {
         Kind::Onnx => return onnx::read(bytes),

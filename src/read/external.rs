@@ -1,4 +1,4 @@
-//! Tensors whose elements are in another file, which has to lie in the folder of the model.
+//! External data: tensor elements in other files, which must be in the directory of the model.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,69 +9,69 @@ use indexmap::IndexMap;
 use super::file;
 use crate::graph::{Metadata, Tensor, TensorData};
 
-/// What can be wrong with where a tensor says its elements are.
+/// Fault in the external data reference of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// There is no `location`.
+    /// The reference has no `location`.
     NoLocation,
-    /// There is no such file, or it is no regular one.
+    /// The file does not exist or is not a regular file.
     NoFile {
-        /// As the tensor names it.
+        /// Location as the tensor states it.
         location: String,
     },
-    /// The location leaves the folder of the model; `how` follows its name in a sentence.
+    /// The location is outside of the directory of the model.
     Escapes {
-        /// As the tensor names it.
+        /// Location as the tensor states it.
         location: String,
-        /// "leads out of the folder of the model".
+        /// Relative clause for messages, without "which": "leads out of the directory of the model".
         how: &'static str,
     },
-    /// `offset` or `length` is no number.
+    /// `offset` or `length` is not a number.
     BadNumber {
         /// `offset` or `length`.
         key: &'static str,
-        /// What stands there.
+        /// Text of the entry.
         text: String,
     },
     /// The range is shorter than the elements.
     TooShort {
-        /// Bytes of the range.
+        /// Length of the range, in bytes.
         length: u64,
-        /// Bytes that the elements take.
+        /// Size of the elements, in bytes.
         needed: u64,
     },
-    /// The range ends behind the file.
+    /// The range ends past the end of the file.
     PastEnd {
-        /// The first byte behind the range, from the start of the file.
+        /// End of the range, in bytes from the start of the file (exclusive).
         end: u64,
-        /// Bytes that the file has.
+        /// Size of the file, in bytes.
         size: u64,
-        /// As the tensor names it.
+        /// Location as the tensor states it.
         location: String,
     },
 }
 
 impl fmt::Display for Fault {
-    /// In half a sentence that follows the name of the tensor: "ends at byte 24 of …".
+    /// Writes a predicate that follows the name of the tensor: "ends at byte 24 of …".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::NoLocation => f.write_str("is in another file, but does not say in which"),
-            Fault::NoFile { location } => write!(f, "is in `{location}`, which is not there"),
+            Fault::NoLocation => f.write_str("is external but has no `location`"),
+            Fault::NoFile { location } => write!(f, "is in `{location}`, which does not exist"),
             Fault::Escapes { location, how } => write!(f, "is in `{location}`, which {how}"),
             Fault::BadNumber { key, text } => {
-                write!(f, "has `{text}` as the `{key}` of its data, which is no number")
+                write!(f, "has `{text}` as the `{key}` of its data, which is not a number")
             }
             Fault::TooShort { length, needed } => {
-                write!(f, "takes {needed} bytes, but has only {length} in another file")
+                write!(f, "needs {needed} bytes, but its external data has {length}")
             }
             Fault::PastEnd { end, size, location } => {
-                write!(f, "ends at byte {end} of `{location}`, which has {size}")
+                write!(f, "ends at byte {end} of `{location}`, which has {size} bytes")
             }
         }
     }
 }
 
-/// The external data of one model. Each file is mapped once, when a tensor first needs it.
+/// External data files of one model. Each file is memory-mapped once, on first use.
 #[derive(Debug)]
 pub struct ExternalFiles {
     folder: PathBuf,
@@ -79,14 +79,15 @@ pub struct ExternalFiles {
 }
 
 impl ExternalFiles {
-    /// `folder` is that of the model.
+    /// Creates an empty cache; `folder` is the directory of the model.
     pub fn new(folder: &Path) -> Self {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         ExternalFiles { folder: folder.to_owned(), files: IndexMap::new() }
     }
 
-    /// The packed elements of an external tensor, as `raw_data` has them; `None` for one that is not
-    /// external.
+    /// Returns the packed elements of an external tensor, in the layout of `raw_data`.
+    ///
+    /// Returns `None` if the tensor is not external.
     pub fn bytes(&mut self, tensor: &Tensor) -> Option<Result<Bytes, Fault>> {
         match &tensor.data {
             TensorData::External(entries) => Some(self.range(entries, tensor)),
@@ -112,7 +113,7 @@ impl ExternalFiles {
         if end > size {
             return Err(Fault::PastEnd { end, size, location: location.to_owned() });
         }
-        // Both are at most the size of the file, so they fit.
+        // Both are at most the file size, which fits in `usize`.
         Ok(file.slice(offset as usize..end as usize))
     }
 
@@ -127,12 +128,12 @@ impl ExternalFiles {
     }
 }
 
-/// The file that an external tensor names.
+/// Returns the location that an external tensor states.
 pub fn location(entries: &Metadata) -> Result<&str, Fault> {
     entry(entries, "location").filter(|location| !location.is_empty()).ok_or(Fault::NoLocation)
 }
 
-/// The regular file at `location` below `folder`, links followed.
+/// Returns the path of the regular file at `location` below `folder`, with symbolic links resolved.
 pub fn locate(folder: &Path, location: &str) -> Result<PathBuf, Fault> {
     let escapes = |how| Fault::Escapes { location: location.to_owned(), how };
     if let Some(how) = leaves_folder(location) {
@@ -142,7 +143,7 @@ pub fn locate(folder: &Path, location: &str) -> Result<PathBuf, Fault> {
     let folder = folder.canonicalize().map_err(missing)?;
     let found = folder.join(location).canonicalize().map_err(missing)?;
     if !found.starts_with(&folder) {
-        return Err(escapes("is a link to a file out of the folder of the model"));
+        return Err(escapes("is a link to a file outside of the directory of the model"));
     }
     if found.is_file() { Ok(found) } else { Err(Fault::NoFile { location: location.to_owned() }) }
 }
@@ -156,13 +157,13 @@ fn number(entries: &Metadata, key: &'static str) -> Result<Option<u64>, Fault> {
     text.trim().parse().map(Some).map_err(|_| Fault::BadNumber { key, text: text.to_owned() })
 }
 
-/// How a location leaves the folder of the model by its text alone, on whichever system.
+/// Returns why a location is outside of the model's directory, judged by its text, on any platform.
 pub fn leaves_folder(location: &str) -> Option<&'static str> {
     let is_drive = location.as_bytes().get(1) == Some(&b':');
     if location.starts_with(['/', '\\']) || is_drive {
         Some("is an absolute path")
     } else if location.split(['/', '\\']).any(|part| part == "..") {
-        Some("leads out of the folder of the model")
+        Some("leads out of the directory of the model")
     } else {
         None
     }
@@ -181,7 +182,7 @@ mod tests {
         folder
     }
 
-    /// Reads four floats from where `entries` say.
+    /// Reads an external tensor of four floats with these entries.
     fn bytes(folder: &Path, entries: &[(&str, &str)]) -> Result<Bytes, Fault> {
         let entries = entries.iter().map(|&(key, value)| (Arc::from(key), Arc::from(value))).collect();
         let tensor = Tensor::new(ElemType::Float, vec![4], TensorData::External(entries));
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_lie_in_the_file() {
+    fn a_range_outside_of_the_file_is_a_fault() {
         let folder = folder();
         let at = |offset| bytes(folder.path(), &[("location", "w.bin"), ("offset", offset)]);
         assert_eq!(at("4").as_deref(), Ok(&(4..20).collect::<Vec<u8>>()[..]));
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn locations_stay_below_the_folder() {
+    fn a_location_outside_of_the_directory_is_a_fault() {
         let folder = folder();
         let outside =
             ["/etc/passwd", r"\\server\x", "C:\\x", "c:x", "../w.bin", "a/../../w.bin", r"a\..\..\w"];
@@ -216,7 +217,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_stay_below_the_folder() {
+    fn a_link_out_of_the_directory_is_a_fault() {
         let (outside, inside) = (folder(), folder());
         let link = |to: &Path, name| std::os::unix::fs::symlink(to, inside.path().join(name));
         link(&outside.path().join("w.bin"), "out.bin").expect("a link");

@@ -1,4 +1,4 @@
-//! Files as bytes, mapped rather than copied.
+//! Reads files as bytes: memory-mapped rather than copied.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,12 +7,12 @@ use std::path::Path;
 use bytes::Bytes;
 use memmap2::Mmap;
 
-/// The most bytes read of what is no regular file (a pipe, a device), which has no size to judge by.
+/// Maximum number of bytes read from a pipe or a device, which has no known size.
 const MAX_STREAM_BYTES: u64 = 4 << 30;
 
-/// The content of the file at `path`.
+/// Returns the content of the file at `path`.
 ///
-/// A regular file is mapped: only the pages that are looked at are ever loaded.
+/// A regular file is memory-mapped: only the pages that are accessed are loaded.
 pub fn read(path: &Path) -> io::Result<Bytes> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -22,18 +22,21 @@ pub fn read(path: &Path) -> io::Result<Bytes> {
     if metadata.len() == 0 {
         return Ok(Bytes::new());
     }
-    // SAFETY: the map is only read. Should another process cut the file meanwhile, the operating system
-    // ends this one (SIGBUS); that is the price of not copying gigabytes of weights.
+    // SAFETY: the map is only read. If another process truncates the file, the operating system ends this
+    // process with SIGBUS. This is accepted to avoid copying gigabytes of weights.
     let map = unsafe { Mmap::map(&file)? };
     Ok(Bytes::from_owner(map))
 }
 
-/// Everything that `reader` gives.
+/// Reads `reader` to its end.
+///
+/// # Errors
+/// Reading fails, or yields more than 4 GiB.
 pub fn stream(reader: impl Read) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     let read = reader.take(MAX_STREAM_BYTES + 1).read_to_end(&mut bytes)?;
     if read as u64 > MAX_STREAM_BYTES {
-        return Err(io::Error::other("there is no end to it"));
+        return Err(io::Error::other("the stream is longer than 4 GiB"));
     }
     Ok(bytes.into())
 }

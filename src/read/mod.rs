@@ -1,4 +1,4 @@
-//! Readers: one per kind of evidence. Each returns what could be read and a finding for what could not.
+//! Readers, one per kind of evidence. Each returns the parsed content and findings for unreadable parts.
 
 pub mod any;
 pub mod external;

@@ -1,15 +1,15 @@
-//! Arrays as NumPy saves them, by name: `.npz`, a zip file of `.npy`.
+//! Reads `.npz` files of NumPy: zip archives of `.npy` arrays.
 
 use super::zipped;
 use crate::graph::{ElemType, Tensor};
 
-/// No more than this is inflated of an array, whatever the file claims.
+/// Maximum number of bytes inflated for an array, whatever size the file states.
 const MAX_INFLATED: u64 = 1 << 30;
 
-/// The arrays of an archive, in its order.
+/// Returns the arrays of an archive with their names, in file order.
 ///
 /// # Errors
-/// What of it cannot be read, in half a sentence.
+/// The first fault, as a clause for a message.
 pub fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, String> {
     let mut archive = zipped::open(bytes)?;
     let mut arrays = Vec::new();
@@ -22,9 +22,9 @@ pub fn read(bytes: &[u8]) -> Result<Vec<(String, Tensor)>, String> {
     Ok(arrays)
 }
 
-/// One array: a magic word, a version, the length of the header, the header as a Python dictionary, the elements.
+/// Parses an array: magic bytes, version, header length, header (a Python dictionary), elements.
 fn array(content: &[u8]) -> Result<Tensor, String> {
-    let damaged = || "is no array of NumPy".to_owned();
+    let damaged = || "is not a NumPy array".to_owned();
     let rest = content.strip_prefix(b"\x93NUMPY").ok_or_else(damaged)?;
     let (&[major, _], rest) = rest.split_first_chunk::<2>().ok_or_else(damaged)?;
     let (length, rest) = match major {
@@ -39,28 +39,28 @@ fn array(content: &[u8]) -> Result<Tensor, String> {
     let descr = entry(&header, "descr").ok_or_else(damaged)?;
     let descr = descr.trim_start_matches(['\'', '"']).split(['\'', '"']).next().unwrap_or("");
     let elem =
-        elem(descr).ok_or_else(|| format!("holds elements of type {descr}, which are not read here"))?;
+        elem(descr).ok_or_else(|| format!("has elements of type `{descr}`, which are not supported"))?;
     let shape = entry(&header, "shape").and_then(|text| text.strip_prefix('(')?.split(')').next());
     let dims = shape.ok_or_else(damaged)?.split(',').map(str::trim).filter(|dim| !dim.is_empty());
     let dims: Vec<i64> = dims.map(|dim| dim.parse().ok()).collect::<Option<_>>().ok_or_else(damaged)?;
     if dims.len() > 1 && entry(&header, "fortran_order").is_some_and(|text| text.starts_with("True")) {
-        return Err("is in the order of Fortran; save it as numpy.ascontiguousarray gives it".to_owned());
+        return Err("is in Fortran order; save the result of `numpy.ascontiguousarray`".to_owned());
     }
     let tensor = Tensor::from_raw(elem, dims, data.to_vec());
     if tensor.byte_len() == Some(data.len()) {
         Ok(tensor)
     } else {
-        Err("is shorter than its shape says".to_owned())
+        Err("does not have as many bytes as its shape requires".to_owned())
     }
 }
 
-/// What follows a key of the dictionary.
+/// Returns the text after a key of the header.
 fn entry<'h>(header: &'h str, key: &str) -> Option<&'h str> {
     let (_, rest) = header.split_once(&format!("'{key}'"))?;
     Some(rest.trim_start().strip_prefix(':')?.trim_start())
 }
 
-/// Little-endian types, and those of one byte.
+/// Returns the element type for a NumPy type string; `None` for big-endian and unsupported types.
 fn elem(descr: &str) -> Option<ElemType> {
     Some(match descr {
         "<f2" => ElemType::Float16,
@@ -89,20 +89,20 @@ mod tests {
     }
 
     #[test]
-    fn arrays_are_read_as_numpy_writes_them() {
+    fn npy_arrays_are_read_and_damaged_ones_rejected() {
         let header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 1), }   \n";
         let data = [7i64.to_le_bytes(), (-1i64).to_le_bytes()].concat();
         assert_eq!(array(&npy(header, &data)), Ok(Tensor::int64s(vec![2, 1], &[7, -1])));
         let scalar = "{'descr': '|b1', 'fortran_order': False, 'shape': (), }\n";
         assert_eq!(array(&npy(scalar, &[1])).map(|tensor| tensor.dims), Ok(vec![]));
         for (header, why) in [
-            ("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", "is shorter than its shape says"),
-            ("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }", "holds elements of type <c8"),
-            ("{'descr': '<i8', 'fortran_order': True, 'shape': (2, 1), }", "is in the order of Fortran"),
-            ("{}", "is no array of NumPy"),
+            ("{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", "does not have as many bytes"),
+            ("{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }", "has elements of type `<c8`"),
+            ("{'descr': '<i8', 'fortran_order': True, 'shape': (2, 1), }", "is in Fortran order"),
+            ("{}", "is not a NumPy array"),
         ] {
-            let said = array(&npy(header, &data)).expect_err(header);
-            assert!(said.starts_with(why), "{said}");
+            let fault = array(&npy(header, &data)).expect_err(header);
+            assert!(fault.starts_with(why), "{fault}");
         }
         assert!(array(b"\x93NUMPY\x01").is_err() && array(b"PK").is_err());
     }

@@ -1,16 +1,16 @@
-//! Pickles as data: what Python wrote, without running any of it.
+//! Parses Python pickles without executing them.
 //!
-//! A pickle is a program for a small machine that may call whatever it names. Here names stay names, and a call is kept
-//! as the name and its arguments: who reads it knows a few that rebuild tensors, and refuses all others.
+//! A pickle is a program for a stack machine that may call any Python function. This parser keeps a call as a name with
+//! arguments. The caller interprets the few functions that rebuild tensors and rejects all others.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-/// An object of a pickle, by its place in it.
+/// Index of an object in a pickle.
 pub type Id = usize;
 
-/// An object.
+/// Object of a pickle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Object {
     None,
@@ -18,37 +18,40 @@ pub enum Object {
     Int(i64),
     Float(f64),
     Str(Arc<str>),
-    /// Lists and tuples.
+    /// List or tuple.
     List(Vec<Id>),
-    /// Keys and values, in order.
+    /// Dictionary: keys and values, in order.
     Dict(Vec<(Id, Id)>),
-    /// `torch._utils _rebuild_tensor_v2`: something that a call or an object is of.
+    /// Global name of a function or class, as module and name: `torch._utils _rebuild_tensor_v2`.
     Name(Arc<str>),
-    /// What a persistent id stands for.
+    /// Object referenced by a persistent id.
     Persistent(Id),
-    /// A call of the first with the second, which is not made.
+    /// Call of a function with a tuple of arguments, not executed.
     Call(Id, Id),
-    /// An object of a class, and its state.
+    /// Instance of a class with its state.
     Instance(Id, Option<Id>),
 }
 
-/// All objects of a pickle, and the one that it is of.
+/// Objects of a pickle, and the index of the top-level one.
 #[derive(Debug, Default)]
 pub struct Pickle {
+    /// Objects, by their [`Id`].
     pub objects: Vec<Object>,
+    /// Top-level object.
     pub root: Id,
 }
 
 impl Pickle {
+    /// Returns an object; [`Object::None`] for an invalid id.
     pub fn get(&self, id: Id) -> &Object {
         self.objects.get(id).unwrap_or(&Object::None)
     }
 }
 
-/// Reads a pickle.
+/// Parses a pickle.
 ///
 /// # Errors
-/// What of it cannot be read, in half a sentence.
+/// The first fault, as a clause for a message.
 pub fn read(bytes: &[u8]) -> Result<Pickle, String> {
     let mut machine = Machine { rest: bytes, ..Machine::default() };
     while let Some(&op) = machine.rest.first() {
@@ -71,7 +74,7 @@ struct Machine<'b> {
     rest: &'b [u8],
     objects: Vec<Object>,
     stack: Vec<Id>,
-    /// How high the stack was where members of something began.
+    /// Stack heights at the open marks.
     marks: Vec<usize>,
     memo: FxHashMap<u64, Id>,
 }
@@ -122,7 +125,7 @@ impl Machine<'_> {
                 let added = if op == b'a' { vec![self.pop()?] } else { self.members()? };
                 match self.top()? {
                     Object::List(members) => members.extend(added),
-                    _ => return Err("adds to what is no list".to_owned()),
+                    _ => return Err("appends to an object that is not a list".to_owned()),
                 }
             }
             b's' | b'u' => {
@@ -146,7 +149,7 @@ impl Machine<'_> {
                         let name = format!("{module} {name}");
                         self.push(Object::Name(name.into()));
                     }
-                    _ => return Err("names what is no text".to_owned()),
+                    _ => return Err("has a global name that is not a string".to_owned()),
                 }
             }
             b'R' => {
@@ -159,7 +162,7 @@ impl Machine<'_> {
             }
             b'b' => {
                 let state = self.pop()?;
-                // An OrderedDict may have attributes, too, which nobody asks for.
+                // An OrderedDict may have attributes, too; they are ignored.
                 if let Object::Instance(_, it) = self.top()? {
                     *it = Some(state);
                 }
@@ -176,7 +179,7 @@ impl Machine<'_> {
             }
             b'h' => self.recall(1)?,
             b'j' => self.recall(4)?,
-            _ => return Err(format!("has an instruction (0x{op:02x}) that is not read here")),
+            _ => return Err(format!("has an unsupported instruction (0x{op:02x})")),
         }
         Ok(())
     }
@@ -195,7 +198,7 @@ impl Machine<'_> {
         Ok(&mut self.objects[id])
     }
 
-    /// What was put on the stack since the last mark.
+    /// Pops the objects pushed since the last mark.
     fn members(&mut self) -> Result<Vec<Id>, String> {
         let mark = self.marks.pop().filter(|&mark| mark <= self.stack.len()).ok_or_else(cut_short)?;
         Ok(self.stack.split_off(mark))
@@ -214,7 +217,7 @@ impl Machine<'_> {
         }
         match &mut self.objects[id] {
             Object::Dict(members) => members.extend(added),
-            _ => return Err("sets members of what is no dictionary".to_owned()),
+            _ => return Err("sets items of an object that is not a dictionary".to_owned()),
         }
         Ok(())
     }
@@ -225,7 +228,7 @@ impl Machine<'_> {
         Ok(taken)
     }
 
-    /// A number without sign, of so many bytes.
+    /// Reads an unsigned little-endian integer of `width` bytes.
     fn number(&mut self, width: usize) -> Result<u64, String> {
         Ok(self.take(width)?.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
@@ -236,7 +239,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// An integer of any length, with its sign in the last byte.
+    /// Reads a two's complement integer of variable length.
     fn long(&mut self) -> Result<(), String> {
         let count = self.number(1)? as usize;
         let bytes = self.take(count)?;
@@ -271,7 +274,7 @@ impl Machine<'_> {
 
     fn recall(&mut self, width: usize) -> Result<(), String> {
         let place = self.number(width)?;
-        let id = self.memo.get(&place).ok_or("reads what it never kept")?;
+        let id = self.memo.get(&place).ok_or("reads a memo entry that does not exist")?;
         self.stack.push(*id);
         Ok(())
     }
@@ -286,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_python_writes() {
+    fn a_pickle_written_by_python_is_parsed() {
         // pickle.dumps({"a": [1, -2, 2.5, None, True]}, protocol=2)
         let bytes = b"\x80\x02}q\x00X\x01\x00\x00\x00aq\x01]q\x02(K\x01J\xfe\xff\xff\xffG@\x04\x00\x00\x00\x00\x00\x00N\x88es.";
         let pickle = read(bytes).expect("it is one");
@@ -300,19 +303,19 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_not_made() {
+    fn a_call_is_not_executed() {
         let pickle = read(b"\x80\x02cos\nsystem\nX\x04\x00\x00\x00exit\x85R.").expect("it is one");
         let Object::Call(callee, _) = pickle.get(pickle.root) else { panic!("{pickle:?}") };
         assert_eq!(pickle.get(*callee), &Object::Name("os system".into()));
     }
 
     #[test]
-    fn what_is_damaged_is_said() {
+    fn a_damaged_pickle_is_an_error() {
         for bytes in
             [&b""[..], b"\x80\x02", b"e.", b"X\xff\xff\xff\xffa", b"h\x07.", b"K", b"\x86.", b"(0(1e."]
         {
             assert!(read(bytes).is_err(), "{bytes:?}");
         }
-        assert_eq!(read(b"V.").err().as_deref(), Some("has an instruction (0x56) that is not read here"));
+        assert_eq!(read(b"V.").err().as_deref(), Some("has an unsupported instruction (0x56)"));
     }
 }

@@ -1,7 +1,7 @@
-//! `.pt2` archives: programs saved by `torch.export.save`.
+//! Reads `.pt2` archives: programs saved by `torch.export.save`.
 //!
-//! An archive is a zip file. To lint, only the program's JSON is read; to convert, the tensors too. Sample inputs are left
-//! alone, and nothing that may hold a pickle is ever opened.
+//! An archive is a zip file. The linter reads only the JSON of the program; the converter also reads the tensors. Sample
+//! inputs are ignored. Pickles are never executed.
 
 mod archive;
 mod expression;
@@ -18,7 +18,7 @@ use crate::diag::{Finding, Level, Place};
 use crate::graph::Tensor;
 use crate::torch::{Trace, ValueId};
 
-/// The program of an archive; findings say why there is none, or what of it could not be read.
+/// Reads the program of an archive. The trace is `None` if it cannot be read; a finding gives the reason.
 pub fn read(bytes: &[u8]) -> (Option<Trace>, Vec<Finding>) {
     match archive::program_json(bytes).and_then(|json| parse(&json)) {
         Ok(trace) => (Some(trace), Vec::new()),
@@ -26,38 +26,38 @@ pub fn read(bytes: &[u8]) -> (Option<Trace>, Vec<Finding>) {
     }
 }
 
-/// A program with all that it takes to run it.
+/// Exported program with its tensors.
 #[derive(Debug)]
 pub struct Exported {
-    /// What was traced.
+    /// Graph of the program.
     pub trace: Trace,
-    /// Parameters, buffers and constants, by the names of the inputs that they were lifted into.
+    /// Parameters, buffers and constants, by the name of the graph input they were lifted to.
     pub weights: FxHashMap<String, Tensor>,
-    /// The names of those that outlive a run: buffers and parameters.
+    /// Names of the inputs that hold parameters and buffers, which persist between runs.
     pub state: FxHashSet<String>,
-    /// What a program that was made functional would write into its inputs in the end.
+    /// Mutations of inputs that functionalization turned into extra outputs.
     pub updates: Vec<Update>,
 }
 
-/// A value that is written into an input.
+/// Mutation of an input at the end of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Update {
-    /// The input.
+    /// Mutated input.
     pub input: ValueId,
-    /// What it is in the end.
+    /// Final value of the input.
     pub value: ValueId,
 }
 
-/// What becomes of tensors that cannot be slices of the file: they are deflated, or their elements do not lie in a row.
+/// Treatment of tensors that cannot be slices of the file: deflated or not contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
-    /// They are copied.
+    /// They are copied into memory.
     Made,
-    /// Only small ones are. Others are said to be elsewhere: enough for who asks for types and shapes.
+    /// Only small tensors are copied. Others become external tensors, which suffices for types and shapes.
     LeftOut,
 }
 
-/// The program of an archive with its tensors, which stay slices of the file where they are stored as they are.
+/// Reads the program of an archive with its tensors. Uncompressed contiguous tensors are slices of the file.
 pub fn exported(bytes: &Bytes, copies: Copies) -> (Option<Exported>, Vec<Finding>) {
     match archive::program_json(bytes).and_then(|json| parse_with_tensors(&json, bytes, copies)) {
         Ok(exported) => (Some(exported), Vec::new()),
@@ -67,12 +67,12 @@ pub fn exported(bytes: &Bytes, copies: Copies) -> (Option<Exported>, Vec<Finding
 
 fn parse_with_tensors(json: &[u8], bytes: &Bytes, copies: Copies) -> Result<Exported, String> {
     let program: schema::Program =
-        serde_json::from_slice(json).map_err(|error| format!("its program is no valid JSON: {error}"))?;
+        serde_json::from_slice(json).map_err(|error| format!("its program is not valid JSON: {error}"))?;
     let major = program.schema_version.major;
     if major > schema::NEWEST_MAJOR {
         let newest = schema::NEWEST_MAJOR;
         return Err(format!(
-            "its program is of version {major} of PyTorch's schema, and {newest} is the newest known"
+            "its program has schema version {major}; the newest supported version is {newest}"
         ));
     }
     let signature = &program.graph_module.signature;
@@ -84,16 +84,16 @@ fn parse_with_tensors(json: &[u8], bytes: &Bytes, copies: Copies) -> Result<Expo
 
 fn parse(json: &[u8]) -> Result<Trace, String> {
     let program =
-        serde_json::from_slice(json).map_err(|error| format!("its program is no valid JSON: {error}"))?;
+        serde_json::from_slice(json).map_err(|error| format!("its program is not valid JSON: {error}"))?;
     Ok(lower::lower(&program)?.0)
 }
 
 fn unreadable(reason: &str) -> Finding {
-    let message = format!("this `torch.export` archive cannot be read: {reason}");
+    let message = format!("the `torch.export` archive cannot be read: {reason}");
     rule_ids::UNREADABLE_PART
         .at(Level::Error)
         .finding(message, Place::File)
-        .help("save the program again, with `torch.export.save(program, path)`")
+        .help("save the program again with `torch.export.save(program, path)`")
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! What a file is, by its content first and its name second.
+//! Detects the type of a file, by its content first and its name second.
 
-/// A kind of evidence.
+/// Type of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A model as protobuf, or what nothing else explains: its reader says what is wrong.
+    /// A model in binary protobuf, or an unrecognized file: the reader of models reports the fault.
     Onnx,
     /// A model in ONNX text.
     OnnxText,
@@ -13,22 +13,22 @@ pub enum Kind {
     Json,
     /// A zip archive, which `torch.export.save` writes.
     Pt2,
-    /// TorchScript graphs, alone.
+    /// Printed TorchScript graphs and no other text.
     TorchScript,
-    /// What an export printed, with or without graphs.
+    /// Log of an export, with or without printed graphs.
     Log,
     /// Python source.
     Python,
-    /// A Git LFS pointer: the file itself was never fetched.
+    /// A Git LFS pointer; the file itself was not fetched.
     LfsPointer,
-    /// JSON or other text that has nothing to do with ONNX.
+    /// JSON or other text that is unrelated to ONNX.
     Other,
 }
 
-/// Bytes looked at to tell text from protobuf, and one text from another.
+/// Number of leading bytes that decide about the type.
 const SAMPLE: usize = 16 << 10;
 
-/// What a file of `name` with this content is.
+/// Returns the type of a file with this name and content.
 pub fn sniff(name: &str, bytes: &[u8]) -> Kind {
     let sample = &bytes[..bytes.len().min(SAMPLE)];
     if sample.starts_with(b"PK\x03\x04") {
@@ -39,7 +39,7 @@ pub fn sniff(name: &str, bytes: &[u8]) -> Kind {
     }
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     if sample.is_empty() {
-        // An empty `__init__.py` is right as it is; an empty model is none.
+        // An empty `__init__.py` is valid; an empty model is not.
         return by_extension(&extension.to_ascii_lowercase()).unwrap_or(Kind::Onnx);
     }
     match text_start(sample) {
@@ -48,10 +48,10 @@ pub fn sniff(name: &str, bytes: &[u8]) -> Kind {
     }
 }
 
-/// The sample as text, a character that is cut at its end aside; `None` for what is no text.
+/// Returns the sample as text, without an incomplete last character; `None` if it is not text.
 ///
-/// Every `ModelProto` starts with a byte that text has no use for, or soon holds one: lengths and field
-/// numbers are small, so they are control characters.
+/// A `ModelProto` starts with a control character or contains one soon: its lengths and field numbers are
+/// small.
 fn text_start(sample: &[u8]) -> Option<&str> {
     let text = match std::str::from_utf8(sample) {
         Ok(text) => text,
@@ -60,7 +60,7 @@ fn text_start(sample: &[u8]) -> Option<&str> {
         }
         Err(_) => return None,
     };
-    // Terminals' own: colours start with escape, progress bars go back with backspace and return.
+    // Logs contain terminal control: escape starts a color; progress bars use backspace and carriage return.
     let legal = |byte: u8| byte >= 0x20 || matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b | 0x08);
     let starts_as_protobuf = sample.first().is_none_or(|&first| first == 0x08);
     (!starts_as_protobuf && text.bytes().all(legal)).then_some(text)
@@ -93,14 +93,14 @@ fn text_kind(extension: &str, text: &str) -> Kind {
     }
 }
 
-/// A line that begins a field of `ModelProto` in protobuf's text format.
+/// Returns true if a line starts a field of `ModelProto` in protobuf's text format.
 fn is_field_of_model(line: &str) -> bool {
     ["ir_version:", "opset_import", "producer_name:", "graph {", "graph: {", "graph{"]
         .iter()
         .any(|field| line.trim_start().starts_with(field))
 }
 
-/// What a name alone decides, given that the content is text.
+/// Returns the type of a text file with this extension, if the extension decides.
 fn by_extension(extension: &str) -> Option<Kind> {
     match extension {
         "py" => Some(Kind::Python),
@@ -111,7 +111,7 @@ fn by_extension(extension: &str) -> Option<Kind> {
     }
 }
 
-/// A `ModelProto` in JSON names its IR version or its opsets, in either spelling, or has nodes in its graph.
+/// Returns [`Kind::Json`] if the text has an IR version, opsets or graph nodes, in either spelling of fields.
 fn json_kind(text: &str) -> Kind {
     let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let of_models = ["\"irVersion\"", "\"ir_version\"", "\"opsetImport\"", "\"opset_import\""];
@@ -119,13 +119,12 @@ fn json_kind(text: &str) -> Kind {
     if names(&of_models) && !is_report(text) || has_nodes { Kind::Json } else { Kind::Other }
 }
 
-/// What `onnx-fix --report` writes has versions and nodes of its own.
+/// Returns true for a report of `onnx-fix --report`, which also has versions and nodes.
 fn is_report(text: &str) -> bool {
     ["\"opset\"", "\"from\"", "\"rules\""].iter().all(|name| text.contains(name))
 }
 
-/// Whether a statement that nearly every module has stands at the start of a line, and nothing that only
-/// a log would say.
+/// Returns true if a line starts with a common Python statement and the text has no traceback.
 fn is_python(text: &str) -> bool {
     let statement = |line: &str| {
         ["import ", "from ", "def ", "class ", "@"].iter().any(|keyword| line.starts_with(keyword))
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn content_decides() {
+    fn content_decides_the_type_and_the_name_breaks_ties() {
         check("a.onnx", b"\x08\x0a\x12\x07pytorch", Kind::Onnx);
         check("-", b"\x08\x0a\x12\x07pytorch", Kind::Onnx);
         check(
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_cut_by_the_sample_is_no_fault() {
+    fn text_is_recognized_if_the_sample_cuts_a_character() {
         check("a.py", format!("x{}", "ä".repeat(SAMPLE)), Kind::Python);
         check("a.py", b"\xff\xfe", Kind::Onnx);
     }

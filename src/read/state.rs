@@ -1,4 +1,4 @@
-//! Weights alone: a state dict as `torch.save` writes it, a TorchScript archive, `.safetensors`, `.npz`.
+//! Reads weights: state dicts of `torch.save`, TorchScript archives, `.safetensors` and `.npz`.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use super::{npz, zipped};
 use crate::graph::{ElemType, Tensor};
 use crate::torch::types::elem_by_torch_name;
 
-/// Tensors by the path of modules that leads to each: `encoder.0.weight`.
+/// Tensors by their module path: `encoder.0.weight`.
 pub type State = FxHashMap<String, Tensor>;
 
-/// The pickle of a file says of each tensor some hundred bytes.
+/// Maximum size of a pickle, in bytes. A tensor needs about a hundred bytes of it.
 const MAX_PICKLE: u64 = 64 << 20;
 
-/// Dictionaries and modules nested deeper than this are none of a network.
+/// Maximum nesting of dictionaries and modules.
 const MAX_DEPTH: usize = 256;
 
-/// No more objects are looked at: a few may be members of each other many times over.
+/// Maximum number of object visits: shared objects can multiply them exponentially.
 const MAX_VISITED: usize = 1 << 22;
 
-/// The tensors of a file.
+/// Reads the tensors of a file.
 ///
 /// # Errors
-/// What of it cannot be read, in half a sentence.
+/// The first fault, as a clause for a message.
 pub fn read(bytes: &Bytes) -> Result<State, String> {
     if !bytes.starts_with(b"PK\x03\x04") {
         return safetensors(bytes);
@@ -42,7 +42,7 @@ pub fn read(bytes: &Bytes) -> Result<State, String> {
     if let Some(order) = names.iter().find(|name| is_file(name, "byteorder"))
         && zipped::inflate(&mut archive, order, MAX_PICKLE)?.starts_with(b"big")
     {
-        return Err("its tensors are big-endian".to_owned());
+        return Err("its tensors are big-endian, which is not supported".to_owned());
     }
     let content = zipped::inflate(&mut archive, pickle, MAX_PICKLE)?;
     let objects = pickle::read(&content).map_err(|why| format!("`{pickle}` {why}"))?;
@@ -62,20 +62,20 @@ struct Reader<'a> {
     pickle: &'a Pickle,
     bytes: &'a Bytes,
     archive: ZipArchive<Cursor<Bytes>>,
-    /// That the pickle is in.
+    /// Directory of the pickle within the archive, with a final slash.
     folder: String,
     state: State,
     visited: usize,
-    /// How many objects hold the one that is looked at.
+    /// Nesting depth of the current object.
     depth: usize,
 }
 
 impl Reader<'_> {
     fn visit(&mut self, id: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
         self.visited += 1;
-        // Objects may hold themselves, and not by a name.
+        // Objects can contain themselves.
         if self.depth > MAX_DEPTH || self.visited > MAX_VISITED {
-            return Err("its objects hold each other too often".to_owned());
+            return Err("its objects are cyclic or nested too deeply".to_owned());
         }
         self.depth += 1;
         self.look(id, path)?;
@@ -88,7 +88,7 @@ impl Reader<'_> {
             Object::Dict(members) => {
                 for (key, value) in members {
                     if let Object::Str(key) = self.pickle.get(key) {
-                        // What holds more than the state of a network has it by this name.
+                        // A checkpoint has the state of the network under this key.
                         let is_whole = path.is_empty() && &**key == "state_dict";
                         path.extend((!is_whole).then(|| key.clone()));
                         let depth = path.len();
@@ -108,13 +108,13 @@ impl Reader<'_> {
         }
     }
 
-    /// A call that is known to rebuild a tensor.
+    /// Evaluates a call that rebuilds a tensor; all other calls are errors.
     fn call(&mut self, callee: Id, arguments: Id, path: &mut Vec<Arc<str>>) -> Result<(), String> {
         let arguments = self.list(arguments).to_vec();
         match self.name(callee) {
             "collections OrderedDict" => Ok(()),
             "torch._utils _rebuild_parameter" | "torch._utils _rebuild_parameter_with_state" => {
-                let parameter = *arguments.first().ok_or("rebuilds a parameter of nothing")?;
+                let parameter = *arguments.first().ok_or("it has a parameter without a tensor")?;
                 self.visit(parameter, path)
             }
             "torch._utils _rebuild_tensor_v2" | "torch._utils _rebuild_tensor" => {
@@ -123,20 +123,20 @@ impl Reader<'_> {
                 self.state.insert(name, tensor);
                 Ok(())
             }
-            // Numbers in lists, as TorchScript writes them.
+            // TorchScript's lists of numbers.
             name if name.starts_with("torch.jit._pickle build_") => Ok(()),
             name => Err(refused(name)),
         }
     }
 
-    /// `(storage, offset, sizes, strides, …)`
+    /// Rebuilds a tensor from `(storage, offset, sizes, strides, …)`.
     fn tensor(&mut self, arguments: &[Id]) -> Result<Tensor, String> {
-        let nonsense = || "has a type or shape that makes no sense".to_owned();
+        let nonsense = || "has an invalid type or shape".to_owned();
         let &[storage, offset, sizes, strides, ..] = arguments else { return Err(nonsense()) };
         let Object::Persistent(storage) = self.pickle.get(storage) else { return Err(nonsense()) };
         let &[_, class, key, ..] = self.list(*storage) else { return Err(nonsense()) };
         let elem = elem(self.name(class))
-            .ok_or_else(|| format!("is of `{}`, which is not read here", self.name(class)))?;
+            .ok_or_else(|| format!("has a storage of type `{}`, which is not supported", self.name(class)))?;
         let (Object::Str(key), Object::Int(offset)) = (self.pickle.get(key), self.pickle.get(offset)) else {
             return Err(nonsense());
         };
@@ -173,35 +173,35 @@ impl Reader<'_> {
 }
 
 fn refused(name: &str) -> String {
-    format!("it holds more than tensors and wants to run `{}`, which is not done", name.replace(' ', "."))
+    format!("it contains more than tensors: loading it would run `{}`", name.replace(' ', "."))
 }
 
-/// The elements of a storage.
+/// Returns the element type of a storage class.
 fn elem(class: &str) -> Option<ElemType> {
     elem_by_torch_name(class.strip_prefix("torch ")?.strip_suffix("Storage")?)
 }
 
-/// A length, a header of JSON of that length, and the elements.
+/// Parses a `.safetensors` file: the header length, a JSON header, the elements.
 fn safetensors(bytes: &Bytes) -> Result<State, String> {
-    let unknown = || "it is no state dict of `torch.save`, no `.safetensors` and no `.npz`".to_owned();
+    let unknown = || "it is not a `torch.save` state dict, `.safetensors` or `.npz` file".to_owned();
     let (length, rest) = bytes.split_first_chunk::<8>().ok_or_else(unknown)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| unknown())?;
     let header = rest.get(..length).filter(|header| header.starts_with(b"{")).ok_or_else(unknown)?;
     let header: serde_json::Map<String, Json> =
-        serde_json::from_slice(header).map_err(|error| format!("its header is no valid JSON: {error}"))?;
+        serde_json::from_slice(header).map_err(|error| format!("its header is not valid JSON: {error}"))?;
     let data = bytes.slice(8 + length..);
     let tensors = header.into_iter().filter(|(name, _)| name != "__metadata__");
     tensors
-        .map(|(name, said)| match safe_tensor(&said, &data) {
+        .map(|(name, fields)| match safe_tensor(&fields, &data) {
             Some(tensor) => Ok((name, tensor)),
-            None => Err(format!("the tensor `{name}` has a type, shape or place that makes no sense")),
+            None => Err(format!("the tensor `{name}` has an invalid type, shape or data offsets")),
         })
         .collect()
 }
 
-/// `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`
-fn safe_tensor(said: &Json, data: &Bytes) -> Option<Tensor> {
-    let elem = match said.get("dtype")?.as_str()? {
+/// Converts an entry such as `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`.
+fn safe_tensor(fields: &Json, data: &Bytes) -> Option<Tensor> {
+    let elem = match fields.get("dtype")?.as_str()? {
         "F64" => ElemType::Double,
         "F32" => ElemType::Float,
         "F16" => ElemType::Float16,
@@ -214,7 +214,7 @@ fn safe_tensor(said: &Json, data: &Bytes) -> Option<Tensor> {
         "BOOL" => ElemType::Bool,
         _ => return None,
     };
-    let ints = |key: &str| said.get(key)?.as_array()?.iter().map(Json::as_i64).collect::<Option<Vec<_>>>();
+    let ints = |key: &str| fields.get(key)?.as_array()?.iter().map(Json::as_i64).collect::<Option<Vec<_>>>();
     let (dims, place) = (ints("shape")?, ints("data_offsets")?);
     let &[start, end] = &*place else { return None };
     let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).ok()?);
@@ -239,16 +239,16 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_itself_comes_to_an_end() {
-        let too_often = "its objects hold each other too often";
+    fn cyclic_objects_are_rejected() {
+        let too_often = "its objects are cyclic or nested too deeply";
         check(b"\x80\x02c__torch__\nM\n)\x81q\x00h\x00b.", too_often);
         check(b"\x80\x02}q\x00X\x0a\x00\x00\x00state_dicth\x00s.", too_often);
         check(b"\x80\x02]q\x00ctorch._utils\n_rebuild_parameter\nh\x00Rq\x01h\x00h\x01a0.", too_often);
     }
 
     #[test]
-    fn nothing_is_run() {
-        let why = "it holds more than tensors and wants to run `os.system`, which is not done";
+    fn a_pickle_that_calls_other_functions_is_rejected() {
+        let why = "it contains more than tensors: loading it would run `os.system`";
         check(b"\x80\x02cos\nsystem\n(X\x04\x00\x00\x00exittR.", why);
     }
 }

@@ -1,4 +1,4 @@
-//! Tensors as PyTorch stores them: an entry of a zip file for the elements, sizes and strides beside it.
+//! Tensor storage of PyTorch: elements in an entry of a zip file, addressed by sizes and strides.
 
 use std::io::{Cursor, Read};
 
@@ -7,10 +7,13 @@ use zip::{CompressionMethod, ZipArchive};
 
 use crate::graph::{ElemType, Tensor};
 
-/// The most bytes of a tensor that is copied: its elements do not lie one after the other, or are deflated.
+/// Maximum size of a tensor that is copied because it is deflated or not contiguous, in bytes.
 const MAX_COPIED: usize = 1 << 30;
 
-/// The first bytes of an entry, as many as are needed.
+/// Returns the first `length` bytes of an entry: a slice of the file if the entry is not compressed.
+///
+/// # Errors
+/// The first fault, as a predicate of the tensor.
 pub fn entry(
     bytes: &Bytes,
     archive: &mut ZipArchive<Cursor<Bytes>>,
@@ -30,7 +33,7 @@ pub fn entry(
         };
     }
     if length > MAX_COPIED {
-        return Err(format!("is deflated in `{path}`, to more than {MAX_COPIED} bytes"));
+        return Err(format!("inflates from `{path}` to more than {MAX_COPIED} bytes"));
     }
     let mut content = Vec::new();
     let read = entry.by_ref().take(length as u64).read_to_end(&mut content);
@@ -38,19 +41,21 @@ pub fn entry(
     if read < length { Err(too_short()) } else { Ok(content.into()) }
 }
 
-/// Where the elements of a tensor lie in its storage.
+/// Position of the elements of a tensor in its storage.
 pub struct Layout {
+    /// Element type.
     pub elem: ElemType,
     width: usize,
+    /// Shape of the tensor.
     pub sizes: Vec<i64>,
     strides: Vec<i64>,
     offset: usize,
-    /// How many bytes of the storage it reaches to.
+    /// Number of leading bytes of the storage that the tensor needs.
     pub span: usize,
 }
 
 impl Layout {
-    /// `None` where that makes no sense.
+    /// Creates a layout; strides and offset are in elements. Returns `None` if the numbers are invalid.
     pub fn new(elem: ElemType, sizes: Vec<i64>, strides: Vec<i64>, offset: i64) -> Option<Layout> {
         let width = elem.bits()? / 8;
         if sizes.len() != strides.len() || sizes.iter().chain(&strides).any(|&number| number < 0) {
@@ -65,7 +70,7 @@ impl Layout {
         Some(Layout { elem, width, sizes, strides, offset: usize::try_from(offset).ok()?, span })
     }
 
-    /// Whether the elements lie in row-major order from the start.
+    /// Returns true if the elements are contiguous, in row-major order, from the start of the storage.
     pub fn is_plain(&self) -> bool {
         let mut expected = 1i64;
         let dense = self.sizes.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
@@ -76,7 +81,7 @@ impl Layout {
         self.span == 0 || dense && self.offset == 0
     }
 
-    /// The tensor, whose storage begins with these bytes.
+    /// Returns the tensor; `data` is the start of its storage.
     pub fn tensor(self, data: &Bytes) -> Result<Tensor, String> {
         let raw = match data.get(..self.span) {
             None => return Err(format!("needs {} bytes, and its storage has fewer", self.span)),
@@ -86,19 +91,19 @@ impl Layout {
         Ok(Tensor::from_raw(self.elem, self.sizes, raw))
     }
 
-    /// The elements in row-major order.
+    /// Copies the elements to row-major order.
     fn gathered(&self, data: &[u8]) -> Result<Bytes, String> {
         let bytes =
             self.sizes.iter().try_fold(self.width, |all, &size| all.checked_mul(usize::try_from(size).ok()?));
         let Some(bytes) = bytes.filter(|&bytes| bytes <= MAX_COPIED) else {
-            return Err("repeats its elements too often".to_owned());
+            return Err(format!("has more than {MAX_COPIED} bytes when made contiguous"));
         };
         let mut raw = Vec::with_capacity(bytes);
         let mut at = vec![0i64; self.sizes.len()];
         while raw.len() < bytes {
             let place: i64 = at.iter().zip(&self.strides).map(|(index, stride)| index * stride).sum();
             let start = (self.offset + place as usize) * self.width;
-            raw.extend_from_slice(data.get(start..start + self.width).ok_or("lies outside of its storage")?);
+            raw.extend_from_slice(data.get(start..start + self.width).ok_or("is outside of its storage")?);
             for axis in (0..at.len()).rev() {
                 at[axis] += 1;
                 if at[axis] < self.sizes[axis] {

@@ -5,16 +5,17 @@ use crate::diag::{Finding, Place};
 use crate::graph::Model;
 use crate::graph::syntax::{self, Source};
 
-/// Texts are indexed with 32 bits.
+/// Maximum size of a text, in bytes: positions are 32-bit numbers.
 const MAX_BYTES: usize = u32::MAX as usize;
 
 fn too_long(bytes: usize) -> Finding {
-    let message = format!("this text of {bytes} bytes is too long: at most {MAX_BYTES} are read");
-    rule_ids::BAD_ONNX_TEXT.finding(message, Place::File).help("convert the model to its binary form")
+    let message = format!("the text has {bytes} bytes; at most {MAX_BYTES} are supported");
+    rule_ids::BAD_ONNX_TEXT.finding(message, Place::File).help("convert the model to the binary format")
 }
 
-/// Reads a model from ONNX text. The model is `None` where not even its graph could be read; otherwise
-/// what has a fault is left out of it.
+/// Reads a model from ONNX text.
+///
+/// Statements with faults are left out of the model. The model is `None` if its graph cannot be parsed.
 pub fn read(text: &str) -> (Option<Model>, Vec<Finding>) {
     if text.len() > MAX_BYTES {
         return (None, vec![too_long(text.len())]);

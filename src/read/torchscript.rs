@@ -1,9 +1,9 @@
-//! TorchScript graphs as text: what `print(traced.graph)`, `traced.inlined_graph` and an export with
-//! `verbose=True` print, in PyTorch's own operators or in those of ONNX, alone or within a log.
+//! Parses printed TorchScript graphs, alone or within a log.
 //!
-//! The text is no language with a grammar; it is read as `torch/csrc/jit/ir/ir.cpp` prints it, in every
-//! release since 1.2. Reading takes time linear in the text and never fails: lines that are none of a
-//! graph's are passed over, and one finding says so.
+//! `print(traced.graph)`, `traced.inlined_graph` and an export with `verbose=True` print such graphs, with
+//! operators of PyTorch or ONNX. The text has no specified grammar; the parser follows the printer in
+//! `torch/csrc/jit/ir/ir.cpp`, of all releases since 1.2. Parsing takes linear time and never fails: lines
+//! that it does not recognize are skipped, and one finding reports them.
 
 mod cursor;
 mod find;
@@ -18,16 +18,17 @@ use crate::diag::rule_ids;
 use crate::diag::{Finding, Place, TextPlace};
 use crate::torch::{Origin, Trace};
 
-/// Lines longer than this many characters are cut in findings.
+/// Maximum number of characters of a line that a finding displays.
 const MAX_LINE_SHOWN: usize = 400;
 
-/// Whether a text holds a graph at all.
+/// Returns true if a text contains a printed graph.
 pub fn is_torchscript(text: &str) -> bool {
     !find::graphs(text).is_empty()
 }
 
-/// All graphs of a text, in order, and one finding if some of it could not be read: at the first such
-/// place, with how many more there are.
+/// Returns all graphs of a text, in order.
+///
+/// If some could not be read in full, one finding reports the first and the number of others.
 pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
     let mut traces = Vec::new();
     let mut unread = None;
@@ -52,7 +53,7 @@ pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
             parsed.trace.complete && parsed.unread.is_none() && !found.title.ends_with("exception");
         let mut trace =
             Trace { title: Arc::from(found.title), text: Arc::from(graph), complete, ..parsed.trace };
-        // So the exporter titles its result, be there ONNX operators in it or only what it gave up on.
+        // The exporter prints its result under this title, even if no operator was converted to ONNX.
         if found.title.ends_with("Exported graph") {
             trace.origin = Origin::OnnxDialect;
         }
@@ -61,12 +62,12 @@ pub fn read(text: &str) -> (Vec<Trace>, Vec<Finding>) {
     }
     let unread = unread.map(|finding: Finding| match more_unread {
         0 => finding,
-        more => finding.note(format!("{more} more graphs of this file could not be read in full")),
+        more => finding.note(format!("{more} more graphs in this file could not be read in full")),
     });
     (traces, unread.into_iter().collect())
 }
 
-/// Says of each node on which line it stands, the graph beginning on `line`.
+/// Sets the line number of each node; `line` is the first line of the graph.
 fn number_lines(trace: &mut Trace, mut line: u32) {
     let mut counted_to = 0;
     for node in &mut trace.nodes {
@@ -76,8 +77,9 @@ fn number_lines(trace: &mut Trace, mut line: u32) {
     }
 }
 
-/// What of a graph that begins on `line` could not be read: lines within it (the start of the first, and
-/// how many), or its end.
+/// Reports the unread part of a graph that starts on `line`.
+///
+/// `unread` has the start of the first unread line and the number of lines; without it, the end is missing.
 fn not_in_full(graph: &str, line: u32, unread: Option<(usize, usize)>) -> Finding {
     match unread {
         Some((first, count)) => unread_lines(graph, first, line + newlines(&graph[..first]), count),
@@ -88,24 +90,24 @@ fn not_in_full(graph: &str, line: u32, unread: Option<(usize, usize)>) -> Findin
 fn unread_lines(graph: &str, first: usize, line: u32, count: usize) -> Finding {
     let lines = if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
     unreadable(
-        format!("{lines} of this TorchScript graph could not be read"),
+        format!("{lines} of the TorchScript graph could not be parsed"),
         text_place(&graph[first..], line),
     )
-    .note("the rest of the graph was read; what those lines compute is unknown")
+    .note("the rest of the graph was read; the values that these lines define are unknown")
 }
 
 fn cut_short(graph: &str, line: u32) -> Finding {
     let last = graph.trim_end();
     let last = &last[last.rfind('\n').map_or(0, |at| at + 1)..];
-    unreadable("this TorchScript graph ends before its `return`".to_owned(), text_place(last, line))
-        .note("what stands before it was read")
+    unreadable("the TorchScript graph ends without a `return`".to_owned(), text_place(last, line))
+        .note("the statements before this line were read")
 }
 
 fn unreadable(message: String, place: Place) -> Finding {
     rule_ids::UNREADABLE_PART.finding(message, place)
 }
 
-/// The line that `text` begins with.
+/// Returns the place of the first line of `text`, without its indentation.
 fn text_place(text: &str, line: u32) -> Place {
     let whole = text.lines().next().unwrap_or("");
     let shown: String = whole.chars().take(MAX_LINE_SHOWN).collect();

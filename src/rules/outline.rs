@@ -79,8 +79,8 @@ impl<'t> Outlined<'t> {
     }
 
     /// Returns the operators that each node of the pattern may have.
-    /// `Squeeze@13 (x)` gives `Squeeze`, `com.microsoft.FusedConv (x)` gives `FusedConv`, `@op in [Add,
-    /// Sub]` gives both.
+    /// `Squeeze@13 (x)` yields `Squeeze`, `com.microsoft.FusedConv (x)` yields `FusedConv`, `@op in [Add,
+    /// Sub]` yields both.
     /// Later uses of the same `@op` are omitted.
     pub fn operators(&self) -> Vec<Vec<&'t str>> {
         let mut operators = Vec::new();

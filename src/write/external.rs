@@ -1,4 +1,4 @@
-//! Moves tensors out of a model, into one file beside it.
+//! Moves tensors of a model to an external data file.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -8,21 +8,22 @@ use indexmap::IndexSet;
 use crate::graph::scopes::nested;
 use crate::graph::{AttrValue, Initial, Model, TensorData, TensorId};
 
-/// Tensors of fewer bytes stay in the model, unless `--size-threshold` says otherwise.
+/// Default minimum size of an external tensor, in bytes; `--size-threshold` overrides it.
 pub const DEFAULT_THRESHOLD: usize = 1024;
 
-/// `data_location` of a tensor whose elements are in another file.
+/// Value of `data_location` for a tensor with external data.
 const EXTERNAL: i32 = 1;
 
-/// Where a tensor may begin: at a page, so that runtimes can map it.
+/// Alignment of tensors in the file, in bytes: a page, so that runtimes can map them.
 const PAGE: u64 = 4096;
 
-/// Where a tensor of `LARGE` bytes or more may begin: Windows maps files in steps of this size.
+/// Alignment of tensors of `LARGE` bytes or more: the granularity of file mappings on Windows.
 const LARGE_PAGE: u64 = 64 << 10;
 const LARGE: usize = 1 << 20;
 
-/// Writes every tensor of `threshold` bytes or more to `out`, and makes it refer to `location`, the name
-/// of that file. What is external already stays where it is. Gives the bytes written.
+/// Writes every tensor of `threshold` bytes or more to `out`; returns the number of bytes written.
+///
+/// `location` is the name of that file. Tensors that are external already are not moved.
 pub fn externalize(
     model: &mut Model,
     threshold: usize,
@@ -51,8 +52,7 @@ pub fn externalize(
     Ok(end)
 }
 
-/// The tensors that are written with the model: initializers and attributes. The arena may hold others,
-/// which nothing refers to any more.
+/// Returns the tensors in use: initializers and attributes. The arena may contain unused tensors.
 fn tensors(model: &Model) -> Vec<TensorId> {
     let mut found = Vec::new();
     let bodies = model.functions.iter().map(|function| function.body);
@@ -74,7 +74,7 @@ fn tensors(model: &Model) -> Vec<TensorId> {
     found
 }
 
-/// Where the data of `model` are that are in other files: each name once, in the order of the model.
+/// Returns the distinct external data locations of `model`, in model order.
 pub fn locations(model: &Model) -> Vec<Arc<str>> {
     let mut found = IndexSet::new();
     for tensor in tensors(model) {
@@ -93,7 +93,7 @@ mod tests {
     use crate::read::external::ExternalFiles;
 
     #[test]
-    fn tensors_move_out_and_come_back() {
+    fn externalized_tensors_are_read_back() {
         let tensors = [
             Tensor::from_raw(ElemType::Uint8, vec![3], vec![1, 2, 3]),
             Tensor::new(ElemType::Float, vec![2], TensorData::Floats(vec![1.0, -2.0])),

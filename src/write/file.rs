@@ -1,4 +1,4 @@
-//! Files that are there as a whole or not at all.
+//! Atomic file writes: a file is complete or does not exist.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -6,25 +6,27 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A file written beside its target, which it replaces when it is kept; else it is removed.
+/// New content of a file: [`Pending::keep`] replaces the target; dropping it discards the content.
 #[derive(Debug)]
 pub struct Pending {
     file: Unkept,
     target: PathBuf,
 }
 
-/// Where a file is before it is kept.
+/// Temporary file in the directory of its target.
 #[derive(Debug)]
 enum Unkept {
-    /// On the disk of its target, without a name: nothing is left of it even if the process is killed.
+    /// A file without a name: the file system frees it even if the process is killed.
     #[cfg(target_os = "linux")]
     Nameless(fs::File),
+    /// A file with a temporary name.
     Named(NamedTempFile),
 }
 
 impl Pending {
-    /// What `write` writes, to become the file at `target`. A link is followed: what it leads to is
-    /// replaced, with its permissions.
+    /// Writes the new content of `target` with `write`. If `target` is a link, its destination is replaced.
+    ///
+    /// The new file has the permissions of the old one.
     pub fn write(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -40,7 +42,7 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Puts the file in the place of its target, in one step.
+    /// Replaces the target atomically.
     pub fn keep(self) -> io::Result<()> {
         match self.file {
             #[cfg(target_os = "linux")]
@@ -68,7 +70,7 @@ impl Unkept {
     }
 }
 
-/// Files without a name (`O_TMPFILE`), which most file systems of Linux have.
+/// Files without a name (`O_TMPFILE`), which most file systems on Linux support.
 #[cfg(target_os = "linux")]
 mod nameless {
     use std::os::fd::AsRawFd;
@@ -77,7 +79,7 @@ mod nameless {
 
     use super::{Path, fs, io};
 
-    /// `None` where the file system has none, or would not let it get a name.
+    /// Creates a file. Returns `None` if the file system does not support it or `/proc` is missing.
     pub fn create(folder: &Path) -> Option<fs::File> {
         let mode = Mode::from_raw_mode(0o666);
         let file = open(folder, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode).ok()?;
@@ -85,7 +87,7 @@ mod nameless {
         Path::new(&by_number(&file)).exists().then_some(file)
     }
 
-    /// Gives `file` a name, and that of `target` in one step.
+    /// Links `file` to a temporary name and renames it to `target`.
     pub fn keep(file: &fs::File, target: &Path) -> io::Result<()> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let named = target.with_file_name(format!(".onnx-fix-{}-{name}", std::process::id()));
@@ -99,8 +101,7 @@ mod nameless {
     }
 }
 
-/// Writes a file that is there as a whole or not at all; what is no regular file (a pipe, a device) is
-/// written to as it is.
+/// Writes a file atomically; a pipe or device is written to directly.
 pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     match is_special(path) {
         true => fs::File::create(path).and_then(|mut out| write(&mut out)),
@@ -108,7 +109,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>
     }
 }
 
-/// Whether there is something at `path` that is neither a file nor a folder.
+/// Returns true if `path` exists and is neither a regular file nor a directory.
 pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
@@ -117,7 +118,7 @@ pub fn is_special(path: &Path) -> bool {
 fn builder() -> tempfile::Builder<'static, 'static> {
     use std::os::unix::fs::PermissionsExt;
     let mut builder = tempfile::Builder::new();
-    // As any new file: the user's mask takes away from it. Temporary files are private otherwise.
+    // Temporary files are private by default; these get the permissions of a new file (subject to the umask).
     builder.prefix(".onnx-fix-").permissions(fs::Permissions::from_mode(0o666));
     builder
 }
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_is_replaced_only_when_kept() {
+    fn a_dropped_write_leaves_the_target_unchanged() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let target = folder.path().join("a.onnx");
         fs::write(&target, "old").expect("a file");
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_file() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let failed = Pending::write(&folder.path().join("a.onnx"), |_| Err(io::Error::other("no")));
         assert!(failed.is_err());
@@ -164,7 +165,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_is_not_kept_yet_has_no_name() {
+    fn a_pending_file_has_no_name_on_linux() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let target = folder.path().join("a.onnx");
         let pending = Pending::write(&target, |out| out.write_all(b"new")).expect("written");
@@ -177,7 +178,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_followed() {
+    fn a_write_to_a_link_replaces_its_destination() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (target, link) = (folder.path().join("a.onnx"), folder.path().join("link"));
         fs::write(&target, "old").expect("a file");

@@ -1,4 +1,4 @@
-//! Writers: the binary form and ONNX text.
+//! Writers of models: protobuf formats, ONNX text, external data.
 
 pub mod external;
 pub mod file;

@@ -3,8 +3,10 @@
 use crate::graph::Model;
 use crate::graph::syntax;
 
-/// The model as ONNX text. Doc strings and metadata of nodes and values, sparse tensors and quantisation
-/// annotations have no form there and are left out.
+/// Returns the model as ONNX text.
+///
+/// The format has no syntax for doc strings and metadata of nodes and values, sparse tensors and
+/// quantization annotations; they are lost.
 pub fn write(model: &Model) -> String {
     let mut text = syntax::print(model).text;
     text.push('\n');

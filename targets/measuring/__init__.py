@@ -1,1 +1,1 @@
-"""Profiles of runtimes, measured in the runtimes themselves."""
+"""Measures target profiles by running node tests in runtimes."""

@@ -1,4 +1,4 @@
-"""`targets/measure`: runs ONNX's node tests in a runtime, and writes what it takes into its target file."""
+"""`targets/measure`: runs ONNX's node tests in a runtime and writes its target file."""
 
 import argparse
 import os
@@ -10,7 +10,7 @@ from conformance import tools
 
 from . import cases, judge, learn, runtimes, written
 
-# What a runtime says where it has no kernel, rather than that it failed.
+# Part of the outcome by which a runtime reports a missing kernel, as opposed to a failure.
 REFUSED = {"onnxruntime": "NOT_IMPLEMENTED", "opencv": "refused", "openvino": "refused"}
 
 
@@ -18,9 +18,9 @@ def main() -> int:
     known = runtimes.known()
     parser = argparse.ArgumentParser(prog="targets/measure", description=__doc__)
     parser.add_argument("runtime", choices=sorted({runtime.name for runtime in known}))
-    parser.add_argument("version", nargs="?", help="one of those that are pinned [default: the newest]")
-    parser.add_argument("--python", type=Path, help="a Python that has the runtime, rather than an environment of its own")
-    parser.add_argument("--judge", action="store_true", help="write nothing; hold the profile there is against the runtime")
+    parser.add_argument("version", nargs="?", help="a pinned version [default: the newest]")
+    parser.add_argument("--python", type=Path, help="Python interpreter with the runtime, instead of a separate environment")
+    parser.add_argument("--judge", action="store_true", help="only evaluate the existing profile; write nothing")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     versions = [runtime for runtime in known if runtime.name == arguments.runtime]
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def write(runtime: runtimes.Runtime, made_from, ran):
-    """The section of the version: what its half of the cases tells."""
+    """Writes the section of the version, derived from the first half of the cases."""
     examples = [(case.test, case.nodes, ran[case.name] == "equal" or (False if REFUSED[runtime.name] in ran[case.name] else None))
                 for case in made_from]
     versions = f"opset ..={runtime.opset}" + (f"  ir ..={runtime.ir}" if runtime.ir else "")
@@ -47,7 +47,7 @@ def write(runtime: runtimes.Runtime, made_from, ran):
 
 
 def report(runtime: runtimes.Runtime, chosen, ran):
-    """The answers of the profile beside what ran; the cases it was not made from are what counts."""
+    """Prints the answers of the profile and the outcomes; the cases not used to derive it are decisive."""
     found = judge.answers(tools.binary("onnx-lint"), runtime.target, chosen, tools.ROOT / "targets")
     rows = [(label, [(found[case.name], ran[case.name] == "equal") for case in chosen if case.is_judge == is_judge])
             for label, is_judge in (("made from", False), ("judged by", True))]

@@ -1,4 +1,4 @@
-"""What is run in every runtime: ONNX's node tests, at their own opset and older ones, with and without constants."""
+"""Test cases: ONNX's node tests at their own opset and older ones, with and without constants."""
 
 import functools
 import hashlib
@@ -16,13 +16,13 @@ from . import features, variants
 
 FOLDER = tools.WORK / "target-cases"
 
-# Besides its own: what runtimes of a few years back take, and what older devices do.
+# Opsets besides the test's own: those of runtimes a few years old and of older devices.
 OPSETS = (26, 19, 13)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One model with what it takes and gives; its files lie in FOLDER."""
+    """Model with inputs and expected outputs; its files are in FOLDER."""
 
     name: str
     test: str
@@ -38,24 +38,27 @@ class Case:
 
     @property
     def asked(self) -> dict:
-        """What the runtime is told."""
+        """Request for the runtime process."""
         return {"name": self.name, "outputs": self.outputs, "rtol": self.rtol, "atol": self.atol}
 
     @property
     def is_judge(self) -> bool:
-        """Whether it is held against profiles, rather than one that they are made from."""
+        """Whether the case evaluates profiles, as opposed to deriving them."""
         return self.test in _judges()
 
     @property
     def key(self):
-        """Cases of one key differ in the opset alone."""
+        """Key of cases that differ only in the opset."""
         versions = sorted({(node["op"], node["since"]) for node in self.nodes})
         return self.test, self.name.partition(f".{self.opset}")[2], tuple(versions)
 
 
 @functools.cache
 def _judges() -> frozenset:
-    """Half of the tests of each operator, by their names; of a single one, none. What is a test written out, is with it."""
+    """Returns half of the tests of each operator, selected by name hash, or none if it has only one.
+
+    Decomposed variants of a test are in the same half.
+    """
     tests = node_tests.collect()
     whole = {test.name: test.operator for test in tests}
     by_operator = {}
@@ -70,17 +73,17 @@ def _judges() -> frozenset:
 
 
 def judges(test) -> bool:
-    """Whether a test is held against profiles."""
+    """Returns true if a test evaluates profiles."""
     return base(test.name) in _judges()
 
 
 def base(name: str) -> str:
-    """The test without what says that its function body is written out."""
+    """Returns the name of a test without the suffix for an expanded function body."""
     return name.split("_expanded")[0]
 
 
 def collect(jobs: int) -> list[Case]:
-    """All cases; they are made where they are not there yet."""
+    """Returns all cases, which are created on the first call."""
     listed = FOLDER / "cases.json"
     if not listed.exists():
         tests = node_tests.collect()
@@ -90,7 +93,7 @@ def collect(jobs: int) -> list[Case]:
 
 
 def of_tests(tests, jobs: int) -> list[Case]:
-    """The cases of some tests; those that have any."""
+    """Creates the cases of tests; unsuitable tests have none."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     tests = [test for test in tests if test.deterministic and _is_plain(test)]
     made = parallel.map_isolated(functools.partial(_cases, tools.binary("onnx-fix")), tests, jobs)
@@ -98,15 +101,17 @@ def of_tests(tests, jobs: int) -> list[Case]:
 
 
 def varied(tests, jobs: int) -> list[Case]:
-    """Variants of the tests that profiles are made from."""
+    """Creates variants of the tests from which profiles are derived."""
     tests = [test for test in tests if not judges(test) and test.deterministic and _is_plain(test)]
     made = parallel.map_isolated(_varied, variants.chosen(tests), jobs)
     return [Case(**case) for cases in made for case in cases or []]
 
 
 def _is_plain(test) -> bool:
-    """Tensors alone, of types that NumPy has, and one domain. None of them is empty: of few values in a real model it
-    is known beforehand whether they are, so that no line can tell."""
+    """Returns true if all values are nonempty tensors of NumPy types and the model has an opset of ai.onnx.
+
+    Emptiness is rarely known statically in real models, so no line could depend on it.
+    """
     values = [*test.feeds.values(), *test.outputs]
     return (opset.opset_of(test.model) is not None
             and all(isinstance(value, np.ndarray) and value.dtype.kind in "fiubOSUc" and value.size
@@ -138,7 +143,7 @@ def _varied(test) -> list[dict]:
 
 
 def _variants(model, feeds):
-    """As it is; and with all inputs but the first as constants, as weights and sizes are in real models."""
+    """Yields the model as it is, and with all inputs but the first as constants, like weights and sizes in real models."""
     yield "", model, feeds
     rest = {name: value for name, value in list(feeds.items())[1:] if value.dtype.kind in "fiub"}
     if not rest or any(value.dtype.kind not in "fiub" for value in feeds.values()):
@@ -157,7 +162,7 @@ def _written(test, name, version, model, feeds, expected) -> dict | None:
     nodes = features.nodes(model, version)
     if nodes is None:
         return None
-    # Written without an optimisation of ours, and with an IR version that old runtimes take.
+    # Use an IR version that old runtimes support.
     model.ir_version = min(model.ir_version, 8 if version <= 19 else model.ir_version)
     outputs = [value.name for value in model.graph.output]
     onnx.save(model, FOLDER / f"{name}.onnx")

@@ -1,4 +1,4 @@
-"""Conditions on what is known of a node, as target files write them."""
+"""Conditions on facts about a node, in the syntax of target files."""
 
 import json
 import re
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Literal:
-    """One condition on one fact: `op` is ==, <= or >=, or `in` a tuple of values; with `only`, it may also be missing."""
+    """Condition on a fact. `op` is ==, <=, >=, or `in` for a tuple of values; with `only`, the fact may be absent."""
 
     name: str
     op: str
     value: object
 
     def holds(self, facts) -> bool:
-        """Whether it is so; not, where the fact is not there."""
+        """Returns true if the condition holds; false if the fact is absent, except for `only`."""
         found = facts.get(self.name)
         if found is None:
             return self.op == "only"
@@ -29,12 +29,12 @@ class Literal:
 
 
 def is_type(name: str) -> bool:
-    """Whether a fact is an element type."""
+    """Returns true if a fact is an element type."""
     return name.startswith(("dtype(", "[dtype("))
 
 
 def literals(many) -> list[Literal]:
-    """Conditions on single facts that some of many fulfil."""
+    """Returns the conditions on single facts that at least one of `many` fulfills."""
     found = []
     for name, told in sorted({(name, json.dumps(value)) for facts in many for name, value in facts.items()}):
         value = json.loads(told)
@@ -45,7 +45,7 @@ def literals(many) -> list[Literal]:
 
 
 def plausible(literal: Literal) -> int:
-    """Of conditions that say the same here, the one that more likely is the reason."""
+    """Returns a score that prefers the more likely cause among equivalent conditions."""
     if isinstance(literal.value, list):
         return -1
     words = ("dtype", "opset", "@", "is_present", "rank", "is_stored", "count")
@@ -53,13 +53,16 @@ def plausible(literal: Literal) -> int:
 
 
 def holds(condition, facts) -> bool:
-    """Whether all of some literals hold; a list of literals in the place of one: that not all of those do."""
+    """Returns true if all literals hold. A nested list holds if not all of its literals do."""
     return all(not holds(one, facts) if isinstance(one, list) else one.holds(facts) for one in condition)
 
 
 def text(condition, optional: set[str]) -> str:
-    """As target files write it. `optional`: the facts that say whether something is there; where it may be missing,
-    a condition on it says so, for it could not be decided otherwise."""
+    """Formats a condition in the syntax of target files.
+
+    `optional`: presence facts. A condition on an optional operand or attribute gets a presence guard, because it would be
+    undecided if that is absent.
+    """
     return " and ".join(f"not ({text(one, optional)})" if isinstance(one, list) else _guarded(one, optional)
                         for one in condition)
 

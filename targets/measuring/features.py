@@ -1,4 +1,4 @@
-"""What of a node may decide whether a runtime takes it, in the words of target files."""
+"""Facts about a node that may decide whether a runtime supports it, in the syntax of target files."""
 
 import functools
 import re
@@ -10,7 +10,7 @@ from conformance import tools
 
 @functools.cache
 def epochs() -> dict[tuple[str, str], list[tuple[int, int]]]:
-    """(since, epoch) of every version of every operator of ONNX, oldest first, from the generated table."""
+    """Returns (since, epoch) of every version of every ONNX operator, oldest first, from the generated table."""
     found = {}
     for domain, file in (("", "onnx.rs"), ("ai.onnx.ml", "ml.rs")):
         text = (tools.ROOT / "src/schema/table" / file).read_text()
@@ -25,10 +25,10 @@ def epoch(domain: str, name: str, opset: int) -> int | None:
 
 
 def nodes(model: onnx.ModelProto, opset: int) -> list[dict] | None:
-    """One record for each node of the main graph; None where types are not known."""
+    """Returns one record for each node of the main graph; None if type inference fails."""
     try:
         graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
-    except Exception:  # noqa: BLE001 – what cannot be inferred is no case
+    except Exception:  # noqa: BLE001 – models that cannot be inferred are skipped
         return None
     types = {value.name: value.type for value in (*graph.input, *graph.value_info, *graph.output)}
     constants = {tensor.name: tensor for tensor in graph.initializer}
@@ -51,7 +51,7 @@ def _node(node, types, constants, versions, opset) -> dict:
             facts[f"opset() >= {since}"] = version >= since
     try:
         schema = onnx.defs.get_schema(node.op_type, version, domain)
-    except Exception:  # noqa: BLE001 – an operator of no schema has its name and no more
+    except Exception:  # noqa: BLE001 – without a schema, only the name is recorded
         return record
     for formals, actual in ((schema.inputs, node.input), (schema.outputs, node.output)):
         for index, formal in enumerate(formals):
@@ -84,7 +84,7 @@ def _operand(formal, name, types, constants, *, is_input) -> dict:
 
 
 def _many(formal, names, types, constants) -> dict:
-    """Of a variadic formal: what all of its values have."""
+    """Returns the dtype and rank that all values of a variadic parameter share."""
     found = {_type(name, types, constants) for name in names}
     kinds, ranks = {kind for kind, _ in found}, {rank for _, rank in found}
     facts = {f"[dtype(x) for x in {formal}]": kinds.pop()} if len(kinds) == 1 and None not in kinds else {}
@@ -106,7 +106,7 @@ def _type_name(number: int) -> str:
 
 
 def _attribute(name, given, spec) -> dict:
-    """Its value, or that of its default; whether it is there, where it has none."""
+    """Returns the value of an attribute or its default; for an optional one without default, also its presence."""
     facts = {}
     if given is None and not spec.default_value.name:
         return {} if spec.required else {f"is_present(@{name})": False}

@@ -1,4 +1,4 @@
-"""What the tool says of cases with a profile, beside what became of them in the runtime."""
+"""Compares the answers of a profile with the outcomes of cases in the runtime."""
 
 import collections
 import json
@@ -13,7 +13,7 @@ YES, NO, UNKNOWN = "yes", "no", "unknown"
 
 
 def answers(lint, target: str, chosen, folder: Path | None = None) -> dict[str, str]:
-    """By the name of the case."""
+    """Returns the answer of the profile for each case, by name."""
     found = {}
     arguments = ["--targets", folder] if folder else []
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
@@ -29,13 +29,13 @@ def answers(lint, target: str, chosen, folder: Path | None = None) -> dict[str, 
         said[Path(finding["file"]).stem].append(finding)
     for case in chosen:
         levels = {finding["severity"] for finding in said[case.name]}
-        is_open = any("it is not known" in finding["message"] for finding in said[case.name])
+        is_open = any("it is unknown" in finding["message"] for finding in said[case.name])
         found[case.name] = NO if levels & {"error", "warning"} else UNKNOWN if is_open else YES
     return found
 
 
 def table(rows) -> str:
-    """`rows`: (label, pairs of answer and whether it ran)."""
+    """Formats a table. `rows`: (label, pairs of answer and whether the case passed)."""
     header = ("", "cases", "yes", "refused there", "no", "runs there", "unknown")
     return tools.table(header, [_row(label, pairs) for label, pairs in rows])
 
@@ -50,7 +50,7 @@ def _row(label, pairs):
 
 
 def newest(all_cases, limit: int) -> list[cases.Case]:
-    """Of cases that differ in the opset alone, the newest up to `limit`."""
+    """Returns the newest case up to opset `limit` among cases that differ only in the opset."""
     best = {}
     for case in all_cases:
         if case.opset <= limit and (case.key not in best or best[case.key].opset < case.opset):

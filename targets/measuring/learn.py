@@ -1,11 +1,11 @@
-"""From what ran and what did not to the lines of a target file.
+"""Derives the lines of a target file from the outcomes of cases.
 
-For each epoch of an operator: an element type with which nothing ran is refused, and so is a condition, or two together,
-that cases of several tests fulfil that did not run, and none that ran. What one test alone tells apart is neither taken nor
-refused; all else is taken, in the element types that something ran with.
+For each epoch of an operator, an element type is refused if no case passed with it. A condition, or a pair of conditions,
+is refused if failed cases of several tests fulfill it and no passed case does. If a single test makes the difference, the
+answer stays open. Everything else is supported, in the element types with which a case passed.
 
-Of a model of several nodes that did not run, one is to blame. Where each of them looks like one that ran, it is the operator
-and the fact that most such models share, and nothing that ran has.
+In a failed model of several nodes, one node is the cause. If each node resembles a passed one, the cause is the operator
+and fact that most such models share and no passed case has.
 """
 
 import itertools
@@ -14,18 +14,21 @@ from collections import defaultdict
 
 from .conditions import Literal, holds, is_type, literals, plausible, text
 
-# Of an operator: what is told apart by more than so many lines is noise.
+# Maximum number of lines per operator; further differences are noise.
 MOST_LINES = 6
-# Cases that ran and look as others that did not: where these are more than this share of them, only what looks
-# otherwise than they is taken.
+# Maximum ratio of unexplained failures to passed cases. Above it, only conditions that no unexplained failure fulfills
+# count as supported.
 NOISE = 0.04
-# So many tests have to share what nothing that ran has, for it to be why they did not run.
+# Minimum number of tests that must share a fact for it to be the cause of their failure.
 LEAST_BLAMED = 3
 
 
 def lines(models) -> dict[str, list[tuple[bool, str]]]:
-    """`models`: (test, nodes, whether it ran with equal results; None where it failed, but was not refused). Gives for each
-    operator lines (whether it is taken, under which condition)."""
+    """Returns the lines of each operator: pairs of whether it is supported and the condition.
+
+    `models`: (test, nodes, outcome). The outcome is True if the results are equal, False if the runtime refused the model,
+    and None for other failures.
+    """
     by_operator, left = defaultdict(list), []
     for test, nodes, ran in models:
         if ran or len(nodes) == 1:
@@ -38,7 +41,7 @@ def lines(models) -> dict[str, list[tuple[bool, str]]]:
     found = {}
     for (op, epoch), known in sorted(by_operator.items(), key=lambda item: (item[0][0], item[0][1] or 0)):
         optional = {name for _, facts, _ in known for name in facts if name.startswith("is_present(")}
-        # What an attribute is that a later version brought is not decided of an older one.
+        # Conditions on attributes that a later version added are undecided for older versions.
         attributes = {name for _, facts, _ in known for name in facts if name.startswith("@")}
         optional |= {f"is_present({name})" for name in attributes if any(name not in facts for _, facts, _ in known)}
         said = [(taken, text(condition, optional)) for taken, condition in _of_operator(known)]
@@ -52,17 +55,17 @@ def _key(node):
 
 
 def _to_blame(by_operator, left):
-    """(test, node) of the models that did not run, as far as they share what nothing that ran has."""
+    """Yields (test, node) for failed models that share a fact that no passed case has."""
     ran = {key: [facts for _, facts, is_run in known if is_run] for key, known in by_operator.items()}
     refused = {key for key, known in by_operator.items() if not ran[key] and len({test for test, *_ in known}) > 1}
-    # What is refused by itself needs no other reason.
+    # A model with a node that is always refused needs no other cause.
     left = [(test, nodes) for test, nodes in left if not any(_key(node) in refused for node in nodes)]
     while True:
         shared, named = defaultdict(set), {}
         for index, (_, nodes) in enumerate(left):
             for node in nodes:
                 for literal in literals([node["facts"]]):
-                    # That several have the same list of numbers in common is chance.
+                    # Equal lists of numbers are coincidences.
                     if literal.op == "==" and not isinstance(literal.value, list):
                         fact = _key(node), str(literal)
                         shared[fact].add(index)
@@ -84,7 +87,7 @@ def _to_blame(by_operator, left):
 
 
 def _of_operator(known):
-    """(Whether it is taken, under which literals); a list of them in the place of one: not where all hold."""
+    """Yields (whether it is supported, literals). A nested list of literals means that not all of them hold."""
     ran = [facts for _, facts, is_run in known if is_run]
     left = [(test, facts, is_run) for test, facts, is_run in known if not is_run]
     if not ran:
@@ -113,13 +116,12 @@ def _of_operator(known):
 
 
 def _is_refused(failed) -> bool:
-    """Whether it is no: it was refused, not only wrong, and in several tests. What one tells, its details may be the reason
-    of."""
+    """Returns true if several tests were refused. Wrong results do not count, nor does a single test."""
     return len({test for test, *_ in failed}) > 1 and all(is_run is False for *_, is_run in failed)
 
 
 def _types(many) -> list[str]:
-    """The facts on element types, the first operand's first, without those that are as one before."""
+    """Returns the names of dtype facts in operand order, without those that always equal an earlier one."""
     names = list(dict.fromkeys(name for facts in many for name in facts if is_type(name)))
     told = []
     for name in names:
@@ -129,8 +131,10 @@ def _types(many) -> list[str]:
 
 
 def _types_refused(types, ran, left):
-    """For each operand the element types that nothing ran with, where the same ran in other types: else something else may
-    be why it did not."""
+    """Yields, for each operand, the element types of refused cases that passed only with other element types.
+
+    Without an otherwise equal passed case, something else may be the cause.
+    """
     alike = {_without_types(facts) for facts in ran}
     for name in types:
         good = {facts[name] for facts in ran if name in facts}
@@ -145,7 +149,7 @@ def _without_types(facts) -> str:
 
 
 def _types_taken(types, ran):
-    """For each operand the element types that something ran with."""
+    """Yields, for each operand, the element types with which a case passed."""
     for name in types:
         kinds = {facts[name] for facts in ran if name in facts}
         if kinds:
@@ -153,7 +157,7 @@ def _types_taken(types, ran):
 
 
 def _best(ran, left):
-    """The condition, of one fact or two, that most of `left` fulfils and nothing that ran does."""
+    """Returns the condition on one or two facts that most of `left` and no passed case fulfills."""
     missing = [facts for _, facts, _ in left]
     masks = [(_mask(literal, missing), _mask(literal, ran), literal) for literal in literals(missing)]
     found = [(bad, [literal]) for bad, good, literal in masks if not good]
@@ -175,7 +179,7 @@ def _mask(literal, many) -> int:
 
 
 def _purely(taken, ran, mixed):
-    """Conditions on attributes and the like that only what ran fulfils."""
+    """Yields conditions, except on dtypes, that only passed cases fulfill."""
     pure = [literal for literal in literals(ran) if not is_type(literal.name)
             and not any(holds([*taken, literal], facts) for facts in mixed)]
     left = ran

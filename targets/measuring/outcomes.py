@@ -1,6 +1,6 @@
-"""Runs cases in one runtime, in the environment of that runtime: needs NumPy and the runtime alone.
+"""Runs cases in a runtime, in the environment of that runtime. Requires only NumPy and the runtime.
 
-Usage: outcomes.py RUNTIME FOLDER < names, one JSON line each; prints one JSON line for each.
+Usage: outcomes.py RUNTIME FOLDER < cases. Reads and prints one JSON line per case.
 """
 
 import json
@@ -15,7 +15,7 @@ SECONDS = 60
 
 
 class OnnxRuntime:
-    """ONNX Runtime on the CPU, without optimisations that could hide what a kernel takes."""
+    """ONNX Runtime on the CPU, without optimizations that could bypass a kernel."""
 
     def __init__(self):
         import onnxruntime
@@ -51,7 +51,7 @@ class OpenCV:
 
 
 class OpenVINO:
-    """OpenVINO's plugin for the CPU, in the precision that the model says."""
+    """OpenVINO's CPU plugin, in the precision of the model."""
 
     def __init__(self):
         import openvino
@@ -63,7 +63,7 @@ class OpenVINO:
         model = self.core.read_model(str(path))
         hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
         compiled = self.core.compile_model(model, "CPU", hints)
-        # An input that nothing reads is none of the compiled model.
+        # The compiled model has no unused inputs.
         read = set().union(*(value.get_names() for value in compiled.inputs))
         found = compiled({name: value for name, value in feeds.items() if name in read})
         return [found[index] for index in range(len(outputs))]
@@ -73,14 +73,14 @@ RUNTIMES = {"onnxruntime": OnnxRuntime, "opencv": OpenCV, "openvino": OpenVINO}
 
 
 def outcome(runtime, folder, case) -> str:
-    """`equal`, or why not: what the runtime says, or how its results differ."""
+    """Returns `equal`, the error of the runtime, or the difference of its results."""
     path = folder / f"{case['name']}.onnx"
     arrays = np.load(folder / f"{case['name']}.npz")
     feeds = {key[3:]: _fed(arrays[key]) for key in arrays.files if key.startswith("in:")}
     expected = [arrays[f"out:{name}"] for name in case["outputs"]]
     try:
         found = runtime.run(path, feeds, case["outputs"])
-    except Exception as error:  # noqa: BLE001 – every runtime has errors of its own
+    except Exception as error:  # noqa: BLE001 – runtimes have different exception types
         return "refused: " + " ".join(str(error).split())[:200]
     if len(found) < len(expected):
         return f"wrong: {len(found)} outputs"
@@ -98,7 +98,7 @@ def _fed(value):
 def _difference(want, have, rtol, atol):
     if want.dtype.kind == "U":
         return None if have.shape == want.shape and (have.astype(str) == want).all() else "texts"
-    # What a runtime hands out may have an axis at least, no truth values, and floats of one width.
+    # Runtimes may return scalars as 1-D, booleans as numbers, and float16 as float32.
     if want.ndim == 0 and have.size == 1:
         have = have.reshape(())
     if want.dtype == bool or (want.dtype == np.float16 and have.dtype == np.float32):
@@ -108,7 +108,7 @@ def _difference(want, have, rtol, atol):
     if have.dtype != want.dtype:
         return f"type {have.dtype} for {want.dtype}"
     if want.dtype.kind in "fc" and want.size:
-        # A runtime rounds in its own way: near to the largest, however small the number itself.
+        # Rounding differs between runtimes; the absolute tolerance is relative to the largest element.
         finite = np.abs(want[np.isfinite(want)])
         rtol, atol = max(rtol, 1e-3), max(atol, 1e-4 * float(finite.max(initial=0)))
     return None if np.allclose(have, want, rtol=rtol, atol=atol, equal_nan=True) else "values"
@@ -129,7 +129,7 @@ def main():
     cases = [json.loads(line) for line in sys.stdin]
     done = 0
     while done < len(cases):
-        # A process of its own, as a runtime that dies takes it with it: the rest goes on in the next one.
+        # A separate process, because a crash of the runtime ends it; the next one continues.
         mine, theirs = multiprocessing.get_context("fork").Pipe(duplex=False)
         worker = multiprocessing.get_context("fork").Process(target=_work, args=(name, folder, cases[done:], theirs))
         worker.start()

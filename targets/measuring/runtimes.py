@@ -1,4 +1,4 @@
-"""The runtimes that profiles are measured in: which versions, where they are installed, and what becomes of cases there."""
+"""Runtimes in which profiles are measured: versions, installation, outcomes of cases."""
 
 import importlib.metadata
 import json
@@ -14,7 +14,7 @@ from . import cases, outcomes as _outcomes
 
 @dataclass(frozen=True)
 class Runtime:
-    """One version of a runtime: the newest opset and IR version that it loads, and its packages, the first its own."""
+    """Version of a runtime, with the newest opset and IR version that it loads and its packages, its own first."""
 
     name: str
     version: str
@@ -28,7 +28,7 @@ class Runtime:
 
     @property
     def target(self) -> str:
-        """How it is asked for."""
+        """Value for `--target`."""
         return f"{self.name}={self.version}"
 
     @property
@@ -36,7 +36,7 @@ class Runtime:
         return tools.WORK / "targets" / f"{self.name}-{self.version}"
 
     def python(self) -> Path | None:
-        """A Python that has it: this one, or that of an environment of its own; None where it is not installed."""
+        """Returns a Python interpreter with the runtime: this one or that of its environment; None if not installed."""
         package, _, version = self.packages[0].partition("==")
         try:
             if importlib.metadata.version(package) == version:
@@ -46,7 +46,7 @@ class Runtime:
         return self.folder / "bin/python" if (self.folder / "installed").exists() else None
 
     def install(self) -> Path:
-        """A virtual environment with it alone; its Python."""
+        """Installs the runtime into its own virtual environment and returns its Python interpreter."""
         if not (self.folder / "installed").exists():
             subprocess.run([sys.executable, "-m", "venv", self.folder], check=True)
             subprocess.run([self.folder / "bin/python", "-m", "pip", "--disable-pip-version-check", "install", "-q",
@@ -56,7 +56,7 @@ class Runtime:
 
 
 def known() -> list[Runtime]:
-    """All of them, the newest version of each first."""
+    """Returns all versions of all runtimes, the newest of each first."""
     numpy = "numpy==2.4.6"
     return [Runtime("onnxruntime", "1.31", 26, 13, ("onnxruntime==1.31.1", numpy)),
             Runtime("onnxruntime", "1.20", 21, 10, ("onnxruntime==1.20.1", numpy)),
@@ -66,17 +66,17 @@ def known() -> list[Runtime]:
 
 
 def newest() -> list[Runtime]:
-    """The newest version of each."""
+    """Returns the newest version of each runtime."""
     return list({runtime.name: runtime for runtime in reversed(known())}.values())
 
 
 def outcomes(runtime: Runtime, chosen) -> dict[str, str]:
-    """The outcome of each case, by its name."""
+    """Returns the outcome of each case, by name."""
     return _told(_run(runtime, chosen, runtime.python()))
 
 
 def kept_outcomes(runtime: Runtime, chosen, python: Path) -> dict[str, str]:
-    """The same, kept from one run to the next: of cases that are kept, a runtime says the same again."""
+    """Like `outcomes`, with a cache on disk: outcomes are deterministic."""
     kept = runtime.folder.with_name(f"{runtime.folder.name}.jsonl")
     kept.parent.mkdir(parents=True, exist_ok=True)
     known = _told(kept.read_text()) if kept.exists() else {}

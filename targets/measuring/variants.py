@@ -1,7 +1,7 @@
-"""Node tests with one thing other than they have it: an element type, an attribute, an input that may be left out.
+"""Variants of node tests that differ in an element type, an attribute or an optional input.
 
-What decides whether a runtime takes a node, the tests themselves try in few combinations. Variants are made of tests that
-profiles are made from, never of those that judge; what they give is what ONNX Runtime or onnx's evaluator computes.
+The tests themselves cover few combinations. Only tests from which profiles are derived are varied, not those that evaluate
+profiles. Expected outputs are computed by ONNX Runtime or onnx's evaluator.
 """
 
 import functools
@@ -11,7 +11,7 @@ import onnx
 
 from conformance import node_tests, opset, runner
 
-# Of each operator, so many tests are varied.
+# Number of tests per operator that are varied.
 TESTS = 4
 
 TYPES = {f"tensor({name})": number for name, number in (
@@ -20,12 +20,12 @@ TYPES = {f"tensor({name})": number for name, number in (
     ("uint16", onnx.TensorProto.UINT16), ("uint32", onnx.TensorProto.UINT32), ("uint64", onnx.TensorProto.UINT64),
     ("float16", onnx.TensorProto.FLOAT16), ("float", onnx.TensorProto.FLOAT), ("double", onnx.TensorProto.DOUBLE))}
 
-# So that what is computed stays small in every type.
+# Largest magnitude of inputs; keeps results small in every type.
 LARGEST = 100
 
 
 def chosen(tests) -> list:
-    """The tests that are varied: of one node and numbers alone, the first of each operator."""
+    """Returns the tests to vary: the first of each operator with a single node and only numeric inputs."""
     counts, found = {}, []
     for test in tests:
         is_numbers = all(value.dtype.kind in "fiub" for value in test.feeds.values())
@@ -39,7 +39,7 @@ def chosen(tests) -> list:
 
 
 def of(test):
-    """(what is other, model, inputs, outputs), where anybody computes it."""
+    """Yields (name of the change, model, inputs, outputs) for variants that can be computed."""
     node = test.model.graph.node[0]
     try:
         schema = onnx.defs.get_schema(node.op_type, opset.opset_of(test.model), node.domain)
@@ -47,10 +47,10 @@ def of(test):
         return
     for name, model, feeds in (*_types(test, schema), *_attributes(test, schema), *_inputs(test, schema)):
         try:
-            # Types and sizes of outputs may be others; a model that is none gives no result.
+            # Output types and sizes may change; invalid models are skipped.
             onnx.checker.check_model(model)
             outputs = runner.outputs(model, feeds)
-        except Exception:  # noqa: BLE001 – what nobody computes says nothing
+        except Exception:  # noqa: BLE001 – variants without a reference result are skipped
             continue
         if all(isinstance(value, np.ndarray) and value.dtype.kind in "fiub" and value.size for value in outputs):
             for value, array in zip(model.graph.output, outputs):
@@ -60,7 +60,7 @@ def of(test):
 
 
 def _types(test, schema):
-    """Each type variable of the schema in each type that it may have."""
+    """Yields a variant for each allowed type of each type variable."""
     node = test.model.graph.node[0]
     for constraint in schema.type_constraints:
         variable = constraint.type_param_str
@@ -81,7 +81,7 @@ def _types(test, schema):
 
 
 def _names(formals, actual, variable):
-    """What stands for the formals of a type variable."""
+    """Returns the actual names for the formal parameters of a type variable."""
     found = []
     for index, name in enumerate(actual):
         formal = formals[min(index, len(formals) - 1)]
@@ -91,7 +91,7 @@ def _names(formals, actual, variable):
 
 
 def _cast(value, kind):
-    """Values of another type: small, and of integers none that is zero, since they may be what is divided by."""
+    """Casts values to another type: small, and nonzero for integers, which may be divisors."""
     small = np.clip(np.nan_to_num(value.astype(np.float64)), -LARGEST, LARGEST)
     if value.dtype.kind == "f" and kind.kind in "iu":
         small = np.rint(small * 4)
@@ -103,7 +103,7 @@ def _cast(value, kind):
 
 @functools.cache
 def _vocabulary() -> dict:
-    """The words and switches that an attribute of an operator has in any test."""
+    """Returns the strings and switches (0 or 1) that attributes have in any test."""
     found = {}
     for test in node_tests.collect():
         for node in test.model.graph.node:
@@ -115,7 +115,7 @@ def _vocabulary() -> dict:
 
 
 def _attributes(test, schema):
-    """Each word in the place of others, each switch turned."""
+    """Yields a variant for each other string or switch value of an attribute."""
     node = test.model.graph.node[0]
     given = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
     for name, spec in sorted(schema.attributes.items()):
@@ -135,7 +135,7 @@ def _attributes(test, schema):
 
 
 def _inputs(test, schema):
-    """Without each of the inputs that may be missing."""
+    """Yields a variant without each optional input."""
     node = test.model.graph.node[0]
     for index, (formal, name) in enumerate(zip(schema.inputs, node.input)):
         if formal.option == onnx.defs.OpSchema.FormalParameterOption.Optional and name in test.feeds:

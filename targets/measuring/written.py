@@ -1,4 +1,4 @@
-"""Writes what was measured into a target file: the section of one version, in the place of the one it had."""
+"""Writes measured entries to a target file; the section of the version is replaced."""
 
 import re
 import textwrap
@@ -6,12 +6,12 @@ from collections import defaultdict
 from pathlib import Path
 
 
-# How the source of a section begins that is written here; one of another source stays.
+# Start of the source text of generated sections; sections with another source are kept.
 SOURCE = "half of the node tests"
 
 
 def section(source: str, day: str, versions: str, lines: dict) -> str:
-    """`lines`: for each operator (whether it is taken, under which condition)."""
+    """Formats a section. `lines`: for each operator, pairs of whether it is supported and the condition."""
     shared = defaultdict(list)
     for op, said in lines.items():
         for taken, condition in said:
@@ -26,7 +26,7 @@ def section(source: str, day: str, versions: str, lines: dict) -> str:
 
 
 def replace(path: Path, version: str, text: str):
-    """Puts the section where the measured one of the version stood, or adds the version at the end."""
+    """Replaces the generated section of the version, or adds the version at the end."""
     file = path.read_text()
     whole = re.compile(rf"^  version {re.escape(version)} \{{\n(.*?)^  \}}\n", re.MULTILINE | re.DOTALL)
     found = whole.search(file)

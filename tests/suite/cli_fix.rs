@@ -121,7 +121,7 @@ fn large_tensors_go_beside_the_model_and_stay_with_it() {
     assert_eq!(sandbox.read("out/other.onnx"), sandbox.read("net.onnx"));
 
     sandbox.write("out/net.onnx.data", "something else");
-    check(&sandbox.fix(&["net.onnx", "-o", "out/other.onnx"]), 2, "is there already");
+    check(&sandbox.fix(&["net.onnx", "-o", "out/other.onnx"]), 2, "exists already");
     let threshold =
         ["net.onnxtxt", "-o", "small.onnx", "--save-as-external-data", "--size-threshold", "4096"];
     check(&sandbox.fix(&threshold), 0, "");

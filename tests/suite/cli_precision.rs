@@ -97,7 +97,7 @@ fn data_say_how_large_values_get() {
     assert_eq!(kept(&["small.npz", "large.npz"]), ["Pow", "Sqrt", "Mul", "Relu"]);
     for (data, status, said) in [
         ("other.npz", 1, "the model does not run on the calibration data: the data have no input `x`"),
-        ("net.onnxtxt", 2, "net.onnxtxt: it is no zip file"),
+        ("net.onnxtxt", 2, "net.onnxtxt: it is not a zip file"),
         ("missing.npz", 2, "missing.npz: cannot be read"),
     ] {
         let ran = sandbox.fix(&["net.onnxtxt", "--to", "float16", "--calibrate", data, "-o", "out.onnx"]);

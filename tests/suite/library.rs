@@ -51,7 +51,7 @@ fn what_cannot_be_opened_is_said_with_file_place_and_reason() {
     let sandbox = Sandbox::new(&[("broken.onnxtxt", &broken), ("empty.onnx", ""), ("page.json", "{}")]);
     assert_eq!(refusal(&sandbox, "no.onnx"), "no.onnx: cannot be read: no such file or directory");
     assert_eq!(refusal(&sandbox, "empty.onnx"), "empty.onnx: the file is empty");
-    let nothing = "page.json: this is no model, and nothing else that is known here";
+    let nothing = "page.json: unrecognized file type";
     assert_eq!(refusal(&sandbox, "page.json"), nothing);
     let said = refusal(&sandbox, "broken.onnxtxt");
     assert!(said.starts_with("broken.onnxtxt:4:1: "), "{said}");
@@ -74,7 +74,10 @@ fn weights_go_to_a_file_beside_the_model_and_follow_it() {
     assert_eq!(sandbox.read("copy/net.onnx.data"), sandbox.read("net.onnx.data"));
     // Without the folder they are in, they are looked for where the model goes.
     let error = onnx_lint::save(&file.model, sandbox.path("net.data/net.onnx")).expect_err("no data there");
-    assert_eq!(error.to_string(), "the data of a tensor is in `net.onnx.data`, which is not there");
+    assert_eq!(
+        error.to_string(),
+        "the external data of a tensor is in `net.onnx.data`, which does not exist"
+    );
     assert!(!sandbox.path("net.data").exists() && !sandbox.path("out/net.onnx").exists());
 }
 

@@ -298,15 +298,15 @@ fn what_was_measured_is_obeyed() {
         main (float[2,3,5] x, float[1,12,5] w, float[1,12,4] r) => (float[2,3,1,4] y) {\n  \
         y = GRU <hidden_size = 4, layout = 1> (x, w, r)\n}\n";
     for version in ["1.15", "1.20", "1.31"] {
-        let refused = "does not support this `GRU`: it is taken only with the sequence before the batch";
+        let refused = "does not support this `GRU`: it is only supported with `layout = 0`";
         check(&format!("ort={version}"), recurrent, refused, &["Transpose"]);
     }
     let truth = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
         main (bool[4,8] x, int64[3,2] i) => (bool[3] y) {\n  y = GatherND (x, i)\n}\n";
-    check("opencv", truth, "does not support this `GatherND`: it is not taken of truth values", &["Gather"]);
+    check("opencv", truth, "does not support this `GatherND`: it is not supported for bool", &["Gather"]);
     let sizes = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
         main (float[N,M] x) => (int64[1] y) {\n  y = Shape <start = 1> (x)\n}\n";
-    check("opencv", sizes, "does not support this `Shape`: it is taken only as a whole", &["Shape (x)"]);
+    check("opencv", sizes, "does not support this `Shape`: it is only supported without", &["Shape (x)"]);
 }
 
 /// An attribute that a version does not have yet is as it is by default in later ones.

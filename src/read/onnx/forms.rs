@@ -1,4 +1,4 @@
-//! The other forms that protobuf has for a model: text (`.textproto`) and JSON.
+//! Reads the textual formats of protobuf: text (`.textproto`) and JSON.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,10 @@ use super::unreadable;
 use crate::diag::Finding;
 use crate::graph::Model;
 
-/// Messages within messages that are read; the limit of the binary reader.
+/// Maximum nesting of messages; equal to the limit of the binary reader.
 const MAX_DEPTH: usize = 100;
 
-/// The message of a model, as reflection knows it.
+/// Descriptor of `onnx.ModelProto` for reflection.
 pub(crate) static MODEL: LazyLock<MessageDescriptor> = LazyLock::new(|| {
     let descriptors = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
     let pool = DescriptorPool::decode(&descriptors[..]).expect("the build script encoded it");
@@ -23,7 +23,7 @@ pub(crate) static MODEL: LazyLock<MessageDescriptor> = LazyLock::new(|| {
 /// Reads a model in protobuf's text format.
 pub fn read_textproto(text: &str) -> (Option<Model>, Vec<Finding>) {
     if depth(text) > MAX_DEPTH {
-        let message = format!("this is no ONNX model: its messages nest more than {MAX_DEPTH} deep");
+        let message = format!("not a valid ONNX model: messages nest more than {MAX_DEPTH} levels deep");
         return (None, vec![unreadable(message)]);
     }
     read(DynamicMessage::parse_text_format(MODEL.clone(), text).map_err(|error| error.to_string()))
@@ -39,11 +39,11 @@ pub fn read_json(text: &str) -> (Option<Model>, Vec<Finding>) {
 fn read(message: Result<DynamicMessage, String>) -> (Option<Model>, Vec<Finding>) {
     match message {
         Ok(message) => super::read(Bytes::from(message.encode_to_vec())),
-        Err(error) => (None, vec![unreadable(format!("this is no ONNX model: {error}"))]),
+        Err(error) => (None, vec![unreadable(format!("not a valid ONNX model: {error}"))]),
     }
 }
 
-/// How deep braces nest outside of strings: the parser of the text format calls itself for each.
+/// Returns how deep brackets nest outside of strings: the text parser recurses for each level.
 fn depth(text: &str) -> usize {
     let (mut depth, mut deepest, mut quote) = (0usize, 0, None);
     let mut bytes = text.bytes();
@@ -81,19 +81,19 @@ mod tests {
     }
 
     #[test]
-    fn text_and_json_are_the_same_model() {
+    fn text_and_json_are_read() {
         check(read_textproto("ir_version: 8\ngraph { node { op_type: \"Relu\" } }"), Ok("Relu"));
         check(read_json(r#"{"irVersion": "8", "graph": {"node": [{"opType": "Relu"}]}}"#), Ok("Relu"));
     }
 
     #[test]
-    fn faults_are_said() {
+    fn invalid_text_and_json_are_findings() {
         check(read_textproto("ir_version: 8\ngraf { }"), Err("graf"));
-        check(read_textproto(&"graph {".repeat(1 << 20)), Err("more than 100 deep"));
-        check(read_textproto("ir_version: 8"), Err("it has no graph"));
-        check(read_json(r#"{"graph": ["#), Err("no ONNX model"));
-        check(read_json(r#"{"graph": {}} x"#), Err("no ONNX model"));
-        check(read_json(&"{\"graph\":".repeat(1 << 20)), Err("no ONNX model"));
+        check(read_textproto(&"graph {".repeat(1 << 20)), Err("more than 100 levels deep"));
+        check(read_textproto("ir_version: 8"), Err("no `graph`"));
+        check(read_json(r#"{"graph": ["#), Err("not a valid ONNX model"));
+        check(read_json(r#"{"graph": {}} x"#), Err("not a valid ONNX model"));
+        check(read_json(&"{\"graph\":".repeat(1 << 20)), Err("not a valid ONNX model"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Messages that refer to no name: tensors, types, metadata.
+//! Converts messages that contain no references by name: tensors, types, metadata.
 
 use std::sync::Arc;
 
@@ -13,28 +13,32 @@ use crate::proto::{
     TensorShapeProto, TypeProto, ValueInfoProto, type_proto,
 };
 
-/// `data_location` of a tensor whose elements are in another file.
+/// Value of `data_location` for a tensor with external data.
 const EXTERNAL: i32 = 1;
 
-/// Converts messages, sharing equal strings.
+/// Converter of messages that shares equal strings.
 #[derive(Default)]
 pub struct Messages {
     names: Interner,
 }
 
 impl Messages {
+    /// Interns a string.
     pub fn text(&mut self, text: &str) -> Arc<str> {
         self.names.intern(text)
     }
 
+    /// Interns a string if it is present.
     pub fn optional(&mut self, text: Option<String>) -> Option<Arc<str>> {
         text.map(|text| self.text(&text))
     }
 
+    /// Converts entries of `metadata_props` or `external_data`.
     pub fn metadata(&mut self, entries: Vec<StringStringEntryProto>) -> Metadata {
         entries.into_iter().map(|entry| (self.text(entry.key()), self.text(entry.value()))).collect()
     }
 
+    /// Converts opset imports.
     pub fn opsets(&mut self, imports: Vec<OperatorSetIdProto>) -> Vec<OpsetImport> {
         let import = |import: OperatorSetIdProto| OpsetImport {
             domain: self.optional(import.domain),
@@ -43,6 +47,7 @@ impl Messages {
         imports.into_iter().map(import).collect()
     }
 
+    /// Converts a quantization annotation.
     pub fn annotation(&mut self, annotation: TensorAnnotation) -> QuantAnnotation {
         QuantAnnotation {
             tensor_name: self.optional(annotation.tensor_name),
@@ -50,6 +55,7 @@ impl Messages {
         }
     }
 
+    /// Converts a tensor; `raw_data` is shared, not copied.
     pub fn tensor(&mut self, tensor: TensorProto) -> Tensor {
         Tensor {
             name: tensor.name.as_deref().map(|name| self.text(name)),
@@ -85,6 +91,7 @@ impl Messages {
         }
     }
 
+    /// Converts a sparse tensor.
     pub fn sparse(&mut self, sparse: SparseTensorProto) -> SparseTensor {
         SparseTensor {
             values: sparse.values.map(|values| self.tensor(values)),
@@ -93,6 +100,7 @@ impl Messages {
         }
     }
 
+    /// Converts the type and metadata of a value, without its name.
     pub fn value_info(&mut self, info: ValueInfoProto) -> ValueInfo {
         ValueInfo {
             ty: info.r#type.map(|ty| self.ty(ty)),
@@ -101,6 +109,7 @@ impl Messages {
         }
     }
 
+    /// Converts a type.
     pub fn ty(&mut self, ty: TypeProto) -> Type {
         let kind = match ty.value {
             None => TypeKind::Undefined,

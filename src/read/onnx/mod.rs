@@ -1,4 +1,4 @@
-//! Reads the binary form of a model: protobuf over a mapped file, tensor bytes left where they are.
+//! Reads the binary format of a model: protobuf over a memory-mapped file, without copying tensor bytes.
 
 pub(crate) mod forms;
 mod messages;
@@ -14,7 +14,7 @@ use crate::diag::{Finding, Place};
 use crate::graph::Model;
 use crate::proto::ModelProto;
 
-/// A file that cannot be read as a model at all.
+/// Reports a file that is not a model.
 fn unreadable(message: String) -> Finding {
     rule_ids::UNREADABLE_MODEL.finding(message, Place::File)
 }
@@ -25,13 +25,13 @@ fn empty() -> Finding {
 
 fn not_protobuf(bytes: &[u8], error: &prost::DecodeError) -> Finding {
     if let Some(start) = text_start(bytes) {
-        return unreadable(format!("this is no ONNX model, but text that begins with `{start}`"));
+        return unreadable(format!("not a valid ONNX model, but text that starts with `{start}`"));
     }
-    unreadable(format!("this is no ONNX model, or only a part of one: {}", reason(error)))
+    unreadable(format!("not a valid ONNX model (truncated?): {}", reason(error)))
         .help("export or download the model again")
 }
 
-/// The reason of an error without the path to where it is, which may be as long as the file.
+/// Returns the reason of an error without its field path, which may be as long as the file.
 fn reason(error: &prost::DecodeError) -> String {
     let text = error.to_string();
     let parts = text.trim_start_matches("failed to decode Protobuf message: ").split(": ");
@@ -39,7 +39,7 @@ fn reason(error: &prost::DecodeError) -> String {
     parts.skip_while(is_field).collect::<Vec<_>>().join(": ")
 }
 
-/// The first words of what is text.
+/// Returns the first words of the file if they are text.
 fn text_start(bytes: &[u8]) -> Option<&str> {
     const SHOWN: usize = 40;
     let start = bytes.get(..SHOWN).unwrap_or(bytes).trim_ascii();
@@ -48,23 +48,21 @@ fn text_start(bytes: &[u8]) -> Option<&str> {
 }
 
 fn no_graph() -> Finding {
-    unreadable("this is no ONNX model: it has no graph".into()).help(
-        "a model is a `ModelProto` with a `graph`; a single tensor or graph saved on its own is not one",
-    )
+    unreadable("not a valid ONNX model: it has no `graph`".into())
+        .help("save a `ModelProto` with a `graph`; a `TensorProto` or `GraphProto` on its own is not a model")
 }
 
 fn unknown_fields(written: usize, read: usize) -> Finding {
-    let message = format!(
-        "the file has parts that this version does not know: {read} bytes were read, {written} would be written back"
-    );
+    let message =
+        format!("the file has fields unknown to this version: of {read} bytes, {written} were understood");
     rule_ids::UNKNOWN_FIELDS
         .finding(message, Place::File)
-        .note("onnx-fix would lose what it does not know; nothing is lost by linting")
+        .note("onnx-fix would drop the unknown fields; linting does not change the file")
 }
 
 /// Reads a model from the bytes of an `.onnx` file.
 ///
-/// The model is `None` where the bytes are none; faults inside a model are for the rules to find.
+/// The model is `None` if the bytes are not a model. Rules report the faults inside a model.
 pub fn read(bytes: Bytes) -> (Option<Model>, Vec<Finding>) {
     if bytes.is_empty() {
         return (None, vec![empty()]);

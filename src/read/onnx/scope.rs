@@ -1,4 +1,4 @@
-//! Messages that define and use names: the model, its graphs, nodes, attributes and functions.
+//! Converts messages that define and reference names: model, graphs, nodes, attributes and functions.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
 };
 
-/// Builds the model from its messages; see [`Scopes`] for how names find their values.
+/// Builder of a model from its messages. [`Scopes`] resolves names to values.
 #[derive(Default)]
 pub struct Builder {
     messages: Messages,
@@ -23,6 +23,7 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// Converts a model with all its graphs and functions.
     pub fn model(mut self, proto: ModelProto) -> Model {
         self.model = Model {
             ir_version: proto.ir_version,
@@ -111,7 +112,7 @@ impl Builder {
         inputs.into_iter().enumerate().map(input).collect()
     }
 
-    /// A value for an initializer: the input of that name, of which it is the default, or a new one.
+    /// Returns the value for an initializer: the input with this name, or a new value.
     fn initialized(&mut self, graph: GraphId, name: &str, initial: Initial) -> ValueId {
         let input = self.scopes.own(name).filter(|&value| self.model.values[value].initial.is_none());
         let value = input.unwrap_or_else(|| {
@@ -154,7 +155,7 @@ impl Builder {
         infos.into_iter().map(port).collect()
     }
 
-    /// Nodes in two passes: first what they define, then what they use.
+    /// Converts nodes in two passes: first their outputs, then their inputs and attributes.
     fn nodes(&mut self, graph: GraphId, protos: Vec<NodeProto>) -> Vec<NodeId> {
         let mut nodes = Vec::with_capacity(protos.len());
         let mut uses = Vec::with_capacity(protos.len());
@@ -176,7 +177,7 @@ impl Builder {
             self.model.nodes[node].inputs = inputs.into_iter().map(input).collect();
             let mut attrs: Vec<_> =
                 attributes.into_iter().map(|attr| self.attribute(attr, Some(node))).collect();
-            // Collected where the protobuf ones were, which are much larger.
+            // Collecting reused the allocation of the protobuf attributes, which are much larger.
             attrs.shrink_to_fit();
             self.model.nodes[node].attrs = attrs;
             for &output in self.model.nodes[node].outputs.iter().flatten() {
@@ -198,8 +199,9 @@ impl Builder {
         names.into_iter().enumerate().map(output).collect()
     }
 
-    /// `owner` is the node that graphs inside the attribute belong to; the default of a function's
-    /// attribute has none, and no graphs either.
+    /// Converts an attribute; `owner` owns the subgraphs in it.
+    ///
+    /// The default of a function attribute has neither an owner nor subgraphs.
     fn attribute(&mut self, proto: AttributeProto, owner: Option<NodeId>) -> Attribute {
         Attribute {
             name: self.messages.text(proto.name()),
@@ -259,7 +261,7 @@ impl Builder {
 }
 
 impl Messages {
-    /// A node without inputs, outputs and attributes.
+    /// Converts a node without its inputs, outputs and attributes.
     fn node(&mut self, graph: GraphId, proto: NodeProto) -> Node {
         let op_type: Arc<str> = self.text(proto.op_type());
         Node {
@@ -282,7 +284,7 @@ impl Messages {
     }
 }
 
-/// The kind of an attribute that does not state it, as files of IR 1 do: that of the field it fills.
+/// Returns the kind of an attribute without a stated type (IR 1), by the field that is set.
 fn filled(proto: &AttributeProto) -> Option<AttrKind> {
     let fields = [
         (proto.f.is_some(), AttrKind::Float),

@@ -1,13 +1,16 @@
-//! The JSON of a program in the zip file around it.
+//! Extracts the JSON of a program from its zip archive.
 
 use crate::read::zipped::{inflate, names, open};
 
-/// No more than this is inflated, whatever the archive claims: a small file may otherwise fill the memory.
+/// Maximum number of inflated bytes, whatever size the archive states; a small file could exhaust memory.
 const MAX_INFLATED: u64 = 64 << 20;
 
-/// The JSON text of the program, or why it cannot be had.
+/// Returns the JSON text of the program.
 ///
-/// It is `NAME/models/model.json` since PyTorch 2.7, `serialized_exported_program.json` before.
+/// It is `NAME/models/model.json` since PyTorch 2.7 and `serialized_exported_program.json` before.
+///
+/// # Errors
+/// The reason as a clause for a message.
 pub fn program_json(bytes: &[u8]) -> Result<Vec<u8>, String> {
     inflate_program(bytes, MAX_INFLATED)
 }
@@ -21,25 +24,25 @@ fn inflate_program(bytes: &[u8], max_inflated: u64) -> Result<Vec<u8>, String> {
     Ok(without_infinities(&inflate(&mut archive, name, max_inflated)?))
 }
 
-/// What an archive is in which there is no program.
+/// Describes an archive without a program.
 fn what_else(names: &[String]) -> &'static str {
     let has_pickle = names.iter().any(|name| name.ends_with("data.pkl"));
     match names.iter().any(|name| name.contains("/code/")) {
         true if has_pickle => {
-            "it is a TorchScript archive, which does not say of what type its values are: write \
-             `str(traced.inlined_graph)` to a text where it is traced, and give the archive as its `--weights`"
+            "it is a TorchScript archive, which lacks types: save `str(traced.inlined_graph)` to a text file when \
+             tracing, convert that file, and pass the archive with `--weights`"
         }
         false if has_pickle => {
-            "it holds tensors, and no graph: export the module, or give it as the `--weights` of a graph that was printed"
+            "it contains tensors but no graph: export the module, or pass the file with `--weights` for a printed graph"
         }
-        _ => "there is no `models/*.json` in it",
+        _ => "it has no `models/*.json`",
     }
 }
 
-/// What Python writes beyond JSON, outside of strings: PyTorch up to 2.6 says `Infinity` of a size without a bound.
+/// Number literals of Python that are not valid JSON. PyTorch up to 2.6 writes `Infinity` for unbounded sizes.
 const BEYOND_JSON: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 
-/// The JSON with `null` in the place of numbers that JSON does not have.
+/// Replaces numbers that are not valid JSON by `null`.
 fn without_infinities(json: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(json.len());
     let (mut at, mut in_string) = (0, false);
@@ -50,7 +53,7 @@ fn without_infinities(json: &[u8]) -> Vec<u8> {
             at += word.len();
             continue;
         }
-        // What follows a backslash neither ends the string nor begins anything.
+        // An escaped character does not end the string.
         let length = if in_string && byte == b'\\' { 2 } else { 1 };
         in_string ^= byte == b'"';
         plain.extend(&json[at..(at + length).min(json.len())]);
@@ -72,16 +75,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_json_does_not_have() {
+    fn numbers_outside_of_json_become_null() {
         let json = r#"{"max": Infinity, "min": -Infinity, "x": [NaN], "s": "Infinity \" NaN", "e": "\\"}"#;
         let plain = r#"{"max": null, "min": null, "x": [null], "s": "Infinity \" NaN", "e": "\\"}"#;
         assert_eq!(without_infinities(json.as_bytes()), plain.as_bytes());
         assert_eq!(without_infinities(b"\"\\"), b"\"\\");
     }
 
-    /// A directory entry for a name of 30 bytes takes 76, as do the 64-bit end record and its locator.
+    /// The directory entry of a name with 30 bytes has 76 bytes, like the 64-bit end record with its locator.
     #[test]
-    fn archives_with_64_bit_records() {
+    fn archives_with_64_bit_records_are_read() {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         for name in ["hf_mamba/data/weights/weight_0", "hf_mamba/models/model.json"] {
             zip.start_file(name, zip::write::SimpleFileOptions::default()).expect("an entry");
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_inflates_beyond_the_limit_is_refused() {
+    fn a_program_larger_than_the_limit_is_an_error() {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
         zip.start_file("models/model.json", zip::write::SimpleFileOptions::default()).expect("an entry");
         zip.write_all(&[b' '; 5000]).expect("its content");

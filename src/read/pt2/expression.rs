@@ -1,10 +1,12 @@
-//! Symbolic sizes: SymPy expressions as `srepr` writes them, and as people do.
+//! Converts symbolic sizes from SymPy's `srepr` notation to infix notation.
 
-/// Expressions nested deeper than this are shown as they were written.
+/// Maximum nesting; deeper expressions are displayed in the original notation.
 const MAX_DEPTH: usize = 32;
 
-/// `6*s77//u0` for `FloorDiv(Mul(Integer(6), Symbol('s77', integer=True)), Symbol('u0'))`. What is not
-/// in that form (early versions wrote `2*s0`) stays as it is.
+/// Returns an expression in infix notation.
+///
+/// `FloorDiv(Mul(Integer(6), Symbol('s77', integer=True)), Symbol('u0'))` becomes `6*s77//u0`. Text in
+/// another notation is returned unchanged: early versions wrote `2*s0`.
 pub fn readable(text: &str) -> String {
     let mut reader = Reader { rest: text };
     match reader.term(0) {
@@ -43,7 +45,7 @@ impl<'a> Reader<'a> {
         Some(combine(function, arguments))
     }
 
-    /// The arguments up to the closing bracket; assumptions (`integer=True`) are dropped.
+    /// Parses the arguments up to the closing bracket; assumptions (`integer=True`) are dropped.
     fn arguments(&mut self, depth: usize) -> Option<Vec<Term>> {
         let mut arguments = Vec::new();
         loop {
@@ -93,7 +95,7 @@ mod tests {
     use super::readable;
 
     #[test]
-    fn expressions() {
+    fn expressions_become_infix() {
         for (written, read) in [
             ("Symbol('s77', positive=True, integer=True)", "s77"),
             ("Add(Mul(Integer(2), Symbol('s27', integer=True)), Integer(2))", "2*s27 + 2"),

@@ -1,4 +1,4 @@
-//! From a program's JSON to a trace.
+//! Converts the JSON of a program to a trace.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,10 @@ use crate::torch::{
     Type, Value, ValueId,
 };
 
-/// The trace of a program, with what it writes into its inputs in the end; or what of it makes no sense.
+/// Returns the trace of a program and the mutations of its inputs.
+///
+/// # Errors
+/// The program is invalid; the reason is a clause for a message.
 pub fn lower(program: &Program) -> Result<(Trace, Vec<Update>), String> {
     let module = &program.graph_module;
     let mut lowering = Lowering { trace: empty_trace(), names: FxHashMap::default() };
@@ -51,7 +54,7 @@ fn empty_trace() -> Trace {
     }
 }
 
-/// Marks what was lifted into the inputs, and takes away the outputs that only write inputs back.
+/// Marks lifted inputs, removes outputs that hold mutated inputs, and returns the mutations.
 fn apply_signature(trace: &mut Trace, signature: &Signature) -> Vec<Update> {
     let inputs = trace.block(trace.body).inputs.clone();
     for (&input, spec) in inputs.iter().zip(&signature.input_specs) {
@@ -59,11 +62,10 @@ fn apply_signature(trace: &mut Trace, signature: &Signature) -> Vec<Update> {
             trace.values[input.index()].definition = Definition::Lifted;
         }
     }
-    // What is lifted has a name in the module and one in the program; inputs of the caller have just one.
-    let named =
-        signature.input_specs.iter().flatten().filter_map(|(kind, said)| {
-            Some((said.get(format!("{kind}_name"))?.as_str()?, input_name(said)?))
-        });
+    // A lifted tensor has a name in the module and one in the program; an input of the caller has only one.
+    let named = signature.input_specs.iter().flatten().filter_map(|(kind, fields)| {
+        Some((fields.get(format!("{kind}_name"))?.as_str()?, input_name(fields)?))
+    });
     let named: FxHashMap<&str, &str> = named.collect();
     let by_name = inputs.iter().map(|&input| (trace.value(input).name.clone(), input));
     let by_name: FxHashMap<Arc<str>, ValueId> = by_name.collect();
@@ -72,12 +74,12 @@ fn apply_signature(trace: &mut Trace, signature: &Signature) -> Vec<Update> {
     let (mut returned, mut updates) = (Vec::new(), Vec::new());
     for (place, output) in outputs.into_iter().enumerate() {
         let spec = signature.output_specs.get(place).and_then(|spec| spec.iter().next());
-        let Some((kind, said)) = spec.filter(|(kind, _)| *kind != "user_output") else {
+        let Some((kind, fields)) = spec.filter(|(kind, _)| *kind != "user_output") else {
             returned.push(output);
             continue;
         };
         let target =
-            kind.strip_suffix("_mutation").and_then(|kind| said.get(format!("{kind}_name"))?.as_str());
+            kind.strip_suffix("_mutation").and_then(|kind| fields.get(format!("{kind}_name"))?.as_str());
         let target = target.map(|target| named.get(target).copied().unwrap_or(target));
         if let (Some(&input), Argument::Value(value)) = (target.and_then(|name| by_name.get(name)), output) {
             updates.push(Update { input, value });
@@ -87,24 +89,24 @@ fn apply_signature(trace: &mut Trace, signature: &Signature) -> Vec<Update> {
     updates
 }
 
-/// The names of the inputs whose tensors a module keeps from one run to the next.
+/// Returns the names of the inputs that hold parameters and buffers, which persist between runs.
 pub fn state(signature: &Signature) -> FxHashSet<String> {
     let specs = signature.input_specs.iter().flatten();
     let kept = specs.filter(|(kind, _)| matches!(kind.as_str(), "buffer" | "parameter"));
-    kept.filter_map(|(_, said)| input_name(said).map(str::to_owned)).collect()
+    kept.filter_map(|(_, fields)| input_name(fields).map(str::to_owned)).collect()
 }
 
-fn input_name(said: &Json) -> Option<&str> {
-    said.get("arg")?.get("name")?.as_str()
+fn input_name(fields: &Json) -> Option<&str> {
+    fields.get("arg")?.get("name")?.as_str()
 }
 
 struct Lowering {
     trace: Trace,
-    /// The values that can be seen from the graph being lowered.
+    /// Values visible in the current graph, by name.
     names: FxHashMap<Arc<str>, ValueId>,
 }
 
-/// Graphs within graphs; `serde_json` refuses deeper ones than this could ever be.
+/// Maximum nesting of graphs. `serde_json` limits the nesting of the text already.
 const MAX_DEPTH: usize = 16;
 
 impl Lowering {
@@ -165,10 +167,10 @@ impl Lowering {
         Ok(())
     }
 
-    /// The body of `cond`, `while_loop` or their like; it sees nothing but its own inputs.
+    /// Converts a subgraph of `cond`, `while_loop` or similar. It references only its own inputs.
     fn inner_graph(&mut self, json: &Json, owner: NodeId, depth: usize) -> Result<(), String> {
-        let graph: Graph =
-            serde::Deserialize::deserialize(json).map_err(|error| format!("a graph within it: {error}"))?;
+        let graph: Graph = serde::Deserialize::deserialize(json)
+            .map_err(|error| format!("a subgraph is invalid: {error}"))?;
         let block = BlockId(self.trace.blocks.len() as u32);
         self.trace.blocks.push(Block { owner: Some(owner), ..Block::default() });
         self.trace.nodes[owner.index()].blocks.push(block);
@@ -178,7 +180,7 @@ impl Lowering {
         result
     }
 
-    /// Makes the values that an input or an output of a node names: one, or those of a list.
+    /// Defines the values that an input or a node output names: one value, or the members of a list.
     fn define(
         &mut self,
         json: &Json,
@@ -236,7 +238,7 @@ impl Lowering {
         )
     }
 
-    /// An argument, by the one key that says its kind.
+    /// Converts an argument; its only key is its kind.
     fn argument(&mut self, json: &Json) -> Argument {
         let Some((kind, content)) = only_entry(json) else { return Argument::None };
         match (kind, content) {
@@ -264,7 +266,7 @@ impl Lowering {
         }
     }
 
-    /// A member of a list: a plain number, `{"name": …}`, `{"as_name": …}`, or an argument in full.
+    /// Converts a list member: a number, `{"name": …}`, `{"as_name": …}`, or an argument with its kind.
     fn member(&mut self, json: &Json) -> Argument {
         let name = json.get("as_name").or_else(|| json.get("name"));
         match (json, name) {

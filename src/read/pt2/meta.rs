@@ -1,4 +1,4 @@
-//! What a program says about its values and nodes besides what they compute.
+//! Metadata of values and nodes in a program: types, source lines, module paths, output keys.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::graph::ElemType;
 use crate::source;
 use crate::torch::{Size, TensorType};
 
-/// Element type and shape.
+/// Returns the element type, shape and strides.
 pub fn tensor_type(meta: &TensorMeta) -> TensorType {
     let strides = meta.strides.iter().map(|stride| size(stride).traced()).collect::<Option<Vec<i64>>>();
     TensorType {
@@ -21,7 +21,7 @@ pub fn tensor_type(meta: &TensorMeta) -> TensorType {
     }
 }
 
-/// The numbers of `ScalarType` in `torch/_export/serde/schema.py`; they differ from those of PyTorch's C++.
+/// Returns the element type for a `ScalarType` of `torch/_export/serde/schema.py`; C++ has other numbers.
 pub fn elem(number: u32) -> Option<ElemType> {
     Some(match number {
         1 => ElemType::Uint8,
@@ -45,7 +45,7 @@ pub fn elem(number: u32) -> Option<ElemType> {
     })
 }
 
-/// `{"as_int": 4}`, or `{"as_expr": {"expr_str": …, "hint": {"as_int": 2}}}`.
+/// Parses `{"as_int": 4}` or `{"as_expr": {"expr_str": …, "hint": {"as_int": 2}}}`.
 fn size(json: &Json) -> Size {
     if let Some(number) = json.get("as_int").and_then(Json::as_i64) {
         return Size::Fixed(number);
@@ -58,7 +58,7 @@ fn size(json: &Json) -> Size {
     Size::Symbol { name: Arc::from(readable(text)), traced }
 }
 
-/// The user's line of a stack trace, or the innermost one where all are PyTorch's.
+/// Returns the user's line in a stack trace, or the innermost line if all are in PyTorch.
 pub fn source_line(stack: &str) -> Option<SourcePlace> {
     let frame = source::user_frame(stack).or_else(|| source::frames(stack).into_iter().next())?;
     Some(SourcePlace {
@@ -71,8 +71,10 @@ pub fn source_line(stack: &str) -> Option<SourcePlace> {
     })
 }
 
-/// Module path of `L__self__,,net.Net;L__self__fc,fc,torch.nn.Linear`: `/fc`. Entries have a key, the
-/// path from the outermost module, and the class; early versions wrote the path as `L['self'].fc`.
+/// Returns the module path, such as `/fc` for `L__self__,,net.Net;L__self__fc,fc,torch.nn.Linear`.
+///
+/// Each entry has a key, the path from the outermost module and the class. Early versions wrote the path as
+/// `L['self'].fc`.
 pub fn module_path(stack: &str) -> Arc<str> {
     let mut path = String::new();
     for entry in stack.split(';') {
@@ -86,7 +88,7 @@ pub fn module_path(stack: &str) -> Arc<str> {
     Arc::from(path)
 }
 
-/// Class of the outermost module.
+/// Returns the class of the outermost module.
 pub fn root_class(node: &Node) -> Option<Arc<str>> {
     let stack = node.metadata.get("nn_module_stack")?.as_str()?;
     let mut entry = stack.split(';').next()?.split(',').skip(1);
@@ -94,8 +96,9 @@ pub fn root_class(node: &Node) -> Option<Arc<str>> {
     (path.is_empty() && !class.is_empty()).then(|| Arc::from(class))
 }
 
-/// The keys of the outputs, if the program returns a dict: `out_spec` is a tree in JSON, within
-/// which each context is JSON again.
+/// Returns the keys of the outputs if the program returns a dict.
+///
+/// `out_spec` is a tree in JSON; each context in it is a string with JSON.
 pub fn dict_keys(out_spec: &str) -> Option<Vec<Arc<str>>> {
     let spec: Json = serde_json::from_str(out_spec).ok()?;
     let root = spec.get(1)?;
@@ -112,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn module_paths_of_every_version() {
+    fn module_paths_are_read_in_all_versions() {
         assert_eq!(
             &*module_path("L__self__,,net.Net;L__self__net,net,torch.Sequential;L__self__net.2,net.2,D"),
             "/net/net.2"
@@ -125,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_a_dict() {
+    fn output_keys_are_read_for_dicts_only() {
         let spec = r#"[1, {"type": "builtins.dict", "context": "[\"sum\", \"mean\"]", "children_spec": []}]"#;
         assert_eq!(dict_keys(spec), Some(vec!["sum".into(), "mean".into()]));
         assert_eq!(

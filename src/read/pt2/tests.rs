@@ -132,26 +132,28 @@ fn check_unreadable(bytes: &[u8], reason: &str) {
 
 #[test]
 fn bad_archives_are_findings() {
-    check_unreadable(b"", "no zip file");
+    check_unreadable(b"", "not a zip file");
     check_unreadable(&archive(&[("NET/data/weights/w", b"x")]), "no `models/*.json`");
-    check_unreadable(&archive(&[("NET/models/model.json", b"{")]), "no valid JSON");
-    check_unreadable(&archive(&[("NET/models/model.json", b"[]")]), "no valid JSON");
-    check_unreadable(&archive(&[("NET/models/model.json", "[".repeat(9999).as_bytes())]), "no valid JSON");
+    check_unreadable(&archive(&[("NET/models/model.json", b"{")]), "not valid JSON");
+    check_unreadable(&archive(&[("NET/models/model.json", b"[]")]), "not valid JSON");
+    check_unreadable(&archive(&[("NET/models/model.json", "[".repeat(9999).as_bytes())]), "not valid JSON");
     let good = archive(&[("NET/models/model.json", PROGRAM.as_bytes())]);
     for end in (0..good.len()).step_by(7) {
         read(&good[..end]);
     }
 }
 
-/// `y = w`, with the version of the schema, what is said of `w`, and what the archive holds of it.
-fn check_refused(major: i64, said: &str, weight: Option<&[u8]>, reason: &str) {
+/// Checks the reason for which `y = w` is rejected.
+///
+/// `fields` is the metadata of `w`, `weight` the entry of the archive with its elements.
+fn check_refused(major: i64, fields: &str, weight: Option<&[u8]>, reason: &str) {
     let program = format!(
         r#"{{"schema_version": {{"major": {major}, "minor": 1}}, "graph_module": {{
           "graph": {{"inputs": [{{"as_tensor": {{"name": "p_w"}}}}], "outputs": [{{"as_tensor": {{"name": "p_w"}}}}], "nodes": []}},
           "signature": {{"input_specs": [{{"parameter": {{"arg": {{"name": "p_w"}}, "parameter_name": "w"}}}}],
                          "output_specs": [{{"user_output": {{}}}}]}}}}}}"#
     );
-    let config = format!(r#"{{"config": {{"w": {{"path_name": "weight_0", {said}}}}}}}"#);
+    let config = format!(r#"{{"config": {{"w": {{"path_name": "weight_0", {fields}}}}}}}"#);
     let mut entries: Vec<(&str, &[u8])> = vec![
         ("NET/models/model.json", program.as_bytes()),
         ("NET/data/weights/model_weights_config.json", config.as_bytes()),
@@ -160,7 +162,7 @@ fn check_refused(major: i64, said: &str, weight: Option<&[u8]>, reason: &str) {
     let (exported, findings) = exported(&archive(&entries).into(), Copies::Made);
     assert!(exported.is_none());
     assert_eq!(findings.len(), 1);
-    assert_eq!(findings[0].message, format!("this `torch.export` archive cannot be read: {reason}"));
+    assert_eq!(findings[0].message, format!("the `torch.export` archive cannot be read: {reason}"));
 }
 
 #[test]
@@ -173,14 +175,14 @@ fn bad_tensors_are_findings() {
     let (four, one, huge) = (r#"{"as_int": 4}"#, r#"{"as_int": 1}"#, r#"{"as_int": 1099511627776}"#);
     let pickled = r#""use_pickle": true, "tensor_meta": null"#;
     let path = "`NET/data/weights/weight_0`";
-    let check = |said: &str, weight: Option<&[u8]>, reason: &str| check_refused(8, said, weight, reason);
-    check(pickled, Some(b"\x80\x02"), "the tensor `w` is pickled, which may run anything and is not read");
+    let check = |fields: &str, weight: Option<&[u8]>, reason: &str| check_refused(8, fields, weight, reason);
+    check(pickled, Some(b"\x80\x02"), "the tensor `w` is pickled; pickles can run any code and are not read");
     check(&of(four, one), Some(b"short"), &format!("the tensor `w` needs 16 bytes, and {path} has fewer"));
-    check(&of(four, ""), Some(b""), "the tensor `w` has a type or shape that makes no sense");
-    let bomb = format!("the tensor `w` is deflated in {path}, to more than 1073741824 bytes");
+    check(&of(four, ""), Some(b""), "the tensor `w` has an invalid type or shape");
+    let bomb = format!("the tensor `w` inflates from {path} to more than 1073741824 bytes");
     check(&of(huge, one), Some(&[0; 5000]), &bomb);
     let absent = format!("the tensor `w` cannot be read from {path} (specified file not found in archive)");
     check(&of(four, one), None, &absent);
-    let newer = "its program is of version 9 of PyTorch's schema, and 8 is the newest known";
+    let newer = "its program has schema version 9; the newest supported version is 8";
     check_refused(9, &of(four, one), Some(&[0; 16]), newer);
 }

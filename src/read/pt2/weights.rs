@@ -1,9 +1,9 @@
-//! The tensors of an archive: parameters, buffers and constants.
+//! Tensors of an archive: parameters, buffers and constants.
 //!
-//! Each is an entry of its own, its elements as they lay in memory. What is stored is a slice of the file; what is
-//! deflated is inflated to the length that its type and shape say, and no further.
+//! Each tensor is an entry with its elements. An uncompressed entry becomes a slice of the file. A deflated entry is
+//! inflated up to the length that its type and shape require.
 //!
-//! PyTorch up to 2.6 has two entries for all of them: what `torch.save` writes of a dictionary, an archive itself.
+//! PyTorch up to 2.6 writes two entries with dictionaries of tensors instead; each is an archive of `torch.save`.
 
 use std::io::Cursor;
 
@@ -20,27 +20,31 @@ use crate::read::state::{self, State};
 use crate::read::storage::{Layout, entry};
 use crate::read::zipped::{inflate, names, open};
 
-/// The lists of tensors are JSON of a few hundred bytes for each.
+/// Maximum size of a list of tensors, in bytes. A tensor needs a few hundred bytes of it.
 const MAX_CONFIG: u64 = 64 << 20;
 
-/// A tensor of no more bytes is copied whoever asks: it may be a number that the graph depends on.
+/// Maximum size of a tensor that is always copied, in bytes: it may be a constant that shapes depend on.
 const MAX_SMALL: usize = 4096;
 
-/// Dictionaries of tensors, as PyTorch up to 2.6 calls them.
+/// Entries with dictionaries of tensors, in archives of PyTorch up to 2.6.
 const DICTIONARIES: [&str; 2] = ["serialized_state_dict.pt", "serialized_constants.pt"];
 
-/// The tensors of an archive, by what the signature calls them.
+/// Tensors of an archive, by their name in the signature.
 pub struct Weights {
     bytes: Bytes,
     archive: ZipArchive<Cursor<Bytes>>,
     copies: Copies,
-    /// With the folder that the entry is in.
+    /// Directory in the archive and entry of each tensor.
     payloads: FxHashMap<String, (String, Payload)>,
-    /// Those of dictionaries.
+    /// Tensors of the dictionaries.
     saved: State,
 }
 
 impl Weights {
+    /// Lists the tensors of an archive.
+    ///
+    /// # Errors
+    /// The reason as a clause for a message.
     pub fn of(bytes: &Bytes, copies: Copies) -> Result<Weights, String> {
         let mut archive = open(bytes.clone())?;
         let mut payloads = FxHashMap::default();
@@ -56,7 +60,7 @@ impl Weights {
             {
                 let json = inflate(&mut archive, &name, MAX_CONFIG)?;
                 let listed: Payloads = serde_json::from_slice(&json)
-                    .map_err(|error| format!("`{name}` is no valid JSON: {error}"))?;
+                    .map_err(|error| format!("`{name}` is not valid JSON: {error}"))?;
                 let entries = listed.config.into_iter();
                 payloads.extend(entries.map(|(key, payload)| (key, (folder.to_owned(), payload))));
             }
@@ -66,25 +70,25 @@ impl Weights {
                 inflate(&mut archive, name, MAX_CONFIG).is_ok_and(|order| order.starts_with(b"big"))
             })
         {
-            return Err("its tensors are big-endian".to_owned());
+            return Err("its tensors are big-endian, which is not supported".to_owned());
         }
         Ok(Weights { bytes: bytes.clone(), archive, copies, payloads, saved })
     }
 
-    /// The tensors that were lifted into inputs, by the names of those.
+    /// Returns the tensors that were lifted to graph inputs, by the name of the input.
     pub fn lifted(&mut self, signature: &Signature) -> Result<FxHashMap<String, Tensor>, String> {
         let mut lifted = FxHashMap::default();
-        for (kind, said) in signature.input_specs.iter().flatten() {
+        for (kind, fields) in signature.input_specs.iter().flatten() {
             let key = match kind.as_str() {
                 "parameter" => "parameter_name",
                 "buffer" => "buffer_name",
                 "tensor_constant" => "tensor_constant_name",
                 "user_input" => continue,
-                other => return Err(format!("it takes an input of the kind `{other}`")),
+                other => return Err(format!("inputs of kind `{other}` are not supported")),
             };
-            let named = said.get("arg").and_then(|arg| arg.get("name")).and_then(Json::as_str);
-            let (Some(named), Some(name)) = (named, said.get(key).and_then(Json::as_str)) else {
-                return Err(format!("its signature does not say which {kind} an input is"));
+            let named = fields.get("arg").and_then(|arg| arg.get("name")).and_then(Json::as_str);
+            let (Some(named), Some(name)) = (named, fields.get(key).and_then(Json::as_str)) else {
+                return Err(format!("its signature does not name the {kind} of an input"));
             };
             let tensor = self.tensor(name).map_err(|why| format!("the tensor `{name}` {why}"))?;
             lifted.insert(named.to_owned(), tensor);
@@ -97,10 +101,10 @@ impl Weights {
             return self.saved.get(name).cloned().ok_or_else(|| "is not in the archive".to_owned());
         };
         let Some(meta) = payload.tensor_meta.as_ref().filter(|_| !payload.use_pickle) else {
-            return Err("is pickled, which may run anything and is not read".to_owned());
+            return Err("is pickled; pickles can run any code and are not read".to_owned());
         };
         let path = format!("{folder}/{}", payload.path_name);
-        let layout = layout(meta).ok_or("has a type or shape that makes no sense")?;
+        let layout = layout(meta).ok_or("has an invalid type or shape")?;
         if self.copies == Copies::LeftOut && layout.span > MAX_SMALL && self.is_copied(&path, &layout)? {
             let elsewhere = TensorData::External(vec![("location".into(), path.into())]);
             return Ok(Tensor::new(layout.elem, layout.sizes, elsewhere));
@@ -109,7 +113,7 @@ impl Weights {
         layout.tensor(&data)
     }
 
-    /// Whether the elements of a tensor are no slice of the file.
+    /// Returns true if the elements of a tensor cannot be a slice of the file.
     fn is_copied(&mut self, path: &str, layout: &Layout) -> Result<bool, String> {
         let entry = self.archive.by_name(path);
         let entry = entry.map_err(|error| format!("cannot be read from `{path}` ({error})"))?;
@@ -117,14 +121,14 @@ impl Weights {
     }
 }
 
-/// The tensors of an entry that is an archive itself.
+/// Reads the tensors of an entry that is an archive of `torch.save`.
 fn dictionary(bytes: &Bytes, archive: &mut ZipArchive<Cursor<Bytes>>, name: &str) -> Result<State, String> {
     let size = archive.by_name(name).map_err(|error| error.to_string())?.size();
     let size = usize::try_from(size).map_err(|_| "it is too large".to_owned())?;
     state::read(&entry(bytes, archive, name, size)?)
 }
 
-/// Where the elements of a tensor lie, as an archive says it.
+/// Returns the layout of a tensor from its metadata; `None` if it is invalid or symbolic.
 fn layout(meta: &TensorMeta) -> Option<Layout> {
     let ints =
         |list: &[Json]| list.iter().map(|item| item.get("as_int")?.as_i64()).collect::<Option<Vec<_>>>();

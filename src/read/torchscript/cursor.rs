@@ -1,7 +1,6 @@
-//! A position in the text, and the few things that are read there.
+//! Position in a text, with operations to read from it.
 
-/// Reads forward through a text, looking ahead no further than the statement it is in, so that reading
-/// takes time linear in the text.
+/// Position in a text. Lookahead ends with the current statement, so parsing takes linear time.
 #[derive(Clone)]
 pub struct Cursor<'a> {
     text: &'a str,
@@ -9,52 +8,56 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
+    /// Creates a cursor at the start of a text.
     pub fn new(text: &'a str) -> Self {
         Cursor { text, at: 0 }
     }
 
-    /// The position, in bytes.
+    /// Returns the position, in bytes.
     pub fn at(&self) -> usize {
         self.at
     }
 
+    /// Returns the text after the position.
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
+    /// Returns true at the end of the text.
     pub fn is_at_end(&self) -> bool {
         self.at == self.text.len()
     }
 
+    /// Returns the next byte; `None` at the end.
     pub fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Goes past `length` bytes of what has been looked at.
+    /// Advances by `length` bytes.
     pub fn skip(&mut self, length: usize) {
         self.at += length;
     }
 
-    /// Returns to the start of a statement that could not be read.
+    /// Moves back to the start of a statement that could not be parsed.
     pub fn go_back_to(&mut self, start: usize) {
         self.at = start;
     }
 
-    /// Goes past spaces and tabs, not past the end of the line.
+    /// Skips spaces and tabs, but not the end of the line.
     pub fn skip_blanks(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
             self.at += 1;
         }
     }
 
-    /// Goes past blanks and line ends.
+    /// Skips spaces, tabs and line ends.
     pub fn skip_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.at += 1;
         }
     }
 
-    /// Goes past `text`, if it stands here.
+    /// Skips `text` if it is next; returns true if it was.
     pub fn eat(&mut self, text: &str) -> bool {
         let here = self.rest().starts_with(text);
         if here {
@@ -63,17 +66,17 @@ impl<'a> Cursor<'a> {
         here
     }
 
-    /// The bytes from here on that `belongs` takes; may be empty.
+    /// Reads the longest run of bytes for which `belongs` returns true; it may be empty.
     pub fn take_while(&mut self, belongs: impl Fn(u8) -> bool) -> &'a str {
         let start = self.at;
         while self.peek().is_some_and(&belongs) {
             self.at += 1;
         }
-        // Multi-byte characters are taken or left as a whole by every `belongs` used: all non-ASCII or none.
+        // Every `belongs` in use accepts either all non-ASCII bytes or none, so characters are never split.
         self.text.get(start..self.at).unwrap_or("")
     }
 
-    /// The rest of the line; the cursor is then at the start of the next.
+    /// Reads the rest of the line and moves to the start of the next one.
     pub fn take_line(&mut self) -> &'a str {
         let rest = self.rest();
         let end = rest.find('\n').unwrap_or(rest.len());
@@ -81,14 +84,14 @@ impl<'a> Cursor<'a> {
         rest[..end].trim_end_matches('\r')
     }
 
-    /// Everything that is left.
+    /// Reads the rest of the text.
     pub fn take_all(&mut self) -> &'a str {
         let rest = self.rest();
         self.at = self.text.len();
         rest
     }
 
-    /// A value's name, without its percent sign: `%x.1`, `%/fc/Gemm_output_0`, `%onnx::Gather_16`.
+    /// Reads a value name (`%x.1`, `%/fc/Gemm_output_0`, `%onnx::Gather_16`), without its percent sign.
     pub fn value_name(&mut self) -> Option<&'a str> {
         if !self.eat("%") {
             return None;
@@ -98,8 +101,9 @@ impl<'a> Cursor<'a> {
         (!name.is_empty()).then_some(name)
     }
 
-    /// The text up to one of `ends` that stands outside of all brackets and quotes. The cursor is left
-    /// there. `None`, with the cursor unmoved, if a new statement begins first, or the text ends.
+    /// Reads up to the first of `ends` that is outside of all brackets and quotes.
+    ///
+    /// Returns `None` and does not move if a new statement starts or the text ends before that.
     pub fn take_balanced(&mut self, ends: &[u8]) -> Option<&'a str> {
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;
@@ -123,7 +127,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Position of the quote that closes the string opened at `start`; strings do not span lines.
+/// Returns the position of the quote that closes the string opened at `start`; strings do not span lines.
 fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
@@ -136,8 +140,9 @@ fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Whether a line begins like a statement: `%name : type`, `return (`, `-> (`, `block0(`, `graph(`.
-/// Constants that span lines hold none of these at the start of a line.
+/// Returns true if a line starts like a statement: `%name : type`, `return (`, `-> (`, `block0(`, `graph(`.
+///
+/// Constants that span lines never have these at the start of a line.
 fn begins_statement(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     line.starts_with('%')
@@ -157,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn balanced_text_ends_outside_of_brackets_and_quotes() {
+    fn ends_within_brackets_and_quotes_are_skipped() {
         check("Float(2, 4, strides=[4, 1]), %b", b",", Some("Float(2, 4, strides=[4, 1])"));
         check(" 1  2 [ CPULongType{2} ]](", b"]", Some(" 1  2 [ CPULongType{2} ]"));
         check("\"a]\\\"b\"]", b"]", Some("\"a]\\\"b\""));
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_values() {
+    fn value_names_are_read_without_percent_sign() {
         for (text, name) in [
             ("%x.1 : int", "x.1"),
             ("%/fc/Gemm_output_0,", "/fc/Gemm_output_0"),

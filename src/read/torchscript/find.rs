@@ -1,17 +1,17 @@
-//! Graphs within a longer text: what an export printed, a CI job's log, a notebook's output.
+//! Finds printed graphs in a longer text: the log of an export or CI job, the output of a notebook.
 
 use std::ops::Range;
 
-/// A graph that begins in a text.
+/// Graph found in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found<'a> {
-    /// From `graph(` to the start of the next graph, or the end of the text.
+    /// Range from `graph(` to the start of the next graph, or the end of the text.
     pub range: Range<usize>,
-    /// What stands before it on its line, or on the line above if that ends in a colon: `Exported graph`.
+    /// Text before the graph on its line, or the line above if it ends with a colon: `Exported graph`.
     pub title: &'a str,
 }
 
-/// Where graphs begin in a text, in order; no two on one line.
+/// Returns the graphs in a text, in order; at most one per line.
 pub fn graphs(text: &str) -> Vec<Found<'_>> {
     let mut starts: Vec<usize> = Vec::new();
     for (at, _) in text.match_indices("graph(") {
@@ -28,7 +28,7 @@ pub fn graphs(text: &str) -> Vec<Found<'_>> {
         .collect()
 }
 
-/// Not part of another word (`fused_graph(`), and followed by a value, or by nothing as in `graph():`.
+/// Returns true if `graph(` at `at` is a whole word, followed by a value or, as in `graph():`, the end.
 fn is_graph(text: &str, at: usize) -> bool {
     let joined = text[..at]
         .bytes()
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn graphs_in_a_log() {
+    fn graphs_in_a_log_are_found_with_titles() {
         check("graph(%x : Tensor):\n  return (%x)\n", &[("", "graph(%x : Tensor):\n  return (%x)\n")]);
         check(
             "Exported graph: graph(%x):\nbetween\nONNX graph being constructed during exception:\ngraph():\nlast",

@@ -1,4 +1,4 @@
-//! The constants that TorchScript prints within the brackets of an operator.
+//! Parses constants in the attributes of TorchScript operators.
 
 use std::sync::Arc;
 
@@ -7,11 +7,13 @@ use crate::torch::{Argument, TensorLiteral, Type};
 
 use super::types::split;
 
-/// Lists nested deeper than this are kept as they were written.
+/// Maximum nesting of lists; deeper ones are kept as text.
 const MAX_DEPTH: usize = 32;
 
-/// An attribute's value: `1`, `1.0000000000000001e-05`, `"cpu"`, `[1, 1]`, `{0.5}` (a tensor of one
-/// element), ` 1  2 [ CPULongType{2} ]` (a small tensor), `<Tensor>` (one too large to print).
+/// Parses the value of an attribute.
+///
+/// Examples: `1`, `1.0000000000000001e-05`, `"cpu"`, `[1, 1]`, `{0.5}` (a tensor of one element),
+/// ` 1  2 [ CPULongType{2} ]` (a small tensor), `<Tensor>` (a tensor too large to print).
 pub fn parse(text: &str) -> Argument {
     parse_nested(text.trim(), 0)
 }
@@ -52,8 +54,9 @@ fn number(text: &str) -> Option<Argument> {
     int.or_else(|| text.parse().ok().map(Argument::Float))
 }
 
-/// The constant as its declared type has it: `value=0` of a `bool` is false, and the element type and
-/// shape of a tensor are those of the value it defines.
+/// Converts a constant to its declared type.
+///
+/// `value=0` of a `bool` becomes false. A tensor gets the declared element type and shape.
 pub fn typed(literal: Argument, ty: &Type) -> Argument {
     match (literal, ty) {
         (Argument::Int(int), Type::Bool) => Argument::Bool(int != 0),
@@ -69,7 +72,7 @@ pub fn typed(literal: Argument, ty: &Type) -> Argument {
     }
 }
 
-/// `\n`, `\"` and their like in a string; what follows any other backslash stands for itself.
+/// Replaces `\n` and `\t`; any other backslash is removed and the next character kept.
 fn unescape(text: &str) -> Arc<str> {
     if !text.contains('\\') {
         return Arc::from(text);
@@ -90,7 +93,7 @@ fn unescape(text: &str) -> Arc<str> {
     Arc::from(plain)
 }
 
-/// A tensor as PyTorch prints it: its elements, then `[ CPULongType{2,2} ]`.
+/// Parses a printed tensor: its elements, then `[ CPULongType{2,2} ]`.
 fn printed_tensor(text: &str) -> Option<TensorLiteral> {
     let (body, kind) = text.strip_suffix(']')?.rsplit_once('[')?;
     let (kind, sizes) = kind.trim().strip_suffix('}')?.split_once("Type{")?;
@@ -108,8 +111,10 @@ fn printed_tensor(text: &str) -> Option<TensorLiteral> {
     Some(TensorLiteral { elem, shape, elements })
 }
 
-/// The numbers of a printed tensor in row-major order: `1e-03 *` before them scales them all,
-/// `(1,.,.) =` heads a slice. `None` where a wide matrix was cut into column ranges.
+/// Parses the elements of a printed tensor, in row-major order.
+///
+/// A prefix `1e-03 *` scales all elements; `(1,.,.) =` is the title of a slice. Returns `None` for a wide
+/// matrix that is printed in column ranges.
 fn elements(body: &str) -> Option<Vec<f64>> {
     let mut scale = 1.0;
     let mut elements: Vec<f64> = Vec::new();
@@ -139,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn tensors() {
+    fn printed_tensors_are_parsed() {
         let long = Some(ElemType::Int64);
         check_tensor("{0.5}", None, None, Some(&[0.5]));
         check_tensor("{(1,2)}", None, None, None);
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn other_constants() {
+    fn other_constants_are_parsed() {
         check("9223372036854775807", Argument::Int(i64::MAX));
         check("1.", Argument::Float(1.0));
         check("1.0000000000000001e-05", Argument::Float(1e-5));
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn types_say_what_a_constant_is() {
+    fn constants_are_converted_to_their_declared_type() {
         assert_eq!(typed(Argument::Int(0), &Type::Bool), Argument::Bool(false));
         assert_eq!(typed(Argument::Int(2), &Type::Float), Argument::Float(2.0));
         assert_eq!(typed(Argument::Int(2), &Type::Int), Argument::Int(2));

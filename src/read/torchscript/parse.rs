@@ -1,4 +1,4 @@
-//! The statements of one graph, read straight into a [`Trace`].
+//! Parses the statements of one graph into a [`Trace`].
 
 use std::sync::Arc;
 
@@ -11,16 +11,17 @@ use crate::torch::{
 use super::cursor::Cursor;
 use super::{literal, scope, types};
 
-/// A graph as far as it could be read.
+/// Parsed graph; statements with faults are missing.
 pub struct Parsed {
+    /// Graph as a trace.
     pub trace: Trace,
-    /// Bytes of the text that belong to the graph.
+    /// Length of the graph in the text, in bytes.
     pub length: usize,
-    /// Start of the first line that was none of the graph's, and how many there were.
+    /// Start of the first line that could not be parsed, and the number of such lines.
     pub unread: Option<(usize, usize)>,
 }
 
-/// Reads the graph that begins with the text, up to its `return`.
+/// Parses the graph at the start of the text, up to its `return`.
 pub fn parse(text: &str) -> Parsed {
     let mut parser = Parser {
         cursor: Cursor::new(text),
@@ -63,17 +64,17 @@ fn end_of_last_node(text: &str, trace: &Trace) -> usize {
 struct Parser<'a> {
     cursor: Cursor<'a>,
     names: FxHashMap<&'a str, ValueId>,
-    /// Module paths by the scope they were made of; a graph has few scopes and many nodes.
+    /// Cache of module paths by scope; a graph has few scopes and many nodes.
     scopes: FxHashMap<&'a str, Arc<str>>,
-    /// The blocks that are being read, the innermost last; never empty.
+    /// Open blocks, the innermost last; never empty.
     open: Vec<BlockId>,
-    /// Starts of the lines that could not be read.
+    /// Starts of the lines that could not be parsed.
     unread: Vec<usize>,
     trace: Trace,
 }
 
 impl<'a> Parser<'a> {
-    /// Reads the whole graph; whether its `return` was found.
+    /// Parses the whole graph; returns true if it has a `return`.
     fn graph(&mut self) -> bool {
         self.cursor.eat("graph(");
         let inputs = self.parameters();
@@ -103,7 +104,7 @@ impl<'a> Parser<'a> {
         false
     }
 
-    /// One statement, the cursor at its first character; on success the cursor is behind its line.
+    /// Parses a statement; on success, the cursor is after its line.
     fn statement(&mut self) -> Option<Statement> {
         if self.cursor.eat("return (") {
             let outputs = self.arguments()?;
@@ -132,7 +133,7 @@ impl<'a> Parser<'a> {
         Some(Statement::Other)
     }
 
-    /// `block0(%i : int):`, which belongs to the last node of the open block.
+    /// Parses `block0(%i : int):`, which belongs to the last node of the open block.
     fn block(&mut self) -> Option<()> {
         let outer = *self.open.last()?;
         let owner = *self.trace.block(outer).nodes.last()?;
@@ -149,7 +150,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// `%x : Tensor, %y : int)`, over as many lines as it takes, to behind the bracket.
+    /// Parses `%x : Tensor, %y : int)` with its bracket; it may span lines.
     fn parameters(&mut self) -> Vec<ValueId> {
         let mut parameters = Vec::new();
         loop {
@@ -158,7 +159,7 @@ impl<'a> Parser<'a> {
             let ty = self.declared_type();
             let position = parameters.len() as u32;
             parameters.push(self.define(name, ty, Definition::Input(BlockId(0), position)));
-            // Releases before 1.1 put no comma between the lines.
+            // Releases before 1.1 have no comma between the lines.
             if !self.cursor.eat(",") && self.cursor.peek() != Some(b'\n') {
                 break;
             }
@@ -167,7 +168,7 @@ impl<'a> Parser<'a> {
         parameters
     }
 
-    /// ` : Float(2, 4)`, if one stands here.
+    /// Parses a type such as ` : Float(2, 4)`, if there is one.
     fn declared_type(&mut self) -> Type {
         self.cursor.skip_blanks();
         if !self.cursor.eat(":") {
@@ -176,7 +177,7 @@ impl<'a> Parser<'a> {
         self.cursor.take_balanced(b",=)\n").map_or_else(|| Type::Other(Arc::from("")), types::parse)
     }
 
-    /// `%a : T, %b : T = ns::op[attributes](%x, %y), scope: S # file:line:column`
+    /// Parses `%a : T, %b : T = ns::op[attributes](%x, %y), scope: S # file:line:column`.
     fn node(&mut self) -> Option<()> {
         let start = self.cursor.at();
         let mut outputs = Vec::new();
@@ -185,7 +186,7 @@ impl<'a> Parser<'a> {
             self.cursor.eat(",");
             self.cursor.skip_blanks();
         }
-        // Releases before 1.1 began a line with the equals sign.
+        // In releases before 1.1, the equals sign starts a new line.
         self.cursor.skip_space();
         self.cursor.eat("=").then_some(())?;
         self.cursor.skip_blanks();
@@ -193,7 +194,7 @@ impl<'a> Parser<'a> {
         (op.contains("::") || op.starts_with('^')).then_some(())?;
         let attributes = if self.cursor.eat("[") { self.attributes()? } else { Vec::new() };
         if op.starts_with('^') && self.cursor.eat("(") {
-            // A Python function's scalar arguments stand in brackets of their own before its tensors.
+            // The scalar arguments of a Python function have their own brackets before the tensors.
             self.cursor.take_balanced(b")")?;
             self.cursor.eat(")");
         }
@@ -212,7 +213,7 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// `value=1, name="x"]`, to behind the bracket.
+    /// Parses `value=1, name="x"]` with its bracket.
     fn attributes(&mut self) -> Option<Vec<(Arc<str>, Argument)>> {
         let mut attributes = Vec::new();
         loop {
@@ -228,7 +229,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `%x, %y)`, to behind the bracket.
+    /// Parses `%x, %y)` with its bracket.
     fn arguments(&mut self) -> Option<Vec<Argument>> {
         let mut arguments = Vec::new();
         loop {
@@ -244,7 +245,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What follows the call on its line.
+    /// Parses the scope and source position after a call.
     fn provenance(&mut self, line: &'a str) -> (Arc<str>, Option<crate::diag::SourcePlace>) {
         let (scope, source) = match line.rsplit_once("# ") {
             Some((scope, comment)) => (scope, scope::source(comment)),
@@ -318,7 +319,7 @@ fn blank_node() -> Node {
     }
 }
 
-/// The constant that a node makes, or the list that it puts together.
+/// Returns the constant or list that a node produces.
 fn value_literal(op: &Op, arguments: &[Argument], node: &Node) -> Option<Argument> {
     match (&*op.namespace, &*op.name) {
         ("prim" | "onnx", "Constant") => {
@@ -330,7 +331,7 @@ fn value_literal(op: &Op, arguments: &[Argument], node: &Node) -> Option<Argumen
     }
 }
 
-/// Length of the time stamp that CI systems put before every line; 0 where there is none.
+/// Returns the length of the time stamp of a CI system before a line; 0 without one.
 fn line_prefix(line: &str) -> usize {
     let stamp = line.bytes().take_while(|byte| byte.is_ascii_digit() || b"-:.TZ+".contains(byte)).count();
     if stamp >= "2024-01-01T00:00:00".len() { stamp } else { 0 }

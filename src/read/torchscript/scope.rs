@@ -1,12 +1,14 @@
-//! What follows a node on its line: the module that ran it, and the Python line that did.
+//! Scope and source line printed after a node.
 
 use std::sync::Arc;
 
 use crate::diag::SourcePlace;
 
-/// The module path of a scope: `/net/net.2` for each of
-/// `__module.net/__module.net.2` (a trace), `Net::/Sequential::net/Dropout::net.2` (the exporter), and
-/// `Net/Sequential[net]/Dropout[net.2]` (releases before 1.8). The outermost module has no name.
+/// Returns the module path of a scope; the outermost module has no name.
+///
+/// It is `/net/net.2` for each of `__module.net/__module.net.2` (trace),
+/// `Net::/Sequential::net/Dropout::net.2` (exporter) and `Net/Sequential[net]/Dropout[net.2]` (releases
+/// before 1.8).
 pub fn module_path(scope: &str) -> Arc<str> {
     let mut path = String::new();
     for part in scope.split('/') {
@@ -27,14 +29,15 @@ pub fn module_path(scope: &str) -> Arc<str> {
     Arc::from(path)
 }
 
-/// Class of the outermost module, which the exporter puts first in every scope: `net.Net::/…`.
+/// Returns the class of the outermost module, which starts each scope of the exporter: `net.Net::/…`.
 pub fn root_class(scope: &str) -> Option<Arc<str>> {
     let (class, name) = scope.split('/').next()?.split_once("::")?;
     (name.is_empty() && class.contains('.')).then(|| Arc::from(class))
 }
 
-/// A place such as `/app/net.py:31:0`, which counts lines from 1 and columns from 0. A trace knows no
-/// columns and prints 0.
+/// Parses a source position such as `/app/net.py:31:0`.
+///
+/// Lines are 1-based and columns 0-based. Traces have no columns and print 0.
 pub fn source(comment: &str) -> Option<SourcePlace> {
     let (rest, column) = comment.trim().rsplit_once(':')?;
     let (file, line) = rest.rsplit_once(':')?;
@@ -55,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scopes_of_every_release() {
+    fn scopes_of_all_releases_are_read() {
         for (scope, path) in [
             ("__module.net/__module.net.2", "/net/net.2"),
             ("pitfalls.Net::/torch.nn.Sequential::net/torch.nn.modules.dropout.Dropout::net.2", "/net/net.2"),
@@ -69,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn sources() {
+    fn source_positions_are_read() {
         let seen = |text| source(text).map(|place| (place.file.to_string(), place.line, place.column));
         assert_eq!(seen(" /app/net.py:31:0"), Some(("/app/net.py".into(), 31, 0)));
         assert_eq!(seen(r"C:\app\net.py:31:8"), Some((r"C:\app\net.py".into(), 31, 9)));

@@ -1,7 +1,7 @@
 use super::read;
 use crate::torch::{Argument, Definition, Origin, Trace, Type, User};
 
-/// A trace in a few words a node, to compare with.
+/// Returns one short line per node of a trace, for comparison.
 fn summary(trace: &Trace) -> Vec<String> {
     let argument = |argument: &Argument| match trace.see(argument) {
         Argument::Value(value) => format!("%{}", trace.value(*value).name),
@@ -23,7 +23,7 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn constants_lists_scopes_and_sources() {
+fn constants_lists_scopes_and_sources_are_read() {
     let text = "graph(%self.1 : __torch__.net.Net,\n      %x : Float(2, 4, strides=[4, 1], requires_grad=0, device=cpu)):\n  \
         %fc : __torch__.torch.nn.Linear = prim::GetAttr[name=\"fc\"](%self.1)\n  \
         %2 : int = prim::Constant[value=2](), scope: __module.fc # /app/net.py:7:0\n  \
@@ -53,7 +53,7 @@ fn constants_lists_scopes_and_sources() {
 }
 
 #[test]
-fn nested_blocks_of_both_styles() {
+fn nested_blocks_are_read_in_both_styles() {
     let expected =
         ["prim::Loop(Int(3), Bool(true), %x)", "aten::lt(%i, Int(3))", "prim::If(%c)", "aten::neg(%a)"];
     let colon = "graph(%x : Tensor):\n  %n : int = prim::Constant[value=3]()\n  %t : bool = prim::Constant[value=1]()\n  \
@@ -78,7 +78,7 @@ fn nested_blocks_of_both_styles() {
 }
 
 #[test]
-fn the_onnx_dialect_within_a_log() {
+fn onnx_graphs_in_a_log_are_found() {
     let text = "a warning\nExported graph: graph(%in0 : Float(*, 6, strides=[6, 1])):\n  \
         %/C_output_0 : Long(2, strides=[1]) = onnx::Constant[value= 3 -1 [ CPULongType{2} ], onnx_name=\"/C\"](), scope: net.Net:: # /app/net.py:25:0\n  \
         %3 : Float(*, *) = onnx::Reshape[allowzero=0, onnx_name=\"/Reshape\"](%in0, %/C_output_0), scope: net.Net::/net.Block::b # /app/net.py:25:0\n  \
@@ -97,7 +97,7 @@ fn the_onnx_dialect_within_a_log() {
 }
 
 #[test]
-fn python_functions_and_nodes_without_outputs() {
+fn python_functions_and_nodes_without_outputs_are_read() {
     check(
         "graph(%x : Tensor):\n  %2 : Tensor = ^Square[inplace=0, module=\"net\", Subgraph=<Graph>](1, \"a\")(%x) # /app/net.py:9:0\n   \
          = prim::SetAttr[name=\"y\"](%x, %2)\n  return (%2)\n",
@@ -106,7 +106,7 @@ fn python_functions_and_nodes_without_outputs() {
 }
 
 #[test]
-fn the_layout_of_early_releases() {
+fn graphs_of_early_releases_are_read() {
     let text = "graph(%actual_input_1 : Float(10, 3)\n      %learned_0 : Float(4, 3)) {\n  %17 : Float(10, 4)\n      \
         = onnx::Gemm[alpha=1, transB=1](%actual_input_1, %learned_0), scope: Net/Linear[fc]\n  return (%17);\n}\n";
     check(text, &["onnx::Gemm(%actual_input_1, %learned_0)"]);
@@ -115,7 +115,7 @@ fn the_layout_of_early_releases() {
 }
 
 #[test]
-fn constants_over_several_lines() {
+fn constants_can_span_lines() {
     check(
         "graph(%x : Tensor):\n  %2 : Long(2, 1) = prim::Constant[value= 1\n 2\n[ CPULongType{2,1} ]]() # a.py:1:0\n  \
          %3 : Tensor = aten::add(%x, %2)\n  return (%3)\n",
@@ -126,7 +126,7 @@ fn constants_over_several_lines() {
 }
 
 #[test]
-fn time_stamps_before_every_line() {
+fn time_stamps_before_lines_are_skipped() {
     check(
         "2024-05-06T07:08:09.1234567Z graph(%x : Tensor):\n2024-05-06T07:08:09.1234567Z   %2 : Tensor = aten::neg(%x)\n\
          2024-05-06T07:08:10.1234567Z   return (%2)\n",
@@ -134,7 +134,7 @@ fn time_stamps_before_every_line() {
     );
 }
 
-/// What is read of a damaged graph, and what is said of the rest.
+/// Checks the nodes that are read from damaged graphs, and the messages with their lines.
 fn check_damaged(text: &str, nodes: &[&str], messages: &[(&str, u32)]) {
     let (traces, findings) = read(text);
     assert_eq!(traces.iter().flat_map(summary).collect::<Vec<_>>(), nodes, "{text}");
@@ -142,14 +142,14 @@ fn check_damaged(text: &str, nodes: &[&str], messages: &[(&str, u32)]) {
         crate::diag::Place::Text(place) => place.line,
         _ => 0,
     };
-    let said: Vec<_> = findings.iter().map(|finding| (&*finding.message, line(finding))).collect();
-    assert_eq!(said, messages, "{text}");
+    let found: Vec<_> = findings.iter().map(|finding| (&*finding.message, line(finding))).collect();
+    assert_eq!(found, messages, "{text}");
 }
 
 #[test]
-fn damaged_graphs() {
-    let one = "a line of this TorchScript graph could not be read";
-    let cut = "this TorchScript graph ends before its `return`";
+fn damaged_graphs_are_read_in_part() {
+    let one = "a line of the TorchScript graph could not be parsed";
+    let cut = "the TorchScript graph ends without a `return`";
     check_damaged(
         "graph(%x : Tensor):\n  %1 : Tensor = aten::neg(%x\n  %2 : Tensor = aten::abs(%x)\n  return (%2)\n",
         &["aten::abs(%x)"],
@@ -169,12 +169,12 @@ fn damaged_graphs() {
     check_damaged(
         "graph(%x : Tensor):\n  -> (%x)\n  block0():\n  return (%x)\n",
         &[],
-        &[("2 lines of this TorchScript graph could not be read", 2)],
+        &[("2 lines of the TorchScript graph could not be parsed", 2)],
     );
 }
 
 #[test]
-fn every_prefix_and_every_hole_is_read_without_panic() {
+fn truncated_text_does_not_panic() {
     let text = "graph(%self : __torch__.N, %x : Float(2, 4)):\n  %1 : int = prim::Constant[value=\"ä\\\"\"]() # ä.py:1:0\n  \
         %y : Tensor = prim::If(%1)\n    block0():\n      -> (%x)\n  %z : Long(2) = prim::Constant[value= 1  2 [ CPULongType{2} ]]()\n  \
         return (%y, %z)\n";

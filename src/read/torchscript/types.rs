@@ -1,4 +1,4 @@
-//! The types that TorchScript prints, of every release since 1.2.
+//! Parses the types that TorchScript prints, of all releases since 1.2.
 
 use std::sync::Arc;
 
@@ -7,11 +7,13 @@ use crate::torch::{Size, TensorType, Type};
 
 use super::cursor::Cursor;
 
-/// Types nested deeper than this are kept as they were written.
+/// Maximum nesting of types; deeper ones are kept as text.
 const MAX_DEPTH: usize = 32;
 
-/// A type as it stands after the colon: `Float(2, 4, strides=[4, 1], requires_grad=0, device=cpu)`,
-/// `int[]`, `Tensor?[]`, `(Tensor, Tensor)`, `__torch__.net.Block`.
+/// Parses the type after a colon.
+///
+/// Examples: `Float(2, 4, strides=[4, 1], requires_grad=0, device=cpu)`, `int[]`, `Tensor?[]`,
+/// `(Tensor, Tensor)`, `__torch__.net.Block`.
 pub fn parse(text: &str) -> Type {
     parse_nested(text.trim(), 0)
 }
@@ -30,7 +32,7 @@ fn parse_nested(text: &str, depth: usize) -> Type {
     if let Some(members) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         return Type::Tuple(split(members).map(|member| parse_nested(member, depth + 1)).collect());
     }
-    // The second form is that of releases before 1.3.
+    // `ClassType<…>` is the notation of releases before 1.3.
     let class = text.strip_prefix("__torch__.");
     if let Some(class) = class.or_else(|| text.strip_prefix("ClassType<")?.strip_suffix('>')) {
         return Type::Class(unmangled(class));
@@ -41,25 +43,25 @@ fn parse_nested(text: &str, depth: usize) -> Type {
         "bool" => Type::Bool,
         "str" => Type::Str,
         "NoneType" | "None" => Type::None,
-        // Names of the unknown type in releases before 1.1.
+        // The unknown type in releases before 1.1.
         "Dynamic" | "UNKNOWN_TYPE" => Type::Tensor(TensorType::default()),
         _ if text.starts_with("Dict(") || text.starts_with("Dict[") => Type::Dict,
         _ => tensor(text).map_or_else(other, Type::Tensor),
     }
 }
 
-/// `T` of `Optional[T]`, given `Optional[`.
+/// Returns `T` for `Optional[T]`, given `Optional[`.
 fn inner<'a>(text: &'a str, open: &str) -> Option<&'a str> {
     text.strip_prefix(open)?.strip_suffix(']')
 }
 
-/// `net.Block` for `net.___torch_mangle_12.Block`.
+/// Returns `net.Block` for `net.___torch_mangle_12.Block`.
 fn unmangled(class: &str) -> Arc<str> {
     let parts: Vec<&str> = class.split('.').filter(|part| !part.starts_with("___torch_mangle_")).collect();
     Arc::from(parts.join("."))
 }
 
-/// `Float(2, *)`, `Long(device=cpu)` (which has rank 0), `FloatTensor` and `Tensor` (of unknown rank).
+/// Parses `Float(2, *)`, `Long(device=cpu)` (rank 0), `FloatTensor` and `Tensor` (unknown rank).
 fn tensor(text: &str) -> Option<TensorType> {
     let (name, details) = match text.split_once('(') {
         Some((name, rest)) => (name, Some(rest.strip_suffix(')').unwrap_or(rest))),
@@ -73,8 +75,9 @@ fn tensor(text: &str) -> Option<TensorType> {
     })
 }
 
-/// The sizes of `2, *, SS(-3), strides=[4, 1], device=cpu`; in releases 1.5 to 1.7 each with its stride
-/// behind a colon (`2:4`), before that with a `!` where it was not certain.
+/// Parses the sizes of `2, *, SS(-3), strides=[4, 1], device=cpu`.
+///
+/// Releases 1.5 to 1.7 print the stride after each size (`2:4`); earlier ones mark uncertain sizes with `!`.
 fn shape(details: &str) -> Vec<Size> {
     let sizes = split(details).filter(|part| !part.contains('='));
     sizes
@@ -89,14 +92,14 @@ fn shape(details: &str) -> Vec<Size> {
         .collect()
 }
 
-/// `[4, 1]` of `2, 4, strides=[4, 1]`.
+/// Returns `[4, 1]` for `2, 4, strides=[4, 1]`.
 fn strides(details: &str) -> Option<Vec<i64>> {
     let (_, rest) = details.split_once("strides=[")?;
     let (list, _) = rest.split_once(']')?;
     list.split(',').map(|stride| stride.trim().parse().ok()).collect()
 }
 
-/// The parts between commas that stand outside of all brackets; none for an empty text.
+/// Splits a text at the commas outside of all brackets; an empty text has no parts.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
     let mut cursor = Cursor::new(text);
     std::iter::from_fn(move || {
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn tensors_of_every_release() {
+    fn tensor_types_of_all_releases_are_parsed() {
         let float = Some(ElemType::Float);
         check("Float(2, 4, strides=[4, 1], requires_grad=0, device=cpu)", float, Some("2 4"));
         check("Float(2:4, 4:1, requires_grad=0, device=cpu)", float, Some("2 4"));
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn other_types() {
+    fn other_types_are_parsed() {
         let tensor = || Type::Tensor(TensorType::default());
         assert_eq!(parse("int[]"), Type::List(Box::new(Type::Int)));
         assert_eq!(parse("Tensor?[]"), Type::List(Box::new(tensor())));

@@ -139,7 +139,7 @@ impl<'a, V: Copy> Draft<'a, V> {
         Item::New(NewId(self.values.len() - 1))
     }
 
-    /// Clears the bindings that each iteration makes anew; `bound` is the number of pattern values.
+    /// Clears the bindings that each iteration creates again; `bound` is the number of pattern values.
     pub(super) fn forget(&mut self, each: &EachTerm, bound: usize) {
         let lets: &[_] = self.rewrite.map_or(&[], |rewrite| &rewrite.lets[each.lets.clone()]);
         let is_made = |var: VarId| each.fresh.contains(&usize::from(var.0).wrapping_sub(bound));

@@ -1,4 +1,4 @@
-//! Messages that refer to no name: tensors, types, metadata.
+//! Converts model parts that contain no references by name: tensors, types, metadata.
 
 use std::sync::Arc;
 
@@ -12,10 +12,12 @@ use crate::proto::{
     TensorShapeProto, TypeProto, ValueInfoProto, tensor_proto, type_proto,
 };
 
+/// Copies a string if it is present.
 pub fn optional(text: &Option<Arc<str>>) -> Option<String> {
     text.as_deref().map(str::to_owned)
 }
 
+/// Converts entries of `metadata_props` or `external_data`.
 pub fn metadata(entries: &Metadata) -> Vec<StringStringEntryProto> {
     let entry = |(key, value): &(Arc<str>, Arc<str>)| StringStringEntryProto {
         key: Some(key.to_string()),
@@ -24,6 +26,7 @@ pub fn metadata(entries: &Metadata) -> Vec<StringStringEntryProto> {
     entries.iter().map(entry).collect()
 }
 
+/// Converts opset imports.
 pub fn opsets(imports: &[OpsetImport]) -> Vec<OperatorSetIdProto> {
     let import = |import: &OpsetImport| OperatorSetIdProto {
         domain: optional(&import.domain),
@@ -32,6 +35,7 @@ pub fn opsets(imports: &[OpsetImport]) -> Vec<OperatorSetIdProto> {
     imports.iter().map(import).collect()
 }
 
+/// Converts a quantization annotation.
 pub fn annotation(annotation: &QuantAnnotation) -> TensorAnnotation {
     TensorAnnotation {
         tensor_name: optional(&annotation.tensor_name),
@@ -39,6 +43,7 @@ pub fn annotation(annotation: &QuantAnnotation) -> TensorAnnotation {
     }
 }
 
+/// Converts a tensor; raw data is shared, not copied.
 pub fn tensor(tensor: &Tensor) -> TensorProto {
     let mut proto = TensorProto {
         name: optional(&tensor.name),
@@ -64,6 +69,7 @@ pub fn tensor(tensor: &Tensor) -> TensorProto {
     proto
 }
 
+/// Converts a sparse tensor.
 pub fn sparse(sparse: &SparseTensor) -> SparseTensorProto {
     SparseTensorProto {
         values: sparse.values.as_ref().map(tensor),
@@ -72,6 +78,7 @@ pub fn sparse(sparse: &SparseTensor) -> SparseTensorProto {
     }
 }
 
+/// Converts the name, type and metadata of a value.
 pub fn value_info(name: &str, info: &ValueInfo) -> ValueInfoProto {
     ValueInfoProto {
         name: Some(name.to_owned()),
@@ -81,6 +88,7 @@ pub fn value_info(name: &str, info: &ValueInfo) -> ValueInfoProto {
     }
 }
 
+/// Converts a type.
 pub fn ty(ty: &Type) -> TypeProto {
     let value = match &ty.kind {
         TypeKind::Undefined => None,

@@ -1,4 +1,4 @@
-//! Writes the binary form of a model. What was not touched is written as it was read, field for field.
+//! Writes the binary format of a model. Fields that were not edited are written as they were read.
 
 mod forms;
 mod messages;
@@ -13,36 +13,36 @@ pub use forms::{to_json, to_textproto};
 use crate::graph::Model;
 use crate::proto::ModelProto;
 
-/// The most that one protobuf message may take: above it, tensors have to go to other files.
+/// Maximum size of a protobuf message, in bytes. Larger models need external data.
 pub const PROTOBUF_LIMIT: usize = i32::MAX as usize;
 
-/// The message of a model, ready to be encoded. Tensor bytes are shared with the model, not copied.
+/// Protobuf message of a model. Tensor bytes are shared with the model, not copied.
 pub struct Encodable {
     message: ModelProto,
 }
 
 impl Encodable {
-    /// The message of `model`.
+    /// Creates the message of `model`.
     pub fn new(model: &Model) -> Self {
         Encodable { message: scope::model(model) }
     }
 
-    /// Bytes that [`Encodable::encode`] gives.
+    /// Returns the length of the encoded message, in bytes.
     pub fn len(&self) -> usize {
         self.message.encoded_len()
     }
 
-    /// Whether nothing would be written.
+    /// Returns true if the encoded message is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The file as a whole, weights copied; [`Encodable::pieces`] does without.
+    /// Encodes the message to one buffer, with a copy of the weights. See [`Encodable::pieces`].
     pub fn encode(&self) -> Vec<u8> {
         self.message.encode_to_vec()
     }
 
-    /// The same in pieces, to be written one after the other: weights are those of the model still.
+    /// Encodes the message to consecutive pieces. Weights are shared with the model, not copied.
     pub fn pieces(&self) -> Vec<Bytes> {
         let mut rope = rope::Rope::default();
         self.message.encode_raw(&mut rope);

@@ -1,9 +1,9 @@
-//! A buffer that shares what is large with the messages it is made of, instead of copying it.
+//! Buffer for encoded messages that shares large fields instead of copying them.
 
 use bytes::buf::UninitSlice;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-/// Bytes fields of at least this size are shared.
+/// Minimum size of a shared field, in bytes.
 const SHARED: usize = 1 << 12;
 
 /// Encoded bytes, in pieces.
@@ -14,21 +14,21 @@ pub(super) struct Rope {
 }
 
 impl Rope {
-    /// The pieces, in their order.
+    /// Returns the pieces, in order.
     pub fn into_pieces(mut self) -> Vec<Bytes> {
         self.pieces.push(self.tail.freeze());
         self.pieces
     }
 }
 
-// SAFETY: memory is handed out, and counted as written, by the tail alone, which is a `BufMut` itself.
+// SAFETY: `advance_mut` and `chunk_mut` delegate to the tail, which implements `BufMut`.
 unsafe impl BufMut for Rope {
     fn remaining_mut(&self) -> usize {
         usize::MAX
     }
 
     unsafe fn advance_mut(&mut self, count: usize) {
-        // SAFETY: the caller wrote `count` bytes to what `chunk_mut` gave, which is of the tail.
+        // SAFETY: the caller initialized `count` bytes of `chunk_mut`, which is part of the tail.
         unsafe { self.tail.advance_mut(count) }
     }
 

@@ -1,4 +1,4 @@
-//! Messages that define and use names: the model, its graphs, nodes, attributes and functions.
+//! Converts model parts that define and reference names: model, graphs, nodes, attributes and functions.
 
 use bytes::Bytes;
 use prost::Message;
@@ -9,6 +9,7 @@ use crate::proto::{
     AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto,
 };
 
+/// Converts a model to its protobuf message.
 pub fn model(model: &Model) -> ModelProto {
     ModelProto {
         ir_version: model.ir_version,
@@ -26,7 +27,7 @@ pub fn model(model: &Model) -> ModelProto {
     }
 }
 
-/// Messages that were kept encoded; they were encoded by us, so that each decodes.
+/// Decodes messages that are kept in encoded form. The reader encoded them, so decoding cannot fail.
 fn decoded<M: Message + Default>(messages: &[Bytes]) -> Vec<M> {
     messages.iter().filter_map(|message| M::decode(message.clone()).ok()).collect()
 }
@@ -58,7 +59,7 @@ fn graph(model: &Model, id: GraphId) -> GraphProto {
     }
 }
 
-/// The initializer of a value, under the name the value now has.
+/// Returns the dense initializer of a value, with the current name of the value.
 fn dense(model: &Model, value: ValueId) -> Option<TensorProto> {
     let value = &model.values[value];
     match value.initial.as_ref()? {
