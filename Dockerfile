@@ -1,8 +1,8 @@
-# The three commands, and nothing else.
+# Image with the three commands.
 FROM rust:1.95-slim-bookworm AS build
 WORKDIR /source
 COPY . .
-# A C compiler comes with the image; protobuf needs none of its own.
+# The image has a C compiler; protoc is not needed.
 RUN cargo install --locked --path . --root /built
 
 FROM debian:bookworm-slim

@@ -1,7 +1,7 @@
-"""What rules find, in PyTorch: as it is found, and as it is right. The pages of rules show both.
+"""Faulty PyTorch code for rules, and its correction. The pages of the rules show both.
 
-Each part begins with the code of its rule, and is read alone, below these imports. A test lints them all: what is `before` is
-found there, but where only the exported model shows it; in what is `after`, nothing is found.
+Each part starts with the code of its rule and is linted separately, below these imports. A test checks that the rule finds
+the fault in `before`, unless only the exported model shows it, and that `after` has no findings.
 """
 import numpy as np
 import torch

@@ -132,15 +132,15 @@ mod tests {
             assert!(PAGE.contains(&row), "rules/COSTS.md lacks: {row}");
         };
         row("a node", |prices| prices.node);
-        row("… that gives a tensor another shape or name", |prices| prices.view);
+        row("… that only changes a shape or a name", |prices| prices.view);
         row("… that moves elements", |prices| prices.moving);
         row("… that computes elements", |prices| prices.elements);
-        row("… that multiplies and sums, or runs graphs", |prices| prices.product);
+        row("… that multiplies and accumulates, or runs subgraphs", |prices| prices.product);
         row("1,024 bytes read or written", |prices| prices.traffic);
         row("1,024 elements computed", |prices| prices.computed);
-        row("1,024 products summed", |prices| prices.summed);
+        row("1,024 products accumulated", |prices| prices.summed);
         row("a constant", |prices| prices.constant);
-        row("1,024 bytes of a small one", |prices| prices.small);
-        row("1,024 bytes of a larger one", |prices| prices.weights);
+        row("1,024 bytes of a small constant", |prices| prices.small);
+        row("1,024 bytes of a larger constant", |prices| prices.weights);
     }
 }
