@@ -1,8 +1,10 @@
-"""Measures what nodes cost in ONNX Runtime, on one thread and without its optimisations, in the units of
-`src/extract/cost/prices.rs`: nanoseconds for a node, and for 1,024 bytes, elements or products.
+"""Measures node costs in ONNX Runtime, on one thread and without its optimizations.
 
-Each operator runs on tensors of several sizes; the profile says how long its nodes take. A line through what the smallest
-and the largest take is its price: what a node costs whatever its size, and what more of it costs.
+The units are those of the cost model in `src/extract/cost/`: nanoseconds per node, and per 1,024 bytes, elements or
+products.
+
+Each operator runs on tensors of several sizes, and the profile of ONNX Runtime has the time of each node. A line through
+the times at the smallest and the largest size yields a fixed cost per node and a cost per unit of size.
 """
 
 import json
@@ -28,7 +30,7 @@ def pair(op):
     return lambda at: helper.make_node(op, ["x", "w"], [f"y{at}"])
 
 
-# By what is priced: the nodes, and how much of it a node on two tensors of side × side floats has.
+# For each cost: nodes to measure, and the amount of the unit in a node on two tensors of side × side floats.
 MEASURED = {
     "view (a node)": ([node("Identity"), lambda at: helper.make_node("Reshape", ["x", "s"], [f"y{at}"])], lambda side: 0),
     "traffic (1,024 bytes)": ([node("Transpose", perm=[1, 0]), pair("Add"), pair("Mul"), node("Relu")], lambda side: 8 * side**2),
@@ -39,7 +41,7 @@ MEASURED = {
 
 
 def seconds(make, side) -> float:
-    """How long a node takes: the least of many runs, since whatever else the machine does comes on top."""
+    """Returns the minimum time of a node over many runs: other load of the machine only adds to it."""
     graph = helper.make_graph(
         [make(at) for at in range(NODES)], "g",
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, [side, side]) for name in ("x", "w")],
@@ -60,14 +62,14 @@ def seconds(make, side) -> float:
             session.run(None, feed)
         events = json.loads(Path(session.end_profiling()).read_text())
     runs = [event["dur"] for event in events if event.get("cat") == "Node" and event["name"].endswith("kernel_time")]
-    # Microseconds, rounded: the mean of what a whole run's nodes take is finer.
+    # The profile has whole microseconds: the mean over all nodes of a run is more precise.
     totals = [sum(runs[at:at + NODES]) / NODES for at in range(0, len(runs), NODES)]
     return min(totals) * 1e-6
 
 
 def main() -> None:
     print(f"ONNX Runtime {onnxruntime.__version__}; nanoseconds")
-    print(f"{'':28}{'a node':>10}{'more of it':>12}")
+    print(f"{'':28}{'per node':>10}{'per unit':>12}")
     for name, (makers, amount) in MEASURED.items():
         fixed, slopes = [], []
         for make in makers:

@@ -1,16 +1,16 @@
-# Sourced by the test scripts: a virtual environment with the pinned Python packages, below the target folder.
+# Sourced by the test scripts. Creates a virtual environment with the pinned Python packages, below the target folder.
 #
-# Leaves these behind:
+# Exports:
 #   TARGET            cargo's target folder, absolute
 #   ONNX_LINT_PYTHON  the Python of the virtual environment
 #   ORT_DYLIB_PATH    the ONNX Runtime library inside its onnxruntime package, for `--verify`
-# Both environment variables stay as they are where they are set already.
+# The last two are kept if they are already set.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 TARGET=$(mkdir -p "${CARGO_TARGET_DIR:-$ROOT/target}" && cd "${CARGO_TARGET_DIR:-$ROOT/target}" && pwd)
 export TARGET
 
-# Makes a virtual environment where it is missing, or its requirements have changed since.
+# Creates a virtual environment, unless it exists and its requirements have not changed.
 make_environment() {
     local venv=$1 requirements=$ROOT/$2
     cmp --silent "$requirements" "$venv/requirements.txt" && return

@@ -1,4 +1,4 @@
-"""Pages of findings in a headless Chromium: see tests/pages."""
+"""Tests HTML reports in a headless Chromium. See tests/pages."""
 
 import html
 import json
@@ -12,8 +12,8 @@ CHROMIUM = [os.environ.get("CHROMIUM", "chromium"), "--headless", "--no-sandbox"
             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
             "--enable-logging=stderr"]
 
-# What a reader would notice, put into the title, which `--dump-dom` prints. Whatever can be worked with has to take the
-# focus and to be seen; what scrolls has to be reached by keyboard, too.
+# Writes the faults of a page into its title, which `--dump-dom` prints. Interactive and scrolling elements must be
+# reachable by keyboard.
 LOOK = """<script>
 const errors = [];
 addEventListener("error", (event) => errors.push(event.message));
@@ -35,7 +35,7 @@ addEventListener("load", () => {
 
 
 def network(nodes: int) -> str:
-    """A chain with a fault in every fortieth node, and another in every twentieth."""
+    """Returns a chain of nodes, with one fault in every 40th node, and another in every 20th of the rest."""
     def node(at: int) -> str:
         if at % 40 == 0:
             return f"x{at + 1} = Relu <oops = 1> (x{at})"
@@ -51,8 +51,8 @@ def network(nodes: int) -> str:
 def chromium(folder: Path, page: Path, *options: str) -> str:
     command = [*CHROMIUM, f"--user-data-dir={folder}/profile", *options, page.as_uri()]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    said = [line for line in ran.stderr.splitlines() if ":CONSOLE" in line]
-    assert not said, said
+    messages = [line for line in ran.stderr.splitlines() if ":CONSOLE" in line]
+    assert not messages, messages
     return ran.stdout
 
 

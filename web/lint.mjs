@@ -1,4 +1,4 @@
-// Lints a model as the page does, in Node: with imports that must never be called. Prints the page of its findings.
+// Lints a model in Node as the page does, and prints the HTML report. The imports of the module must never be called.
 //
 //   node web/lint.mjs MODULE.wasm MODEL.onnx
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ const compiled = await WebAssembly.compile(readFileSync(wasm));
 const imports = {};
 for (const { module, name } of WebAssembly.Module.imports(compiled)) {
   imports[module] ??= {};
-  imports[module][name] = () => { throw new Error(`${module}.${name} is not here`); };
+  imports[module][name] = () => { throw new Error(`unexpected call of ${module}.${name}`); };
 }
 const { memory, room, lint, page } = (await WebAssembly.instantiate(compiled, imports)).exports;
 const [name, model] = [new TextEncoder().encode(basename(path)), readFileSync(path)];

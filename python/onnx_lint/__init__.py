@@ -1,7 +1,8 @@
-"""Finds what went wrong when a model was exported to ONNX, and mends it.
+"""Finds and fixes export errors in ONNX models.
 
-Models are paths, bytes, or `onnx.ModelProto`, and what comes back is of the same kind; of a path, an `onnx.ModelProto`,
-or, with `output=`, the path that was written to. `onnx` is imported where that is so, and nowhere else.
+Models are paths, bytes, or `onnx.ModelProto`. Functions that transform a model return the type of their input.
+For a path, they return an `onnx.ModelProto`, or with `output=` the path of the written file.
+`onnx` is imported only when needed.
 """
 
 from ._errors import OnnxLintError

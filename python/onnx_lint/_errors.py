@@ -1,4 +1,4 @@
-"""What is raised."""
+"""The exception type of the package."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ._findings import Finding
 
 
 class OnnxLintError(RuntimeError):
-    """What was asked cannot be done; the text is the diagnostic, as the commands print it.
+    """A request that failed. The text is the diagnostic, as the commands print it.
 
-    It is a `RuntimeError`, which onnx and onnxsim raise in such cases.
+    It is a `RuntimeError`, the type that onnx and onnxsim raise in such cases.
 
-    `findings` is what is wrong with the model; it is empty where the options are at fault, or the file system.
+    `findings` lists the problems of the model. It is empty if the cause is an option or the file system.
     """
 
     def __init__(self, message: str, findings: Sequence[Finding] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Findings, as `--output-format json` has them: fields of the same names and meanings."""
+"""Findings. Field names and meanings match `--output-format json`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVELS = ("hint", "info", "warning", "error")
 
 @dataclass(frozen=True)
 class Source:
-    """A line of Python; what is not known is `None`. Lines and columns count from 1."""
+    """A line of Python. Unknown fields are `None`. Lines and columns are 1-based."""
 
     file: str
     line: int
@@ -26,7 +26,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Location:
-    """Where in the file that was linted: a node as ONNX text, a line of a text, or an offset in bytes."""
+    """A position in the linted file: a node as ONNX text, a line of a text file, or a byte offset."""
 
     file: str | None = None
     line: int | None = None
@@ -42,7 +42,7 @@ class Location:
 
 @dataclass(frozen=True)
 class Related:
-    """Another place that has to do with a finding."""
+    """A secondary location of a finding."""
 
     message: str
     node: str | None = None
@@ -53,7 +53,7 @@ class Related:
 
 @dataclass(frozen=True)
 class Fix:
-    """What `onnx-fix` would do about it; `applicability` is "safe" or "unsafe"."""
+    """The change that `onnx-fix` would make. `applicability` is "safe" or "unsafe"."""
 
     applicability: str
     summary: str
@@ -61,8 +61,11 @@ class Fix:
 
 @dataclass(frozen=True)
 class Rewrite:
-    """What to write in the file of `source` instead of a piece of it; `applicability` is "safe" where Python computes the
-    same then, else "unsafe". Lines and columns count from 1; the end is the column behind the last."""
+    """A replacement of a range of Python source, in the file of `source`.
+
+    `applicability` is "safe" if the behavior of the Python code does not change, else "unsafe". Lines and columns are
+    1-based; the end column is exclusive.
+    """
 
     applicability: str
     line: int
@@ -74,7 +77,7 @@ class Rewrite:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong, or could be better. `str` of it is what `onnx-lint` shows."""
+    """A problem or a possible improvement. `str(finding)` is the text that `onnx-lint` prints."""
 
     file: str
     code: str
@@ -97,12 +100,12 @@ class Finding:
         return self.rendered
 
     def is_at_least(self, level: str) -> bool:
-        """Whether it is as bad as `level`: "hint", "info", "warning" or "error"."""
+        """Returns True if the severity is `level` or above: "hint", "info", "warning" or "error"."""
         return LEVELS.index(self.severity) >= LEVELS.index(level)
 
 
 def read(found: Found) -> list[Finding]:
-    """The findings that the library hands over."""
+    """Parses the findings returned by the native library."""
     text, rendered = found
     return [_finding(item, shown.rstrip()) for item, shown in zip(json.loads(text), rendered)]
 

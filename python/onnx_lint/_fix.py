@@ -1,4 +1,4 @@
-"""`fix`, and the functions of onnx that it is in the place of."""
+"""`fix`, and replacements for functions of onnx."""
 
 from __future__ import annotations
 
@@ -27,35 +27,36 @@ def fix(model: PathLike, *, output: None = None, **options: Unpack[FixOptions]) 
 @overload
 def fix(model: Held, *, output: None = None, **options: Unpack[FixOptions]) -> Held: ...
 def fix(model: Any, *, output: PathLike | None = None, **options: Any) -> Any:
-    """Mends a model, simplifies it, and converts it to another opset: what `onnx-fix` does, with the same options and
-    the same configuration.
+    """Fixes a model, simplifies it, and converts it to another opset.
 
-    Gives a model of the same kind. Of a path, an `onnx.ModelProto`; with `output`, the result is written there, with its
-    external data, whatever its size, and the path is given. External data of a model in memory are looked for in the
-    current folder.
+    It works like `onnx-fix`, with the same options and the same configuration.
+
+    Returns the type of the input; for a path, an `onnx.ModelProto`. With `output`, writes the result there, with its
+    external data and at any size, and returns the path. External data of a model in memory are read from the current
+    directory.
 
     Raises:
-        OnnxLintError: it cannot be done, and why. Nothing is written then.
+        OnnxLintError: the model cannot be fixed. No file is written.
     """
     return apply(model, output, **options)
 
 
 def apply(model: Any, output: PathLike | None, **options: Any) -> Any:
-    """`fix`, of a model of any kind."""
+    """Implements `fix`, without overloads."""
     if options.get("verify"):
         os.environ.setdefault("ORT_DYLIB_PATH", _runtime())
     return fixed(model, arguments("fix", options, FixOptions), output)
 
 
 def _runtime() -> str:
-    """The library of ONNX Runtime that this Python has: the command would ask another one. Empty where it has none."""
+    """Returns the ONNX Runtime library of this interpreter, or "". The command would ask another interpreter."""
     spec = importlib.util.find_spec("onnxruntime")
     folder = Path(spec.origin).parent / "capi" if spec and spec.origin else Path()
     names = ("libonnxruntime.so*", "libonnxruntime*.dylib", "onnxruntime.dll")
     return next((str(path) for name in names for path in sorted(folder.glob(name)) if spec), "")
 
 
-# What is asked for, and nothing else, wherever this runs.
+# Restricts `onnx-fix` to the requested change, independent of the current directory.
 _ALONE: FixOptions = {"select": "none", "no_optimize": True, "isolated": True}
 
 
@@ -66,17 +67,17 @@ def convert_version(model: PathLike, target_version: int, *, output: None = None
 @overload
 def convert_version(model: Held, target_version: int, *, output: None = None) -> Held: ...
 def convert_version(model: Any, target_version: int, *, output: PathLike | None = None) -> Any:
-    """Converts a model to another opset, up or down: for `onnx.version_converter.convert_version`.
+    """Converts a model to another opset, up or down. Replaces `onnx.version_converter.convert_version`.
 
-    Wherever the model runs, the result computes the same. Nothing but the opset is changed.
+    The result is equivalent to the input wherever the model runs. Only the changes that the opset requires are made.
 
     Raises:
-        OnnxLintError: it cannot be said in that opset; the text names each node that is in the way, and why.
+        OnnxLintError: a node cannot be converted; the text names each such node, and why.
     """
     return apply(model, output, opset=operator.index(target_version), **_ALONE)
 
 
-# Rules that find what contradicts itself, or the specification.
+# Rules that find contradictions, and violations of the specification.
 _TYPES = ("DTY", "OPV", "SHP", "SPC")
 
 
@@ -105,13 +106,13 @@ def infer_shapes(
     *,
     output: PathLike | None = None,
 ) -> Any:
-    """Writes the inferred type and shape of every value as `value_info`: for `onnx.shape_inference.infer_shapes`.
+    """Writes the inferred type and shape of every value as `value_info`. Replaces `onnx.shape_inference.infer_shapes`.
 
-    With `check_type` or `strict_mode`, what contradicts itself or the specification is an error. What shapes are
-    computed from is always followed, whatever `data_prop` says.
+    With `check_type` or `strict_mode`, contradictions and violations of the specification are errors. Values that
+    shapes are computed from are always propagated, regardless of `data_prop`.
 
     Raises:
-        OnnxLintError: this is no model, or it is contradictory and that was asked for.
+        OnnxLintError: the input is not a model, or a requested check failed.
     """
     if check_type or strict_mode:
         wrong = lint(model, select=_TYPES, severity="error", isolated=True)

@@ -1,4 +1,4 @@
-"""`lint`."""
+"""The function `lint`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 def lint(model: Model, **options: Unpack[LintOptions]) -> list[Finding]:
-    """What is wrong with a model: what `onnx-lint` finds, with the same options and the same configuration.
+    """Returns the findings of `onnx-lint` for a model, with the same options and the same configuration.
 
-    `model` is a path, bytes, an `onnx.ModelProto`, or the `ONNXProgram` that `torch.onnx.export` gives. A path may be
-    whatever the command takes: also a folder, a `.pt2`, the log of an export, or Python. Weights are not read.
+    `model` is a path, bytes, an `onnx.ModelProto`, or the `ONNXProgram` that `torch.onnx.export` returns. A path may
+    also name a directory, a `.pt2` archive, an export log, or a Python file. Weights are not read.
 
     Raises:
-        OnnxLintError: an option is wrong, or this is no model that can be read.
+        OnnxLintError: an option is invalid, or the model is unreadable.
     """
     held = content(model)
     named = [os.fspath(model)] if isinstance(model, (str, os.PathLike)) else ["-"]
     memory = [] if held is None else ["--stdin-filename=<model>"]
-    said: dict[str, Any] = dict(options)
-    args = ["onnx-lint", *arguments("lint", said, LintOptions), *memory, "--", *named]
+    given: dict[str, Any] = dict(options)
+    args = ["onnx-lint", *arguments("lint", given, LintOptions), *memory, "--", *named]
     why, found = _native.lint(args, held)
     findings = _findings.read(found)
     if why is not None:

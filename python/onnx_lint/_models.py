@@ -1,4 +1,4 @@
-"""What a model can be, and what comes back."""
+"""Types of models, and their conversion to and from bytes."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ Model = Union[PathLike, bytes, "ModelProto"]
 
 
 def content(model: Any) -> bytes | None:
-    """What is in a model that is in memory; `None` of a path.
+    """Returns the bytes of a model in memory, or `None` for a path.
 
     Raises:
-        TypeError: it is no model.
-        OnnxLintError: it is too large for protobuf.
+        TypeError: `model` is not a model.
+        OnnxLintError: the model exceeds the size limit of protobuf.
     """
     if isinstance(model, (str, os.PathLike)):
         return None
     if isinstance(model, (bytes, bytearray, memoryview)):
         return bytes(model)
-    # What torch.onnx.export gives.
+    # `torch.onnx.export` returns a program that holds the model.
     proto = getattr(model, "model_proto", model)
     if not hasattr(proto, "SerializeToString"):
         kind = type(model).__name__
-        raise TypeError(f"a model is a path, bytes or an onnx.ModelProto, not {kind}")
+        raise TypeError(f"a model must be a path, bytes or an onnx.ModelProto, not {kind}")
     try:
         held: bytes = proto.SerializeToString()
         return held
-    except Exception as error:  # Of what kind depends on the version of protobuf.
-        hint = "save it with external data, and name its path"
-        raise OnnxLintError(f"the model cannot be handed over: {error}; {hint}") from error
+    except Exception as error:  # The type depends on the version of protobuf.
+        hint = "save it with external data, and pass its path"
+        raise OnnxLintError(f"the model cannot be serialized: {error}; {hint}") from error
 
 
 def fixed(model: Any, arguments: list[str], output: PathLike | None) -> Any:
-    """What `onnx-fix` makes of a model: of its kind, or the path of `output`.
+    """Runs `onnx-fix` and returns the result: of the type of `model`, or the path `output`.
 
     Raises:
-        OnnxLintError: it cannot be done. Nothing is written then.
+        OnnxLintError: the model cannot be fixed. No file is written.
     """
     if output is not None:
         _run(model, arguments, os.fspath(output))
         return Path(output)
     if isinstance(model, (str, os.PathLike)):
-        # Through a file: so it may have any form and size, and brings its external data along.
+        # A temporary file supports every format and size, and external data.
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "model.onnx")
             _run(model, arguments, path)
@@ -75,6 +75,6 @@ def _load(path: str) -> ModelProto:
     try:
         import onnx
     except ImportError as error:
-        hint = "install it, or say by `output=` where to write the result"
-        raise OnnxLintError(f"a path gives an onnx.ModelProto, and the package onnx is not here: {hint}") from error
+        hint = "install it, or pass `output=` to write the result to a file"
+        raise OnnxLintError(f"an onnx.ModelProto requires the package onnx, which is not installed: {hint}") from error
     return onnx.load(path)

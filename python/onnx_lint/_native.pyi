@@ -1,4 +1,4 @@
-"""The shared library: the commands, and what they do to one model."""
+"""The native library: the commands, and their functions for one model."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 Arguments: TypeAlias = Sequence[str | PathLike[str]]
 
-# A JSON array of findings, and each of them as a person reads it.
+# A JSON array of findings, and the rendered text of each.
 Found: TypeAlias = tuple[str, list[str]]
 
 def lint_command(args: Arguments) -> int: ...

@@ -1,4 +1,4 @@
-"""The options of the functions: those of the commands, with underscores."""
+"""Options of the functions: those of the commands, with underscores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class LintOptions(TypedDict, total=False):
-    """Options of `lint`: see `onnx-lint --help`."""
+    """Options of `lint`. See `onnx-lint --help`."""
 
     select: str | Sequence[str]
     ignore: str | Sequence[str]
@@ -30,7 +30,7 @@ class LintOptions(TypedDict, total=False):
 
 
 class FixOptions(TypedDict, total=False):
-    """Options of `fix`: see `onnx-fix --help`."""
+    """Options of `fix`. See `onnx-fix --help`."""
 
     opset: int
     ir_version: int
@@ -60,10 +60,10 @@ class FixOptions(TypedDict, total=False):
 
 
 def arguments(function: str, options: Mapping[str, Any], known: type) -> list[str]:
-    """The options as arguments of a command.
+    """Converts options to command-line arguments.
 
     Raises:
-        TypeError: one of them is not `known`.
+        TypeError: an option is not in `known`.
     """
     for name in options:
         if name not in known.__annotations__:
@@ -83,7 +83,7 @@ def _one(flag: str, value: Any) -> Iterator[str]:
 
 
 def _pairs(mapping: Mapping[Any, Any]) -> Iterator[str]:
-    """`images:0=batch` of what is nested, `images=1,3` of what is a list."""
+    """Yields `images:0=batch` for a nested mapping, and `images=1,3` for a list."""
     for key, value in mapping.items():
         if isinstance(value, Mapping):
             yield from (f"{key}:{axis}={name}" for axis, name in value.items())

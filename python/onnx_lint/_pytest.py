@@ -1,4 +1,4 @@
-"""The plugin of pytest: the fixture `assert_onnx_clean`."""
+"""The pytest plugin, with the fixture `assert_onnx_clean`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def assert_onnx_clean() -> Callable[..., None]:
-    """`onnx_lint.testing.assert_onnx_clean`."""
+    """Returns `onnx_lint.testing.assert_onnx_clean`."""
     from .testing import assert_onnx_clean
 
     return assert_onnx_clean

@@ -1,4 +1,4 @@
-"""`simplify` and `slim`: for those of onnxsim and onnxslim."""
+"""`simplify` and `slim`: drop-in replacements for those of onnxsim and onnxslim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._fix import apply
 from ._models import Model, PathLike
 from ._options import FixOptions
 
-# The rules that fold a batch normalisation into what is before it.
+# Rules that fold a batch normalization into the operator before it.
 _FUSED_NORMS = ("normalised-convolution", "normalised-transposed-convolution", "normalised-gemm")
 
 Shapes = Mapping[str, Sequence[int]]
@@ -38,17 +38,18 @@ def simplify(
     input_shapes: Shapes | None = None,
     target_opset_version: int | None = None,
 ) -> tuple[Any, bool]:
-    """Simplifies a model: for `onnxsim.simplify`. By default it does what `onnx-fix model -o output` does, wherever it
-    runs: no configuration is read.
+    """Simplifies a model. Replaces `onnxsim.simplify`.
 
-    Gives the model, of the same kind as `fix` does, and whether it computes the same: it is run in ONNX Runtime for that
-    only where `check_n` is not 0, and is right otherwise by the rules that were applied.
+    By default it works like `onnx-fix model -o output`. No configuration is read.
 
-    What onnxsim must be told is always so here, and makes no difference: free sizes stay free, bodies are simplified, and
-    initializers that a caller may replace stay what they are.
+    Returns the model, of the type that `fix` returns, and whether it is equivalent. If `check_n` is not 0, both models
+    are run in ONNX Runtime to decide that. Otherwise it is True: all rules that were applied preserve equivalence.
+
+    Some options of onnxsim have no effect because they are always on: dynamic dimensions stay dynamic, subgraphs are
+    simplified, and initializers that a caller may override are kept.
 
     Raises:
-        OnnxLintError: it cannot be done, or an option has no counterpart here.
+        OnnxLintError: the model cannot be simplified, or an option is not supported.
     """
     _refuse(
         "simplify",
@@ -92,12 +93,13 @@ def slim(
     model_check_inputs: Sequence[str] | None = None,
     verbose: bool = False,
 ) -> Any:
-    """Simplifies a model: for `onnxslim.slim`. Gives the model, or nothing where it is written to `output_model`.
+    """Simplifies a model. Replaces `onnxslim.slim`.
 
-    With `model_check`, input and result are run in ONNX Runtime; as there, nothing comes back where they differ.
+    Returns the model, or `None` if it is written to `output_model`. With `model_check`, both models are run in ONNX
+    Runtime; like onnxslim, returns `None` if their outputs differ.
 
     Raises:
-        OnnxLintError: it cannot be done, or an option has no counterpart here.
+        OnnxLintError: the model cannot be simplified, or an option is not supported.
     """
     _refuse(
         "slim",
@@ -120,14 +122,14 @@ def slim(
 
 
 def _refuse(function: str, **options: Any) -> None:
-    """Nothing is left out in silence."""
+    """Raises an error for each unsupported option that is set, rather than ignoring it."""
     for name, value in options.items():
         if value:
-            raise OnnxLintError(f"{function}: `{name}` has no counterpart here; see onnx_lint.fix for what there is")
+            raise OnnxLintError(f"{function}: the option `{name}` is not supported; see the options of onnx_lint.fix")
 
 
 def _checked(model: Any, options: FixOptions, *, check: bool, output: PathLike | None = None) -> tuple[Any, bool]:
-    """What becomes of a model, and whether ONNX Runtime finds it to be equal. What differs is not written."""
+    """Returns the fixed model, and whether ONNX Runtime computes equal outputs. A model that differs is not written."""
     if not check:
         return apply(model, output, **options), True
     try:
@@ -147,11 +149,11 @@ _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 
 def _size(size: int | str) -> int:
-    """The bytes of `1.5GB`."""
+    """Parses a size such as `1.5GB` into bytes."""
     text = str(size).strip().upper()
     unit = next((unit for unit in _UNITS if text.endswith(unit)), None)
     number = text if unit is None else text[: -len(unit)]
     try:
         return int(float(number) * _UNITS.get(unit or "", 1))
     except ValueError:
-        raise OnnxLintError(f"simplify: `{size}` is no size; write it as in 1.5GB") from None
+        raise OnnxLintError(f"simplify: `{size}` is not a size; write it like 1.5GB") from None

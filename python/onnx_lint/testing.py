@@ -1,4 +1,4 @@
-"""What tests say of models. With pytest, `assert_onnx_clean` is there as a fixture, too."""
+"""Assertions about models, for tests. With pytest, `assert_onnx_clean` is also a fixture."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def assert_onnx_clean(model: Model, *, level: str = "warning", **options: Unpack[LintOptions]) -> None:
-    """Fails where `onnx-lint` finds something that is as bad as `level`, and shows it.
+    """Fails if `onnx-lint` has findings at `level` or above, and shows them.
 
-    The configuration of the project holds, with its baseline and what it suppresses; options are those of `lint`.
+    It respects the configuration of the project, with its baseline and suppressions. The options are those of `lint`.
 
     Raises:
-        AssertionError: something was found.
-        OnnxLintError: an option is wrong, or this is no model that can be read.
+        AssertionError: there are findings at `level` or above.
+        OnnxLintError: an option is invalid, or the model is unreadable.
     """
     __tracebackhide__ = True
     found = [finding for finding in lint(model, **options) if finding.is_at_least(level)]

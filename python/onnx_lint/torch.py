@@ -1,4 +1,4 @@
-"""Exports from PyTorch that are linted at once: `onnx_lint.torch.export` in the place of `torch.onnx.export`."""
+"""An export hook that lints: `onnx_lint.torch.export` replaces `torch.onnx.export`."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ def export(
     lint_options: LintOptions | None = None,
     **options: Any,
 ) -> Any:
-    """Exports as `torch.onnx.export` does, with the same arguments, and lints what comes of it.
+    """Exports a model like `torch.onnx.export`, with the same arguments, and lints it.
 
-    The warnings of the tracer are handed to the linter too, so that each is said at the node that it is about; they are
-    shown as ever. `lint_options` are those of `onnx_lint.lint`. What was exported stays where it is.
+    Warnings of the tracer are shown as usual. They are also passed to the linter, which attributes them to nodes.
+    `lint_options` are the options of `onnx_lint.lint`. The exported file is kept even if there are findings.
 
     Raises:
-        OnnxLintError: something was found that is as bad as `level`; the text shows it.
+        OnnxLintError: there are findings at `level` or above; the text shows them.
     """
     import torch  # type: ignore[import-not-found, unused-ignore]
 
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         program = torch.onnx.export(model, args, f, *more, **options)
-    for warning in said:
+    for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    bad = [finding for finding in _found(_exported(program, f), said, lint_options) if finding.is_at_least(level)]
+    bad = [finding for finding in _found(_exported(program, f), caught, lint_options) if finding.is_at_least(level)]
     if bad:
         raise OnnxLintError("\n\n".join(map(str, bad)), bad)
     return program
 
 
 def _exported(program: Any, f: Any) -> Any:
-    """The file where there is one: it has its external data beside it."""
+    """Returns the exported file if there is one, since its external data is beside it; else the model in memory."""
     if isinstance(f, (str, os.PathLike)):
         return f
     if isinstance(f, io.BytesIO):
@@ -56,14 +56,14 @@ def _exported(program: Any, f: Any) -> Any:
 
 
 def _found(
-    model: Any, said: list[warnings.WarningMessage], options: LintOptions | None
+    model: Any, caught: list[warnings.WarningMessage], options: LintOptions | None
 ) -> list[Finding]:
     given: LintOptions = {**(options or {})}
-    if not said or "export_log" in given:
+    if not caught or "export_log" in given:
         return lint(model, **given)
     with tempfile.TemporaryDirectory() as folder:
         given["export_log"] = os.path.join(folder, "export.log")
         with open(given["export_log"], "w", encoding="utf-8") as log:
-            for warning in said:
+            for warning in caught:
                 log.write(warnings.formatwarning(warning.message, warning.category, warning.filename, warning.lineno))
         return lint(model, **given)

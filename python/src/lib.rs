@@ -1,5 +1,6 @@
-//! The border to Python: the commands, and what they do to one model, with findings as JSON. The package
-//! `onnx_lint` around it gives them their form. While anything here works, other threads of Python run.
+//! Python bindings: the commands, and functions that lint or fix one model and return findings as JSON.
+//!
+//! The Python package `onnx_lint` wraps them. Every function releases the GIL while it works.
 
 use std::ffi::OsString;
 
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-/// What was found: a JSON array, and each finding as a person reads it.
+/// Findings: a JSON array, and the rendered text of each.
 type Found = (String, Vec<String>);
 
 fn found(found: &[Finding]) -> Found {
@@ -20,7 +21,7 @@ fn found(found: &[Finding]) -> Found {
     (render(run, Format::Json, Look::default()), rendered.collect())
 }
 
-/// The bytes stay Python's: they are not copied.
+/// Wraps bytes owned by Python without a copy.
 fn content(model: Option<PyBackedBytes>) -> Option<Bytes> {
     model.map(Bytes::from_owner)
 }
@@ -29,35 +30,35 @@ fn content(model: Option<PyBackedBytes>) -> Option<Bytes> {
 mod _native {
     use super::*;
 
-    /// Runs `onnx-lint` as its process does; the exit status.
+    /// Runs `onnx-lint` and returns its exit status.
     #[pyfunction]
     fn lint_command(py: Python<'_>, args: Vec<OsString>) -> u8 {
         py.detach(|| command::onnx_lint(args))
     }
 
-    /// Runs `onnx-fix` as its process does; the exit status.
+    /// Runs `onnx-fix` and returns its exit status.
     #[pyfunction]
     fn fix_command(py: Python<'_>, args: Vec<OsString>) -> u8 {
         py.detach(|| command::onnx_fix(args))
     }
 
-    /// Runs `onnx-diff` as its process does; the exit status.
+    /// Runs `onnx-diff` and returns its exit status.
     #[pyfunction]
     fn diff_command(py: Python<'_>, args: Vec<OsString>) -> u8 {
         py.detach(|| command::onnx_diff(args))
     }
 
-    /// Why there is no result, if there is none, and what was found.
+    /// Lints a model; returns the error message, if any, and the findings.
     #[pyfunction]
     #[pyo3(signature = (args, model=None))]
     fn lint(py: Python<'_>, args: Vec<OsString>, model: Option<PyBackedBytes>) -> (Option<String>, Found) {
         py.detach(|| match command::lint(args, content(model)) {
-            Ok(said) => (None, found(&said)),
+            Ok(findings) => (None, found(&findings)),
             Err(refusal) => (Some(refusal.to_string()), found(&refusal.findings)),
         })
     }
 
-    /// Why there is no result, if there is none; what was found; and the result, where `-o -` asks for it.
+    /// Fixes a model; returns the error message, if any, the findings, and the model if `-o -` is passed.
     #[pyfunction]
     #[pyo3(signature = (args, model=None))]
     fn fix(
@@ -70,13 +71,14 @@ mod _native {
             Err(refusal) => Err((refusal.to_string(), found(&refusal.findings))),
         });
         Ok(match done {
-            Ok((said, pieces)) if pieces.is_empty() => (None, said, None),
-            Ok((said, pieces)) => (None, said, Some(joined(py, &pieces)?)),
-            Err((why, said)) => (Some(why), said, None),
+            Ok((found, pieces)) if pieces.is_empty() => (None, found, None),
+            Ok((found, pieces)) => (None, found, Some(joined(py, &pieces)?)),
+            Err((why, found)) => (Some(why), found, None),
         })
     }
 }
 
+/// Concatenates the pieces of a model into one Python `bytes` object.
 fn joined<'py>(py: Python<'py>, pieces: &[Bytes]) -> PyResult<Bound<'py, PyBytes>> {
     PyBytes::new_with(py, pieces.iter().map(Bytes::len).sum(), |mut rest| {
         for piece in pieces {

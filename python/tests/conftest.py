@@ -1,4 +1,4 @@
-"""What the tests share: models of the repository."""
+"""Fixtures shared by the tests: models included in this repository."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Two transposes that cancel out.
+# Two transposes that cancel.
 CLUMSY = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[N,4] x) => (float[N,4] y) {
   t = Transpose <perm = [1, 0]> (x)
@@ -19,7 +19,7 @@ main (float[N,4] x) => (float[N,4] y) {
 }
 """
 
-# A sum of shapes that do not fit.
+# An Add of shapes that do not broadcast.
 CONTRADICTORY = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[2,4] x, float[3,5] z) => (float[2,4] y) {
   y = Add (x, z)
@@ -29,13 +29,13 @@ main (float[2,4] x, float[3,5] z) => (float[2,4] y) {
 
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
-    """No configuration is above this folder."""
+    """Runs each test in an empty directory, so that no configuration file applies."""
     monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
 def faulty() -> Path:
-    """Its batch is fixed at the traced one, which can be mended safely."""
+    """Returns a model with a hard-coded batch size, which has a safe fix."""
     return ROOT / "tests/pitfalls/exported/BakedBatch.ts17.onnx"
 
 
@@ -51,7 +51,7 @@ def contradictory() -> onnx.ModelProto:
 
 @pytest.fixture
 def with_weights(tmp_path) -> Path:
-    """A model with its weights in a file of their own."""
+    """Returns a model with its weights in an external data file."""
     weights = onnx.numpy_helper.from_array(np.ones((64, 4), "float32"), "w")
     model = onnx.parser.parse_model(CLUMSY.replace("Relu (u)", "Mul (u, s)").replace("y) {", "y) <float s = {2}> {"))
     model.graph.initializer.append(weights)

@@ -1,4 +1,4 @@
-"""The commands, as the wheel installs them."""
+"""Tests of the commands that the wheel installs."""
 
 import os
 import subprocess
@@ -17,14 +17,14 @@ def run(command: str, *args) -> subprocess.CompletedProcess:
     return subprocess.run([SCRIPTS / command, *args], capture_output=True, text=True)
 
 
-def test_they_are_there_and_are_of_one_version():
-    said = [run(command, "--version") for command in ("onnx-lint", "onnx-fix", "onnx-diff")]
-    assert [ran.returncode for ran in said] == [0, 0, 0]
-    versions = {ran.stdout.split()[1] for ran in said}
+def test_all_commands_are_installed_in_one_version():
+    runs = [run(command, "--version") for command in ("onnx-lint", "onnx-fix", "onnx-diff")]
+    assert [ran.returncode for ran in runs] == [0, 0, 0]
+    versions = {ran.stdout.split()[1] for ran in runs}
     assert versions == {__import__("importlib.metadata").metadata.version("onnx-lint")}
 
 
-def test_they_end_as_the_programs_do(faulty, tmp_path):
+def test_exit_status_and_output_match_the_programs(faulty, tmp_path):
     assert run("onnx-lint", faulty).returncode == 1
     ran = run("onnx-lint", "--no-such-option")
     assert (ran.returncode, "Usage: onnx-lint" in ran.stderr) == (2, True)
@@ -38,7 +38,7 @@ def test_they_end_as_the_programs_do(faulty, tmp_path):
     assert "onnx-lint" in run("onnx-lint", "--generate", "man").stdout
 
 
-def test_standard_input_and_output(faulty):
+def test_fix_reads_standard_input_and_writes_standard_output(faulty):
     held = faulty.read_bytes()
     ran = subprocess.run([SCRIPTS / "onnx-fix", "-", "-o", "-"], input=held, capture_output=True)
     assert ran.returncode == 0, ran.stderr
@@ -46,8 +46,8 @@ def test_standard_input_and_output(faulty):
 
 
 @pytest.mark.skipif("ONNX_FIX" not in os.environ, reason="ONNX_FIX names the program")
-def test_simplify_gives_what_the_program_gives(tmp_path):
-    """On the models of the repository, and on those of wheels where ONNX_MODELS names their folder."""
+def test_simplify_matches_the_program(tmp_path):
+    """Compares on the models of the repository and on those below the directories in ONNX_MODELS."""
     root = Path(__file__).resolve().parents[2]
     folders = [root / "tests/models", root / "tests/pitfalls/exported", *map(Path, os.environ.get("ONNX_MODELS", "").split())]
     paths = sorted(path for folder in folders for path in folder.rglob("*.onnx"))

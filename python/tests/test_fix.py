@@ -1,4 +1,4 @@
-"""`fix`, `convert_version`, `infer_shapes`, `simplify` and `slim`: of every kind, the same kind comes back."""
+"""Tests of `fix`, `convert_version`, `infer_shapes`, `simplify` and `slim`."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def ops(model: onnx.ModelProto) -> list[str]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_of_every_kind_comes_the_same_kind(name, clumsy, tmp_path):
+def test_result_has_the_type_of_the_input(name, clumsy, tmp_path):
     function = FUNCTIONS[name]
     path = tmp_path / "in.onnx"
     onnx.save(clumsy, path)
@@ -32,7 +32,7 @@ def test_of_every_kind_comes_the_same_kind(name, clumsy, tmp_path):
     assert onnx.load_from_string(held) == proto
     for named in (path, str(path)):
         assert function(named) == proto
-    assert ops(clumsy) == ["Transpose", "Transpose", "Relu"], "what was given stays as it is"
+    assert ops(clumsy) == ["Transpose", "Transpose", "Relu"], "the input was modified"
     if name != "simplify":
         out = tmp_path / "out.onnx"
         for model in (clumsy, held, path):
@@ -40,21 +40,21 @@ def test_of_every_kind_comes_the_same_kind(name, clumsy, tmp_path):
             assert isinstance(onnx.load(out), onnx.ModelProto)
 
 
-def test_fix_simplifies_and_mends(clumsy, faulty, tmp_path):
+def test_fix_simplifies_fixes_and_reports(clumsy, faulty, tmp_path):
     assert ops(onnx_lint.fix(clumsy)) == ["Relu"]
     assert ops(onnx_lint.fix(clumsy, no_optimize=True, select="none")) == ops(clumsy)
-    mended = onnx_lint.fix(faulty)
-    assert onnx_lint.lint(mended) == []
+    fixed = onnx_lint.fix(faulty)
+    assert onnx_lint.lint(fixed) == []
     report = tmp_path / "report.json"
-    pinned = onnx_lint.fix(clumsy, fix_shape={"x": [3, 4]}, opset=18, report=report)
-    assert pinned.opset_import[0].version == 18
-    assert pinned.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 3
+    static = onnx_lint.fix(clumsy, fix_shape={"x": [3, 4]}, opset=18, report=report)
+    assert static.opset_import[0].version == 18
+    assert static.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 3
     assert json.loads(report.read_text())["opset"] == {"from": 17, "to": 18}
-    freed = onnx_lint.fix(pinned, dynamic={"x": {0: "batch"}})
-    assert freed.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
+    dynamic = onnx_lint.fix(static, dynamic={"x": {0: "batch"}})
+    assert dynamic.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
 
 
-def test_convert_version_changes_the_opset_alone(clumsy):
+def test_convert_version_changes_only_the_opset(clumsy):
     for opset in (7, 11, 13, 21):
         converted = onnx_lint.convert_version(clumsy, opset)
         assert converted.opset_import[0].version == opset
@@ -64,7 +64,7 @@ def test_convert_version_changes_the_opset_alone(clumsy):
         onnx_lint.convert_version(clumsy, "13")
 
 
-def test_infer_shapes_writes_what_onnx_writes(clumsy):
+def test_infer_shapes_matches_onnx(clumsy):
     own = onnx_lint.infer_shapes(clumsy, True, True, True)
     assert ops(own) == ops(clumsy)
     shapes = {value.name: value.type for value in own.graph.value_info}
@@ -72,7 +72,7 @@ def test_infer_shapes_writes_what_onnx_writes(clumsy):
     assert shapes
 
 
-def test_simplify_has_the_options_of_onnxsim(clumsy):
+def test_simplify_supports_the_options_of_onnxsim(clumsy):
     model, is_equal = onnx_lint.simplify(clumsy, 0, False)
     assert (ops(model), is_equal) == (ops(clumsy), True)
     model, _ = onnx_lint.simplify(clumsy, overwrite_input_shapes={"x": [5, 4]}, tensor_size_threshold="1.5GB")
@@ -81,21 +81,21 @@ def test_simplify_has_the_options_of_onnxsim(clumsy):
     assert (ops(model), model.opset_import[0].version) == (["Relu"], 13)
 
 
-def test_slim_has_the_options_of_onnxslim(clumsy, tmp_path):
+def test_slim_supports_the_options_of_onnxslim(clumsy, tmp_path):
     assert ops(onnx_lint.slim(clumsy, input_shapes=["x:1,4"])) == ["Relu"]
     out = tmp_path / "slim.onnx"
     assert onnx_lint.slim(clumsy, str(out)) is None
     assert ops(onnx.load(out)) == ["Relu"]
 
 
-def test_results_are_compared_in_onnxruntime(clumsy, monkeypatch):
+def test_check_n_and_model_check_compare_in_onnxruntime(clumsy, monkeypatch):
     pytest.importorskip("onnxruntime")
     monkeypatch.delenv("ORT_DYLIB_PATH", raising=False)
     assert onnx_lint.simplify(clumsy, check_n=3)[1] is True
     assert ops(onnx_lint.slim(clumsy, model_check=True)) == ["Relu"]
 
 
-def test_external_data_come_along(with_weights, tmp_path):
+def test_external_data_is_read_and_written(with_weights, tmp_path):
     whole = onnx.load(with_weights)
     simpler = onnx_lint.fix(with_weights)
     assert ops(simpler) == ["Mul"]
@@ -105,14 +105,14 @@ def test_external_data_come_along(with_weights, tmp_path):
     out = onnx_lint.fix(with_weights, output=tmp_path / "there/net.onnx")
     assert sorted(path.name for path in out.parent.iterdir()) == ["net.data", "net.onnx"]
     assert onnx.load(out) == simpler
-    # In memory, they are those of the current folder: there are none.
+    # For a model in memory, external data is looked up in the current directory, which is empty.
     apart = onnx.load(with_weights, load_external_data=False)
     with pytest.raises(onnx_lint.OnnxLintError, match="net.data"):
         onnx_lint.fix(apart)
 
 
-def test_more_than_2_gib_go_by_path(tmp_path):
-    """The weights are a hole in a file: neither linting nor fixing reads them."""
+def test_model_above_2_gib_is_linted_and_fixed_by_path(tmp_path):
+    """The weights are a sparse file: neither linting nor fixing reads them."""
     elements = (1 << 29) + 1
     model = onnx.parser.parse_model(
         f'<ir_version: 8, opset_import: ["" : 17]> g (float[{elements}] x) => (float[{elements}] y)'

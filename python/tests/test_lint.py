@@ -1,4 +1,4 @@
-"""`lint`: every kind of input, every shape of a finding."""
+"""Tests of `lint`: all types of input, and all parts of a finding."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 NATIVE = "import sys; sys.modules['onnx'] = None; import onnx_lint; "
 
 
-def test_every_kind_of_model_has_the_same_findings(faulty):
+def test_findings_do_not_depend_on_the_type_of_the_input(faulty):
     proto = onnx.load(faulty)
     held = faulty.read_bytes()
     found = [onnx_lint.lint(model) for model in (str(faulty), faulty, held, bytearray(held), memoryview(held), proto)]
@@ -22,8 +22,8 @@ def test_every_kind_of_model_has_the_same_findings(faulty):
     assert [findings[0].file for findings in found] == [str(faulty)] * 2 + ["<model>"] * 4
 
 
-def test_what_has_a_model_proto_is_a_model(faulty):
-    """As an ONNXProgram has it."""
+def test_object_with_model_proto_is_a_model(faulty):
+    """The ONNXProgram of PyTorch has this attribute."""
 
     class Program:
         model_proto = onnx.load(faulty)
@@ -31,14 +31,14 @@ def test_what_has_a_model_proto_is_a_model(faulty):
     assert [finding.rule for finding in onnx_lint.lint(Program())] == ["baked-shape"]
 
 
-def test_a_finding_is_what_json_says(faulty):
+def test_finding_matches_the_json_output(faulty):
     ran = subprocess.run(
         [sys.executable, "-m", "onnx_lint", "--output-format", "json", faulty], capture_output=True, text=True
     )
     assert ran.returncode == 1, ran.stderr
-    said, = json.loads(ran.stdout)
+    printed, = json.loads(ran.stdout)
     finding, = onnx_lint.lint(faulty)
-    for key, value in said.items():
+    for key, value in printed.items():
         own = getattr(finding, key)
         if key in ("location", "source", "fix"):
             known = {name: part for name, part in vars(own).items() if part is not None}
@@ -53,7 +53,7 @@ def test_a_finding_is_what_json_says(faulty):
     assert finding.is_at_least("error") and finding.is_at_least("hint")
 
 
-def test_options_are_those_of_the_command(faulty, clumsy, tmp_path):
+def test_options_and_configuration_match_the_command(faulty, clumsy, tmp_path):
     assert onnx_lint.lint(faulty, ignore="EXP") == []
     assert onnx_lint.lint(faulty, ignore=["DTY", "baked-shape"]) == []
     hints = onnx_lint.lint(clumsy, severity="hint")
@@ -73,7 +73,7 @@ def test_options_are_those_of_the_command(faulty, clumsy, tmp_path):
         onnx_lint.lint(tmp_path / "nothing")
 
 
-def test_onnx_is_imported_only_where_it_is_needed(faulty, tmp_path):
+def test_onnx_is_imported_only_when_needed(faulty, tmp_path):
     code = NATIVE + (
         "from pathlib import Path; path, out = map(Path, sys.argv[1:]); held = path.read_bytes();"
         "assert len(onnx_lint.lint(path)) == len(onnx_lint.lint(held)) == 1;"

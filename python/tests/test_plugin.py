@@ -1,11 +1,11 @@
-"""The plugin of pytest: what passes, what fails, and what a failure shows."""
+"""Tests of the pytest plugin."""
 
 import onnx_lint
 import pytest
 from onnx_lint.testing import assert_onnx_clean
 
 
-def test_a_clean_model_passes_and_a_faulty_one_shows_its_findings(pytester, faulty, clumsy):
+def test_clean_model_passes_and_faulty_model_fails_with_its_findings(pytester, faulty, clumsy):
     pytester.path.joinpath("clean.onnx").write_bytes(clumsy.SerializeToString())
     pytester.makepyfile(
         f"""
@@ -28,18 +28,18 @@ def test_a_clean_model_passes_and_a_faulty_one_shows_its_findings(pytester, faul
             "E*= help: take the size from the tensor*",
         ]
     )
-    # The helper itself is no part of the traceback.
+    # The helper is hidden from the traceback.
     result.stdout.no_fnmatch_line("*testing.py*in assert_onnx_clean*")
 
 
-def test_the_configuration_of_the_project_holds(pytester, faulty):
+def test_configuration_of_the_project_applies(pytester, faulty):
     pytester.makepyprojecttoml('[tool.onnx-lint]\nignore = ["EXP001"]\n')
     pytester.path.joinpath("faulty.onnx").write_bytes(faulty.read_bytes())
     pytester.makepyfile("def test_it(assert_onnx_clean): assert_onnx_clean('faulty.onnx')")
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
 
 
-def test_levels(clumsy):
+def test_findings_below_the_level_pass(clumsy):
     assert_onnx_clean(clumsy)
     with pytest.raises(AssertionError, match="OPT101"):
         assert_onnx_clean(clumsy, level="hint", severity="hint")

@@ -1,4 +1,4 @@
-"""A repository with three models, linted by pre-commit from a clean clone: the wheel brings the hook's command."""
+"""Tests the pre-commit hook in a clean clone, with the command of the wheel."""
 
 import os
 import subprocess
@@ -27,14 +27,14 @@ def pre_commit(folder: Path, home: Path) -> subprocess.CompletedProcess:
                           capture_output=True, text=True)
 
 
-def test_a_known_fault_passes_and_a_new_one_does_not(tmp_path):
+def test_hook_passes_faults_in_the_baseline_and_fails_on_new_ones(tmp_path):
     exported = ROOT / "tests/pitfalls/exported"
     origin, clone, home = (tmp_path / name for name in ("origin", "clone", "home"))
     (origin / "models").mkdir(parents=True)
     for name in KNOWN:
         (origin / f"models/{name}.onnx").write_bytes((exported / f"{name}.ts17.onnx").read_bytes())
     (origin / "pyproject.toml").write_text('[tool.onnx-lint]\nbaseline = "known.json"\n')
-    # The hook is the one of this repository, but for where its command is from.
+    # Uses the hook of this repository, with the command of the wheel.
     hook, = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     hook |= {"language": "python", "additional_dependencies": [os.environ["WHEEL"]]}
     config = {"repos": [{"repo": "local", "hooks": [hook]}]}

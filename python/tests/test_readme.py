@@ -1,4 +1,4 @@
-"""The examples of the READMEs run."""
+"""Runs the Python examples of the READMEs."""
 
 import re
 import shutil
@@ -15,14 +15,14 @@ EXAMPLES = [
 ]
 
 
-def test_there_are_examples():
+def test_both_readmes_have_examples():
     assert {name for name, _ in EXAMPLES} == {"README.md", "python/README.md"}
 
 
 @pytest.mark.parametrize("code", [code for _, code in EXAMPLES if "torch" not in code and "def test" not in code])
-def test_they_run(code, faulty, tmp_path, capsys):
+def test_example_runs(code, faulty, tmp_path, capsys):
     shutil.copy(faulty, tmp_path / "model.onnx")
-    exec(code, {})  # noqa: S102 – it is ours
+    exec(code, {})  # noqa: S102 – the code is from this repository
     assert "error EXP001 `Reshape` fixes `batch` at 2" in capsys.readouterr().out
     if "output=" in code:
-        assert onnx_lint.lint("mended.onnx") == []
+        assert onnx_lint.lint("fixed.onnx") == []

@@ -1,4 +1,4 @@
-"""Other threads run while a model is worked on, and several are worked on at once."""
+"""Tests that calls release the GIL, and that concurrent calls are independent."""
 
 import sys
 import threading
@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def long() -> bytes:
-    """A model of many nodes, none of which is like another."""
+    """Returns a model with 2,000 nodes, no two of which are equal."""
     nodes = [
         onnx.helper.make_node(op, [f"v{index}"], [f"v{index + 1}"])
         for index, op in enumerate(["Relu", "Sin", "Tanh", "Exp"] * 500)
@@ -24,9 +24,12 @@ def long() -> bytes:
 
 
 @pytest.mark.parametrize("function", [onnx_lint.lint, onnx_lint.fix], ids=["lint", "fix"])
-def test_python_runs_on_while_the_library_works(function, long):
-    """A thread that only counts gets on in the midst of a call. Python itself never hands over: its interval is longer
-    than the test. On a busy machine, the thread may not get its turn in one call."""
+def test_call_releases_the_gil(function, long):
+    """A second thread makes progress during a call.
+
+    The switch interval of Python is longer than the test, so only the library can release the GIL. On a busy machine,
+    the thread may not be scheduled during one call: the test makes up to 20.
+    """
     interval = sys.getswitchinterval()
     counted, calls, is_over = [], [], threading.Event()
 
@@ -50,10 +53,10 @@ def test_python_runs_on_while_the_library_works(function, long):
         is_over.set()
         sys.setswitchinterval(interval)
         counter.join()
-    assert overlaps(), f"no step of another thread in {len(calls)} calls"
+    assert overlaps(), f"no other thread made progress in {len(calls)} calls"
 
 
-def test_calls_of_several_threads_do_not_disturb_one_another(long, faulty, clumsy):
+def test_concurrent_calls_have_the_results_of_sequential_ones(long, faulty, clumsy):
     alone = [onnx_lint.lint(faulty), onnx_lint.lint(clumsy, severity="hint"), onnx_lint.fix(long)]
     with ThreadPoolExecutor(6) as pool:
         calls = [

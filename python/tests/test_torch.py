@@ -1,4 +1,4 @@
-"""`onnx_lint.torch`, with a PyTorch that exports what it is told; the real one is not needed for that."""
+"""Tests of `onnx_lint.torch`, with a fake PyTorch whose export writes a given model."""
 
 import io
 import subprocess
@@ -15,10 +15,10 @@ import pytest
 
 @pytest.fixture
 def torch(monkeypatch):
-    """`torch.onnx.export (model, args, f)` writes the bytes `model` to `f`, or gives a program that has them."""
+    """Installs a `torch.onnx.export(model, args, f)` that writes the bytes `model` to `f`, or returns a program."""
 
     def export(model, args=(), f=None, **options):
-        warnings.warn("said while tracing", UserWarning)
+        warnings.warn("raised while tracing", UserWarning)
         if f is None:
             return types.SimpleNamespace(model_proto=onnx.load_from_string(model))
         if isinstance(f, io.BytesIO):
@@ -32,9 +32,9 @@ def torch(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["program", "path", "memory"])
-def test_what_is_exported_is_linted(torch, kind, faulty, clumsy, tmp_path):
+def test_exported_model_is_linted(torch, kind, faulty, clumsy, tmp_path):
     target = {"program": lambda: None, "path": lambda: tmp_path / "net.onnx", "memory": io.BytesIO}[kind]
-    with pytest.warns(UserWarning, match="said while tracing"):
+    with pytest.warns(UserWarning, match="raised while tracing"):
         program = onnx_lint.torch.export(clumsy.SerializeToString(), (), target())
     assert (program is None) == (kind != "program")
     with pytest.warns(UserWarning), pytest.raises(onnx_lint.OnnxLintError, match="fixes `batch` at 2") as caught:
@@ -44,18 +44,18 @@ def test_what_is_exported_is_linted(torch, kind, faulty, clumsy, tmp_path):
         onnx_lint.torch.export(faulty.read_bytes(), (), f=target(), lint_options={"ignore": ["EXP001"]})
 
 
-def test_the_tracer_is_heard(torch, faulty, monkeypatch):
-    """What it warns of is matched to the node that it is about."""
-    heard = {}
+def test_warnings_of_the_tracer_reach_the_linter(torch, faulty, monkeypatch):
+    """They are passed in as an export log, which attributes them to nodes."""
+    passed = {}
 
     def lint(model, **options):
-        heard["log"] = Path(options["export_log"]).read_text()
+        passed["log"] = Path(options["export_log"]).read_text()
         return []
 
     monkeypatch.setattr(onnx_lint.torch, "lint", lint)
     with pytest.warns(UserWarning):
         onnx_lint.torch.export(faulty.read_bytes())
-    assert "test_torch.py" in heard["log"] and "UserWarning: said while tracing" in heard["log"]
+    assert "test_torch.py" in passed["log"] and "UserWarning: raised while tracing" in passed["log"]
 
 
 def test_torch_is_imported_only_for_an_export():

@@ -1,5 +1,7 @@
-"""onnx's own tests of its version converter, with its converter and with `onnx_lint.convert_version` in its place: how
-many pass of each. They come with the source distribution of the onnx that is installed."""
+"""Runs onnx's tests of its version converter, with that converter and with `onnx_lint.convert_version`.
+
+Prints how many pass of each. The tests come with the source distribution of the installed onnx.
+"""
 
 import hashlib
 import importlib.metadata
@@ -17,19 +19,19 @@ INDEX = "https://pypi.org/simple/onnx/"
 FILES = ("version_converter_test.py", "version_converter/automatic_upgrade_test.py",
          "version_converter/automatic_downgrade_test.py")
 
-# Put in the place of onnx's converter by `pytest -p replaced`.
+# The pytest plugin `replaced`: replaces the converter of onnx.
 REPLACED = """
 import onnx.version_converter, onnx_lint
 onnx.version_converter.convert_version = onnx_lint.convert_version
 onnx.version_converter.ConvertError = onnx_lint.OnnxLintError
 """
 
-# What passes at least; it only rises.
+# Minimum number of passing tests. Raise it, never lower it.
 FLOOR = 370
 
 
 def download(folder: Path) -> Path:
-    """The folder of onnx's tests, from the package index."""
+    """Downloads onnx's tests from the package index; returns their directory."""
     version = importlib.metadata.version("onnx")
     with urllib.request.urlopen(INDEX) as page:
         link = re.search(rf'href="([^"]*onnx-{re.escape(version)}\.tar\.gz)#sha256=(\w+)', page.read().decode())
@@ -39,14 +41,14 @@ def download(folder: Path) -> Path:
     with urllib.request.urlopen(urllib.parse.urljoin(INDEX, link[1])) as content:
         archive.write_bytes(content.read())
     if hashlib.sha256(archive.read_bytes()).hexdigest() != link[2]:
-        sys.exit(f"{link[1]} is not what the index says")
+        sys.exit(f"{link[1]} does not match the checksum of the index")
     with tarfile.open(archive) as members:
         members.extractall(folder, filter="data")
     return folder / f"onnx-{version}/tests/python"
 
 
 def results(tests: Path, file: str, plugin: str) -> dict[str, str]:
-    """What comes of each test of a file: empty where it passes, else why not."""
+    """Runs the tests of a file; maps each to its failure message, or to "" if it passes."""
     report = tests / "report.xml"
     report.unlink(missing_ok=True)
     options = ["--quiet", "-p", "no:cacheprovider", "-p", plugin, f"--junitxml={report}", "--rootdir", tests]
@@ -60,15 +62,15 @@ def results(tests: Path, file: str, plugin: str) -> dict[str, str]:
 
 
 def grouped(lost: list[tuple[str, str]]) -> dict[str, list[str]]:
-    """The names of tests by what is other: most hold how onnx writes a model, or that it gives up."""
+    """Groups tests by the cause of failure: most assert the exact nodes that onnx writes, or that it raises."""
     kinds = {
-        "converted where onnx refuses": "DID NOT RAISE",
-        "refused": "OnnxLintError: error[OPV006]",
-        "another form, or no node that stays for nothing": "assert",
+        "converted, where onnx raises an error": "DID NOT RAISE",
+        "not convertible": "OnnxLintError: error[OPV006]",
+        "other nodes, or no redundant node": "assert",
     }
     groups: dict[str, list[str]] = {}
     for name, why in lost:
-        kind = next((kind for kind, sign in kinds.items() if sign in why), "something else")
+        kind = next((kind for kind, sign in kinds.items() if sign in why), "other")
         groups.setdefault(kind, []).append(name)
     return groups
 
@@ -86,9 +88,9 @@ def main() -> None:
             lost += [(name, why) for name, why in ours.items() if why and not theirs.get(name)]
             print(f"{file:48} {row[0]:6} {row[1]:6} {row[2]:10}")
         print(f"{'all':48} {total[0]:6} {total[1]:6} {total[2]:10}")
-    print("What only onnx passes:")
-    for what, names in grouped(lost).items():
-        print(f"{what:48} {len(names):6}   {', '.join(names[:3])}{', …' if len(names) > 3 else ''}")
+    print("Tests that only onnx passes:")
+    for cause, names in grouped(lost).items():
+        print(f"{cause:48} {len(names):6}   {', '.join(names[:3])}{', …' if len(names) > 3 else ''}")
     if total[2] < FLOOR:
         sys.exit(f"{total[2]} pass, fewer than {FLOOR}")
 

@@ -1,1 +1,1 @@
-"""Holds onnx-lint and onnx-fix against ONNX Runtime, the onnx package and real models; README.md tells how."""
+"""Compares onnx-lint and onnx-fix with ONNX Runtime, the onnx package and real models. See README.md."""

@@ -1,4 +1,4 @@
-"""`tests/conformance/run`: runs the checks that are named, all of them if none is."""
+"""Runs the named conformance checks, or all of them."""
 
 import argparse
 import importlib
@@ -10,7 +10,7 @@ from pathlib import Path
 from . import tools
 from .floors import Floors
 
-# Name on the command line → module; each has `run(options) -> bool`, true where every limit holds.
+# Name on the command line → module. Each module has `run(options) -> bool`, which returns True if all limits hold.
 CHECKS = {
     "roundtrip": "roundtrip",
     "lint": "lint_clean",
@@ -27,26 +27,25 @@ CHECKS = {
     "targets": "targets",
 }
 
-# Run only where they are named: they install or take much.
+# Run only if named: they install packages or take long.
 ON_DEMAND = {"comparison": "comparison", "peers": "peers", "peer-cases": "peer_cases", "latency": "latency", "float16": "float16"}
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to run a check: a fixed sample or the whole, every failure listed or the first few, in how many processes;
-    and what it must reach."""
+    """Options of a check: whether to run only the sample and to list all failures, the number of processes, and floors."""
 
     sample: bool
     verbose: bool
     jobs: int
     floors: Floors
-    # Of the checks on demand: folders of further models, whether only those, and further arguments of onnx-fix.
+    # For checks on request: folders of additional models, whether to run only those, and extra arguments of onnx-fix.
     models: tuple[Path, ...] = ()
     only_models: bool = False
     fix_arguments: tuple[str, ...] = ()
 
     def listed(self, lines: list[str], first: int = 10) -> str:
-        """The lines, indented: all of them if verbose, else the first few."""
+        """Returns the lines, indented: all of them if verbose, else the first few."""
         shown = lines if self.verbose else lines[:first]
         more = [f"  … and {len(lines) - len(shown)} more (--verbose)"] if len(shown) < len(lines) else []
         return "\n".join([*(f"  {line}" for line in shown), *more])
@@ -55,14 +54,14 @@ class Options:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/conformance/run", description=__doc__)
     parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join((*CHECKS, *ON_DEMAND)))
-    parser.add_argument("--sample", action="store_true", help="a fixed part of the cases, with floors of its own: for CI")
+    parser.add_argument("--sample", action="store_true", help="run a fixed sample of the cases, with its own floors (for CI)")
     parser.add_argument("-v", "--verbose", action="store_true", help="list every failure and refusal")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each core)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes (default: one per core)")
     parser.add_argument("--models", type=Path, action="append", default=[], metavar="FOLDER",
-                        help="of peers, latency and float16: a folder of further models; may be given more than once")
-    parser.add_argument("--only-models", action="store_true", help="of peers and latency: those of --models alone")
+                        help="for peers, latency and float16: a folder of additional models (repeatable)")
+    parser.add_argument("--only-models", action="store_true", help="for peers and latency: run only the models of --models")
     parser.add_argument("--fix-argument", action="append", default=[], metavar="ARGUMENT",
-                        help="of peers, latency and float16: an argument for onnx-fix, as in --fix-argument=--no-optimize")
+                        help="for peers, latency and float16: an argument of onnx-fix, like --fix-argument=--no-optimize")
     arguments = parser.parse_args()
     modules = {**CHECKS, **ON_DEMAND}
     if unknown := set(arguments.checks) - set(modules):

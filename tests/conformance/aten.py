@@ -1,4 +1,4 @@
-"""What `onnx-fix` makes of programs of `torch.export`: PyTorch's own operator tests, with what PyTorch computed."""
+"""Converts `torch.export` programs, PyTorch's own operator tests, and compares with the outputs of PyTorch."""
 
 import os
 import tempfile
@@ -8,12 +8,12 @@ import numpy as np
 
 from . import runner, tools
 
-# Another folder of archives, each with its inputs and outputs beside it, can be given in the environment.
+# The folder of archives, each with an .npz file of inputs and outputs. Set ATEN_CASES to test another folder.
 CASES = Path(os.environ.get("ATEN_CASES") or tools.ROOT / "tests/models/aten")
 TRACED = tools.ROOT / "tests/models/traced"
 MODELS = tools.ROOT / "tests/models/torch-exports"
 OPSETS = (18, 13)
-# Symbols of the models get these sizes, one after the other.
+# Sizes of symbolic dimensions, by axis.
 SIZES = (3, 7, 2, 5)
 
 
@@ -35,13 +35,13 @@ def run(options) -> bool:
                 print(f"refused:\n{options.listed(refused)}")
             passed &= options.floors.share(f"right at {opset}", right, len(results)) and not wrong
         rows = [(model.stem, *_model(fix, model, out)) for model in sorted(MODELS.glob("*.pt2"))]
-        print(tools.table(("program", "nodes", "of PyTorch's exporter", "largest difference"), rows))
+        print(tools.table(("program", "nodes", "PyTorch exporter's nodes", "max difference"), rows))
         passed &= options.floors.share("models equal", sum(row[3] != "WRONG" for row in rows), len(rows))
     return passed
 
 
 def _case(fix, case: Path, opset: int, out: Path) -> tuple[str, str]:
-    """Whether what comes of an archive computes what PyTorch computed, or why it does not."""
+    """Returns the verdict on a converted archive, whose outputs must equal PyTorch's, and the reason."""
     out.unlink(missing_ok=True)
     done = tools.run([fix, case, *_weights(case), "--opset", opset, "-o", out])
     if done.status != 0:
@@ -68,19 +68,19 @@ def _case(fix, case: Path, opset: int, out: Path) -> tuple[str, str]:
 
 
 def _numbers(case: Path) -> Path:
-    """What goes in and what comes out, as PyTorch computed it."""
+    """Returns the file with the inputs, and the outputs computed by PyTorch."""
     return case.with_name(case.name.removesuffix(".torchir.txt").removesuffix(".pt2") + ".npz")
 
 
 def _weights(case: Path) -> list:
-    """The weights beside a graph that was printed."""
+    """Returns the arguments for the weights of a printed graph."""
     kinds = (".pth", ".pt", ".safetensors") if case.suffix == ".txt" else ()
     found = [_numbers(case).with_suffix(kind) for kind in kinds]
     return ["--weights", next(path for path in found if path.exists())] if found else []
 
 
 def _in_parts(array: np.ndarray) -> np.ndarray:
-    """Complex numbers as a model has them: with a last axis of two."""
+    """Converts complex numbers to the representation in models: a last axis of size 2."""
     if array.dtype.kind != "c":
         return array
     return np.stack([array.real, array.imag], -1)
@@ -93,7 +93,7 @@ def _inputs(path: Path) -> list[str]:
 
 
 def _model(fix, program: Path, out: Path) -> tuple:
-    """The nodes of a converted program, those of PyTorch's export of it, and how far their results are apart."""
+    """Returns the node counts of a converted program and of PyTorch's export, and the max difference of outputs."""
     import onnx
 
     out.unlink(missing_ok=True)
@@ -106,7 +106,7 @@ def _model(fix, program: Path, out: Path) -> tuple:
     random, sizes, feeds = np.random.default_rng(0), {}, []
     for value in theirs.graph.input:
         dims = value.type.tensor_type.shape.dim
-        # Exports give one batch several names: axes of one number are of one size.
+        # Exports have several names for one batch dimension, so axes with equal index get equal sizes.
         for axis, dim in enumerate(dims):
             if dim.dim_param:
                 sizes.setdefault(dim.dim_param, SIZES[axis % len(SIZES)])

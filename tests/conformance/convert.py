@@ -1,4 +1,4 @@
-"""Every node test to every opset: legal, and equal to the stored outputs; what is refused, and why."""
+"""Converts every node test to every opset: results must be valid and match the stored outputs. Lists refusals."""
 
 import collections
 import csv
@@ -17,7 +17,7 @@ RIGHT, REFUSED, WRONG, ILLEGAL, UNRUNNABLE, FAILED = "right", "refused", "WRONG"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one test at one target; `known` is what the table beside this file says of it."""
+    """Result of converting one test to one opset. `known` is its entry in node-conversion.tsv."""
 
     test: str
     operator: str
@@ -47,13 +47,13 @@ def run(options) -> bool:
     done = parallel.map_isolated(work, tests, options.jobs)
     outcomes = []
     for test, found in zip(tests, done):
-        outcomes += found or [outcome_of(test, known, target, FAILED, "the harness died of it") for target in TARGETS]
+        outcomes += found or [outcome_of(test, known, target, FAILED, "the test process crashed") for target in TARGETS]
     print(f"{len(tests)} node tests of {len(node_tests.collect())}, {len(outcomes)} conversions")
     return _report(outcomes, options)
 
 
 def _known() -> dict[tuple[str, int], str]:
-    """What each test can reach at each opset, as estimated from the operators' version history."""
+    """Returns the estimated convertibility of each test to each opset, from the version history of operators."""
     with (Path(__file__).parent / "node-conversion.tsv").open(encoding="utf-8") as file:
         return {(row["test"], int(target)): verdict for row in csv.DictReader(file, delimiter="\t")
                 for target, verdict in row.items() if target != "test"}
@@ -65,7 +65,7 @@ def outcome_of(test, known, target, kind, detail="") -> Outcome:
 
 
 def _convert_everywhere(fix, known, test) -> list[Outcome]:
-    """One test to all targets. A test that onnx.checker itself rejects is not held to it after conversion."""
+    """Converts one test to all opsets. If onnx.checker rejects the test itself, results are not checked with it."""
     judge = runner.Judge(test)
     checked = opset.illegality(test.model, opset.opset_of(test.model)) is None
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
@@ -74,7 +74,7 @@ def _convert_everywhere(fix, known, test) -> list[Outcome]:
 
 
 def verdict(fix, source, judges, checked, target, written) -> tuple[str, str]:
-    """What became of one model at one target, and why; what it computes is held before each of the judges."""
+    """Returns the kind of the result for one model and opset, and the reason. All judges check its outputs."""
     conversion = opset.convert(fix, source, target, written)
     if conversion.failure:
         return FAILED, conversion.failure
@@ -99,7 +99,7 @@ def _report(outcomes, options) -> bool:
         passed &= options.floors.share(f"right at {target}", sum(outcome.kind == RIGHT for outcome in here), len(here))
     upward = [outcome for outcome in outcomes if outcome.upward and outcome.reachable]
     if missed := [str(outcome) for outcome in upward if outcome.kind == REFUSED]:
-        print(f"refused upwards: {len(missed)}\n{options.listed(missed)}")
+        print(f"refused upgrades: {len(missed)}\n{options.listed(missed)}")
     return passed & options.floors.share("not refused upwards", len(upward) - len(missed), len(upward))
 
 
@@ -117,7 +117,7 @@ def _row(outcomes, target):
 
 
 def print_faults(outcomes, options) -> bool:
-    """What is wrong, and what could not be told; whether there is nothing of the former."""
+    """Prints wrong and undecided results. Returns True if no result is wrong."""
     for kind in (WRONG, ILLEGAL, FAILED, UNRUNNABLE):
         if found := [str(outcome) for outcome in outcomes if outcome.kind == kind]:
             print(f"{kind}: {len(found)}\n{options.listed(found)}")
@@ -125,7 +125,7 @@ def print_faults(outcomes, options) -> bool:
 
 
 def print_refusals(outcomes, options):
-    """Refused though it can be reached: by operator, with the reason most often given."""
+    """Prints refusals of convertible tests, by operator, with the most frequent reason."""
     by_operator = collections.defaultdict(list)
     for outcome in outcomes:
         if outcome.kind == REFUSED:
@@ -136,4 +136,4 @@ def print_refusals(outcomes, options):
         reason, _ = collections.Counter(outcome.detail for outcome in found).most_common(1)[0]
         lines.append(f"{len(found):4} {operator} to {', '.join(map(str, targets))}: {reason}")
     if lines:
-        print(f"refused though reachable, by operator (“…”: its body written out):\n{options.listed(lines, first=25)}")
+        print(f"refused though reachable, by operator (“…”: decomposed):\n{options.listed(lines, first=25)}")

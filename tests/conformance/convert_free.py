@@ -1,4 +1,4 @@
-"""The node tests with a free batch to every opset: what is converted with it pinned, and is right at several sizes."""
+"""Converts node tests with a dynamic batch to every opset, and checks the results at several sizes."""
 
 import collections
 import dataclasses
@@ -22,11 +22,11 @@ def run(options) -> bool:
     done = parallel.map_isolated(functools.partial(_convert_everywhere, fix), tests, options.jobs)
     outcomes = []
     for test, found in zip(tests, done):
-        died = [convert.outcome_of(test, {}, target, FAILED, "the harness died of it") for target in TARGETS]
+        died = [convert.outcome_of(test, {}, target, FAILED, "the test process crashed") for target in TARGETS]
         outcomes += died if found is None else found
     freed = {outcome.test for outcome in outcomes}
-    print(f"{len(tests)} node tests of {len(node_tests.collect())}; {len(freed)} of them run at other batches too")
-    print(tools.table(("opset", "pinned", RIGHT, "share", REFUSED, UNRUNNABLE, WRONG, ILLEGAL, FAILED),
+    print(f"{len(tests)} node tests of {len(node_tests.collect())}; {len(freed)} of them also run at other batch sizes")
+    print(tools.table(("opset", "static", RIGHT, "share", REFUSED, UNRUNNABLE, WRONG, ILLEGAL, FAILED),
                       [_row(outcomes, target) for target in TARGETS]))
     passed = convert.print_faults(outcomes, options)
     convert.print_refusals(outcomes, options)
@@ -43,7 +43,7 @@ def _row(outcomes, target) -> tuple:
 
 
 def _convert_everywhere(fix, test) -> list[Outcome]:
-    """One test to all targets that it is converted to as it is; nothing if it makes no sense at another batch."""
+    """Converts one test to all opsets that the static test converts to. Skips tests that need a fixed batch size."""
     freed = _at_several_batches(test)
     if not freed:
         return []
@@ -58,10 +58,10 @@ def _convert_everywhere(fix, test) -> list[Outcome]:
 
 
 def _at_several_batches(test) -> list[node_tests.NodeTest]:
-    """The test with its batch free: at its own size, then at others, with the outputs that its own model gives there.
+    """Returns the test with a dynamic batch: at its own batch size, then at others, with the outputs of its own model.
 
-    The batch is the first axis of the first input, and of every other whose first size is the same, if the model
-    runs so; else of the first alone.
+    The batch is axis 0 of the first input, and of all inputs with an equal size there. If the model does not run like
+    this, it is axis 0 of the first input only.
     """
     arrays = {name: value for name, value in test.feeds.items() if isinstance(value, np.ndarray) and value.ndim}
     if not arrays or not len(first := next(iter(arrays.values()))):
@@ -81,7 +81,7 @@ def _at_several_batches(test) -> list[node_tests.NodeTest]:
 
 
 def _with_free_batch(original: onnx.ModelProto, names) -> onnx.ModelProto:
-    """The model with a symbol for the first size of these inputs; what it says of the sizes of others goes."""
+    """Returns the model with a symbolic dimension at axis 0 of these inputs, without other declared shapes."""
     model = onnx.ModelProto()
     model.CopyFrom(original)
     for declared in model.graph.input:
@@ -95,8 +95,11 @@ def _with_free_batch(original: onnx.ModelProto, names) -> onnx.ModelProto:
 
 
 def _declare_outputs(model, outputs, batches) -> bool:
-    """Says of the outputs what is the same at all batches, and which sizes are the batch. False if one that is as long as
-    the batch is so by chance, and does not follow it: then what is free is no batch."""
+    """Declares the dimensions of outputs that are constant, and those that equal the batch size.
+
+    Returns False if axis 0 of an output equals the original batch size but does not follow it: then the dynamic
+    dimension is not a batch.
+    """
     for declared, values in zip(model.graph.output, zip(*outputs)):
         if not all(isinstance(value, np.ndarray) for value in values) or len({value.ndim for value in values}) > 1:
             continue
@@ -120,7 +123,7 @@ def _at_batch(test, model, names, size) -> node_tests.NodeTest:
 
 
 def _rounding(outputs) -> float:
-    """What terms as large as the outputs may differ by where they cancel; the tolerances of a test are for its own size."""
+    """Returns the rounding error where terms as large as the outputs cancel. A test's tolerance is for its own size."""
     floats = [value.astype(np.float64) for value in outputs if isinstance(value, np.ndarray) and value.dtype.kind == "f"]
     largest = max((np.nanmax(np.abs(value[np.isfinite(value)]), initial=0) for value in floats), default=0)
     return 1e-6 * largest

@@ -1,4 +1,4 @@
-"""Real models to other opsets and back, and what a conversion costs beside onnx.version_converter."""
+"""Converts real models to other opsets and back, and compares CPU time with onnx.version_converter."""
 
 import sys
 import tempfile
@@ -15,7 +15,7 @@ MOST_GROWTH = 1.05
 CHAIN_NODES = 1000
 SAMPLE = ("hf_bert.dyn18", "hf_bert.ts17", "silero_vad", "ch_ppocr_mobile_v2.0_cls_infer", "nn_transformer.dyn18")
 
-# One process, as a user has it; what the conversion alone took is printed as a second figure.
+# Runs as one process, like a user's script. It prints the CPU time of the conversion call alone.
 CONVERTER = """
 import sys, time, onnx, onnx.version_converter
 model = onnx.load(sys.argv[1])
@@ -59,7 +59,7 @@ def _convert_all(fix, chosen, scratch, options) -> bool:
 
 
 def _fault(model, converted, target) -> str | None:
-    """What is wrong with a converted real model: not legal, other results, or something lost on the way."""
+    """Returns the fault of a converted model, if any: it is invalid, has different outputs, or lost metadata."""
     if reason := opset.illegality(converted, target):
         return f"illegal: {reason}"
     original = model.load()
@@ -79,7 +79,7 @@ def _fault(model, converted, target) -> str | None:
 
 
 def _round_trips(fix, chosen, scratch, options) -> bool:
-    """There and back, from a model first brought to the trip's own opset."""
+    """Converts each model to the first opset of a trip, then along the trip and back."""
     rows, failures = [], []
     for model in chosen:
         row = [model.name]
@@ -123,7 +123,7 @@ def _arrow(trip) -> str:
 
 
 def _speed(fix, scratch) -> float:
-    """How many times faster than onnx.version_converter; 0 where either fails."""
+    """Returns the speedup over onnx.version_converter, or 0 if either fails."""
     chain, written = scratch / "chain.onnx", scratch / "converted-chain.onnx"
     onnx.save(_chain(), chain)
     ours = tools.measure([fix, "--opset", 13, chain, "-o", written], repeat=3)
@@ -132,7 +132,7 @@ def _speed(fix, scratch) -> float:
         print(f"speed: onnx-fix {ours.last_words()}; version_converter {theirs.last_words()}")
         return 0.0
     times = theirs.cpu_seconds / max(ours.cpu_seconds, 1e-3)
-    print(tools.table((f"{CHAIN_NODES} nodes, 11 → 13", "CPU ms", "its call alone"),
+    print(tools.table((f"{CHAIN_NODES} nodes, 11 → 13", "CPU ms", "call only"),
                       [("onnx-fix", f"{ours.cpu_seconds * 1e3:.1f}", ""),
                        ("onnx.version_converter", f"{theirs.cpu_seconds * 1e3:.1f}", f"{float(theirs.stdout) * 1e3:.1f}"),
                        ("times faster", f"{times:.0f}", "")]))
@@ -140,7 +140,7 @@ def _speed(fix, scratch) -> float:
 
 
 def _chain() -> onnx.ModelProto:
-    """A chain that onnx's converter can convert: activations and changes of rank, with axes as attributes."""
+    """Returns a chain that onnx's converter supports: activations, and changes of rank with axes as attributes."""
     cycle = (("Relu", {}), ("Unsqueeze", {"axes": [0]}), ("Sigmoid", {}), ("Squeeze", {"axes": [0]}))
     nodes, last = [], "x"
     for index in range(CHAIN_NODES):

@@ -1,4 +1,4 @@
-"""The constant evaluator as an executor: every node test with constant inputs, folded away by onnx-fix."""
+"""Tests the constant evaluator: onnx-fix constant-folds every node test with constant inputs."""
 
 import collections
 import functools
@@ -12,26 +12,26 @@ from onnx import helper, numpy_helper
 from . import node_tests, parallel, tools, values
 
 SAMPLE_EVERY = 5
-# The most bytes of a folded constant: more than any node test has.
+# Maximum size of a folded constant in bytes: larger than in any node test.
 FOLD_LIMIT = 1 << 30
 
-_ROUNDED_OFTEN = ("the stored result, rounded after every step, is further from the exact one (computed in double) than "
-                  "ours, by more than the tolerance, which is less than a step of the element type")
+_ROUNDED_OFTEN = ("the stored result is rounded after every step, and is further than ours from the exact result (computed "
+                  "in double), by more than the tolerance, which is below the precision of the element type")
 _ATTENTION = ("3d_causal_bf16", "4d_attn_mask_causal_bf16", "4d_causal_bf16", "4d_causal_padded_kv_bf16",
               "4d_padded_kv_bf16")
 
-# Tests whose stored output is not to be had, and why; they count as not equal all the same.
+# Tests whose stored output we cannot match, and why. They still count as not equal.
 EXPLAINED = {f"test_attention_{case}{suffix}": _ROUNDED_OFTEN for case in _ATTENTION for suffix in ("", "_expanded")} | {
     "test_attention_4d_causal_fp16_expanded": _ROUNDED_OFTEN,
-    "test_dft_inverse": "what cancels to nearly 0 is off by the rounding of float, for which there is no tolerance",
-    "test_dft_inverse_opset19": "what cancels to nearly 0 is off by the rounding of float, for which there is no tolerance",
+    "test_dft_inverse": "terms cancel to nearly 0, with float rounding errors beyond the relative tolerance",
+    "test_dft_inverse_opset19": "terms cancel to nearly 0, with float rounding errors beyond the relative tolerance",
 }
 
-# Why operators are not evaluated.
+# Operators that the evaluator does not support, and why.
 NOT_EVALUATED = {
-    "FlexAttention": "its bodies see scores, which no other node holds",
-    "ImageDecoder": "decoders of images are no business of a tool for graphs",
-    "Resize": "align_corners with a scale that does not give a whole size: specification and reference disagree",
+    "FlexAttention": "its subgraphs read scores that no other node computes",
+    "ImageDecoder": "decoding images is out of scope",
+    "Resize": "align_corners with a non-integer output size: specification and reference disagree",
 }
 
 EQUAL, WRONG, NOT_FOLDED, FAILED, SKIPPED = "equal", "WRONG", "not folded", "FAILED", "skipped"
@@ -42,7 +42,7 @@ def run(options) -> bool:
     chosen = node_tests.sample(SAMPLE_EVERY) if options.sample else node_tests.collect()
     tests = [test for test in chosen if test.deterministic]
     done = parallel.map_isolated(functools.partial(_evaluate, fix), tests, options.jobs)
-    verdicts = [(test, *(found or (FAILED, "the harness died of it"))) for test, found in zip(tests, done)]
+    verdicts = [(test, *(found or (FAILED, "the test process crashed"))) for test, found in zip(tests, done)]
     counts = collections.Counter(kind for _, kind, _ in verdicts)
     held = len(tests) - counts[SKIPPED]
     share = counts[EQUAL] / max(held, 1)
@@ -63,7 +63,7 @@ def _reason(test, kind) -> str:
 
 
 def _evaluate(fix, test) -> tuple[str, str]:
-    """(kind, detail) for one test."""
+    """Returns (kind, detail) for one test."""
     model, expected = _with_constant_inputs(test)
     if model is None:
         return SKIPPED, expected
@@ -82,10 +82,13 @@ def _evaluate(fix, test) -> tuple[str, str]:
 
 
 def _with_constant_inputs(test):
-    """The test's model on initializers, with tensors for outputs, and what these must be; or None and why not."""
+    """Returns the model with initializers as inputs and tensors as outputs, and the expected outputs.
+
+    If that is not possible, returns None and the reason.
+    """
     model, expected = onnx.ModelProto(), []
     model.CopyFrom(test.model)
-    # Below IR version 4 an initializer must be an input too.
+    # Before IR version 4, an initializer must also be a graph input.
     model.ir_version = max(model.ir_version, 4)
     graph = model.graph
     nodes = []
@@ -120,7 +123,7 @@ def _with_constant_inputs(test):
 
 
 def _sequence(graph, name, items):
-    """The node that makes a sequence of initializers."""
+    """Returns the node that constructs a sequence of initializers."""
     names = [f"{name}_{index}" for index in range(len(items))]
     for item_name, item in zip(names, items):
         graph.initializer.append(numpy_helper.from_array(item, item_name))
@@ -129,7 +132,7 @@ def _sequence(graph, name, items):
 
 
 def _constant(graph, name):
-    """The constant that a value became, or None where something is left that computes it."""
+    """Returns the constant that a value was folded to, or None if nodes still compute it."""
     for tensor in graph.initializer:
         if tensor.name == name:
             return numpy_helper.to_array(tensor)
@@ -142,7 +145,7 @@ def _constant(graph, name):
 
 
 def _attribute_value(attribute):
-    """The value of a Constant node, which may be spelled as a number or a list of them."""
+    """Returns the value of a Constant node, whose attribute is a tensor, a number or a list of numbers."""
     value = helper.get_attribute_value(attribute)
     if attribute.name == "value":
         return numpy_helper.to_array(value)

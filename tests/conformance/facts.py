@@ -1,4 +1,4 @@
-"""What a model file says of its values' types and shapes: read, held against values, compared, counted."""
+"""Types and shapes declared in model files: reads them, compares them, and checks them against values."""
 
 import ast
 import math
@@ -12,18 +12,18 @@ _FUNCTIONS = {"floor": math.floor, "ceil": math.ceil, "ceiling": math.ceil, "min
 
 
 def of_graph(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
-    """The type of every value that the graph declares one for: inputs, outputs, and value_info."""
+    """Returns the declared type of each value of the graph: inputs, outputs, and value_info."""
     declared = [*graph.input, *graph.output, *graph.value_info]
     return {value.name: value.type for value in declared if value.type.WhichOneof("value")}
 
 
 def symbols(types) -> set[str]:
-    """The names of dimensions in some tensors' shapes."""
+    """Returns the names of symbolic dimensions in tensor shapes."""
     return {dim.dim_param for type_ in types for dim in type_.tensor_type.shape.dim if dim.dim_param}
 
 
 def names_in(text: str) -> set[str]:
-    """The symbols of a dimension's expression; the whole text where it is a single name of any form."""
+    """Returns the symbols in the expression of a dimension. Names in backticks may have any characters."""
     quoted = re.findall(r"`((?:[^`]|``)*)`", text)
     plain = re.sub(r"`(?:[^`]|``)*`", " ", text)
     identifiers = set(re.findall(r"[A-Za-z_][\w.]*", plain)) - set(_FUNCTIONS)
@@ -31,7 +31,7 @@ def names_in(text: str) -> set[str]:
 
 
 def size_of(dim, sizes: dict[str, int]) -> int | None:
-    """A dimension as a number, its symbols being of these sizes; None where it is unknown or in other symbols."""
+    """Evaluates a dimension with these sizes of symbols; None if it is unknown or has other symbols."""
     if dim.HasField("dim_value"):
         return dim.dim_value
     if not dim.dim_param or not names_in(dim.dim_param) <= set(sizes):
@@ -44,14 +44,14 @@ def size_of(dim, sizes: dict[str, int]) -> int | None:
 
 
 def contradiction(type_: onnx.TypeProto, value, sizes: dict[str, int]) -> str | None:
-    """How a value is not what its type says, or None; what the type leaves open cannot be contradicted."""
+    """Returns how a value contradicts its declared type, or None. Unknown parts of a type contradict nothing."""
     kind = type_.WhichOneof("value")
     if kind is None or value is None:
         return None
     if kind == "optional_type":
         return contradiction(type_.optional_type.elem_type, value, sizes)
     if (kind == "sequence_type") != isinstance(value, list):
-        return f"says {kind}, is {type(value).__name__}"
+        return f"is declared as {kind}, but is {type(value).__name__}"
     if kind == "sequence_type":
         found = (contradiction(type_.sequence_type.elem_type, item, sizes) for item in value)
         return next((reason for reason in found if reason), None)
@@ -65,20 +65,20 @@ def _tensor_contradiction(tensor, value, sizes):
     actual = onnx.TensorProto.STRING if is_text else onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
     if tensor.elem_type not in (0, actual):
         names = onnx.TensorProto.DataType.Name
-        return f"says {names(tensor.elem_type)}, is {names(actual)}"
+        return f"is declared as {names(tensor.elem_type)}, but is {names(actual)}"
     if not tensor.HasField("shape"):
         return None
     if len(tensor.shape.dim) != value.ndim:
-        return f"says rank {len(tensor.shape.dim)}, is {value.ndim}"
+        return f"is declared with rank {len(tensor.shape.dim)}, but has rank {value.ndim}"
     for axis, (dim, actual) in enumerate(zip(tensor.shape.dim, value.shape)):
-        said = size_of(dim, sizes)
-        if said not in (None, actual):
-            return f"says {dim.dim_param or said} at axis {axis}, is {actual}"
+        declared = size_of(dim, sizes)
+        if declared not in (None, actual):
+            return f"is declared with {dim.dim_param or declared} at axis {axis}, but has {actual}"
     return None
 
 
 def missing(known: onnx.TypeProto | None, ours: onnx.TypeProto | None, given: set[str]) -> str | None:
-    """What one type knows and the other leaves open, or None; a dimension counts if it is in the given symbols."""
+    """Returns a fact that is in `known` but not in `ours`, or None. A dimension counts if it uses only given symbols."""
     kind = known.WhichOneof("value") if known else None
     if kind is None:
         return None
@@ -100,14 +100,15 @@ def missing(known: onnx.TypeProto | None, ours: onnx.TypeProto | None, given: se
 
 
 def is_known(dim, given: set[str]) -> bool:
-    """A number, or an expression in the given symbols alone."""
+    """Returns True for a number, or an expression that uses only given symbols."""
     return dim.HasField("dim_value") or bool(dim.dim_param) and (dim.dim_param in given or names_in(dim.dim_param) <= given)
 
 
 def coverage(model: onnx.ModelProto) -> tuple[int, int, int]:
-    """Of the main graph's computed values: all; those with any shape; those with one in the inputs' symbols alone.
+    """Counts values that nodes of the main graph compute: all, those with a shape, and those in symbols of the inputs.
 
-    A shape is a type with each dimension a number or some name, if only one that a tool made up for it.
+    A value has a shape if each dimension is a number or any name, including names that a tool generated. The last count
+    is of values whose dimensions use only symbols of the graph inputs.
     """
     types = of_graph(model.graph)
     given = symbols(value.type for value in model.graph.input)

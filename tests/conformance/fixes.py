@@ -1,4 +1,4 @@
-"""Mended exports: `onnx-fix --unsafe-fixes` on the pitfalls, and then what the PyTorch module gives, in NumPy."""
+"""Fixes the pitfalls with `onnx-fix --unsafe-fixes`, and compares with the PyTorch modules, reimplemented in NumPy."""
 
 import json
 import tempfile
@@ -18,10 +18,10 @@ VERSIONS = ("ts13", "ts17")
 
 @dataclass(frozen=True)
 class Case:
-    """A module of `tests/pitfalls/pitfalls.py`: the shapes of its input, that of the trace first, and its `forward`.
+    """A module of `tests/pitfalls/pitfalls.py`.
 
-    `module` takes the input and the weights by name, and says in Python what PyTorch computes when nothing is traced;
-    `rule` is a code that the fix has to report.
+    `shapes` are shapes of its input; the first one was traced. `module` is a function of the input and of the weights by
+    name; it computes the outputs of the module in eager mode. The fix must report the rule `rule`.
     """
 
     shapes: tuple[tuple[int, ...], ...]
@@ -43,14 +43,14 @@ def _one_hot_inferred_classes(labels, _weights):
 
 
 def _training_mode(x, weights):
-    """Convolution and BatchNorm2d by the running statistics; Dropout hands on what it gets."""
+    """Convolution, and BatchNorm2d with running statistics. Dropout is the identity in eval mode."""
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
     convolved = np.einsum("nchwij,ocij->nohw", windows, weights["net.0.weight"])
     per_channel = {name: weights[name][:, None, None] for name in weights if weights[name].ndim == 1}
     convolved += per_channel["net.0.bias"]
     deviation = np.sqrt(per_channel["net.1.running_var"] + 1e-5)
-    normalised = (convolved - per_channel["net.1.running_mean"]) / deviation
-    return (normalised * per_channel["net.1.weight"] + per_channel["net.1.bias"]).astype(np.float32)
+    normalized = (convolved - per_channel["net.1.running_mean"]) / deviation
+    return (normalized * per_channel["net.1.weight"] + per_channel["net.1.bias"]).astype(np.float32)
 
 
 def _double_constant(x, _weights):
@@ -75,26 +75,26 @@ def run(options) -> bool:
                 row, found = _check(EXPORTS / f"{name}.{version}.onnx", case, fix, Path(scratch))
                 rows.append((f"{name}.{version}", *row))
                 failures += [f"{name}.{version}{failure}" for failure in found]
-    print(tools.table(("export", "sizes", "fixes", "right as exported", "right when mended"), rows))
+    print(tools.table(("export", "sizes", "fixes", "right as exported", "right after the fix"), rows))
     if failures:
         print(f"{len(failures)} failures:\n{options.listed(failures)}")
     return not failures
 
 
 def _check(export: Path, case: Case, fix: Path, scratch: Path) -> tuple[tuple, list[str]]:
-    """The row of an export, and its failures."""
-    exported, mended, report = scratch / export.name, scratch / "mended.onnx", scratch / "report.json"
-    for old in (mended, report):
+    """Returns the table row of an export, and its failures."""
+    exported, fixed, report = scratch / export.name, scratch / "fixed.onnx", scratch / "report.json"
+    for old in (fixed, report):
         old.unlink(missing_ok=True)
     model = _with_free_batch(onnx.load(export))
     onnx.save(model, exported)
-    done = tools.run([fix, "--unsafe-fixes", exported, "-o", mended, "--report", report])
-    if done.status != 0 or not (mended.exists() and report.exists()):
+    done = tools.run([fix, "--unsafe-fixes", exported, "-o", fixed, "--report", report])
+    if done.status != 0 or not (fixed.exists() and report.exists()):
         return (_sizes(case), "", "-", "-"), [f": onnx-fix: {done.last_words()}"]
     applied = json.loads(report.read_text())["rules"]
     weights = {weight.name: numpy_helper.to_array(weight) for weight in model.graph.initializer}
     before = [_difference(exported, case, shape, weights) for shape in case.shapes]
-    after = [_difference(mended, case, shape, weights) for shape in case.shapes]
+    after = [_difference(fixed, case, shape, weights) for shape in case.shapes]
     failures = [f" at {shape}: {difference}" for shape, difference in zip(case.shapes, after) if difference]
     failures += [] if case.rule in applied else [f": {case.rule} was not applied"]
     fixes = ", ".join(code for code in applied if code.startswith("FIX"))
@@ -102,7 +102,7 @@ def _check(export: Path, case: Case, fix: Path, scratch: Path) -> tuple[tuple, l
 
 
 def _with_free_batch(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model with the first size of its input left free; where the export fixed it, outputs lose their sizes too."""
+    """Makes axis 0 of the input dynamic. If the export declared it static, also removes the shapes of outputs."""
     first = model.graph.input[0].type.tensor_type.shape.dim[0]
     if first.HasField("dim_value"):
         first.dim_param = "batch"
@@ -112,7 +112,7 @@ def _with_free_batch(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _difference(model: Path, case: Case, shape: tuple[int, ...], weights: dict[str, np.ndarray]) -> str | None:
-    """How the model's output differs from the module's on one input of this shape, or None."""
+    """Returns how the outputs of model and module differ for an input of this shape, or None."""
     random = np.random.default_rng(len(shape) + sum(shape))
     is_labels = len(shape) == 1
     x = random.integers(0, 4, shape) if is_labels else random.standard_normal(shape, dtype=np.float32)
@@ -124,7 +124,7 @@ def _difference(model: Path, case: Case, shape: tuple[int, ...], weights: dict[s
     if (got.dtype, got.shape) != (expected.dtype, expected.shape):
         return f"{got.dtype}{list(got.shape)}, not {expected.dtype}{list(expected.shape)}"
     furthest = np.abs(got - expected).max()
-    return None if furthest <= case.tolerance else f"off by {furthest:.3g}"
+    return None if furthest <= case.tolerance else f"max difference {furthest:.3g}"
 
 
 def _sizes(case: Case) -> str:

@@ -1,8 +1,8 @@
-"""Real models of float32 in float16, by `onnx-fix --to float16` and by onnxconverter-common: do they load, are results as
-near as float16 lets them be, is there an infinity or NaN that float32 did not have; and what does it cost.
+"""Converts real float32 models to float16, with `onnx-fix --to float16` and with onnxconverter-common.
 
-How near that is, the model says itself: as far as its results move where only its weights are rounded, several times, for
-what it computes on the way is rounded as well.
+A result is right if the model loads, has no new infinity or NaN, and is within a tolerance. The tolerance is a multiple of
+the change in outputs when only the weights are rounded, since intermediate values are rounded, too. It also compares CPU
+time, file sizes and casts.
 """
 
 import collections
@@ -17,8 +17,8 @@ from onnx import numpy_helper
 from . import models, parallel, peer_tools, peers, runner, tools
 
 OURS, THEIRS = "onnx-fix", "onnxconverter-common"
-# How many times what rounding the weights does, and what share of the largest element beside it; and how many steps of
-# float16 next to zero, which is 2^-24 wide.
+# Tolerance: TIMES the change from rounding the weights, plus SHARE of the largest element, plus TIMES the smallest positive
+# float16, 2^-24.
 TIMES, SHARE, STEP = 8, 2.0**-7, 2.0**-24
 
 CONVERTER = """
@@ -29,7 +29,7 @@ onnx.save(onnxconverter_common.float16.convert_float_to_float16(onnx.load(sys.ar
 
 @dataclass
 class Row:
-    """One model: what came of each tool (`fault` is empty where it is right), and what it cost."""
+    """Results for one model, by tool. The fault is empty if the result is right."""
 
     name: str
     faults: dict = field(default_factory=dict)
@@ -50,24 +50,24 @@ def run(options) -> bool:
         judged = parallel.map_isolated(_judge, list(zip(chosen, made)), options.jobs)
     rows = [row for row in judged if row is not None]
     died = [model.name for model, row in zip(chosen, judged) if row is None]
-    print(tools.table(("model", OURS, "off by", "casts", "file", THEIRS, "off by", "casts", "file"), map(_line, rows)))
+    print(tools.table(("model", OURS, "max diff", "casts", "file", THEIRS, "max diff", "casts", "file"), map(_line, rows)))
     for tool in (OURS, THEIRS):
         kinds = collections.Counter(row.faults[tool].split(":")[0] for row in rows)
         right = kinds.pop("", 0)
-        said = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+        faults = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
         seconds = sum(row.seconds[tool] for row in rows)
-        print(f"{tool}: {right} of {len(rows)} right; {said or 'none wrong'}; {seconds:.1f} s of CPU in all")
+        print(f"{tool}: {right} of {len(rows)} right; {faults or 'none wrong'}; {seconds:.1f} s of CPU in total")
         listed = [f"{row.name}: {row.faults[tool]}" for row in rows if row.faults[tool]]
         if listed:
             print(options.listed(listed, first=40))
     if died:
-        print(f"ONNX Runtime died of: {', '.join(died)}")
+        print(f"ONNX Runtime crashed on: {', '.join(died)}")
     right = sum(not row.faults[OURS] for row in rows)
     return options.floors.share("right", right, len(chosen)) and not died
 
 
 def _is_float(model: onnx.ModelProto) -> bool:
-    """Whether what goes into it or its weights are float32."""
+    """Returns True if the inputs or weights of a model are float32, and none are float16."""
     kinds = [tensor.data_type for tensor in model.graph.initializer]
     kinds += [value.type.tensor_type.elem_type for value in model.graph.input]
     float32, float16 = kinds.count(onnx.TensorProto.FLOAT), kinds.count(onnx.TensorProto.FLOAT16)
@@ -107,7 +107,7 @@ def _judge(item) -> Row:
 
 
 def _fault(path, runs, distance, tool) -> str:
-    """Why a result does not count; nothing where it does."""
+    """Returns why a result is not right, or ""."""
     made = onnx.load(path)
     kinds = {value.name: value.type.tensor_type.elem_type for value in made.graph.input}
     distance[tool] = 0.0
@@ -121,21 +121,21 @@ def _fault(path, runs, distance, tool) -> str:
         for want, near, have in zip(plain, moved, got, strict=True):
             if want.dtype.kind != "f":
                 if want.shape != have.shape or not (want == have).all():
-                    return "another choice: integers differ"
+                    return "different choice: integers differ"
                 continue
             want, near, have = (array.astype(np.float64) for array in (want, near, have))
             if want.shape != have.shape:
                 return f"wrong: the shape was {want.shape} and is {have.shape}"
             finite = np.isfinite(want)
             if not np.isfinite(have[finite]).all():
-                return "not finite: an infinity or NaN that float32 did not have"
+                return "not finite: a new infinity or NaN"
             largest = np.max(np.abs(want[finite]), initial=1e-9)
             off = np.max(np.abs(want - have)[finite], initial=0.0)
             allowed = TIMES * np.max(np.abs(want - near)[finite & np.isfinite(near)], initial=0.0)
             allowed += SHARE * largest + TIMES * STEP
             distance[tool] = max(distance[tool], off / largest)
             if off > allowed:
-                return f"wrong: off by {off:.2g} of {largest:.2g}, allowed {allowed:.2g}"
+                return f"wrong: max difference {off:.2g}, tolerance {allowed:.2g}, largest element {largest:.2g}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""The least that each share and factor must reach, in the sample and in the whole: `floors.tsv`."""
+"""Minimum of each share and factor, for the sample and for the full run: `floors.tsv`."""
 
 import csv
 import math
@@ -6,12 +6,12 @@ from pathlib import Path
 
 FILE = Path(__file__).with_name("floors.tsv")
 
-# A share may be this far above its floor, in points, before the floor is asked to rise: less would be asked too often.
+# A share this many percentage points above its floor prints a request to raise the floor.
 CLEARLY_ABOVE = 0.5
 
 
 class Floors:
-    """What one check must reach. A floor that is missing, or that nothing was held against, fails like one not reached."""
+    """The floors of one check. A missing floor, or a floor without a measurement, fails like a missed floor."""
 
     def __init__(self, check: str, *, sample: bool):
         with FILE.open(encoding="utf-8") as file:
@@ -21,9 +21,9 @@ class Floors:
         self._held = set()
 
     def share(self, what: str, reached: int, of: int) -> bool:
-        """Whether a share is not below its floor; says where it is, and where it is clearly above."""
+        """Returns True if a share reaches its floor. Prints if it does not, or if it is clearly above."""
         if not of:
-            return self._fails(what, "nothing was counted")
+            return self._fails(what, "there were no cases")
         percent = 100 * reached / of
         if not self._holds(what, percent, f"{percent:.1f} %, {reached} of {of}"):
             return False
@@ -33,16 +33,16 @@ class Floors:
         return True
 
     def factor(self, what: str, times: float) -> bool:
-        """Whether a factor (so many times faster) is not below its floor. It is measured, so it may be far above."""
+        """Returns True if a factor (a speedup) reaches its floor. Timings vary, so it may be far above."""
         return self._holds(what, times, f"{times:.1f} times")
 
     def waive(self, beginning: str):
-        """What needs something that is not there is not held against its floors."""
+        """Skips the floors with this prefix: they need something that is not installed."""
         self._held |= {what for what in self._least if what.startswith(beginning)}
 
     def all_held(self) -> bool:
-        """Whether every floor of the check had something held against it."""
-        return all([self._fails(what, "nothing was held against it") for what in self._least if what not in self._held])
+        """Returns True if every floor of the check had a measurement."""
+        return all([self._fails(what, "there was no measurement for it") for what in self._least if what not in self._held])
 
     def _holds(self, what, value, shown) -> bool:
         self._held.add(what)

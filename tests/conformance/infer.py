@@ -1,4 +1,4 @@
-"""Types and shapes of every node test, with pinned and with free inputs: never wrong, never less than onnx knows."""
+"""Infers types and shapes of every node test, with static and dynamic inputs; compares with outputs and with onnx."""
 
 import collections
 import functools
@@ -15,10 +15,10 @@ VARIANTS = ("pinned", "free")
 
 CONTRADICTED, LESS, FAILED, COMPLETE = "CONTRADICTED", "less than onnx", "FAILED", "complete"
 
-# (test, value) of which onnx claims to know something that it cannot know, and why.
+# (test, value) for which onnx infers an unsound fact, and why it is unsound.
 ONNX_IS_WRONG: dict[tuple[str, str], str] = {
     (f"test_einsum_batch_matmul{suffix}", "z"):
-        "a size of 1 is broadcast, so that the batch may be that of the second input"
+        "a dimension of size 1 is broadcast, so the batch may be that of the second input"
     for suffix in ("", "_bfloat16")
 }
 
@@ -29,11 +29,11 @@ def run(options) -> bool:
     done = parallel.map_isolated(functools.partial(_infer_both, fix), tests, options.jobs)
     counts, lines = collections.defaultdict(collections.Counter), collections.defaultdict(list)
     for test, found in zip(tests, done):
-        for variant, kind, detail in found or [(variant, FAILED, "the harness died of it") for variant in VARIANTS]:
+        for variant, kind, detail in found or [(variant, FAILED, "the test process crashed") for variant in VARIANTS]:
             counts[variant][kind] += 1
             if detail:
                 lines[kind].append(f"{test.name} ({variant}): {detail}")
-    print(f"{len(tests)} node tests of {len(node_tests.collect())}; outputs of each, and the values inside")
+    print(f"{len(tests)} node tests of {len(node_tests.collect())}; their outputs, and internal values")
     header = ("inputs", "outputs", "complete", CONTRADICTED, LESS, FAILED)
     print(tools.table(header, [(variant, counts[variant]["outputs"], *(counts[variant][kind] for kind in
                                 (COMPLETE, CONTRADICTED, LESS, FAILED))) for variant in VARIANTS]))
@@ -45,16 +45,16 @@ def run(options) -> bool:
 
 
 def _infer_both(fix, test) -> list[tuple[str, str, str]]:
-    """(variant, kind, detail) of all that is to be said; details are of what is wrong."""
+    """Returns (variant, kind, detail) of all results. Only faults have a detail."""
     found = []
     for variant in VARIANTS:
         model, sizes = _variant(test, variant)
-        found += [(variant, *said) for said in _infer(fix, test, model, sizes)]
+        found += [(variant, *result) for result in _infer(fix, test, model, sizes)]
     return found
 
 
 def _variant(test, variant) -> tuple[onnx.ModelProto, dict[str, int]]:
-    """The test with nothing declared but its inputs, their sizes as they are or each a symbol of its own."""
+    """Returns the test with declared types only for inputs. Their dimensions are static, or each is a distinct symbol."""
     model, sizes = onnx.ModelProto(), {}
     model.CopyFrom(test.model)
     del model.graph.value_info[:]
@@ -77,7 +77,7 @@ def _variant(test, variant) -> tuple[onnx.ModelProto, dict[str, int]]:
 
 
 def _infer(fix, test, model, sizes):
-    """What inference says of one variant, as (kind, detail)."""
+    """Returns the results of inference for one variant, as (kind, detail)."""
     with tempfile.TemporaryDirectory(dir=tools.WORK) as scratch:
         source, written = Path(scratch) / "in.onnx", Path(scratch) / "out.onnx"
         source.write_bytes(model.SerializeToString())
@@ -105,7 +105,7 @@ def _infer(fix, test, model, sizes):
 
 
 def _onnx_facts(model) -> dict[str, onnx.TypeProto]:
-    """What onnx.shape_inference knows; where its strict mode fails, what it knows without."""
+    """Returns the facts of onnx.shape_inference; without strict mode, if that fails."""
     for strict in (True, False):
         try:
             inferred = onnx.shape_inference.infer_shapes(model, strict_mode=strict, data_prop=True)

@@ -1,4 +1,4 @@
-"""Real models: how many of their values get a shape, beside onnx's and ONNX Runtime's inference, and how fast."""
+"""Compares shape inference on real models with onnx and ONNX Runtime: number of shapes, and CPU time."""
 
 import sys
 import tempfile
@@ -11,7 +11,7 @@ from . import facts, models, tools
 REPEAT = 3
 SAMPLE = ("hf_bert.ts17", "hf_mamba.dyn18", "silero_vad_16k_op15", "ch_PP-OCRv4_rec_infer", "nn_lstm.ts17")
 
-# Each a process as a user has it, from a file to a file; prints the CPU seconds of the call alone.
+# Each runs as a process from file to file, like a user's script, and prints the CPU seconds of the call alone.
 ONNX = """
 import sys, time, onnx
 model = onnx.load(sys.argv[1])
@@ -50,7 +50,7 @@ def run(options) -> bool:
     header = ("model", "values", *(f"{who} {what}" for who in ("onnx-fix", "onnx", "ORT")
                                    for what in ("shaped", "in inputs", "CPU ms")))
     print(tools.table(header, rows))
-    print("shaped: every dimension has a number or a name; in inputs: without a name that was made up on the way")
+    print("shaped: every dimension is a number or a name; in inputs: without generated names")
     if failures:
         print(f"{len(failures)} failures:\n{options.listed(failures, first=40)}")
     values, shaped, in_inputs = (sum(column) for column in zip(*counted)) if counted else (0, 0, 0)
@@ -60,13 +60,13 @@ def run(options) -> bool:
 
 
 def _strip(model: onnx.ModelProto, path: Path):
-    """Without what the exporter declared of its inner values."""
+    """Saves the model without the exporter's value_info."""
     del model.graph.value_info[:]
     onnx.save(model, path)
 
 
 def _infer(command, written: Path) -> tuple:
-    """(values, shaped, in inputs, CPU ms), or dashes where it fails."""
+    """Returns (values, shaped, in inputs, CPU ms, error); dashes if it fails."""
     written.unlink(missing_ok=True)
     done = tools.measure(command, repeat=REPEAT)
     if done.status != 0 or not written.exists():

@@ -1,9 +1,9 @@
-"""How fast the models run that optimisers make, ours and those of others, as ratios to the original.
+"""Measures the latency of models after our optimizer and after its peers, relative to the original.
 
-Four things are timed, each in CPU time of one thread, all forms of a model in turns, of which the least counts: one
-inference in ONNX Runtime as it comes, making the session, one inference with its optimisations off, and one inference in
-OpenVINO. The original runs a second time under another name: how far its ratio is from 1 is the noise. Where a peer's result
-is not equal, or its form does not run, the original is what its users are left with, so that it counts as 1.
+There are four modes: inference in ONNX Runtime with default settings, session creation, inference without optimizations, and
+inference in OpenVINO. Each is the minimum CPU time on one thread; all variants of a model run in turns. The original runs a
+second time under another name: the deviation of its ratio from 1 measures noise. If the result of a peer is not equal or
+does not run, its users keep the original, so the ratio is 1.
 """
 
 import json
@@ -23,13 +23,13 @@ COLUMNS = (AGAIN, OURS, *peer_tools.COMMANDS)
 WORKER = Path(__file__).with_name("latency_worker.py")
 
 SECONDS = 6
-# What a model may be slower than the original.
+# Ratio to the original above which a model counts as slower.
 SLOWER = 1.03
 
 
 @dataclass(frozen=True)
 class Timed:
-    """One model in one mode: the original's nanoseconds, and the ratios to it by form."""
+    """Times of one model in one mode: nanoseconds of the original, and the ratio of each variant to it."""
 
     name: str
     nanoseconds: float
@@ -62,12 +62,12 @@ def run(options) -> bool:
 
 
 def _forms(fix, arguments, model, scratch: Path) -> tuple[dict, dict]:
-    """The files to time: the original, ours, and those of the peers that are equal to it; and why others are not."""
+    """Returns the files to time: the original, ours, and equal results of peers; and the faults of other results."""
     again = scratch / "again.onnx"
     shutil.copyfile(model.path, again)
     forms, faults = {ORIGINAL: model.path, AGAIN: again}, {}
     results = {OURS: peer_tools.ours(fix, arguments, model.path, scratch / "ours.onnx")}
-    results |= {peer: peer_tools.optimise(peer, model.path) for peer in peer_tools.COMMANDS}
+    results |= {peer: peer_tools.optimize(peer, model.path) for peer in peer_tools.COMMANDS}
     original = model.load()
     for tool, result in results.items():
         fault = result.failure or peers.fault(model, original, result.path, is_kept=tool != OURS)
@@ -79,13 +79,13 @@ def _forms(fix, arguments, model, scratch: Path) -> tuple[dict, dict]:
 
 
 def _time(python, mode, name, forms, feed) -> Timed:
-    asked = {"mode": mode, "models": {tool: str(path) for tool, path in forms.items()}, "feed": str(feed),
-             "seconds": SECONDS}
-    worker = subprocess.run([python, "-I", WORKER], input=json.dumps(asked), capture_output=True, text=True, check=False)
+    request = {"mode": mode, "models": {tool: str(path) for tool, path in forms.items()}, "feed": str(feed),
+               "seconds": SECONDS}
+    worker = subprocess.run([python, "-I", WORKER], input=json.dumps(request), capture_output=True, text=True, check=False)
     if worker.returncode:
         return Timed(name, 0, {}, {ORIGINAL: " ".join(worker.stderr.split())[-200:] or f"exit {worker.returncode}"})
-    told = json.loads(worker.stdout.splitlines()[-1])
-    took, failures = told["nanoseconds"], told["failures"]
+    response = json.loads(worker.stdout.splitlines()[-1])
+    took, failures = response["nanoseconds"], response["failures"]
     if ORIGINAL not in took:
         return Timed(name, 0, {}, failures)
     ratios = {tool: took[tool] / took[ORIGINAL] for tool in COLUMNS if tool in took}
@@ -109,7 +109,7 @@ def _print_failures(rows, options):
 
 
 def _verdict(timed, wrong, options) -> bool:
-    """The means, ours beside the best peer's, and which models are slower than they came."""
+    """Prints the means of all tools, and the models that are slower than the original."""
     held, lines, slower = [], [], []
     for mode, rows in timed.items():
         rows = [row for row in rows if row.nanoseconds]

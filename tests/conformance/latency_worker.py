@@ -1,9 +1,9 @@
-"""Times several forms of one model against each other, in a process of its own: `latency.py` starts it.
+"""Times several variants of one model, in a separate process that `latency.py` starts.
 
-Reads one JSON object from its standard input, `{"mode", "models": {name: path}, "feed": path of an .npz, "seconds"}`, and
-prints one: `{"nanoseconds": {name: least CPU time}, "failures": {name: why}}`. All run on one thread; forms take turns,
-so that whatever else the machine does meets each of them, and of all turns the least counts. Where the memory of a session
-happens to lie makes a difference of some percent, so that a form that is not large has several.
+Reads one JSON object from standard input, `{"mode", "models": {name: path}, "feed": path of an .npz, "seconds"}`, and prints
+`{"nanoseconds": {name: minimum CPU time}, "failures": {name: reason}}`. All variants run on one thread, in turns, so that
+other load of the machine affects all of them. The minimum of all turns counts. The memory layout of a session changes times
+by a few percent, so small variants have several sessions.
 """
 
 import json
@@ -13,16 +13,16 @@ import time
 
 import numpy as np
 
-# A turn takes at least this long, so that the clock's steps do not show.
+# Minimum duration of a turn, far above the resolution of the clock.
 TURN_NANOSECONDS = 1_000_000
 TURNS = (4, 600)
 
-# Sessions of a form whose file is no larger than this.
+# Number of sessions of a variant, if its file is at most this large.
 SESSIONS, SMALL_BYTES = 3, 30_000_000
 
 
 def session(path: str, *, optimize: bool):
-    """ONNX Runtime's session of a model, on one thread."""
+    """Creates an ONNX Runtime session on one thread."""
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -51,7 +51,7 @@ def openvino_inference(path: str, feed: dict):
     return lambda: request.infer(given)
 
 
-# What one turn does, by what is timed.
+# For each mode: creates the function that is timed.
 MODES = {
     "as it comes": lambda path, feed: inference(path, feed, optimize=True),
     "session": making,
@@ -61,7 +61,7 @@ MODES = {
 
 
 def nanoseconds(turn, times: int) -> float:
-    """CPU time of one call in a turn of several, by all threads of the process."""
+    """Returns the mean CPU time of `times` calls, in all threads of the process."""
     before = time.process_time_ns()
     for _ in range(times):
         turn()
@@ -69,28 +69,28 @@ def nanoseconds(turn, times: int) -> float:
 
 
 def main() -> None:
-    asked = json.load(sys.stdin)
-    with np.load(asked["feed"]) as file:
+    request = json.load(sys.stdin)
+    with np.load(request["feed"]) as file:
         feed = dict(file)
     turns, failures = {}, {}
     for number in range(SESSIONS):
-        for name, path in asked["models"].items():
-            if number and (name in failures or asked["mode"] == "session" or os.path.getsize(path) > SMALL_BYTES):
+        for name, path in request["models"].items():
+            if number and (name in failures or request["mode"] == "session" or os.path.getsize(path) > SMALL_BYTES):
                 continue
             try:
-                turn = MODES[asked["mode"]](path, feed)
+                turn = MODES[request["mode"]](path, feed)
                 turn()
                 turns[name, number] = turn
-            except Exception as error:  # noqa: BLE001 – runtimes raise what they like
+            except Exception as error:  # noqa: BLE001 – runtimes raise arbitrary exceptions
                 failures[name] = " ".join(str(error).split())[:200]
     once = {key: nanoseconds(turn, 1) for key, turn in turns.items()}
     times = {key: int(max(1, TURN_NANOSECONDS // max(1, took))) for key, took in once.items()}
     least = {name: min(took for (of, _), took in once.items() if of == name) for name, _ in turns}
-    keys, end = list(turns), time.monotonic() + asked["seconds"]
+    keys, end = list(turns), time.monotonic() + request["seconds"]
     for at in range(TURNS[1] if keys else 0):
         if at >= TURNS[0] and time.monotonic() > end:
             break
-        # Each goes first in turn: what came before it has warmed or cooled the caches.
+        # Rotate the order: the previous session affects the caches.
         for key in keys[at % len(keys):] + keys[:at % len(keys)]:
             least[key[0]] = min(least[key[0]], nanoseconds(turns[key], times[key]))
     print(json.dumps({"nanoseconds": least, "failures": failures}))

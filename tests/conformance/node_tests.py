@@ -1,4 +1,4 @@
-"""ONNX's own node tests: one model for each, with inputs and the outputs that are right for them."""
+"""ONNX's own node tests: each has one model, inputs, and the expected outputs."""
 
 import functools
 import re
@@ -10,7 +10,7 @@ import onnx
 
 from . import tools, values
 
-# Their outputs are random, so no stored output is the right one.
+# Their outputs are random, so stored outputs cannot be compared.
 RANDOM_OPERATORS = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
                     "RandomUniformLike"}
 
@@ -29,7 +29,7 @@ class NodeTest:
 
     @property
     def operator(self) -> str:
-        """The operator it tests, also where its body is written out."""
+        """The tested operator; “…” marks the test of its decomposition."""
         match = re.search(r"_expanded(_ver\d+)?$", self.name)
         return self.model.graph.node[0].op_type + " …" if match else self.model.graph.node[-1].op_type
 
@@ -40,7 +40,7 @@ class NodeTest:
 
 
 def _drops_at_random(test, node) -> bool:
-    """Dropout in training mode, where the ratio is not 0."""
+    """Returns True for Dropout in training mode with a ratio other than 0."""
     if node.op_type != "Dropout" or len(node.input) < 3 or not test.feeds.get(node.input[2], False):
         return False
     return test.feeds.get(node.input[1], 0.5) != 0
@@ -48,7 +48,7 @@ def _drops_at_random(test, node) -> bool:
 
 @functools.cache
 def collect() -> tuple[NodeTest, ...]:
-    """Every test, sorted by name; the models are written below the target folder."""
+    """Returns all tests, sorted by name, and writes their models below the target folder."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from onnx.backend.test.case.node import collect_testcases
@@ -59,7 +59,7 @@ def collect() -> tuple[NodeTest, ...]:
 
 
 def sample(every: int) -> tuple[NodeTest, ...]:
-    """Every so-manieth test, always the same."""
+    """Returns a fixed sample: one in `every` tests."""
     return collect()[::every]
 
 

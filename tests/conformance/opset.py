@@ -1,4 +1,4 @@
-"""One conversion by onnx-fix, and what there is to say about its result."""
+"""Converts a model with onnx-fix and checks the result."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from . import tools
 
 @dataclass(frozen=True)
 class Conversion:
-    """A model converted, refused with its blockers, or neither: a tool that fails or crashes."""
+    """Result of a conversion: the model, or the blockers of a refusal, or the failure of the tool."""
 
     model: onnx.ModelProto | None
     blockers: tuple[str, ...]
@@ -19,7 +19,7 @@ class Conversion:
 
 
 def convert(fix, source: Path, target: int, written: Path, *, with_model=True) -> Conversion:
-    """`onnx-fix --opset TARGET`; a refusal has exit status 1 and writes nothing."""
+    """Runs `onnx-fix --opset TARGET`. A refusal has exit status 1 and writes no file."""
     written.unlink(missing_ok=True)
     done = tools.run([fix, "--opset", target, source, "-o", written])
     if done.status == 1 and not done.crashed and not written.exists():
@@ -28,17 +28,17 @@ def convert(fix, source: Path, target: int, written: Path, *, with_model=True) -
         return Conversion(None, (), f"exit {done.status}: {done.last_words()}")
     try:
         return Conversion(onnx.load(written) if with_model else None, (), None)
-    except Exception as error:  # noqa: BLE001 – what cannot be decoded is the tool's failure
-        return Conversion(None, (), f"the output cannot be read: {error}")
+    except Exception as error:  # noqa: BLE001 – an unreadable output is a failure of the tool
+        return Conversion(None, (), f"the output is unreadable: {error}")
 
 
 def opset_of(model: onnx.ModelProto) -> int | None:
-    """The version of the default domain that a model imports."""
+    """Returns the version of the default domain that a model imports."""
     return next((imported.version for imported in model.opset_import if imported.domain in ("", "ai.onnx")), None)
 
 
 def illegality(model: onnx.ModelProto, target: int) -> str | None:
-    """What is wrong with a model as one of the target opset, by onnx.checker with full check; or None."""
+    """Returns why onnx.checker, with full check, rejects a model as one of the target opset, or None."""
     if opset_of(model) not in (target, None):
         return f"imports opset {opset_of(model)}"
     try:
@@ -49,6 +49,6 @@ def illegality(model: onnx.ModelProto, target: int) -> str | None:
 
 
 def _blockers(stderr: str) -> tuple[str, ...]:
-    """The reasons a refusal gives, each without the names of nodes and values, so that they can be counted."""
+    """Returns the reasons of a refusal, without the names of nodes and values, so that they can be counted."""
     found = re.findall(r"^(?:error|refused|blocker)[^:\n]*: (.+)$", stderr, flags=re.MULTILINE)
     return tuple(dict.fromkeys(found)) or (" ".join(stderr.split())[:200] or "no reason given",)

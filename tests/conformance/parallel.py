@@ -1,15 +1,15 @@
-"""Work spread over processes, so that one that dies takes nothing with it but its own item."""
+"""Runs a function on items in several processes; a crash affects only its own item."""
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-# Forked workers share what was loaded before (the node tests), unlike spawned ones.
+# Forked workers share loaded data (the node tests), unlike spawned ones.
 _CONTEXT = multiprocessing.get_context("fork")
 
 
 def map_isolated(function, items, jobs: int) -> list:
-    """`function(item)` for every item, in order; None where the process died of it (a runtime that segfaults)."""
+    """Returns `function(item)` for every item, in order; None if the process crashed (say, a segfault in a runtime)."""
     results, unfinished = {}, []
     with ProcessPoolExecutor(jobs, mp_context=_CONTEXT) as pool:
         futures = [pool.submit(function, item) for item in items]
@@ -18,7 +18,7 @@ def map_isolated(function, items, jobs: int) -> list:
                 results[index] = future.result()
             except BrokenProcessPool:
                 unfinished.append(index)
-    # One dead worker breaks the whole pool: whatever was left is run alone, to find the item that it died of.
+    # One crashed worker breaks the whole pool. Run the remaining items alone, to find the one that crashes.
     for index in unfinished:
         with ProcessPoolExecutor(1, mp_context=_CONTEXT) as pool:
             try:

@@ -1,4 +1,4 @@
-"""The optimisers of others, each as its users start it, in a virtual environment of their own."""
+"""Runs other optimizers like their users do, in a separate virtual environment."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ model = onnxscript.optimizer.optimize(onnx.load(sys.argv[1]))
 onnx.save(onnxscript.rewriter.rewrite(model), sys.argv[2])
 """
 
-# By name: the arguments of Python, to which the model's path and that of the result are added.
+# Arguments of Python by optimizer; the paths of the model and of the result are appended.
 COMMANDS = {
     "onnxsim": ("-m", "onnxsim"),
     "onnxslim": ("-m", "onnxslim"),
@@ -29,7 +29,7 @@ COMMANDS = {
 
 @dataclass(frozen=True)
 class Result:
-    """What a tool made of a model, and what that cost; `path` is None where it made nothing, and `failure` says why."""
+    """Result of an optimizer, and its cost. `path` is None if it failed; then `failure` is the reason."""
 
     path: Path | None
     failure: str
@@ -38,7 +38,7 @@ class Result:
 
 
 def python() -> Path:
-    """The Python of the virtual environment, which is made where it is missing or its requirements changed."""
+    """Returns the Python of the virtual environment. Creates it if it is missing or its requirements changed."""
     venv = WORK / "venv"
     installed = venv / REQUIREMENTS.name
     wanted = REQUIREMENTS.read_text()
@@ -52,22 +52,22 @@ def python() -> Path:
     return venv / "bin/python"
 
 
-def optimise(peer: str, model: Path) -> Result:
-    """The model as a peer has it. What a peer did once is kept: it is pinned, and so is the model by its content."""
+def optimize(peer: str, model: Path) -> Result:
+    """Optimizes a model with a peer. Results are cached by the content of the model and the pinned versions."""
     stamp = hashlib.sha256(model.read_bytes() + REQUIREMENTS.read_bytes()).hexdigest()[:16]
     kept = WORK / "results" / stamp / peer
-    made, said = kept / "model.onnx", kept / "run.json"
-    if not said.exists():
+    made, record = kept / "model.onnx", kept / "run.json"
+    if not record.exists():
         kept.mkdir(parents=True, exist_ok=True)
         run = tools.measure([python(), *COMMANDS[peer], model, made])
         failure = "" if run.status == 0 and made.exists() else run.last_words()
-        said.write_text(json.dumps({"failure": failure, "cpu_seconds": run.cpu_seconds, "peak_bytes": run.peak_bytes}))
-    result = json.loads(said.read_text())
+        record.write_text(json.dumps({"failure": failure, "cpu_seconds": run.cpu_seconds, "peak_bytes": run.peak_bytes}))
+    result = json.loads(record.read_text())
     return Result(None if result["failure"] else made, **result)
 
 
 def ours(fix: Path, arguments: list[str], model: Path, made: Path) -> Result:
-    """The model as `onnx-fix` has it, and the least of the CPU times of three runs."""
+    """Optimizes a model with `onnx-fix`. The CPU time is the minimum of three runs."""
     made.unlink(missing_ok=True)
     run = tools.measure([fix, "--isolated", *arguments, model, "-o", made], repeat=3)
     failure = "" if run.status == 0 and made.exists() else run.last_words()

@@ -1,7 +1,7 @@
-"""What we make of models beside what other optimisers make of them: nodes, results, time, memory.
+"""Compares our optimizer with its peers: node counts, results, time and memory.
 
-A result counts only where it is equal, with ONNX Runtime's optimisations off and on, at every size that the model is
-run at, and has no operators of other domains than the model had. `Constant` nodes count.
+A result counts only if its outputs are equal, with optimizations of ONNX Runtime off and on, at all sizes of the model, and
+if it has no operators of new domains. `Constant` nodes are counted.
 """
 
 import collections
@@ -19,7 +19,7 @@ OURS = "ours"
 
 @dataclass(frozen=True)
 class Row:
-    """One model: its operators, and those of each equal result; why a result does not count; what each tool cost."""
+    """Results for one model: operators of the original and of equal results, faults of other results, and costs."""
 
     name: str
     original: collections.Counter
@@ -30,7 +30,7 @@ class Row:
 
     @property
     def best(self) -> str | None:
-        """The peer that leaves the fewest nodes."""
+        """The peer whose result has the fewest nodes."""
         peers = [peer for peer in self.left if peer != OURS]
         return min(peers, key=lambda peer: self.left[peer].total(), default=None)
 
@@ -59,12 +59,12 @@ def run(options) -> bool:
 def measure(fix, arguments, model, made) -> dict:
     results = {OURS: peer_tools.ours(fix, arguments, model.path, made)}
     for peer in peer_tools.COMMANDS:
-        results[peer] = peer_tools.optimise(peer, model.path)
+        results[peer] = peer_tools.optimize(peer, model.path)
     return results
 
 
 def judge(item) -> Row:
-    """Runs what came of a model. Judgements of peers' results are kept, as those are."""
+    """Compares the results for a model. Verdicts on results of peers are cached like these."""
     model, results = item
     original = model.load()
     left, faults, costs = {}, {}, {}
@@ -81,13 +81,13 @@ def judge(item) -> Row:
 
 
 def fault(model, original: onnx.ModelProto, path: Path, *, is_kept: bool) -> str:
-    """Why a result does not count; nothing where it does. What is said of a result that is kept is kept beside it."""
+    """Returns why a result does not count, or "". The verdict on a cached result is cached beside it."""
     if not is_kept:
         return _fault(model, original, path)
-    said = path.with_name("fault.txt")
-    if not said.exists():
-        said.write_text(_fault(model, original, path))
-    return said.read_text()
+    verdict = path.with_name("fault.txt")
+    if not verdict.exists():
+        verdict.write_text(_fault(model, original, path))
+    return verdict.read_text()
 
 
 def _fault(model, original: onnx.ModelProto, path: Path) -> str:
@@ -97,12 +97,12 @@ def _fault(model, original: onnx.ModelProto, path: Path) -> str:
         return f"operators of {', '.join(sorted(foreign))}"
     try:
         return runner.models_differ(str(model.path), str(path), model.feeds()) or ""
-    except Exception as error:  # noqa: BLE001 – what ONNX Runtime does not load does not count
+    except Exception as error:  # noqa: BLE001 – a model that ONNX Runtime rejects does not count
         return " ".join(str(error).split())[:200]
 
 
 def nodes(model: onnx.ModelProto):
-    """The nodes of all graphs and functions of a model."""
+    """Yields the nodes of all graphs and functions of a model."""
     open_lists = [model.graph.node, *(function.node for function in model.functions)]
     while open_lists:
         for node in open_lists.pop():
@@ -112,7 +112,7 @@ def nodes(model: onnx.ModelProto):
 
 
 def operators(model: onnx.ModelProto) -> collections.Counter:
-    """How often each operator is there."""
+    """Counts the nodes of each operator."""
     return collections.Counter(node.op_type for node in nodes(model))
 
 
@@ -135,11 +135,11 @@ def _print_losses(rows, options):
         total += over
         total.subtract(under)
         named = lambda counter: " ".join(f"{count} {name}" for name, count in counter.most_common())
-        lines.append(f"{row.name}: {row.best} has fewer: {named(over)}; but more: {named(under) or 'none'}")
+        lines.append(f"{row.name}: {row.best} has fewer {named(over)}; more {named(under) or 'none'}")
     if lost:
         print(f"\nMore nodes than the best peer, in {len(lost)} models:\n{options.listed(lines, first=40)}")
         most = [f"{count} {name}" for name, count in total.most_common(20) if count > 0]
-        print(f"over all of these: {', '.join(most)}")
+        print(f"in total: {', '.join(most)}")
     faults = [f"{row.name}: {tool}: {why}" for row in rows for tool, why in row.faults.items()]
     if faults:
         print(f"\nResults that do not count: {len(faults)}\n{options.listed(faults, first=40)}")
@@ -157,18 +157,18 @@ def _verdict(rows, died, options) -> bool:
             f"{1000 * _median(row.costs[tool][0] for row in rows):.0f}",
             f"{_median(row.costs[tool][1] for row in rows) / 1e6:.0f}",
         ))
-    print("\nGeometric means of what is left, medians of what it cost:")
+    print("\nGeometric means of nodes and file sizes, medians of costs:")
     print(tools.table(("tool", "equal", "nodes", "file", "CPU ms", "peak MB"), summary))
     wrong = [f"{row.name}: {row.faults[OURS]}" for row in rows if OURS in row.faults]
     won = sum(row.is_won for row in rows)
     print(f"\nAt most the nodes of the best peer: {won} of {len(rows)} models")
     if died:
-        print(f"ONNX Runtime died of: {', '.join(died)}")
+        print(f"ONNX Runtime crashed on: {', '.join(died)}")
     if wrong:
         print(f"WRONG: {len(wrong)}\n{options.listed(wrong, first=40)}")
     grown = [row.name for row in rows if OURS in row.bytes and _is_grown(row)]
     if grown:
-        print(f"larger as a file: {', '.join(grown)}")
+        print(f"larger files: {', '.join(grown)}")
     times = [_median(row.costs["onnxslim"][part] for row in rows) / _median(row.costs[OURS][part] for row in rows)
              for part in (0, 1)]
     return all([
@@ -180,12 +180,12 @@ def _verdict(rows, died, options) -> bool:
 
 
 def _is_grown(row: Row) -> bool:
-    # Names and metadata of new nodes may take a little.
+    # Allow for names and metadata of new nodes.
     return row.bytes[OURS] > 1.02 * row.bytes["original"] + 1024
 
 
 def mean(shares) -> float:
-    """The geometric mean."""
+    """Returns the geometric mean."""
     shares = list(shares)
     return math.exp(sum(map(math.log, shares)) / len(shares)) if shares and all(shares) else math.nan
 

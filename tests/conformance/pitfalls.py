@@ -1,4 +1,4 @@
-"""The pitfalls: what onnx-lint must say of each of their exports, and of which it must stay silent."""
+"""Checks the findings of onnx-lint on the exports of the pitfalls: required ones, and absence of others."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Real models through both tools: written back unchanged, fixed without a change of results, linted without errors."""
+"""Runs both tools on real models: copies are unchanged, fixes preserve the outputs, and linting finds no errors."""
 
 import json
 import tempfile
@@ -34,7 +34,7 @@ def run(options) -> bool:
 
 
 def _sound(model, fix, lint, scratch) -> tuple[tuple, list[str]]:
-    """The row and the failures of a model that runs."""
+    """Returns the table row and the failures of a model that runs."""
     failures = []
     copied, fixed = scratch / f"{model.name}.copied.onnx", scratch / f"{model.name}.fixed.onnx"
     copying = tools.run([fix, "--no-optimize", "--select", "none", model.path, "-o", copied])
@@ -51,7 +51,7 @@ def _sound(model, fix, lint, scratch) -> tuple[tuple, list[str]]:
 
 
 def _broken(model, fix, lint, scratch) -> tuple[tuple, list[str]]:
-    """The row and the failures of the model that does not load: it is named, and mended."""
+    """Returns the table row and the failures of the model that does not load: it must be reported and fixed."""
     failures = []
     fixed = scratch / f"{model.name}.fixed.onnx"
     errors = _errors(lint, model.path, failures)
@@ -60,16 +60,16 @@ def _broken(model, fix, lint, scratch) -> tuple[tuple, list[str]]:
     fixing = tools.run([fix, model.path, "-o", fixed])
     loads = _verdict(failures, "onnx-fix", fixing, fixed, lambda: _loading_failure(fixed, model.feeds()))
     nodes = len(onnx.load(fixed).graph.node) if fixed.exists() else "-"
-    return ("-", "-", nodes, f"loads: {loads}", f"{len(errors)} wanted"), failures
+    return ("-", "-", nodes, f"loads: {loads}", f"{len(errors)} expected"), failures
 
 
 def _verdict(failures, step, process, written, reason_against) -> str:
-    """"yes", or "NO" with the reason added to the failures."""
+    """Returns "yes", or "NO" after adding the reason to the failures."""
     reason = process.last_words() if process.status != 0 or not written.exists() else None
     if reason is None:
         try:
             reason = reason_against()
-        except Exception as error:  # noqa: BLE001 – a written model that does not even load is a finding
+        except Exception as error:  # noqa: BLE001 – a written model that does not load is a failure
             reason = " ".join(str(error).split())[:300]
     if reason is None:
         return "yes"
@@ -78,7 +78,7 @@ def _verdict(failures, step, process, written, reason_against) -> str:
 
 
 def _message_difference(original: Path, copied: Path) -> str | None:
-    """Where two files differ once decoded; serialised again, so that NaNs compare too."""
+    """Returns where two decoded files differ. They are serialized again, since NaNs do not compare equal."""
     first, second = onnx.load(original), onnx.load(copied)
     if first.SerializeToString(deterministic=True) == second.SerializeToString(deterministic=True):
         return None
@@ -103,15 +103,15 @@ def _errors(lint, path, failures) -> list[dict]:
 
 
 def _is_stable(model, fix, lint, scratch, repeats) -> bool:
-    """The same bytes from both tools in every run, with one thread and with several."""
+    """Returns True if the output of both tools is byte-equal in all runs, with 1 to 4 threads."""
     seen = set()
     for turn in range(repeats):
         threads = str(1 + turn % 4)
         environment = {"RAYON_NUM_THREADS": threads}
         written = scratch / f"{model.name}.{turn}.onnx"
         tools.run([fix, model.path, "-o", written], environment=environment)
-        said = tools.run([lint, "--isolated", "--jobs", threads, "--output-format", "json", model.path],
-                         environment=environment)
-        seen.add((written.read_bytes() if written.exists() else None, said.stdout))
+        linted = tools.run([lint, "--isolated", "--jobs", threads, "--output-format", "json", model.path],
+                           environment=environment)
+        seen.add((written.read_bytes() if written.exists() else None, linted.stdout))
         written.unlink(missing_ok=True)
     return len(seen) == 1

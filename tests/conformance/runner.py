@@ -1,4 +1,4 @@
-"""Runs models: in ONNX Runtime, and where it has no kernel in onnx's ReferenceEvaluator."""
+"""Runs models in ONNX Runtime, or in onnx's ReferenceEvaluator if ONNX Runtime has no kernel."""
 
 import functools
 import re
@@ -13,16 +13,16 @@ from . import values
 onnxruntime.set_default_logger_severity(4)
 
 
-# The last opset that ONNX Runtime takes, and the IR version that it came with.
+# The latest opset that ONNX Runtime supports, and its IR version.
 LAST_RELEASED, LAST_RELEASED_IR = 26, 13
 
 
 class CannotRun(Exception):
-    """Neither evaluator runs the model; the message says what each of them says."""
+    """Neither evaluator runs the model; the message has both errors."""
 
 
 def in_runtime(model: bytes | str, feeds: dict, *, optimize: bool = False) -> list:
-    """The outputs by ONNX Runtime, with graph optimisations at their default or switched off."""
+    """Returns the outputs of ONNX Runtime, with graph optimizations at their default or off."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -35,19 +35,19 @@ def in_runtime(model: bytes | str, feeds: dict, *, optimize: bool = False) -> li
     if re.search("bfloat16|float8", types):
         return _run_typed(session, given)
     if re.search("int[24]|float[46]", types):
-        raise CannotRun("ONNX Runtime's Python interface has no types of less than a byte")
+        raise CannotRun("the Python interface of ONNX Runtime does not support types of less than 8 bits")
     return session.run(None, given)
 
 
 def by_reference(model: onnx.ModelProto, feeds: dict) -> list:
-    """The outputs by onnx's ReferenceEvaluator."""
+    """Returns the outputs of onnx's ReferenceEvaluator."""
     evaluator = ReferenceEvaluator(model)
     with np.errstate(all="ignore"):
         return evaluator.run(None, {name: feeds[name] for name in evaluator.input_names if name in feeds})
 
 
 def outputs(model: onnx.ModelProto, feeds: dict) -> list:
-    """The outputs by ONNX Runtime, or where it does not run the model by the ReferenceEvaluator; raises what that raises."""
+    """Returns the outputs of ONNX Runtime, or of the ReferenceEvaluator if that fails."""
     try:
         return in_runtime(model.SerializeToString(), feeds)
     except Exception:  # noqa: BLE001 – onnxruntime raises a dozen kinds, some of them bare
@@ -55,11 +55,11 @@ def outputs(model: onnx.ModelProto, feeds: dict) -> list:
 
 
 class Judge:
-    """Holds models that should be equal to one node test against its stored outputs.
+    """Compares models that should be equivalent to a node test with its stored outputs.
 
-    ONNX Runtime decides; where it cannot run a model, or has already got the test itself wrong, onnx's
-    ReferenceEvaluator does. Where both get the test wrong, a model must at least give what the test's own
-    model gives. Of what is random, only types and shapes are compared.
+    ONNX Runtime decides. If it cannot run a model, or gets the test itself wrong, onnx's ReferenceEvaluator decides. If
+    both get the test wrong, the outputs of the test's own model are expected. For random outputs, only types and shapes
+    are compared.
     """
 
     def __init__(self, test):
@@ -68,10 +68,10 @@ class Judge:
         self.by_runtime = self._run_test(self._in_runtime) is None
         self.by_reference = self.by_runtime or self._run_test(by_reference) is None
         if not self.by_reference:
-            self._expect_what_the_test_gives()
+            self._expect_outputs_of_test()
 
     def mismatch(self, model: onnx.ModelProto) -> str | None:
-        """How the model's outputs differ from what is right, or None; raises CannotRun."""
+        """Returns how the outputs of a model differ from the expected ones, or None. Raises CannotRun."""
         refused = "gets the test itself wrong"
         if self.by_runtime:
             try:
@@ -90,12 +90,12 @@ class Judge:
 
     @functools.cached_property
     def _expected_of_reference(self) -> list:
-        """What is right; where the ReferenceEvaluator gets the test itself wrong, what it gives for that."""
+        """Expected outputs of the ReferenceEvaluator: its outputs for the test, if it gets the test itself wrong."""
         if not self.by_runtime or self._run_test(by_reference) is None:
             return self.expected
         return by_reference(self.test.model, self.test.feeds)
 
-    def _expect_what_the_test_gives(self):
+    def _expect_outputs_of_test(self):
         try:
             self.expected, self.by_runtime = self._in_runtime(self.test.model, self.test.feeds), True
         except Exception:  # noqa: BLE001 – no kernel for it
@@ -120,8 +120,10 @@ class Judge:
 
 
 def _as_released(model: onnx.ModelProto) -> onnx.ModelProto | None:
-    """The model at the last opset that ONNX Runtime takes; None where that is its own, or a later version of an
-    operator in it is in force."""
+    """Returns the model at the latest opset that ONNX Runtime supports.
+
+    Returns None if its opset is not newer, or if an operator in it changed in a later opset.
+    """
     [own] = [opset for opset in model.opset_import if opset.domain == ""]
     names = {node.op_type for node in _nodes(model.graph) if node.domain == ""}
     if own.version <= LAST_RELEASED or model.functions or any(
@@ -143,24 +145,24 @@ def _nodes(graph: onnx.GraphProto):
 
 
 def models_differ(first: bytes | str, second: bytes | str, feeds: list[dict], *, exactly=False) -> str | None:
-    """How two models' outputs in ONNX Runtime differ for any of the feeds, or None; raises what ONNX Runtime raises.
+    """Returns how the outputs of two models in ONNX Runtime differ for any of the feeds, or None.
 
-    Both are run with graph optimisations off and again with them on, where other kernels are chosen. How far the two
-    runs of the first are apart is what rounding does to this network.
+    Both run with graph optimizations off and on, which selects other kernels. The difference between the two runs of the
+    first model estimates its rounding error. Exceptions of ONNX Runtime are passed on.
     """
     for given in feeds:
-        plain, optimised = (in_runtime(first, given, optimize=optimize) for optimize in (False, True))
-        for optimize, expected in ((False, plain), (True, optimised)):
+        plain, optimized = (in_runtime(first, given, optimize=optimize) for optimize in (False, True))
+        for optimize, expected in ((False, plain), (True, optimized)):
             got = in_runtime(second, given, optimize=optimize)
             for index, (want, have) in enumerate(zip(expected, got, strict=True)):
-                rtol, atol = (0, 0) if exactly else _tolerance(want, _distance(plain[index], optimised[index]))
+                rtol, atol = (0, 0) if exactly else _tolerance(want, _distance(plain[index], optimized[index]))
                 if reason := values.difference(want, have, rtol, atol):
-                    return f"{reason} (optimisations {'on' if optimize else 'off'})"
+                    return f"{reason} (optimizations {'on' if optimize else 'off'})"
     return None
 
 
 def _distance(first, second) -> float:
-    """The greatest difference of two tensors of floats; 0 for anything else, and where they differ in shape."""
+    """Returns the max absolute difference of two float tensors; 0 for other values, and for different shapes."""
     if not isinstance(first, np.ndarray) or first.dtype.kind != "f" or first.shape != second.shape or not first.size:
         return 0
     with np.errstate(all="ignore"):
@@ -169,10 +171,11 @@ def _distance(first, second) -> float:
 
 
 def _tolerance(expected, noise: float) -> tuple[float, float]:
-    """Relative and absolute tolerance for a whole network's output, in proportion to its largest value.
+    """Returns relative and absolute tolerance for an output of a whole network, in proportion to its largest value.
 
-    At the least a step of the element type at 1, for small values come from such: ONNX Runtime's kernels round
-    otherwise where weights are constants, which they pack. And twice the noise that the network shows by itself.
+    The absolute tolerance is at least the machine epsilon of the element type: small values are differences of values near
+    1, and kernels of ONNX Runtime round differently if they can pack constant weights. It is also at least twice the noise
+    of the original model.
     """
     if not isinstance(expected, np.ndarray) or expected.dtype.kind != "f" or not expected.size:
         return 0, 0
@@ -183,7 +186,7 @@ def _tolerance(expected, noise: float) -> tuple[float, float]:
 
 
 def _run_typed(session, feeds):
-    """Runs with element types that NumPy lacks: in and out as typed OrtValues, their bytes as they are."""
+    """Runs a session with element types that NumPy lacks, with raw bytes in typed OrtValues."""
     typed = {}
     for name, value in feeds.items():
         element_type = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)

@@ -1,5 +1,4 @@
-"""The test of the tests: with each tool that is broken on purpose, `run --sample` has to fail, and for the reason that
-is to be expected."""
+"""Tests the conformance tests: with each deliberately broken tool, `run --sample` must fail for the expected reason."""
 
 import os
 import subprocess
@@ -12,14 +11,14 @@ from .__main__ import CHECKS
 
 SABOTEUR = Path(__file__).with_name("saboteur.py")
 
-# (check, tool, way it is broken, what the check has to say): every check is here.
+# (check, tool, fault of the tool, expected output of the check): every check is listed.
 SABOTAGES = (
     ("convert", "onnx-fix", "refuses_conversions", "UNDER ITS FLOOR: convert, right at 13"),
     ("convert", "onnx-fix", "only_relabels", "ILLEGAL: "),
     ("eval", "onnx-fix", "changes_nothing", "UNDER ITS FLOOR: eval, equal"),
     ("pitfalls", "onnx-lint", "finds_nothing", "UNDER ITS FLOOR: pitfalls, expectations met"),
     ("lint", "onnx-lint", "calls_everything_an_error", ": error["),
-    ("fixes", "onnx-fix", "mends_nothing", "was not applied"),
+    ("fixes", "onnx-fix", "fixes_nothing", "was not applied"),
     ("fixes", "onnx-fix", "drops_the_last_node", "failures:"),
     ("fixes", "onnx-fix", "writes_nothing", "failures:"),
     ("roundtrip", "onnx-fix", "changes_a_weight", "the message differs in the graph"),
@@ -31,14 +30,14 @@ SABOTAGES = (
     ("infer", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer, complete"),
     ("infer-models", "onnx-fix", "infers_nothing", "UNDER ITS FLOOR: infer-models, shaped"),
     ("aten", "onnx-fix", "drops_the_last_node", "WRONG:"),
-    # What finds nothing says yes to everything.
+    # Without findings, everything counts as supported.
     ("targets", "onnx-lint", "finds_nothing", "UNDER ITS FLOOR: targets, onnxruntime 1.31: yes that runs"),
     ("targets", "onnx-fix", "drops_the_last_node", "LOST: onnxruntime 1.31"),
 )
-# So many of them, the cheapest that there are of their kinds, are tried whenever the tests run.
+# Number of sabotages that `--quick` runs: the cheapest.
 QUICK = 8
 
-# Lines of what a check said that are shown where it did not notice.
+# Number of output lines to show of a check that did not notice.
 LAST_WORDS = 20
 
 
@@ -50,10 +49,10 @@ def main(only: list[str]) -> int:
     failures = []
     for check, tool, way, expected in chosen:
         watch = tools.Stopwatch()
-        reason, said = _unnoticed(check, tool, way, expected)
+        reason, output = _unnoticed(check, tool, way, expected)
         print(f"{tool} {way.replace('_', ' ')}: {'NOT ' if reason else ''}noticed by {check} ({watch})", flush=True)
-        failures += [f"{tool} {way}: {reason}", *said.splitlines()[-LAST_WORDS:]] if reason else []
-    failures += [f"{check}: nothing is broken that it should notice"
+        failures += [f"{tool} {way}: {reason}", *output.splitlines()[-LAST_WORDS:]] if reason else []
+    failures += [f"{check}: no sabotage tests this check"
                  for check in set(CHECKS) - {sabotage[0] for sabotage in SABOTAGES}]
     print(*failures, sep="\n")
     print(f"sabotage: {'FAILED' if failures else 'all noticed'} ({whole})")
@@ -61,7 +60,7 @@ def main(only: list[str]) -> int:
 
 
 def _unnoticed(check, tool, way, expected) -> tuple[str | None, str]:
-    """Why CI would not have noticed a broken tool, or None; and what it would have printed."""
+    """Returns why CI would not have noticed a broken tool, or None; and the output of the check."""
     with tempfile.TemporaryDirectory(dir=tools.WORK) as folder:
         for name in ("onnx-fix", "onnx-lint"):
             real = tools.binary(name)
@@ -75,8 +74,8 @@ def _unnoticed(check, tool, way, expected) -> tuple[str | None, str]:
     if done.returncode == 0:
         return "the check passes", done.stdout
     if f"--- {check}: FAILED" not in done.stdout:
-        return "the check broke down", done.stdout
-    return None if expected in done.stdout else f"failed, but never said “{expected}”", done.stdout
+        return "the check itself crashed", done.stdout
+    return None if expected in done.stdout else f"the check failed, but did not print “{expected}”", done.stdout
 
 
 if __name__ == "__main__":

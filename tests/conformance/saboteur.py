@@ -1,13 +1,13 @@
-"""A tool that is broken on purpose: `saboteur.py WAY TOOL ARGUMENTS…` does what the tool does, but for one thing.
+"""A deliberately broken tool: `saboteur.py WAY TOOL ARGUMENTS…` runs the tool with one fault.
 
-It is started thousands of times, so it loads nothing that it can do without, and knows of protobuf just what it takes
+It is started thousands of times, so it imports as little as possible, and implements only the part of protobuf that it needs
 to break a model.
 """
 
 import os
 import sys
 
-# Numbers of fields in onnx.proto.
+# Field numbers of onnx.proto.
 GRAPH, OPSET_IMPORT, DOC_STRING = 7, 8, 6
 NODE, INITIALIZER, OUTPUT, VALUE_INFO = 1, 5, 12, 13
 VERSION, DATA_TYPE, RAW_DATA = 2, 2, 9
@@ -17,12 +17,12 @@ FLOATS = (DATA_TYPE, 1)
 def refuses_conversions(tool, arguments):
     if "--opset" not in arguments:
         return run(tool, arguments)
-    print("refused: it cannot be said there", file=sys.stderr)
+    print("refused: not convertible", file=sys.stderr)
     return 1
 
 
 def only_relabels(tool, arguments):
-    """Says of the model as it is that it is of another opset."""
+    """Changes only the opset version of the model."""
     if "--opset" not in arguments:
         return run(tool, arguments)
     target = int(arguments[arguments.index("--opset") + 1])
@@ -57,7 +57,7 @@ def infers_nothing(tool, arguments):
 
 
 def changes_a_weight(tool, arguments):
-    """Turns around the sign of the last number of each weight of floats that is stored as bytes."""
+    """Flips the sign of the last element of each float weight that is stored as raw data."""
     def change(graph):
         for place, (number, content) in enumerate(graph):
             if number == INITIALIZER and FLOATS in (tensor := fields(content)):
@@ -71,7 +71,7 @@ def is_never_the_same(tool, arguments):
     return run_and_edit(tool, arguments, lambda model: model.append((DOC_STRING, os.urandom(8).hex().encode())))
 
 
-def mends_nothing(tool, arguments):
+def fixes_nothing(tool, arguments):
     return run(tool, [argument for argument in arguments if argument != "--unsafe-fixes"])
 
 
@@ -99,7 +99,7 @@ def run(tool, arguments) -> int:
 
 
 def run_and_edit(tool, arguments, change) -> int:
-    """Runs the tool, and `change` on the fields of the model that it wrote, if it wrote one."""
+    """Runs the tool, and applies `change` to the fields of the model that it wrote, if any."""
     status = run(tool, arguments)
     if status == 0 and "-o" in arguments:
         with open(written(arguments), "rb") as file:
@@ -133,7 +133,7 @@ def write(model, arguments):
 
 
 def fields(message: bytes) -> list:
-    """The fields of a message, in order, as (number, content): an int for a varint, else bytes."""
+    """Returns the fields of a message, in order, as (number, content): an int for a varint, else bytes."""
     found, at = [], 0
     while at < len(message):
         tag, at = varint(message, at)
@@ -145,7 +145,7 @@ def fields(message: bytes) -> list:
 
 
 def fields_with(message: bytes, number: int, value: int) -> bytes:
-    """The message with one of its numbers changed."""
+    """Returns the message with one integer field changed."""
     return joined([(known, value if known == number else content) for known, content in fields(message)])
 
 
@@ -160,7 +160,7 @@ def joined(message: list) -> bytes:
 
 
 def varint(message: bytes, at: int) -> tuple[int, int]:
-    """The number at a place, and the place after it."""
+    """Decodes the varint at an offset; returns it with the offset after it."""
     number = shift = 0
     while True:
         byte = message[at]
@@ -180,6 +180,6 @@ def encoded(number: int) -> bytes:
 
 if __name__ == "__main__":
     _, way, its_tool, *its_arguments = sys.argv
-    # Whether it is there is asked before each check: to that, it says what the tool says.
+    # Each check first asks for the version, to test whether the tool exists.
     asked = "--version" in its_arguments
     sys.exit(run(its_tool, its_arguments) if asked else globals()[way](its_tool, its_arguments))

@@ -1,7 +1,7 @@
-"""What profiles say of runtimes, held against the runtimes: node tests that no profile was made from, and real models.
+"""Compares target profiles with their runtimes, on node tests that no profile was derived from, and on real models.
 
-ONNX Runtime, of the version that the tests use, is always there. Others are where `targets/measure` installed them;
-without them, nothing is held against their floors.
+ONNX Runtime is always tested, in the version that the tests use. Other runtimes are installed by `targets/measure`; the
+floors of missing ones are skipped.
 """
 
 import sys
@@ -10,11 +10,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "targets"))
 
-from measuring import cases, judge, outcomes, runtimes  # noqa: E402 – stands in another folder
+from measuring import cases, judge, outcomes, runtimes  # noqa: E402 – in another folder
 
 from . import models, node_tests, targets_models, tools  # noqa: E402
 
-# Of the sample: every so-manieth node test that judges, and the exports of this repository.
+# The sample has one in EVERY usable node tests, and the exports of this repository.
 EVERY = 4
 
 
@@ -33,15 +33,16 @@ def run(options) -> bool:
 
 
 def _judged(options, runtime, made) -> bool:
-    """The answers of the profile for cases that it was not made from."""
+    """Compares predictions of the profile with runs, for cases that it was not derived from."""
     chosen = judge.newest(made, runtime.opset)
     ran = runtimes.outcomes(runtime, chosen)
-    said = judge.answers(tools.binary("onnx-lint"), runtime.target, chosen)
-    pairs = Counter((said[case.name], ran[case.name] == "equal") for case in chosen)
+    answers = judge.answers(tools.binary("onnx-lint"), runtime.target, chosen)
+    pairs = Counter((answers[case.name], ran[case.name] == "equal") for case in chosen)
     print(f"{runtime.label}: {len(chosen)} cases of node tests")
     print(judge.table([("judged by", list(pairs.elements()))]))
-    wrong = [f"{answer}: {case.name}: {ran[case.name]}" for case in chosen
-             for answer in [said[case.name]] if (answer, ran[case.name] == "equal") in ((judge.YES, False), (judge.NO, True))]
+    mistakes = ((judge.YES, False), (judge.NO, True))
+    wrong = [f"{answers[case.name]}: {case.name}: {ran[case.name]}" for case in chosen
+             if (answers[case.name], ran[case.name] == "equal") in mistakes]
     print(options.listed(wrong, 5))
     yes, no = (sum(pairs[answer, is_equal] for is_equal in (True, False)) for answer in (judge.YES, judge.NO))
     floors = options.floors
@@ -51,7 +52,7 @@ def _judged(options, runtime, made) -> bool:
 
 
 def _real(options, runtime) -> bool:
-    """Real models in three forms: what was right stays so, and as many are right as the floor says."""
+    """Runs real models in three variants. Fixing must not break any; the share of right ones must reach its floor."""
     chosen = [model for model in models.exports() if model.runs] if options.sample else \
         [model for model in models.collect() if model.runs]
     found = targets_models.outcomes(runtime.target, runtime.python(), Path(outcomes.__file__), chosen)
@@ -63,6 +64,6 @@ def _real(options, runtime) -> bool:
     print(options.listed(failures))
     lost = sorted(set(right[forms[0]]) - set(right[forms[-1]]))
     if lost:
-        print(f"LOST: {runtime.label} took these as they were, and not what onnx-fix --target wrote: {', '.join(lost)}")
+        print(f"LOST: {runtime.label} runs these models, but not the output of onnx-fix --target: {', '.join(lost)}")
     held = options.floors.share(f"{runtime.label}: real models after --target", len(right[forms[-1]]), len(chosen))
     return held and not lost

@@ -1,4 +1,4 @@
-"""Real models in the runtimes that targets are of: as they are, after `onnx-fix`, after `onnx-fix --target`."""
+"""Runs real models in the runtimes of targets: as they are, after `onnx-fix`, and after `onnx-fix --target`."""
 
 import json
 import subprocess
@@ -14,9 +14,9 @@ FOLDER = tools.WORK / "target-models"
 
 
 def outcomes(target: str, python: Path, script: Path, chosen) -> dict[tuple[str, str], str]:
-    """By model and form: `equal` where all of its runs are, or why not."""
+    """Returns by model and variant: `equal` if all of its runs are equal, or the first other outcome."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    found, asked = {}, []
+    found, cases = {}, []
     for model in chosen:
         feeds = model.feeds()
         expected = [runner.in_runtime(str(model.path), given) for given in feeds]
@@ -25,21 +25,21 @@ def outcomes(target: str, python: Path, script: Path, chosen) -> dict[tuple[str,
             if failure:
                 found[model.name, form] = failure
                 continue
-            asked += [(model.name, form, _case(written, f"{model.name}.{FORMS.index(form)}.{seed}", given, wanted))
+            cases += [(model.name, form, _case(written, f"{model.name}.{FORMS.index(form)}.{seed}", given, wanted))
                       for seed, (given, wanted) in enumerate(zip(feeds, expected))]
-    told = "".join(json.dumps(case) + "\n" for _, _, case in asked)
-    done = subprocess.run([python, script, target.partition("=")[0], FOLDER], input=told, text=True,
+    requests = "".join(json.dumps(case) + "\n" for _, _, case in cases)
+    done = subprocess.run([python, script, target.partition("=")[0], FOLDER], input=requests, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
-    said = {line["case"]: line["outcome"] for line in map(json.loads, done.stdout.splitlines())}
-    for name, form, case in asked:
-        outcome = said[case["name"]]
+    results = {line["case"]: line["outcome"] for line in map(json.loads, done.stdout.splitlines())}
+    for name, form, case in cases:
+        outcome = results[case["name"]]
         if found.get((name, form), "equal") == "equal":
             found[name, form] = outcome
     return found
 
 
 def _formed(model: models.RealModel, form: str, target: str) -> tuple[Path, str | None]:
-    """The model in a form, and why there is none."""
+    """Writes a variant of the model; returns its path, and the error if that fails."""
     if form == FORMS[0]:
         return model.path, None
     written = FOLDER / f"{model.name}.written.onnx"
@@ -52,12 +52,12 @@ def _formed(model: models.RealModel, form: str, target: str) -> tuple[Path, str 
 
 
 def _case(path: Path, name: str, feeds: dict, expected: list) -> dict:
-    """The files of a run, and what the runtime is told."""
+    """Writes the files of a run and returns its request."""
     content = onnx.load(path)
     onnx.save(content, FOLDER / f"{name}.onnx")
     outputs = [value.name for value in content.graph.output]
     arrays = {f"in:{key}": value for key, value in feeds.items()}
     np.savez(FOLDER / f"{name}.npz", **arrays, **{f"out:{key}": value for key, value in zip(outputs, expected)})
-    # Narrow floats are rounded at every node, which no two runtimes do in the same places.
+    # float16 values are rounded at every node, and runtimes differ in where they round.
     half = any(value.dtype == np.float16 for value in expected)
     return {"name": name, "outputs": outputs, "rtol": 1e-2 if half else 1e-3, "atol": 1e-2 if half else 1e-5}

@@ -1,4 +1,4 @@
-"""The tools under test as processes: where they are, what they print, and what they cost."""
+"""Runs the tools under test as processes, and measures time and memory."""
 
 import os
 import subprocess
@@ -10,20 +10,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(os.environ.get("TARGET") or ROOT / "target")
 WORK = TARGET / "conformance"
-# Where the tools are that are tested; `sabotage.py` puts others there.
+# The folder of the tools under test; `sabotage.py` sets it to broken ones.
 TOOLS = Path(os.environ.get("ONNX_LINT_TOOLS") or TARGET / "release")
 
-# Generous: a run that takes longer hangs.
+# Generous: a longer run is considered a hang.
 TIMEOUT_SECONDS = 120
 
 
 class NotBuilt(Exception):
-    """The tool is missing, or does not even print its version."""
+    """The tool is missing or does not print its version."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one process did: its exit status (negative: the signal), its output, its cost."""
+    """Result of a process: its exit status (negative: the signal), output, CPU time and peak memory."""
 
     status: int
     stdout: bytes
@@ -33,16 +33,16 @@ class Run:
 
     @property
     def crashed(self) -> bool:
-        """Killed by a signal, out of time, or a Rust panic: never right, whatever the input."""
+        """Whether the process was killed by a signal, timed out, or panicked: a bug for any input."""
         return self.status < 0 or self.status == 101
 
     def last_words(self) -> str:
-        """The end of what it said, on one line."""
+        """Returns the end of standard error, on one line."""
         return " ".join(self.stderr.split())[-300:] or f"exit {self.status}"
 
 
 def binary(name: str) -> Path:
-    """The release build of a tool; raises NotBuilt where it is not there or does nothing yet."""
+    """Returns the path of the release build of a tool. Raises NotBuilt if it is missing or does not run."""
     path = TOOLS / name
     if not path.exists():
         raise NotBuilt(f"{name}: not built ({path} is missing: cargo build --release)")
@@ -52,7 +52,7 @@ def binary(name: str) -> Path:
 
 
 def run(command, *, environment=None, timeout=TIMEOUT_SECONDS) -> Run:
-    """Runs a command with no input; out of time counts as killed."""
+    """Runs a command without input. It is killed if it times out."""
     with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, env={**os.environ, **(environment or {})}) as process:
         try:
@@ -63,8 +63,8 @@ def run(command, *, environment=None, timeout=TIMEOUT_SECONDS) -> Run:
     return Run(process.returncode, stdout, stderr.decode(errors="replace"), 0.0, 0)
 
 
-# The process that is measured is started by a small one: Linux counts in a child's peak what its parent held when
-# it forked. Prints exit status, user and system seconds, and the peak in KiB (bytes on macOS).
+# A small process starts the measured one, since Linux includes the parent's memory at the fork in the peak of the child.
+# Prints the exit status, the sum of user and system seconds, and the peak in KiB (bytes on macOS).
 _METER = """
 import os, sys
 child = os.fork()
@@ -78,7 +78,7 @@ print(os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, usage.
 
 
 def measure(command, *, repeat=1) -> Run:
-    """As `run`, with the least CPU time (user and system) and the highest peak of `repeat` runs."""
+    """Like `run`, with the minimum CPU time (user and system) and the maximum peak memory of `repeat` runs."""
     WORK.mkdir(parents=True, exist_ok=True)
     out, err = WORK / "measured.out", WORK / "measured.err"
     runs = []
@@ -92,7 +92,7 @@ def measure(command, *, repeat=1) -> Run:
 
 
 def table(header, rows) -> str:
-    """Rows as aligned text: the first column to the left, the others to the right."""
+    """Formats rows as aligned text: the first column left-aligned, others right-aligned."""
     cells = [[str(cell) for cell in row] for row in [header, *rows]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     lines = ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
@@ -101,7 +101,7 @@ def table(header, rows) -> str:
 
 
 class Stopwatch:
-    """Wall-clock seconds since it was made."""
+    """Formats as the wall-clock seconds since its creation."""
 
     def __init__(self):
         self.start = time.monotonic()

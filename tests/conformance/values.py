@@ -1,11 +1,11 @@
-"""Values as ONNX has them (tensors, sequences, optionals, maps) and whether two of them are equal."""
+"""Conversion and comparison of ONNX values: tensors, sequences, optionals, maps."""
 
 import numpy as np
 import onnx
 
 
 def plain(value):
-    """A stored value as NumPy has it: TensorProto and NumPy scalars become arrays, sequences lists of them."""
+    """Converts a stored value to NumPy: TensorProto and scalars become arrays, sequences become lists."""
     if isinstance(value, onnx.TensorProto):
         return onnx.numpy_helper.to_array(value)
     if isinstance(value, (list, tuple)):
@@ -16,12 +16,12 @@ def plain(value):
 
 
 def is_special(dtype) -> bool:
-    """Element types that NumPy itself does not have (bfloat16, float8, int4 …): they come from ml_dtypes."""
+    """Returns True for element types of ml_dtypes, which NumPy itself lacks (bfloat16, float8, int4, …)."""
     return np.dtype(dtype).kind == "V" or np.dtype(dtype).type.__module__.startswith("ml_dtypes")
 
 
 def difference(expected, got, rtol: float, atol: float) -> str | None:
-    """Why two values are not equal within the tolerance, or None. Types and shapes must be equal exactly."""
+    """Returns why two values are not equal within the tolerance, or None. Types and shapes must match exactly."""
     if isinstance(expected, (list, tuple)):
         if not isinstance(got, (list, tuple)) or len(expected) != len(got):
             return f"a sequence of {len(expected)}, got {_kind(got)}"
@@ -30,7 +30,7 @@ def difference(expected, got, rtol: float, atol: float) -> str | None:
     if expected is None or got is None:
         return None if expected is got else f"{_kind(expected)}, got {_kind(got)}"
     if isinstance(expected, dict):
-        return None if expected == got else "a map with other entries"
+        return None if expected == got else "different maps"
     return _array_difference(np.asarray(expected), np.asarray(got), rtol, atol)
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """check.py ONNX_FIX FOLDER [-v]: makes the batch of exported models dynamic, and runs them on several samples.
 
-Every input begins with the sample, but for those named in AXES. At N = 1, 2, 3 and 5 the results must be those of N runs
-of the exported model. Prints a verdict for each model (right, refused, WRONG) and exits with 1 if one is wrong, or less
-than 80 % are right. Needs numpy and onnxruntime.
+The batch is axis 0 of every input, except for the inputs in AXES. For N = 1, 2, 3 and 5, the outputs must equal those of N
+runs of the exported model. Prints a verdict for each model (right, refused, WRONG). Exits with 1 if a model is wrong or
+fewer than 80 % are right. Needs numpy and onnxruntime.
 """
 import glob, os, subprocess, sys, tempfile
 import numpy as np, onnxruntime as ort

@@ -1,9 +1,9 @@
-"""Leaves out of an exported model where its sources lie on the disk."""
+"""Removes paths of source files from exported models."""
 import onnx
 
 
 def clean(path):
-    """Leaves out where the packages and this script lie on the disk."""
+    """Removes the paths of packages and of this script from the metadata of a model."""
     net = onnx.load(path)
 
     def graph(g):

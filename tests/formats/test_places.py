@@ -1,11 +1,11 @@
-"""Where findings are said to be: files and lines that exist, and columns whose text is an expression of Python."""
+"""Tests locations of findings: files and lines exist, and columns cover a Python expression."""
 
 import ast
 import json
 
 
 class Source:
-    """The constructs of a file of Python, by where they begin and end."""
+    """The constructs of a Python file, by start and end position."""
 
     def __init__(self, lines: list[str]):
         self.lines = lines
@@ -14,19 +14,19 @@ class Source:
         for node in nodes:
             self.spans[node.lineno, node.col_offset].add((node.end_lineno, node.end_col_offset))
             if isinstance(node, (ast.For, ast.While, ast.If, ast.With, ast.FunctionDef, ast.ClassDef)):
-                # Of a statement with a body, its head is meant.
+                # For a compound statement, findings cover only its header.
                 head = lines[node.lineno - 1].split(" #")[0]
                 self.spans[node.lineno, node.col_offset].add((node.lineno, head.rfind(":") + 1))
 
     def covers(self, line: int, start: int, end: int) -> bool:
-        """Whether columns of a line, in bytes, are those of a construct, or of the first line of one."""
+        """Returns True if columns of a line, in bytes, cover a construct, or the first line of one."""
         text = self.lines[line - 1].encode()
         ends = self.spans.get((line, start), set())
         return (line, end) in ends or (any(last > line for last, _ in ends) and end == len(text.rstrip()))
 
 
-def holds_what_is_written(lines: list[str], result: dict, diagnostic: dict) -> bool:
-    """Whether a result has a fix: one that leaves Python, other than it was, and is the suggestion of rdjson as well."""
+def check_fix(lines: list[str], result: dict, diagnostic: dict) -> bool:
+    """Returns True if a result has a fix. The fix must change the Python code, parse, and match rdjson's suggestion."""
     if "fixes" not in result:
         assert "suggestions" not in diagnostic
         return False
@@ -46,8 +46,8 @@ def holds_what_is_written(lines: list[str], result: dict, diagnostic: dict) -> b
     return True
 
 
-def test_all_places_exist_and_cover_an_expression(checkout):
-    """On all findings of the pitfalls, by SARIF, which counts characters, and by rdjson, which counts bytes."""
+def test_all_locations_exist_and_cover_an_expression(checkout):
+    """Checks all findings of the pitfalls, in SARIF (columns in characters) and in rdjson (columns in bytes)."""
     sources = {}
     results = json.loads(checkout.lint("sarif"))["runs"][0]["results"]
     diagnostics = json.loads(checkout.lint("rdjson"))["diagnostics"]
@@ -62,7 +62,7 @@ def test_all_places_exist_and_cover_an_expression(checkout):
         in_python += 1
         source = sources.setdefault(uri, Source(checkout.lines(uri)))
         region = place["region"]
-        rewritten += holds_what_is_written(source.lines, result, diagnostic)
+        rewritten += check_fix(source.lines, result, diagnostic)
         text = source.lines[region["startLine"] - 1]
         start, end = (len(text[:region[key] - 1].encode()) for key in ("startColumn", "endColumn"))
         assert source.covers(region["startLine"], start, end), (uri, region)

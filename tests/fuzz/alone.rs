@@ -1,4 +1,4 @@
-//! Other numbers than there were: whether a difference is a matter of last digits.
+//! Decides whether a difference is rounding, by perturbing the last digits of values.
 
 use onnx_lint::graph::{ElemType, Model, Node, NodeId, ValueId};
 use onnx_lint::infer::eval::{Array, Val};
@@ -10,8 +10,9 @@ use crate::case::{LIMITS, Ran, run_with};
 use crate::check::Before;
 use crate::same::{Claim, difference, differs};
 
-/// Whether an output of a node hangs on the last digit of what goes into it, or is what ONNX Runtime has on `its`
-/// values: what is a last digit before it may be all there is behind it, near 0 or near a pole.
+/// Returns true if an output of a node depends on last digits of its inputs.
+/// It is also true if it equals the output of ONNX Runtime on `its` values. Near 0 or near a pole, a node may turn a
+/// last digit into a large difference.
 pub fn is_a_last_digit(
     model: &Model,
     node: NodeId,
@@ -36,7 +37,7 @@ pub fn is_a_last_digit(
         })
 }
 
-/// Whether the outputs of a model hang on last digits of what its nodes compute, by more than is claimed.
+/// Returns true if last digits of values change the outputs of a model by more than the claim.
 pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
     let is_float = |val: &Val| matches!(val, Val::Tensor(array) if array.elem().is_float());
     [1.0, -1.0].into_iter().any(|way| {
@@ -47,7 +48,7 @@ pub fn is_unsteady(model: &Model, before: &Before, claim: Claim) -> bool {
     })
 }
 
-/// An output of a node on the values of a run, each as `given` makes it.
+/// Computes an output of a node on the values of a run, each mapped by `given`.
 fn with(
     model: &Model,
     node: NodeId,
@@ -63,14 +64,15 @@ fn with(
     executor.value(output)
 }
 
-/// Whether ONNX Runtime may have another last digit of it: of what a node computes, and of halves, since what it has no
-/// kernel for it computes in floats, and rounds once at the end. What is given is the same for both: there a tie is one.
+/// Returns true if ONNX Runtime may round a value differently: if a node computes it, or it is float16.
+/// Without a float16 kernel, ONNX Runtime computes in float and rounds once at the end. Model inputs are equal for
+/// both.
 fn is_rounded(model: &Model, id: ValueId, val: &Val) -> bool {
     let Val::Tensor(array) = val else { return false };
     array.elem() == ElemType::Float16 || array.elem().is_float() && model.producer(id).is_some()
 }
 
-/// Whether what a node makes are sums, or steps that end near others, whose last digits are those of their parts.
+/// Returns true if the outputs of a node are sums, whose last digits are those of their terms.
 fn is_sum(node: &Node) -> bool {
     const OF_PARTS: [&str; 6] = ["BlackmanWindow", "GRU", "HammingWindow", "HannWindow", "LSTM", "RNN"];
     let known = operator(node.domain(), &node.op_type);
@@ -78,16 +80,16 @@ fn is_sum(node: &Node) -> bool {
         || known.is_some_and(|known| matches!(known.work, Work::Product | Work::Reduction))
 }
 
-/// By no pattern that strides of an axis have: the highest bit of the position by the golden ratio.
+/// Alternates without the period of a stride: the highest bit of the position times the golden ratio.
 fn is_up(at: usize) -> bool {
     (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 63 == 0
 }
 
-/// Each number with another last digit: some up, the others down, or the other way round; of sums, the last digit of
-/// the greatest.
+/// Changes the last digit of each number: some up and the others down, or the other way round.
+/// For sums, the step is the last digit of the largest term.
 fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
     let Val::Tensor(array) = val else { return val.clone() };
-    // As a part of the number, and the least there is: of the smallest, a last digit is all. Terms of sums are about 1.
+    // The relative and the minimum step. A subnormal may have only one digit. Terms of sums are about 1.
     let (digit, least) = match array.elem() {
         ElemType::Float16 => (1e-3, 6e-8),
         ElemType::Bfloat16 => (8e-3, 1e-40),
@@ -98,7 +100,7 @@ fn nudged(val: &Val, way: f64, is_sum: bool) -> Val {
     let terms = all.iter().chain(&[1.0]).filter(|x| is_sum && x.is_finite());
     let least = terms.fold(least, |least: f64, x| least.max(x.abs() * digit));
     let moved = |(at, x): (usize, f64)| {
-        // Halves become 0 where there is still much left of floats.
+        // float16 underflows to 0 where float does not.
         let is_nothing = x == 0.0 && array.elem() != ElemType::Float16 && !is_sum;
         let step = if is_nothing { 0.0 } else { way * (x.abs() * digit).max(least) };
         x + if is_up(at) { step } else { -step }

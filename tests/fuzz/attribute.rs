@@ -1,4 +1,4 @@
-//! Values of attributes.
+//! Draws values of attributes.
 
 use bytes::Bytes;
 use onnx_lint::graph::{AttrKind, AttrValue, Attribute, ElemType};
@@ -9,13 +9,15 @@ use crate::draft::Draft;
 use crate::fill::{self, Fill};
 use crate::table;
 
-/// What of the node the values depend on.
+/// Properties of the node that the values depend on.
 pub struct Around {
+    /// Rank of input 0.
     pub rank: usize,
+    /// Number of spatial dimensions.
     pub spatial: usize,
 }
 
-/// Attributes for a node: the required ones, and of the others some.
+/// Draws attributes for a node: all required ones, and some of the others.
 pub fn attributes(draft: &mut Draft, schema: &'static Schema, around: &Around) -> Vec<Attribute> {
     let mut drawn = Vec::new();
     for spec in schema.attrs {
@@ -36,7 +38,7 @@ fn ints(spec: &AttrSpec, all: Vec<i64>) -> Option<AttrValue> {
     }
 }
 
-/// The element types that `Cast` and its like may go to.
+/// Target element types of `Cast` and similar operators.
 const TARGETS: [ElemType; 14] = [
     ElemType::Float,
     ElemType::Double,

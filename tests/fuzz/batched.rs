@@ -1,7 +1,7 @@
-//! Graphs of one sample that are made dynamic: results of `N` samples are held against `N` runs, by our evaluator and by
-//! ONNX Runtime.
+//! Makes the batch of graphs dynamic, and compares `N` samples with `N` separate runs.
+//! It runs them in our evaluator and in ONNX Runtime.
 //!
-//! Graphs are tried in a child process, as ONNX Runtime ends it on some of them; the parent goes on after that graph.
+//! A child process tests the graphs, since ONNX Runtime crashes on some of them. The parent continues after that graph.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write, stdout};
@@ -24,15 +24,15 @@ use crate::same::differs;
 
 /// The verdict on a graph.
 enum Verdict {
-    /// It does not run at one sample.
+    /// The graph does not run with one sample.
     Invalid,
     Right,
-    /// The operators that stand in the way, each with why.
+    /// The operators that cannot be made dynamic, each with the reason.
     Refused(Vec<String>),
     Wrong(String),
 }
 
-/// A graph with inputs of one sample, and the axes of the samples.
+/// A graph with inputs of one sample, and their batch axes.
 struct Drawn {
     case: Case,
     axes: Vec<(ValueId, usize)>,
@@ -61,7 +61,7 @@ fn draw(mut random: Random) -> Option<Drawn> {
     Some(Drawn { case, axes })
 }
 
-/// Declares the axes of the samples, or all sizes, by their numbers.
+/// Declares static dimensions, for the batch axes or for all axes.
 fn pin(model: &mut Model, axes: &[(ValueId, usize)], is_static: bool) {
     let main = model.main;
     for port in &mut model.graphs[main].inputs {
@@ -81,7 +81,7 @@ fn pin(model: &mut Model, axes: &[(ValueId, usize)], is_static: bool) {
     }
 }
 
-/// Tensors one after another along an axis.
+/// Concatenates tensors along an axis.
 fn joined(parts: &[&Array], axis: usize) -> Option<Array> {
     let mut shape = parts.first()?.shape().to_vec();
     let outer: usize = shape[..axis].iter().product();
@@ -102,7 +102,7 @@ fn tensors(vals: &[Val]) -> Option<Vec<&Array>> {
     vals.iter().map(|val| if let Val::Tensor(array) = val { Some(&**array) } else { None }).collect()
 }
 
-/// How results of all samples differ from those of each.
+/// Returns how the outputs for all samples differ from the outputs for each.
 fn compare(model: &Model, each: &[Vec<Val>], all: &[Val]) -> Option<String> {
     let facts = infer::infer(model, infer::Options::default());
     let outputs = &model.graphs[model.main].outputs;
@@ -110,11 +110,11 @@ fn compare(model: &Model, each: &[Vec<Val>], all: &[Val]) -> Option<String> {
         let wanted: Vec<Val> = each.iter().map(|outputs| outputs[at].clone()).collect();
         let (Some(parts), Val::Tensor(found)) = (tensors(&wanted), got) else { continue };
         if parts.iter().any(|part| part.shape() != parts[0].shape()) {
-            return Some(format!("output {at} has another shape for each sample"));
+            return Some(format!("output {at} has different shapes for different samples"));
         }
         if found.rank() != parts[0].rank() {
             return Some(format!(
-                "output {at} has another rank: {:?} for {:?}",
+                "output {at} has a different rank: {:?} for {:?}",
                 found.shape(),
                 parts[0].shape()
             ));
@@ -130,13 +130,15 @@ fn compare(model: &Model, each: &[Vec<Val>], all: &[Val]) -> Option<String> {
             }
             None => {
                 if let Some(other) = wanted.iter().find_map(|one| differs(&wanted[0], one)) {
-                    return Some(format!("output {at} differs between samples, and is one: {other}"));
+                    return Some(format!(
+                        "output {at} differs between samples, but has no batch axis: {other}"
+                    ));
                 }
                 wanted[0].clone()
             }
             Some(axis) => match joined(&parts, axis) {
                 Some(array) => Val::from(array),
-                None => return Some(format!("output {at} cannot be joined")),
+                None => return Some(format!("output {at} cannot be concatenated")),
             },
         };
         if let Some(what) = differs(&wanted, got) {
@@ -168,7 +170,7 @@ fn feeds(drawn: &Drawn, samples: usize, random: &mut Random) -> Option<(Vec<Feed
     Some((each, all))
 }
 
-/// The request that makes the axes of a drawn graph dynamic.
+/// Returns the options that make the batch axes of a graph dynamic.
 fn options(drawn: &Drawn) -> Options {
     let dynamic = drawn.axes.iter().map(|&(value, axis)| FreeDim {
         input: drawn.case.model.values[value].name.to_string(),
@@ -196,7 +198,7 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
     if let Some(finding) = outcome.findings.first() {
         if &*finding.code != "EXP018" {
             return match &*finding.code {
-                // A fault of another pass shows without it, too.
+                // A fault of another pass occurs without it, too.
                 "FIX002" if !fix(model.clone(), &Options::default(), rules).findings.is_empty() => {
                     Verdict::Invalid
                 }
@@ -227,7 +229,7 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
         let judged: Option<Vec<Vec<Val>>> =
             each.iter().map(|feeds| before.run(feeds).ok()?.into_iter().collect()).collect();
         let Some(judged) = judged else { continue };
-        // Where it differs from our evaluator, it is no judge.
+        // ONNX Runtime is not a reference if it differs from our evaluator.
         let agrees = ran.iter().flatten().zip(judged.iter().flatten()).all(|(a, b)| differs(a, b).is_none());
         if !agrees {
             continue;
@@ -235,7 +237,7 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
         let mut after = match runtime::load(&outcome.model) {
             Ok(after) => after,
             Err(why) if runtime::is_missing(&why) => continue,
-            Err(why) => return Verdict::Wrong(format!("ONNX Runtime does not load it: {why}")),
+            Err(why) => return Verdict::Wrong(format!("ONNX Runtime rejects it: {why}")),
         };
         // Reads of uninitialized memory and comparisons of NaN differ between runs.
         let mut wrong = None;
@@ -261,7 +263,7 @@ fn tried(seed: u64, number: u64, rules: &RuleSet) -> Verdict {
     Verdict::Right
 }
 
-/// Tries graphs, and says of each what came of it, a line each.
+/// Tests graphs, and prints one line with the verdict of each.
 pub fn serve(seed: u64, first: u64, graphs: u64, is_judged: bool) {
     let rules = RuleSet::patterns();
     runtime::set_asked(is_judged);
@@ -277,7 +279,7 @@ pub fn serve(seed: u64, first: u64, graphs: u64, is_judged: bool) {
     }
 }
 
-/// Shows a graph, and what is made of it.
+/// Prints a graph, and the result of making it dynamic.
 pub fn show(seed: u64, number: u64) {
     let Some(drawn) = draw(Random::of(seed, number)) else { return };
     let model = &drawn.case.model;
@@ -297,7 +299,7 @@ pub fn show(seed: u64, number: u64) {
     }
 }
 
-/// The verdicts on many graphs.
+/// Verdicts on many graphs.
 #[derive(Default)]
 struct Tally {
     counts: BTreeMap<String, u64>,
@@ -306,7 +308,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Notes a line of a child; the number of its graph.
+    /// Adds a line of a child process; returns the number of its graph.
     fn add(&mut self, line: &str) -> Option<u64> {
         let mut fields = line.strip_prefix('@')?.split('\t');
         let number = fields.next()?.parse().ok()?;
@@ -322,13 +324,13 @@ impl Tally {
     }
 }
 
-/// Tries graphs in child processes; whether none is wrong.
+/// Tests graphs in child processes. Returns true if none is wrong.
 pub fn run_all(seed: u64, first: u64, graphs: u64) -> std::io::Result<bool> {
     let mut tally = Tally::default();
     let (mut next, end) = (first, first + graphs);
     let mut is_judged = true;
     while next < end {
-        // A graph on which ONNX Runtime ended the process is tried without it.
+        // A graph on which ONNX Runtime crashed is tested without it.
         let count = if is_judged { end - next } else { 1 };
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--batched-worker", "--seed", &seed.to_string(), "--first", &next.to_string()])
@@ -352,7 +354,7 @@ pub fn run_all(seed: u64, first: u64, graphs: u64) -> std::io::Result<bool> {
         }
         is_judged = ended || next != from && !is_judged;
     }
-    println!("batches of one made dynamic: {:?}", tally.counts);
+    println!("batches made dynamic: {:?}", tally.counts);
     let mut refused: Vec<(&String, &u64)> = tally.refused.iter().collect();
     refused.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let most = if std::env::args().any(|argument| argument == "--refusals") { usize::MAX } else { 10 };

@@ -1,4 +1,4 @@
-//! Nodes that hold graphs, calls of local functions, sequences and optionals.
+//! Draws nodes with subgraphs, calls of local functions, sequences and optionals.
 
 use onnx_lint::graph::{
     AttrValue, Attribute, DeclaredDim, Def, Function, Graph, GraphId, NodeId, OpsetImport, Owner, Port,
@@ -11,10 +11,10 @@ use crate::draft::{Draft, tensor_type};
 use crate::fill::Fill;
 use crate::graph::grow;
 
-/// The first opset whose IR has local functions.
+/// The first opset whose IR version has local functions.
 const FUNCTIONS_SINCE: u16 = 15;
 
-/// Adds one such node.
+/// Adds one node of these kinds.
 pub fn draw(draft: &mut Draft) -> Option<()> {
     match draft.random.below(8) {
         0..=2 => branch(draft),
@@ -30,14 +30,14 @@ fn flag(value: bool) -> Option<Array> {
     Array::bools(Vec::new(), vec![value]).ok()
 }
 
-/// A node without outputs yet, so that its bodies have somebody to belong to.
+/// Adds a node without outputs, to own the subgraphs that are drawn next.
 fn holder(draft: &mut Draft, op: &str, inputs: Vec<Option<ValueId>>) -> NodeId {
     draft.node("", op, inputs, Vec::new(), Vec::new());
     let graph = draft.graph();
     draft.case.model.graphs[graph].nodes.last().copied().expect("a node was just added")
 }
 
-/// Draws a body with these inputs; `outputs` picks what it gives.
+/// Draws a subgraph with these inputs; `outputs` selects its outputs.
 fn body(
     draft: &mut Draft,
     owner: Owner,
@@ -71,7 +71,7 @@ fn body(
     Some(graph)
 }
 
-/// The element type and rank of a tensor.
+/// Returns the type of a tensor, with its rank.
 fn port_type(val: &Val) -> Option<onnx_lint::graph::Type> {
     match val {
         Val::Tensor(array) => Some(tensor_type(array.elem(), Some(vec![DeclaredDim::Absent; array.rank()]))),
@@ -86,7 +86,7 @@ fn port_type(val: &Val) -> Option<onnx_lint::graph::Type> {
     }
 }
 
-/// Computes a node whose bodies are drawn, and gives it outputs; it goes where it cannot be computed.
+/// Computes a node with subgraphs and adds its outputs. Removes the node if it cannot be computed.
 fn conclude(
     draft: &mut Draft,
     node: NodeId,
@@ -145,7 +145,7 @@ fn branch(draft: &mut Draft) -> Option<()> {
     });
     let otherwise = then.and_then(|_| {
         let (elem, shape) = types[0].clone();
-        // Before opset 11, runtimes refuse branches whose shapes they know to differ.
+        // Before opset 11, runtimes reject branches with different known shapes.
         let is_old = draft.opset < 11;
         body(draft, Owner::Node(node), Vec::new(), |draft, _| {
             let mut tensors = own_tensors(draft);
@@ -168,7 +168,7 @@ fn branch(draft: &mut Draft) -> Option<()> {
     conclude(draft, node, bodies, 1)
 }
 
-/// The tensors that the graph we are in makes itself.
+/// Returns the tensors that the current graph defines.
 fn own_tensors(draft: &Draft) -> Vec<(ValueId, std::sync::Arc<Array>)> {
     let graph = draft.graph();
     let mut tensors = draft.tensors();
@@ -179,7 +179,7 @@ fn own_tensors(draft: &Draft) -> Vec<(ValueId, std::sync::Arc<Array>)> {
     tensors
 }
 
-/// A body value of the type and rank of a state, or the state as it is.
+/// Returns a value of the subgraph with the type and rank of a state, or the state itself.
 fn next(draft: &mut Draft, state: ValueId) -> Option<ValueId> {
     let Some(Val::Tensor(before)) = draft.values.get(&state).cloned() else { return None };
     let mut tensors = own_tensors(draft);
@@ -238,14 +238,14 @@ fn scan(draft: &mut Draft) -> Option<()> {
     let made = body(draft, Owner::Node(node), vec![Val::Tensor(before), slice.into()], |draft, given| {
         let state = next(draft, given[0])?;
         let tensors = own_tensors(draft);
-        // Of what a body lists twice, ONNX Runtime leaves one unset.
+        // ONNX Runtime leaves one output unset if a subgraph lists a value twice.
         let (value, _) = draft.random.pick(&tensors).filter(|(value, _)| *value != state)?;
         Some(vec![state, *value])
     });
     conclude(draft, node, made.map(|body| vec![("body", body)]), 2)
 }
 
-/// A local function, called once or twice.
+/// Draws a local function, called once or twice.
 fn call(draft: &mut Draft) -> Option<()> {
     let tensors = draft.tensors();
     let (first, array) = draft.random.pick(&tensors)?.clone();
@@ -259,7 +259,7 @@ fn call(draft: &mut Draft) -> Option<()> {
         name: Some(name.as_str().into()),
         domain: Some("local".into()),
         overload: None,
-        // That of the function is drawn next.
+        // The body of the function is drawn next.
         body: model.main,
         attributes: Vec::new(),
         attribute_defaults: Vec::new(),
@@ -296,7 +296,7 @@ fn call(draft: &mut Draft) -> Option<()> {
     conclude(draft, node, Some(Vec::new()), count)
 }
 
-/// Makes an attribute of a node in a function one of the function; the attribute that a call has to give.
+/// Turns an attribute of a node into a function attribute. Returns the attribute that a call must have.
 fn reference(draft: &mut Draft, body: GraphId) -> Option<Attribute> {
     let nodes = draft.case.model.graphs[body].nodes.clone();
     let &node = draft.random.pick(&nodes)?;
@@ -307,7 +307,7 @@ fn reference(draft: &mut Draft, body: GraphId) -> Option<Attribute> {
     Some(Attribute::new("a", value))
 }
 
-/// A sequence of some tensors of one type, or an optional.
+/// Draws a sequence of some tensors of one type, or an optional.
 fn list(draft: &mut Draft) -> Option<()> {
     let tensors = draft.tensors();
     let (value, array) = draft.random.pick(&tensors)?.clone();

@@ -1,4 +1,4 @@
-//! A model with what it is run on.
+//! A model with inputs to run it on.
 
 use std::sync::Arc;
 
@@ -13,31 +13,33 @@ use rustc_hash::FxHashMap;
 use crate::fill::{self, Fill};
 use crate::random::Random;
 
-/// What goes into a run, by the name of the input.
+/// Values of the inputs of a run, by name.
 pub type Feeds = FxHashMap<Arc<str>, Val>;
 
-/// A model that was drawn.
+/// A drawn model.
 #[derive(Clone)]
 pub struct Case {
     pub model: Model,
-    /// What elements an input wants, where any will not do.
+    /// Elements of the inputs that need particular ones.
     pub fills: FxHashMap<Arc<str>, Fill>,
-    /// It is drawn at the first of [`SIZES`]; what a near-miss was traced at, nobody knows.
+    /// Whether the model was drawn at the first of [`SIZES`].
+    /// The original sizes of a near-miss are unknown.
     pub is_traced: bool,
 }
 
-/// Sizes that the names of free dimensions stand for, by the order in which [`SYMBOLS`] has them. A model is drawn at
-/// the first ones.
+/// Sizes of symbolic dimensions, in the order of [`SYMBOLS`]. A model is drawn at the first row.
 pub const SIZES: [[usize; 5]; 4] = [[2, 3, 1, 2, 4], [3, 2, 4, 5, 1], [1, 1, 1, 1, 1], [2, 0, 3, 1, 5]];
 
+/// Names of symbolic dimensions.
 pub const SYMBOLS: [&str; 5] = ["A", "B", "C", "D", "E"];
 
+/// Limits of the evaluator for a run.
 pub const LIMITS: Limits = Limits { bytes: 1 << 18, work: 1 << 21 };
 
-/// An input of more is not drawn: there are examples of rules with inputs of millions.
+/// Maximum elements of an input: examples of rules have inputs with millions of elements.
 const MOST_ELEMENTS: usize = 1 << 16;
 
-/// The size of a name at the sizes of this number; names that no drawn model has, by their letters.
+/// Returns the size of a symbolic dimension in one row of [`SIZES`]. Other names are hashed.
 pub fn size_of(name: &str, sizes: usize) -> usize {
     let sizes = SIZES[sizes % SIZES.len()];
     let known = SYMBOLS.iter().position(|symbol| *symbol == name);
@@ -46,10 +48,10 @@ pub fn size_of(name: &str, sizes: usize) -> usize {
 }
 
 impl Case {
-    /// The inputs of a run at the sizes of this number; `None` where an input has a type that has no values here.
+    /// Returns the inputs of a run at one row of [`SIZES`]; `None` for an unsupported input type.
     pub fn feeds(&self, sizes: usize, otherwise: &Fill, random: &mut Random) -> Option<Feeds> {
         let mut given: Vec<&Port> = self.model.graphs[self.model.main].inputs.iter().collect();
-        // From IR version 4 on, what has a default may be given, too.
+        // From IR version 4 on, a caller may override inputs with defaults.
         let may_replace = self.model.ir_version.is_none_or(|version| version >= 4);
         let has_default = |port: &Port| self.model.values[port.value].initial.is_some();
         given.retain(|port| !has_default(port) || may_replace && random.once_in(3));
@@ -78,14 +80,14 @@ fn feed(port: &Port, sizes: usize, fill: &Fill, random: &mut Random) -> Option<V
     };
     let count = shape.iter().try_fold(1usize, |count, &size| count.checked_mul(size));
     count.filter(|&count| count <= MOST_ELEMENTS)?;
-    // What is exactly so many numbers suits one size.
+    // An exact list of numbers fits only one size.
     let fits = !matches!(fill, Fill::Exactly(ints) if ints.len() != shape.iter().product::<usize>());
     let fill = if fits { fill } else { &Fill::UpTo(3) };
     fill::array(elem, &shape, fill, random).map(Val::from)
 }
 
-/// Whether inputs, defaults among them, and outputs are what the model declares of them: one that breaks its word is
-/// none that anybody has to keep.
+/// Returns true if inputs, including defaults, and outputs match their declared types.
+/// A wrong declaration need not be preserved.
 pub fn is_as_declared(model: &Model, ran: &Ran, sizes: usize) -> bool {
     let fits = |(port, val): (&Port, &Val)| {
         let Some(TypeKind::Tensor { elem, shape }) = port.info.ty.as_ref().map(|ty| &ty.kind) else {
@@ -107,14 +109,14 @@ pub fn is_as_declared(model: &Model, ran: &Ran, sizes: usize) -> bool {
     given.chain(graph.outputs.iter().zip(&ran.outputs)).all(fits)
 }
 
-/// What a run made: the outputs, and every value of the main graph.
+/// Result of a run: the outputs, and all values of the main graph.
 #[derive(Clone)]
 pub struct Ran {
     pub outputs: Vec<Val>,
     pub values: FxHashMap<ValueId, Val>,
 }
 
-/// Why a model does not run: its node, and what of it.
+/// Reason why a model does not run: the operator, and its fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     pub op: String,
@@ -126,7 +128,7 @@ pub fn run(model: &Model, feeds: &Feeds) -> Result<Ran, Refused> {
     run_with(model, feeds, |_, _| None)
 }
 
-/// Runs a model on inputs, where some of what its nodes compute is something else: what `another` makes of it.
+/// Runs a model on inputs, with some computed values replaced by `another`.
 pub fn run_with(
     model: &Model,
     feeds: &Feeds,

@@ -1,4 +1,4 @@
-//! Before against after: what a model computes, what is known of it, and what comes of it.
+//! Compares a model before and after `onnx-fix`: outputs, inferred facts, and stability.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,21 +24,22 @@ use crate::judge;
 use crate::same::{Claim, difference};
 use crate::worker::{self, Doing};
 
-/// The code of what onnx-fix says of its own faults.
+/// The code of internal faults of onnx-fix.
 const INTERNAL_FAULT: &str = "FIX002";
 
-/// What went wrong.
+/// Kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A result differs.
     Wrong,
-    /// What ran does not run any more.
+    /// The result does not run, but the model did.
     Fails,
-    /// The result is refused by our own checks, or has errors that were not there.
+    /// The result is rejected by our own checks, or has new errors.
     Invalid,
-    /// Our evaluator and ONNX Runtime come to different results.
+    /// Our evaluator and ONNX Runtime compute different results.
     Differs,
-    /// We compute what ONNX Runtime does not take: no fault, since of what does not run nothing becomes wrong.
+    /// ONNX Runtime rejects a node that we compute.
+    /// This is not a fault: there is no result that could be wrong.
     Refused,
     /// A fact is not true.
     Contradicted,
@@ -48,12 +49,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// It is no fault of what onnx-fix makes.
+    /// Returns true if the fault does not concern the output of onnx-fix.
     pub fn is_about_runtime(self) -> bool {
         matches!(self, Kind::Differs | Kind::Refused)
     }
 }
 
+/// A fault: its kind, and a message.
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub kind: Kind,
@@ -61,24 +63,25 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The operator that our evaluator and ONNX Runtime differ in, and how.
+    /// Returns the operator for which our evaluator and ONNX Runtime differ.
     pub fn about(&self) -> &str {
         if self.kind.is_about_runtime() { self.what.split(':').next().unwrap_or_default() } else { "" }
     }
 }
 
+/// Creates a fault.
 pub fn fault(kind: Kind, what: impl Into<String>) -> Fault {
     Fault { kind, what: what.into() }
 }
 
-/// What is done to a model.
+/// Transformation of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Nothing: what we compute is held against ONNX Runtime.
+    /// No change: compares our evaluator with ONNX Runtime.
     Compute,
-    /// Nothing: facts are held against the runs.
+    /// No change: compares inferred facts with runs.
     Infer,
-    /// By rules that keep every bit, or by all.
+    /// Optimizes with the bit-exact rules, or with all rules.
     Optimise {
         exactly: bool,
     },
@@ -86,7 +89,7 @@ pub enum Way {
         opset: i64,
         optimise: bool,
     },
-    /// Faults are mended, and what is inferred is declared.
+    /// Fixes faults, and declares inferred types.
     Mend {
         unsafely: bool,
     },
@@ -107,43 +110,47 @@ impl Way {
     }
 }
 
-/// The rules, all and those that keep every bit.
+/// All rules, and the bit-exact ones.
 pub struct Rules {
     pub all: RuleSet,
     pub exact: RuleSet,
 }
 
 impl Rules {
+    /// Loads the rules.
     pub fn new() -> Self {
         let all = RuleSet::patterns();
         let exact = all.filtered(|rule| rule.safety == Safety::Exact && rule.given.is_empty());
         Rules { all, exact }
     }
 
+    /// Returns the rules that a transformation uses.
     pub fn of(&self, way: &Way) -> &RuleSet {
         if let Way::Optimise { exactly: true } = way { &self.exact } else { &self.all }
     }
 }
 
-/// One run of the model before.
+/// A run of the original model.
 #[derive(Clone)]
 pub struct Before {
     pub feeds: Feeds,
+    /// Row of the sizes of dynamic dimensions.
     pub sizes: usize,
-    /// The sizes of number 0 are those that the model was made at.
+    /// Whether the run has the sizes that the model was drawn at.
     pub is_traced: bool,
     pub ran: Ran,
-    /// The outputs as ONNX Runtime has them, where it was asked and comes to the same.
+    /// The outputs of ONNX Runtime, if it ran and agrees.
     pub judged: Option<Vec<Val>>,
 }
 
 impl Before {
+    /// Creates a run at one row of [`SIZES`](crate::case::SIZES).
     pub fn new(feeds: Feeds, sizes: usize, is_traced: bool, ran: Ran) -> Before {
         Before { feeds, sizes, is_traced, ran, judged: None }
     }
 }
 
-/// The messages of what is an error.
+/// Returns the messages of errors.
 pub fn errors(model: &Model) -> Vec<String> {
     let options =
         LintOptions { selection: Selection::all(), rules: Arc::default(), ..LintOptions::default() };
@@ -155,7 +162,8 @@ pub fn errors(model: &Model) -> Vec<String> {
         .collect()
 }
 
-/// What is wrong with the defaults of inputs that callers of `after` cannot replace any more: an unsafe fix takes them.
+/// Returns errors of the defaults of inputs that callers of `after` can no longer override.
+/// An unsafe fix uses such defaults.
 fn errors_of_defaults(model: &Model, after: &Model) -> Vec<String> {
     let inputs = &after.graphs[after.main].inputs;
     let defaults = &model.graphs[model.main].initializers;
@@ -171,18 +179,18 @@ fn errors_of_defaults(model: &Model, after: &Model) -> Vec<String> {
     errors(&fixed)
 }
 
-/// As a file brings it back.
+/// Encodes a model and decodes it again.
 pub fn reread(model: &Model) -> Option<Model> {
     read::onnx::read(Encodable::new(model).encode().into()).0
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 pub fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
 
-/// What comes of a model, or how that goes wrong; `None` where it is refused, as it may be.
+/// Transforms a model; returns its fault if that fails, and `None` for a legitimate refusal.
 fn outcome(model: &Model, way: &Way, rules: &RuleSet) -> Result<Option<fix::Outcome>, Fault> {
     let ran = catch_unwind(AssertUnwindSafe(|| fix::fix(model.clone(), &way.options(), rules)));
     let outcome = ran.map_err(|panic| fault(Kind::Panics, panic_text(&*panic)))?;
@@ -195,7 +203,7 @@ fn outcome(model: &Model, way: &Way, rules: &RuleSet) -> Result<Option<fix::Outc
     }
 }
 
-/// The rules that were applied.
+/// Returns the applied rules.
 pub fn applied(model: &Model, way: &Way, rules: &RuleSet) -> Vec<String> {
     match outcome(model, way, rules) {
         Ok(Some(outcome)) => outcome.report.rules.into_keys().collect(),
@@ -203,15 +211,15 @@ pub fn applied(model: &Model, way: &Way, rules: &RuleSet) -> Vec<String> {
     }
 }
 
-/// How close results must be, by the rules that were applied; `None` where they promise nothing of these numbers.
+/// Returns the accuracy that the applied rules guarantee; `None` for no guarantee.
 pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) -> Option<Claim> {
     let ran = &before.ran;
     let applied = || report.rules.keys().filter_map(|code| rules.get(code));
-    // What reads or writes another place than is meant gives something else once it is mended.
+    // Fixing an index changes the outputs.
     if applied().any(|rule| rule.mends.as_ref().is_some_and(|code| code.starts_with("IDX"))) {
         return None;
     }
-    // Of a chain of rules, the last one is named: what was optimised may owe something to any of them.
+    // The report names only the last rule of a chain: with optimization, any rule may have contributed.
     let is_named = !matches!(way, Way::Convert { optimise: true, .. });
     let is_exact = is_named && applied().all(|rule| rule.safety == Safety::Exact);
     let converts = applied().any(|rule| rule.phase == Phase::Convert) || report.opset.from != report.opset.to;
@@ -226,7 +234,7 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     if (!is_exact || !givens.is_empty()) && !is_tame() {
         return None;
     }
-    // Of what is asked of a value by its name, it is asked of all.
+    // Assumptions refer to values of a pattern by name: require them of all values.
     let is_empty = |val: &Val| matches!(val, Val::Tensor(array) if array.is_empty());
     let holds = |given: &Assumption| match given {
         Assumption::Finite | Assumption::NotNan | Assumption::Moderate => true,
@@ -240,7 +248,7 @@ pub fn claim(report: &fix::Report, way: &Way, rules: &RuleSet, before: &Before) 
     Some(Claim { is_exact, is_open_at_infinity: converts, is_at_any_size })
 }
 
-/// Tries one way.
+/// Tests one transformation.
 pub fn check(
     model: &Model,
     runs: &[Before],
@@ -254,9 +262,9 @@ pub fn check(
     }
     let Some(outcome) = outcome(model, way, rules)? else { return Ok(None) };
     let Some(after) = reread(&outcome.model) else {
-        return Err(fault(Kind::Invalid, "what is written cannot be read"));
+        return Err(fault(Kind::Invalid, "the written model is unreadable"));
     };
-    // What an export did wrong may show only where a node is written out, or once it is known what a value is.
+    // A fault of the export may appear only after a decomposition, or once a value is inferred.
     let left = errors_of_defaults(model, &after);
     let is_new = |error: &String| {
         !["EXP", "IDX", "QDQ"].iter().any(|family| error.starts_with(family)) && !left.contains(error)
@@ -264,7 +272,7 @@ pub fn check(
     if let Some(error) = errors(&after).into_iter().find(is_new) {
         return Err(fault(Kind::Invalid, error));
     }
-    // What is unsafe keeps the results at the sizes that the model was made at, on the inputs that it leaves.
+    // An unsafe fix preserves the outputs at the original sizes, for the remaining inputs.
     let is_input = |name: &Arc<str>| {
         let inputs = &after.graphs[after.main].inputs;
         inputs.iter().any(|port| after.values[port.value].name == *name)
@@ -296,7 +304,7 @@ fn compare(
     let Some(claim) = claim(report, way, rules, before) else { return Ok(()) };
     let found = match run(after, &before.feeds) {
         Ok(found) => found,
-        // No run that could be compared: what is written out may take more than a run here may.
+        // A decomposition may exceed the limits of a run here: there is nothing to compare.
         Err(refused) if !matches!(refused.why, Refusal::BadInput(_)) => return Ok(()),
         Err(refused) => return Err(fault(Kind::Fails, format!("{}: {:?}", refused.op, refused.why))),
     };
@@ -313,7 +321,7 @@ fn compare(
     }
 }
 
-/// The facts of a model as it came.
+/// Checks the facts of the original model.
 fn known(model: &Model, runs: &[Before]) -> Result<(), Fault> {
     let facts = infer::infer(model, infer::Options::default());
     let contradicted =
@@ -321,20 +329,21 @@ fn known(model: &Model, runs: &[Before]) -> Result<(), Fault> {
     contradicted.map_or(Ok(()), |what| Err(fault(Kind::Contradicted, what)))
 }
 
-/// Whether the same comes again of the same, and nothing of what came of it. Where sizes are declared to be free and are
-/// not, what a node demanded of them may be fixed in the nodes that take its place: a second run finds a fault there.
+/// Checks that a second run has an equal result, and that a run on the result changes nothing.
+/// A dimension may be declared dynamic although a node requires one size; its replacement may hard-code it, and a
+/// second run reports that.
 fn stable((before, after): (&Model, &Model), is_free: bool, way: &Way, rules: &RuleSet) -> Result<(), Fault> {
     let written = write::text::write(after);
     let text = |outcome: &fix::Outcome| write::text::write(&outcome.model);
     if outcome(before, way, rules)?.as_ref().map(text).as_ref() != Some(&written) {
-        return Err(fault(Kind::Unstable, "two runs give different models"));
+        return Err(fault(Kind::Unstable, "two runs have different results"));
     }
     let Some(again) = outcome(after, way, rules)? else {
-        return Err(fault(Kind::Unstable, "a second run refuses it"));
+        return Err(fault(Kind::Unstable, "a second run refuses the result"));
     };
     let mends = |code: &String| rules.get(code).is_some_and(|rule| rule.phase == Phase::Fix);
     if text(&again) == written || !is_free && again.report.rules.keys().any(mends) {
         return Ok(());
     }
-    Err(fault(Kind::Unstable, format!("a second run changes it again: {}", text(&again))))
+    Err(fault(Kind::Unstable, format!("a second run changes the result: {}", text(&again))))
 }

@@ -1,4 +1,4 @@
-//! The workers, and who gives them graphs: one process for each core, another one in the place of each that ends.
+//! Distributes graphs to workers: one process per core, restarted if it ends.
 
 use std::io;
 use std::ops::Range;
@@ -10,15 +10,16 @@ use crate::check::Kind;
 use crate::session::{Found, Outcome};
 use crate::worker::{Doing, Reply, Request, Worker};
 
-/// What came of one graph, and of the processes that tried it.
+/// Result for one graph, and the crashes of its workers.
 pub struct Tried {
+    /// Number of the graph.
     pub number: u64,
     pub outcome: Outcome,
-    /// What those were doing that ended.
+    /// Activities of the workers that crashed.
     pub ended: Vec<Doing>,
 }
 
-/// Tries these graphs; in their order.
+/// Tests graphs; returns the results in order.
 pub fn tried(seed: u64, numbers: Range<u64>, jobs: usize) -> io::Result<Vec<Tried>> {
     let next = AtomicU64::new(numbers.start);
     let all = Mutex::new(Vec::new());
@@ -44,13 +45,14 @@ pub fn tried(seed: u64, numbers: Range<u64>, jobs: usize) -> io::Result<Vec<Trie
     Ok(all)
 }
 
-/// A worker, whichever process it is at the moment.
+/// A worker; its process is replaced if it ends.
 pub struct Hand {
     seed: u64,
     worker: Worker,
 }
 
 impl Hand {
+    /// Starts a worker.
     pub fn new(seed: u64) -> io::Result<Hand> {
         Ok(Hand { seed, worker: Worker::start(seed)? })
     }
@@ -63,8 +65,9 @@ impl Hand {
         Ok(answer)
     }
 
-    /// Tries a graph. Where ONNX Runtime ends the process on what was drawn, that is not ours: it is tried without.
-    /// Where it does so on what was made of it, twice, the fault is in what was made.
+    /// Tests a graph.
+    /// If ONNX Runtime crashes on the drawn graph, the graph is tested without it. If it crashes twice on the result of
+    /// onnx-fix, that is a fault of the result.
     fn tried(&mut self, number: u64) -> io::Result<Tried> {
         let mut ended: Vec<Doing> = Vec::new();
         loop {
@@ -85,13 +88,14 @@ impl Hand {
         }
     }
 
-    /// A fault on the smallest graph that shows it, as text; on the graph itself, where the process ends meanwhile.
+    /// Returns a fault as text, with the smallest graph that has it.
+    /// If the process crashes, the text has the original graph.
     pub fn shown(&mut self, number: u64, at: usize) -> io::Result<String> {
         for is_judged in [true, false] {
             if let Ok(Reply::Shown(text)) = self.ask(&Request { number, is_judged, shows: Some(at) })? {
                 return Ok(text);
             }
         }
-        Ok(format!("--- graph {number}: it cannot be made smaller, the process ends"))
+        Ok(format!("--- graph {number}: cannot be reduced, the process crashes"))
     }
 }

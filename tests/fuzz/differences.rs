@@ -1,42 +1,42 @@
-//! The page of the differences that stay between our evaluator and ONNX Runtime, as a table of operators.
+//! Accepted differences between our evaluator and ONNX Runtime: the table in DIFFERENCES.md.
 
 use onnx_lint::graph::{AttrValue, ElemType, GraphId, Model, Node, NodeId};
 use onnx_lint::infer::eval::{Array, Val};
 
 use crate::case::Ran;
 
-/// Whether an operator is on the page.
+/// Returns true if an operator is in the table.
 pub fn is_known(op: &str) -> bool {
     let mut rows = include_str!("DIFFERENCES.md").lines().filter_map(|line| line.strip_prefix("| "));
     rows.any(|row| row.split(" |").next() == Some(op))
 }
 
-/// The operator that a difference of this node is about: of one with bodies, or a call of a local function, one in them
-/// that is on the page.
+/// Returns the operator that causes a difference at this node.
+/// For a node with subgraphs, or a call of a local function, this is an operator in it that is in the table.
 pub fn about(model: &Model, id: NodeId, run: &Ran) -> String {
     let node = &model.nodes[id];
     within(model, id).unwrap_or_else(|| node.op_name() + narrowed(node, run))
 }
 
-/// What a row of the page may be about that is not about all of an operator.
+/// Returns the condition in a row of the table that does not apply to all uses of an operator.
 fn narrowed(node: &Node, run: &Ran) -> &'static str {
     let first = node.inputs.first().copied().flatten().and_then(|input| run.values.get(&input));
     let Some(Val::Tensor(array)) = first else { return "" };
     match &*node.op_type {
         _ if array.elem() == ElemType::String => " of strings",
         "Attention" if node.attr("softcap").and_then(AttrValue::as_float).is_some_and(|cap| cap < 0.0) => {
-            " with a cap below 0"
+            " with negative softcap"
         }
-        "Attention" if array.shape().len() == 4 && node.attr("q_num_heads").is_some() => " of four axes",
-        "ArgMax" | "ArgMin" if array.elem() == ElemType::Float16 => " of halves",
+        "Attention" if array.shape().len() == 4 && node.attr("q_num_heads").is_some() => " of rank 4",
+        "ArgMax" | "ArgMin" if array.elem() == ElemType::Float16 => " of float16",
         op if factors(op).is_some_and(|factors| is_mixed(node, run, factors)) => MIXED,
         "LRN" if node.attr("bias").and_then(AttrValue::as_float) == Some(0.0) => " without bias",
-        "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of halves",
-        "Resize" if array.elem() == ElemType::Float16 && is_smoothed(node) => " of smoothed halves",
+        "MeanVarianceNormalization" if array.elem() == ElemType::Float16 => " of float16",
+        "Resize" if array.elem() == ElemType::Float16 && is_smoothed(node) => " of antialiased float16",
         "GroupNormalization" | "InstanceNormalization" | "MeanVarianceNormalization"
             if is_nearly_one(node, array) =>
         {
-            " of nearly equal numbers"
+            " of nearly equal elements"
         }
         _ => "",
     }
@@ -46,10 +46,10 @@ fn is_smoothed(node: &Node) -> bool {
     node.attr("antialias").and_then(AttrValue::as_int) == Some(1)
 }
 
-/// What a row is about of an operator whose [factors] are of mixed signs.
-const MIXED: &str = " of mixed signs";
+/// Condition of a row for an operator whose [factors] have mixed signedness.
+const MIXED: &str = " of mixed signedness";
 
-/// The inputs whose elements an operator multiplies as bytes.
+/// Returns the inputs whose elements an operator multiplies as 8-bit integers.
 fn factors(op: &str) -> Option<[usize; 2]> {
     match op {
         "ConvInteger" | "MatMulInteger" => Some([0, 1]),
@@ -58,7 +58,7 @@ fn factors(op: &str) -> Option<[usize; 2]> {
     }
 }
 
-/// Whether bytes with a sign meet bytes without one in these inputs.
+/// Returns true if some of these inputs are signed and others unsigned.
 fn is_mixed(node: &Node, run: &Ran, factors: [usize; 2]) -> bool {
     let given = factors.into_iter().filter_map(|at| run.values.get(&node.input(at)?));
     let signs = given.filter_map(|val| match val {
@@ -69,7 +69,7 @@ fn is_mixed(node: &Node, run: &Ran, factors: [usize; 2]) -> bool {
     signs.contains(&true) && signs.contains(&false)
 }
 
-/// Whether the numbers that are normalised together somewhere differ by much less than what they are.
+/// Returns true if a normalized group has a variance much smaller than its squared mean.
 fn is_nearly_one(node: &Node, array: &Array) -> bool {
     let all = array.f64s().unwrap_or_default();
     let size = |axis: usize| array.shape().get(axis).copied().unwrap_or(1).max(1);
@@ -92,7 +92,7 @@ fn within(model: &Model, id: NodeId) -> Option<String> {
     let mut nodes = bodies.iter().flat_map(|&graph| &model.graphs[graph].nodes);
     nodes.find_map(|&inner| {
         let node = &model.nodes[inner];
-        // What a body multiplies is not known.
+        // The inputs of nodes in a subgraph are unknown: assume mixed signedness.
         let op = node.op_name() + if factors(&node.op_type).is_some() { MIXED } else { "" };
         if is_known(&op) { Some(op) } else { within(model, inner) }
     })

@@ -1,4 +1,4 @@
-//! A model that is being drawn: each value with what it is in one run.
+//! A model under construction, with its values in one run.
 
 use std::sync::Arc;
 
@@ -15,18 +15,19 @@ use crate::case::{Case, SIZES, SYMBOLS};
 use crate::fill::Fill;
 use crate::random::Random;
 
+/// A model under construction, and the values of its run.
 pub struct Draft {
     pub case: Case,
     pub random: Random,
     pub opset: u16,
-    /// What each value is, at the first sizes.
+    /// Contents of the values, at the first sizes.
     pub values: FxHashMap<ValueId, Val>,
-    /// The graphs that we are in, the innermost last, with the values that each makes.
+    /// The enclosing graphs, innermost last, with the values that each defines.
     pub scopes: Vec<(GraphId, Vec<ValueId>)>,
 }
 
 impl Draft {
-    /// An empty model.
+    /// Creates an empty model.
     pub fn new(opset: u16, random: Random) -> Self {
         let mut model = Model::new();
         model.opsets.push(OpsetImport { domain: None, version: Some(opset.into()) });
@@ -42,16 +43,17 @@ impl Draft {
         Draft { case, random, opset, values: FxHashMap::default(), scopes }
     }
 
+    /// Returns the current graph, the innermost one.
     pub fn graph(&self) -> GraphId {
         self.scopes.last().map_or(self.case.model.main, |(graph, _)| *graph)
     }
 
-    /// All values that can be used here.
+    /// Returns all values that are visible in the current graph.
     pub fn visible(&self) -> Vec<ValueId> {
         self.scopes.iter().flat_map(|(_, values)| values.iter().copied()).collect()
     }
 
-    /// Those of them that are tensors.
+    /// Returns the visible tensors.
     pub fn tensors(&self) -> Vec<(ValueId, Arc<Array>)> {
         let tensor = |value: ValueId| match self.values.get(&value) {
             Some(Val::Tensor(array)) => Some((value, array.clone())),
@@ -60,7 +62,7 @@ impl Draft {
         self.visible().into_iter().filter_map(tensor).collect()
     }
 
-    /// A value of a graph that is made by something.
+    /// Adds a value with this definition to a graph.
     pub fn value(&mut self, graph: GraphId, def: Def, val: Option<Val>) -> ValueId {
         let name: Arc<str> = format!("v{}", self.case.model.values.len()).into();
         let id = self.case.model.values.push(Value { name, graph, def, initial: None });
@@ -74,7 +76,7 @@ impl Draft {
         id
     }
 
-    /// An input of the main graph, some of whose sizes are free.
+    /// Adds an input of the main graph, some of whose dimensions are dynamic.
     pub fn input(&mut self, array: Array, fill: Fill) -> ValueId {
         let main = self.case.model.main;
         let index = self.case.model.graphs[main].inputs.len() as u32;
@@ -89,7 +91,7 @@ impl Draft {
         id
     }
 
-    /// How a size of an input is declared: by its number, by a name that stands for it, or not at all.
+    /// Draws the declaration of a dimension of an input: static, symbolic, or unknown.
     fn declared(&mut self, size: usize) -> DeclaredDim {
         let names: Vec<&str> =
             SYMBOLS.iter().zip(SIZES[0]).filter(|(_, known)| *known == size).map(|(name, _)| *name).collect();
@@ -100,7 +102,7 @@ impl Draft {
         }
     }
 
-    /// A constant: an initializer, or a node where those would have to be inputs.
+    /// Adds a constant: an initializer, or a node where an initializer would have to be a graph input.
     pub fn constant(&mut self, array: Array) -> ValueId {
         let graph = self.graph();
         let has_initializers = self.case.model.ir_version.is_some_and(|version| version >= 4);
@@ -121,7 +123,7 @@ impl Draft {
         self.case.model.function_of(self.graph()).is_some()
     }
 
-    /// Adds a node with these outputs; those that are `None` are left out. Returns the values of the others.
+    /// Adds a node with these outputs; `None` omits one. Returns the values of the others.
     pub fn node(
         &mut self,
         domain: &str,
@@ -156,13 +158,13 @@ impl Draft {
         made
     }
 
-    /// An input; a constant in a function, which has no others than those of its call.
+    /// Adds an input; in a function, whose inputs are fixed, a constant.
     pub fn given(&mut self, array: Array, fill: Fill) -> ValueId {
         if self.in_function() { self.constant(array) } else { self.input(array, fill) }
     }
 }
 
-/// The type of a tensor; `dims` is `None` where not even the rank is said.
+/// Returns the type of a tensor; `dims` is `None` for an unknown rank.
 pub fn tensor_type(elem: ElemType, dims: Option<Vec<DeclaredDim>>) -> Type {
     let dimension = |dim| Dimension { dim, denotation: None };
     let shape = dims.map(|dims| dims.into_iter().map(dimension).collect());

@@ -1,4 +1,4 @@
-//! What inference proved, held against what a run made.
+//! Compares inferred facts with the values of a run.
 
 use onnx_lint::graph::dim::{Dim, Symbol};
 use onnx_lint::graph::{Id, Model, ValueId};
@@ -12,9 +12,9 @@ use crate::same::describe;
 /// The values of symbols in one run.
 struct Symbols(FxHashMap<Symbol, i64>);
 
-/// The first fact that a run contradicts.
+/// Returns the first fact that a run contradicts.
 pub fn contradicted(model: &Model, facts: &Facts, ran: &Ran, sizes: usize) -> Option<String> {
-    // A free size that is 0 is none to Reshape: it takes that of the input, and a free size is taken to be one.
+    // Reshape copies the input's dimension for a size of 0, but inference assumes that dynamic dimensions are not 0.
     if ran.values.keys().any(|&value| is_reshaped_by_zero(model, ran, value)) {
         return None;
     }
@@ -45,7 +45,7 @@ fn is_reshaped_by_zero(model: &Model, ran: &Ran, value: ValueId) -> bool {
 }
 
 impl Symbols {
-    /// Takes the value of a symbol from where it stands alone.
+    /// Learns the value of a symbol from a dimension that consists only of it.
     fn learn(&mut self, fact: &Fact, val: &Val) {
         let (Fact::Tensor(fact), Val::Tensor(array)) = (fact, val) else { return };
         let dims = fact.shape.dims().unwrap_or_default();
@@ -77,7 +77,7 @@ impl Symbols {
             (Fact::Sequence(items), Val::Sequence(vals)) => {
                 if let Some(each) = items.facts() {
                     if each.len() != vals.len() {
-                        return Some(format!("{} elements, and not {}", vals.len(), each.len()));
+                        return Some(format!("{} elements, not {}", vals.len(), each.len()));
                     }
                     return each.iter().zip(vals).find_map(|(fact, val)| self.contradicts(fact, val));
                 }
@@ -85,10 +85,10 @@ impl Symbols {
             }
             (Fact::Optional(_), Val::Optional(None)) => None,
             (Fact::Optional(inner), Val::Optional(Some(val))) => self.contradicts(inner, val),
-            // What is in an optional may stand for it.
+            // An optional may be represented by its content.
             (Fact::Optional(inner), val) => self.contradicts(inner, val),
             (Fact::Map { .. }, Val::Map(..)) => None,
-            (fact, _) => Some(format!("it is no {fact}")),
+            (fact, _) => Some(format!("it is not a {fact}")),
         }
     }
 
@@ -114,14 +114,14 @@ impl Symbols {
                     }
                     _ => known.data() == array.data(),
                 };
-                (!is_same).then(|| format!("it is {:?}, and not {:?}", array.data(), known.data()))
+                (!is_same).then(|| format!("it is {:?}, not {:?}", array.data(), known.data()))
             }
             ConstValue::Ints(elements) => {
                 let ints = array.ints().ok()?;
                 let at =
                     elements.iter().zip(&ints).position(|(element, &int)| self.is_wrong(element, int))?;
                 let known = elements[at].as_ref().map(Dim::to_string).unwrap_or_default();
-                Some(format!("element {at} is {}, and not {known}", ints[at]))
+                Some(format!("element {at} is {}, not {known}", ints[at]))
             }
             ConstValue::Weight(_) | ConstValue::Computed | ConstValue::Nothing => None,
         }

@@ -1,26 +1,26 @@
-//! Elements for tensors.
+//! Draws elements of tensors.
 
 use onnx_lint::graph::ElemType;
 use onnx_lint::infer::eval::{Array, int_range};
 
 use crate::random::Random;
 
-/// Which elements a tensor has.
+/// Kind of the elements of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fill {
-    /// Small numbers on both sides of 0.
+    /// Small numbers, positive and negative.
     Any,
-    /// Infinities, NaN and both zeros among the floats, and the ends of the range among the integers.
+    /// Floats with infinities, NaN and both zeros; integers with the ends of their range.
     Extreme,
     /// Above 0.
     Positive,
     /// Between 0 and 1.
     Unit,
-    /// Integers that count positions of an axis of this size, in one tensor in three from its end, too.
+    /// Integers that index an axis of this size; in a third of the tensors, some are negative.
     Index(usize),
-    /// Integers from 1 to this.
+    /// Integers from 1 to this number.
     UpTo(i64),
-    /// Just these integers.
+    /// Exactly these integers.
     Exactly(Vec<i64>),
 }
 
@@ -54,7 +54,7 @@ fn int(fill: &Fill, elem: ElemType, is_signed: bool, random: &mut Random) -> i12
     }
 }
 
-/// A tensor; `None` of a type that has no elements here.
+/// Draws a tensor; returns `None` if its element type is not supported.
 pub fn array(elem: ElemType, shape: &[usize], fill: &Fill, random: &mut Random) -> Option<Array> {
     let (count, shape) = (shape.iter().product::<usize>(), shape.to_vec());
     if let Fill::Exactly(ints) = fill {

@@ -1,4 +1,4 @@
-//! Random graphs.
+//! Draws random graphs.
 
 use std::sync::LazyLock;
 
@@ -13,13 +13,13 @@ use crate::draft::{Draft, tensor_type};
 use crate::node;
 use crate::random::Random;
 
-/// The opsets that models are drawn in and converted to.
+/// Opsets of drawn models and of conversions.
 pub const OPSETS: std::ops::RangeInclusive<i64> = 7..=28;
 
 static ML: LazyLock<Vec<&'static str>> = LazyLock::new(|| schema::ops("ai.onnx.ml").collect());
 static ONNX: LazyLock<Vec<&'static str>> = LazyLock::new(|| schema::ops("").collect());
 
-/// An operator that exists at the opset of a draft.
+/// Draws an operator that exists in the opset of a draft.
 fn operator(draft: &mut Draft) -> Option<&'static Schema> {
     let (domain, ops) = if draft.random.once_in(30) { ("ai.onnx.ml", &ML) } else { ("", &ONNX) };
     let opset = match domain {
@@ -30,7 +30,7 @@ fn operator(draft: &mut Draft) -> Option<&'static Schema> {
     schema::lookup(domain, op, opset).filter(|schema| !schema.deprecated)
 }
 
-/// Adds so many nodes; how many were made.
+/// Adds up to this many nodes; returns their number.
 pub fn grow(draft: &mut Draft, nodes: usize) -> usize {
     let mut made = 0;
     for _ in 0..nodes * 3 {
@@ -46,7 +46,7 @@ pub fn grow(draft: &mut Draft, nodes: usize) -> usize {
     made
 }
 
-/// A random graph.
+/// Draws a random graph.
 pub fn draw(mut random: Random) -> Case {
     let opset = random.between(*OPSETS.start(), *OPSETS.end()) as u16;
     let mut draft = Draft::new(opset, random);
@@ -55,7 +55,7 @@ pub fn draw(mut random: Random) -> Case {
     finish(draft)
 }
 
-/// Gives a graph outputs: what nothing uses, and a few others.
+/// Adds the graph outputs: the unused values, and a few others.
 pub fn finish(mut draft: Draft) -> Case {
     let model = &draft.case.model;
     let used: FxHashSet<ValueId> =
@@ -74,7 +74,7 @@ pub fn finish(mut draft: Draft) -> Case {
     {
         outputs.push(value);
     }
-    // A name twice among the outputs is legal, and few are ready for it.
+    // A repeated output name is valid, but rarely handled.
     let is_twice = draft.random.once_in(30);
     let mut seen = FxHashSet::default();
     outputs.retain(|value| seen.insert(*value) || is_twice);
@@ -90,7 +90,7 @@ fn is_output(draft: &Draft, value: ValueId) -> bool {
     matches!(draft.values.get(&value), Some(Val::Tensor(_)))
 }
 
-/// What is declared of an output: its type, and its rank but once in a while.
+/// Returns the declaration of an output: its type, and mostly its rank.
 fn declared(draft: &mut Draft, value: ValueId) -> ValueInfo {
     let Some(Val::Tensor(array)) = draft.values.get(&value) else { return ValueInfo::default() };
     let dims = (!draft.random.once_in(8)).then(|| vec![DeclaredDim::Absent; array.rank()]);

@@ -1,4 +1,4 @@
-//! ONNX Runtime as judge: of our evaluator, and of what becomes of a model.
+//! Uses ONNX Runtime as a reference for our evaluator and for the results of onnx-fix.
 
 use onnx_lint::fix::Report;
 use onnx_lint::graph::{Model, NodeId, ValueId};
@@ -15,7 +15,7 @@ use crate::runtime;
 use crate::same::{Claim, EXACT, difference, differs};
 use crate::worker::{self, Doing};
 
-/// Notes of each run what ONNX Runtime makes of it, where it takes it and comes to what we come to.
+/// Records the outputs of ONNX Runtime for each run, if it agrees with our evaluator.
 pub fn ask(model: &Model, runs: &mut [Before]) {
     worker::doing(Doing::Drawn);
     let Ok(mut loaded) = runtime::load(model) else { return };
@@ -24,7 +24,7 @@ pub fn ask(model: &Model, runs: &mut [Before]) {
             continue;
         }
         let mut found = || -> Option<Vec<Val>> { loaded.run(&before.feeds).ok()?.into_iter().collect() };
-        // What it leaves unset is another number every time.
+        // Uninitialized outputs differ between runs.
         let (found, again) = (found(), found());
         let is_same = |(a, b): (&Val, &Val)| difference(a, b, EXACT).is_none();
         let is_steady = found
@@ -42,7 +42,8 @@ pub fn ask(model: &Model, runs: &mut [Before]) {
     }
 }
 
-/// Where our evaluator and ONNX Runtime part first; nothing where one of them does not take the model at all.
+/// Returns the first difference between our evaluator and ONNX Runtime.
+/// Returns `None` if either does not run the model.
 pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
     if runs.iter().all(|before| before.judged.is_some()) {
         return None;
@@ -61,7 +62,7 @@ pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
                     .map(|node| fault(Kind::Refused, format!("{node}: {refusal}")));
             }
         };
-        // Only the first place counts: from there on, both go on with different numbers.
+        // Only the first difference counts: later nodes have different inputs.
         let (id, output, what) = values.iter().zip(&found).find_map(|(value, its)| {
             let what = differs(before.ran.values.get(value)?, its.as_ref()?)?;
             let (node, _) = model.producer(*value)?;
@@ -80,21 +81,21 @@ pub fn disagreement(model: &Model, runs: &[Before]) -> Option<Fault> {
     })
 }
 
-/// Whether it is open what some node makes of its inputs in a run: what was made of the model may make something else
-/// of it.
+/// Returns true if the specification leaves the outputs of some node in a run undefined.
+/// A transformed model may then compute others.
 pub fn is_open(model: &Model, run: &Ran) -> bool {
     let mut executor = strict(model, run);
     model.graphs[model.main].nodes.iter().any(|&node| is_node_open(model, &mut executor, node))
 }
 
-/// A run that computes nothing that is open.
+/// Returns an executor that does not compute undefined results.
 fn strict<'m>(model: &'m Model, run: &Ran) -> Executor<'m> {
     let mut executor = Executor::strict(model, LIMITS);
     run.values.iter().for_each(|(value, val)| executor.give(*value, val.clone()));
     executor
 }
 
-/// What was computed, and is not by one that is strict, is open: of a node with bodies, in one of them.
+/// Returns true if a strict executor does not compute a node, or a node in its subgraphs.
 fn is_node_open(model: &Model, executor: &mut Executor, id: NodeId) -> bool {
     let node = &model.nodes[id];
     let inputs: Vec<Val> = node.inputs.iter().flatten().filter_map(|&input| executor.value(input)).collect();
@@ -104,7 +105,7 @@ fn is_node_open(model: &Model, executor: &mut Executor, id: NodeId) -> bool {
     }
 }
 
-/// Whether ONNX Runtime is known to come to something else on a model than we do.
+/// Returns true if a known difference between ONNX Runtime and our evaluator affects a model.
 fn is_known(model: &Model, before: &Before) -> bool {
     let Ok(ran) = run(model, &before.feeds) else { return false };
     if is_open(model, &ran) {
@@ -115,10 +116,10 @@ fn is_known(model: &Model, before: &Before) -> bool {
     found.is_some_and(|fault| differences::is_known(fault.what.split(": ").next().unwrap_or_default()))
 }
 
-/// What ONNX Runtime says of the model that came of another.
+/// Compares a model with its transformation in ONNX Runtime.
 ///
 /// # Errors
-/// What it loaded or ran before, and does not any more, or with other results.
+/// The transformed model does not load, does not run, or has different outputs.
 pub fn verdict(
     (model, after): (&Model, &Model),
     runs: &[Before],
@@ -134,7 +135,7 @@ pub fn verdict(
         Ok(loaded) => loaded,
         Err(refusal) if runtime::is_missing(&refusal) => return Ok(()),
         Err(refusal) => {
-            return Err(fault(Kind::Invalid, format!("ONNX Runtime does not load it: {refusal}")));
+            return Err(fault(Kind::Invalid, format!("ONNX Runtime rejects it: {refusal}")));
         }
     };
     for before in runs {
@@ -146,7 +147,7 @@ pub fn verdict(
             Err(refusal) if runtime::is_missing(&refusal) => return Ok(()),
             Err(refusal) => return Err(fault(Kind::Fails, format!("in ONNX Runtime: {refusal}"))),
         };
-        // It computes the same in other ways, by where things lie in memory.
+        // ONNX Runtime chooses algorithms by memory alignment.
         let claim = Claim { is_exact: false, ..claim };
         for (wanted, found) in wanted.iter().zip(found) {
             if let Some(what) = found.and_then(|found| difference(wanted, &found, claim)) {

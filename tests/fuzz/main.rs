@@ -1,4 +1,4 @@
-//! Random graphs, before against after: see README.md beside this.
+//! Tests onnx-fix on random graphs. See README.md in this directory.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod alone;
@@ -32,7 +32,7 @@ use std::ops::Range;
 use std::process::ExitCode;
 use std::thread;
 
-/// The value of an argument, as a number.
+/// Returns the value of a numeric argument.
 fn number(name: &str) -> Option<u64> {
     let mut arguments = std::env::args();
     arguments.find(|argument| argument == name)?;
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         ["", "ai.onnx.ml"].iter().any(|domain| !onnx_lint::schema::versions(domain, op).is_empty())
     });
     if !unknown.is_empty() {
-        eprintln!("operators.tsv names what no schema has: {unknown:?}");
+        eprintln!("operators.tsv names operators without a schema: {unknown:?}");
         return ExitCode::FAILURE;
     }
     if let Some(number) = number("--show") {
@@ -80,13 +80,13 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("no process to try graphs in: {error}");
+            eprintln!("cannot start a worker process: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Tries these graphs; whether no fault is new.
+/// Tests graphs. Returns true if there is no new fault.
 fn run(seed: u64, numbers: Range<u64>, jobs: usize) -> io::Result<bool> {
     let mut tally = tally::Tally::default();
     for tried in crew::tried(seed, numbers, jobs)? {

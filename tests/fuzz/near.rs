@@ -1,4 +1,4 @@
-//! Near-misses: the examples of the rules, with something changed.
+//! Draws near-misses: examples of rules with one change.
 
 use std::hash::BuildHasher;
 
@@ -18,13 +18,13 @@ use crate::fill::{self, Fill};
 use crate::graph::{OPSETS, grow};
 use crate::random::Random;
 
-/// An example of a rule, and a number that it keeps whatever rules there are besides.
+/// An example of a rule, with a key that does not depend on other rules.
 pub struct Example {
     key: u64,
     model: Model,
 }
 
-/// What near-misses are made of.
+/// Returns the examples that near-misses are based on.
 pub fn examples() -> Vec<Example> {
     let (rules, _) = RuleSet::embedded();
     let examples = rules.iter().flat_map(|rule| {
@@ -40,14 +40,14 @@ pub fn examples() -> Vec<Example> {
     examples.filter(suits).collect()
 }
 
-/// One of them, such that another rule takes away few of the graphs that there were.
+/// Picks an example. A new rule changes the choice for only few graphs.
 fn pick<'e>(examples: &'e [Example], random: &mut Random) -> Option<&'e Model> {
     let salt = random.next();
     let chosen = examples.iter().max_by_key(|example| FxBuildHasher.hash_one((example.key, salt)))?;
     Some(&chosen.model)
 }
 
-/// A near-miss.
+/// Draws a near-miss.
 pub fn draw(examples: &[Example], mut random: Random) -> Option<Case> {
     let model = pick(examples, &mut random)?.clone();
     let mut case = Case { model, fills: FxHashMap::default(), is_traced: false };
@@ -61,7 +61,7 @@ pub fn draw(examples: &[Example], mut random: Random) -> Option<Case> {
     Some(case)
 }
 
-/// With a few nodes more, which may use what was inside.
+/// Adds a few nodes, which may use intermediate values.
 fn grown(case: Case, random: &mut Random) -> Option<Case> {
     let fill = random.of_these([0, 1]);
     let fill = if fill == 0 { Fill::Any } else { Fill::UpTo(2) };
@@ -91,7 +91,7 @@ fn grown(case: Case, random: &mut Random) -> Option<Case> {
     Some(case)
 }
 
-/// Changes one thing.
+/// Makes one change.
 fn change(model: &mut Model, random: &mut Random) {
     match random.below(9) {
         0 | 1 => attribute(model, random),
@@ -186,13 +186,14 @@ fn one_element(array: &Array, random: &mut Random) -> Option<Array> {
     Array::from_f64s(elem, shape, floats).ok()
 }
 
-/// The declared types of the inputs and outputs.
+/// Returns the declared types of inputs and outputs.
 fn types(model: &mut Model) -> impl Iterator<Item = &mut Type> {
     let main = &mut model.graphs[model.main];
     main.inputs.iter_mut().chain(&mut main.outputs).filter_map(|port| port.info.ty.as_mut())
 }
 
-/// Another size or rank of an input. What is said of the outputs goes: it may not be so any more.
+/// Changes a size or the rank of an input.
+/// Removes the declared shapes of outputs, which may no longer hold.
 fn size(model: &mut Model, random: &mut Random) {
     let main = model.main;
     loosen(model);
@@ -218,7 +219,7 @@ fn size(model: &mut Model, random: &mut Random) {
     }
 }
 
-/// Outputs of which only the element type is declared.
+/// Removes the declared shapes of outputs.
 fn loosen(model: &mut Model) {
     let main = model.main;
     for port in &mut model.graphs[main].outputs {
@@ -229,7 +230,7 @@ fn loosen(model: &mut Model) {
     model.graphs[main].value_info.clear();
 }
 
-/// Another element type, wherever there was one.
+/// Replaces an element type everywhere.
 fn element_type(model: &mut Model, random: &mut Random) {
     let from = random.of_these([ElemType::Float, ElemType::Float, ElemType::Int64, ElemType::Int32]);
     let to = random.of_these([
@@ -262,7 +263,7 @@ fn element_type(model: &mut Model, random: &mut Random) {
     }
 }
 
-/// What is inside becomes an output, too; or an output is listed twice.
+/// Makes an intermediate value an output, or lists an output twice.
 fn another_use(model: &mut Model, random: &mut Random) {
     let main = model.main;
     let made = model.graphs[main].nodes.iter().flat_map(|&node| model.nodes[node].outputs.iter().flatten());
@@ -287,7 +288,7 @@ fn inferred(model: &Model, value: ValueId) -> ValueInfo {
     ValueInfo { ty, ..ValueInfo::default() }
 }
 
-/// Two inputs of a node change places, one becomes another value, or an initializer becomes an input.
+/// Swaps two inputs of a node, replaces one, or turns an initializer into an input.
 fn inputs(model: &mut Model, random: &mut Random) {
     loosen(model);
     let main = model.main;
@@ -342,7 +343,7 @@ const ALIKE: [&[&str]; 8] = [
     &["ArgMax", "ArgMin"],
 ];
 
-/// Another operator of the same form, or the same in another opset.
+/// Replaces an operator by a similar one, or changes the opset.
 fn operator(model: &mut Model, random: &mut Random) {
     if random.once_in(3) {
         let by = random.of_these([-2, -1, 1, 2]);

@@ -1,4 +1,4 @@
-//! One node: inputs that suit its operator, attributes, and what comes of it.
+//! Draws a node: inputs that its operator accepts, attributes, and outputs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::fill::{self, Fill};
 use crate::shape::Letters;
 use crate::table::{self, Wanted};
 
-/// An input that is chosen, and not yet part of the model.
+/// A chosen input that is not yet part of the model.
 enum Operand {
     Absent,
     Known(ValueId, Val),
@@ -30,17 +30,17 @@ impl Operand {
     }
 }
 
-/// What came of drawing a node.
+/// Result of drawing a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
     Made,
-    /// Nothing that was tried is taken.
+    /// The operator rejected all drawn inputs.
     NotTaken,
-    /// The evaluator does not have it.
+    /// The evaluator does not support the operator.
     NotEvaluated,
 }
 
-/// How often inputs are drawn for one node.
+/// Number of times that inputs are drawn for one node.
 const TRIES: usize = 6;
 
 const BUDGET: Budget = Budget { elements: 1 << 10, work: 1 << 16 };
@@ -93,7 +93,7 @@ impl Choice<'_> {
         self.attrs = attributes(self.draft, self.schema, &around);
     }
 
-    /// Chooses what stands for a formal input.
+    /// Chooses the operands of a formal input.
     fn formal(&mut self, position: usize, formal: &'static Formal) -> Option<()> {
         let count = match formal.option {
             Arity::Single => 1,
@@ -111,7 +111,7 @@ impl Choice<'_> {
         Some(())
     }
 
-    /// The type of a formal: that of its variable, where it has one by now.
+    /// Returns the type of a formal input: that of its type variable, if it is bound.
     fn ty(&mut self, formal: &'static Formal) -> Option<ValueType> {
         let is_mixed = matches!(formal.option, Arity::Variadic { homogeneous: false, .. });
         if let (Ty::Param(index), false) = (formal.ty, is_mixed) {
@@ -160,7 +160,7 @@ impl Choice<'_> {
         }
         let ty = self.ty(formal)?;
         let is_free = matches!(wanted.fill, "" | "unit" | "pos" | "small" | "cond" | "index");
-        // Any value will do where nothing is said of the elements; else it is luck.
+        // Any value fits if the table does not restrict the elements; else a fit is unlikely.
         let reuses = match wanted.fill {
             "" => !self.draft.random.once_in(4),
             _ => is_free && self.draft.random.once_in(3),
@@ -182,10 +182,10 @@ impl Choice<'_> {
         Some(Operand::New(array, fill, constant))
     }
 
-    /// A value that is there already.
+    /// Chooses an existing value.
     fn known(&mut self, ty: ValueType, wanted: &Wanted) -> Option<Operand> {
         let mut values = self.draft.visible();
-        // What was made last is used most.
+        // Prefer recent values.
         values.reverse();
         let newest = values.len().min(3);
         self.draft.random.shuffle(&mut values[..newest]);
@@ -208,7 +208,7 @@ impl Choice<'_> {
         None
     }
 
-    /// The elements that are wanted, and the shape that they have.
+    /// Returns the elements that an input needs, and its shape.
     fn filled(&mut self, wanted: &Wanted) -> Option<(Fill, Vec<usize>)> {
         let data = self.letters.data.clone();
         let rank = data.len() as i64;
@@ -264,7 +264,7 @@ impl Choice<'_> {
         Some((fill, self.letters.draw(wanted.shape, &mut self.draft.random)))
     }
 
-    /// Computes the node, and adds it if it can be.
+    /// Computes the node, and adds it if that succeeds.
     fn finish(mut self) -> Result<(), Refusal> {
         while self.operands.len() > usize::from(self.schema.min_inputs)
             && matches!(self.operands.last(), Some(Operand::Absent))
@@ -319,7 +319,7 @@ fn attr(attrs: &[Attribute], name: &str) -> Option<i64> {
     attrs.iter().find(|attr| &*attr.name == name)?.value.as_int()
 }
 
-/// The type of a value, as schemas have types.
+/// Returns the type of a value, as in schemas.
 pub fn value_type(val: &Val) -> Option<ValueType> {
     Some(match val {
         Val::Tensor(array) => ValueType::Tensor(array.elem()),
@@ -335,7 +335,7 @@ pub fn value_type(val: &Val) -> Option<ValueType> {
     })
 }
 
-/// Sizes for as many elements: some merged or split, one left to be found, one taken over.
+/// Returns a target shape for Reshape: some dimensions merged or split, one −1, one 0.
 fn reshaped(data: &[usize], random: &mut crate::random::Random) -> Vec<i64> {
     let mut shape: Vec<i64> = data.iter().map(|&size| size as i64).collect();
     let is_empty = shape.contains(&0);

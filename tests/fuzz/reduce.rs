@@ -1,4 +1,4 @@
-//! The smallest model that still shows a fault, and the rule that does it.
+//! Reduces a model with a fault, and finds the rule that causes it.
 
 use onnx_lint::graph::{
     DeclaredDim, Def, GraphId, Initial, Model, NodeId, Port, Value, ValueId, ValueInfo, scopes,
@@ -12,19 +12,20 @@ use crate::check::{Before, Fault, Kind, Rules, Way, applied, check, errors, rere
 use crate::draft::tensor_type;
 use crate::judge;
 
-/// A model that shows a fault, on one set of inputs.
+/// A model with a fault, on one set of inputs.
 pub struct Shown {
     pub model: Model,
     pub runs: Vec<Before>,
+    /// The transformation that causes the fault.
     pub way: Way,
     pub fault: Fault,
 }
 
-/// How often something is left out on trial.
+/// Maximum number of reduction steps to try.
 const MAX_TRIES: usize = 600;
 
 impl Shown {
-    /// This model instead, if it shows a fault of the same kind.
+    /// Returns this model if it has a fault of the same kind.
     fn instead(&self, model: &Model, feeds: Option<(&str, Val)>, rules: &Rules) -> Option<Shown> {
         let model = reread(&tidied(model)?)?;
         if weight(&model) >= weight(&self.model) || !errors(&model).is_empty() {
@@ -49,7 +50,7 @@ impl Shown {
         })
     }
 
-    /// The run that shows it, alone.
+    /// Keeps only the run that shows the fault.
     fn one_run(mut self, rules: &Rules) -> Shown {
         if matches!(self.fault.kind, Kind::Invalid | Kind::Panics | Kind::Unstable) {
             self.runs.truncate(1);
@@ -67,7 +68,7 @@ impl Shown {
         self
     }
 
-    /// As small as leaving out one thing after the other makes it.
+    /// Reduces the model step by step.
     pub fn reduced(self, rules: &Rules) -> Shown {
         let mut shown = self.one_run(rules);
         let (mut at, mut failed) = (0, 0);
@@ -76,11 +77,11 @@ impl Shown {
             if failed >= all.len() {
                 break;
             }
-            // What comes next, rather than from the beginning: what failed will mostly fail again.
+            // Continue with the next candidate: earlier ones will mostly fail again.
             at %= all.len();
             let (model, fed) = all.swap_remove(at);
             let mut without = model.clone();
-            sweep(&mut without);
+            remove_dead_code(&mut without);
             let instead =
                 |model| shown.instead(model, fed.as_ref().map(|(name, val)| (&**name, val.clone())), rules);
             match instead(&without).or_else(|| instead(&model)) {
@@ -91,7 +92,8 @@ impl Shown {
         shown
     }
 
-    /// The rules without which the fault is gone, each alone; else what is said of it, without numbers and names.
+    /// Returns the rules whose removal, each alone, fixes the fault.
+    /// Without such a rule, returns the message of the fault, without numbers and names.
     pub fn cause(&self, rules: &Rules) -> String {
         if self.fault.kind.is_about_runtime() {
             return self.fault.about().to_owned();
@@ -112,7 +114,7 @@ impl Shown {
     }
 }
 
-/// How much there is in a model: what is left out makes it less.
+/// Returns the size of a model; every reduction makes it smaller.
 fn weight(model: &Model) -> usize {
     let graphs = scopes::live(model);
     let of_node = |node: &NodeId| {
@@ -127,7 +129,7 @@ fn weight(model: &Model) -> usize {
     graphs.iter().map(of_graph).sum::<usize>() + 2 * used(model).len()
 }
 
-/// Smaller models, those first that leave out most, with what is fed besides.
+/// Returns reduced models, smallest first, each with an additional input value.
 fn candidates(shown: &Shown) -> Vec<(Model, Option<(String, Val)>)> {
     let (model, main) = (&shown.model, shown.model.main);
     let mut all = Vec::new();
@@ -179,7 +181,7 @@ fn candidates(shown: &Shown) -> Vec<(Model, Option<(String, Val)>)> {
     all
 }
 
-/// With an input of a node in the place of its first output.
+/// Replaces the first output of a node by one of its inputs.
 fn bypassed(model: &mut Model, node: NodeId, input: ValueId) -> Option<()> {
     let output = model.nodes[node].output(0)?;
     let is_output =
@@ -205,7 +207,7 @@ fn replace(model: &mut Model, from: ValueId, to: ValueId) {
     }
 }
 
-/// With an input in the place of what a node makes.
+/// Replaces a computed value by a graph input.
 fn given_instead(model: &Model, value: ValueId, val: &Val) -> Option<(Model, Option<(String, Val)>)> {
     let Val::Tensor(array) = val else { return None };
     let mut model = model.clone();
@@ -223,7 +225,7 @@ fn given_instead(model: &Model, value: ValueId, val: &Val) -> Option<(Model, Opt
     Some((model, Some((name, val.clone()))))
 }
 
-/// Takes out the nodes that nothing needs.
+/// Removes dead nodes.
 fn remove_dead_code(model: &mut Model) {
     loop {
         let used = used(model);
@@ -241,7 +243,7 @@ fn remove_dead_code(model: &mut Model) {
     }
 }
 
-/// Without inputs and initializers that nothing needs, and with the types of outputs that lost theirs.
+/// Removes unused inputs and initializers, and restores missing types of outputs.
 fn tidied(model: &Model) -> Option<Model> {
     let mut model = model.clone();
     let used = used(&model);
@@ -278,7 +280,7 @@ fn drop_unused(model: &mut Model, graph: GraphId, used: &FxHashSet<ValueId>) {
         let values = &model.values;
         scope.inputs.retain(|port| used.contains(&port.value));
         for port in &scope.inputs {
-            // What is a default stays one.
+            // Keep defaults of inputs.
             if let Some(Initial::Dense(_)) = values[port.value].initial
                 && !scope.initializers.contains(&port.value)
             {

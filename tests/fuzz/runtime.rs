@@ -1,4 +1,4 @@
-//! ONNX Runtime, where it is found: what it makes of a model that was drawn.
+//! Runs models in ONNX Runtime, if it is installed.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use ort::session::Session;
 use crate::case::{Feeds, Ran};
 use crate::draft::tensor_type;
 
-/// A model that ONNX Runtime has loaded, as it is written: nothing is optimised.
+/// A model loaded in ONNX Runtime, without optimizations.
 pub struct Loaded(Session);
 
 fn environment() -> Option<&'static Environment> {
@@ -23,12 +23,12 @@ fn environment() -> Option<&'static Environment> {
 
 static IS_ASKED: AtomicBool = AtomicBool::new(true);
 
-/// Whether it is asked from here on: a graph on which it ends the process is tried without it.
+/// Enables or disables ONNX Runtime: a graph on which it crashes is tested without it.
 pub fn set_asked(is_asked: bool) {
     IS_ASKED.store(is_asked, Ordering::Relaxed);
 }
 
-/// Loads a model; why it is not taken.
+/// Loads a model, or returns the error message.
 pub fn load(model: &Model) -> Result<Loaded, String> {
     if !IS_ASKED.load(Ordering::Relaxed) {
         return Err("ONNX Runtime is not asked".to_owned());
@@ -37,9 +37,9 @@ pub fn load(model: &Model) -> Result<Loaded, String> {
     verify::open(environment, Path::new("."), model).map(Loaded)
 }
 
-/// Whether a refusal is no more than that there is no kernel for these types, or not yet for this version.
+/// Returns true if a refusal is only a missing kernel for these types or this version.
 pub fn is_missing(refusal: &str) -> bool {
-    const SAID: [&str; 9] = [
+    const MESSAGES: [&str; 9] = [
         "Failed to find kernel for",
         "Could not find an implementation",
         "NOT_IMPLEMENTED",
@@ -47,17 +47,17 @@ pub fn is_missing(refusal: &str) -> bool {
         "Unsupported model IR version",
         "not supported yet",
         "is not a registered function/op",
-        // Its own body of MeanVarianceNormalization has constants in `float`, whatever the type; of the types that a
-        // model has, our linter sees to it.
+        // The function body of MeanVarianceNormalization in ONNX Runtime has float constants for all types. Our linter
+        // already rejects mixed types in a model.
         "bound to different types (tensor(float16) and tensor(float) in node ().",
-        // Its own body of AffineGrid, of halves in opset 20, splits a list of sizes along a second axis.
+        // The function body of AffineGrid in ONNX Runtime, for float16 in opset 20, splits a 1-D tensor along axis 1.
         "axis 1 is not in valid range [-1,0]",
     ];
-    SAID.iter().any(|said| refusal.contains(said))
+    MESSAGES.iter().any(|message| refusal.contains(message))
 }
 
 impl Loaded {
-    /// The outputs on these inputs, in the order of the model; `None` of what is no tensor.
+    /// Returns the outputs of the model, in order; `None` for values that are not tensors.
     pub fn run(&mut self, feeds: &Feeds) -> Result<Vec<Option<Val>>, String> {
         let mut inputs: Vec<(&str, &Array)> = Vec::new();
         for (name, val) in feeds {
@@ -71,7 +71,8 @@ impl Loaded {
     }
 }
 
-/// A model that gives every tensor of its main graph, and those values in the order in which they are made.
+/// Makes every tensor of the main graph an output.
+/// Returns the model and these values, in topological order.
 pub fn widened(model: &Model, ran: &Ran) -> (Model, Vec<ValueId>) {
     let mut wide = model.clone();
     let main = wide.main;

@@ -1,34 +1,36 @@
-//! Whether two results are the same, as far as what was done to the model says so.
+//! Compares outputs, with the accuracy that a transformation guarantees.
 
 use onnx_lint::graph::ElemType;
 use onnx_lint::infer::eval::{Array, Val};
 
-/// How close results must be.
+/// Required accuracy of outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Every bit, but which NaN it is.
+    /// Bit-exact, except for the payload of NaN.
     pub is_exact: bool,
-    /// Of infinities and NaN the specification does not say of every operator what becomes of them, so that two ways
-    /// to write one may differ there.
+    /// Infinities and NaN may differ.
+    /// The specification does not define them for every operator, so equivalent graphs may differ there.
     pub is_open_at_infinity: bool,
-    /// What is unsafe keeps the results at the sizes that a model was made at: where nobody knows them, another shape
-    /// says that it was run at others.
+    /// Shapes may differ: an unsafe fix preserves the outputs only at the original sizes.
+    /// If these are unknown, another shape means that the run had other sizes.
     pub is_at_any_size: bool,
 }
 
-/// As close as two ways to compute the same come: of infinities and NaN, sums in another order make other things.
+/// Accuracy of equivalent computations.
+/// Sums in another order round differently, and differ for infinities and NaN.
 const ROUNDED: Claim = Claim { is_exact: false, is_open_at_infinity: true, is_at_any_size: false };
+/// Bit-exact outputs.
 pub const EXACT: Claim = Claim { is_exact: true, is_open_at_infinity: false, is_at_any_size: false };
 
-/// How what we compute and what ONNX Runtime does differ by more than rounding.
+/// Returns how our evaluator and ONNX Runtime differ by more than rounding.
 pub fn differs(ours: &Val, its: &Val) -> Option<String> {
-    // Of a quantised number, a tie may be broken by the last digit of a scale.
+    // Quantized elements may differ by one: the last digit of a scale may break a tie.
     let is_whole =
         matches!(ours, Val::Tensor(array) if array.elem().is_integer() && array.elem().bits() > Some(8));
     difference(ours, its, if is_whole { EXACT } else { ROUNDED })
 }
 
-/// How two values differ by more than is claimed.
+/// Returns how two values differ by more than the claim allows.
 pub fn difference(wanted: &Val, found: &Val, claim: Claim) -> Option<String> {
     match (wanted, found) {
         (Val::Tensor(wanted), Val::Tensor(found)) => tensors_differ(wanted, found, claim),
@@ -40,6 +42,7 @@ pub fn difference(wanted: &Val, found: &Val, claim: Claim) -> Option<String> {
     }
 }
 
+/// Returns the element type and shape of a tensor as text.
 pub fn describe(array: &Array) -> String {
     format!("{}{:?}", array.elem(), array.shape())
 }
@@ -69,10 +72,10 @@ fn tensors_differ(wanted: &Array, found: &Array, claim: Claim) -> Option<String>
     Some(format!("element {at} was {:?} and is {:?}", a[at], b[at]))
 }
 
-/// What rounding in another order may come to.
+/// Returns the relative tolerance for rounding in another order.
 pub fn tolerance(elem: ElemType) -> f64 {
     match elem {
-        // Statistics of doubles are in float, as `stash_type` says.
+        // Statistics of doubles are computed in float, according to `stash_type`.
         ElemType::Double => 1e-6,
         ElemType::Float => 1e-4,
         ElemType::Float16 => 1e-2,

@@ -1,4 +1,4 @@
-//! One graph: how it is drawn, whether it counts, and what was found.
+//! Tests one graph: draws it, checks that it is valid, and finds faults.
 
 use std::fmt::Write;
 
@@ -15,33 +15,38 @@ use crate::random::Random;
 use crate::reduce::Shown;
 use crate::worker::{self, Doing};
 
+/// Draws and tests graphs for one seed.
 pub struct Session {
     seed: u64,
     rules: Rules,
     examples: Vec<near::Example>,
 }
 
-/// What came of one graph.
+/// Result for one graph.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Why it does not count, if it does not.
+    /// The reason why the graph does not count, if any.
     pub invalid: Option<String>,
+    /// Operators in the graph.
     pub operators: Vec<String>,
+    /// Codes of applied rules.
     pub fired: Vec<String>,
+    /// Number of successful conversions.
     pub converted: usize,
+    /// Number of refused conversions.
     pub refused: usize,
-    /// ONNX Runtime was asked, and agreed.
+    /// 1 if ONNX Runtime agrees with our evaluator on some run, else 0.
     pub judged: usize,
     pub found: Vec<Found>,
 }
 
-/// A fault that a graph shows.
+/// A fault of a graph.
 #[derive(Serialize, Deserialize)]
 pub struct Found {
     pub kind: Kind,
-    /// What does it.
+    /// The cause: a rule, an operator, or a message.
     pub cause: String,
-    /// How many nodes the graph has.
+    /// Number of nodes of the graph.
     pub nodes: usize,
 }
 
@@ -50,18 +55,19 @@ impl Found {
         Found { kind: shown.fault.kind, cause: shown.cause(rules), nodes: shown.model.nodes.len() }
     }
 
-    /// The process ended while it did that.
+    /// Creates a fault for a crash of the process during an activity.
     pub fn ended(kind: Kind, what: &str) -> Found {
-        Found { kind, cause: format!("the process ends: {what}"), nodes: 0 }
+        Found { kind, cause: format!("the process crashes: {what}"), nodes: 0 }
     }
 }
 
 impl Outcome {
-    /// Nothing is known but a fault.
+    /// Creates an outcome with only a fault.
     pub fn of(found: Found) -> Outcome {
         Outcome { found: vec![found], ..Outcome::default() }
     }
 
+    /// Creates an outcome with only a panic.
     pub fn panicked(text: &str) -> Outcome {
         Outcome::of(Found { kind: Kind::Panics, cause: text.to_owned(), nodes: 0 })
     }
@@ -72,6 +78,7 @@ impl Outcome {
 }
 
 impl Session {
+    /// Loads the rules and their examples.
     pub fn new(seed: u64) -> Self {
         Session { seed, rules: Rules::new(), examples: near::examples() }
     }
@@ -80,7 +87,7 @@ impl Session {
         Random::of(self.seed, number)
     }
 
-    /// The graph of this number.
+    /// Draws the graph with this number.
     fn case(&self, number: u64) -> Option<Case> {
         let random = self.random(number);
         match number % 2 {
@@ -89,7 +96,7 @@ impl Session {
         }
     }
 
-    /// The runs of a model, at sizes and on numbers that it takes; why there are none.
+    /// Returns runs of a model, at sizes and with elements that work, or the reason why none does.
     fn runs(&self, case: &Case, random: &mut Random) -> Result<Vec<Before>, String> {
         const FILLS: [Fill; 4] = [Fill::Any, Fill::Positive, Fill::Extreme, Fill::UpTo(2)];
         let mut runs: Vec<Before> = Vec::new();
@@ -125,7 +132,7 @@ impl Session {
         ]
     }
 
-    /// Tries one graph; with the faults, on what shows them.
+    /// Tests one graph; also returns the models and inputs that show its faults.
     pub fn tried(&self, number: u64) -> (Outcome, Vec<Shown>) {
         let case = match self.counted(number) {
             Ok(case) => case,
@@ -165,7 +172,7 @@ impl Session {
         (outcome, all)
     }
 
-    /// The graph of this number as a file has it, where our linter finds no error in it.
+    /// Returns the graph with this number, after a round trip through a file, if our linter finds no error.
     fn counted(&self, number: u64) -> Result<Case, String> {
         let case = self.case(number).ok_or("not drawn")?;
         let model = reread(&case.model).ok_or("not read")?;
@@ -175,7 +182,7 @@ impl Session {
         }
     }
 
-    /// One of the faults of a graph, on the smallest that shows it.
+    /// Returns a fault of a graph as text, with the reduced graph.
     pub fn shown(&self, number: u64, at: usize) -> String {
         match self.tried(number).1.into_iter().nth(at) {
             Some(shown) => self.described(number, &shown.reduced(&self.rules)),
@@ -183,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Prints one graph, and all its faults.
+    /// Prints one graph and all its faults.
     pub fn show(&self, number: u64) {
         println!("{}", self.text(number));
         let (outcome, all) = self.tried(number);
@@ -193,7 +200,7 @@ impl Session {
         }
     }
 
-    /// A graph as it is drawn.
+    /// Returns a drawn graph as text.
     pub fn text(&self, number: u64) -> String {
         let text = self.case(number).map(|case| write::text::write(&case.model));
         format!("--- graph {number}:\n{}", text.unwrap_or_default().trim_end())

@@ -1,31 +1,34 @@
-//! Shapes by pattern: see `operators.tsv`.
+//! Draws shapes by pattern. See `operators.tsv`.
 
 use rustc_hash::FxHashMap;
 
 use crate::random::Random;
 
-/// What the letters of the patterns of one node stand for.
+/// Values of the letters in the patterns of one node.
 #[derive(Clone, Debug, Default)]
 pub struct Letters {
     sizes: FxHashMap<String, usize>,
-    /// How many dims S and k stand for.
+    /// Number of dimensions that S and k stand for.
     spatial: usize,
     /// The shape of input 0.
     pub data: Vec<usize>,
-    /// All letters are of one size: what is transposed fits, too.
+    /// Whether all letters have one size, so that transposed tensors fit, too.
     is_square: bool,
 }
 
+/// Draws a size of a dimension.
 pub fn size(random: &mut Random) -> usize {
     if random.once_in(40) { 0 } else { random.of_these([1, 2, 2, 3, 3, 4]) }
 }
 
 impl Letters {
+    /// Draws the number of spatial dimensions.
     pub fn new(random: &mut Random) -> Self {
         let (spatial, is_square) = (1 + random.below(2), random.once_in(3));
         Letters { spatial, is_square, ..Letters::default() }
     }
 
+    /// Returns the number of spatial dimensions.
     pub fn spatial(&self) -> usize {
         self.spatial
     }
@@ -39,7 +42,7 @@ impl Letters {
         })
     }
 
-    /// A shape that a pattern stands for.
+    /// Draws a shape that matches a pattern.
     pub fn draw(&mut self, pattern: &str, random: &mut Random) -> Vec<usize> {
         match pattern {
             "?" => (0..random.of_these([0, 1, 1, 2, 2, 3, 4])).map(|_| size(random)).collect(),
@@ -63,7 +66,7 @@ impl Letters {
         }
     }
 
-    /// The dims of a pattern: numbers, and letters with numbers where one stands for more.
+    /// Splits a pattern into dimensions: numbers and letters. Letters for several dimensions are numbered.
     fn names(&self, pattern: &str, random: &mut Random) -> Vec<Result<usize, String>> {
         let mut names = Vec::new();
         let rest = match pattern.strip_prefix("...") {
@@ -85,7 +88,7 @@ impl Letters {
         names
     }
 
-    /// Whether a shape is one that a pattern stands for; then its letters stand for these sizes from here on.
+    /// Returns true if a shape matches a pattern, and binds its letters to these sizes.
     pub fn accept(&mut self, pattern: &str, shape: &[usize], random: &mut Random) -> bool {
         match pattern {
             "?" => return true,

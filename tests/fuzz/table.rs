@@ -1,4 +1,4 @@
-//! What the schemas do not say of operators and attributes, from two tables of data.
+//! Constraints on operators and attributes that are not in the schemas, from two tables.
 
 use std::sync::LazyLock;
 
@@ -13,16 +13,18 @@ fn read(text: &'static str) -> Table {
 static OPERATORS: LazyLock<Table> = LazyLock::new(|| read(include_str!("operators.tsv")));
 static ATTRIBUTES: LazyLock<Table> = LazyLock::new(|| read(include_str!("attributes.tsv")));
 
-/// What is wanted of one input.
+/// Constraints on one input.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
+    /// Pattern of the shape.
     pub shape: &'static str,
-    /// Which elements; empty for any.
+    /// Kind of elements; empty for any.
     pub fill: &'static str,
+    /// Whether the input is mostly a constant.
     pub is_constant: bool,
 }
 
-/// What is wanted of the input at this position of an operator; of more than are listed, as of the last.
+/// Returns the constraints on an input of an operator. The last row also applies to later positions.
 pub fn input(op: &str, position: usize) -> Wanted {
     let otherwise = if position == 0 { "?" } else { "~" };
     let listed = OPERATORS.get(op).and_then(|inputs| {
@@ -37,12 +39,12 @@ pub fn input(op: &str, position: usize) -> Wanted {
     Wanted { shape, fill: fill.trim_end_matches('!'), is_constant: fill.ends_with('!') }
 }
 
-/// How an attribute is drawn; `None` where nothing but its schema tells.
+/// Returns how an attribute is drawn; `None` if the schema is sufficient.
 pub fn attribute(op: &str, name: &str) -> Option<&'static str> {
     ATTRIBUTES.get(&*format!("{op}.{name}")).or_else(|| ATTRIBUTES.get(name)).copied()
 }
 
-/// Operators in the table that no schema has: misspelt, or gone.
+/// Returns operators in the table without a schema.
 pub fn unknown(known: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let operators = OPERATORS.keys().copied();
     let owners = ATTRIBUTES.keys().filter_map(|name| name.split_once('.')).map(|(op, _)| op);

@@ -1,4 +1,4 @@
-//! Many graphs together: what was drawn, what of it counts, and what was found.
+//! Summarizes many graphs: coverage, validity, and faults.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::differences;
 use crate::session::Found;
 use crate::worker::Doing;
 
-/// Whether a fault is one that is known, and not mended yet; or a difference to ONNX Runtime that stays.
+/// Returns true if a fault is known and open, or is an accepted difference to ONNX Runtime.
 fn is_open(kind: Kind, cause: &str) -> bool {
     if kind == Kind::Refused || kind == Kind::Differs && differences::is_known(cause) {
         return true;
@@ -20,14 +20,14 @@ fn is_open(kind: Kind, cause: &str) -> bool {
         .any(|mut line| line.next() == Some(&*name) && line.next() == Some(cause))
 }
 
-/// Where a fault showed: the graph, and the place among its faults.
+/// Position of a fault: the graph, and the index among its faults.
 struct Place {
     number: u64,
     at: usize,
     nodes: usize,
 }
 
-/// What is counted of many graphs.
+/// Counts over many graphs.
 #[derive(Default)]
 pub struct Tally {
     graphs: usize,
@@ -44,6 +44,7 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Adds the result for a graph.
     pub fn add(&mut self, tried: Tried) {
         let Tried { number, outcome, ended } = tried;
         let is_near = number % 2 == 1;
@@ -72,7 +73,7 @@ impl Tally {
         }
     }
 
-    /// Prints all of it; whether there is a fault that nobody knows of.
+    /// Prints the summary. Returns true if there is no new fault.
     pub fn print(self, hand: &mut Hand) -> std::io::Result<bool> {
         println!("## Not counted");
         let mut invalid: Vec<_> = self.invalid.into_iter().collect();
@@ -86,7 +87,7 @@ impl Tally {
         }
         println!("\n## Rules fired: {}", self.fired.len());
         if !self.ended.is_empty() {
-            println!("## Processes that ONNX Runtime ended");
+            println!("## Crashes of ONNX Runtime");
         }
         for (doing, numbers) in &self.ended {
             println!("{:6} {doing:?}: graphs {numbers:?}", numbers.len());
@@ -109,7 +110,7 @@ impl Tally {
             }
         }
         println!(
-            "{} graphs, {} valid (near {}/{}), {} judged, {} converted, {} refused, {} ended by ONNX Runtime, \
+            "{} graphs, {} valid (near {}/{}), {} judged, {} converted, {} refused, {} crashes of ONNX Runtime, \
              {total} faults of {faults} causes, {known} known ones",
             self.graphs,
             self.valid,

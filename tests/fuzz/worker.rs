@@ -1,5 +1,6 @@
-//! A process of its own in which graphs are tried. ONNX Runtime ends it on some of them, and comes to no end on others,
-//! when it ends itself: then the graph at hand is all that is lost, and what was being done to it is known.
+//! A worker process that tests graphs.
+//! ONNX Runtime crashes on some graphs, and hangs on others; then the worker ends itself. Only the current graph is
+//! lost, and its parent learns what the worker was doing.
 
 use std::io::{BufRead, BufReader, Lines, Write, stdin, stdout};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,44 +16,46 @@ use crate::check::panic_text;
 use crate::runtime;
 use crate::session::{Outcome, Session};
 
+/// Request to test a graph.
 #[derive(Serialize, Deserialize)]
 pub struct Request {
     pub number: u64,
-    /// ONNX Runtime is asked, too.
+    /// Whether ONNX Runtime judges the graph, too.
     pub is_judged: bool,
-    /// The fault that is to be shown on the smallest graph, by its place in the outcome; else the graph is tried.
+    /// Index of the fault to reduce; `None` tests the graph.
     pub shows: Option<usize>,
 }
 
+/// Message of a worker.
 #[derive(Serialize, Deserialize)]
 pub enum Reply {
-    /// Said before it is done: the last word of a process that ends.
+    /// Sent before an activity, so the last one is that of a crash.
     Doing(Doing),
     Tried(Outcome),
     Shown(String),
 }
 
-/// What a process that ended was at.
+/// Activity of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Doing {
-    /// Our own: whatever ends it is a fault.
+    /// Our own code: a crash is a fault.
     Ours(String),
-    /// ONNX Runtime had the graph as it was drawn.
+    /// ONNX Runtime runs the drawn graph.
     Drawn,
-    /// ONNX Runtime had what was made of a graph that it had run before.
+    /// ONNX Runtime runs the transformed graph, after the drawn one.
     Made,
 }
 
 static TELLS: AtomicBool = AtomicBool::new(false);
 
-/// How many words were said: while it grows, the work goes on.
+/// Number of messages sent: while it grows, the worker makes progress.
 static WORDS: AtomicU64 = AtomicU64::new(0);
 
-/// The time of a processor that goes by without a word before the process is taken for one that never ends: a
-/// thousand times what a graph needs.
+/// CPU time without a message after which the worker is considered to hang.
+/// It is a thousand times the time of a graph.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// Says what comes next, if anybody listens.
+/// Sends the next activity to the parent, if there is one.
 pub fn doing(next: Doing) {
     if TELLS.load(Ordering::Relaxed) {
         WORDS.fetch_add(1, Ordering::Relaxed);
@@ -60,7 +63,7 @@ pub fn doing(next: Doing) {
     }
 }
 
-/// Ends the process once it has worked too long without a word.
+/// Ends the process if it works too long without a message.
 fn watch() {
     let (mut heard, mut since) = (0, ProcessTime::now());
     loop {
@@ -76,11 +79,11 @@ fn watch() {
 
 fn reply(reply: &Reply) {
     let Ok(line) = serde_json::to_string(reply) else { return };
-    // Where nobody reads any more, the next request is not there either.
+    // If the parent is gone, reading the next request fails, too.
     let _ = writeln!(stdout(), "{line}");
 }
 
-/// Answers requests until there are no more.
+/// Answers requests until the input ends.
 pub fn serve(session: &Session) -> ExitCode {
     TELLS.store(true, Ordering::Relaxed);
     std::panic::set_hook(Box::new(|_| {}));
@@ -101,7 +104,7 @@ pub fn serve(session: &Session) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Such a process, as its parent sees it.
+/// Handle of a worker process in its parent.
 pub struct Worker {
     child: Child,
     requests: ChildStdin,
@@ -109,6 +112,7 @@ pub struct Worker {
 }
 
 impl Worker {
+    /// Starts a worker process.
     pub fn start(seed: u64) -> std::io::Result<Worker> {
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--worker", "--seed", &seed.to_string()])
@@ -122,10 +126,10 @@ impl Worker {
         Ok(Worker { child, requests, replies })
     }
 
-    /// What comes of a request.
+    /// Sends a request and returns the reply.
     ///
     /// # Errors
-    /// What it was doing when it ended.
+    /// The worker crashed; the error is its last activity.
     pub fn ask(&mut self, request: &Request) -> Result<Reply, Doing> {
         let mut last = Doing::Ours("starting".to_owned());
         let asked =
@@ -134,7 +138,7 @@ impl Worker {
             match serde_json::from_str(&line) {
                 Ok(Reply::Doing(doing)) => last = doing,
                 Ok(reply) => return Ok(reply),
-                // Whatever ONNX Runtime prints.
+                // Output of ONNX Runtime.
                 Err(_) => {}
             }
         }
@@ -144,7 +148,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

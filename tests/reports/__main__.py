@@ -1,4 +1,4 @@
-"""`tests/reports/run`: a verdict for every model and command, held against the recorded ones."""
+"""Judges every command on every model, and compares the verdicts with recorded ones."""
 
 import argparse
 import collections
@@ -22,17 +22,17 @@ Verdicts = dict[str, dict[str, tuple[str, str]]]
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/reports/run", description=__doc__)
     parser.add_argument("--models", type=Path, default=MODELS, metavar="DIR",
-                        help=f"a folder of models; {EXPECTED} and {LIMITS} in it are what to hold them against")
+                        help=f"a folder of models, with the recorded {EXPECTED} and {LIMITS}, if any")
     parser.add_argument("--filter", default="", metavar="TEXT", help="only models whose name contains this")
     parser.add_argument("--record", action="store_true", help=f"write {EXPECTED} and {LIMITS}")
-    parser.add_argument("-v", "--verbose", action="store_true", help="list every short, refused and rejected verdict")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default: 2)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list all short, refused and rejected verdicts")
+    parser.add_argument("--jobs", type=int, default=2, help="number of processes (default: 2)")
     arguments = parser.parse_args()
 
     watch = tools.Stopwatch()
     models = sorted(path for path in arguments.models.glob("*.onnx") if arguments.filter in path.name)
     found = parallel.map_isolated(judge, models, arguments.jobs)
-    crash = dict.fromkeys(COLUMNS, ("short", "the process died"))
+    crash = dict.fromkeys(COLUMNS, ("short", "the process crashed"))
     verdicts = {model.stem: verdict or crash for model, verdict in zip(models, found)}
     if arguments.verbose:
         list_verdicts(verdicts)
@@ -56,7 +56,7 @@ def list_verdicts(verdicts: Verdicts):
 
 
 def count(verdicts: Verdicts) -> dict[str, collections.Counter]:
-    """How often each verdict was given, by command."""
+    """Counts the verdicts of each command."""
     return {column: collections.Counter(row[column][0] for row in verdicts.values()) for column in COLUMNS}
 
 
@@ -86,30 +86,30 @@ def read(path: Path, key: str) -> dict[str, dict[str, str]]:
 
 
 def hold(folder: Path, verdicts: Verdicts) -> bool:
-    """Whether no verdict is worse than the recorded one; without a record, whether none is short."""
+    """Returns True if no verdict is worse than the recorded one. Models without a record may not be short."""
     expected = read(folder / EXPECTED, "model")
     passed, better = True, 0
     for model, row in verdicts.items():
         for column, (verdict, reason) in row.items():
             known = expected.get(model, {}).get(column)
-            # A model without a record has to be right.
+            # Without a record, every verdict except `short` passes.
             limit = RANKS[known] if known else RANKS["refused"]
             if RANKS[verdict] > limit:
-                print(f"WORSE: {model}, {column}: {verdict}, {known or 'nothing'} is recorded: {reason}")
+                print(f"WORSE: {model}, {column}: {verdict}, recorded as {known or 'not judged'}: {reason}")
                 passed = False
             better += bool(known) and RANKS[verdict] < limit
     if better:
-        print(f"{better} verdicts are better than recorded: tests/reports/run --record")
+        print(f"{better} verdicts are better than recorded: record them with tests/reports/run --record")
     return passed
 
 
 def hold_limits(folder: Path, counts) -> bool:
-    """Whether no command has more short or refused verdicts than the limits allow."""
+    """Returns True if no command has more short or refused verdicts than its limits."""
     passed = True
     for column, row in read(folder / LIMITS, "command").items():
         for verdict in COUNTED:
             if counts[column][verdict] > int(row[verdict]):
-                print(f"OVER ITS LIMIT: {column}: {counts[column][verdict]} {verdict}, the limit is {row[verdict]}")
+                print(f"ABOVE ITS LIMIT: {column}: {counts[column][verdict]} {verdict}, the limit is {row[verdict]}")
                 passed = False
     return passed
 

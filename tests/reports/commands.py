@@ -1,14 +1,14 @@
-"""The commands that get a verdict, and what each may change."""
+"""Commands to judge, and their tolerances."""
 
 from dataclasses import dataclass
 
-# Sizes of the free axes at which a model is run.
+# Sizes of dynamic axes at which a model is run.
 SIZES = (1, 2, 3, 4)
 
 
 @dataclass(frozen=True)
 class Command:
-    """A call of onnx-fix: its arguments, and how far results may move."""
+    """A call of onnx-fix: its arguments, and the tolerance for outputs."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -18,7 +18,7 @@ class Command:
 
     @property
     def may_refuse(self) -> bool:
-        """Whether the command asks for something that may be impossible; plain `fix` does not."""
+        """Whether the command may fail on a valid model, like a conversion. Plain `fix` may not."""
         return bool(self.arguments)
 
 
@@ -29,5 +29,5 @@ FIXES = (
     Command("float16", ("--to", "float16", "--keep-io"), rtol=2e-2, share=2e-2),
 )
 
-# Columns of the table: `lint` and `dynamic` have judges of their own.
+# Columns of the table. `lint` and `dynamic` have their own judge functions.
 COLUMNS = ("lint", *(command.name for command in FIXES), "dynamic")

@@ -1,12 +1,12 @@
-"""Verdicts: what a command makes of a model, beside ONNX Runtime.
+"""Judges the result of a command on a model, with ONNX Runtime.
 
-right     (lint) an error for a model that ONNX Runtime refuses or never runs, none for one that runs at every size
-equal     the model ran; the result loads, runs wherever the model ran, and gives equal outputs
-fixed     the model did not run; the result does, and gives what the model of its name in `right/` gives, if there is one
-rejected  the model did not run; exit status not 0, nothing written, an error that names something of the model
-refused   the same for a conversion of a model that ran
-short     anything else: a wrong result, a refusal without a reason or of plain `fix`, a crash
--         not judged: inputs of other kinds, a missing kernel, no static batch of 1 for `dynamic`
+right     (lint) an error if ONNX Runtime rejects the model or it never runs, and none if it runs at every size
+equal     the model ran; the result loads, runs at the same sizes, and has equal outputs
+fixed     the model did not run; the result runs, and has the outputs of the model in `right/`, if there is one
+rejected  the model did not run; the command failed, wrote no file, and its error names a part of the model
+refused   like rejected, for a conversion of a model that ran
+short     any other outcome: a wrong result, a refusal without a reason or of plain `fix`, a crash
+-         not judged: inputs that are not tensors, a missing kernel, no static batch of 1 for `dynamic`
 """
 
 import json
@@ -21,15 +21,15 @@ from conformance import tools
 from . import runtime
 from .commands import COLUMNS, FIXES, SIZES, Command
 
-# From good to bad: a verdict may not move to the right of what is recorded.
+# Rank of each verdict; a verdict may not have a higher rank than the recorded one.
 RANKS = {"-": 0, "right": 0, "equal": 0, "fixed": 0, "rejected": 1, "refused": 1, "short": 2}
 NOT_JUDGED = ("-", "")
-# The rule of errors about the command line, as a type that a model has no use for: they name nothing of the model.
+# The rule of errors about the command line, such as a type that a model does not use. They name no part of the model.
 BAD_REQUEST = "FIX001"
 
 
 def judge(model: Path) -> dict[str, tuple[str, str]]:
-    """The verdict of every command on a model, each with its reason."""
+    """Returns the verdict of every command on a model, with its reason."""
     before = runtime.run(model)
     if not before.judged:
         return dict.fromkeys(COLUMNS, NOT_JUDGED)
@@ -43,7 +43,7 @@ def judge(model: Path) -> dict[str, tuple[str, str]]:
 
 
 def judge_lint(model: Path, before: runtime.Runs) -> tuple[str, str]:
-    """Whether onnx-lint finds an error exactly where the model does not run."""
+    """Judges onnx-lint: it must report an error if and only if the model does not run."""
     ran = tools.run([tools.binary("onnx-lint"), model, "--isolated", "--output-format", "json"])
     try:
         findings = json.loads(ran.stdout)
@@ -58,7 +58,7 @@ def judge_lint(model: Path, before: runtime.Runs) -> tuple[str, str]:
 
 
 def judge_fix(model: Path, before: runtime.Runs, expected: runtime.Runs, command: Command) -> tuple[str, str]:
-    """Returns the verdict on a call of onnx-fix: its result must repeat the runs of the model."""
+    """Judges a call of onnx-fix: its result must have the outputs of the model."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.onnx"
         ran = call(model, out, command.arguments)
@@ -66,7 +66,7 @@ def judge_fix(model: Path, before: runtime.Runs, expected: runtime.Runs, command
             return refusal(model, out, ran, runs=bool(before.outputs), may_refuse=command.may_refuse)
         after = runtime.run(out if out.exists() else model)
     if not after.loads:
-        return "short", f"ONNX Runtime refuses the result: {after.reason}"
+        return "short", f"ONNX Runtime rejects the result: {after.reason}"
     if not after.outputs:
         return "short", f"the result does not run: {after.reason}"
     for size, outputs in expected.outputs.items():
@@ -78,7 +78,7 @@ def judge_fix(model: Path, before: runtime.Runs, expected: runtime.Runs, command
 
 
 def judge_dynamic(model: Path) -> tuple[str, str]:
-    """Whether the result of `--dynamic` on a static batch of 1 gives at 3 what three runs give."""
+    """Judges `--dynamic` on a static batch of 1: outputs at batch 3 must equal three runs of the model."""
     inputs = runtime.session(model).get_inputs()
     is_static = all(port.shape and port.shape[0] == 1 and all(isinstance(axis, int) for axis in port.shape)
                     for port in inputs)
@@ -106,27 +106,27 @@ def judge_dynamic(model: Path) -> tuple[str, str]:
 
 
 def call(model: Path, out: Path, arguments) -> tools.Run:
-    """A run of onnx-fix without configuration."""
+    """Runs onnx-fix without configuration files."""
     return tools.run([tools.binary("onnx-fix"), model, "-o", out, "--isolated", *arguments])
 
 
 def refusal(model: Path, out: Path, ran: tools.Run, *, runs: bool, may_refuse: bool) -> tuple[str, str]:
-    """The verdict of a call that did not end with 0."""
-    said = (ran.stdout.decode(errors="replace") + ran.stderr).strip()
-    first = next(iter(said.splitlines()), "")[:120]
+    """Returns the verdict on a call with a nonzero exit status."""
+    output = (ran.stdout.decode(errors="replace") + ran.stderr).strip()
+    first = next(iter(output.splitlines()), "")[:120]
     if ran.crashed:
         return "short", f"crashed: {first}"
     if runs and not may_refuse:
         return "short", f"refuses a model that runs: {first}"
     if out.exists():
-        return "short", "refuses the model, and writes one"
-    if BAD_REQUEST not in said and ("error" not in said or not any(f"`{name}`" in said for name in names(model))):
-        return "short", f"names nothing of the model: {first}"
+        return "short", "refuses the model, but writes a file"
+    if BAD_REQUEST not in output and ("error" not in output or not any(f"`{name}`" in output for name in names(model))):
+        return "short", f"names no part of the model: {first}"
     return ("refused" if runs else "rejected"), first
 
 
 def names(model: Path) -> set[str]:
-    """Names of nodes, values and operators, in subgraphs and functions too."""
+    """Returns the names of nodes, values and operators, including those in subgraphs and functions."""
     loaded = onnx.load(model, load_external_data=False)
     found = {name for function in loaded.functions for node in function.node for name in named(node)}
     graphs = [loaded.graph]
@@ -141,5 +141,5 @@ def names(model: Path) -> set[str]:
 
 
 def named(node) -> list[str]:
-    """The names that a node has or uses."""
+    """Returns the names in a node: of itself, its operator and its values."""
     return [node.name, node.op_type, *node.input, *node.output]

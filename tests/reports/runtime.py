@@ -1,4 +1,4 @@
-"""Runs models in ONNX Runtime, at every size, with graph optimizations off."""
+"""Runs models in ONNX Runtime at several sizes, with graph optimizations off."""
 
 from dataclasses import dataclass, field
 
@@ -20,7 +20,7 @@ DTYPES = {
 
 
 def session(model) -> onnxruntime.InferenceSession:
-    """A session on one thread; raises what ONNX Runtime raises."""
+    """Creates a session on one thread. Raises the exceptions of ONNX Runtime."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -30,17 +30,17 @@ def session(model) -> onnxruntime.InferenceSession:
 
 @dataclass
 class Runs:
-    """Outputs of a model by size; why it did not load, or did not run at some size."""
+    """Outputs of a model by size, and the reason if it did not load, or did not run at some size."""
 
     outputs: dict[int, list] = field(default_factory=dict)
     loads: bool = True
     reason: str = ""
-    # Whether its inputs are tensors of NumPy's types, and no kernel is missing.
+    # False if an input is not a tensor of a NumPy type, or a kernel is missing.
     judged: bool = True
 
 
 def draw(dtype, shape, seed: int) -> np.ndarray:
-    """Random elements: 0 or 1 for integers, which index any axis of two; −1 to 1 for floats."""
+    """Returns random elements: floats from −1 to 1; integers 0 or 1, which are valid indices of axes of size 2."""
     random = np.random.default_rng(seed)
     if np.dtype(dtype).kind in "iub":
         return random.integers(0, 2, shape).astype(dtype)
@@ -48,7 +48,7 @@ def draw(dtype, shape, seed: int) -> np.ndarray:
 
 
 def feeds(inputs, size: int, seed: int) -> dict | None:
-    """Values for all inputs, every free axis at one size; None where an input is no tensor of NumPy's types."""
+    """Returns values for all inputs, with one size for dynamic axes; None if an input is not a NumPy tensor."""
     given = {}
     for index, port in enumerate(inputs):
         if port.type not in DTYPES:
@@ -59,7 +59,7 @@ def feeds(inputs, size: int, seed: int) -> dict | None:
 
 
 def run(model) -> Runs:
-    """The outputs at every size."""
+    """Runs a model at every size."""
     try:
         opened = session(model)
     except Exception as error:  # noqa: BLE001 – onnxruntime raises a dozen kinds
@@ -78,7 +78,7 @@ def run(model) -> Runs:
 
 
 def difference(expected: list, got: list, rtol: float, share: float) -> str | None:
-    """How two lists of outputs differ, or None."""
+    """Returns how two lists of outputs differ, or None."""
     if len(expected) != len(got):
         return f"{len(expected)} outputs, got {len(got)}"
     for want, have in zip(expected, got):
@@ -88,7 +88,7 @@ def difference(expected: list, got: list, rtol: float, share: float) -> str | No
 
 
 def tolerance(expected, rtol: float, share: float) -> tuple[float, float]:
-    """Relative and absolute tolerance: none for anything but floats."""
+    """Returns relative and absolute tolerance: 0 except for floats."""
     if not isinstance(expected, np.ndarray) or expected.dtype.kind != "f":
         return 0, 0
     finite = np.abs(expected[np.isfinite(expected)])
@@ -96,5 +96,5 @@ def tolerance(expected, rtol: float, share: float) -> tuple[float, float]:
 
 
 def line(error) -> str:
-    """The first line of an error, shortened."""
+    """Returns the first line of an error, shortened."""
     return (str(error).splitlines() or [type(error).__name__])[0][:150]

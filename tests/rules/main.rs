@@ -1,8 +1,8 @@
-//! One test for each example of each rule, named `CODE rule-name: example`:
+//! One test per example of each rule, named `CODE rule-name: example`.
 //! `cargo test --test rules OPT101` runs the examples of one rule.
 //!
-//! Debug builds read the rules from `rules/`, so an edited rule is tested without compiling anything. The names come
-//! from an outline of the files; a file is parsed when the first of its tests runs.
+//! Debug builds read the rules from `rules/`, so an edited rule is tested without compilation. The names come from an
+//! outline of the files; a file is parsed when the first of its tests runs.
 
 mod harness;
 
@@ -15,7 +15,7 @@ use onnx_lint::rules::registry::RuleSet;
 
 use harness::rule_test;
 
-/// A rule file that is parsed when it is first needed.
+/// A rule file that is parsed on first use.
 struct RuleFile {
     path: &'static str,
     text: &'static str,
@@ -34,7 +34,7 @@ impl RuleFile {
     }
 }
 
-/// Every rule that an example may need beside its own.
+/// Returns all rules, which an example may need in addition to its own.
 fn others() -> &'static RuleSet {
     static OTHERS: OnceLock<RuleSet> = OnceLock::new();
     OTHERS.get_or_init(RuleSet::patterns)
@@ -48,7 +48,7 @@ fn check(file: &RuleFile, code: &str, index: usize, name: &str) -> Result<(), Fa
     rule_test(rule, others()).check(example).map_err(Failed::from)
 }
 
-/// The string that follows the keyword of an example.
+/// Returns the name of an example: the string after its keyword.
 fn example_name(entry: &str) -> &str {
     entry.split('"').nth(1).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What is no model, or claims what it has not: a message, exit status 2, no panic; one snapshot each.
+//! Invalid model files: each has a message, exit status 2, no panic, and a snapshot.
 
 use onnx_lint::proto::tensor_proto::DataLocation;
 use onnx_lint::proto::{
@@ -9,7 +9,7 @@ use prost::Message;
 
 use crate::tool::{Sandbox, snapshot};
 
-/// The model with one initializer, `w`, which an Identity returns.
+/// Returns a model with one initializer, `w`, which an Identity copies to the output.
 fn model(tensor: TensorProto) -> ModelProto {
     let name = |name: &str| Some(name.to_owned());
     let node = NodeProto {
@@ -49,7 +49,7 @@ fn external(entries: &[(&str, &str)]) -> Vec<u8> {
     model(tensor).encode_to_vec()
 }
 
-/// A graph in a node in a graph, and so on, beyond what any model needs.
+/// Returns a model with `depth` levels of nested graphs.
 fn nested(depth: usize) -> Vec<u8> {
     let mut graph = GraphProto::default();
     for _ in 0..depth {
@@ -78,7 +78,7 @@ fn check(name: &str, content: impl AsRef<[u8]>) {
 }
 
 #[test]
-fn what_is_no_model() {
+fn input_that_is_not_a_model_is_reported() {
     check("empty", "");
     check(
         "random-bytes",
@@ -94,7 +94,7 @@ fn what_is_no_model() {
 }
 
 #[test]
-fn what_is_cut_off_or_nests_without_end() {
+fn truncated_or_deeply_nested_models_are_reported() {
     let tensor = TensorProto {
         dims: vec![4],
         data_type: Some(1),
@@ -114,7 +114,7 @@ fn what_is_cut_off_or_nests_without_end() {
 }
 
 #[test]
-fn what_claims_sizes_that_it_does_not_have() {
+fn sizes_beyond_the_data_are_reported() {
     let tensor = |dims: &[i64], bytes: usize| TensorProto {
         dims: dims.to_vec(),
         data_type: Some(1),
@@ -129,7 +129,7 @@ fn what_claims_sizes_that_it_does_not_have() {
 }
 
 #[test]
-fn what_reaches_out_of_its_folder() {
+fn external_data_outside_of_the_model_directory_is_rejected() {
     check("external-absolute", external(&[("location", "/etc/passwd")]));
     check("external-parent", external(&[("location", "../secret")]));
     #[cfg(unix)]

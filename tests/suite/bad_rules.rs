@@ -1,4 +1,4 @@
-//! A fault in each part of the rule language: the message names it, at the right place.
+//! Faults in each part of the rule language: the message names the fault, at the right position.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use onnx_lint::diag::render::{Format, Look, Run, render};
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rules::registry::RuleSet;
 
-/// A rule without faults that uses most of the language.
+/// A valid rule that uses most of the language.
 const SOUND: &str = r#"## Two Transposes in a row do the work of one.
 rule OPT101 double-transpose {
   severity  hint
@@ -30,7 +30,7 @@ rule OPT101 double-transpose {
 }
 "#;
 
-/// A rule of several nodes with every kind of variable, that only reports.
+/// A rule that only reports, with several nodes and every kind of variable.
 const LINT: &str = r#"## A Slice of a Concat.
 rule OPT102 slice-of-concat {
   severity hint
@@ -49,8 +49,8 @@ rule OPT102 slice-of-concat {
 }
 "#;
 
-/// What is said of a rule file, as a person sees it.
-fn said(text: &str) -> String {
+/// Returns the rendered findings for a rule file.
+fn rendered(text: &str) -> String {
     let findings = RuleSet::default().add([Source::new("my.rule", text)]);
     render(
         Run { files: &[Arc::from("my.rule")], findings: &findings, pages: &[] },
@@ -59,7 +59,7 @@ fn said(text: &str) -> String {
     )
 }
 
-/// A rule as a file of its own.
+/// Returns a rule as a file, with the language version.
 fn file(text: &str) -> String {
     if text.starts_with("language") { text.to_owned() } else { format!("language 2\n{text}") }
 }
@@ -73,10 +73,10 @@ fn snapshot_as_it_is(name: &str, text: &str) {
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots/bad_rules"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, said(text)));
+    settings.bind(|| insta::assert_snapshot!(name, rendered(text)));
 }
 
-/// `rule` with `right` turned into `wrong`, wherever it stands.
+/// Checks `rule` with all `right` replaced by `wrong`, by snapshot.
 fn check_in(rule: &str, name: &str, right: &str, wrong: &str) {
     assert!(rule.contains(right), "{name}: the rule has no {right:?}");
     snapshot(name, &rule.replace(right, wrong));
@@ -91,7 +91,7 @@ fn check_lint(name: &str, right: &str, wrong: &str) {
 }
 
 #[test]
-fn sound_rules_have_no_faults() {
+fn valid_rules_have_no_findings() {
     for rule in [SOUND, LINT, CHOICE] {
         let mut rules = RuleSet::default();
         assert_eq!(rules.add([Source::new("my.rule", &file(rule))]), []);
@@ -99,7 +99,7 @@ fn sound_rules_have_no_faults() {
     }
 }
 
-/// A rule about several operators.
+/// A rule with a choice of operators.
 const CHOICE: &str = r#"## A reduction over nothing.
 rule OPT103 reduction-over-nothing {
   severity hint
@@ -122,7 +122,7 @@ rule OPT103 reduction-over-nothing {
 "#;
 
 #[test]
-fn operators_to_choose_from() {
+fn operator_choices_are_checked() {
     let check = |name: &str, right: &str, wrong: &str| check_in(CHOICE, name, right, wrong);
     check("choice-misspelt", "[ReduceMax@18, ", "[ReduceMx, ");
     check("choice-epoch", "ReduceMax@18", "ReduceMax@17");
@@ -136,7 +136,7 @@ fn operators_to_choose_from() {
 }
 
 #[test]
-fn other_examples() {
+fn example_variants_are_checked() {
     let check = |name: &str, but: &str| {
         check(name, "  example \"the first", &format!("  {but}\n  example \"the first"));
     };
@@ -154,7 +154,7 @@ fn other_examples() {
 }
 
 #[test]
-fn header() {
+fn rule_header_is_checked() {
     check("header-no-rule", "rule OPT101", "rul OPT101");
     check("header-code", "OPT101", "OPT1");
     check("header-name", "double-transpose", "double-Transpose");
@@ -163,7 +163,7 @@ fn header() {
 }
 
 #[test]
-fn entries() {
+fn rule_entries_are_checked() {
     check("entry-unknown", "severity ", "sevrity ");
     check("entry-twice", "  severity  hint\n", "  severity  hint\n  severity  info\n");
     check("entry-missing", "  severity  hint\n", "");
@@ -176,7 +176,7 @@ fn entries() {
 }
 
 #[test]
-fn messages() {
+fn messages_are_checked() {
     check("message-unclosed", "by `{t}`", "by `{t`");
     check("message-stray-brace", "by `{t}`", "by `t}`");
     check("message-unknown-value", "by `{t}`", "by `{tt}`");
@@ -186,7 +186,7 @@ fn messages() {
 }
 
 #[test]
-fn operators() {
+fn operators_are_checked() {
     check("op-misspelt", "y = Transpose <perm = @q>", "y = Transpos <perm = @q>");
     check("op-other-domain", "y = Transpose <perm = @q>", "y = FusedMatMul <perm = @q>");
     check("op-domain", "y = Transpose <perm = @q>", "y = com.microsft.Gelu <perm = @q>");
@@ -195,9 +195,9 @@ fn operators() {
     check_lint("op-outputs", "y = Slice@10", "y, z = Slice@10");
 }
 
-/// What PyTorch's operators take is known, too.
+/// The schemas of PyTorch's operators are checked, too.
 #[test]
-fn operators_of_pytorch() {
+fn operators_of_pytorch_are_checked() {
     let rule = |pattern: &str| {
         format!(
             "## Zero below.\nrule ATN999 aten-mine {{\n  phase lower\n  safety exact\n  match {{ {pattern} }}\n  rewrite {{ y = Relu (x) }}\n}}\n"
@@ -207,12 +207,12 @@ fn operators_of_pytorch() {
     snapshot("aten-misspelt", &rule("y = aten.rellu (x)"));
     snapshot("lower-onnx", &rule("y = Identity (x)"));
     snapshot("lower-both", &rule("y = aten.relu (x)").replace("rewrite {", "rewrite both {"));
-    assert!(!said(&file(&rule("y = mylib.op (x)"))).contains("phase lower"), "a library's own");
+    assert!(!rendered(&file(&rule("y = mylib.op (x)"))).contains("phase lower"), "a custom operator");
     snapshot("aten-attribute", &rule("y = aten.leaky_relu <negativ_slope = 0.0> (x)"));
 }
 
 #[test]
-fn attributes() {
+fn attributes_are_checked() {
     check("attribute-misspelt", "<perm = @q>", "<prem = @q>");
     check("attribute-twice", "<perm = @q>", "<perm = @q, perm = @q>");
     check("attribute-kind", "<perm = @q>", "<perm = \"q\">");
@@ -222,7 +222,7 @@ fn attributes() {
 }
 
 #[test]
-fn patterns() {
+fn patterns_are_checked() {
     check("pattern-empty", "    t = Transpose <perm = @p> (x)\n    y = Transpose <perm = @q> (t)\n", "");
     check("pattern-alias", "t = Transpose <perm = @p> (x)", "t = x");
     check("pattern-made-twice", "t = Transpose <perm = @p> (x)", "y = Transpose <perm = @p> (x)");
@@ -242,7 +242,7 @@ fn patterns() {
 }
 
 #[test]
-fn conditions() {
+fn conditions_are_checked() {
     check("where-function", "uses(t)", "use(t)");
     check("where-arguments", "uses(t)", "uses(t, 1)");
     check("where-no-condition", "uses(t) == 1", "uses(t)");
@@ -260,14 +260,14 @@ fn conditions() {
 }
 
 #[test]
-fn bindings() {
+fn bindings_are_checked() {
     check("let-twice", "let @r", "let @p");
     check("let-unused", "let @r = compose(@p, @q)", "let @r = compose(@p, @q)\n  let @s = 1");
     check_lint("attribute-unused", "@a == 0  ", "");
 }
 
 #[test]
-fn rewrites() {
+fn rewrites_are_checked() {
     check("rewrite-no-output", "rewrite { y =", "rewrite { z =");
     check("rewrite-from-outside", "rewrite { y =", "rewrite { y = x  x =");
     check("rewrite-unknown-value", "<perm = @r> (x)", "<perm = @r> (xx)");
@@ -290,7 +290,7 @@ fn rewrites() {
 }
 
 #[test]
-fn examples() {
+fn examples_are_checked() {
     check("example-none-fires", "} becomes { y = Transpose <perm=[2,0,1]> (x) }", "} unchanged");
     check("example-none-silent", "} unchanged", "} becomes { y = Identity (x) }");
     check("example-undefined", "<perm=[1,2,0]> (x)", "<perm=[1,2,0]> (xx)");
@@ -302,21 +302,21 @@ fn examples() {
 }
 
 #[test]
-fn analyses() {
+fn analyses_are_checked() {
     check_lint("detect-unknown", "  where {", "  detect builtin::no_such_analysis\n  where {");
     check_lint("detect-syntax", "  where {", "  detect no_such_analysis\n  where {");
 }
 
-/// What says nothing of its language is read all the same.
+/// A file without a language version is still read.
 #[test]
-fn without_a_language() {
+fn file_without_language_version_is_checked_and_reported() {
     snapshot_as_it_is("language-missing", SOUND);
     let mut rules = RuleSet::default();
     rules.add([Source::new("my.rule", SOUND)]);
     assert_eq!(rules.iter().count(), 1);
 }
 
-/// A conversion in the second edition of the language, with all that is new in it.
+/// A conversion with all features of language 2.
 const SECOND: &str = r#"language 2
 defaults { phase convert  safety rounding  at 9 }
 
@@ -347,7 +347,7 @@ rule ZZZ100 attention-of-one-head {
 "#;
 
 #[test]
-fn second_edition() {
+fn language_2_is_checked() {
     let mut rules = RuleSet::default();
     assert_eq!(rules.add([Source::new("my.rule", SECOND)]), []);
     let check = |name: &str, right: &str, wrong: &str| check_in(SECOND, name, right, wrong);
@@ -390,7 +390,7 @@ fn second_edition() {
 }
 
 #[test]
-fn several_rules() {
+fn codes_and_names_of_rules_are_unique() {
     snapshot("rules-same-code", &format!("{SOUND}\n{}", SOUND.replace("double-transpose", "another-name")));
     snapshot("rules-same-name", &format!("{SOUND}\n{}", SOUND.replace("OPT101", "OPT102")));
     let broken =

@@ -1,11 +1,11 @@
-//! What a rule can do with bodies: it is applied inside of them, and hands one on as a whole, to one node.
+//! Rules and subgraphs: a rewrite may move a whole subgraph, to a single node.
 
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
 
-/// Whether the example of a rule about an If of a negation holds, by what the rule makes of it.
-fn tried(rewrite: &str) -> Result<(), String> {
+/// Tests the example of a rule that matches an If of a negation, with this rewrite.
+fn test_example(rewrite: &str) -> Result<(), String> {
     let text = format!(
         r#"language 2
 defaults {{ severity hint  phase simplify  safety exact }}
@@ -35,19 +35,19 @@ rule ZZZ100 contrary-condition {{
     );
     let mut rules = RuleSet::default();
     assert_eq!(rules.add([Source::new("my.rule", &text)]), [], "{text}");
-    let rule = rules.get("ZZZ100").expect("it has no fault");
+    let rule = rules.get("ZZZ100").expect("the rule is valid");
     rule.examples.iter().try_for_each(|example| RuleTest::new(rule, &rules).check(example))
 }
 
 #[test]
-fn a_body_is_handed_on() {
-    assert_eq!(tried("y = If <then_branch = @else, else_branch = @then> (c)"), Ok(()));
+fn rewrite_moves_subgraphs_to_a_new_node() {
+    assert_eq!(test_example("y = If <then_branch = @else, else_branch = @then> (c)"), Ok(()));
 }
 
-/// Its values would be made at two places.
+/// The values in the subgraph would be defined twice.
 #[test]
-fn a_body_is_handed_on_once() {
+fn rewrite_that_shares_a_subgraph_is_rejected() {
     let twice = "y = Add (If <then_branch = @else, else_branch = @then> (c), If <then_branch = @then, else_branch = @else> (c))";
-    let said = tried(twice).expect_err("a body has one node");
-    assert!(said.contains("two nodes would share a subgraph"), "{said}");
+    let error = test_example(twice).expect_err("a body has one node");
+    assert!(error.contains("two nodes would share a subgraph"), "{error}");
 }

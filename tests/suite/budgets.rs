@@ -1,4 +1,4 @@
-//! Small files that took for ever, or all memory: what they may cost is bounded, and what is left undone is said.
+//! Small files that once took unbounded time or memory. Cost is limited, and skipped work is reported.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use onnx_lint::source::SourceFiles;
 
 use crate::tool::{SOUND, Sandbox};
 
-/// The time of the processor that no test here may come near to, however busy the machine is; what they guard
-/// against took minutes, or did not end.
+/// Limit of the CPU time of a test.
+/// The faults that these tests guard against took minutes, or did not end.
 const LONG: Duration = Duration::from_secs(30);
 
 #[track_caller]
 fn fixed(text: &str, opset: Option<i64>) -> Outcome {
     let start = ThreadTime::now();
     let (model, findings) = read::text::read(text);
-    assert_eq!(findings, [], "the text of the test has faults");
+    assert_eq!(findings, [], "the model of the test is invalid");
     let model = model.expect("a model");
     lint_model(&model, &LintOptions { rules: Arc::default(), ..LintOptions::default() });
     let outcome = fix(model, &Options { opset, ..Options::default() }, &RuleSet::patterns());
@@ -35,7 +35,8 @@ fn nodes(outcome: &Outcome) -> usize {
     outcome.report.nodes.after
 }
 
-/// A chain of functions, of which each calls the one before it `calls` times, and the first is `first`.
+/// Returns a chain of functions: each calls the one before it `calls` times.
+/// `first` is the body of the first.
 fn chain(depth: usize, calls: usize, first: &str) -> String {
     let mut text = format!(
         "<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]> g (float[N] x) => (y) {{ y = f.F{depth} (x) }}\n\
@@ -50,13 +51,13 @@ fn chain(depth: usize, calls: usize, first: &str) -> String {
             })
             .collect();
         writeln!(text, "<domain: \"f\", opset_import: [\"\" : 17, \"f\" : 1]> F{at} (a) => (b) {{ {calls}}}")
-            .expect("a String takes all");
+            .expect("a String accepts all text");
     }
     text
 }
 
 #[test]
-fn functions_that_call_functions() {
+fn nested_function_calls_are_bounded() {
     let twice = chain(40, 2, "b = Neg (a)");
     assert!(fixed(&twice, None).findings.is_empty());
     let refused = fixed(&twice, Some(13));
@@ -66,13 +67,13 @@ fn functions_that_call_functions() {
         refused.findings
     );
     let sizes = "n = NonZero (a) c = Cast <to = 1> (n) b = ReduceSum <keepdims = 0> (c)";
-    let said = fixed(&chain(40, 2, sizes), None).report.limits;
-    assert_eq!(said, ["shape inference stopped at its limit before it covered all calls and subgraphs"]);
+    let limits = fixed(&chain(40, 2, sizes), None).report.limits;
+    assert_eq!(limits, ["shape inference stopped at its limit before it covered all calls and subgraphs"]);
     assert_eq!(nodes(&fixed(&chain(1_000, 1, "b = Neg (a)"), Some(13))), 1);
 }
 
 #[test]
-fn scans_over_many_rows() {
+fn long_scan_is_not_folded_beyond_the_budget() {
     let scan = |columns: usize| {
         format!(
             "<ir_version: 8, opset_import: [\"\" : 17]> g () => (float[?,?] y)
@@ -85,13 +86,14 @@ fn scans_over_many_rows() {
         )
     };
     let kept = fixed(&scan(2_000), None);
-    assert!(onnx_lint::write::text::write(&kept.model).contains("Scan"), "480 MB are no constant");
+    assert!(onnx_lint::write::text::write(&kept.model).contains("Scan"), "a result of 480 MB was folded");
     assert!(!onnx_lint::write::text::write(&fixed(&scan(1), None).model).contains("Scan"));
 }
 
-/// Each Scan finds the shape of its state out of its body: twice as often for each one around it, that is for ever.
+/// A Scan infers the shape of its state from its body.
+/// If every level did that twice, the cost would be exponential.
 #[test]
-fn scans_in_each_other() {
+fn nested_scans_are_inferred_in_linear_time() {
     let nested = (1..=30).fold("k0 = Abs (OUTER)".to_owned(), |inner, level| {
         let inner = inner.replace("OUTER", &format!("r{level}"));
         format!(
@@ -106,21 +108,21 @@ fn scans_in_each_other() {
 }
 
 #[test]
-fn chains_of_which_every_part_is_a_form() {
-    // Axes in an order that comes back to itself late, so that no two parts of the chain are the same.
+fn chains_of_transposes_are_bounded() {
+    // The permutation has a long period, so that no two parts of the chain are equal.
     let orders = ["[1, 0, 2, 3, 4, 5, 6, 7]", "[1, 2, 3, 4, 5, 6, 7, 0]"];
     let mut text = "<ir_version: 8, opset_import: [\"\" : 17]>
         g (float[A,B,C,D,E,F,G,H] t0) => (float[?,?,?,?,?,?,?,?] t100) {\n"
         .to_owned();
     for at in 0..100 {
         let perm = orders[usize::from(at % 3 == 0 || at % 7 == 0)];
-        writeln!(text, "t{} = Transpose <perm = {perm}> (t{at})", at + 1).expect("a String takes all");
+        writeln!(text, "t{} = Transpose <perm = {perm}> (t{at})", at + 1).expect("a String accepts all text");
     }
     assert!(nodes(&fixed(&(text + "}"), None)) <= 1);
 }
 
 #[test]
-fn branches_in_a_row() {
+fn many_branches_are_bounded() {
     let mut text =
         "<ir_version: 8, opset_import: [\"\" : 17]> g (bool c, float[N] t0) => (float[?] t500) {\n"
             .to_owned();
@@ -131,13 +133,13 @@ fn branches_in_a_row() {
             "t{next} = If (c) <then_branch = a () => (p{at}) {{ p{at} = Neg (t{at}) }},
                 else_branch = b () => (q{at}) {{ q{at} = Abs (t{at}) }}>"
         )
-        .expect("a String takes all");
+        .expect("a String accepts all text");
     }
     assert_eq!(nodes(&fixed(&(text + "}"), None)), 1_500);
 }
 
 #[test]
-fn logs_of_nothing_and_words_without_end() {
+fn empty_logs_and_long_words_are_bounded() {
     let start = ThreadTime::now();
     assert_eq!(export_log::read(&"\n".repeat(2_000_000), "x.log", &SourceFiles::default()), []);
     let settings = format!("select = [\"{}\"]", "A".repeat(3_000_000));
@@ -153,14 +155,14 @@ fn logs_of_nothing_and_words_without_end() {
 }
 
 #[test]
-fn an_empty_python_file_is_right() {
+fn empty_python_file_has_no_findings() {
     let sandbox = Sandbox::new(&[("__init__.py", ""), ("empty.onnx", "")]);
     assert_eq!(sandbox.lint(&["__init__.py"]).status, 0);
     assert!(sandbox.lint(&["empty.onnx"]).stdout.contains("SPC001"));
 }
 
 #[test]
-fn expressions_within_expressions() {
+fn deeply_nested_expressions_are_bounded() {
     let head = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return ";
     for (open, close) in
         [("not ", ""), ("-", ""), ("(", ")"), ("[", "]"), ("f(", ")"), ("x and (", ")"), ("x if x else ", "")]
@@ -170,9 +172,9 @@ fn expressions_within_expressions() {
     }
 }
 
-/// What is known of a model is found out once, and then only where a change reaches: not once for each body or pass.
+/// A model is inferred once, and a change only infers the affected nodes again.
 #[test]
-fn inference_looks_where_changes_reach() {
+fn inference_is_incremental() {
     let header = "<ir_version: 10, opset_import: [\"\" : 21]>";
     let branches = |count: usize| -> String {
         let branch = |at: usize| {
@@ -187,7 +189,7 @@ fn inference_looks_where_changes_reach() {
     let row = format!("{header} g (float[N] v0, bool c) => (v1000) {{ {} }}", branches(1_000));
     let outcome = fixed(&row, None);
     assert_eq!((nodes(&outcome), outcome.report.nodes.before), (3_000, 5_000));
-    // Each node once, then the new form of each branch, and its `If`.
+    // Each node once, then the rewritten branches and their `If`.
     assert!(outcome.looked_at < 10_000, "{} nodes were looked at", outcome.looked_at);
 
     let nested = (0..12).fold("k0 = Identity (x)".to_owned(), |inner, at| {

@@ -1,10 +1,10 @@
-//! Baselines: what is known stays known wherever and however it is found again, and hides nothing else.
+//! Baselines: they hide known findings in any checkout and run, and no others.
 
 use crate::tool::{FAULTY, Sandbox};
 
 const BASELINE: [&str; 2] = ["--baseline", "known.json"];
 
-/// The findings that a baseline does not hide, as `file: CODE`.
+/// Returns the findings that a baseline does not hide, as `file: CODE`.
 fn new(sandbox: &Sandbox, arguments: &[&str]) -> Vec<String> {
     let ran = sandbox.lint(&[arguments, &BASELINE, &["--output-format", "json"]].concat());
     let findings: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).expect("JSON");
@@ -17,7 +17,7 @@ fn write(sandbox: &Sandbox, arguments: &[&str]) {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
 }
 
-/// Adds the missing values of `names`, each in a node of its own.
+/// Returns a model that reads the undefined values `names`, each in a separate node.
 fn ghosts(names: &[&str]) -> String {
     let nodes: String =
         names.iter().map(|name| format!("  [n_{name}] o_{name} = Add (x, {name})\n")).collect();
@@ -27,7 +27,7 @@ fn ghosts(names: &[&str]) -> String {
 }
 
 #[test]
-fn what_was_written_is_known() {
+fn written_baseline_hides_its_findings_and_bad_baselines_are_reported() {
     let sandbox = Sandbox::new(&[("a.onnxtxt", FAULTY), ("b.onnxtxt", FAULTY)]);
     write(&sandbox, &[]);
     assert!(new(&sandbox, &[]).is_empty());
@@ -38,7 +38,7 @@ fn what_was_written_is_known() {
 }
 
 #[test]
-fn the_configuration_names_one_too() {
+fn baseline_of_the_configuration_is_used() {
     let sandbox = Sandbox::new(&[("a.onnxtxt", FAULTY), ("onnx-lint.toml", "baseline = \"known.json\"\n")]);
     let missing = sandbox.lint(&[]);
     assert_eq!(missing.status, 2);
@@ -48,14 +48,14 @@ fn the_configuration_names_one_too() {
 }
 
 #[test]
-fn one_model_does_not_silence_another() {
+fn baseline_of_one_model_does_not_hide_findings_of_another() {
     let sandbox = Sandbox::new(&[("a.onnxtxt", FAULTY), ("deep/a.onnxtxt", FAULTY)]);
     write(&sandbox, &["a.onnxtxt"]);
     assert_eq!(new(&sandbox, &["."]), ["deep/a.onnxtxt: SPC012"]);
 }
 
 #[test]
-fn what_is_new_is_what_is_said() {
+fn only_new_findings_are_reported() {
     let sandbox = Sandbox::new(&[("a.onnxtxt", &ghosts(&["p", "q"]))]);
     write(&sandbox, &["a.onnxtxt"]);
     sandbox.write("a.onnxtxt", ghosts(&["r", "p", "q"]));
@@ -65,7 +65,7 @@ fn what_is_new_is_what_is_said() {
 }
 
 #[test]
-fn another_checkout_knows_it_too() {
+fn baseline_applies_in_another_checkout_and_after_reexport() {
     let here = Sandbox::checkout(17, true);
     write(&here, &["models", "--path-map", "/app=src"]);
     assert!(new(&here, &["models", "--path-map", "/app=src"]).is_empty());
@@ -77,21 +77,21 @@ fn another_checkout_knows_it_too() {
     let models = there.path("models");
     assert!(new(&there, &[&*models.to_string_lossy()]).is_empty(), "by an absolute path");
 
-    // What comes to a model later is new, even if others have the same fault.
+    // A finding in another model is new, even if some models have the same fault.
     there.bring("tests/pitfalls/exported/BakedBatch.ts13.onnx", "models/ConstantOutput.onnx");
     assert_eq!(new(&there, &["models"]), ["models/ConstantOutput.onnx: EXP001"]);
 }
 
 #[test]
-fn a_baseline_written_without_sources_hides_only_what_was_there() {
+fn baseline_written_without_sources_does_not_hide_findings_in_sources() {
     let here = Sandbox::checkout(17, true);
     write(&here, &["models"]);
-    let said = new(&here, &["models", "--path-map", "/app=src"]);
-    assert!(!said.is_empty() && !said.contains(&"models/BakedBatch.onnx: EXP001".to_owned()), "{said:?}");
+    let found = new(&here, &["models", "--path-map", "/app=src"]);
+    assert!(!found.is_empty() && !found.contains(&"models/BakedBatch.onnx: EXP001".to_owned()), "{found:?}");
 }
 
 #[test]
-fn another_batch_size_is_the_same_fault() {
+fn baseline_hides_the_fault_at_another_batch_size() {
     let model = |batch: u32| {
         format!(
             "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[batch,3,4] x) => (float[{batch},12] y) {{\n  \
@@ -107,7 +107,7 @@ fn another_batch_size_is_the_same_fault() {
 }
 
 #[test]
-fn fingerprints_are_one_for_each_finding_and_do_not_depend_on_the_order() {
+fn fingerprints_are_unique_and_independent_of_file_order() {
     let sandbox = Sandbox::checkout(17, true);
     let prints = |paths: &[&str]| {
         let options = ["--path-map", "/app=src", "--output-format", "gitlab"];

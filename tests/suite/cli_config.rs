@@ -1,4 +1,4 @@
-//! Configuration files of `onnx-lint`: which one holds, and what goes before what.
+//! Configuration files of `onnx-lint`: discovery and precedence.
 
 use crate::tool::{FAULTY, Sandbox};
 
@@ -6,7 +6,7 @@ fn sandbox(files: &[(&str, &str)]) -> Sandbox {
     Sandbox::new(&[&[("net.onnxtxt", FAULTY), ("deep/net.onnxtxt", FAULTY)][..], files].concat())
 }
 
-/// The files in which something is found.
+/// Asserts the files with findings.
 fn check(sandbox: &Sandbox, arguments: &[&str], expected: &[&str]) {
     let ran = sandbox.lint(&[arguments, &["--output-format", "concise"]].concat());
     let files: Vec<&str> = ran.stdout.lines().filter_map(|line| Some(line.split_once(": ")?.0)).collect();
@@ -17,7 +17,7 @@ fn check(sandbox: &Sandbox, arguments: &[&str], expected: &[&str]) {
 const IGNORES: &str = "ignore = [\"SPC\"]\n";
 
 #[test]
-fn the_nearest_file_above_holds() {
+fn nearest_configuration_file_applies() {
     let sandbox = sandbox(&[("onnx-lint.toml", IGNORES), ("deep/.onnx-lint.toml", "")]);
     check(&sandbox, &[], &["deep/net.onnxtxt"]);
     check(&sandbox, &["--isolated"], &["deep/net.onnxtxt", "net.onnxtxt"]);
@@ -25,7 +25,7 @@ fn the_nearest_file_above_holds() {
 }
 
 #[test]
-fn pyproject_holds_where_it_has_a_table_of_ours() {
+fn pyproject_applies_only_with_an_onnx_lint_table() {
     let ours =
         sandbox(&[("pyproject.toml", "[project]\nname = \"x\"\n[tool.onnx-lint]\nignore = [\"SPC\"]\n")]);
     check(&ours, &[], &[]);
@@ -36,7 +36,7 @@ fn pyproject_holds_where_it_has_a_table_of_ours() {
 }
 
 #[test]
-fn the_command_line_goes_before() {
+fn command_line_overrides_configuration() {
     let sandbox = sandbox(&[("onnx-lint.toml", "select = [\"EXP\"]\nseverity = \"error\"\n")]);
     check(&sandbox, &["net.onnxtxt"], &[]);
     check(&sandbox, &["net.onnxtxt", "--select", "ALL"], &["net.onnxtxt"]);
@@ -44,7 +44,7 @@ fn the_command_line_goes_before() {
 }
 
 #[test]
-fn globs_leave_files_out() {
+fn exclude_globs_skip_files() {
     let ignores = sandbox(&[("onnx-lint.toml", "[per-file-ignores]\n\"deep/**\" = [\"undefined-value\"]\n")]);
     check(&ignores, &[], &["net.onnxtxt"]);
     let excludes = sandbox(&[("onnx-lint.toml", "exclude = [\"deep\"]\n")]);
@@ -53,7 +53,7 @@ fn globs_leave_files_out() {
 }
 
 #[test]
-fn faults_of_the_configuration_are_said() {
+fn configuration_faults_are_reported() {
     let says = |config: &str, expected: &str| {
         let ran = sandbox(&[("onnx-lint.toml", config)]).lint(&[]);
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{config}");
@@ -67,9 +67,9 @@ fn faults_of_the_configuration_are_said() {
     says("exclude = [\"[\"]\n", "error parsing glob");
 }
 
-/// One configuration for both tools: what is selected, ignored, and brought along.
+/// Both tools share the selection, ignored rules, and custom rules.
 #[test]
-fn onnx_fix_reads_it_too() {
+fn onnx_fix_reads_the_configuration() {
     let sandbox = sandbox(&[("clumsy.onnxtxt", crate::tool::CLUMSY)]);
     let fixes = |arguments: &[&str]| {
         let ran = sandbox.fix(&[&["clumsy.onnxtxt", "--check"], arguments].concat());

@@ -1,4 +1,4 @@
-//! `onnx-fix` as a user and a CI see it: what is written, what is refused, exit status.
+//! Command-line behavior of `onnx-fix`: output, refusals, exit status.
 
 use crate::tool::{CLUMSY, FAULTY, Ran, SOUND, Sandbox};
 
@@ -6,13 +6,13 @@ fn sandbox() -> Sandbox {
     Sandbox::new(&[("sound.onnxtxt", SOUND), ("clumsy.onnxtxt", CLUMSY), ("faulty.onnxtxt", FAULTY)])
 }
 
-fn check(ran: &Ran, status: i32, said: &str) {
+fn check(ran: &Ran, status: i32, expected: &str) {
     assert_eq!(ran.status, status, "{ran:?}");
-    assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
 }
 
 #[test]
-fn nothing_is_written_that_was_not_asked_for() {
+fn no_file_is_written_without_an_output_option() {
     let sandbox = sandbox();
     let before = sandbox.files();
     check(&sandbox.fix(&["clumsy.onnxtxt"]), 2, "--in-place");
@@ -28,9 +28,9 @@ fn nothing_is_written_that_was_not_asked_for() {
     assert_eq!(sandbox.read("clumsy.onnxtxt"), CLUMSY.as_bytes());
 }
 
-/// What a conversion needs need not be selected, but nothing is done by a rule that is ignored.
+/// A conversion may use rules that are not selected, but never ignored ones.
 #[test]
-fn an_ignored_rule_of_a_conversion_is_left_out_and_said() {
+fn conversion_that_needs_an_ignored_rule_fails() {
     let text = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
                 main (float[A] x) => (float[A] y) {\n  y = Celu <alpha = 2.0> (x)\n}\n";
     let sandbox = Sandbox::new(&[("celu.onnxtxt", text)]);
@@ -42,7 +42,7 @@ fn an_ignored_rule_of_a_conversion_is_left_out_and_said() {
 }
 
 #[test]
-fn a_diff_shows_what_changes_and_only_that() {
+fn diff_shows_exactly_the_changes() {
     let sandbox = sandbox();
     let ran = sandbox.fix(&["clumsy.onnxtxt", "--diff"]);
     assert_eq!(ran.status, 0);
@@ -64,7 +64,7 @@ fn a_diff_shows_what_changes_and_only_that() {
 }
 
 #[test]
-fn what_needs_no_change_is_copied_to_the_byte() {
+fn unchanged_model_is_copied_byte_for_byte() {
     let sandbox = sandbox();
     let copy = ["sound.onnxtxt", "--no-optimize", "--select", "none", "-o", "copy.onnxtxt"];
     check(&sandbox.fix(&copy), 0, "");
@@ -72,7 +72,7 @@ fn what_needs_no_change_is_copied_to_the_byte() {
 }
 
 #[test]
-fn the_name_decides_the_form() {
+fn output_format_follows_the_file_name() {
     let sandbox = sandbox();
     for form in ["onnx", "textproto", "json", "onnxtxt"] {
         let name = format!("out.{form}");
@@ -89,7 +89,7 @@ fn the_name_decides_the_form() {
 }
 
 #[test]
-fn in_place_replaces_and_reports() {
+fn in_place_replaces_the_file_and_writes_a_report() {
     let sandbox = sandbox();
     let ran = sandbox.fix(&["clumsy.onnxtxt", "--in-place", "--report", "report.json"]);
     check(&ran, 0, "clumsy.onnxtxt: ");
@@ -97,14 +97,14 @@ fn in_place_replaces_and_reports() {
     let report: serde_json::Value = serde_json::from_slice(&sandbox.read("report.json")).expect("JSON");
     assert_eq!(report["opset"], serde_json::json!({ "from": 17, "to": 17 }));
     assert_eq!(report["nodes"], serde_json::json!({ "before": 3, "after": 1 }));
-    // Two nodes that move elements, by the prices of `rules/COSTS.md`.
+    // The cost of two Transposes, according to `rules/COSTS.md`.
     let saved = report["changes"].as_array().into_iter().flatten().filter_map(|one| one["saved"].as_i64());
     assert_eq!(saved.sum::<i64>(), 2 * (100 + 20));
     assert_eq!(sandbox.files(), ["clumsy.onnxtxt", "faulty.onnxtxt", "report.json", "sound.onnxtxt"]);
 }
 
 #[test]
-fn large_tensors_go_beside_the_model_and_stay_with_it() {
+fn external_data_is_written_beside_the_model_and_copied_with_it() {
     let numbers = vec!["1"; 600].join(",");
     let model = format!(
         "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[600] x) => (float[600] y)\n\
@@ -129,7 +129,7 @@ fn large_tensors_go_beside_the_model_and_stay_with_it() {
 }
 
 #[test]
-fn a_quiet_run_says_what_is_wrong_alone() {
+fn quiet_run_prints_only_errors() {
     let sandbox = sandbox();
     let ran = sandbox.fix(&["clumsy.onnxtxt", "-q", "-o", "x.onnxtxt"]);
     assert_eq!((ran.status, &*ran.stderr, &*ran.stdout), (0, "", ""), "{ran:?}");
@@ -139,7 +139,7 @@ fn a_quiet_run_says_what_is_wrong_alone() {
 }
 
 #[test]
-fn summaries_say_what_happened() {
+fn summary_counts_nodes_and_changes() {
     let sandbox = sandbox();
     check(&sandbox.fix(&["clumsy.onnxtxt", "--check"]), 1, "  fewer: 2 Transpose\n");
     check(&sandbox.fix(&["clumsy.onnxtxt", "--check"]), 1, "3 → 1 nodes");
@@ -148,7 +148,7 @@ fn summaries_say_what_happened() {
 }
 
 #[test]
-fn rewrites_are_explained_rule_by_rule() {
+fn explain_rewrite_prints_the_chain_of_rules() {
     let sandbox = Sandbox::new(&[("norm.onnxtxt", NORM)]);
     let before = sandbox.files();
     let ran = sandbox.fix(&["norm.onnxtxt", "--explain-rewrite", "y", "--explain-rewrite", "moved"]);
@@ -179,9 +179,9 @@ main (float[A,B,8] x, float[8] scale, float[8] bias) => (float[A,B,8] y) {
 }
 ";
 
-/// What cannot be looked at has not been found to be right.
+/// A file that cannot be read is not reported as correct.
 #[test]
-fn missing_external_data_are_said() {
+fn missing_external_data_is_reported() {
     let sandbox = sandbox();
     let numbers = vec!["1"; 600].join(",");
     let model = format!(
@@ -190,20 +190,20 @@ fn missing_external_data_are_said() {
     );
     sandbox.write("net.onnxtxt", model);
     check(&sandbox.fix(&["net.onnxtxt", "-o", "net.onnx", "--save-as-external-data"]), 0, "");
-    std::fs::remove_file(sandbox.path("net.onnx.data")).expect("it is there");
+    std::fs::remove_file(sandbox.path("net.onnx.data")).expect("the file exists");
     let before = sandbox.read("net.onnx");
     check(&sandbox.fix(&["net.onnx", "--in-place"]), 2, "net.onnx.data");
     assert_eq!(sandbox.read("net.onnx"), before);
 }
 
 #[test]
-fn several_models_go_to_a_folder() {
+fn several_models_are_written_to_the_output_directory() {
     let sandbox = sandbox();
     let ran = sandbox.fix(&["clumsy.onnxtxt", "sound.onnxtxt", "--output-dir", "out", "--jobs", "2"]);
     check(&ran, 0, "3 → 1 nodes");
     let (first, second) =
         (ran.stderr.find("clumsy.onnxtxt:"), ran.stderr.find("sound.onnxtxt: nothing to change"));
-    assert!(second.is_some() && first < second, "not in their order: {}", ran.stderr);
+    assert!(second.is_some() && first < second, "not in order: {}", ran.stderr);
     assert!(String::from_utf8_lossy(&sandbox.read("out/clumsy.onnxtxt")).contains("Relu (x)"));
     assert_eq!(sandbox.fix(&["out/clumsy.onnxtxt", "out/sound.onnxtxt", "--check"]).status, 0);
     check(
@@ -234,7 +234,7 @@ fn several_models_go_to_a_folder() {
 }
 
 #[test]
-fn a_report_goes_to_standard_output_too() {
+fn report_is_written_to_standard_output() {
     let sandbox = sandbox();
     let before = sandbox.files();
     let ran = sandbox.fix(&["clumsy.onnxtxt", "--report", "-"]);
@@ -242,12 +242,12 @@ fn a_report_goes_to_standard_output_too() {
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).expect("a report is JSON");
     assert_eq!(report["nodes"]["after"], 1);
     check(&sandbox.fix(&["clumsy.onnxtxt", "-o", "-", "--report", "-"]), 2, "both write to standard output");
-    assert_eq!(sandbox.files(), before, "no file is called -");
+    assert_eq!(sandbox.files(), before, "a file named `-` was written");
 }
 
-/// Two ways to scale the rows of a product: before it, or after it.
+/// The rule scales an operand of MatMul instead of its result.
 #[test]
-fn time_is_counted_at_the_sizes_that_are_guessed() {
+fn latency_is_estimated_with_guessed_dimensions() {
     let rules = "language 2\n## Scaled before.\nrule ZZZ001 scaled-later {\n  severity hint  phase explore  safety rounding\n  \
                  message \"`{y}`\"\n  match { y = Mul (MatMul (x, w), s) }\n  where { numel(s) == 1 }\n  \
                  rewrite { y = MatMul (Mul (x, s), w) }\n  \
@@ -262,21 +262,21 @@ fn time_is_counted_at_the_sizes_that_are_guessed() {
         String::from_utf8_lossy(&sandbox.read("out.onnxtxt")).into_owned()
     };
     let is_first = |text: &str, op: &str| {
-        let at = |op: &str| text.find(&format!("= {op} (")).expect("it is there");
+        let at = |op: &str| text.find(&format!("= {op} (")).expect("the node exists");
         at(op) == at("Mul").min(at("MatMul"))
     };
-    assert!(is_first(&written(&[]), "MatMul"), "as many nodes: what is there stays");
+    assert!(is_first(&written(&[]), "MatMul"), "the original is kept for equal node counts");
     assert!(is_first(&written(&["--optimize-for", "size"]), "MatMul"));
     assert!(
         is_first(&written(&["--optimize-for", "latency"]), "Mul"),
-        "16 columns to scale instead of 4,096"
+        "scaling 16 columns is cheaper than 4,096"
     );
     assert!(is_first(&written(&["--optimize-for", "latency", "--guess", "N=100000"]), "MatMul"));
 }
 
-/// For time, what is inferred is declared, but no file grows by that.
+/// Declared types speed up loading, but must not make the file larger.
 #[test]
-fn types_are_declared_for_time_where_the_file_does_not_grow() {
+fn latency_declares_inferred_types_unless_the_file_grows() {
     let text = |nodes: &str| {
         format!(
             "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[N,4] x) => (float[N,4] y) {{ {nodes} }}\n"

@@ -1,13 +1,13 @@
-//! `onnx-lint` as a user and a CI see it: arguments, configuration, exit status.
+//! Command-line behavior of `onnx-lint`: arguments, configuration, exit status.
 
 use crate::tool::{FAULTY, Ran, SOUND, Sandbox};
 
-/// Sound and faulty models, on two levels.
+/// Creates a sandbox with valid and faulty models, in two directories.
 fn sandbox() -> Sandbox {
     Sandbox::new(&[("sound.onnxtxt", SOUND), ("faulty.onnxtxt", FAULTY), ("deep/faulty.onnxtxt", FAULTY)])
 }
 
-/// The codes found in each file, in the order of the output.
+/// Returns the file and code of each finding, in output order.
 fn codes(ran: &Ran) -> Vec<(String, String)> {
     let findings: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).expect("JSON");
     let text = |finding: &serde_json::Value, key: &str| finding[key].as_str().expect("a string").to_owned();
@@ -26,7 +26,7 @@ const HERE: (&str, &str) = ("faulty.onnxtxt", "SPC012");
 const DEEP: (&str, &str) = ("deep/faulty.onnxtxt", "SPC012");
 
 #[test]
-fn files_and_folders_are_linted_in_order() {
+fn files_and_directories_are_linted_in_order() {
     let sandbox = sandbox();
     check(&sandbox, &["sound.onnxtxt"], 0, &[]);
     check(&sandbox, &["faulty.onnxtxt", "sound.onnxtxt"], 1, &[HERE]);
@@ -39,7 +39,7 @@ fn files_and_folders_are_linted_in_order() {
 }
 
 #[test]
-fn what_cannot_be_read_fails_the_run_but_not_the_rest() {
+fn unreadable_file_fails_the_run_but_other_files_are_linted() {
     let sandbox = sandbox();
     check(&sandbox, &["missing.onnx", "faulty.onnxtxt"], 2, &[("missing.onnx", "SPC001"), HERE]);
     check(&sandbox, &["missing.onnx", "--ignore", "SPC", "--exit-zero"], 2, &[("missing.onnx", "SPC001")]);
@@ -63,7 +63,7 @@ fn rules_are_selected_by_code_prefix_and_name() {
 }
 
 #[test]
-fn usage_errors_are_said_and_exit_with_2() {
+fn usage_errors_are_reported_with_exit_status_2() {
     let sandbox = sandbox();
     let says = |arguments: &[&str], expected: &str| {
         let ran = sandbox.lint(arguments);
@@ -84,7 +84,7 @@ fn usage_errors_are_said_and_exit_with_2() {
 }
 
 #[test]
-fn standard_input_has_the_name_it_is_given() {
+fn findings_in_standard_input_use_stdin_filename() {
     let sandbox = Sandbox::new(&[]);
     let ran = sandbox.lint_stdin(&["-", "--output-format", "concise"], FAULTY);
     assert_eq!(ran.status, 1);
@@ -94,7 +94,7 @@ fn standard_input_has_the_name_it_is_given() {
 }
 
 #[test]
-fn the_exit_status_follows_what_is_shown() {
+fn exit_status_follows_the_reported_severities() {
     let sandbox = sandbox();
     let status = |arguments: &[&str]| sandbox.lint(&[&["faulty.onnxtxt"], arguments].concat()).status;
     assert_eq!(status(&[]), 1);
@@ -108,7 +108,7 @@ fn the_exit_status_follows_what_is_shown() {
 }
 
 #[test]
-fn output_goes_where_it_is_wanted() {
+fn output_file_and_statistics_are_written() {
     let sandbox = sandbox();
     let ran = sandbox.lint(&["faulty.onnxtxt", "-o", "out.txt", "--output-format", "concise"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (1, ""));
@@ -118,7 +118,7 @@ fn output_goes_where_it_is_wanted() {
 }
 
 #[test]
-fn what_the_export_said_is_matched_to_the_nodes_of_its_lines() {
+fn warnings_of_the_export_log_are_attributed_to_nodes_by_line() {
     let sandbox = Sandbox::new(&[]);
     let exported = format!("{}/tests/pitfalls/exported", env!("CARGO_MANIFEST_DIR"));
     let at = |model: &str| {
@@ -136,9 +136,9 @@ fn what_the_export_said_is_matched_to_the_nodes_of_its_lines() {
 }
 
 #[test]
-fn targets_say_what_they_do_not_load() {
+fn unsupported_operators_of_a_target_are_reported() {
     let sandbox = sandbox();
-    // Of the nodes of an old release nothing is known, which is a remark.
+    // Support in an old release is unknown, which is reported at level info.
     check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.17"], 0, &[("sound.onnxtxt", "OPS005")]);
     let found = [("sound.onnxtxt", "OPS005"); 3];
     check(&sandbox, &["sound.onnxtxt", "--target", "ort=1.7"], 1, &found);
@@ -148,22 +148,22 @@ fn targets_say_what_they_do_not_load() {
 }
 
 #[test]
-fn rules_are_listed_explained_and_followed() {
+fn rules_are_listed_and_explained_and_why_not_traces_a_match() {
     let sandbox = sandbox();
-    let said = |arguments: &[&str], expected: &str| {
+    let prints = |arguments: &[&str], expected: &str| {
         let ran = sandbox.lint(arguments);
         assert_eq!(ran.status, 0, "{ran:?}");
         assert!(ran.stdout.contains(expected), "{expected}: {}", ran.stdout);
     };
-    said(&["--list-rules"], "SPC001  unreadable-model");
-    said(&["--explain", "double-transpose"], "# OPT101 double-transpose");
-    said(&["--explain", "spc001"], "# SPC001 unreadable-model");
-    said(&["--explain", "EXP001"], "## Examples");
-    said(&["--explain", "EXP001"], "- FIX020 baked-leading-axis: ");
+    prints(&["--list-rules"], "SPC001  unreadable-model");
+    prints(&["--explain", "double-transpose"], "# OPT101 double-transpose");
+    prints(&["--explain", "spc001"], "# SPC001 unreadable-model");
+    prints(&["--explain", "EXP001"], "## Examples");
+    prints(&["--explain", "EXP001"], "- FIX020 baked-leading-axis: ");
     let why = |node| sandbox.lint(&["sound.onnxtxt", "--why-not", "double-transpose", node]);
     assert!(why("y").stdout.contains("double-transpose does not match: the node has another operator"));
     assert_eq!(why("z").stderr, "error: --why-not: sound.onnxtxt has no node `z`\n");
-    // Of a pattern whose last node can be placed in several ways, by what makes its inputs.
+    // A pattern whose last node fits, but not the producers of its inputs.
     let shapes =
         "<ir_version: 10, opset_import: [\"\" : 21]> g (float[N] x, float[N] z) => (y) { y = Add (x, z) }";
     sandbox.write("sum.onnxtxt", shapes);
@@ -172,7 +172,7 @@ fn rules_are_listed_explained_and_followed() {
 }
 
 #[test]
-fn rules_of_ones_own_are_applied_and_checked() {
+fn custom_rules_are_applied_and_their_faults_reported() {
     let sandbox = sandbox();
     sandbox.write("rules/bad.rule", "rule OWN001 my-rule {\n  severity fatal\n}\n");
     let ran = sandbox.lint(&["sound.onnxtxt", "--rules", "rules"]);
@@ -181,9 +181,9 @@ fn rules_of_ones_own_are_applied_and_checked() {
     assert!(ran.stderr.contains("error: the rules have "), "{}", ran.stderr);
 }
 
-/// What is right in one module need not be in another.
+/// A rule may apply only to some modules.
 #[test]
-fn rules_of_ones_own_ask_where_a_node_is_from() {
+fn custom_rules_match_the_module_path_of_a_node() {
     let rule = r#"language 2
 ## The decoder of ours has no Exp.
 ##
@@ -224,9 +224,9 @@ rule OWN001 exp-in-decoder {
     );
 }
 
-/// A folder without anything in it, or a path that is mistyped, would pass for ever.
+/// Otherwise, an empty directory or a mistyped path would always pass.
 #[test]
-fn nothing_checked_is_no_success() {
+fn run_without_files_fails() {
     let sandbox = Sandbox::new(&[("empty/readme.md", "# nothing"), ("net.onnxtxt", SOUND)]);
     let says = |arguments: &[&str], status: i32, expected: &str| {
         let ran = sandbox.lint(arguments);
@@ -244,9 +244,9 @@ fn nothing_checked_is_no_success() {
     says(&["net.onnxtxt"], 2, "there is no opset 99");
 }
 
-/// What lies about in a repository, our own output included, is no model.
+/// A repository has other files, including our own output.
 #[test]
-fn foreign_files_are_left_alone() {
+fn files_that_are_not_models_are_skipped_in_directories() {
     let sandbox = Sandbox::new(&[
         ("package.json", "{\"name\": \"x\", \"graph\": {\"title\": \"sales\"}}"),
         ("cluster.textproto", "name: \"cluster\"\nsize: 3\n"),
@@ -254,16 +254,16 @@ fn foreign_files_are_left_alone() {
     ]);
     let fixed = sandbox.fix(&["clumsy.onnxtxt", "-o", "net.onnx", "--report", "report.json"]);
     assert_eq!(fixed.status, 0, "{fixed:?}");
-    std::fs::remove_file(sandbox.path("clumsy.onnxtxt")).expect("it is there");
+    std::fs::remove_file(sandbox.path("clumsy.onnxtxt")).expect("the file exists");
     sandbox.lint(&[".", "-o", "found.sarif.json", "--output-format", "sarif"]);
     sandbox.lint(&[".", "--write-baseline", "--baseline", "known.json"]);
     let ran = sandbox.lint(&["."]);
     assert_eq!((ran.status, ran.stdout.as_str()), (0, "All checks passed.\n"), "{ran:?}");
-    assert_eq!(sandbox.lint(&["package.json"]).status, 2, "what is named has to be a model");
+    assert_eq!(sandbox.lint(&["package.json"]).status, 2, "a named file must be a model");
 }
 
 #[test]
-fn excluded_files_are_left_out_even_where_they_are_named() {
+fn force_exclude_skips_named_files() {
     let sandbox = sandbox();
     sandbox.write("onnx-lint.toml", "exclude = [\"deep\"]\n");
     check(&sandbox, &["deep/faulty.onnxtxt"], 1, &[DEEP]);
@@ -274,7 +274,7 @@ fn excluded_files_are_left_out_even_where_they_are_named() {
 }
 
 #[test]
-fn colours_are_as_they_are_wanted() {
+fn color_follows_option_and_environment() {
     let sandbox = sandbox();
     let coloured = |arguments: &[&str], environment: &[(&str, &str)]| {
         let environment: Vec<_> =
@@ -291,9 +291,9 @@ fn colours_are_as_they_are_wanted() {
     assert_eq!(sandbox.lint(&["sound.onnxtxt", "-q"]).stdout, "");
 }
 
-/// What a person would say, not what an operating system or a library does.
+/// Messages are for users: without raw errors of the operating system or of libraries.
 #[test]
-fn failures_are_said_in_words() {
+fn failure_messages_have_no_operating_system_codes() {
     let sandbox = sandbox();
     let says = |ran: Ran, status: i32, expected: &str| {
         assert_eq!(ran.status, status, "{ran:?}");
@@ -323,16 +323,16 @@ fn failures_are_said_in_words() {
     );
 }
 
-/// Standard output may be a file, whose disk may be full: it is said as it is of any other file.
+/// Standard output may be a file on a full disk; the message is that for any other file.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_said_of_standard_output_too() {
-    let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+fn full_disk_is_reported_for_standard_output() {
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has /dev/full");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_onnx-lint"));
-    let ran = command.arg("--list-rules").stdout(full).output().expect("it runs");
-    let said = String::from_utf8_lossy(&ran.stderr);
+    let ran = command.arg("--list-rules").stdout(full).output().expect("the tool runs");
+    let stderr = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(
-        (ran.status.code(), &*said),
+        (ran.status.code(), &*stderr),
         (Some(2), "error: standard output: cannot be written: the disk is full\n")
     );
 }

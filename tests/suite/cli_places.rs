@@ -1,4 +1,4 @@
-//! Where findings are said to be: files as they stand in the repository, and what of a line is meant.
+//! Locations of findings: paths in the repository, and columns of a line.
 
 use serde_json::Value;
 
@@ -8,17 +8,17 @@ fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
 }
 
-/// The text that a range of columns covers.
+/// Returns the text that a range of columns covers.
 fn covered(sandbox: &Sandbox, file: &str, line: &Value, columns: (&Value, &Value)) -> String {
     let text = String::from_utf8(sandbox.read(file)).expect("UTF-8");
-    let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("no number: {value}")) as usize;
+    let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("not a number: {value}")) as usize;
     let line = text.lines().nth(number(line) - 1).expect("a line of the file");
     let (start, end) = (number(columns.0), number(columns.1));
     line.chars().skip(start - 1).take(end - start).collect()
 }
 
 #[test]
-fn all_locations_of_the_pitfalls_exist_and_cover_their_expression() {
+fn locations_of_pitfalls_exist_and_cover_the_expression() {
     let sandbox = Sandbox::new(&[(".git/HEAD", "")]);
     sandbox.bring("tests/pitfalls/pitfalls.py", "src/pitfalls.py");
     sandbox.bring("tests/pitfalls/export.py", "src/export.py");
@@ -57,7 +57,7 @@ fn all_locations_of_the_pitfalls_exist_and_cover_their_expression() {
 }
 
 #[test]
-fn the_expression_is_meant_in_every_format() {
+fn every_format_reports_the_columns_of_the_expression() {
     let sandbox = Sandbox::checkout(17, true);
     let says = |format: &str, expected: &str| {
         let arguments = ["models/BakedBatch.onnx", "--path-map", "/app=src", "--output-format", format];
@@ -75,9 +75,9 @@ fn the_expression_is_meant_in_every_format() {
     says("json", "\"column\": 16,\n      \"end_column\": 32,");
 }
 
-/// Lines of a machine that is not here are no place to show a finding at.
+/// A recorded path that does not exist here is not a usable location.
 #[test]
-fn without_the_source_the_model_is_the_place() {
+fn findings_without_source_are_located_in_the_model() {
     let sandbox = Sandbox::checkout(17, false);
     let ran = sandbox.lint(&["models/BakedBatch.onnx", "--output-format", "github"]);
     assert!(ran.stdout.starts_with("::error file=models/BakedBatch.onnx,title="), "{}", ran.stdout);
@@ -87,7 +87,7 @@ fn without_the_source_the_model_is_the_place() {
 }
 
 #[test]
-fn services_are_told_paths_from_the_root_of_the_repository() {
+fn paths_for_services_are_relative_to_the_repository_root() {
     let sandbox = Sandbox::checkout(17, true);
     let folder = sandbox.path("src");
     let path_map = format!("/app={}", folder.display());
@@ -97,9 +97,9 @@ fn services_are_told_paths_from_the_root_of_the_repository() {
     assert!(github.stdout.contains("in models/BakedBatch.onnx"), "{}", github.stdout);
 }
 
-/// A service shows the page of a rule beside what it found.
+/// Services show the page of a rule beside its findings.
 #[test]
-fn sarif_carries_the_pages_of_its_rules() {
+fn sarif_includes_the_pages_of_rules() {
     let sandbox = Sandbox::checkout(17, true);
     let sarif = json(&sandbox.lint(&["models", "--path-map", "/app=src", "--output-format", "sarif"]));
     let rules = sarif["runs"][0]["tool"]["driver"]["rules"].as_array().expect("an array").clone();
@@ -118,7 +118,7 @@ fn sarif_carries_the_pages_of_its_rules() {
     }
 }
 
-/// Where the documentation is on a server, results lead to it.
+/// With a `docs-url`, results link to the documentation.
 #[test]
 fn sarif_links_to_the_documentation() {
     let sandbox = Sandbox::checkout(17, true);
@@ -131,7 +131,7 @@ fn sarif_links_to_the_documentation() {
     assert_eq!(rules(&sandbox)[0]["helpUri"], "https://example.org/docs/rules/EXP001.html");
 }
 
-/// One line of Python in four models is one annotation, of which a service shows but a few.
+/// One line of Python behind several models has one annotation: services limit their number.
 #[test]
 fn annotations_are_grouped_by_line() {
     let sandbox = Sandbox::new(&[]);
@@ -149,9 +149,9 @@ fn annotations_are_grouped_by_line() {
     );
 }
 
-/// An overlay knows nodes, but no files.
+/// Model Explorer data refers to nodes, but not to files.
 #[test]
-fn node_data_is_of_one_model() {
+fn model_explorer_output_requires_one_model() {
     let sandbox = Sandbox::checkout(17, true);
     let overlay = ["--output-format", "model-explorer"];
     let ran = sandbox.lint(&[&["models/BakedBatch.onnx", "src"][..], &overlay].concat());

@@ -1,14 +1,14 @@
-//! `onnx-fix --to float16` as a user has it: what is refused, what is said, data and weights in files.
+//! Command line of `onnx-fix --to float16`: refusals, reports, calibration, external weights.
 
 use crate::tool::{SOUND, Sandbox};
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn invalid_precision_requests_are_rejected() {
     let half = SOUND.replace("float[", "float16[");
     let counts = SOUND.replace("float[", "int64[").replace("Relu", "Abs");
     let sandbox =
         Sandbox::new(&[("half.onnxtxt", &half), ("counts.onnxtxt", &counts), ("sound.onnxtxt", SOUND)]);
-    for (file, options, status, said) in [
+    for (file, options, status, expected) in [
         (
             "half.onnxtxt",
             vec!["--to", "float16"],
@@ -21,13 +21,13 @@ fn what_cannot_be_done_is_refused() {
     ] {
         let ran = sandbox.fix(&[&[file, "-o", "out.onnx"], &options[..]].concat());
         assert_eq!(ran.status, status, "{ran:?}");
-        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
         assert!(!sandbox.path("out.onnx").exists());
     }
 }
 
 #[test]
-fn what_stays_is_said() {
+fn nodes_kept_in_float32_are_reported() {
     let text = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N,4] x) => (float[N,4] y) {\n  \
         t = Relu (x)\n  e = Exp (t)\n  s = ReduceSum (e)\n  q = Div (e, s)\n  y = Relu (q)\n}\n";
     let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
@@ -43,7 +43,7 @@ fn what_stays_is_said() {
 }
 
 #[test]
-fn results_are_verified_as_near_as_the_type() {
+fn verify_compares_within_the_precision_of_the_type() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
         return;
     }
@@ -51,7 +51,7 @@ fn results_are_verified_as_near_as_the_type() {
     let ran = sandbox.fix(&["net.onnxtxt", "--to", "float16", "--verify", "-o", "out.onnx"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stderr.contains("results that are as near as its type before and after"), "{}", ran.stderr);
-    // A hundred squares are beyond what any type of 16 bits but bfloat16 holds.
+    // The result overflows float16.
     let large = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[4] x) => (float[4] y) <float k = {60000}> {\n  \
         t = Mul (x, k)\n  u = Mul (t, k)\n  y = Relu (u)\n}\n";
     sandbox.write("large.onnxtxt", large);
@@ -61,10 +61,10 @@ fn results_are_verified_as_near_as_the_type() {
     assert!(ran.stderr.contains("float16 does not hold what the model computes"), "{}", ran.stderr);
 }
 
-/// An archive of one array of float32, as NumPy writes it.
+/// Returns a NumPy archive with one float32 array.
 pub fn npz(name: &str, shape: &str, numbers: &[f32]) -> Vec<u8> {
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}\n");
-    let length = u16::try_from(header.len()).expect("it is short").to_le_bytes();
+    let length = u16::try_from(header.len()).expect("the length fits").to_le_bytes();
     let data: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
     let array = [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &data].concat();
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -73,9 +73,10 @@ pub fn npz(name: &str, shape: &str, numbers: &[f32]) -> Vec<u8> {
     zip.finish().expect("memory").into_inner()
 }
 
-/// Squares may pass the range, unless data say that they do not; what passes it on them stays.
+/// Squares may overflow, unless calibration data shows otherwise.
+/// Nodes that overflow on the data stay in float32.
 #[test]
-fn data_say_how_large_values_get() {
+fn calibration_data_bounds_the_range_of_values() {
     let text = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N,2] x) => (float[N,2] y) <float two = {2}> {\n  \
         p = Pow (x, two)\n  s = Sqrt (p)\n  t = Mul (s, s)\n  y = Relu (t)\n}\n";
     let sandbox = Sandbox::new(&[("net.onnxtxt", text)]);
@@ -95,20 +96,20 @@ fn data_say_how_large_values_get() {
     assert_eq!(kept(&[]), ["Pow", "Sqrt", "Mul", "Relu"]);
     assert_eq!(kept(&["small.npz"]), [""; 0]);
     assert_eq!(kept(&["small.npz", "large.npz"]), ["Pow", "Sqrt", "Mul", "Relu"]);
-    for (data, status, said) in [
+    for (data, status, expected) in [
         ("other.npz", 1, "the model does not run on the calibration data: the data have no input `x`"),
         ("net.onnxtxt", 2, "net.onnxtxt: it is not a zip file"),
         ("missing.npz", 2, "missing.npz: cannot be read"),
     ] {
         let ran = sandbox.fix(&["net.onnxtxt", "--to", "float16", "--calibrate", data, "-o", "out.onnx"]);
         assert_eq!(ran.status, status, "{ran:?}");
-        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
     }
 }
 
-/// Weights in another file come back in another file, in half the bytes.
+/// External data is written as external data, in half the size.
 #[test]
-fn external_weights_are_narrow_too() {
+fn external_weights_are_converted() {
     let numbers = vec!["1"; 1000].join(",");
     let model = format!(
         "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[1000] x) => (float[1000] y) \

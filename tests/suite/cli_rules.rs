@@ -1,4 +1,4 @@
-//! Rules of users: `--test-rules` and `ONNX_LINT_RULES`.
+//! Custom rules: `--test-rules` and `ONNX_LINT_RULES`.
 
 use std::ffi::OsStr;
 
@@ -38,7 +38,7 @@ fn test_rules_tests_the_examples_of_the_selected_rules() {
 }
 
 #[test]
-fn onnx_lint_rules_names_the_folder_of_the_built_in_rules() {
+fn onnx_lint_rules_replaces_the_directory_of_built_in_rules() {
     let sandbox = Sandbox::new(&[]);
     let list = |folder: &str| {
         sandbox.lint_with(&["--isolated", "--list-rules"], &[("ONNX_LINT_RULES", OsStr::new(folder))])
@@ -50,10 +50,11 @@ fn onnx_lint_rules_names_the_folder_of_the_built_in_rules() {
     assert!(refused.stderr.starts_with("error: ONNX_LINT_RULES: missing: "), "{refused:?}");
 }
 
-/// ONNX Runtime deviates from the specification in some examples (Attention of doubles, infinities in a mask) and
-/// aborts on invalid input (a Fourier transform of length 0): that is no fault of the rule.
+/// Deviations and crashes of ONNX Runtime in some examples are not faults of a rule.
+/// It deviates from the specification for Attention of doubles and for infinities in a mask. It aborts on invalid input,
+/// such as a Fourier transform of length 0.
 #[test]
-fn deviations_of_the_runtime_are_no_fault_of_a_rule() {
+fn deviations_of_onnx_runtime_do_not_fail_a_rule_test() {
     let sandbox = Sandbox::new(&[]);
     for name in ["attention.rule", "fourier.rule"] {
         sandbox.bring(&format!("rules/decompose/{name}"), &format!("own/{name}"));
@@ -63,7 +64,7 @@ fn deviations_of_the_runtime_are_no_fault_of_a_rule() {
 }
 
 #[test]
-fn examples_may_name_targets_of_the_user() {
+fn examples_may_use_custom_targets() {
     let rule = "language 2\n\n## No Relu.\nrule ZZZ101 no-relu {\n  phase convert  safety exact\n  \
                 message \"`{x}` is kept above zero\"\n  match { y = Relu (x) }\n  \
                 where { dtype(x) == float }\n  rewrite { y = Clip (x, 0.0, \"\") }\n  \

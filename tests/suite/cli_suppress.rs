@@ -1,10 +1,10 @@
-//! Findings that are accepted: on the line of Python, in the configuration, in the model itself.
+//! Suppressions: on a line of Python, in the configuration, and in the model.
 
 use crate::tool::Sandbox;
 
 const OPTIONS: [&str; 4] = ["--path-map", "/app=src", "--output-format", "concise"];
 
-/// A checkout of one model and its source, with `comment` at the end of the line that is at fault.
+/// Creates a checkout of one model and its source, with `comment` at the end of the faulty line.
 fn checkout(comment: &str) -> Sandbox {
     let sandbox = Sandbox::new(&[(".git/HEAD", "")]);
     sandbox.bring("tests/pitfalls/exported/BakedBatch.ts17.onnx", "models/net.onnx");
@@ -17,8 +17,8 @@ fn checkout(comment: &str) -> Sandbox {
     sandbox
 }
 
-/// What is said of the model, and of the suppressions.
-fn said(sandbox: &Sandbox, paths: &[&str]) -> Vec<String> {
+/// Returns the findings of the model, and notes on suppressions.
+fn messages(sandbox: &Sandbox, paths: &[&str]) -> Vec<String> {
     let ran = sandbox.lint(&[paths, &OPTIONS].concat());
     assert_ne!(ran.status, 2, "{ran:?}");
     let findings = ran.stdout.lines().filter(|line| line.contains("net.onnx"));
@@ -27,16 +27,16 @@ fn said(sandbox: &Sandbox, paths: &[&str]) -> Vec<String> {
 
 #[track_caller]
 fn check(sandbox: &Sandbox, paths: &[&str], expected: &[&str]) {
-    let said = said(sandbox, paths);
-    let agree =
-        said.len() == expected.len() && said.iter().zip(expected).all(|(said, part)| said.contains(part));
-    assert!(agree, "{said:#?}\nis to be {expected:#?}");
+    let messages = messages(sandbox, paths);
+    let agree = messages.len() == expected.len()
+        && messages.iter().zip(expected).all(|(message, part)| message.contains(part));
+    assert!(agree, "{messages:#?}\nexpected {expected:#?}");
 }
 
 const FAULT: &str = "models/net.onnx:/Reshape: error[EXP001]";
 
 #[test]
-fn a_comment_on_the_line_accepts_what_is_found_there() {
+fn comment_suppresses_findings_on_its_line() {
     check(&checkout(""), &["models"], &[FAULT]);
     check(&checkout("  # onnx-lint: ignore[EXP001]: static"), &["models"], &[]);
     check(&checkout("  # noqa  # onnx-lint: ignore[baked-shape, DTY]"), &["models"], &[]);
@@ -50,19 +50,19 @@ fn a_comment_on_the_line_accepts_what_is_found_there() {
 }
 
 #[test]
-fn comments_without_use_are_said_where_all_is_looked_at() {
+fn unused_suppressions_are_reported_in_full_runs_only() {
     let unused = "note: src/pitfalls.py:60:34: `ignore[DTY]` suppresses nothing";
     check(&checkout("  # onnx-lint: ignore[DTY]"), &["."], &[FAULT, unused]);
     check(&checkout("  # onnx-lint: ignore[DTY]"), &["src", "models"], &[FAULT]);
     check(&checkout("  # onnx-lint: ignore[EXP001]"), &["."], &[]);
     let unknown = "`ignore[EPX001]`: there is no rule `EPX001`; did you mean `EXP001`?";
     check(&checkout("  # onnx-lint: ignore[EPX001]"), &["."], &[FAULT, unknown]);
-    // What is not looked for cannot be found.
+    // A disabled rule has no findings, so its suppression is not unused.
     check(&checkout("  # onnx-lint: ignore[DTY]"), &[".", "--select", "EXP"], &[FAULT]);
 }
 
 #[test]
-fn the_configuration_accepts_by_node_module_and_file() {
+fn configuration_suppresses_by_node_module_and_file() {
     let sandbox = checkout("");
     let with = |entry: &str, expected: &[&str]| {
         sandbox.write(
@@ -85,31 +85,31 @@ fn the_configuration_accepts_by_node_module_and_file() {
 }
 
 #[test]
-fn the_model_itself_accepts() {
+fn model_metadata_suppresses_findings() {
     let model = |metadata: &str| {
         format!(
             "<ir_version: 8, opset_import: [\"\" : 17], metadata_props: [{metadata}]>\n\
              main (float[N,4] x) => (float[N,4] y) {{\n  y = Add (x, ghost)\n}}\n"
         )
     };
-    let said = |metadata: &str| {
+    let printed = |metadata: &str| {
         let sandbox = Sandbox::new(&[("net.onnxtxt", &model(metadata))]);
         let ran = sandbox.lint(&["net.onnxtxt", "--output-format", "concise"]);
         ran.stdout + &ran.stderr
     };
-    assert!(said("").contains("error[SPC012]"));
-    assert_eq!(said("\"onnx-lint.ignore\": \"SPC012: filled in later\""), "All checks passed.\n");
-    let unused = said("\"onnx-lint.ignore\": \"DTY\"");
+    assert!(printed("").contains("error[SPC012]"));
+    assert_eq!(printed("\"onnx-lint.ignore\": \"SPC012: filled in later\""), "All checks passed.\n");
+    let unused = printed("\"onnx-lint.ignore\": \"DTY\"");
     assert!(unused.contains("error[SPC012]"), "{unused}");
     assert!(unused.contains("note: net.onnxtxt: `DTY` in the metadata suppresses nothing"), "{unused}");
 }
 
 #[test]
-fn rules_are_set_to_levels_and_off_by_prefix() {
+fn rule_severity_is_set_by_prefix() {
     let sandbox = checkout("");
     let with = |config: &str| {
         sandbox.write("onnx-lint.toml", format!("[rule-severity]\n{config}\n"));
-        said(&sandbox, &["models"]).join("\n")
+        messages(&sandbox, &["models"]).join("\n")
     };
     assert!(with("EXP = \"warning\"").contains("warning[EXP001]"));
     assert!(with("EXP = \"off\"").is_empty());
@@ -120,7 +120,7 @@ fn rules_are_set_to_levels_and_off_by_prefix() {
 }
 
 #[test]
-fn rules_are_listed_as_they_are_selected() {
+fn list_rules_follows_the_selection() {
     let sandbox = Sandbox::new(&[]);
     let listed = |arguments: &[&str]| sandbox.lint(&[&["--list-rules"], arguments].concat()).stdout;
     let some = listed(&["--select", "EXP", "--ignore", "EXP002"]);

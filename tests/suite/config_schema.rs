@@ -1,4 +1,4 @@
-//! `editors/onnx-lint.schema.json` says what the tools take as their configuration: no key more, no key less.
+//! `editors/onnx-lint.schema.json` has exactly the keys of the configuration.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use crate::tool::{Ran, SOUND, Sandbox};
 
 fn schema() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/editors/onnx-lint.schema.json");
-    serde_json::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("JSON")
+    serde_json::from_str(&std::fs::read_to_string(path).expect("the file exists")).expect("JSON")
 }
 
-/// What the tool makes of a configuration.
+/// Runs the tool with a configuration.
 fn lint(config: &Value) -> Ran {
     let config = toml::to_string(config).expect("a table");
     let baseline = r#"{"version": 2, "findings": []}"#;
@@ -20,7 +20,7 @@ fn lint(config: &Value) -> Ran {
     sandbox.lint(&["net.onnxtxt"])
 }
 
-/// The keys that a refusal says it expects.
+/// Returns the keys in the error message for an unknown key.
 fn expected(ran: &Ran) -> BTreeSet<String> {
     let (_, keys) = ran.stderr.split_once("expected one of ").unwrap_or_else(|| panic!("{ran:?}"));
     let keys = keys.lines().next().unwrap_or_default().split(", ");
@@ -32,7 +32,7 @@ fn keys(properties: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_schema_has_the_keys_of_the_configuration() {
+fn schema_has_exactly_the_keys_of_the_configuration() {
     let schema = schema();
     assert_eq!(keys(&schema["properties"]), expected(&lint(&json!({ "no-such-key": 1 }))));
     let suppress = &schema["properties"]["suppress"]["items"]["properties"];
@@ -40,9 +40,9 @@ fn the_schema_has_the_keys_of_the_configuration() {
     assert_eq!(keys(suppress), expected(&ran));
 }
 
-/// What it gives as examples is taken, and what is of another type is not.
+/// The tool accepts the examples in the schema, and rejects values of other types.
 #[test]
-fn the_schema_has_the_types_of_the_configuration() {
+fn schema_examples_are_accepted_and_other_types_rejected() {
     let schema = schema();
     for (key, property) in schema["properties"].as_object().expect("an object") {
         let with = |value: Value| Value::Object(Map::from_iter([(key.clone(), value)]));

@@ -1,15 +1,15 @@
-//! Changes to more than nodes: where constants stand, functions that the target cannot hold, branches that are
-//! always taken, and graphs whose paths multiply.
+//! Opset conversions that change more than nodes.
+//! Constants become attributes, functions and branches are inlined, and graphs have exponentially many paths.
 
 use onnx_lint::fix::{Options, fix};
 use onnx_lint::read;
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::write;
 
-/// Converts a model given as text; the result as text, or what stands in the way.
+/// Converts a model in ONNX text; returns the result as text, or the blockers.
 fn convert(text: &str, opset: i64) -> Result<String, Vec<String>> {
     let (model, findings) = read::text::read(text);
-    assert_eq!(findings, [], "the text of the test has faults");
+    assert_eq!(findings, [], "the model of the test is invalid");
     let options = Options { opset: Some(opset), ..Options::default() };
     let outcome = fix(model.expect("a model"), &options, &RuleSet::patterns());
     match outcome.findings.is_empty() {
@@ -30,7 +30,7 @@ fn check(text: &str, opset: i64, expected: &[&str], absent: &[&str]) {
 }
 
 #[test]
-fn constants_stand_where_old_versions_take_them() {
+fn inputs_become_attributes_in_old_opsets() {
     let integers = r#"<ir_version: 8, opset_import: ["" : 11]>
         g (int64[N] x, float[N] w) => (int64[N] y, float[N] z) {
             k = Constant <value = int64[1] {3}> ()
@@ -57,7 +57,7 @@ fn constants_stand_where_old_versions_take_them() {
 }
 
 #[test]
-fn functions_are_written_out_where_the_target_has_none() {
+fn functions_are_inlined_if_the_target_does_not_support_them() {
     let functions = r#"<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
         g (float[N,4] x) => (float[N,4] y, float[N,4] z) {
             [call] y, z = f.Scaled <by = 2.0> (x)
@@ -80,12 +80,12 @@ fn functions_are_written_out_where_the_target_has_none() {
         g (float[N] x) => (float[N] y) { y = f.F (x) }
         <domain: "f", opset_import: ["" : 17, "f" : 1]>
         F (a) => (b) { b = f.F (a) }"#;
-    let said = convert(recursive, 13).expect_err("a function that calls itself");
-    assert!(said[0].ends_with("one calls itself"), "{said:?}");
+    let errors = convert(recursive, 13).expect_err("a function that calls itself");
+    assert!(errors[0].ends_with("one calls itself"), "{errors:?}");
 }
 
 #[test]
-fn paths_may_multiply() {
+fn exponential_number_of_paths_is_handled() {
     let doubled: String = (0..150).map(|i| format!("v{} = Add (v{i}, v{i})\n", i + 1)).collect();
     let text = format!(
         "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[N,1] v0) => (float[N] y) {{\n{doubled}
@@ -95,7 +95,7 @@ fn paths_may_multiply() {
 }
 
 #[test]
-fn branches_that_are_always_taken_stand_in_the_graph() {
+fn branches_with_constant_conditions_are_inlined() {
     let nested = r#"<ir_version: 8, opset_import: ["" : 17]>
         g (bool c, float[1,N] x) => (float[N] y, float[N] z) {
             yes = Constant <value = bool {1}> ()
@@ -144,7 +144,7 @@ fn branches_of_different_shapes_need_opset_11() {
     };
     check(&model("Relu (x)"), 9, &["If (c)"], &[]);
     check(&model("Concat <axis = 0> (x, x)"), 11, &["If (c)"], &[]);
-    // Where a runtime knows one of the shapes alone, it takes that for both.
+    // If a runtime infers the shape of one branch only, it assumes that shape for both.
     for (other, shape) in [("Concat <axis = 0> (x, x)", "[4]"), ("Relu (z)", "[M]")] {
         let why = format!("its branches may have different output shapes: [2] and {shape}");
         let blocked = vec![format!("`If` cannot be converted to opset 9: {why}")];
@@ -153,23 +153,23 @@ fn branches_of_different_shapes_need_opset_11() {
 }
 
 #[test]
-fn the_opset_that_is_advised_is_one_that_the_tool_reaches() {
+fn suggested_opset_is_reachable() {
     let check = |opset: i64, node: &str, help: Option<&str>| {
         let text = format!(
             "<ir_version: 10, opset_import: [\"\" : {opset}]> g (float[N,4,4] x) => (y) {{ {node} }}"
         );
         let (model, findings) = read::text::read(&text);
-        assert_eq!(findings, [], "the text of the test has faults");
+        assert_eq!(findings, [], "the model of the test is invalid");
         let options = Options { opset: Some(7), ..Options::default() };
         let outcome = fix(model.expect("a model"), &options, &RuleSet::patterns());
-        let said: Vec<Option<&str>> =
+        let helps: Vec<Option<&str>> =
             outcome.findings.iter().map(|finding| finding.help.as_deref()).collect();
-        assert_eq!(said, [help], "{node}");
+        assert_eq!(helps, [help], "{node}");
         let advised: Option<i64> = help.and_then(|help| help.split(' ').nth(3)?.parse().ok());
         assert!(advised.is_none_or(|advised| convert(&text, advised).is_ok() && convert(&text, advised - 1).is_err()));
     };
     check(22, "y = Gelu (x)", Some("convert to opset 9 or later"));
     check(22, "y = Det (x)", Some("convert to opset 11 or later"));
-    // Its own opset is no advice.
+    // The opset of the model itself is not suggested.
     check(11, "y = Det (x)", None);
 }

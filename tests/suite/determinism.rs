@@ -1,11 +1,11 @@
-//! Output depends on the input alone: not on how many threads there are, nor on anything that differs from
-//! one process to the next, such as the seeds of hash maps and addresses.
+//! Output depends only on the input.
+//! It does not depend on the number of threads, nor on properties of a process such as hash seeds and addresses.
 
 use std::ffi::OsStr;
 
 use crate::tool::{Ran, Sandbox};
 
-/// How often everything is said again, each time by another number of threads.
+/// Number of repeated runs, with varying numbers of threads.
 const RUNS: usize = 10;
 
 const THREADS: [&str; 3] = ["1", "2", "4"];
@@ -25,10 +25,10 @@ const FORMATS: [&str; 12] = [
     "html",
 ];
 
-/// Files of every kind of evidence, many of them.
+/// Folder with many files of every kind of evidence.
 const EXPORTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls/exported");
 
-/// A file of every kind, each with findings.
+/// One file of each kind, all with findings.
 const ONE_OF_EACH: [&str; 4] = [
     "BakedBatch.ts17.onnx",
     "DictOutput.torchir.txt",
@@ -46,10 +46,10 @@ fn lint(arguments: &[&str], threads: &str) -> Ran {
     ran
 }
 
-/// Everything that onnx-fix writes: the model, the report, and what it says of both.
+/// All output of onnx-fix: the model, the report, and messages.
 #[derive(PartialEq, Eq)]
 struct Fixed {
-    said: Ran,
+    ran: Ran,
     model: Vec<u8>,
     report: Vec<u8>,
     diff: Ran,
@@ -62,10 +62,10 @@ fn fix(model: &str, options: &[&str], threads: &str) -> Fixed {
         let arguments = [&[&*path], options, arguments].concat();
         sandbox.fix_with(&arguments, &[("RAYON_NUM_THREADS", OsStr::new(threads))])
     };
-    let said = run(&["-o", "out.onnx", "--report", "report.json"]);
-    assert_eq!(said.status, 0, "{model} {options:?}: {}", said.stderr);
+    let ran = run(&["-o", "out.onnx", "--report", "report.json"]);
+    assert_eq!(ran.status, 0, "{model} {options:?}: {}", ran.stderr);
     Fixed {
-        said,
+        ran,
         model: sandbox.read("out.onnx"),
         report: sandbox.read("report.json"),
         diff: run(&["--diff"]),
@@ -73,7 +73,7 @@ fn fix(model: &str, options: &[&str], threads: &str) -> Fixed {
 }
 
 #[test]
-fn what_is_found_is_the_same_in_every_run() {
+fn findings_do_not_depend_on_run_or_threads() {
     let arguments = [EXPORTED, "--output-format", "json"];
     let first = lint(&arguments, THREADS[0]);
     for run in 1..RUNS {
@@ -87,7 +87,7 @@ fn what_is_found_is_the_same_in_every_run() {
 }
 
 #[test]
-fn every_format_says_the_same_with_any_number_of_threads() {
+fn output_formats_do_not_depend_on_threads() {
     for format in FORMATS {
         let files = ONE_OF_EACH.map(|file| format!("{EXPORTED}/{file}"));
         let arguments = [&files.each_ref().map(String::as_str)[..], &["--output-format", format]].concat();
@@ -107,11 +107,11 @@ fn check_fix(model: &str, options: &[&str]) {
 }
 
 #[test]
-fn a_model_is_mended_in_the_same_way_in_every_run() {
+fn fixes_do_not_depend_on_run_or_threads() {
     check_fix("nn_gru_unrolled.ts17.onnx", &[]);
 }
 
 #[test]
-fn a_model_is_converted_in_the_same_way_in_every_run() {
+fn conversions_do_not_depend_on_run_or_threads() {
     check_fix("hf_whisper_enc.ts17.onnx", &["--opset", "13", "--infer-shapes", "--unsafe-fixes"]);
 }

@@ -1,4 +1,4 @@
-//! `onnx-diff`: what is shown to be equal, where models differ, and that nothing is called equal which is not.
+//! `onnx-diff`: proofs of equivalence, descriptions of differences, and no false equivalences.
 
 use std::sync::LazyLock;
 
@@ -12,33 +12,33 @@ const NET: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y)\n<float[4,4] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}, float[4] b = {1,2,3,4}> {\n  \
     h = MatMul (x, w)\n  s = Add (h, b)\n  r = Relu (s)\n  n = Neg (x)\n  y = Add (r, n)\n}\n";
 
-/// A loop that adds its input up, and a branch.
+/// A loop that accumulates its input, and a branch.
 const BODIES: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[4] x, bool c, int64 n) => (float[4] y, float[4] z) {\n  \
     y = Loop (n, c, x) <body = body (int64 i, bool go, float[4] a) => (bool go2, float[4] t) {\n    \
     go2 = Identity (go)\n    t = Add (a, x)\n  }>\n  \
     z = If (c) <then_branch = one () => (float[4] p) { p = Relu (x) }, else_branch = two () => (float[4] q) { q = Neg (x) }>\n}\n";
 
-/// An operator that nobody knows, and one that draws random numbers.
+/// An unknown operator, and one that draws random numbers.
 const OPAQUE: &str = "<ir_version: 8, opset_import: [\"\" : 17, \"acme\" : 1]>\n\
     main (float[3] x) => (float[3] y, float[3] z) {\n  a = acme.Magic <k = 2> (x)\n  y = Relu (a)\n  \
     r = RandomNormal <shape = [3]> ()\n  q = RandomNormal <shape = [3]> ()\n  z = Sub (r, q)\n}\n";
 
-/// Compares a model with what it becomes by replacing some text.
+/// Compares a model with a copy that has some text replaced.
 fn diff(model: &str, replaced: &[(&str, &str)], options: &[&str]) -> Ran {
     let other = replaced.iter().fold(model.to_owned(), |text, (from, to)| text.replace(from, to));
     let sandbox = Sandbox::new(&[("a.onnxtxt", model), ("b.onnxtxt", &other)]);
     sandbox.diff(&[&["a.onnxtxt", "b.onnxtxt"], options].concat())
 }
 
-/// All rules, read once for all tests.
+/// All rules, loaded once for all tests.
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::patterns);
 
-/// A model, and what it becomes by replacing some text.
+/// Returns a model, and a copy that has some text replaced.
 fn pair(model: &str, replaced: &[(&str, &str)]) -> [Model; 2] {
     let mut other = model.to_owned();
     for (from, to) in replaced {
-        assert!(other.contains(from), "{from} is not in it");
+        assert!(other.contains(from), "the model does not contain {from}");
         other = other.replace(from, to);
     }
     [model, &other].map(|text| {
@@ -63,7 +63,7 @@ fn check_told(name: &str, model: &str, replaced: &[(&str, &str)], status: i32) {
 }
 
 #[test]
-fn what_is_equal_is_shown() {
+fn equivalent_models_are_proved_equal() {
     check(NET, &[], Equivalence::Same);
     check(BODIES, &[], Equivalence::Same);
     check(OPAQUE, &[], Equivalence::Same);
@@ -92,24 +92,24 @@ fn what_is_equal_is_shown() {
     );
 }
 
-/// Of what nothing needs, too, it is only said to be the same if it is.
+/// Models are only reported as identical if their dead nodes are equal, too.
 #[test]
-fn dead_nodes_are_no_names() {
+fn dead_nodes_are_compared() {
     let dead = NET.replace("  y = Add", "  dead = Neg (r)\n  y = Add");
     check(&dead, &[], Equivalence::Same);
     check(&dead, &[("dead = Neg (r)", "dead = Neg (h)")], Equivalence::Exactly);
     check(&dead, &[("  dead = Neg (r)\n", "")], Equivalence::Exactly);
 }
 
-/// A domain that one imports and does not use is of the version of the other.
+/// The version of an imported but unused domain does not matter.
 #[test]
-fn imports_that_are_not_used_say_nothing() {
+fn unused_opset_imports_are_ignored() {
     let ml = "<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 3]>\nmain (float[3] x) => (float[3] y) { y = Relu (x) }\n";
     check(ml, &[("\"ai.onnx.ml\" : 3", "\"ai.onnx.ml\" : 1")], Equivalence::Same);
 }
 
 #[test]
-fn what_is_not_equal_is_never_called_so() {
+fn different_models_are_never_reported_equal() {
     check(NET, &[("r = Relu (s)", "r = Sigmoid (s)")], Equivalence::Unknown);
     check(NET, &[("15,16}", "15,17}")], Equivalence::Unknown);
     check(NET, &[("Add (h, b)", "Sub (h, b)")], Equivalence::Unknown);
@@ -127,15 +127,18 @@ fn what_is_not_equal_is_never_called_so() {
 }
 
 #[test]
-fn callers_see_inputs_and_outputs() {
-    for (from, to, said) in [
+fn differences_of_the_interface_are_reported() {
+    for (from, to, difference) in [
         ("(float[N,4] x)", "(float[2,4] x)", "input `float[N,4] x` is declared as `float[2,4] x` in b"),
         ("(float[N,4] x)", "(double[N,4] x)", "input `float[N,4] x` is declared as `double[N,4] x` in b"),
         ("(float[N,4] x)", "(float[N,4] x, float[3] more)", "input `more` is missing in a"),
         ("(float[N,4] y)", "(float[N,4] y, float[N,4] r)", "output `r` is missing in a"),
     ] {
         let ran = diff(NET, &[(from, to)], &[]);
-        assert!(ran.status == 1 && ran.stdout.contains(&format!("interface: {said}\n")), "{to}: {ran:?}");
+        assert!(
+            ran.status == 1 && ran.stdout.contains(&format!("interface: {difference}\n")),
+            "{to}: {ran:?}"
+        );
     }
     let renamed = [("4] x)", "4] image)"), ("(x, w)", "(image, w)"), ("(x)", "(image)")];
     let ran = diff(NET, &renamed, &[]);
@@ -149,7 +152,7 @@ fn callers_see_inputs_and_outputs() {
 }
 
 #[test]
-fn differences_are_told() {
+fn differences_are_described() {
     check_told("weight", NET, &[("15,16}", "15,17}")], 1);
     check_told(
         "attribute",
@@ -166,9 +169,9 @@ fn differences_are_told() {
     check_told("domain", OPAQUE, &[("\"acme\" : 1", "\"acme\" : 2")], 1);
 }
 
-/// What fixing makes of a model is equal to it, and so is what conversion does.
+/// `onnx-diff` proves that fixed and converted models are equivalent to the original.
 #[test]
-fn fixes_and_conversions_are_shown_to_be_equal() {
+fn results_of_fixes_and_conversions_are_proved_equal() {
     for name in PITFALLS {
         let file = onnx_lint::open(format!(
             "{}/tests/pitfalls/exported/{name}.ts17.onnx",
@@ -195,7 +198,7 @@ fn fixes_and_conversions_are_shown_to_be_equal() {
 }
 
 #[test]
-fn numbers_are_compared_on_demand_and_prove_nothing() {
+fn runtime_comparison_is_on_request_and_not_a_proof() {
     let none = [("ORT_DYLIB_PATH", std::ffi::OsStr::new("/nowhere"))];
     let other = NET.replace("Relu", "Sigmoid");
     let alike =
@@ -217,7 +220,7 @@ fn numbers_are_compared_on_demand_and_prove_nothing() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error() {
+fn unreadable_file_is_an_error() {
     let sandbox = Sandbox::new(&[("a.onnxtxt", NET), ("b.onnxtxt", "no model")]);
     let ran = sandbox.diff(&["a.onnxtxt", "missing.onnx"]);
     assert_eq!((ran.status, &*ran.stdout), (2, ""), "{ran:?}");

@@ -1,4 +1,4 @@
-//! `--dynamic`: models of one sample run on several, each sample by itself; sizes are carried; what cannot be is refused.
+//! `--dynamic`: static batches become dynamic, or the model is refused.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ fn dynamic(model: &Model, requests: &[&str]) -> Result<Model, Vec<String>> {
     }
 }
 
-/// The sample axis of an input; all but a cache of keys and values begin with it.
+/// Returns the batch axis of an input: 0, except for a cache of keys and values.
 fn axis(name: &str) -> usize {
     if name == "past" { 2 } else { 0 }
 }
@@ -52,7 +52,7 @@ fn drawn(elem: ElemType, shape: &[usize], seed: usize) -> Val {
 }
 
 fn array(val: &Val) -> &Array {
-    let Val::Tensor(array) = val else { panic!("no tensor") };
+    let Val::Tensor(array) = val else { panic!("not a tensor") };
     array
 }
 
@@ -68,7 +68,7 @@ fn run(model: &Model, feeds: &[Val]) -> Vec<Val> {
     graph.outputs.iter().map(|port| executor.value(port.value).expect("an output")).collect()
 }
 
-/// Tensors one after another along an axis.
+/// Concatenates tensors along an axis.
 fn joined(parts: &[Val], axis: usize) -> Val {
     let parts: Vec<&Array> = parts.iter().map(array).collect();
     let mut shape = parts[0].shape().to_vec();
@@ -84,7 +84,7 @@ fn joined(parts: &[Val], axis: usize) -> Val {
     Val::from(all.take(shape, &order).expect("a tensor"))
 }
 
-/// Holds a model on `count` samples against as many runs of the traced one.
+/// Compares a model on `count` samples with as many runs of the traced one.
 fn hold(name: &str, before: &Model, after: &Model, count: usize, faults: &mut String) {
     let facts = infer::infer(before, infer::Options::default());
     let inputs = &before.graphs[before.main].inputs;
@@ -137,12 +137,12 @@ fn refused(text: &str, requests: &[&str], words: &str) {
     let findings = dynamic(&before, requests).expect_err("a refusal");
     assert!(findings.iter().any(|message| message.contains(words)), "{findings:?}");
     let options = LintOptions { dynamic: asked(requests), ..LintOptions::default() };
-    let said: Vec<String> = lint(&before, &options).into_iter().map(|finding| finding.message).collect();
-    assert!(findings.iter().all(|message| said.contains(message)), "{findings:?} is not in {said:?}");
+    let messages: Vec<String> = lint(&before, &options).into_iter().map(|finding| finding.message).collect();
+    assert!(findings.iter().all(|message| messages.contains(message)), "{findings:?} is not in {messages:?}");
 }
 
 #[test]
-fn exported_models_run_each_sample_by_itself() {
+fn exported_models_compute_each_sample_independently() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dynamic/exported");
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
@@ -168,7 +168,7 @@ fn exported_models_run_each_sample_by_itself() {
 }
 
 #[test]
-fn a_shuffle_of_channels_takes_the_batch_through_both_reshapes() {
+fn channel_shuffle_keeps_the_batch_in_both_reshapes() {
     check(
         "g (float[1,8,5,5] x) => (y) <int64[5] s = {1, 2, 4, 5, 5}, int64[4] t = {1, -1, 5, 5}> {
             a = Reshape (x, s)
@@ -180,7 +180,7 @@ fn a_shuffle_of_channels_takes_the_batch_through_both_reshapes() {
 }
 
 #[test]
-fn a_class_token_is_repeated_for_every_sample() {
+fn class_token_is_repeated_for_every_sample() {
     check(
         "g (float[1,4,2] x) => (y) <float[1,1,2] cls = {1, 2}> { y = Concat <axis = 1> (cls, x) }",
         &["x:0=N"],
@@ -188,7 +188,7 @@ fn a_class_token_is_repeated_for_every_sample() {
 }
 
 #[test]
-fn a_squeezed_batch_is_computed_for_each_sample() {
+fn squeezed_batch_axis_is_computed_per_sample() {
     check(
         "g (float[1,4,4] x) => (y) <int64[1] first = {0}> {
             a = Squeeze (x, first)
@@ -201,12 +201,12 @@ fn a_squeezed_batch_is_computed_for_each_sample() {
 }
 
 #[test]
-fn a_mean_over_everything_is_the_mean_of_each_sample() {
+fn reduction_over_all_axes_is_computed_per_sample() {
     check("g (float[1,3,4] x) => (y) { m = ReduceMean (x)  y = Sub (x, m) }", &["x:0=N"]);
 }
 
 #[test]
-fn the_initial_state_of_an_lstm_is_repeated() {
+fn initial_state_of_an_lstm_is_repeated() {
     check(
         "g (float[1,5,2] v) => (y, h) <
             float[1,4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}, float[1,4,1] r = {1, 2, 3, 4}, float[1,1,1] state = {0.5}
@@ -219,7 +219,7 @@ fn the_initial_state_of_an_lstm_is_repeated() {
 }
 
 #[test]
-fn writes_by_index_go_to_each_sample() {
+fn scatter_writes_to_each_sample() {
     check(
         "g (float[1,3,2] x) => (y) <int64[2,2] at = {0, 0, 0, 2}, float[2,2] new = {7, 7, 8, 8}> {
             y = ScatterND (x, at, new)
@@ -229,7 +229,7 @@ fn writes_by_index_go_to_each_sample() {
 }
 
 #[test]
-fn a_loop_carries_the_samples_in_its_state() {
+fn loop_state_has_the_batch_axis() {
     check(
         "g (float[1,2] x) => (y) <int64 n = {3}, bool yes = {1}, float[1,2] start = {0, 0}> {
             y = Loop (n, yes, start) <body = b (int64 i, bool c, float[1,2] s) => (bool d, float[1,2] t) {
@@ -241,7 +241,7 @@ fn a_loop_carries_the_samples_in_its_state() {
 }
 
 #[test]
-fn the_first_node_that_mixes_samples_is_named() {
+fn first_node_that_mixes_samples_is_reported() {
     refused(
         "g (float[1,4] x) => (y) { a = NonZero (x)  y = Cast <to = 1> (a) }",
         &["x:0=N"],
@@ -260,7 +260,7 @@ fn the_first_node_that_mixes_samples_is_named() {
 }
 
 #[test]
-fn a_batch_of_two_takes_any_number_of_samples() {
+fn static_batch_of_two_becomes_dynamic() {
     let before = model(
         "g (float[2,3,4] x) => (y) <int64[2] s = {2, 12}, float[2,12] w = {1,2,3,4,5,6,7,8,9,1,2,3,1,2,3,4,5,6,7,8,9,1,2,3}> {
             a = Reshape (x, s)  y = Add (a, w)
@@ -272,7 +272,7 @@ fn a_batch_of_two_takes_any_number_of_samples() {
 }
 
 #[test]
-fn a_size_is_carried_where_a_reshape_holds_it() {
+fn dynamic_dimension_is_propagated_through_reshape() {
     let before = model(
         "g (float[1,7,8] x) => (y) <int64[4] s = {1, 7, 2, 4}, int64[3] t = {1, 7, 8}> {
             a = Reshape (x, s)
@@ -288,7 +288,7 @@ fn a_size_is_carried_where_a_reshape_holds_it() {
 }
 
 #[test]
-fn a_table_of_positions_fixes_a_size() {
+fn constant_position_table_prevents_a_dynamic_dimension() {
     refused(
         "g (float[1,3,2] x) => (y) <float[3,2] p = {1, 2, 3, 4, 5, 6}> { y = Add (x, p) }",
         &["x:1=S"],
@@ -297,7 +297,7 @@ fn a_table_of_positions_fixes_a_size() {
 }
 
 #[test]
-fn a_baked_batch_is_repaired_everywhere_or_not_at_all() {
+fn hard_coded_batch_is_fixed_everywhere_or_nowhere() {
     let shuffled = |rest: &str| {
         model(&format!(
             "g (float[batch,8,5,5] x) => (y) <int64[5] s = {{1, 2, 4, 5, 5}}, int64[4] t = {{1, -1, 5, 5}}> {{
@@ -311,7 +311,7 @@ fn a_baked_batch_is_repaired_everywhere_or_not_at_all() {
     let whole = fixed(shuffled("y = Reshape (b, t)"));
     let found = run(&whole, &[drawn(ElemType::Float, &[3, 8, 5, 5], 1)]);
     assert_eq!(array(&found[0]).shape(), [3, 8, 5, 5]);
-    // The number of elements of all samples together is beyond the analysis.
+    // The analysis does not support outputs whose size depends on elements of all samples.
     let left = write::text::write(&fixed(shuffled("c = NonZero (b)  y = Cast <to = 1> (c)")));
     assert!(left.contains("{1,2,4,5,5}"), "{left}");
 }

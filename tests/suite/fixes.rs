@@ -1,5 +1,5 @@
-//! What `onnx-fix` does is in its report, and what `onnx-lint` calls fixable it mends: both over every model that the
-//! tests carry, and the examples of the rules.
+//! `onnx-fix` reports every change, and fixes exactly the findings that `onnx-lint` calls fixable.
+//! Both are tested on all models of the tests and on the examples of the rules.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use rayon::prelude::*;
 
 use crate::models;
 
-/// Every model at hand with its name: the files, and the examples of rules that are said of a model as it is.
+/// Returns all models with their names: files, and examples of rules.
 fn all() -> Vec<(String, Model)> {
     let files = models::all().into_iter().filter_map(|path| {
         let (model, _) = read::onnx::read(models::bytes(&path));
         Some((path.file_name()?.to_string_lossy().into_owned(), model?))
     });
     let (rules, _) = RuleSet::embedded();
-    let said = rules.iter().filter(|rule| matches!(rule.phase, Phase::Simplify | Phase::Fix));
-    let examples = said.flat_map(|rule| {
+    let applicable = rules.iter().filter(|rule| matches!(rule.phase, Phase::Simplify | Phase::Fix));
+    let examples = applicable.flat_map(|rule| {
         rule.examples
             .iter()
             .map(|example| (format!("{} {:?}", rule.code, example.name), example.model.clone()))
@@ -35,7 +35,7 @@ fn all() -> Vec<(String, Model)> {
     files.chain(examples).collect()
 }
 
-/// What is wrong with any of the models, at most some of it.
+/// Asserts that no model has a fault; prints some of them.
 #[track_caller]
 fn check(wrong: impl Fn(&Model, &RuleSet) -> Vec<String> + Sync) {
     let rules = RuleSet::patterns();
@@ -53,19 +53,19 @@ fn nodes(model: &Model) -> Vec<NodeId> {
     scopes::live(model).into_iter().flat_map(|graph| model.graphs[graph].nodes.clone()).collect()
 }
 
-/// What a model declares of its values, by name.
+/// Returns the declared types of a model, by name.
 fn declared(model: &Model) -> BTreeSet<String> {
-    let told = |port: &Port| {
+    let declaration = |port: &Port| {
         let ValueInfo { ty, .. } = &port.info;
         format!("{} {ty:?}", model.values[port.value].name)
     };
     let main = &model.graphs[model.main];
-    main.inputs.iter().chain(&main.outputs).map(told).collect()
+    main.inputs.iter().chain(&main.outputs).map(declaration).collect()
 }
 
-/// What was done and is not in the report.
-fn untold(before: &Model, after: &Model, report: &Report) -> Vec<String> {
-    let told: HashSet<&str> = report
+/// Returns the changes that are not in the report.
+fn unreported(before: &Model, after: &Model, report: &Report) -> Vec<String> {
+    let reported: HashSet<&str> = report
         .changes
         .iter()
         .flat_map(|entry| entry.with.iter().chain([&entry.node]))
@@ -74,10 +74,10 @@ fn untold(before: &Model, after: &Model, report: &Report) -> Vec<String> {
     let (old, new) = (nodes(before), nodes(after));
     let (was, is): (HashSet<NodeId>, HashSet<NodeId>) =
         (old.iter().copied().collect(), new.iter().copied().collect());
-    let mut untold = Vec::new();
+    let mut unreported = Vec::new();
     for node in old.iter().filter(|node| !is.contains(node)) {
         let name = node_name(before, &before.nodes[*node]);
-        // What stands in a node that is told of is told of.
+        // A reported node includes the nodes in its subgraphs.
         let mut around =
             std::iter::successors(Some(before.nodes[*node].graph), |&graph| before.parent(graph)).filter_map(
                 |graph| match before.graphs[graph].owner {
@@ -85,42 +85,43 @@ fn untold(before: &Model, after: &Model, report: &Report) -> Vec<String> {
                     _ => None,
                 },
             );
-        // Functions go with the last of their calls.
-        let is_written_out =
+        // A function is removed with its last call.
+        let is_inlined =
             before.function_of(before.nodes[*node].graph).is_some() && report.rules.contains_key("CVT002");
-        let is_told = is_written_out || told.contains(&*name) || around.any(|owner| told.contains(&*owner));
-        if !is_told {
-            untold.push(format!("`{}` {name} is gone", before.nodes[*node].op_type));
+        let is_reported =
+            is_inlined || reported.contains(&*name) || around.any(|owner| reported.contains(&*owner));
+        if !is_reported {
+            unreported.push(format!("`{}` {name} was removed", before.nodes[*node].op_type));
         }
     }
     for node in new.iter().filter(|node| !was.contains(node)) {
         let node = &after.nodes[*node];
         if let Some(rule) = node.metadata(RULE_KEY).filter(|rule| !report.rules.contains_key(*rule)) {
-            untold.push(format!("`{}` by {rule} is new", node.op_type));
+            unreported.push(format!("`{}` was added by {rule}", node.op_type));
         }
     }
     for node in new.iter().filter(|node| was.contains(node)) {
         let (was, is) = (&before.nodes[*node], &after.nodes[*node]);
         let name = node_name(before, was);
         let outputs = |node: &Node| node.outputs.iter().flatten().count();
-        if (was.attrs.len() != is.attrs.len() || outputs(was) != outputs(is)) && !told.contains(&*name) {
-            untold.push(format!("`{}` {name} has other attributes or outputs", was.op_type));
+        if (was.attrs.len() != is.attrs.len() || outputs(was) != outputs(is)) && !reported.contains(&*name) {
+            unreported.push(format!("`{}` {name} has other attributes or outputs", was.op_type));
         }
     }
     let about = |codes: &[&str]| codes.iter().any(|code| report.rules.contains_key(*code));
     if before.opsets != after.opsets && !about(&["CVT002", "CVT004"]) {
-        untold.push("other opsets are imported".to_owned());
+        unreported.push("opset imports changed".to_owned());
     }
     if declared(before) != declared(after)
         && !about(&["FIX003", "FIX004", "EXP014", "EXP015", "SHP002", "CVT005"])
     {
-        untold.push("other types are declared".to_owned());
+        unreported.push("declared types changed".to_owned());
     }
-    untold
+    unreported
 }
 
 #[test]
-fn nothing_happens_that_is_not_in_the_report() {
+fn every_change_is_in_the_report() {
     check(|model, rules| {
         let mut wrong = Vec::new();
         for options in [
@@ -132,18 +133,19 @@ fn nothing_happens_that_is_not_in_the_report() {
             if !findings.is_empty() {
                 continue;
             }
-            wrong.extend(untold(model, &after, &report));
+            wrong.extend(unreported(model, &after, &report));
             let differs = write(model) != write(&after);
             if differs && !changed {
-                wrong.push("it changes without a word".to_owned());
+                wrong.push("it changes, but `changed` is false".to_owned());
             }
             if changed == report.changes.is_empty() {
-                wrong.push(format!("changed: {changed}, but {} changes are told", report.changes.len()));
+                wrong
+                    .push(format!("changed: {changed}, but the report has {} changes", report.changes.len()));
             }
             for entry in &report.changes {
                 let by = RuleSet::headers().iter().find(|brief| *brief.code == *entry.code);
                 if by.is_none_or(|brief| brief.name != entry.rule) || entry.summary.is_empty() {
-                    wrong.push(format!("nobody knows {entry:?}"));
+                    wrong.push(format!("unknown rule in {entry:?}"));
                 }
             }
         }
@@ -151,10 +153,10 @@ fn nothing_happens_that_is_not_in_the_report() {
     });
 }
 
-/// What tells a finding: its rule, its place, and what it says.
-type NodeDescription = (Arc<str>, Arc<str>, String, String);
+/// Identity of a finding: its rule, location, and message.
+type Key = (Arc<str>, Arc<str>, String, String);
 
-fn told(finding: &Finding) -> NodeDescription {
+fn key(finding: &Finding) -> Key {
     let (graph, node) = match finding.place.graph() {
         Some(place) => (
             place.graph.clone(),
@@ -166,7 +168,7 @@ fn told(finding: &Finding) -> NodeDescription {
 }
 
 #[test]
-fn what_is_called_fixable_is_fixed_and_nothing_else_is_mended() {
+fn exactly_the_fixable_findings_are_fixed() {
     let linting = LintOptions { rules: Arc::new(RuleSet::for_linting()), ..LintOptions::default() };
     check(|model, rules| {
         let mut wrong = Vec::new();
@@ -184,12 +186,12 @@ fn what_is_called_fixable_is_fixed_and_nothing_else_is_mended() {
                 );
                 continue;
             }
-            let left: HashSet<NodeDescription> = lint_model(&after, &linting).iter().map(told).collect();
-            let stays = findings.iter().filter(is_due).filter(|finding| left.contains(&told(finding)));
+            let left: HashSet<Key> = lint_model(&after, &linting).iter().map(key).collect();
+            let stays = findings.iter().filter(is_due).filter(|finding| left.contains(&key(finding)));
             wrong.extend(
                 stays.map(|finding| format!("stays ({unsafe_fixes}): {} {}", finding.code, finding.message)),
             );
-            // Of what an analysis finds at some nodes, only that is mended which it calls fixable.
+            // If an analysis reports a node, the node is only fixed if the finding is fixable.
             let mends = |code: &str| {
                 let brief = RuleSet::headers().iter().find(|brief| *brief.code == *code);
                 brief.and_then(|brief| brief.mends)
@@ -203,7 +205,7 @@ fn what_is_called_fixable_is_fixed_and_nothing_else_is_mended() {
                 });
                 let there: Vec<&Finding> = there.collect();
                 if !there.is_empty() && !there.iter().any(|finding| finding.fix.is_some()) {
-                    wrong.push(format!("mended unsaid: {code} {}", there[0].message));
+                    wrong.push(format!("fixed, but not called fixable: {code} {}", there[0].message));
                 }
             }
         }

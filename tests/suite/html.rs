@@ -1,4 +1,4 @@
-//! `--output-format html`: a page that stands alone, hangs together, and can be read by keyboard and by ear.
+//! `--output-format html`: self-contained, valid and accessible pages.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use crate::tool::Sandbox;
 
-/// An element with its attributes, and how many are around it.
+/// An element with its attributes and its depth.
 pub struct Element {
     pub name: String,
     attributes: Vec<(String, String)>,
@@ -22,12 +22,13 @@ impl Element {
         Element { name: start.name().as_ref().to_owned(), attributes: attributes.collect() }
     }
 
+    /// Returns the value of an attribute.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// The elements of a page, in their order: it must be well-formed.
+/// Returns the elements of a well-formed page, in order.
 pub fn elements(page: &str) -> Vec<Element> {
     let body = page.strip_prefix("<!DOCTYPE html>\n").expect("a page of HTML");
     let mut reader = Reader::from_str(body);
@@ -41,17 +42,17 @@ pub fn elements(page: &str) -> Vec<Element> {
     }
 }
 
-/// Holds what every page promises.
+/// Checks the properties of every page: landmarks, unique ids, links and headings.
 fn check(page: &str) -> Vec<Element> {
     let elements = elements(page);
     let count = |name: &str| elements.iter().filter(|element| element.name == name).count();
     for landmark in ["header", "nav", "main", "footer", "h1", "title"] {
-        assert!(count(landmark) >= 1, "there is no {landmark}");
+        assert!(count(landmark) >= 1, "the page has no {landmark}");
     }
     assert_eq!((count("main"), count("h1"), count("script"), count("link"), count("img")), (1, 1, 0, 0, 0));
     let mut ids = BTreeSet::new();
     for id in elements.iter().filter_map(|element| element.get("id")) {
-        assert!(ids.insert(id), "`{id}` is there twice");
+        assert!(ids.insert(id), "duplicate id `{id}`");
     }
     let mut heading = 0;
     for element in &elements {
@@ -61,7 +62,7 @@ fn check(page: &str) -> Vec<Element> {
         }
         let named = ["aria-labelledby", "href"].into_iter().filter_map(|key| element.get(key));
         for id in named.flat_map(str::split_whitespace) {
-            assert!(ids.contains(id.trim_start_matches('#')), "nothing is called {id}");
+            assert!(ids.contains(id.trim_start_matches('#')), "no element has the id {id}");
         }
         if matches!(element.name.as_str(), "nav" | "article" | "section" | "svg") {
             assert!(
@@ -71,7 +72,7 @@ fn check(page: &str) -> Vec<Element> {
             );
         }
         if let Some(level) = element.name.strip_prefix('h').and_then(|level| level.parse::<u32>().ok()) {
-            assert!(level <= heading + 1, "h{level} comes after h{heading}");
+            assert!(level <= heading + 1, "h{level} follows h{heading}");
             heading = level;
         }
     }
@@ -79,7 +80,7 @@ fn check(page: &str) -> Vec<Element> {
 }
 
 #[test]
-fn a_page_shows_places_graphs_and_fixes() {
+fn page_shows_locations_graphs_and_fixes() {
     let sandbox = Sandbox::checkout(17, true);
     let ran =
         sandbox.lint(&["models", "--path-map", "/app=src", "--output-format", "html", "--severity", "hint"]);
@@ -88,17 +89,20 @@ fn a_page_shows_places_graphs_and_fixes() {
     let count = |name: &str| elements.iter().filter(|element| element.name == name).count();
     assert!(count("article") > 12 && count("svg") > 12, "{} and {}", count("article"), count("svg"));
     let page = &ran.stdout;
-    assert!(page.contains("<mark>x.reshape(2, 12)</mark>"), "the line of Python");
+    assert!(page.contains("<mark>x.reshape(2, 12)</mark>"), "the line of Python is missing");
     assert!(
         page.contains("<summary>Before and after <code>onnx-fix --select EXP001") && page.contains("<ins>+"),
-        "a fix"
+        "the fix is missing"
     );
-    assert!(page.contains("id=\"rule-EXP001\"") && page.contains("<a href=\"#rule-EXP001\">"), "its page");
-    assert!(page.contains("Finding at Reshape"), "the graph in words");
+    assert!(
+        page.contains("id=\"rule-EXP001\"") && page.contains("<a href=\"#rule-EXP001\">"),
+        "the page of the rule is missing"
+    );
+    assert!(page.contains("Finding at Reshape"), "the description of the graph is missing");
 }
 
 #[test]
-fn nothing_found_is_a_page_too_and_names_are_text() {
+fn page_without_findings_is_valid_and_names_are_escaped() {
     let evil = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[N] x) => (float[N] y) {\n  \
         [\"<script>alert(1)</script>\"] y = Relu (\"</style><b>\")\n}\n";
     let sandbox = Sandbox::new(&[("sound.onnxtxt", crate::tool::SOUND), ("evil.onnxtxt", evil)]);
@@ -111,19 +115,19 @@ fn nothing_found_is_a_page_too_and_names_are_text() {
 }
 
 #[test]
-fn standard_input_is_drawn_too() {
+fn graphs_of_standard_input_are_drawn() {
     let clumsy = Sandbox::new(&[]);
     let page =
         clumsy.lint_stdin(&["-", "--severity", "hint", "--output-format", "html"], crate::tool::CLUMSY);
     let elements = check(&page.stdout);
     assert!(elements.iter().any(|element| element.name == "svg"), "{}", page.stdout);
-    // What is safe is done unasked.
+    // Safe fixes need no option.
     assert!(page.stdout.contains("<code>onnx-fix --select OPT101</code>"), "{}", page.stdout);
 }
 
-/// As many findings as there may be: the page stays in its bounds, and hangs together.
+/// Even with very many findings, the page is valid and its size is limited.
 #[test]
-fn ten_thousand_nodes_make_a_page() {
+fn page_for_ten_thousand_nodes_is_bounded() {
     let mut text =
         "<ir_version: 8, opset_import: [\"\" : 17]>\nmain (float[A,B] x0) => (float[A,B] x10000) {\n"
             .to_owned();

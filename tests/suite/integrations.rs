@@ -1,4 +1,4 @@
-//! What other tools call: the hook of pre-commit, completions, man pages, and the GitHub Action.
+//! Integrations: the pre-commit hook, shell completions, man pages, and the GitHub Action.
 
 use crate::tool::{FAULTY, SOUND, Sandbox};
 
@@ -7,17 +7,17 @@ fn file(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// What follows a key of a YAML file, on the one line that has it.
+/// Returns the value of a key in a YAML file, on the only line with that key.
 fn value<'t>(yaml: &'t str, key: &str) -> &'t str {
     let mut lines = yaml.lines().filter_map(|line| line.trim().strip_prefix(key)?.strip_prefix(": "));
-    let found = lines.next().unwrap_or_else(|| panic!("there is no `{key}`"));
-    assert!(lines.next().is_none(), "there is more than one `{key}`");
+    let found = lines.next().unwrap_or_else(|| panic!("the file has no `{key}`"));
+    assert!(lines.next().is_none(), "the file has more than one `{key}`");
     found
 }
 
-/// pre-commit runs the entry of the hook with the names of the files of a commit that its pattern takes.
+/// pre-commit runs the entry of the hook with the files of a commit that match its pattern.
 #[test]
-fn the_hook_fails_on_what_is_new_and_passes_what_is_known() {
+fn pre_commit_hook_fails_only_on_new_findings() {
     let hooks = file(".pre-commit-hooks.yaml");
     let entry: Vec<&str> = value(&hooks, "entry").split(' ').collect();
     let [tool, options @ ..] = &entry[..] else { panic!("no entry") };
@@ -46,16 +46,16 @@ fn the_hook_fails_on_what_is_new_and_passes_what_is_known() {
     assert_eq!(commit(&["third_party/theirs.onnxtxt"]).status, 0);
 }
 
-/// The script of the action names options that there are.
+/// The script of the action uses existing options.
 #[test]
-fn the_action_calls_the_tool_as_it_is() {
+fn github_action_uses_existing_options() {
     let action = file("action.yml");
     let sandbox = Sandbox::new(&[("net.onnxtxt", FAULTY)]);
     for line in action.lines().filter(|line| line.contains("format=(")) {
         let options = line
             .split(['(', ')'])
             .nth(1)
-            .expect("what stands in brackets")
+            .expect("the content of the brackets")
             .replace("\"$SARIF\"", "out.sarif");
         let options: Vec<&str> = options.split(' ').collect();
         assert_eq!(sandbox.lint(&[&options[..], &["net.onnxtxt"]].concat()).status, 1, "{options:?}");
@@ -64,7 +64,7 @@ fn the_action_calls_the_tool_as_it_is() {
 }
 
 #[test]
-fn completions_and_man_pages_are_made_of_the_arguments() {
+fn completions_and_man_pages_have_the_options() {
     let sandbox = Sandbox::new(&[]);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let lint = sandbox.lint(&["--generate", shell]);

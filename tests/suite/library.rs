@@ -1,11 +1,11 @@
-//! The library as a program uses it: what it opens and saves, and what it says where it cannot.
+//! The public API of the library: opening and saving models, and its errors.
 
 use onnx_lint::files::ModelFormat;
 use onnx_lint::{ModelFile, OpenError, SaveError, Saving};
 
 use crate::tool::{SOUND, Sandbox};
 
-/// 600 floats, as an initializer.
+/// Returns a model with an initializer of 600 floats.
 fn weighty() -> String {
     let numbers = vec!["1"; 600].join(",");
     format!(
@@ -18,14 +18,14 @@ fn open(sandbox: &Sandbox, name: &str) -> ModelFile {
     onnx_lint::open(sandbox.path(name)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is said of a file that is not opened, without the folder it is in.
+/// Returns the error for a file that cannot be opened, without its directory.
 fn refusal(sandbox: &Sandbox, name: &str) -> String {
-    let error = onnx_lint::open(sandbox.path(name)).expect_err("it is at fault");
+    let error = onnx_lint::open(sandbox.path(name)).expect_err("the file is invalid");
     error.to_string().replace(&format!("{}/", sandbox.path("").to_string_lossy().trim_end_matches('/')), "")
 }
 
 #[test]
-fn a_model_is_the_same_in_every_form() {
+fn all_file_formats_preserve_a_model() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", SOUND)]);
     let file = open(&sandbox, "net.onnxtxt");
     assert_eq!((file.form, file.findings.as_slice()), (ModelFormat::OnnxText, &[][..]));
@@ -40,39 +40,39 @@ fn a_model_is_the_same_in_every_form() {
         let again = onnx_lint::write::text::write(&open(&sandbox, name).model);
         assert_eq!(again, onnx_lint::write::text::write(&file.model), "{name}");
     }
-    // A name that tells nothing: the form it had.
-    file.saving().save(&file.model, sandbox.path("b")).expect("it can be written");
+    // A name without an extension keeps the original format.
+    file.saving().save(&file.model, sandbox.path("b")).expect("the file is writable");
     assert_eq!(open(&sandbox, "b").form, ModelFormat::OnnxText);
 }
 
 #[test]
-fn what_cannot_be_opened_is_said_with_file_place_and_reason() {
+fn open_errors_have_file_position_and_reason() {
     let broken = SOUND.replace("Relu (x)", "Relu (x");
     let sandbox = Sandbox::new(&[("broken.onnxtxt", &broken), ("empty.onnx", ""), ("page.json", "{}")]);
     assert_eq!(refusal(&sandbox, "no.onnx"), "no.onnx: cannot be read: no such file or directory");
     assert_eq!(refusal(&sandbox, "empty.onnx"), "empty.onnx: the file is empty");
     let nothing = "page.json: unrecognized file type";
     assert_eq!(refusal(&sandbox, "page.json"), nothing);
-    let said = refusal(&sandbox, "broken.onnxtxt");
-    assert!(said.starts_with("broken.onnxtxt:4:1: "), "{said}");
+    let message = refusal(&sandbox, "broken.onnxtxt");
+    assert!(message.starts_with("broken.onnxtxt:4:1: "), "{message}");
     let error = onnx_lint::open(sandbox.path("broken.onnxtxt")).expect_err("a bracket is missing");
     assert!(matches!(error, OpenError::Faulty { findings } if !findings.is_empty()));
 }
 
 #[test]
-fn weights_go_to_a_file_beside_the_model_and_follow_it() {
+fn external_data_is_saved_beside_the_model_and_copied() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", &weighty()), ("out/net.onnx.data", "something else")]);
     let model = open(&sandbox, "net.onnxtxt").model;
     let saving = Saving { external: true, ..Saving::default() };
-    saving.save(&model, sandbox.path("net.onnx")).expect("it can be written");
+    saving.save(&model, sandbox.path("net.onnx")).expect("the file is writable");
     assert_eq!(sandbox.read("net.onnx.data").len(), 2400);
 
     let file = open(&sandbox, "net.onnx");
     let error = file.saving().save(&file.model, sandbox.path("out/net.onnx"));
     assert!(matches!(error, Err(SaveError::Taken { .. })), "{error:?}");
-    file.saving().save(&file.model, sandbox.path("copy/net.onnx")).expect("the data are copied");
+    file.saving().save(&file.model, sandbox.path("copy/net.onnx")).expect("the data is copied");
     assert_eq!(sandbox.read("copy/net.onnx.data"), sandbox.read("net.onnx.data"));
-    // Without the folder they are in, they are looked for where the model goes.
+    // Without the source directory, external data is looked up in the target directory.
     let error = onnx_lint::save(&file.model, sandbox.path("net.data/net.onnx")).expect_err("no data there");
     assert_eq!(
         error.to_string(),
@@ -82,10 +82,11 @@ fn weights_go_to_a_file_beside_the_model_and_follow_it() {
 }
 
 #[test]
-fn what_cannot_be_written_leaves_nothing_behind() {
+fn failed_save_leaves_no_files() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", SOUND)]);
     let model = open(&sandbox, "net.onnxtxt").model;
-    let error = onnx_lint::save(&model, sandbox.path("no/net.onnx")).expect_err("there is no such folder");
+    let error =
+        onnx_lint::save(&model, sandbox.path("no/net.onnx")).expect_err("the directory does not exist");
     assert!(error.to_string().contains("net.onnx: cannot be written: no such directory `"), "{error}");
     assert_eq!(sandbox.files(), ["net.onnxtxt"]);
 }

@@ -1,4 +1,4 @@
-//! All tests of the tools as a whole. One binary: it links once, and the suites share `models`.
+//! Tests of the tools as a whole. One binary links once, and the suites share helpers.
 
 mod bad_models;
 mod bad_rules;
@@ -44,6 +44,6 @@ mod tidy;
 mod tool;
 mod verify;
 
-/// Counts what each thread holds, for the tests that limit it.
+/// Counts the memory of each thread, for tests that limit it.
 #[global_allocator]
 static ALLOCATOR: bytes::meter::Counting = bytes::meter::Counting;

@@ -1,13 +1,13 @@
-//! The models that the tests carry.
+//! Models in the folder `tests`.
 
 use std::path::{Path, PathBuf};
 
-/// Every `.onnx` file below `tests/`, sorted.
+/// Returns all `.onnx` files below `tests/`, sorted.
 pub fn all() -> Vec<PathBuf> {
     let mut found = Vec::new();
     walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"), &mut found);
     found.sort();
-    assert!(!found.is_empty(), "the tests carry no models");
+    assert!(!found.is_empty(), "there are no models below tests/");
     found
 }
 
@@ -23,7 +23,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The bytes of a file of the tests.
+/// Returns the content of a file.
 pub fn bytes(path: &Path) -> bytes::Bytes {
     std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).into()
 }

@@ -1,5 +1,5 @@
-//! `expected.tsv` in `tests/pitfalls` and in its `families`: what has to be said of each export of each pitfall, and of
-//! which nothing.
+//! Checks the findings of each export of each pitfall.
+//! The expected ones are in `expected.tsv` in `tests/pitfalls` and its `families`.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::tool::Sandbox;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pitfalls");
 
-/// Of what is known to be wrong, the least part that has to be found.
+/// Minimum share of the known faults that must be found.
 const LEAST_RECALL: f64 = 0.9;
 
-/// A line of the table. `rule` is "-" where the export is right.
+/// A row of the table. `rule` is "-" if the export is correct.
 struct Row<'t> {
     artifact: &'t str,
     rule: &'t str,
-    /// It is known not to be found: `?rule`.
+    /// Whether the fault is known to be missed: `?rule`.
     missed: bool,
     first_line: u64,
     last_line: u64,
@@ -24,21 +24,21 @@ struct Row<'t> {
 
 fn row(line: &str) -> Row<'_> {
     let fields: Vec<&str> = line.split('\t').collect();
-    let [artifact, rule, first, last] = fields[..] else { panic!("no row: {line}") };
+    let [artifact, rule, first, last] = fields[..] else { panic!("invalid row: {line}") };
     let number = |text: &str| text.parse().expect("a line number");
     let (rule, missed) = rule.strip_prefix('?').map_or((rule, false), |rule| (rule, true));
     Row { artifact, rule, missed, first_line: number(first), last_line: number(last) }
 }
 
-/// A finding, as far as the table speaks of it.
-struct Said {
+/// The parts of a finding that are in the table.
+struct Reported {
     rule: String,
     is_loud: bool,
     line: u64,
 }
 
-/// The findings in all of the files, by the name of the file.
-fn lint(paths: &[String], options: &[&str]) -> BTreeMap<String, Vec<Said>> {
+/// Returns the findings in all files, by file name.
+fn lint(paths: &[String], options: &[&str]) -> BTreeMap<String, Vec<Reported>> {
     let sandbox = Sandbox::new(&[]);
     let paths = paths.iter().map(String::as_str);
     let arguments: Vec<&str> =
@@ -46,39 +46,39 @@ fn lint(paths: &[String], options: &[&str]) -> BTreeMap<String, Vec<Said>> {
     let ran = sandbox.lint(&arguments);
     let findings: Vec<Value> =
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
-    let mut by_file: BTreeMap<String, Vec<Said>> = BTreeMap::new();
+    let mut by_file: BTreeMap<String, Vec<Reported>> = BTreeMap::new();
     for finding in findings {
         let text = |key: &str| finding[key].as_str().unwrap_or("").to_owned();
         let is_loud = ["warning", "error"].contains(&&*text("severity"));
         let line = finding["source"]["line"].as_u64().unwrap_or(0);
         let file = text("file").rsplit('/').next().unwrap_or("").to_owned();
-        by_file.entry(file).or_default().push(Said { rule: text("rule"), is_loud, line });
+        by_file.entry(file).or_default().push(Reported { rule: text("rule"), is_loud, line });
     }
     by_file
 }
 
-/// What is wrong with what was said of an artifact.
-fn fault(row: &Row, said: &[Said]) -> Option<String> {
+/// Returns how the findings of an artifact differ from the expected ones.
+fn fault(row: &Row, found: &[Reported]) -> Option<String> {
     let Row { artifact, rule, first_line, last_line, .. } = row;
     if *rule == "-" {
-        let loud: Vec<&str> = said.iter().filter(|said| said.is_loud).map(|said| &*said.rule).collect();
-        return (!loud.is_empty()).then(|| format!("{artifact} is right, yet {loud:?} is said of it"));
+        let loud: Vec<&str> = found.iter().filter(|one| one.is_loud).map(|one| &*one.rule).collect();
+        return (!loud.is_empty()).then(|| format!("{artifact} is correct, but has the findings {loud:?}"));
     }
-    let lines: Vec<u64> = said.iter().filter(|said| said.rule == *rule).map(|said| said.line).collect();
+    let lines: Vec<u64> = found.iter().filter(|one| one.rule == *rule).map(|one| one.line).collect();
     let is_said = lines.iter().any(|line| (first_line..=last_line).contains(&line));
     (!is_said).then(|| {
-        format!("{artifact}: {rule} is to be in lines {first_line} to {last_line}, and is in {lines:?}")
+        format!("{artifact}: expected {rule} in lines {first_line} to {last_line}, found in {lines:?}")
     })
 }
 
-/// How each artifact of a table is linted: by its name alone, with `+src`, with `+log`.
+/// Returns how an artifact is linted: alone (""), with sources (`src`), or with its log (`log`).
 fn kind(artifact: &str) -> &str {
     artifact.split_once('+').map_or("", |(_, kind)| kind)
 }
 
-/// Holds what is said against the table of a folder.
+/// Compares findings with the table of a folder.
 fn hold(folder: &str) {
-    let table = std::fs::read_to_string(format!("{folder}/expected.tsv")).expect("it is there");
+    let table = std::fs::read_to_string(format!("{folder}/expected.tsv")).expect("the file exists");
     let rows: Vec<Row> = table.lines().skip(1).map(row).collect();
     let name = |row: &Row| row.artifact.split('+').next().unwrap_or("").to_owned();
     let path = |name: &str| match name.ends_with(".py") {
@@ -92,13 +92,13 @@ fn hold(folder: &str) {
         let mut paths: Vec<String> = rows.iter().map(|row| path(&name(row))).collect();
         paths.dedup();
         let map = format!("/app={folder}");
-        let said = match wanted {
+        let found = match wanted {
             "log" => lint_with_logs(&paths),
             "src" if !paths.is_empty() => lint(&paths, &["--path-map", &*map]),
             _ if paths.is_empty() => BTreeMap::new(),
             _ => lint(&paths, &[]),
         };
-        let of = |row: &Row| said.get(&name(row)).map_or(&[][..], Vec::as_slice);
+        let of = |row: &Row| found.get(&name(row)).map_or(&[][..], Vec::as_slice);
         for row in &rows {
             match fault(row, of(row)) {
                 Some(_) if row.missed => missed += 1,
@@ -107,7 +107,7 @@ fn hold(folder: &str) {
         }
         for file in paths.iter().filter(|path| path.ends_with(".py")) {
             let file = file.rsplit('/').next().unwrap_or("");
-            faults.extend(false_alarms(file, &rows, said.get(file).map_or(&[][..], Vec::as_slice)));
+            faults.extend(false_alarms(file, &rows, found.get(file).map_or(&[][..], Vec::as_slice)));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -116,33 +116,33 @@ fn hold(folder: &str) {
     assert!(recall >= LEAST_RECALL, "{missed} of {wrong} are missed");
 }
 
-/// Each model with the log of its own export.
-fn lint_with_logs(paths: &[String]) -> BTreeMap<String, Vec<Said>> {
+/// Lints each model with its export log.
+fn lint_with_logs(paths: &[String]) -> BTreeMap<String, Vec<Reported>> {
     let mut all = BTreeMap::new();
     for path in paths {
         let log = path.replace(".onnx", ".log");
-        let said = lint(std::slice::from_ref(path), &["--export-log", &log]);
+        let found = lint(std::slice::from_ref(path), &["--export-log", &log]);
         let name = path.rsplit('/').next().unwrap_or("").to_owned();
-        all.entry(name).or_insert_with(Vec::new).extend(said.into_values().flatten());
+        all.entry(name).or_insert_with(Vec::new).extend(found.into_values().flatten());
     }
     all
 }
 
 #[test]
-fn pitfalls_are_found_and_nothing_else_is() {
+fn exactly_the_pitfalls_are_reported() {
     hold(FOLDER);
 }
 
 #[test]
-fn what_only_looks_like_a_pitfall_is_left_alone() {
+fn lookalikes_of_pitfalls_are_not_reported() {
     hold(&format!("{FOLDER}/families"));
 }
 
-/// What is said aloud of a source though the table does not have it.
-fn false_alarms(file: &str, rows: &[&Row], said: &[Said]) -> Vec<String> {
-    let is_wanted = |said: &&Said| {
-        rows.iter().any(|row| row.artifact == file && row.rule == said.rule && row.first_line == said.line)
+/// Returns findings in a source, at level warning or above, that are not in the table.
+fn false_alarms(file: &str, rows: &[&Row], found: &[Reported]) -> Vec<String> {
+    let is_expected = |one: &&Reported| {
+        rows.iter().any(|row| row.artifact == file && row.rule == one.rule && row.first_line == one.line)
     };
-    let loud = said.iter().filter(|said| said.is_loud && !is_wanted(said));
-    loud.map(|said| format!("{file}:{}: {} is a false alarm", said.line, said.rule)).collect()
+    let loud = found.iter().filter(|one| one.is_loud && !is_expected(one));
+    loud.map(|one| format!("{file}:{}: {} is a false positive", one.line, one.rule)).collect()
 }

@@ -1,4 +1,4 @@
-//! `onnx-fix --to float16`: which nodes become narrow, which stay, and that results are as near as the type.
+//! `onnx-fix --to float16`: converted nodes, nodes kept in float32, and accuracy.
 
 use onnx_lint::cli::fix::verify::arrays;
 use onnx_lint::fix::precision::Precision;
@@ -23,7 +23,7 @@ fn narrowed(before: &Model, to: ElemType, keep_io: bool) -> Outcome {
     fix(before.clone(), &Options { precision, optimize: false, ..Options::default() }, &rules)
 }
 
-/// Each node in the order of the file, bodies behind the nodes around them, with the types that it makes: `Add float16`.
+/// Returns each node with its output types, like `Add float16`; subgraphs follow their node.
 fn nodes(model: &Model) -> Vec<String> {
     let facts = infer::infer(model, infer::Options::default());
     let name = |node: &NodeId| {
@@ -39,7 +39,7 @@ fn nodes(model: &Model) -> Vec<String> {
     live.iter().flat_map(|&graph| &model.graphs[graph].nodes).map(name).collect()
 }
 
-/// The same numbers in the types that a model declares of its inputs.
+/// Converts inputs to the declared types of a model.
 fn as_declared(model: &Model, inputs: &Inputs) -> Inputs {
     let declared =
         model.graphs[model.main].inputs.iter().filter_map(|port| match &port.info.ty.as_ref()?.kind {
@@ -60,7 +60,7 @@ fn as_declared(model: &Model, inputs: &Inputs) -> Inputs {
     inputs.iter().map(of).collect()
 }
 
-/// Asserts that results are as near as the type, and as finite.
+/// Asserts that outputs are equal within the precision of the type.
 fn near(wanted: &[Val], found: &[Val], what: &str) {
     assert_eq!(wanted.len(), found.len(), "{what}");
     for (wanted, found) in wanted.iter().zip(found) {
@@ -74,7 +74,7 @@ fn near(wanted: &[Val], found: &[Val], what: &str) {
     }
 }
 
-/// Has both models run, here and in ONNX Runtime where that is at hand.
+/// Compares both models in our evaluator, and in ONNX Runtime if it is installed.
 fn compare(before: &Model, after: &Model) {
     let sets = inputs::sets(before).expect("inputs");
     let sets: Vec<_> =
@@ -83,18 +83,18 @@ fn compare(before: &Model, after: &Model) {
     for set in &sets {
         let Ok(wanted) = run(before, &set.inputs) else { continue };
         let found = run(after, &as_declared(after, &set.inputs));
-        near(&wanted, &found.unwrap_or_else(|why| panic!("{why:?}: {:?}", nodes(after))), "here");
+        near(&wanted, &found.unwrap_or_else(|why| panic!("{why:?}: {:?}", nodes(after))), "in our evaluator");
         runs += 1;
     }
-    assert!(runs > 0, "it runs on none of {} inputs", sets.len());
+    assert!(runs > 0, "the model runs on none of {} inputs", sets.len());
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
         return;
     }
-    let mut first = arrays::load(before).expect("ONNX Runtime takes what was given");
+    let mut first = arrays::load(before).expect("ONNX Runtime loads the original model");
     let mut second = arrays::load(after).unwrap_or_else(|why| panic!("{why}: {:?}", nodes(after)));
     for set in &sets {
         let Ok(wanted) = first(&set.inputs) else { continue };
-        near(&wanted, &second(&as_declared(after, &set.inputs)).expect("it runs"), "in ONNX Runtime");
+        near(&wanted, &second(&as_declared(after, &set.inputs)).expect("the model runs"), "in ONNX Runtime");
     }
 }
 
@@ -114,7 +114,7 @@ fn check(graph: &str, expected: &[&str]) -> Outcome {
 }
 
 #[test]
-fn nodes_weights_and_the_interface_are_narrow() {
+fn nodes_weights_and_interface_are_converted() {
     let outcome = check(
         "g (float[N,4] x) => (float[N,2] y) <float[4,2] w = {1,2,3,4,5,6,7,8}> { t = MatMul (x, w)  y = Relu (t) }",
         &["MatMul float16", "Relu float16"],
@@ -129,7 +129,7 @@ fn nodes_weights_and_the_interface_are_narrow() {
 }
 
 #[test]
-fn what_schemas_want_as_float_stays() {
+fn inputs_that_schemas_require_as_float_are_kept() {
     check(
         "g (float[1,2,N,4] x) => (float[1,2,M,K] y) <float[4] s = {1,1,2,2}> { t = Relu (x)  y = Resize (t, , s) }",
         &["Relu float16", "Resize float16"],
@@ -140,10 +140,10 @@ fn what_schemas_want_as_float_stays() {
     );
 }
 
-/// Masks of numbers beyond the range, near its end, and so large that what is added is lost: a row that is masked as a
-/// whole is what it was, and no NaN.
+/// Tests mask values out of range, near its end, and so large that scores are absorbed.
+/// A fully masked row must keep its result, without NaN.
 #[test]
-fn masks_stay_where_they_are_added() {
+fn masks_are_clipped_or_kept_in_float() {
     let graph = |mask: &str| {
         format!(
             "g (float[N,4] x, bool[N,4] m) => (float[N,4] y) <float low = {{{mask}}}, float zero = {{0}}> {{
@@ -170,7 +170,7 @@ fn masks_stay_where_they_are_added() {
 }
 
 #[test]
-fn bounds_of_a_clip_are_cut() {
+fn bounds_of_a_clip_are_saturated() {
     check(
         "g (float[4] x) => (float[4] y) <float low = {-1e9}, float high = {1e9}> { y = Clip (x, low, high) }",
         &["Clip float16"],
@@ -178,7 +178,7 @@ fn bounds_of_a_clip_are_cut() {
 }
 
 #[test]
-fn statistics_of_a_norm_stay() {
+fn statistics_of_a_normalization_are_kept_in_float() {
     let outcome = check(
         "g (float[N,4] x) => (float[N,4] y) <float two = {2}, float e = {1e-12}> {
            m = ReduceMean <axes = [-1]> (x)  d = Sub (x, m)  p = Pow (d, two)  v = ReduceMean <axes = [-1]> (p)
@@ -194,7 +194,7 @@ fn statistics_of_a_norm_stay() {
 }
 
 #[test]
-fn integers_are_counted_in_float() {
+fn large_integers_are_kept_in_float() {
     check(
         "g (float[N,4] x, int64[N,1] p) => (float[N,4] y) <float[1,4] f = {1,0.1,0.01,0.001}> {
            c = Cast <to = 1> (p)  a = MatMul (c, f)  s = Sin (a)  y = Mul (x, s) }",
@@ -207,7 +207,7 @@ fn integers_are_counted_in_float() {
 }
 
 #[test]
-fn casts_that_are_meant_stay() {
+fn explicit_casts_are_kept() {
     let text = "<ir_version: 8, opset_import: [\"\" : 17]>
         g (float16[N,4] x, float[4,4] v) => (float16[N,4] y) {
           c = Cast <to = 1> (x)  s = Softmax (c)  h = Cast <to = 10> (s)  w = Cast <to = 10> (v)  y = MatMul (h, w) }";
@@ -215,7 +215,7 @@ fn casts_that_are_meant_stay() {
 }
 
 #[test]
-fn bodies_have_the_types_of_what_goes_in_and_out() {
+fn subgraph_types_match_the_node() {
     check(
         "g (float[4] x, bool c) => (float[4] y) {
            t = Relu (x)
@@ -238,9 +238,9 @@ fn bodies_have_the_types_of_what_goes_in_and_out() {
     );
 }
 
-/// What a loop adds up, and what a mask brings into a body, is held in float32.
+/// Sums in a loop, and mask values in a subgraph, are kept in float32.
 #[test]
-fn what_is_too_large_goes_into_bodies_as_it_is() {
+fn large_values_are_kept_in_float_inside_subgraphs() {
     check(
         "g (float[4] x, bool c) => (float[4] y) <float[4] low = {-1e9,-1e9,-1e9,-1e9}> {
            u = If (c) <then_branch = a () => (float[4] p) { p = Add (x, low) },
@@ -251,7 +251,7 @@ fn what_is_too_large_goes_into_bodies_as_it_is() {
 }
 
 #[test]
-fn functions_have_the_type_of_their_calls() {
+fn functions_are_converted_with_their_calls() {
     let functions = |call: &str, types: &str| {
         format!(
             "<ir_version: 8, opset_import: [\"\" : 17, \"l\" : 1]> g ({types}) => (float[4] y, {types2}) {{ {call} }}
@@ -282,7 +282,7 @@ fn functions_have_the_type_of_their_calls() {
 }
 
 #[test]
-fn sequences_are_of_one_type() {
+fn sequences_have_one_type() {
     check(
         "g (float[4] x, int64 i) => (float[4] y) { t = Relu (x)  q = SequenceConstruct (t, x)  y = SequenceAt (q, i) }",
         &["Relu float16", "SequenceConstruct float16", "SequenceAt float16"],
@@ -295,7 +295,7 @@ fn sequences_are_of_one_type() {
 }
 
 #[test]
-fn weights_are_held_in_each_type_that_is_read() {
+fn weights_are_stored_in_each_type_in_use() {
     check(
         "g (float[N,4] x) => (float[N,4] y, float[N,4] z) <float[4] w = {1,2,3,4}> {
            y = Add (x, w)  e = Exp (x)  z = Mul (e, w) }",
@@ -313,9 +313,10 @@ fn bfloat16_has_the_range_of_float() {
     assert_eq!(nodes(&outcome.model), ["Exp bfloat16", "Mul bfloat16", "Relu bfloat16"]);
 }
 
-/// A caller may replace the default of an input; before version 4 of the IR, it is a weight.
+/// A caller may override the default of an input.
+/// Before IR version 4, an input with a default is a weight.
 #[test]
-fn inputs_with_defaults_are_inputs_unless_they_are_weights() {
+fn inputs_with_defaults_are_converted_as_inputs_from_ir_version_4() {
     let text = |ir: u32| {
         format!(
             "<ir_version: {ir}, opset_import: [\"\" : 9]>

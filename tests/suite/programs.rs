@@ -1,10 +1,10 @@
-//! What `onnx-fix` says of programs of `torch.export`, converted or refused.
+//! Conversion and refusal of `torch.export` programs by `onnx-fix`.
 
 use onnx_lint::graph::{Def, ElemType, Model, Port, TypeKind};
 
 use crate::tool::{Sandbox, snapshot};
 
-/// What is said of a program, with the model that came of it, if one did.
+/// Converts a program; returns the exit status, messages, and the model, if any.
 fn converted(name: &str) -> (i32, String, Option<Model>) {
     let sandbox = Sandbox::new(&[]);
     sandbox.bring(&format!("tests/models/programs/{name}"), name);
@@ -16,21 +16,21 @@ fn converted(name: &str) -> (i32, String, Option<Model>) {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_with_a_reason() {
+fn unsupported_programs_are_refused_with_a_reason() {
     for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write", "whole_conv"] {
-        let (status, said, model) = converted(&format!("{name}.pt2"));
-        assert_eq!((status, model.is_some()), (1, false), "{name}: {said}");
-        snapshot("programs", name, &said);
+        let (status, messages, model) = converted(&format!("{name}.pt2"));
+        assert_eq!((status, model.is_some()), (1, false), "{name}: {messages}");
+        snapshot("programs", name, &messages);
     }
 }
 
 #[test]
-fn what_is_drawn_at_random_is_drawn_each_time() {
-    let (status, said, model) = converted("random.pt2");
-    assert_eq!(status, 0, "{said}");
-    let model = model.expect("it was made");
+fn random_operators_are_not_merged_or_folded() {
+    let (status, messages, model) = converted("random.pt2");
+    assert_eq!(status, 0, "{messages}");
+    let model = model.expect("a model was written");
     let drawn = model.nodes.iter().filter(|(_, node)| &*node.op_type == "RandomUniformLike").count();
-    // Two of the same size, what is dropped, whole numbers, and an order.
+    // Two tensors of equal size, dropout, random integers, and a permutation.
     assert_eq!(drawn, 5);
     let main = &model.graphs[model.main];
     let elem = |port: &Port| match &port.info.ty.as_ref()?.kind {
@@ -41,7 +41,8 @@ fn what_is_drawn_at_random_is_drawn_each_time() {
     assert_eq!(types, [ElemType::Float16, ElemType::Int64, ElemType::Int64].map(Some));
 }
 
-/// What is said of a printed graph with such weights; whether a model came of it.
+/// Converts a printed graph with weights.
+/// Returns exit status, messages, and whether a model was written.
 fn traced(sandbox: &Sandbox, graph: &str, weights: Option<&str>) -> (i32, String, bool) {
     sandbox.bring(&format!("tests/models/traced/{graph}"), graph);
     let mut arguments = vec![graph, "-o", "out.onnx"];
@@ -56,17 +57,18 @@ fn traced(sandbox: &Sandbox, graph: &str, weights: Option<&str>) -> (i32, String
 }
 
 #[test]
-fn a_printed_graph_and_its_weights_are_a_model() {
+fn printed_graph_with_weights_is_converted() {
     for (name, weights) in
         [("conv", "conv.pth"), ("attention", "attention.safetensors"), ("writes", "writes.pt")]
     {
-        let (status, said, made) = traced(&Sandbox::new(&[]), &format!("{name}.torchir.txt"), Some(weights));
-        assert!(status == 0 && made, "{name}: {said}");
+        let (status, messages, made) =
+            traced(&Sandbox::new(&[]), &format!("{name}.torchir.txt"), Some(weights));
+        assert!(status == 0 && made, "{name}: {messages}");
     }
 }
 
 #[test]
-fn a_printed_graph_that_cannot_be_converted_is_refused_with_a_reason() {
+fn unsupported_printed_graph_is_refused_with_a_reason() {
     for (name, graph, weights) in [
         ("loop", "loop.torchir.txt", None),
         ("no_weights", "writes.torchir.txt", None),
@@ -76,32 +78,32 @@ fn a_printed_graph_that_cannot_be_converted_is_refused_with_a_reason() {
         ("no_state", "writes.torchir.txt", Some("writes.torchir.txt")),
         ("not_printed", "writes.pt", Some("conv.pth")),
     ] {
-        let (status, said, made) = traced(&Sandbox::new(&[]), graph, weights);
-        assert!(status > 0 && !made, "{name}: {said}");
-        snapshot("programs", name, &said);
+        let (status, messages, made) = traced(&Sandbox::new(&[]), graph, weights);
+        assert!(status > 0 && !made, "{name}: {messages}");
+        snapshot("programs", name, &messages);
     }
 }
 
 #[test]
-fn a_pickle_that_wants_to_run_something_is_refused() {
+fn pickle_that_executes_code_is_rejected() {
     let sandbox = Sandbox::new(&[]);
     let mut zip = zip::ZipWriter::new(std::fs::File::create(sandbox.path("bad.pth")).expect("a file"));
     zip.start_file("net/data.pkl", zip::write::SimpleFileOptions::default()).expect("an entry");
     let pickle = b"\x80\x02}X\x05\x00\x00\x00scalecos\nsystem\nX\x04\x00\x00\x00exit\x85Rs.";
     std::io::Write::write_all(&mut zip, pickle).expect("its content");
     zip.finish().expect("an archive");
-    let (status, said, made) = traced(&sandbox, "writes.torchir.txt", Some("bad.pth"));
-    assert!(status == 2 && !made, "{said}");
-    snapshot("programs", "running_pickle", &said);
+    let (status, messages, made) = traced(&sandbox, "writes.torchir.txt", Some("bad.pth"));
+    assert!(status == 2 && !made, "{messages}");
+    snapshot("programs", "running_pickle", &messages);
 }
 
-/// What is said of how a program cannot be converted, without its level.
-fn refusals(said: &str) -> Vec<&str> {
-    said.lines().filter_map(|line| line.split_once("[OPV006]: ").map(|(_, message)| message)).collect()
+/// Returns the reasons why a program cannot be converted, without levels.
+fn refusals(messages: &str) -> Vec<&str> {
+    messages.lines().filter_map(|line| line.split_once("[OPV006]: ").map(|(_, message)| message)).collect()
 }
 
 #[test]
-fn lint_says_beforehand_what_fix_refuses() {
+fn lint_reports_the_refusals_of_fix() {
     for name in ["einsum_alias", "as_strided_w", "bn_train", "foreach", "real_write", "whole_conv"] {
         let name = format!("{name}.pt2");
         let sandbox = Sandbox::new(&[]);
@@ -116,7 +118,7 @@ fn lint_says_beforehand_what_fix_refuses() {
 }
 
 #[test]
-fn lint_says_nothing_of_the_kind_where_fix_converts() {
+fn lint_reports_no_refusals_of_convertible_programs() {
     for name in ["buffers.pt2", "buffers.dec.pt2", "input_written.pt2"] {
         let sandbox = Sandbox::new(&[]);
         sandbox.bring(&format!("tests/models/programs/{name}"), name);
@@ -131,18 +133,18 @@ fn lint_says_nothing_of_the_kind_where_fix_converts() {
 }
 
 #[test]
-fn an_input_that_is_written_into_is_said() {
-    let (status, said, model) = converted("input_written.pt2");
+fn in_place_write_to_an_input_is_reported() {
+    let (status, messages, model) = converted("input_written.pt2");
     assert_eq!((status, model.is_some()), (0, true));
-    snapshot("programs", "input_written", &said);
+    snapshot("programs", "input_written", &messages);
 }
 
 #[test]
-fn what_a_module_keeps_is_an_input_with_a_default_and_an_output() {
+fn mutated_buffers_become_inputs_with_defaults_and_outputs() {
     for name in ["buffers.pt2", "buffers.dec.pt2"] {
-        let (status, said, model) = converted(name);
-        assert_eq!(status, 0, "{said}");
-        let model = model.expect("it was made");
+        let (status, messages, model) = converted(name);
+        assert_eq!(status, 0, "{messages}");
+        let model = model.expect("a model was written");
         let main = &model.graphs[model.main];
         let called = |value| model.values[value].name.to_string();
         let inputs: Vec<String> = main.inputs.iter().map(|port| called(port.value)).collect();

@@ -1,5 +1,5 @@
-//! Facts of which a rewrite may not lose sight: which value a repeated name means, that quantization nodes stay, and that
-//! declared outputs prove nothing.
+//! Facts that rewrites must respect.
+//! These are the meaning of repeated names, quantization nodes, and unproved output declarations.
 
 use onnx_lint::extract::{CostModel, Objective};
 use onnx_lint::fix::{Options, Outcome, fix};
@@ -19,13 +19,13 @@ fn fixed(text: &str, options: &Options) -> Outcome {
     fix(model(text), options, &RuleSet::patterns())
 }
 
-/// The nodes and declarations that are left of a model, without names that differ.
+/// Returns the fixed model as text.
 fn written(outcome: &Outcome) -> String {
     assert_eq!(outcome.findings, []);
     write(&outcome.model)
 }
 
-/// Compares the fixed form of two models, of which the second has a name for every value.
+/// Asserts that two models have equal results; the second has unique names.
 #[track_caller]
 fn reads_as(text: &str, renamed: &str) {
     let plain = Options { optimize: false, ..Options::default() };
@@ -43,7 +43,7 @@ fn is_refused(text: &str, message: &str) {
 }
 
 #[test]
-fn a_name_defined_twice_means_the_latest_definition() {
+fn repeated_name_refers_to_the_latest_definition() {
     let graph = |nodes: &str| format!("g (float[N,4] x) => (float[N,4] y) {{ {nodes} }}");
     reads_as(
         &graph("t = Relu (x)  t = Neg (t)  y = Abs (t)"),
@@ -67,7 +67,7 @@ fn a_name_defined_twice_means_the_latest_definition() {
 }
 
 #[test]
-fn a_name_of_a_subgraph_or_function_may_hide_one_around_it() {
+fn inner_names_may_shadow_outer_ones() {
     let graph = |then: &str| {
         format!(
             "g (bool c, float[N,4] x) => (float[N,4] y) {{
@@ -91,7 +91,7 @@ fn a_name_of_a_subgraph_or_function_may_hide_one_around_it() {
 }
 
 #[test]
-fn of_two_initializers_the_last_one_counts() {
+fn last_of_two_initializers_with_equal_names_is_used() {
     let graph =
         |weights: &str| format!("g (float[N,2] x) => (float[N,2] y) <{weights}> {{ y = Add (x, w) }}");
     let last = graph("float[2] w = {8, 9}");
@@ -100,7 +100,7 @@ fn of_two_initializers_the_last_one_counts() {
 }
 
 #[test]
-fn names_that_the_file_order_does_not_tell_apart_are_refused() {
+fn ambiguous_names_are_rejected() {
     let graph = |inputs: &str, nodes: &str| format!("g ({inputs}) => (float[N,4] y) {{ {nodes} }}");
     is_refused(
         &graph("float[N,4] x", "y = Abs (t)  t = Relu (x)  t = Neg (t)"),
@@ -120,7 +120,7 @@ fn names_that_the_file_order_does_not_tell_apart_are_refused() {
     );
 }
 
-/// How many nodes quantize or dequantize.
+/// Counts the nodes that quantize or dequantize.
 fn quantizations(outcome: &Outcome) -> usize {
     assert_eq!(outcome.findings, []);
     let model = &outcome.model;
@@ -146,7 +146,7 @@ const QUANTIZED: &str = "g (float[N,2] x) => (float[N,2] y)
     }";
 
 #[test]
-fn quantization_of_constants_stays() {
+fn quantization_of_constants_is_kept() {
     let all = quantizations(&fixed(QUANTIZED, &Options { optimize: false, ..Options::default() }));
     assert_eq!(all, 4);
     for objective in [Objective::Nodes, Objective::Size, Objective::Latency] {
@@ -160,7 +160,7 @@ fn quantization_of_constants_stays() {
 }
 
 #[test]
-fn products_of_dequantized_weights_keep_their_form() {
+fn products_of_dequantized_weights_are_not_fused() {
     let graph = |weight: &str| {
         format!(
             "g (float[N,2] x) => (float[N,2] y) <int8[2,2] w = {{1, 2, 3, 4}}, float s = {{0.5}}, float[2] b = {{7, 8}}, float[2,2] f = {{1, 2, 3, 4}}> {{
@@ -177,7 +177,7 @@ fn products_of_dequantized_weights_keep_their_form() {
 }
 
 #[test]
-fn quantization_of_constants_is_folded_on_demand() {
+fn quantization_of_constants_is_folded_on_request() {
     let outcome = fixed(QUANTIZED, &Options { fold_qdq: true, ..Options::default() });
     assert_eq!(quantizations(&outcome), 0);
 }
@@ -196,7 +196,7 @@ fn declared_outputs_do_not_narrow_inputs() {
 }
 
 #[test]
-fn declared_outputs_do_not_decide_what_is_computed() {
+fn declared_outputs_do_not_enable_rewrites() {
     let text = "g (float[N] x) => (int64[1,7] y, int64[2] s) { y = NonZero (x)  s = Shape (y) }";
     let outcome = written(&fixed(text, &Options::default()));
     assert!(outcome.contains("Shape (y)"), "{outcome}");

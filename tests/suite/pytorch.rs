@@ -1,4 +1,4 @@
-//! `docs/pytorch.py`: what pages of rules show as found is found, and what they show as right is.
+//! `docs/pytorch.py`: faulty examples on the pages of rules have findings, fixed examples have none.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::tool::Sandbox;
 
-/// A part says so where Python alone does not tell.
+/// Marks a part whose fault is not visible in Python alone.
 const MODEL: &str = ", which the model shows";
 
 #[test]
-fn what_pages_show_as_found_is_found_and_what_they_show_as_right_is() {
+fn pytorch_examples_of_rule_pages_match_the_findings() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/pytorch.py");
-    let text = std::fs::read_to_string(path).expect("it is there");
+    let text = std::fs::read_to_string(path).expect("the file exists");
     let mut parts = text.split("\n# ");
-    let imports = parts.next().expect("what is above the first part");
+    let imports = parts.next().expect("the imports above the first part");
     let sandbox = Sandbox::new(&[]);
     let mut shown: BTreeMap<String, bool> = BTreeMap::new();
     for part in parts {

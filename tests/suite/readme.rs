@@ -1,4 +1,4 @@
-//! The commands of README.md whose output stands there print just that, and so do those of the documents.
+//! Commands in README.md and in the documents run, and print the output shown there.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::tool::{Ran, SOUND, Sandbox, run};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The commands that a built checkout can run, with what is shown below each.
+/// Returns the commands that a checkout can run, each with the shown output.
 fn shown(readme: &str) -> Vec<(Vec<&str>, String)> {
     let blocks = readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());
     let commands = blocks.filter_map(|block| {
@@ -19,8 +19,8 @@ fn shown(readme: &str) -> Vec<(Vec<&str>, String)> {
 }
 
 #[test]
-fn commands_print_what_is_shown() {
-    let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).expect("it is there");
+fn readme_commands_print_the_shown_output() {
+    let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).expect("the file exists");
     let shown = shown(&readme);
     assert_eq!(shown.len(), 3);
     for (command, expected) in shown {
@@ -34,10 +34,10 @@ fn commands_print_what_is_shown() {
     }
 }
 
-/// A comment that begins so says that a command ends with 1.
+/// Prefix of the comment on a command that exits with 1.
 const REFUSES: &str = "refuses";
 
-/// The commands of a document, each with what is shown below it.
+/// Returns the commands of a document, each with the shown output.
 fn commands(text: &str) -> Vec<(&str, String)> {
     let blocks = text.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());
     let mut commands = Vec::new();
@@ -51,7 +51,7 @@ fn commands(text: &str) -> Vec<(&str, String)> {
     commands
 }
 
-/// Runs a command in a folder; what its comment says.
+/// Runs a command in a folder; also returns its comment.
 fn called<'c>(sandbox: &Sandbox, command: &'c str) -> (Ran, &'c str) {
     let (call, comment) = command.split_once(" # ").unwrap_or((command, ""));
     let has_runtime = std::env::var_os("ORT_DYLIB_PATH").is_some();
@@ -66,15 +66,15 @@ fn called<'c>(sandbox: &Sandbox, command: &'c str) -> (Ran, &'c str) {
     (ran, comment)
 }
 
-/// Something to compute in 16 bits, and to make simpler.
+/// A model that can be simplified and converted to 16 bits.
 const NET: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[batch,4] x) => (float[batch,4] y) <float half = {0.5}> {\n  t = Transpose <perm = [1, 0]> (x)\n  \
     u = Transpose <perm = [1, 0]> (t)\n  s = Mul (u, half)\n  y = Relu (s)\n}\n";
 
-/// What stands under "In use", one after the other, in a folder with the files that it names.
+/// Runs the commands in order, in a folder with the files that they name.
 #[test]
-fn commands_in_use_run() {
-    let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).expect("it is there");
+fn readme_commands_run() {
+    let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).expect("the file exists");
     let sandbox = Sandbox::new(&[("net.onnxtxt", NET), ("models/sound.onnxtxt", SOUND), ("export.log", "")]);
     for name in ["model.onnx", "a.onnx", "b.onnx"] {
         assert_eq!(sandbox.fix(&["net.onnxtxt", "--no-optimize", "-o", name]).status, 0);
@@ -94,9 +94,9 @@ fn commands_in_use_run() {
     }
 }
 
-/// Each document in a folder of its own, with what the recipes bring.
+/// Runs the commands of each document in a separate folder, with the files of the recipes.
 #[test]
-fn commands_of_the_documents_do_what_is_said() {
+fn commands_in_documents_have_the_shown_results() {
     let mut documents = vec!["docs/formats.md".to_owned(), "docs/integrations.md".to_owned()];
     let recipes = std::fs::read_dir(format!("{ROOT}/docs/recipes")).expect("a folder");
     let recipes: Vec<String> =
@@ -105,7 +105,7 @@ fn commands_of_the_documents_do_what_is_said() {
     documents.extend(recipes.iter().filter(is_document).map(|name| format!("docs/recipes/{name}")));
     let mut count = 0;
     for document in documents {
-        let text = std::fs::read_to_string(format!("{ROOT}/{document}")).expect("it is there");
+        let text = std::fs::read_to_string(format!("{ROOT}/{document}")).expect("the file exists");
         let sandbox = Sandbox::new(&[]);
         for name in recipes.iter().filter(|name| !is_document(name)) {
             sandbox.bring(&format!("docs/recipes/{name}"), name);

@@ -1,4 +1,4 @@
-//! Reading and writing: what was not touched comes back field for field.
+//! Reading and writing preserves every field of a model.
 
 use onnx_lint::proto::ModelProto;
 use onnx_lint::{read, write};
@@ -7,12 +7,12 @@ use prost::Message;
 use crate::models;
 
 #[test]
-fn binary_models_come_back_equal() {
+fn binary_round_trip_preserves_models() {
     for path in models::all() {
         let bytes = models::bytes(&path);
         let (model, findings) = read::onnx::read(bytes.clone());
         assert_eq!(findings, [], "{}", path.display());
-        let model = model.unwrap_or_else(|| panic!("{}: not read", path.display()));
+        let model = model.unwrap_or_else(|| panic!("{}: unreadable", path.display()));
         let written = write::onnx::Encodable::new(&model).encode();
         let (before, after) = (ModelProto::decode(bytes), ModelProto::decode(&*written));
         assert!(before == after, "{}: the message differs", path.display());

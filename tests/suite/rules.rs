@@ -1,14 +1,14 @@
-//! The rules in the guides. `tests/rules` tests the examples of all others.
+//! Rules in the guides. `tests/rules` tests the examples of all other rules.
 
 use onnx_lint::graph::syntax::Source;
 use onnx_lint::rule_tests::RuleTest;
 use onnx_lint::rules::registry::RuleSet;
 
-/// What the guides show can be copied: the first rule of each is one without faults whose examples hold.
+/// The first rule in each guide is valid, and its examples hold.
 #[test]
-fn rules_in_the_guides_hold() {
+fn rules_in_the_guides_are_valid_and_tested() {
     for guide in [include_str!("../../rules/README.md"), include_str!("../../CONTRIBUTING.md")] {
-        let block = guide.split("```\n").nth(1).expect("there is a block of code");
+        let block = guide.split("```\n").nth(1).expect("the guide has a block of code");
         let indent = block.len() - block.trim_start().len();
         let text: Vec<&str> = block.lines().map(|line| line.get(indent..).unwrap_or_default()).collect();
         let text = text.join("\n");

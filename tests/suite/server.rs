@@ -1,4 +1,4 @@
-//! The language server, as an editor talks to it: over standard input and output of a process.
+//! The language server, run as a process like in an editor.
 
 use std::io::BufReader;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::tool::Sandbox;
 
-/// An editor with one folder open.
+/// A client with one open folder.
 struct Editor {
     server: Child,
     to: ChildStdin,
@@ -27,8 +27,8 @@ impl Editor {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the tool was built");
-        let to = server.stdin.take().expect("it is piped");
-        let from = BufReader::new(server.stdout.take().expect("it is piped"));
+        let to = server.stdin.take().expect("the stream is piped");
+        let from = BufReader::new(server.stdout.take().expect("the stream is piped"));
         let folder = format!("file://{}", folder.to_string_lossy().trim_end_matches('/'));
         let mut editor = Editor { server, to, from, asked: 0, folder };
         let folders = json!([{ "uri": editor.folder, "name": "net" }]);
@@ -48,7 +48,7 @@ impl Editor {
         message.write(&mut self.to).expect("the server listens");
     }
 
-    /// The result of a request, or the message of its error.
+    /// Sends a request; returns its result, or the error message.
     fn ask(&mut self, method: &str, params: Value) -> Result<Value, String> {
         self.asked += 1;
         let id = RequestId::from(self.asked);
@@ -65,11 +65,11 @@ impl Editor {
     }
 
     fn heard(&mut self) -> Message {
-        Message::read(&mut self.from).expect("it keeps to the protocol").expect("it is there")
+        Message::read(&mut self.from).expect("a valid message").expect("a message")
     }
 
-    /// The next that is said of a file: each finding as `CODE@LINE:START-END`, all 1-based.
-    fn said(&mut self, file: &str) -> Vec<String> {
+    /// Waits for the next diagnostics of a file; returns each as `CODE@LINE:START-END`, all 1-based.
+    fn diagnostics(&mut self, file: &str) -> Vec<String> {
         let uri = self.uri(file);
         loop {
             let Message::Notification(heard) = self.heard() else { continue };
@@ -84,7 +84,7 @@ impl Editor {
     fn open(&mut self, file: &str, text: &str) -> Vec<String> {
         let document = json!({ "uri": self.uri(file), "languageId": "", "version": 1, "text": text });
         self.tell("textDocument/didOpen", json!({ "textDocument": document }));
-        self.said(file)
+        self.diagnostics(file)
     }
 
     fn change(&mut self, file: &str, range: [u32; 4], text: &str) -> Vec<String> {
@@ -95,7 +95,7 @@ impl Editor {
         let document = json!({ "uri": self.uri(file), "version": 2 });
         let changes = json!([{ "range": range, "text": text }]);
         self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
-        self.said(file)
+        self.diagnostics(file)
     }
 
     fn at(&self, file: &str, line: u32, character: u32) -> Value {
@@ -103,11 +103,11 @@ impl Editor {
         json!({ "textDocument": { "uri": self.uri(file) }, "position": position })
     }
 
-    /// Asks it to end, and whether it did so as it should.
+    /// Shuts the server down, and asserts that it succeeds.
     fn close(mut self) {
-        self.ask("shutdown", Value::Null).expect("it ends");
+        self.ask("shutdown", Value::Null).expect("the process ends");
         self.tell("exit", Value::Null);
-        assert!(self.server.wait().expect("it is ours").success());
+        assert!(self.server.wait().expect("the server is a child process").success());
     }
 }
 
@@ -131,7 +131,7 @@ g (float[N,4] x) => (float[N,4] y) {
 ";
 
 #[test]
-fn a_model_as_text() {
+fn text_models_have_diagnostics_hover_definition_rename_and_formatting() {
     let sandbox = Sandbox::new(&[]);
     let mut editor = Editor::new(&sandbox);
     let found = editor.open("net.onnxtxt", MODEL);
@@ -177,7 +177,7 @@ g (float16[N,4] x, float[4] w) => (float16[N,4] y) {
 ";
 
 #[test]
-fn a_finding_is_mended() {
+fn code_action_fixes_a_finding() {
     let sandbox = Sandbox::new(&[]);
     let mut editor = Editor::new(&sandbox);
     assert_eq!(editor.open("net.onnxtxt", MIXED), ["DTY001@3:3-17"]);
@@ -188,9 +188,9 @@ fn a_finding_is_mended() {
     let params = json!({ "textDocument": document, "range": range, "context": context });
     let actions = editor.ask("textDocument/codeAction", params).expect("actions");
     let edit = &actions[0]["edit"]["changes"][editor.uri("net.onnxtxt")][0];
-    let mended = edit["newText"].as_str().expect("a text").to_owned();
-    assert!(mended.contains("Cast"), "{mended}");
-    assert_eq!(editor.change("net.onnxtxt", [0, 0, 99, 0], &mended), [""; 0]);
+    let fixed = edit["newText"].as_str().expect("a text").to_owned();
+    assert!(fixed.contains("Cast"), "{fixed}");
+    assert_eq!(editor.change("net.onnxtxt", [0, 0, 99, 0], &fixed), [""; 0]);
     editor.close();
 }
 
@@ -203,7 +203,7 @@ class Net(torch.nn.Module):
 ";
 
 #[test]
-fn python_as_it_is_typed() {
+fn python_has_diagnostics_and_code_actions() {
     let sandbox = Sandbox::new(&[]);
     let mut editor = Editor::new(&sandbox);
     let found = editor.open("net.py", TRACED);
@@ -233,24 +233,24 @@ fn python_as_it_is_typed() {
     editor.close();
 }
 
-/// What a model says of the Python that it was exported from stands in that file, and follows the model.
+/// Findings of a model are shown in its Python source, and disappear with the model.
 #[test]
-fn models_speak_of_their_sources() {
+fn findings_of_models_appear_in_their_python_sources() {
     let sandbox = Sandbox::new(&[("onnx-lint.toml", "path-map = { \"/app\" = \"src\" }\n")]);
     sandbox.bring("tests/pitfalls/pitfalls.py", "src/pitfalls.py");
     sandbox.bring("tests/pitfalls/exported/BakedBatch.ts17.onnx", "models/net.onnx");
     let mut editor = Editor::new(&sandbox);
-    let found = editor.said("src/pitfalls.py");
+    let found = editor.diagnostics("src/pitfalls.py");
     assert!(found.iter().any(|finding| finding.starts_with("EXP001@")), "{found:?}");
-    std::fs::remove_file(sandbox.path("models/net.onnx")).expect("it is there");
+    std::fs::remove_file(sandbox.path("models/net.onnx")).expect("the file exists");
     let changes = json!([{ "uri": editor.uri("models/net.onnx"), "type": 3 }]);
     editor.tell("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
-    assert_eq!(editor.said("src/pitfalls.py"), [""; 0]);
+    assert_eq!(editor.diagnostics("src/pitfalls.py"), [""; 0]);
     editor.close();
 }
 
 #[test]
-fn rules_and_what_is_no_request() {
+fn rule_files_have_diagnostics_and_unknown_requests_fail() {
     let sandbox = Sandbox::new(&[]);
     let mut editor = Editor::new(&sandbox);
     let found = editor.open("own.rule", "language 2\nrule X1 bad: simplify\nmatch y = Neg(x\n");
@@ -260,9 +260,9 @@ fn rules_and_what_is_no_request() {
     editor.close();
 }
 
-/// An edit leaves nothing behind: what is known after many is what a fresh start knows.
+/// After many edits, findings equal those of a fresh start.
 #[test]
-fn many_edits() {
+fn many_edits_leave_no_stale_state() {
     let sandbox = Sandbox::new(&[]);
     let mut editor = Editor::new(&sandbox);
     let first = editor.open("net.onnxtxt", MODEL);

@@ -1,4 +1,4 @@
-//! `onnx-lint site`: pages that hang together, and need nothing but themselves.
+//! `onnx-lint site`: consistent, self-contained pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 use crate::html::{Element, elements};
 use crate::tool::Sandbox;
 
-/// The pages of a site by their names, each with its elements; and the names of all files.
+/// Pages of a site by name, each with its elements; and the names of all files.
 struct Pages {
     elements: BTreeMap<String, Vec<Element>>,
     files: BTreeSet<String>,
@@ -21,8 +21,13 @@ fn read(folder: &Path) -> Pages {
         if !entry.file_type().is_file() {
             continue;
         }
-        let name = entry.path().strip_prefix(folder).expect("below it").to_string_lossy().replace('\\', "/");
-        let content = std::fs::read(entry.path()).expect("it can be read");
+        let name = entry
+            .path()
+            .strip_prefix(folder)
+            .expect("the path is below the folder")
+            .to_string_lossy()
+            .replace('\\', "/");
+        let content = std::fs::read(entry.path()).expect("the file is readable");
         pages.bytes += content.len();
         if name.ends_with(".html") {
             let text = String::from_utf8(content).expect("UTF-8");
@@ -33,7 +38,7 @@ fn read(folder: &Path) -> Pages {
     pages
 }
 
-/// Where a link leads: a file of the site, and a place in it.
+/// Resolves a link to a file of the site and an anchor in it.
 fn target(page: &str, link: &str) -> (String, Option<String>) {
     let (path, anchor) =
         link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor.to_owned())));
@@ -44,7 +49,7 @@ fn target(page: &str, link: &str) -> (String, Option<String>) {
     parts.pop();
     for part in path.split('/') {
         match part {
-            ".." => assert!(parts.pop().is_some(), "{page}: {link} leads out of the site"),
+            ".." => assert!(parts.pop().is_some(), "{page}: {link} leaves the site"),
             part => parts.push(part),
         }
     }
@@ -52,7 +57,7 @@ fn target(page: &str, link: &str) -> (String, Option<String>) {
 }
 
 #[test]
-fn all_links_of_the_site_lead_somewhere() {
+fn all_links_of_the_site_resolve() {
     let sandbox = Sandbox::new(&[]);
     let ran = sandbox.lint(&["site", "pages"]);
     assert_eq!((ran.status, &*ran.stdout, &*ran.stderr), (0, "", ""));
@@ -72,28 +77,28 @@ fn all_links_of_the_site_lead_somewhere() {
             assert!(!matches!(&*element.name, "script" | "iframe" | "object"), "{page}: {}", element.name);
             assert!(element.get("style").is_none(), "{page}");
             let outside = element.get("href").is_some_and(|link| link.starts_with("https://"));
-            // Only to be followed: nothing is fetched from elsewhere.
+            // External links are allowed, external resources are not.
             if outside && element.name == "a" {
                 continue;
             }
             for link in [element.get("href"), element.get("src")].into_iter().flatten() {
                 let (file, anchor) = target(page, link);
-                assert!(pages.files.contains(&file), "{page}: {link} leads nowhere");
+                assert!(pages.files.contains(&file), "{page}: {link} is a broken link");
                 if let Some(anchor) = anchor {
-                    assert!(ids(&file).contains(&*anchor), "{page}: there is no {link}");
+                    assert!(ids(&file).contains(&*anchor), "{page}: the anchor of {link} does not exist");
                 }
                 linked.insert(file);
             }
         }
     }
     let lost: Vec<&String> = pages.files.iter().filter(|file| !linked.contains(*file)).collect();
-    assert!(lost.is_empty(), "nothing leads to {lost:?}");
+    assert!(lost.is_empty(), "no link to {lost:?}");
     assert!(pages.bytes < 12 << 20, "{} bytes", pages.bytes);
 }
 
-/// Rules of a team of its own have pages beside ours.
+/// The site includes pages of custom rules.
 #[test]
-fn own_rules_have_pages() {
+fn custom_rules_have_pages() {
     let sandbox = Sandbox::new(&[]);
     sandbox.bring("docs/recipes/rknn.rule", "own/rknn.rule");
     assert_eq!(sandbox.lint(&["site", "pages", "--rules", "own"]).status, 0);

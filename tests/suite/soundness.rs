@@ -1,5 +1,5 @@
-//! What a rule rewrites computes the same as before: the examples of the rules, run at several sizes on random
-//! inputs, before and after.
+//! Rewrites preserve outputs.
+//! Examples of the rules run at several sizes on random inputs, before and after the rewrite.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use onnx_lint::rule_tests::{inputs, run::run};
 use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::{Expect, Rule, Safety};
 
-/// Whether the model before is no valid one, so that there is nothing to compare with: only that the model after
-/// runs is of interest.
+/// Returns true if the original model is invalid.
+/// Then there is nothing to compare with, but the result must run.
 fn mends_types(rule: &Rule) -> bool {
     rule.mends.as_deref() == Some("DTY001")
 }
@@ -20,14 +20,14 @@ fn runs(model: &Model) -> bool {
 }
 
 #[test]
-fn rewrites_keep_what_is_computed() {
+fn rewrites_preserve_outputs() {
     let (rules, _) = RuleSet::embedded();
     let (mut equal, mut failures, mut skipped) = (0, Vec::new(), BTreeMap::new());
     for rule in rules.iter().filter(|rule| rule.safety != Safety::Unsafe) {
         for example in &rule.examples {
             let after = match &example.expect {
                 Expect::Becomes(after) => after,
-                // Those are run where the examples are.
+                // The tests of the examples run these.
                 Expect::Computes => {
                     equal += 1;
                     continue;
@@ -36,7 +36,7 @@ fn rewrites_keep_what_is_computed() {
             };
             let name = format!("{} {:?}", rule.code, example.name);
             if mends_types(rule) {
-                assert!(runs(after), "{name}: the model after does not run");
+                assert!(runs(after), "{name}: the rewritten model does not run");
                 continue;
             }
             let claim = Claim { phase: rule.phase, safety: rule.safety, given: &rule.given };
@@ -44,12 +44,12 @@ fn rewrites_keep_what_is_computed() {
                 Outcome::Equal => equal += 1,
                 Outcome::Skipped(why) => drop(skipped.insert(name, format!("{why:?}"))),
                 Outcome::NeverRan(why) => {
-                    drop(skipped.insert(name, format!("the model before does not run: {why}")))
+                    drop(skipped.insert(name, format!("the original model does not run: {why}")))
                 }
                 Outcome::Differs(why) => failures.push(format!("{name}: {why}")),
             }
         }
     }
     assert!(failures.is_empty(), "{} examples differ:\n{}", failures.len(), failures.join("\n"));
-    assert!(skipped.len() * 20 <= equal, "{equal} examples are equal, skipped are too many: {skipped:#?}");
+    assert!(skipped.len() * 20 <= equal, "too many skipped examples, for {equal} equal ones: {skipped:#?}");
 }

@@ -1,4 +1,4 @@
-//! `--target` of both tools: what a target does not take, and what is written for it.
+//! `--target` of both tools: findings for unsupported nodes, and rewriting for a target.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use onnx_lint::targets::Targets;
 
 use crate::tool::{Ran, Sandbox};
 
-/// A target that uses all of the language.
+/// A target that uses all features of the language.
 const TOY: &str = r#"# A device that there is not.
 target toy {
   title "Toy NPU"
@@ -38,8 +38,8 @@ target toy {
 }
 "#;
 
-/// What is said of a target file, as a person sees it.
-fn said(text: &str) -> String {
+/// Returns the rendered findings for a target file.
+fn rendered(text: &str) -> String {
     let findings = Targets::default().add_text("my.target", text);
     let files = [Arc::from("my.target")];
     render(Run { files: &files, findings: &findings, pages: &[] }, Format::Full, Look::default())
@@ -54,24 +54,24 @@ fn snapshot(folder: &str, name: &str, text: &str) {
 }
 
 #[test]
-fn targets_that_are_built_in_have_no_faults() {
+fn built_in_targets_have_no_faults() {
     assert_eq!(Targets::faults(), []);
     let targets = Targets::default().list();
     assert!(targets.iter().any(|target| &*target.name == "onnxruntime"));
     for target in &targets {
         for name in target.aliases.iter().chain([&target.name]) {
-            let newest = Targets::default().find(name).expect("it is there");
+            let newest = Targets::default().find(name).expect("the target exists");
             assert_eq!(Some(&newest.version), target.versions.last().map(|profile| &profile.version));
         }
     }
 }
 
 #[test]
-fn faults_of_target_files_are_said_at_their_places() {
+fn faults_of_target_files_are_reported_at_their_positions() {
     assert_eq!(Targets::default().add_text("my.target", TOY), []);
     let check = |name: &str, right: &str, wrong: &str| {
-        assert!(TOY.contains(right), "{name}: there is no {right:?}");
-        snapshot("bad_targets", name, &said(&TOY.replacen(right, wrong, 1)));
+        assert!(TOY.contains(right), "{name}: the target has no {right:?}");
+        snapshot("bad_targets", name, &rendered(&TOY.replacen(right, wrong, 1)));
     };
     check("no-target", "target toy", "rule toy");
     check("no-title", "  title \"Toy NPU\"\n", "");
@@ -99,11 +99,11 @@ fn faults_of_target_files_are_said_at_their_places() {
     check("because-what", "because \"is never", "because is never \"");
     check("not-closed", "      nothing else\n    }\n  }\n}\n", "      nothing else\n");
     let two = format!("{TOY}\ntarget other {{ title \"Other\" }}\n");
-    snapshot("bad_targets", "two-targets", &said(&two));
-    snapshot("bad_targets", "says-nothing", &said("target other { title \"Other\" }\n"));
+    snapshot("bad_targets", "two-targets", &rendered(&two));
+    snapshot("bad_targets", "says-nothing", &rendered("target other { title \"Other\" }\n"));
 }
 
-/// Nodes that the toy takes, does not take, and of which it says nothing.
+/// A model with supported and unsupported nodes of the toy target, and nodes of unknown support.
 const MIXED: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,3,8,M] x, float[4,3,1,1] w, double[2] d) => (float[N,8,8,M] y, double[2] e) {\n  \
     a = Relu (x)\n  b = Conv (a, w)\n  c = Relu (b)\n  y = Concat <axis = 1> (c, c)\n  e = HardSigmoid (d)\n}\n";
@@ -127,7 +127,7 @@ fn lint(sandbox: &Sandbox, target: &str) -> Ran {
 }
 
 #[test]
-fn what_a_target_does_not_take_is_said_node_by_node() {
+fn unsupported_nodes_of_a_target_are_reported() {
     let ran = lint(&sandbox(MIXED), "toy");
     assert_eq!(ran.status, 1);
     snapshot("targets", "mixed", &ran.stdout);
@@ -137,7 +137,7 @@ fn what_a_target_does_not_take_is_said_node_by_node() {
 }
 
 #[test]
-fn nodes_that_are_not_taken_together_are_written_in_another_order() {
+fn unsupported_node_pattern_is_rewritten() {
     let line =
         "not match { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) } where { is_const(c) } because \"is too deep\"";
     let target = TOY.replace("op Relu, Sigmoid@6", &format!("op Relu, Sigmoid@6\n{line}"));
@@ -156,19 +156,19 @@ fn nodes_that_are_not_taken_together_are_written_in_another_order() {
     assert_eq!(ran.status, 0, "{ran:?}");
     sandbox.write("model.onnxtxt", sandbox.read("out.onnxtxt"));
     assert_eq!(lint(&sandbox, "toy").status, 0);
-    // Without a reason, the nodes are the reason.
+    // Without a reason, the message shows the pattern.
     sandbox.write("targets/toy.target", target.replace(" because \"is too deep\"", ""));
     sandbox.write("model.onnxtxt", model);
-    let said = "it is not supported at the end of { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) }";
-    assert!(lint(&sandbox, "toy").stdout.contains(said));
+    let message = "it is not supported at the end of { y = Mul@7 (x, Mul@7 (Sigmoid@6 (a), c)) }";
+    assert!(lint(&sandbox, "toy").stdout.contains(message));
 }
 
 #[test]
-fn faults_of_patterns_are_said_at_their_places() {
+fn faults_of_patterns_are_reported_at_their_positions() {
     let line = "not match { y = Mul@7 (x, Erf@9 (x)) } where { rank(x) == 2 }";
     let check = |name: &str, right: &str, wrong: &str| {
         let text = TOY.replace("op Relu, Sigmoid@6", &line.replacen(right, wrong, 1));
-        snapshot("bad_targets", name, &said(&text));
+        snapshot("bad_targets", name, &rendered(&text));
     };
     check("pattern-operator", "Erf@9", "Erv");
     check("pattern-condition", "rank(x)", "rank(X)");
@@ -176,14 +176,14 @@ fn faults_of_patterns_are_said_at_their_places() {
 }
 
 #[test]
-fn conditions_that_cannot_be_decided_answer_nothing() {
+fn undecided_conditions_mean_unknown_support() {
     let model = MIXED.replace("float[N,3,8,M] x", "float x").replace("[N,8,8,M] y", " y");
     let ran = lint(&sandbox(&model), "toy");
     snapshot("targets", "undecided", &ran.stdout);
 }
 
 #[test]
-fn a_body_is_asked_about_and_its_node_is_with_it() {
+fn subgraphs_are_checked_with_their_node() {
     let model = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
         main (bool c, float[2] x) => (float[2] y) {\n  r = Relu (x)\n  y = If (c) <\n    \
         then_branch = yes () => (t) { t = Softplus (r) },\n    else_branch = no () => (s) { s = Relu (r) }\n  >\n}\n";
@@ -226,8 +226,8 @@ fn fix(sandbox: &Sandbox, further: &[&str]) -> Ran {
 }
 
 #[test]
-fn what_is_written_for_a_target_is_what_it_takes() {
-    // HardSwish is none of its operators, and `x * HardSigmoid (x)` is the same.
+fn model_written_for_a_target_is_supported_by_it() {
+    // The target does not support HardSwish, which equals `x * HardSigmoid (x)`.
     let model = "<ir_version: 10, opset_import: [\"\" : 21]>\n\
         main (float[2,4] x) => (float[2,4] y) {\n  y = HardSwish (x)\n}\n";
     let sandbox = sandbox(model);
@@ -243,9 +243,9 @@ fn what_is_written_for_a_target_is_what_it_takes() {
     assert_eq!((again.status, again.stdout.as_str()), (0, "All checks passed.\n"), "{again:?}");
 }
 
-/// A domain as a whole, and why there is nothing else.
+/// A whole domain is unsupported; a refusal names the operators without a decomposition.
 #[test]
-fn operators_of_a_runtime_alone_are_written_in_those_of_the_standard() {
+fn contrib_operators_are_decomposed_into_standard_ones() {
     let model = "<ir_version: 10, opset_import: [\"\" : 21, \"com.microsoft\" : 1]>\n\
         main (float[N,4] x, float[4] b) => (float[N,4] y, uint32[N,4] z) {\n  \
         y = com.microsoft.BiasGelu (x, b)\n  z = com.microsoft.MurmurHash3 (x)\n}\n";
@@ -257,13 +257,13 @@ fn operators_of_a_runtime_alone_are_written_in_those_of_the_standard() {
     assert_eq!(ran.status, 0, "{ran:?}");
     let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
     assert!(!out.contains("com.microsoft") && out.contains("z = Gelu (x)"), "{out}");
-    // Where nothing is said of a target, its own operators are what it came with.
+    // Without a target, contrib operators are kept.
     let plain = fix(&sandbox, &[]);
     assert!(plain.stderr.contains("nothing to change"), "{plain:?}");
 }
 
 #[test]
-fn what_cannot_be_had_is_refused_as_a_whole() {
+fn model_that_a_target_cannot_support_is_refused() {
     let sandbox = sandbox(MIXED);
     let ran = fix(&sandbox, &["--target", "toy"]);
     assert_eq!(ran.status, 1);
@@ -278,16 +278,16 @@ fn what_cannot_be_had_is_refused_as_a_whole() {
     assert!(!sandbox.files().contains(&"out.onnxtxt".to_owned()));
 }
 
-/// What runtimes were found to refuse is said of them, and written in a form that they take.
+/// Measured restrictions of runtimes are reported, and the nodes are rewritten to supported ones.
 #[test]
-fn what_was_measured_is_obeyed() {
+fn measured_restrictions_of_targets_are_respected() {
     let check = |target: &str, model: &str, refused: &str, taken: &[&str]| {
         let sandbox = sandbox(model);
-        let said = lint(&sandbox, target).stdout;
-        assert!(said.contains(refused), "{target}: {said}");
-        // The form that would be taken is named beneath.
-        assert!(said.contains("= help: `onnx-fix --target "), "{target}: {said}");
-        assert!(said.contains("` replaces it with "), "{target}: {said}");
+        let output = lint(&sandbox, target).stdout;
+        assert!(output.contains(refused), "{target}: {output}");
+        // The help names the supported replacement.
+        assert!(output.contains("= help: `onnx-fix --target "), "{target}: {output}");
+        assert!(output.contains("` replaces it with "), "{target}: {output}");
         let ran = fix(&sandbox, &["--target", target]);
         let out = String::from_utf8(sandbox.read("out.onnxtxt")).expect("text");
         assert!(taken.iter().all(|taken| out.contains(taken)), "{target}: {ran:?} {out}");
@@ -309,9 +309,9 @@ fn what_was_measured_is_obeyed() {
     check("opencv", sizes, "does not support this `Shape`: it is only supported without", &["Shape (x)"]);
 }
 
-/// An attribute that a version does not have yet is as it is by default in later ones.
+/// A missing attribute of an older version counts as the default of later ones.
 #[test]
-fn attributes_of_later_versions_are_no_reason() {
+fn default_attributes_of_later_versions_are_supported() {
     let check = |target: &str, opset: u32, node: &str| {
         let text = format!(
             "<ir_version: 5, opset_import: [\"\" : {opset}]>\n\
@@ -324,9 +324,9 @@ fn attributes_of_later_versions_are_no_reason() {
     check("coreml", 9, "y = DepthToSpace <blocksize = 2> (z)");
 }
 
-/// What stands in the file and what would once it is folded are two things to a runtime that folds nothing.
+/// Without constant folding, a stored constant differs from one that would have to be folded.
 #[test]
-fn what_has_yet_to_be_computed_is_not_stored() {
+fn computed_shapes_are_not_stored_constants() {
     let target = "target toy {\n  title \"Toy\"\n  measured \"in the device\" on \"2026-11-23\" {\n    \
         op Shape, Concat, Constant\n    op Reshape where { is_stored(shape) }\n    \
         not op Reshape where { not is_stored(shape) }\n  }\n}\n";
@@ -345,18 +345,18 @@ fn what_has_yet_to_be_computed_is_not_stored() {
     check("s = Shape (z)", false);
 }
 
-/// Every operator that ONNX Runtime alone has is written in those of the standard by a rule, or its page says why not.
+/// A rule decomposes every contrib operator, or the documentation has the reason why not.
 #[test]
-fn operators_of_onnx_runtime_have_a_rule_or_a_reason() {
+fn contrib_operators_have_a_rule_or_a_documented_reason() {
     let (rules, _) = RuleSet::embedded();
     let matched = rules.iter().flat_map(Rule::directions).flat_map(|direction| &direction.pattern.nodes);
     let written = matched.filter(|node| &*node.op.domain == "com.microsoft").map(|node| &*node.op.name);
     let page = include_str!("../../rules/contrib/README.md");
     let (_, table) = page.split_once("## Operators without a rule").expect("the table");
     let excused = table.split('`').skip(1).step_by(2);
-    let said: Vec<&str> = written.chain(excused).collect();
+    let listed: Vec<&str> = written.chain(excused).collect();
     for op in schema::ops("com.microsoft") {
-        let times = said.iter().filter(|said| **said == op).count();
-        assert!(times == 1, "{op} is said {times} times");
+        let times = listed.iter().filter(|other| **other == op).count();
+        assert!(times == 1, "{op} is listed {times} times");
     }
 }

@@ -1,4 +1,4 @@
-//! The laws of the repository: what ARCHITECTURE.md and CONTRIBUTING.md state of its files.
+//! Conventions of the repository, as stated in ARCHITECTURE.md and CONTRIBUTING.md.
 
 use std::fs;
 use std::path::Path;
@@ -7,25 +7,28 @@ use onnx_lint::rules::registry::RuleSet;
 use onnx_lint::rules::rule::Rule;
 use walkdir::WalkDir;
 
-/// A file that people write.
+/// A source file that is not generated.
 struct File {
-    /// From the root of the repository, with `/`.
+    /// Path from the root of the repository, with `/`.
     path: String,
     text: String,
 }
 
-/// The files with this ending below some folders, by path, but for what is generated.
+/// Returns the files with an extension below some folders, sorted, without generated ones.
 fn files(folders: &[&str], extension: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for folder in folders {
         for entry in WalkDir::new(root.join(folder)).sort_by_file_name() {
-            let path = entry.expect("the folder can be read").into_path();
-            let name =
-                path.strip_prefix(root).expect("it is below the root").to_string_lossy().replace('\\', "/");
+            let path = entry.expect("the folder is readable").into_path();
+            let name = path
+                .strip_prefix(root)
+                .expect("the path is below the root")
+                .to_string_lossy()
+                .replace('\\', "/");
             let is_wanted = path.extension().is_some_and(|found| found == extension);
             if is_wanted && !GENERATED.contains(&&*name) {
-                let text = fs::read_to_string(&path).expect("the file can be read");
+                let text = fs::read_to_string(&path).expect("the file is readable");
                 found.push(File { path: name, text });
             }
         }
@@ -38,13 +41,13 @@ const GENERATED: [&str; 2] = ["src/schema/table/microsoft.rs", "src/schema/table
 
 const MAX_LINES: usize = 400;
 
-/// A rule is read at once: with its docs and examples, it is no longer than this.
+/// Maximum length of a rule, with its docs and examples.
 const MAX_RULE_LINES: usize = 60;
 
-/// Rules that differ in the name of the operator only.
+/// Files with many rules that differ only in the name of the operator.
 const LONG: [&str; 1] = ["rules/opset/reduce.rule"];
 
-/// The modules of `src/`, each with those before it that it may use: the layers of ARCHITECTURE.md.
+/// Layers of ARCHITECTURE.md: a module of `src/` may use only modules of layers before it.
 const LAYERS: [&[&str]; 22] = [
     &["diag"],
     &["source"],
@@ -70,7 +73,7 @@ const LAYERS: [&[&str]; 22] = [
     &["rule_tests"],
 ];
 
-/// Crates, and the only folders that may name them.
+/// Crates, and the only folders that may use them.
 const CONFINED: [(&str, &[&str]); 4] = [
     ("egg::", &["src/egraph/", "src/extract/"]),
     ("petgraph::", &["src/graph/order"]),
@@ -78,7 +81,7 @@ const CONFINED: [(&str, &[&str]); 4] = [
     ("prost_reflect::", &["src/read/onnx/", "src/write/onnx/"]),
 ];
 
-/// What no input may lead to, and what is not to be left behind.
+/// Words that the code must not contain: sources of panics and nondeterminism, and leftovers.
 const FORBIDDEN: [&str; 10] = [
     ".unwrap()",
     "panic!(",
@@ -92,7 +95,7 @@ const FORBIDDEN: [&str; 10] = [
     "Instant::now",
 ];
 
-/// The lines of code that the tools consist of, numbered, without comments and unit tests.
+/// Returns the numbered lines of code, without comments and unit tests.
 fn lines(file: &File) -> impl Iterator<Item = (usize, &str)> {
     let is_test = file.path.contains("/tests/") || file.path.ends_with("/tests.rs") || TESTING == file.path;
     let code = file.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
@@ -100,10 +103,10 @@ fn lines(file: &File) -> impl Iterator<Item = (usize, &str)> {
     lines.map(|(index, line)| (index + 1, line)).filter(|(_, line)| !line.trim_start().starts_with("//"))
 }
 
-/// What unit tests share.
+/// Helpers of unit tests.
 const TESTING: &str = "src/infer/testing.rs";
 
-/// Fails with every line of `src/` that breaks a law: `fault` says how.
+/// Fails for lines of `src/` that break a convention; `fault` returns the reason.
 fn check(fault: impl Fn(&File, &str) -> Option<String>) {
     let mut faults = Vec::new();
     for file in files(&["src"], "rs") {
@@ -118,7 +121,7 @@ fn layer(module: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| layer.contains(&module))
 }
 
-/// The modules of this crate that a line names by `crate::`.
+/// Returns the modules of this crate that a line names by `crate::`.
 fn used(line: &str) -> impl Iterator<Item = &str> {
     line.split("crate::")
         .skip(1)
@@ -151,31 +154,34 @@ fn files_are_short() {
 }
 
 #[test]
-fn layers_use_only_those_before_them() {
+fn modules_use_only_lower_layers() {
     check(|file, line| {
         let module = file.path.strip_prefix("src/")?.split(['/', '.']).next()?;
         let own = layer(module)?;
         let later =
             used(line).find(|&other| other != module && layer(other).is_some_and(|other| other >= own));
         let later = later.or_else(|| used(line).find(|&other| other == "cli"));
-        later.map(|other| format!("{module} uses {other}, which comes after it"))
+        later.map(|other| format!("{module} uses {other}, which is in a later layer"))
     });
 }
 
 #[test]
-fn architecture_states_the_layers() {
+fn architecture_documents_the_layers() {
     let text =
-        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md")).expect("it is there");
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/ARCHITECTURE.md")).expect("the file exists");
     let layer = |layer: &&[&str]| match layer {
         [one] => (*one).to_owned(),
         more => format!("{{{}}}", more.join(", ")),
     };
     let stated = LAYERS.iter().map(layer).collect::<Vec<_>>().join(" → ");
-    assert!(text.contains(&format!("`{stated} → cli`")), "ARCHITECTURE.md does not say: {stated} → cli");
+    assert!(
+        text.contains(&format!("`{stated} → cli`")),
+        "ARCHITECTURE.md does not list the layers: {stated} → cli"
+    );
 }
 
 #[test]
-fn crates_are_named_where_they_belong() {
+fn crates_are_used_only_in_their_modules() {
     check(|file, line| {
         let (name, _) = CONFINED.iter().find(|(name, folders)| {
             let named = line
@@ -183,26 +189,26 @@ fn crates_are_named_where_they_belong() {
                 .is_some_and(|at| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'));
             named && !folders.iter().any(|folder| file.path.starts_with(folder))
         })?;
-        Some(format!("`{name}` is named here"))
+        Some(format!("`{name}` is not allowed here"))
     });
 }
 
-/// What a program sees of the library speaks of nothing that it is made with.
+/// The public API of the library does not expose its dependencies.
 #[test]
-fn public_items_are_of_this_crate_alone() {
+fn public_items_expose_no_internal_dependencies() {
     let visible = visible_files("src/lib.rs", "src");
     let has = |path: &str| visible.iter().any(|file| file.path == path);
-    assert!(has("src/write/onnx/forms.rs"), "what is exported of a private module is seen");
-    assert!(!has("src/write/onnx/messages.rs") && !has("src/egraph/mod.rs"), "what is hidden is not");
+    assert!(has("src/write/onnx/forms.rs"), "a module with exported items is missing");
+    assert!(!has("src/write/onnx/messages.rs") && !has("src/egraph/mod.rs"), "a hidden module is included");
     let faults: Vec<String> = visible.iter().flat_map(foreign_items).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Crates, and modules made by them, whose types are no program's business.
+/// Crates, and generated modules, whose types must not be in the public API.
 const FOREIGN: [&str; 4] = ["egg", "prost", "prost_reflect", "proto"];
 
-/// The file of a module, and those of the modules in it that are visible: public and not hidden, or private with
-/// something that is exported again. `folder` is where those stand.
+/// Returns the file of a module, and the files of its visible submodules.
+/// These are public ones that are not hidden, and private ones with re-exported items. `folder` is their directory.
 fn visible_files(path: &str, folder: &str) -> Vec<File> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join(path)).expect("the file of a module can be read");
@@ -226,7 +232,7 @@ fn visible_files(path: &str, folder: &str) -> Vec<File> {
     found
 }
 
-/// The public items of a file that name a type of [`FOREIGN`] crates.
+/// Returns the public items of a file that name a type of [`FOREIGN`] crates.
 fn foreign_items(file: &File) -> Vec<String> {
     let words = |text: &str| -> Vec<String> {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -242,7 +248,7 @@ fn foreign_items(file: &File) -> Vec<String> {
             continue;
         }
         item.push_str(line);
-        // An item may go on behind its first line; a signature ends where the body begins.
+        // An item may span several lines; a signature ends where the body begins.
         if line.ends_with(['{', ';', '}']) || (line.ends_with(',') && !item.contains('(')) {
             let named = words(&item);
             let is_module = named.get(1).is_some_and(|word| word == "mod");
@@ -257,25 +263,25 @@ fn foreign_items(file: &File) -> Vec<String> {
 }
 
 #[test]
-fn nothing_panics_on_purpose() {
+fn code_has_no_forbidden_words() {
     check(|_, line| FORBIDDEN.iter().find(|word| line.contains(*word)).map(|word| format!("`{word}`")));
 }
 
-/// `expect` is for what this program itself guarantees; its text says why, and is more than a name.
+/// `expect` is for guarantees of this program; its text is the reason, not only a name.
 #[test]
-fn what_is_expected_has_a_reason() {
+fn expect_has_a_reason() {
     check(|_, line| {
         let (_, rest) = line.split_once(".expect(\"")?;
-        // A cursor expects signs: `cursor.expect("(")?`.
+        // A cursor expects tokens: `cursor.expect("(")?`.
         let is_sign = rest.contains("\")?");
         let words = rest.split('"').next().unwrap_or("").split(' ').count();
         (!is_sign && words < 3).then(|| "`expect` without a reason".to_owned())
     });
 }
 
-/// Iteration over these is in no order: they are for looking up, by the faster hasher.
+/// Hash maps have no order of iteration: use them only for lookups, with the faster hasher.
 #[test]
-fn hash_maps_are_the_fast_ones() {
+fn slow_hash_maps_are_not_used() {
     check(|_, line| {
         let is_slow =
             line.contains("std::collections") && (line.contains("HashMap") || line.contains("HashSet"));

@@ -1,4 +1,4 @@
-//! Runs the tools as a user does: as processes, in a folder of their own.
+//! Runs the tools as processes, in a temporary folder.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// A temporary folder with files, in which the tools run.
 pub struct Sandbox(TempDir);
 
-/// What one process did.
+/// Result of a process.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
     pub status: i32,
@@ -17,20 +17,20 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// A sound model in ONNX text; `Relu` has nothing to mend.
+/// A valid model in ONNX text, without findings.
 pub const SOUND: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y) {\n  y = Relu (x)\n}\n";
 
-/// A node that makes a value which nothing defines.
+/// A model with a node that reads an undefined value.
 pub const FAULTY: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y) {\n  y = Add (x, ghost)\n}\n";
 
-/// Two transposes that cancel out.
+/// A model with two Transposes that cancel.
 pub const CLUMSY: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y) {\n  t = Transpose <perm = [1, 0]> (x)\n  \
     u = Transpose <perm = [1, 0]> (t)\n  y = Relu (u)\n}\n";
 
-/// The names of the pitfalls of which there is a model for each opset.
+/// Names of pitfalls with a model for each opset.
 pub const PITFALLS: [&str; 12] = [
     "BakedBatch",
     "ConstantOutput",
@@ -47,6 +47,7 @@ pub const PITFALLS: [&str; 12] = [
 ];
 
 impl Sandbox {
+    /// Creates a sandbox with these files.
     pub fn new(files: &[(&str, &str)]) -> Self {
         let sandbox = Sandbox(tempfile::tempdir().expect("a temporary folder"));
         for (name, text) in files {
@@ -55,27 +56,30 @@ impl Sandbox {
         sandbox
     }
 
+    /// Returns the path of a file in the sandbox.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
+    /// Writes a file, and creates its directory.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         let path = self.path(name);
-        std::fs::create_dir_all(path.parent().expect("it lies in the sandbox")).expect("a folder");
+        std::fs::create_dir_all(path.parent().expect("a path in the sandbox")).expect("a folder");
         std::fs::write(path, content).expect("a file");
     }
 
-    /// A file of the repository's own, at another name.
+    /// Copies a file of the repository into the sandbox, as `to`.
     pub fn bring(&self, from: &str, to: &str) {
         let path = format!("{}/{from}", env!("CARGO_MANIFEST_DIR"));
         self.write(to, std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}")));
     }
 
+    /// Reads a file.
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names of the files in the folder itself, sorted.
+    /// Returns the names of the files directly in the folder, sorted.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("a folder");
         let mut names: Vec<String> = entries
@@ -85,7 +89,7 @@ impl Sandbox {
         names
     }
 
-    /// A checkout of a repository: models as the exporter wrote them at an opset, and their Python.
+    /// Creates a checkout of a repository: exported models at an opset, and their Python sources.
     pub fn checkout(opset: u32, with_source: bool) -> Self {
         let sandbox = Sandbox::new(&[(".git/HEAD", "ref: refs/heads/main\n")]);
         for name in PITFALLS {
@@ -98,35 +102,43 @@ impl Sandbox {
         sandbox
     }
 
+    /// Runs `onnx-lint`.
     pub fn lint(&self, arguments: &[&str]) -> Ran {
         self.lint_stdin(arguments, "")
     }
 
+    /// Runs `onnx-lint` with additional environment variables.
     pub fn lint_with(&self, arguments: &[&str], environment: &[(&str, &OsStr)]) -> Ran {
         run(env!("CARGO_BIN_EXE_onnx-lint"), self.0.path(), arguments, environment, "")
     }
 
+    /// Runs `onnx-lint` with standard input.
     pub fn lint_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
         run(env!("CARGO_BIN_EXE_onnx-lint"), self.0.path(), arguments, &[], stdin)
     }
 
+    /// Runs `onnx-diff`.
     pub fn diff(&self, arguments: &[&str]) -> Ran {
         self.diff_with(arguments, &[])
     }
 
+    /// Runs `onnx-diff` with additional environment variables.
     pub fn diff_with(&self, arguments: &[&str], environment: &[(&str, &OsStr)]) -> Ran {
         run(env!("CARGO_BIN_EXE_onnx-diff"), self.0.path(), arguments, environment, "")
     }
 
+    /// Runs `onnx-fix`.
     pub fn fix(&self, arguments: &[&str]) -> Ran {
         self.fix_with(arguments, &[])
     }
 
+    /// Runs `onnx-fix` with additional environment variables.
     pub fn fix_with(&self, arguments: &[&str], environment: &[(&str, &OsStr)]) -> Ran {
         run(env!("CARGO_BIN_EXE_onnx-fix"), self.0.path(), arguments, environment, "")
     }
 }
 
+/// Runs a tool in a folder.
 pub fn run(
     tool: &str,
     folder: &Path,
@@ -144,10 +156,10 @@ pub fn run(
         .stderr(Stdio::piped())
         .spawn()
         .expect("the tool was built");
-    std::io::Write::write_all(&mut child.stdin.take().expect("it is piped"), stdin.as_bytes()).ok();
-    let output = child.wait_with_output().expect("it ends");
+    std::io::Write::write_all(&mut child.stdin.take().expect("the stream is piped"), stdin.as_bytes()).ok();
+    let output = child.wait_with_output().expect("the process ends");
     let text = |bytes| String::from_utf8(bytes).expect("the tools write UTF-8");
-    let status = output.status.code().expect("it was not killed");
+    let status = output.status.code().expect("the process was not killed");
     Ran { status, stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 

@@ -1,53 +1,53 @@
-//! `--verify`, where ONNX Runtime is at hand: `ORT_DYLIB_PATH` names it, as `tests/environment.sh` sets it.
+//! `--verify`, if ONNX Runtime is installed: `tests/environment.sh` sets its path in `ORT_DYLIB_PATH`.
 
 use crate::tool::{CLUMSY, SOUND, Sandbox};
 
-/// Two Relus of which the second is fed a random tensor.
+/// Two Relus; the input of the second is a random tensor.
 const RANDOM: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[N,4] y, float[3] r) {\n  y = Relu (x)\n  \
     r = RandomNormal <shape = [3]> ()\n}\n";
 
-/// A Reshape that only takes a multiple of 8 rows.
+/// A Reshape that requires a multiple of 8 elements.
 const PICKY: &str = "<ir_version: 8, opset_import: [\"\" : 17]>\n\
     main (float[N,4] x) => (float[] y)\n<int64[2] s = {8, -1}> {\n  y = Reshape (x, s)\n}\n";
 
-fn check(model: &str, status: i32, said: &str) {
-    check_with(model, &["--ignore", "FIX"], status, &[said]);
+fn check(model: &str, status: i32, expected: &str) {
+    check_with(model, &["--ignore", "FIX"], status, &[expected]);
 }
 
-fn check_with(model: &str, options: &[&str], status: i32, said: &[&str]) {
+fn check_with(model: &str, options: &[&str], status: i32, expected: &[&str]) {
     let sandbox = Sandbox::new(&[("net.onnxtxt", model)]);
-    check_file(&sandbox, "net.onnxtxt", options, status, said);
+    check_file(&sandbox, "net.onnxtxt", options, status, expected);
 }
 
-/// What is said of a model that the repository carries.
-fn check_pitfall(name: &str, options: &[&str], said: &[&str]) {
+/// Checks the messages for a model included in this repository.
+fn check_pitfall(name: &str, options: &[&str], expected: &[&str]) {
     let sandbox = Sandbox::new(&[]);
     sandbox.bring(&format!("tests/pitfalls/exported/{name}.ts17.onnx"), "net.onnx");
-    check_file(&sandbox, "net.onnx", options, 0, said);
+    check_file(&sandbox, "net.onnx", options, 0, expected);
 }
 
-fn check_file(sandbox: &Sandbox, file: &str, options: &[&str], status: i32, said: &[&str]) {
+fn check_file(sandbox: &Sandbox, file: &str, options: &[&str], status: i32, expected: &[&str]) {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
         return;
     }
     let ran = sandbox.fix(&[&[file, "--verify", "-o", "out.onnx"], options].concat());
     assert_eq!(ran.status, status, "{ran:?}");
-    for said in said {
-        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    for text in expected {
+        assert!(ran.stderr.contains(text), "{text}: {}", ran.stderr);
     }
     assert_eq!(sandbox.path("out.onnx").exists(), status == 0);
 }
 
 #[test]
-fn equal_results_are_told_with_their_sizes() {
+fn equal_results_are_reported_with_their_sizes() {
     check(SOUND, 0, "equal results before and after at sizes 2, 3, 1");
     check(CLUMSY, 0, "equal results before and after at sizes 2, 3, 1");
     check(PICKY, 0, "equal results before and after at sizes 2, 8, 16");
 }
 
 #[test]
-fn what_is_random_is_not_compared() {
+fn random_outputs_are_not_compared() {
     check(RANDOM, 0, "output `r` is not compared: it is random before already");
     let sandbox = Sandbox::new(&[]);
     sandbox.bring("tests/models/programs/random.pt2", "random.pt2");
@@ -60,9 +60,9 @@ fn what_is_random_is_not_compared() {
     );
 }
 
-/// A model none of whose outputs can be compared was not verified.
+/// A model without comparable outputs is not verified.
 #[test]
-fn what_was_not_compared_is_not_called_equal() {
+fn model_without_comparable_outputs_is_not_reported_equal() {
     let model = "<ir_version: 8, opset_import: [\"\" : 17]>\nmain () => (float[64] r) {\n  \
         t = RandomNormal <shape = [64]> ()\n  r = Relu (t)\n}\n";
     check_with(model, &["--ignore", "FIX"], 0, &["nothing was compared: no output is the same in two runs"]);
@@ -70,26 +70,25 @@ fn what_was_not_compared_is_not_called_equal() {
 }
 
 #[test]
-fn a_pinned_shape_is_the_one_that_runs() {
+fn fixed_shape_is_the_compared_size() {
     check_with(CLUMSY, &["--fix-shape", "x=5,4"], 0, &["equal results before and after: `y` bit for bit"]);
     check_with(SOUND, &["--fix-shape", "x=5,4"], 0, &["equal results before and after: `y` bit for bit"]);
 }
 
-/// What the input states is compared at that size alone; sizes that were set free are tried.
+/// Outputs are compared only at the original size; new dynamic dimensions are run at several sizes.
 #[test]
-fn a_size_that_was_set_free_is_tried() {
+fn new_dynamic_dimensions_are_run_at_several_sizes() {
     let fixed = SOUND.replace("float[N,4]", "float[2,4]");
-    let said = [
+    let expected = [
         "equal results before and after: `y` bit for bit",
         "the result runs at sizes 2, 3, 1, which it leaves free",
     ];
-    check_with(&fixed, &["--dynamic", "x:0=N"], 0, &said);
+    check_with(&fixed, &["--dynamic", "x:0=N"], 0, &expected);
 }
 
-/// What is said of fixes is what they claim: a safe one keeps results, an unsafe one may change them, and says
-/// which did.
+/// A safe fix must preserve the outputs. An unsafe fix may change them, and the message names the rule.
 #[test]
-fn fixes_are_held_to_what_they_claim() {
+fn fixes_are_verified_according_to_their_safety() {
     let runs = "the result runs at sizes 3, 1, 7, where the input does not";
     check_pitfall("BakedBatch", &[], &["equal results before and after at size 2: `2` bit for bit", runs]);
     let unsafe_fixes = ["--unsafe-fixes"];
@@ -100,7 +99,7 @@ fn fixes_are_held_to_what_they_claim() {
 }
 
 #[test]
-fn a_runtime_that_is_none_is_said() {
+fn invalid_runtime_library_is_reported() {
     let sandbox = Sandbox::new(&[("net.onnxtxt", SOUND), ("lib.so", "no library")]);
     let library = sandbox.path("lib.so");
     let environment = [("ORT_DYLIB_PATH", library.as_os_str())];
@@ -109,9 +108,9 @@ fn a_runtime_that_is_none_is_said() {
     assert!(ran.stderr.contains("lib.so: cannot be loaded as ONNX Runtime"), "{}", ran.stderr);
 }
 
-/// They are run in one process.
+/// The models run in one process.
 #[test]
-fn several_models_are_compared_each() {
+fn each_of_several_models_is_compared() {
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
         return;
     }

@@ -1,14 +1,14 @@
-//! What a page calls: it writes into memory that it asked for, and reads from memory that it is told of.
+//! Functions that the page calls. Data is exchanged in the memory of the module.
 
 use std::sync::{Mutex, PoisonError};
 
-/// The name of a file and its content, one behind the other.
+/// The name of a file, followed by its content.
 static INPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// What was made of it.
+/// The report on the last file.
 static OUTPUT: Mutex<String> = Mutex::new(String::new());
 
-/// Where to write `length` bytes.
+/// Allocates `length` bytes for the input and returns their address.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(length: usize) -> *mut u8 {
     let mut input = INPUT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -16,7 +16,8 @@ pub extern "C" fn room(length: usize) -> *mut u8 {
     input.as_mut_ptr()
 }
 
-/// Lints what was written there, of which the first `name` bytes are a name; how long the page is.
+/// Lints the input, whose first `name` bytes are the file name.
+/// Returns the length of the report in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn lint(name: usize) -> usize {
     let mut model = std::mem::take(&mut *INPUT.lock().unwrap_or_else(PoisonError::into_inner));
@@ -27,7 +28,7 @@ pub extern "C" fn lint(name: usize) -> usize {
     output.len()
 }
 
-/// Where the page stands.
+/// Returns the address of the report.
 #[unsafe(no_mangle)]
 pub extern "C" fn page() -> *const u8 {
     OUTPUT.lock().unwrap_or_else(PoisonError::into_inner).as_ptr()

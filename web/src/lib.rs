@@ -1,4 +1,4 @@
-//! `onnx-lint` in a page: the bytes of a model come in, the page of its findings goes out.
+//! `onnx-lint` as a WebAssembly module: turns the bytes of a model into an HTML report.
 
 mod border;
 
@@ -14,8 +14,8 @@ use onnx_lint::lint::picture::Painter;
 use onnx_lint::read::{any, sniff};
 use onnx_lint::{Finding, Level, LintOptions, RuleSet};
 
-/// The page that `onnx-lint --output-format html` writes of a model in memory, but for what its fixes change. Hints are left
-/// out, as there.
+/// Lints a model in memory and returns the HTML report of `onnx-lint`.
+/// The report has no changes of fixes. Hints are omitted, as by the command.
 pub fn page(name: &str, model: Vec<u8>) -> String {
     let bytes = Bytes::from(model);
     let (model, mut findings) = any::model(sniff::sniff(name, &bytes), bytes);
@@ -33,7 +33,7 @@ pub fn page(name: &str, model: Vec<u8>) -> String {
     render(run, Format::Html, Look::default())
 }
 
-/// Draws the graph around each finding.
+/// Adds a picture of the surrounding graph to each finding.
 fn draw(model: &Model, findings: &mut [Finding]) {
     let facts = infer(model, infer::Options::default());
     let uses = Uses::new(model);
@@ -45,7 +45,7 @@ fn draw(model: &Model, findings: &mut [Finding]) {
     }
 }
 
-/// The pages of the rules that found something.
+/// Returns the pages of the rules that have findings.
 fn pages(findings: &[Finding]) -> Vec<Page> {
     if findings.is_empty() {
         return Vec::new();
@@ -66,9 +66,9 @@ fn pages(findings: &[Finding]) -> Vec<Page> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_model_in_memory_has_a_page() {
+    fn report_of_a_model_in_memory_has_findings_and_pictures() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/pitfalls/exported/BakedBatch.ts17.onnx");
-        let page = super::page("net.onnx", std::fs::read(path).expect("it is there"));
+        let page = super::page("net.onnx", std::fs::read(path).expect("the model exists"));
         assert!(
             page.contains("Found 1 error") && page.contains("<svg") && page.contains("rule-EXP001"),
             "{page}"

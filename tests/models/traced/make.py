@@ -1,6 +1,6 @@
-"""Makes the traced graphs of this folder, their weights, and what they compute: python make.py OUT_DIR. Needs torch and safetensors.
+"""Creates the traced graphs of this folder, with weights, inputs and outputs: python make.py OUT_DIR.
 
-What was kept of them: one form of weights each; paths are shortened, and archives are without their debug files.
+Needs torch and safetensors. The committed files have one format of weights each, shortened paths, and no debug files.
 """
 import torch, numpy as np, sys, os
 from torch import nn

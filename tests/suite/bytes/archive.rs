@@ -1,4 +1,4 @@
-//! Archives whose content is broken while their checksums are right.
+//! Archives with corrupt content and valid checksums.
 
 use std::io::{Cursor, Read, Write};
 
@@ -6,11 +6,11 @@ use fastrand::Rng;
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-/// An archive of these files.
+/// Creates an archive of these files.
 pub fn of(entries: &[(String, Vec<u8>)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in entries {
-        // A name that is there twice is refused by the writer.
+        // The writer rejects duplicate names.
         if zip.start_file(name.as_str(), SimpleFileOptions::default()).is_ok() {
             zip.write_all(content).expect("its content");
         }
@@ -18,14 +18,14 @@ pub fn of(entries: &[(String, Vec<u8>)]) -> Vec<u8> {
     zip.finish().expect("an archive").into_inner()
 }
 
-/// The content of the file in an archive whose name ends so.
+/// Returns the content of the archived file with this suffix.
 pub fn entry(archive: &[u8], ending: &str) -> Vec<u8> {
     let entries = entries(archive).expect("an archive");
     let found = entries.into_iter().find(|(name, _)| name.ends_with(ending));
-    found.expect("it is in there").1
+    found.expect("the archive has the file").1
 }
 
-/// Changes the content of one file of the archive, if it still is one.
+/// Corrupts the content of one file of the archive, if the archive is readable.
 pub fn mutate(archive: &mut Vec<u8>, rng: &mut Rng) {
     let Ok(mut entries) = entries(archive) else { return };
     if entries.is_empty() {

@@ -1,4 +1,4 @@
-//! What the tools do with a file, without the command line around it.
+//! Runs the tools on a file, without the command line.
 
 use std::fs;
 use std::path::Path;
@@ -28,23 +28,24 @@ use onnx_lint::write;
 use super::Reader;
 use super::seeds::{TRACED, whole};
 
-/// The file that external data are in.
+/// Name of the file with external data.
 pub const WEIGHTS: &str = "weights.bin";
 
-/// The tools, with all that they know.
+/// The tools, with loaded rules and settings.
 pub struct Tools {
     settings: Settings,
     catalog: Catalog,
-    /// What rules, configurations and baselines are tried on.
+    /// A model to test rules, configurations and baselines on.
     model: Model,
     findings: Vec<Finding>,
-    /// Graphs of TorchScript, which want weights.
+    /// TorchScript graphs, to test files of weights.
     traced: Vec<Vec<u8>>,
 }
 
 impl Tools {
+    /// Loads the rules, settings and models.
     pub fn new() -> Tools {
-        let catalog = Catalog::load(&[], Extent::Fixing).expect("the rules of the house");
+        let catalog = Catalog::load(&[], Extent::Fixing).expect("the built-in rules are valid");
         let settings = Settings::new(&arguments(), &Config::default(), &catalog).expect("settings");
         let (model, _) = read::text::read(include_str!("seeds/control.onnxtxt"));
         let model = model.expect("a model");
@@ -52,10 +53,10 @@ impl Tools {
         Tools { settings, catalog, model, findings, traced: whole(TRACED, ".torchir.txt") }
     }
 
-    /// Reads a file, and does with it what it is for; `number` decides how it is fixed.
+    /// Reads a file and runs the tools on it; `number` selects the options of fixing.
     pub fn examine(&self, reader: Reader, number: u64, bytes: &[u8], folder: &Path) {
         let path = folder.join(file_name(reader));
-        fs::write(&path, bytes).expect("the file can be written");
+        fs::write(&path, bytes).expect("the file is writable");
         match reader {
             Reader::Evidence(Kind::Log | Kind::Python) => self.lint(&path, number),
             Reader::Evidence(kind @ (Kind::Pt2 | Kind::TorchScript)) => {
@@ -72,9 +73,9 @@ impl Tools {
                 self.fix(&path, bytes, number);
             }
             Reader::External => {
-                // Sometimes there is less in the file than the model says.
+                // The file may be shorter than the model declares.
                 let weights = vec![0; 84 >> (number % 4)];
-                fs::write(folder.join(WEIGHTS), weights).expect("the file can be written");
+                fs::write(folder.join(WEIGHTS), weights).expect("the file is writable");
                 self.lint(&path, number);
                 self.fix(&path, bytes, number);
             }
@@ -105,13 +106,13 @@ impl Tools {
         render(run, format, Look::default());
     }
 
-    /// Makes a model of a program.
+    /// Converts a program to a model.
     fn import(&self, kind: Kind, bytes: &[u8], weights: Option<&Path>, number: u64) {
         let bytes = Bytes::copy_from_slice(bytes);
         match imported("net", kind, bytes, weights, Path::new("."), self.catalog.rules()) {
             Ok(Ok(file)) => self.write(file.model, number),
             Ok(Err(_)) => {}
-            // The guard of the tools turns a panic into these words.
+            // The tools report a panic with these words.
             Err(failure) => assert!(!failure.message().contains("please report"), "{failure:?}"),
         }
     }
@@ -125,7 +126,7 @@ impl Tools {
         }
     }
 
-    /// Mends or converts a model, and writes it.
+    /// Fixes or converts a model, and writes it.
     fn write(&self, model: Model, number: u64) {
         let options = match number % 4 {
             0 => Options::default(),
@@ -137,14 +138,14 @@ impl Tools {
         write::onnx::Encodable::new(&outcome.model).encode();
     }
 
-    /// Reads rules, and uses them.
+    /// Reads rules, and applies them.
     fn apply(&self, bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let mut rules = RuleSet::default();
         rules.add([Source::new("mine.rule", text)]);
         for rule in rules.iter() {
             for example in &rule.examples {
-                // Whether the example holds is not asked.
+                // The example may fail, but must not panic.
                 let _ = RuleTest::new(rule, &rules).check(example);
             }
         }
@@ -158,7 +159,7 @@ fn arguments() -> Args {
     Args::parse_from(["onnx-lint", "--severity", "hint"])
 }
 
-/// What a file is called, for its name says what it is.
+/// Returns the file name for a reader: it determines the format.
 pub fn file_name(reader: Reader) -> &'static str {
     match reader {
         Reader::Evidence(Kind::OnnxText) => "net.onnxtxt",

@@ -1,7 +1,7 @@
-//! Files that are broken at random: no reader, and nothing behind one, panics on them, hangs, or takes all memory.
+//! Fuzzes the readers with randomly corrupted files: no tool may panic, hang, or exhaust memory.
 //!
-//! Case `onnx:17` is the same file in every run. Each runs in a thread of its own that bears its name, so that even
-//! an overflow of the stack says which file it was. `tests/bytes` runs any number of them with an optimised build.
+//! Cases are deterministic: `onnx:17` is always the same file. Each case runs in a thread with its name, so that a stack
+//! overflow names the file, too. `tests/bytes` runs any number of cases with an optimized build.
 
 mod archive;
 mod examine;
@@ -25,24 +25,25 @@ use self::examine::Tools;
 use self::meter::Meter;
 use self::seeds::Seeds;
 
-/// How many files are made in a run of all tests.
+/// Number of files in a run of all tests.
 const COUNT: u64 = 2600;
 
-/// What one file may cost: CPU seconds, of which a build that is not optimised takes ten times as many; and bytes, besides those of the file.
+/// Limits for one file: CPU seconds, and bytes in addition to its size.
+/// An unoptimized build gets ten times as many seconds.
 const MAX_SECONDS: f64 = if cfg!(debug_assertions) { 20.0 } else { 2.0 };
 const MAX_BYTES: usize = 50 << 20;
 const MAX_BYTES_A_BYTE: usize = 20;
 
-/// A run that takes longer by the clock does not end.
+/// Wall-clock time after which a run is considered to hang.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// What is read: a kind of evidence, or of what users write for the tools.
+/// Kind of a file: evidence, or a file that users write for the tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     Evidence(Kind),
-    /// A model whose weights lie in another file.
+    /// A model with external data.
     External,
-    /// The weights of a graph of TorchScript that is whole.
+    /// The weights of a valid TorchScript graph.
     State,
     Rules,
     Config,
@@ -65,7 +66,7 @@ const READERS: [(&str, Reader); 13] = [
     ("baseline", Reader::Baseline),
 ];
 
-/// One broken file.
+/// One corrupted file.
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
@@ -85,7 +86,7 @@ impl Case {
         let mut rng = Rng::with_seed(self.number);
         let mut bytes = seeds[rng.usize(..seeds.len())].clone();
         let other = &seeds[rng.usize(..seeds.len())];
-        // The first files are the seeds as they are: were they not read, nothing behind the reader would be tried.
+        // The first files are the unchanged seeds: if they were unreadable, only the reader would be tested.
         if self.number >= seeds.len() as u64 {
             mutate::mutate(self.reader, &mut bytes, other, &mut rng);
         } else {
@@ -101,14 +102,14 @@ impl fmt::Display for Case {
     }
 }
 
-/// What is wrong with what became of one file, or nothing.
+/// Runs the tools on one file; returns an error if they exceed a limit or panic.
 fn verdict(case: Case, bytes: Vec<u8>, tools: &'static Tools, folder: &Path) -> Result<(), String> {
     let (folder, allowed) = (folder.to_owned(), MAX_BYTES + MAX_BYTES_A_BYTE * bytes.len());
     let (done, is_done) = channel();
     let run = move || {
         let meter = Meter::start();
         tools.examine(case.reader, case.number, &bytes, &folder);
-        // Nobody waits for it any more where it took too long.
+        // The receiver is gone if the case took too long.
         let _ = done.send(());
         (meter.seconds(), meter.most_bytes())
     };
@@ -127,11 +128,11 @@ fn verdict(case: Case, bytes: Vec<u8>, tools: &'static Tools, folder: &Path) -> 
     Ok(())
 }
 
-/// The number that a variable of the environment holds.
+/// Returns the number in an environment variable.
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable)
         .ok()
-        .map(|text| text.parse().unwrap_or_else(|_| panic!("{variable}={text}: no number")))
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{variable}={text} is not a number")))
 }
 
 #[test]
@@ -155,7 +156,7 @@ fn broken_files() {
                 let kept = keep(case, &bytes);
                 faults
                     .lock()
-                    .expect("no thread dies with it")
+                    .expect("no thread panics with the lock")
                     .push(format!("{case} {what}: {}", kept.display()));
             }
         }
@@ -164,12 +165,12 @@ fn broken_files() {
         let threads = thread::available_parallelism().map_or(1, Into::into);
         (0..threads).for_each(|_| drop(scope.spawn(work)));
     });
-    let faults = faults.into_inner().expect("no thread dies with it");
-    println!("{count} broken files from {first} on: {} faults", faults.len());
+    let faults = faults.into_inner().expect("no thread panics with the lock");
+    println!("{count} corrupted files from {first} on: {} faults", faults.len());
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// Writes a file that something is wrong with, to be looked at.
+/// Saves a file that causes a fault, for debugging.
 fn keep(case: Case, bytes: &[u8]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bytes");
     std::fs::create_dir_all(&folder).expect("a folder");

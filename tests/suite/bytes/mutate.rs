@@ -1,4 +1,4 @@
-//! Ways to break a file.
+//! Random corruption of files.
 
 use fastrand::Rng;
 use onnx_lint::read::sniff::Kind;
@@ -6,10 +6,10 @@ use onnx_lint::read::sniff::Kind;
 use super::protobuf::{ODD_NUMBERS, put_varint};
 use super::{Reader, archive, protobuf};
 
-/// No file grows beyond this: what is slow because it is large is no fault.
+/// Maximum length of a file: slowness on larger files is not a fault.
 const MAX_LENGTH: usize = 1 << 20;
 
-/// Breaks a file in some places, in ways that suit what it is; `other` is another file of its kind.
+/// Corrupts a file in some places, depending on its format; `other` is another file of that format.
 pub fn mutate(reader: Reader, file: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     for _ in 0..1 << rng.u32(..4) {
         match (reader, rng.u8(..8)) {
@@ -24,14 +24,14 @@ pub fn mutate(reader: Reader, file: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     file.truncate(MAX_LENGTH);
 }
 
-/// Any part of a file, possibly empty.
+/// Returns a random part of a file, possibly empty.
 fn part(file: &[u8], rng: &mut Rng) -> std::ops::Range<usize> {
     let start = rng.usize(..=file.len());
     let most = (file.len() - start).min(1 << rng.u32(..12));
     start..start + rng.usize(..=most)
 }
 
-/// Breaks bytes, whatever they mean.
+/// Corrupts bytes, independent of the format.
 pub fn bytes(file: &mut Vec<u8>, rng: &mut Rng) {
     let range = part(file, rng);
     match rng.u8(..7) {
@@ -56,7 +56,7 @@ pub fn bytes(file: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// Puts a part of another file in the place of one of this.
+/// Replaces a part of a file by a part of another file.
 fn splice(file: &mut Vec<u8>, other: &[u8], rng: &mut Rng) {
     let (range, taken) = (part(file, rng), part(other, rng));
     file.splice(range, other[taken].iter().copied());
@@ -67,7 +67,7 @@ fn repeat(file: &mut Vec<u8>, range: std::ops::Range<usize>, times: usize) {
     file.splice(range, repeated);
 }
 
-/// Words that stand where another was expected.
+/// Words to insert in place of others.
 const ODD_WORDS: [&str; 22] = [
     "0",
     "-1",
@@ -93,7 +93,7 @@ const ODD_WORDS: [&str; 22] = [
     "\r",
 ];
 
-/// What text is nested by.
+/// Brackets that nest text.
 const NESTING: [(&str, &str); 12] = [
     ("(", ")"),
     ("[", "]"),
@@ -109,7 +109,7 @@ const NESTING: [(&str, &str); 12] = [
     ("lambda: ", ""),
 ];
 
-/// Breaks text at its words, numbers, lines and brackets.
+/// Corrupts words, numbers, lines and brackets of a text.
 pub fn text(file: &mut Vec<u8>, rng: &mut Rng) {
     match rng.u8(..9) {
         0 | 1 => {
@@ -142,7 +142,7 @@ pub fn text(file: &mut Vec<u8>, rng: &mut Rng) {
     }
 }
 
-/// A run of letters and digits, or of what is neither.
+/// Returns a run of alphanumeric characters, or of other characters.
 fn word(file: &[u8], rng: &mut Rng) -> std::ops::Range<usize> {
     if file.is_empty() {
         return 0..0;

@@ -1,4 +1,5 @@
-//! Mutations of a message that leave all lengths around them right, so that what is inside is reached.
+//! Mutations inside a protobuf message that keep all enclosing lengths valid.
+//! Otherwise, the content would not be parsed.
 
 use fastrand::Rng;
 
@@ -10,12 +11,12 @@ struct Field {
 
 enum Content {
     Number(u64),
-    /// The wire type, 1 or 5, and the bytes.
+    /// Wire type (1 or 5) and bytes.
     Fixed(u64, Vec<u8>),
     Bytes(Vec<u8>),
 }
 
-/// Numbers that sizes, positions and codes are not.
+/// Unusual values for sizes, offsets and codes.
 pub const ODD_NUMBERS: [u64; 14] = [
     0,
     1,
@@ -33,7 +34,7 @@ pub const ODD_NUMBERS: [u64; 14] = [
     u64::MAX,
 ];
 
-/// Changes one field, of the message or of one inside of it.
+/// Changes one field of the message, or of a nested message.
 pub fn mutate(message: &mut Vec<u8>, rng: &mut Rng) {
     let Some(mut fields) = fields(message) else { return };
     if fields.is_empty() {
@@ -61,7 +62,7 @@ fn change(fields: &mut Vec<Field>, at: usize, rng: &mut Rng) {
         2 => {
             let times = 1 << rng.u32(..10);
             let (number, copy) = (fields[at].number, encoded(&fields[at..=at]));
-            // Repeated as bytes, so that they are copied just once each.
+            // Repeat the bytes, so that each is copied only once.
             let mut repeated: Vec<Field> = Vec::new();
             for _ in 0..times {
                 repeated.extend(self::fields(&copy).into_iter().flatten());
@@ -78,9 +79,9 @@ fn change(fields: &mut Vec<Field>, at: usize, rng: &mut Rng) {
     }
 }
 
-/// Puts a message into itself, as a graph stands in an attribute of a node of a graph.
+/// Nests a message in itself, like a graph in an attribute of a node in a graph.
 fn nest(field: &mut Field, rng: &mut Rng) {
-    /// Graph in attribute, attribute in node, node in graph.
+    /// Field numbers: graph in attribute, attribute in node, node in graph.
     const WAY: [u64; 3] = [6, 5, 1];
     let Content::Bytes(bytes) = &mut field.content else { return };
     for depth in 0..rng.usize(..600) {
@@ -89,7 +90,7 @@ fn nest(field: &mut Field, rng: &mut Rng) {
     }
 }
 
-/// The fields of a message, or `None` if the bytes are none.
+/// Parses the fields of a message; returns `None` if the bytes are not a message.
 fn fields(mut bytes: &[u8]) -> Option<Vec<Field>> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {
@@ -137,6 +138,7 @@ fn encoded(fields: &[Field]) -> Vec<u8> {
     bytes
 }
 
+/// Appends a varint.
 pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number > 0x7f {
         bytes.push(number as u8 | 0x80);
@@ -145,11 +147,13 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
+/// Appends an integer field.
 pub fn put_number(message: &mut Vec<u8>, field: u64, number: u64) {
     put_varint(message, field << 3);
     put_varint(message, number);
 }
 
+/// Appends a length-delimited field.
 pub fn put_bytes(message: &mut Vec<u8>, field: u64, bytes: &[u8]) {
     put_varint(message, field << 3 | 2);
     put_varint(message, bytes.len() as u64);

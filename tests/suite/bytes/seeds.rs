@@ -1,4 +1,4 @@
-//! What is broken: small files of every kind, here or made of what the repository has.
+//! Seeds for corruption: small files of every format, from this folder or derived from others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,22 @@ use walkdir::WalkDir;
 
 use super::{Reader, archive, protobuf};
 
-/// A larger file takes too long, thousands of times.
+/// Maximum length of a seed: larger ones take too long.
 const MAX_LENGTH: u64 = 3000;
 
-/// Of files of a kind that there are in plenty, every so-manieth is taken.
+/// For frequent formats, one in this many files is a seed.
 const EVERY: usize = 7;
 
-/// Nodes of a program that are kept of a `.pt2` archive.
+/// Number of nodes to keep of a `.pt2` archive.
 const NODES: usize = 12;
 
-/// Graphs of TorchScript that are whole, with their weights.
+/// Folder of valid TorchScript graphs, with their weights.
 pub const TRACED: &str = "tests/models/traced";
 
-/// What weights lie in.
+/// File extensions of weights.
 const STATES: [&str; 4] = [".npz", ".safetensors", ".pt", ".pth"];
 
-/// The files of each kind.
+/// Seeds of each format.
 pub struct Seeds {
     models: Vec<Vec<u8>>,
     texts: Vec<Vec<u8>>,
@@ -44,6 +44,7 @@ pub struct Seeds {
 }
 
 impl Seeds {
+    /// Collects all seeds.
     pub fn collect() -> Seeds {
         let texts = own("onnxtxt");
         let models: Vec<Model> = texts.iter().map(|text| model(text)).collect();
@@ -53,8 +54,8 @@ impl Seeds {
         Seeds {
             externals: encoded.iter().map(|model| with_external_weights(model)).collect(),
             models: encoded.into_iter().chain(pitfalls).collect(),
-            textprotos: made(|model| to_textproto(model).expect("it can be written").into_bytes()),
-            jsons: made(|model| to_json(model).expect("it can be written").into_bytes()),
+            textprotos: made(|model| to_textproto(model).expect("the file is writable").into_bytes()),
+            jsons: made(|model| to_json(model).expect("the file is writable").into_bytes()),
             archives: programs(),
             states: STATES.iter().flat_map(|ending| whole(TRACED, ending)).collect(),
             torchscripts: [existing("tests/pitfalls", ".torchir.txt"), whole(TRACED, ".torchir.txt")]
@@ -68,6 +69,7 @@ impl Seeds {
         }
     }
 
+    /// Returns the seeds for a reader.
     pub fn of(&self, reader: Reader) -> &[Vec<u8>] {
         match reader {
             Reader::External => &self.externals,
@@ -89,7 +91,7 @@ impl Seeds {
 
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let entries = WalkDir::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).sort_by_file_name();
-    let paths = entries.into_iter().map(|entry| entry.expect("the folder can be read").into_path());
+    let paths = entries.into_iter().map(|entry| entry.expect("the folder is readable").into_path());
     let found: Vec<PathBuf> = paths.filter(|path| path.to_string_lossy().ends_with(ending)).collect();
     assert!(!found.is_empty(), "{folder} has no {ending}");
     found
@@ -99,55 +101,55 @@ fn content(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The seeds that lie beside this file.
+/// Returns the seeds in the folder beside this file.
 fn own(ending: &str) -> Vec<Vec<u8>> {
     whole("tests/suite/bytes/seeds", ending)
 }
 
-/// Some of the small files that other tests have.
+/// Returns some of the small files of other tests.
 fn existing(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     let files = files(folder, ending).into_iter();
     let small = files.filter(|path| path.metadata().is_ok_and(|data| (1..MAX_LENGTH).contains(&data.len())));
     small.step_by(EVERY).map(|path| content(&path)).collect()
 }
 
-/// All files of a kind.
+/// Returns all files with an extension in a folder.
 pub fn whole(folder: &str, ending: &str) -> Vec<Vec<u8>> {
     files(folder, ending).iter().map(|path| content(path)).collect()
 }
 
-/// The modules of the pitfalls, each with what its file imports.
+/// Returns the modules of the pitfalls, each with the imports of its file.
 fn classes() -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for path in files("tests/pitfalls/families", ".py") {
-        let text = String::from_utf8(content(&path)).expect("it is Python");
+        let text = String::from_utf8(content(&path)).expect("valid UTF-8");
         let (head, classes) = text.split_once("\nclass ").unwrap_or((&text, ""));
         found.extend(classes.split("\nclass ").map(|class| format!("{head}\nclass {class}\n").into_bytes()));
     }
     found.into_iter().step_by(EVERY).collect()
 }
 
-/// Saved programs, cut off after some nodes.
+/// Returns saved programs, truncated after some nodes.
 fn programs() -> Vec<Vec<u8>> {
     let path = files("tests/models/torch-exports", "nn_gru_unrolled.pt2").remove(0);
     let json = archive::entry(&content(&path), "model.json");
-    let mut program: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
+    let mut program: serde_json::Value = serde_json::from_slice(&json).expect("valid JSON");
     let graph = &mut program["graph_module"]["graph"];
-    let nodes = graph["nodes"].as_array_mut().expect("it has nodes");
+    let nodes = graph["nodes"].as_array_mut().expect("the program has nodes");
     nodes.truncate(NODES);
-    let short = serde_json::to_vec(&program).expect("it is JSON");
+    let short = serde_json::to_vec(&program).expect("valid JSON");
     ["net/models/model.json", "serialized_exported_program.json"]
         .map(|name| archive::of(&[("version".to_owned(), b"1".to_vec()), (name.to_owned(), short.clone())]))
         .to_vec()
 }
 
 fn model(text: &[u8]) -> Model {
-    let (model, findings) = read::text::read(std::str::from_utf8(text).expect("it is text"));
-    assert_eq!(findings, [], "a seed has faults");
+    let (model, findings) = read::text::read(std::str::from_utf8(text).expect("valid UTF-8"));
+    assert_eq!(findings, [], "a seed is invalid");
     model.expect("a model")
 }
 
-/// The model with weights in [`super::examine::WEIGHTS`], of which there are more in it than in its text.
+/// Adds initializers to the model whose data is in [`super::examine::WEIGHTS`].
 fn with_external_weights(model: &[u8]) -> Vec<u8> {
     let tensor = |name: &str, offset: usize, length: usize| {
         let mut tensor = Vec::new();
@@ -171,7 +173,7 @@ fn with_external_weights(model: &[u8]) -> Vec<u8> {
     for (name, offset, length) in [("ew1", 0, 16), ("ew2", 16, 64), ("ew3", 80, 4)] {
         protobuf::put_bytes(&mut graph, 5, &tensor(name, offset, length));
     }
-    // What comes later of a message that is no list is joined with what there is.
+    // Protobuf merges a repeated message field, so the second graph extends the first.
     let mut model = model.to_vec();
     protobuf::put_bytes(&mut model, 7, &graph);
     model

@@ -1,13 +1,13 @@
-//! What was lost on the way to another opset.
+//! Regressions in opset conversions.
 
 use onnx_lint::fix::Options;
 use onnx_lint::infer::eval::Array;
 
 use super::{check_text, fixed, floats, model, outputs, shaped};
 
-/// Of nothing, no size can be found by -1.
+/// Reshape cannot infer a dimension of -1 for an empty tensor.
 #[test]
-fn heads_of_nothing_are_heads() {
+fn attention_with_an_empty_batch_keeps_its_heads() {
     let attention = "g (float[B,3,32] q, float[B,5,16] k, float[B,5,16] v) => (float[B,3,32] y) {
         y = Attention <kv_num_heads = 2, q_num_heads = 4> (q, k, v)
     }";
@@ -22,9 +22,10 @@ fn heads_of_nothing_are_heads() {
     }
 }
 
-/// Before opset 9, what a body holds is the main graph's: what it hands out of that, a node of its own makes.
+/// Before opset 9, constants of a subgraph move to the main graph.
+/// An Identity in the subgraph defines its output.
 #[test]
-fn bodies_hand_out_what_they_make() {
+fn subgraph_outputs_are_defined_in_the_subgraph_before_opset_9() {
     let graph = "g (bool c, float[2] x) => (bool[2] y) {
         y = If (c) <then_branch = a () => (bool[2] p) { p = IsNaN (x) },
                     else_branch = b () => (bool[2] q) <bool[2] q = {1,0}> { r = Neg (x) }>
@@ -33,9 +34,10 @@ fn bodies_hand_out_what_they_make() {
     check_text(9, graph, &options, &["q = Identity (q__1)"], &[]);
 }
 
-/// Of a constant that is an output too, an Identity makes the output; all else reads the initializer.
+/// If a constant is also an output, an Identity defines the output.
+/// Other nodes read the initializer.
 #[test]
-fn what_is_handed_out_is_read_where_it_stands() {
+fn output_constant_is_read_from_its_initializer() {
     let graph = "g (float[A] x) => (float[?] y, int64 n) {
         n = Constant <value = int64 {2}> ()
         y = Loop (n, \"\", x) <body = b (int64 i, bool go, float[?] a) => (go, a) { }>
@@ -44,9 +46,9 @@ fn what_is_handed_out_is_read_where_it_stands() {
     check_text(13, graph, &options, &["n = Identity (n__1)", "y = Loop (n__1, "], &[]);
 }
 
-/// Before IR version 4, initializers are inputs: with what they are where nobody says otherwise.
+/// Before IR version 4, every initializer is an input with a default.
 #[test]
-fn inputs_that_were_initializers_have_defaults() {
+fn initializers_become_inputs_with_defaults_before_ir_version_4() {
     let graph = "g (bool c) => (bool y) <bool yes = {1}, int64 n = {3}> {
         go = Or (c, yes)
         y = Loop (n, \"\", go) <body = b (int64 i, bool more, bool last) => (more, more) { }>
@@ -57,19 +59,19 @@ fn inputs_that_were_initializers_have_defaults() {
     check_text(18, text, &options, &["y = Identity (y__"], &["Constant"]);
 }
 
-/// Of nothing, a slice that is chosen by two indices, and a sum up to each place of an axis that a run tells.
+/// Tests GatherND on an empty tensor, and CumSum along an axis that is known only at run time.
 #[test]
-fn nothing_of_an_axis_is_converted() {
+fn operators_on_empty_axes_are_converted() {
     let gathered = "g (float[1,A,B] x, int64[0,2] i) => (float[0,B] y) { y = GatherND (x, i) }";
     let after = fixed(model(13, gathered), &Options { opset: Some(10), ..Options::default() });
-    let none = Array::i64s(vec![0, 2], vec![]).expect("it fits");
+    let none = Array::i64s(vec![0, 2], vec![]).expect("a valid array");
     let feeds = [("x", shaped(vec![1, 2, 0], &[])), ("i", none)];
     assert_eq!(outputs(&after, &feeds), [shaped(vec![0, 0], &[])]);
 }
 
-/// As of two of these, a scale of a Resize is what it was of an Upsample.
+/// A Resize uses the scales of an Upsample without rounding.
 #[test]
-fn an_upsample_is_a_resize_to_the_bit() {
+fn upsample_becomes_a_bit_exact_resize() {
     let graph =
         "g (float[1,1,2,3] x, float[4] s) => (float[1,A,B,C] y) { y = Upsample <mode = \"linear\"> (x, s) }";
     let x = shaped(vec![1, 1, 2, 3], &[1.0, 1.25, 2.875, 2.625, 0.5, 1.375]);

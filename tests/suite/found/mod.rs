@@ -1,5 +1,6 @@
-//! Models that random graphs and readers found: what each gives, counted out by hand from the specification, it
-//! gives after `onnx-fix` too; and a second run changes nothing.
+//! Regressions found by fuzzing and review.
+//! Outputs are computed by hand from the specification. They must be equal after `onnx-fix`, and a second run must
+//! change nothing.
 
 mod converted;
 
@@ -19,13 +20,13 @@ use onnx_lint::rule_tests::run::run;
 fn model(opset: i64, graph: &str) -> Model {
     let text = format!("<ir_version: 8, opset_import: [\"\" : {opset}]> {graph}");
     let (model, findings) = read::text::read(&text);
-    assert_eq!(findings, [], "the text of the test has faults");
+    assert_eq!(findings, [], "the model of the test is invalid");
     model.expect("a model")
 }
 
 fn fixed(model: Model, options: &Options) -> Model {
     let outcome = fix::fix(model, options, &RuleSet::patterns());
-    assert_eq!(outcome.findings, [], "it is refused");
+    assert_eq!(outcome.findings, [], "the model is refused");
     outcome.model
 }
 
@@ -36,12 +37,12 @@ fn outputs(model: &Model, feeds: Feeds) -> Vec<Array> {
     let values = run(model, &feeds).unwrap_or_else(|why| panic!("{why:?} in\n{}", write::text::write(model)));
     let tensor = |value| match value {
         Val::Tensor(array) => Array::clone(&array),
-        other => panic!("no tensor: {other:?}"),
+        other => panic!("not a tensor: {other:?}"),
     };
     values.into_iter().map(tensor).collect()
 }
 
-/// Whether two tensors are the same to the bit, whatever NaN it is.
+/// Returns true if two tensors are bit-exact, except for the payload of NaN.
 fn same(a: &Array, b: &Array) -> bool {
     let bits = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
     let elements = |array: &Array| match array.elem().is_float() {
@@ -52,13 +53,13 @@ fn same(a: &Array, b: &Array) -> bool {
     (a.elem(), a.shape(), left) == (b.elem(), b.shape(), right)
 }
 
-/// A model gives this, as it is and fixed, and is as it was the second time.
+/// Asserts the outputs of a model, before and after fixing, and that a second run changes nothing.
 #[track_caller]
 fn check(opset: i64, graph: &str, feeds: Feeds, expected: &[Array]) {
     let before = model(opset, graph);
     let after = fixed(before.clone(), &Options::default());
     let written = write::text::write(&after);
-    for (form, model) in [("as it is", &before), ("fixed", &after)] {
+    for (form, model) in [("original", &before), ("fixed", &after)] {
         let found = outputs(model, feeds);
         let is_same = found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| same(a, b));
         assert!(is_same, "{form}: {found:?}, not {expected:?}, from\n{written}");
@@ -66,7 +67,7 @@ fn check(opset: i64, graph: &str, feeds: Feeds, expected: &[Array]) {
     assert_eq!(write::text::write(&fixed(after, &Options::default())), written, "the second run");
 }
 
-/// What of a model is left by a first run and a second.
+/// Asserts parts of a fixed model, and that a second run changes nothing.
 #[track_caller]
 fn check_text(opset: i64, graph: &str, options: &Options, expected: &[&str], absent: &[&str]) {
     let once = fixed(model(opset, graph), options);
@@ -86,11 +87,11 @@ fn floats<const N: usize>(numbers: [f32; N]) -> Array {
 
 fn shaped(shape: Vec<usize>, numbers: &[f32]) -> Array {
     let wide = numbers.iter().map(|&x| f64::from(x)).collect();
-    Array::from_f64s(ElemType::Float, shape, wide).expect("they are floats")
+    Array::from_f64s(ElemType::Float, shape, wide).expect("a valid array")
 }
 
 fn ints<const N: usize>(numbers: [i64; N]) -> Array {
-    Array::i64s(vec![N], numbers.to_vec()).expect("it fits")
+    Array::i64s(vec![N], numbers.to_vec()).expect("a valid array")
 }
 
 fn zeros(length: usize) -> Array {
@@ -98,11 +99,11 @@ fn zeros(length: usize) -> Array {
 }
 
 fn truth(value: bool) -> Array {
-    Array::bools(vec![1], vec![value]).expect("it fits")
+    Array::bools(vec![1], vec![value]).expect("a valid array")
 }
 
 #[test]
-fn an_output_is_made_once() {
+fn each_output_name_is_defined_once() {
     let graph = "g (float[2] x) => (float[2] y, float[2] z) <float[2] c = {1,2}, float[2] y = {1,2}> {
         z = Add (x, c)
     }";
@@ -112,7 +113,7 @@ fn an_output_is_made_once() {
 }
 
 #[test]
-fn zero_times_what_is_not_known_is_not_zero() {
+fn zero_times_an_unknown_value_is_not_folded() {
     let graph = "g (float[4] x) => (float[4] y) <float c = {0}> { y = Mul (x, c) }";
     let x = floats([f32::INFINITY, 1.0, -2.0, 0.0]);
     check(18, graph, &[("x", x)], &[floats([f32::NAN, 0.0, -0.0, 0.0])]);
@@ -125,7 +126,7 @@ fn zero_times_what_is_not_known_is_not_zero() {
 }
 
 #[test]
-fn integers_have_a_width() {
+fn integer_overflow_is_inferred() {
     let narrow = "g (float[N] x) => (bool[1] y) {
         s = Shape (x) a = Cast <to = 3> (s) z = Constant <value = int8[1] {0}> () y = Less (a, z)
     }";
@@ -140,7 +141,7 @@ fn integers_have_a_width() {
 }
 
 #[test]
-fn slices_backwards() {
+fn slices_with_negative_steps_are_folded_correctly() {
     let slice = |x: &str, start: i64, end: i64, step: i64| {
         format!(
             "g () => (int64[?] y) <int64[1] b = {{{start}}}, int64[1] e = {{{end}}}, int64[1] a = {{0}}, int64[1] s = {{{step}}}> {{
@@ -150,12 +151,12 @@ fn slices_backwards() {
     };
     check(13, &slice("5", -2, i64::MIN, -2), &[], &[ints([5])]);
     check(13, &slice("5, 6, 7", 9, -9, -2), &[], &[ints([7, 5])]);
-    // By the specification it is empty, and ONNX Runtime gives {5}: nobody decides it beforehand.
+    // The specification has an empty result, but ONNX Runtime computes {5}: it is not folded.
     check_text(13, &slice("5, 6", 0, i64::MAX, -1), &Options::default(), &["Slice"], &[]);
 }
 
 #[test]
-fn a_bound_that_is_missing_is_finite() {
+fn missing_bound_of_clip_is_the_finite_range_of_the_type() {
     let x = || floats([f32::NEG_INFINITY, f32::INFINITY, 1.0]);
     let expected = floats([f32::MIN, 6.0, 1.0]);
     let constant = "t = Constant <value_floats = [-inf, inf, 1.0]> ()";
@@ -166,11 +167,11 @@ fn a_bound_that_is_missing_is_finite() {
 }
 
 #[test]
-fn masks_and_resizes_of_old_are_what_runs() {
+fn old_dropout_masks_and_resizes_match_onnx_runtime() {
     let mask = "g () => (bool[2] m) <float[2] x = {1,2}> { y, m = Dropout (x) }";
-    check(10, mask, &[], &[Array::bools(vec![2], vec![false; 2]).expect("it fits")]);
-    check(13, mask, &[], &[Array::bools(vec![2], vec![true; 2]).expect("it fits")]);
-    // 0 / 0.75, 1 / 0.75 and 2 / 0.75, upwards where it gets smaller.
+    check(10, mask, &[], &[Array::bools(vec![2], vec![false; 2]).expect("a valid array")]);
+    check(13, mask, &[], &[Array::bools(vec![2], vec![true; 2]).expect("a valid array")]);
+    // 0 / 0.75, 1 / 0.75 and 2 / 0.75, rounded up when downsampling.
     let resize = "g () => (float[?,?,?,?] y) <float[1,1,1,4] x = {0,1,2,3}, float[4] s = {1,1,1,0.75}> {
         y = Resize <mode = \"nearest\"> (x, s)
     }";
@@ -178,23 +179,23 @@ fn masks_and_resizes_of_old_are_what_runs() {
 }
 
 #[test]
-fn ties_are_broken_in_float() {
-    // (1 + 0.5) / 0.6 - 0.5 is 2 in float, and less in double, where the 0.6 of float is more than that.
+fn coordinates_and_scales_are_computed_in_float() {
+    // (1 + 0.5) / 0.6 - 0.5 is 2 in float, but less in double, since 0.6 as float is larger.
     let resize = "g () => (float[?] y) <float[5] x = {0,1,2,3,4}, float[1] s = {0.6}> {
         y = Resize <mode = \"nearest\", nearest_mode = \"floor\"> (x, \"\", s)
     }";
     check(13, resize, &[], &[floats([0.0, 2.0, 3.0])]);
-    // (57 - 2) · (2 - 1) · 0.5 · 0.5 / 0.1 is 137.5, to even 138, plus 2.
+    // (57 - 2) · (2 - 1) · 0.5 · 0.5 / 0.1 is 137.5, rounded to even 138, plus the zero point 2.
     let quantised = "g () => (uint8[1,1] y)
         <uint8[1,1] a = {57}, float s = {0.5}, uint8 z = {2}, uint8[1,1] b = {2}, uint8 zb = {1}, float o = {0.1}> {
         y = QLinearMatMul (a, s, z, b, s, zb, o, z)
     }";
-    let expected = Array::from_ints(ElemType::Uint8, vec![1, 1], vec![140]).expect("it fits");
+    let expected = Array::from_ints(ElemType::Uint8, vec![1, 1], vec![140]).expect("a valid array");
     check(13, quantised, &[], &[expected]);
 }
 
 #[test]
-fn wrapping_goes_around_what_the_crop_leaves() {
+fn pad_wraps_the_cropped_tensor() {
     let graph = "g () => (float[?] y) <float[4] x = {0,1,2,3}, int64[2] p = {2,-1}> {
         y = Pad <mode = \"wrap\"> (x, p)
     }";
@@ -202,7 +203,7 @@ fn wrapping_goes_around_what_the_crop_leaves() {
 }
 
 #[test]
-fn outputs_that_mean_something_stay() {
+fn optional_outputs_with_side_meaning_are_kept() {
     let attention = "g (float[1,1,1,2] q, float[1,1,1,2] k, float[1,1,1,2] pk) => (float[?,?,?,?] y) {
         y, a, b = Attention (q, k, k, \"\", pk, pk)
     }";
@@ -222,7 +223,7 @@ fn outputs_that_mean_something_stay() {
 }
 
 #[test]
-fn branches_that_hide_their_shapes_stay() {
+fn branches_with_unknown_shapes_are_not_inlined_before_opset_11() {
     let graph = "g (bool b) => (int64[P,Q] y) {
         y = If (b) <
             then_branch = t () => (int64[a,c] p) { p = Constant <value = int64[1,2] {1,2}> () },
@@ -234,7 +235,7 @@ fn branches_that_hide_their_shapes_stay() {
 }
 
 #[test]
-fn what_was_not_mended_is_left() {
+fn unselected_fixes_are_not_applied() {
     let windows = "g (float[N,4] x) => (float[?,?] y) <int64[2] s = {2,2}> { y = Reshape (x, s) }";
     let x = shaped(vec![1, 4], &[0.0, 1.0, 2.0, 3.0]);
     check(17, windows, &[("x", x)], &[shaped(vec![2, 2], &[0.0, 1.0, 2.0, 3.0])]);
@@ -248,14 +249,14 @@ fn what_was_not_mended_is_left() {
 }
 
 #[test]
-fn unsafe_fixes_leave_what_may_be_meant() {
+fn unsafe_fixes_keep_ambiguous_constants() {
     let options = Options { unsafe_fixes: true, ..Options::default() };
     let pieces = "g (float[batch,4,H,W] x) => (float[?,16] y) <int64[2] s = {-1,16}> { y = Reshape (x, s) }";
     check_text(17, pieces, &options, &["{-1,16}"], &[]);
     let windows =
         "g (float[batch,1,T] x) => (float[?,1,16] y) <int64[3] s = {-1,1,16}> { y = Reshape (x, s) }";
     check_text(17, windows, &options, &["{-1,1,16}"], &[]);
-    // Of a size that nobody named, nothing is reported; then nothing is mended.
+    // An unnamed dimension is not reported, and therefore not fixed.
     let unnamed = "g (float[?,3,H,W] x) => (float[?,3,16] y) <int64[3] s = {-1,3,16}> { y = Reshape (x, s) }";
     check_text(17, unnamed, &options, &["{-1,3,16}"], &[]);
     let named =
@@ -285,7 +286,7 @@ fn unsafe_fixes_leave_what_may_be_meant() {
 }
 
 #[test]
-fn a_decoder_takes_the_batch_of_its_encoder() {
+fn decoder_gets_the_batch_of_its_encoder() {
     let decoder = "g (float[N,1,H,W] skip, float[1,1,h,w] x) => (float[?,2,?,?] y) {
         s = Constant <value_ints = [2, 1, 1, 2]> ()
         r = Resize <mode = \"nearest\"> (x, \"\", \"\", s)
@@ -297,7 +298,7 @@ fn a_decoder_takes_the_batch_of_its_encoder() {
 }
 
 #[test]
-fn a_second_run_changes_nothing() {
+fn second_run_changes_nothing() {
     let unused = "g (float[2,3] x) => (float[2,3] z, bool[2,3] m) { y, m = Dropout (x) z = Relu (y) }";
     check_text(17, unused, &Options::default(), &["y, m = Dropout"], &[]);
     let invented = "g (float[N] x) => (float[?] y) { a, b = Unique (x) y = Relu (a) }";
@@ -331,42 +332,42 @@ fn a_second_run_changes_nothing() {
 }
 
 #[test]
-fn what_is_made_is_imported() {
-    // Two outputs of one value: an Identity gives the second its name.
+fn opset_of_a_new_operator_is_imported() {
+    // Two outputs have one value: an Identity defines the second.
     let text = "<ir_version: 8, opset_import: [\"ai.onnx.ml\" : 3]> g (float[1,3] x) => (float[1,3] y, float[1,3] z) {
         y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x)
         z = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x)
     }";
     let (model, findings) = read::text::read(text);
-    assert_eq!(findings, [], "the text of the test has faults");
+    assert_eq!(findings, [], "the model of the test is invalid");
     let after = fixed(model.expect("a model"), &Options::default());
     let written = write::text::write(&after);
     assert!(written.contains("Identity") && written.contains("\"\" : 18"), "{written}");
     assert_eq!(write::text::write(&fixed(after, &Options::default())), written, "the second run");
 }
 
-/// Of some types, no node hands on what another one makes: the output is made where it was.
+/// Identity does not support some types, so the producer of an output must be kept.
 #[test]
-fn what_no_identity_takes_stays() {
+fn node_is_kept_if_identity_does_not_support_its_type() {
     let graph = "g () => (float6e3m2[2] y) <float6e3m2[2] x = {96,4}> { y = OptionalGetElement (x) }";
     check_text(28, graph, &Options::default(), &["OptionalGetElement"], &["Identity"]);
 }
 
-/// What a body reads of the graph around it may be an output there, and equal to another one.
+/// A subgraph may read an output of the outer graph that equals another output.
 #[test]
-fn an_output_that_a_body_reads_stays() {
+fn output_that_a_subgraph_reads_is_kept() {
     let graph = "g (bool c, int64[1] x) => (int64[1] a, int64[1] y, int64[1] b)
         <int64[1] a = {5}, int64[1] b = {5}> {
         y = If (c) <then_branch = t () => (int64[1] p) { p = Add (x, b) },
                     else_branch = e () => (int64[1] q) { q = Sub (x, b) }>
     }";
-    let feeds = [("c", Array::bools(vec![], vec![true]).expect("it fits")), ("x", ints([2]))];
+    let feeds = [("c", Array::bools(vec![], vec![true]).expect("a valid array")), ("x", ints([2]))];
     check(17, graph, &feeds, &[ints([5]), ints([7]), ints([5])]);
 }
 
-/// Which place is not a number is for the runtime to say.
+/// The result for an index of NaN depends on the runtime.
 #[test]
-fn a_place_that_is_no_number_is_not_looked_up() {
+fn nan_index_is_not_folded() {
     let graph = "g () => (float[1,2] y) <float[1] zero = {0}, int64 depth = {2}, float[2] values = {0, 1}> {
         place = Div (zero, zero)
         y = OneHot (place, depth, values)

@@ -1,4 +1,5 @@
-//! Ten times as much of anything takes about ten times the time and memory. `tests/growth` runs this, optimised.
+//! Time and memory grow linearly in the size of the input.
+//! `tests/growth` runs this with an optimized build.
 
 use std::path::Path;
 
@@ -18,17 +19,17 @@ mod shapes;
 
 use shapes::{MODELS, each, list};
 
-/// The most that time and memory may grow when there is ten times as much.
+/// Maximum growth of time and memory when the input is ten times as large.
 const MOST: f64 = 12.0;
 
-/// Less than this is lost in what everything costs.
+/// Smaller costs are ignored as overhead.
 const LEAST_SECONDS: f64 = 0.01;
 const LEAST_BYTES: f64 = 1e6;
 
-/// So much of something, as text.
+/// Creates a text of a given size.
 pub type Made = fn(usize) -> String;
 
-/// What is done to a model, and to a text.
+/// Operation on a model, and on a text.
 type Done = fn(&Model, &RuleSet);
 type DoneToText = fn(&str);
 
@@ -38,7 +39,7 @@ fn parsed(text: &str) -> Model {
     model.expect("a model")
 }
 
-/// What is done to a model.
+/// Operations on models.
 const DONE: [(&str, Done); 4] = [
     ("read", |model, _| drop(read::onnx::read(Encodable::new(model).encode().into()))),
     ("lint", |model, _| drop(lint_model(model, &LintOptions::default()))),
@@ -48,7 +49,7 @@ const DONE: [(&str, Done); 4] = [
     }),
 ];
 
-/// Evidence that is text, and what users write: with the smaller of two sizes, and what it is made of and for.
+/// Text files, each with the smaller of two sizes, its generator, and the operation on it.
 const TEXTS: [(&str, usize, Made, DoneToText); 5] = [
     ("lines of a log", 300, log, |text| drop(export_log::read(text, "export.log", &SourceFiles::default()))),
     ("nodes of TorchScript", 1000, torchscript, |text| drop(read::torchscript::read(text))),
@@ -60,7 +61,7 @@ const TEXTS: [(&str, usize, Made, DoneToText); 5] = [
     }),
     ("entries of a baseline", 3000, baseline, |text| {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        std::fs::write(file.path(), text).expect("it can be written");
+        std::fs::write(file.path(), text).expect("the file is writable");
         Baseline::read(file.path() as &Path).expect("a baseline").remove_known(&mut Vec::new());
     }),
 ];
@@ -109,21 +110,21 @@ fn baseline(count: usize) -> String {
     format!("{{\"version\": 2, \"findings\": [{}]}}", list(count, entry))
 }
 
-/// Seconds and bytes that something takes.
+/// Returns the CPU seconds and peak bytes of an operation.
 fn cost(work: impl Fn()) -> (f64, f64) {
     let measure = || {
         let meter = Meter::start();
         work();
         (meter.seconds(), meter.most_bytes() as f64)
     };
-    // The best of three: what else runs on the machine makes it slower only.
+    // The minimum of three runs: other load of the machine only adds time.
     let runs: Vec<(f64, f64)> = (0..3).map(|_| measure()).collect();
     let least = |of: fn(&(f64, f64)) -> f64| runs.iter().map(of).fold(f64::INFINITY, f64::min);
     (least(|run| run.0), least(|run| run.1))
 }
 
 #[test]
-#[ignore = "it takes an optimised build: tests/growth"]
+#[ignore = "needs an optimized build: run tests/growth"]
 fn growth() {
     let rules = RuleSet::patterns();
     let mut table = Table::new();
@@ -137,7 +138,7 @@ fn growth() {
         let (small, large) = (text(size), text(10 * size));
         table.add(shape, size, "read", cost(|| work(&small)), cost(|| work(&large)));
     }
-    assert!(table.exceeded.is_empty(), "more than {MOST} times:\n{}", table.exceeded.join("\n"));
+    assert!(table.exceeded.is_empty(), "growth above {MOST} times:\n{}", table.exceeded.join("\n"));
 }
 
 struct Table {
@@ -148,7 +149,7 @@ impl Table {
     fn new() -> Table {
         println!(
             "{:<42} {:>6} {:>6}  {:>9} {:>9} {:>6}  {:>8} {:>8} {:>6}",
-            "ten times as many", "from", "", "ms", "ms", "times", "MB", "MB", "times"
+            "input", "size", "", "ms", "ms", "times", "MB", "MB", "times"
         );
         Table { exceeded: Vec::new() }
     }

@@ -1,38 +1,40 @@
-//! What a model can have much of.
+//! Models of any size, for the growth test.
 
 use super::Made;
 
-/// Shapes by which a model grows, with the smaller of their two sizes.
+/// Kinds of models, each with the smaller of two sizes.
 pub const MODELS: [(&str, usize, Made); 19] = [
-    ("Transposes in a row", 1000, transposes),
-    ("elementwise operators in a row", 1000, chain),
-    ("forms to choose from in a row", 1000, choices),
-    ("layers that ask for one shape", 100, layers),
+    ("chained Transposes", 1000, transposes),
+    ("chained elementwise operators", 1000, chain),
+    ("chained candidates for fusion", 1000, choices),
+    ("layers that read one shape", 100, layers),
     ("residual blocks of convolutions", 100, blocks),
-    ("steps of a recurrence written out", 100, steps),
-    ("quantised layers", 100, quantised),
+    ("unrolled recurrence steps", 100, steps),
+    ("quantized layers", 100, quantized),
     ("inputs of one Concat", 300, concat),
     ("uses of one value", 1000, fan),
     ("initializers", 1000, initializers),
     ("Constants", 1000, constants),
     ("outputs", 300, outputs),
     ("calls of one function", 100, calls),
-    ("functions that call the one before", 20, called),
-    ("functions that call the one before twice", 2, called_twice),
-    ("Ifs in a row", 30, ifs),
-    ("Ifs in each other", 3, nested_ifs),
-    ("Loops in each other", 3, nested_loops),
-    ("Scans in each other", 3, nested_scans),
+    ("functions calling the previous one", 20, called),
+    ("functions calling the previous one twice", 2, called_twice),
+    ("chained Ifs", 30, ifs),
+    ("nested Ifs", 3, nested_ifs),
+    ("nested Loops", 3, nested_loops),
+    ("nested Scans", 3, nested_scans),
 ];
 
 fn model(interface: &str, nodes: &str) -> String {
     format!("<ir_version: 8, opset_import: [\"\" : 17, \"f\" : 1]>\ng {interface} {{\n{nodes}}}\n")
 }
 
+/// Concatenates `count` generated lines.
 pub fn each(count: usize, line: impl Fn(usize) -> String) -> String {
     (0..count).map(line).collect()
 }
 
+/// Joins `count` generated items with commas.
 pub fn list(count: usize, item: impl Fn(usize) -> String) -> String {
     (0..count).map(item).collect::<Vec<_>>().join(", ")
 }
@@ -53,14 +55,14 @@ fn chain(count: usize) -> String {
     model(&format!("(float[n,4] v0, float[4] b) => (v{count})"), &nodes)
 }
 
-/// Each sum may be the bias of a Gemm, and nothing else needs what comes before it.
+/// Each Add may be fused into a Gemm.
 fn choices(count: usize) -> String {
     let nodes = each(count, |at| format!("p{at} = MatMul (v{at}, w)\nv{} = Add (p{at}, b)\n", at + 1));
     let weights = "float[2,2] w = {1, 2, 3, 4}, float[2] b = {1, 2}";
     model(&format!("(float[n,2] v0) => (v{count}) <{weights}>"), &nodes)
 }
 
-/// Each layer asks its own input for sizes that all of them share.
+/// Each layer reads the Shape of its input; the sizes are equal in all layers.
 fn layers(count: usize) -> String {
     let nodes = each(count, |at| {
         let next = at + 1;
@@ -116,7 +118,7 @@ fn steps(count: usize) -> String {
     model(&format!("(float[T,B,4] x, float[B,4] h0, float[4,4] w, float[4,4] u) => (h{count})"), &nodes)
 }
 
-fn quantised(count: usize) -> String {
+fn quantized(count: usize) -> String {
     let nodes = each(count, |at| {
         let next = at + 1;
         format!(
@@ -202,7 +204,8 @@ fn ifs(count: usize) -> String {
     model(&format!("(float[n,4] v0, bool c) => (v{count})"), &nodes)
 }
 
-/// `count` bodies in each other: `wrap` puts what it is given, which makes `k{level - 1}` of `OUTER`, into another.
+/// Nests `count` subgraphs.
+/// `wrap` nests nodes that compute `k{level - 1}` from `OUTER` in another subgraph.
 fn nested(count: usize, wrap: impl Fn(usize, String) -> String) -> String {
     (1..=count).fold("k0 = Abs (OUTER)\n".to_owned(), |inner, level| wrap(level, inner)).replace("OUTER", "x")
 }

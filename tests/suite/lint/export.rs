@@ -1,10 +1,10 @@
-//! EXP: what the export baked in, in the forms of several exporters.
+//! EXP: values that the export hard-coded, in the patterns of several exporters.
 
 use super::finds;
 
 #[test]
-fn traced_sizes_in_reshapes() {
-    // tf2onnx: sizes nobody named, and the target through a Cast.
+fn hard_coded_sizes_in_reshape_are_reported() {
+    // tf2onnx: unnamed dimensions, and a target shape behind a Cast.
     finds(
         13,
         "g (float[batch,7,7,64] x) => (float[1,3136] y) { c = Constant <value = int32[2] {1, 3136}> ()  s = Cast <to = 7> (c)  y = Reshape (x, s) }",
@@ -16,7 +16,7 @@ fn traced_sizes_in_reshapes() {
         "g (float[N,8] x) => (float[4,2,8] y) <int64[1] a = {4}, int64[2] b = {2, 8}> { s = Concat <axis = 0> (a, b)  y = Reshape (x, s) }",
         &["EXP001 error"],
     );
-    // A batch of one, with -1 behind: rows become columns, which may be meant; not where 12 are wanted of them.
+    // A batch of 1 followed by -1 may be intended, unless a later node requires 12 columns.
     finds(17, "g (float[batch,3,4] x) => (float[1,M] y) <int64[2] s = {1, -1}> { y = Reshape (x, s) }", &[]);
     finds(
         17,
@@ -38,7 +38,7 @@ fn traced_sizes_in_reshapes() {
 }
 
 #[test]
-fn sizes_that_go_through() {
+fn dynamic_sizes_are_not_reported() {
     finds(17, "g (float[N,8] x) => (float[N,2,4] y) <int64[3] s = {0, 2, 4}> { y = Reshape (x, s) }", &[]);
     finds(17, "g (float[N,8] x) => (float[N,2,4] y) <int64[3] s = {-1, 2, 4}> { y = Reshape (x, s) }", &[]);
     finds(17, "g (float[N,L,8] x) => (float[K,8] y) <int64[2] s = {-1, 8}> { y = Reshape (x, s) }", &[]);
@@ -48,32 +48,32 @@ fn sizes_that_go_through() {
            d = Shape (x)  n = Gather <axis = 0> (d, z)  u = Unsqueeze (n, o)  s = Concat <axis = 0> (u, r)  y = Reshape (x, s) }",
         &[],
     );
-    // Weights are fixed by nature, and so is a bias along the features.
+    // Weights are static, and so is a bias along the features.
     finds(
         17,
         "g (float[N,K] x, float[8,4] w, float[4] b) => (float[N,4] y) { t = MatMul (x, w)  y = Add (t, b) }",
         &[],
     );
-    // An embedding of positions that is cut to the length.
+    // A position embedding that is sliced to the sequence length.
     finds(
         17,
         "g (float[N,L,4] x) => (float[N,L,4] y) <float[1,3,4] p = {1,2,3,4,5,6,7,8,9,10,11,12}, int64 one = {1}, int64[1] from = {0}, int64[1] ax = {1}, int64[1] o = {0}> {
            d = Shape (x)  l = Gather <axis = 0> (d, one)  e = Unsqueeze (l, o)  c = Slice (p, from, e, ax)  y = Add (x, c) }",
         &[],
     );
-    // One row of everything, where the first axis is no batch: nothing says that it is one.
+    // A target of one row, where the first axis is not known to be a batch.
     finds(17, "g (float[3,L] x) => (float[1,M] y) <int64[2] s = {1, -1}> { y = Reshape (x, s) }", &[]);
 }
 
 #[test]
-fn traced_sizes_that_show_later() {
-    // The target lets the batch be -1; the residual shows what was meant.
+fn hard_coded_sizes_are_reported_from_later_evidence() {
+    // The target has -1 for the batch; the residual connection shows the intended shape.
     finds(
         17,
         "g (float[batch,seq,8] x, float[8,8] w) => (float[B,S,8] y) <int64[3] s = {-1, 5, 8}> { r = Reshape (x, s)  t = MatMul (r, w)  y = Add (x, t) }",
         &["EXP001 error"],
     );
-    // Heads of an attention: only the first Reshape is at fault.
+    // Attention heads: only the first Reshape is faulty.
     finds(
         17,
         "g (float[batch,seq,8] x) => (float[B,S,8] y) <int64[4] heads = {-1, 5, 2, 4}, int64[3] whole = {-1, 5, 8}> {
@@ -81,7 +81,7 @@ fn traced_sizes_that_show_later() {
            v = Transpose <perm = [0, 2, 1, 3]> (u)  q = Reshape (v, whole)  y = Add (x, q) }",
         &["EXP001 error"],
     );
-    // The interface shows it.
+    // The declared output shows it.
     finds(
         17,
         "g (float[batch,seq,8] x) => (float[batch,seq,8] y) <int64[3] s = {-1, 5, 8}> { r = Reshape (x, s)  y = Relu (r) }",
@@ -92,7 +92,7 @@ fn traced_sizes_that_show_later() {
         "g (float[batch,seq,8] x, float[40,3] w, float[3] b) => (float[batch,3] y) <int64[2] s = {-1, 40}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
         &["EXP001 warning"],
     );
-    // Two sizes of one Resize, and the batch, which it blends.
+    // Height and width of a Resize, and the batch, over which it interpolates.
     finds(
         17,
         "g (float[batch,3,H,W] x) => (float[B,6,C,D] y) <int64[4] s = {2, 3, 8, 8}> {
@@ -104,7 +104,7 @@ fn traced_sizes_that_show_later() {
         "g (float[batch,3,H,W] x) => (float[2,3,8,8] y) <int64[4] s = {2, 3, 8, 8}> { y = Resize (x, \"\", \"\", s) }",
         &["EXP001 warning"],
     );
-    // The batch takes up what varies in height and width.
+    // The batch absorbs the dynamic height and width.
     finds(
         17,
         "g (float[batch,3,H,W] x, float[48,8] w) => (float[B,8] y) <int64[2] s = {-1, 48}> { r = Reshape (x, s)  y = MatMul (r, w) }",
@@ -118,7 +118,7 @@ fn traced_sizes_that_show_later() {
 }
 
 #[test]
-fn fixed_sizes_that_are_meant() {
+fn intended_static_sizes_are_not_reported() {
     // Windows of an image; pieces of a sequence; pixels of one channel.
     for graph in [
         "g (float[batch,H,W,7,7,8] x) => (float[B,49,8] y) <int64[3] s = {-1, 49, 8}> { y = Reshape (x, s) }",
@@ -128,16 +128,16 @@ fn fixed_sizes_that_are_meant() {
         "g (float[batch,4,A,B] x) => (float[P,4] y) <int64[2] s = {-1, 4}> { y = Reshape (x, s) }",
         "g (float[batch,1,H,W] x) => (float[B,28] y) <int64[2] s = {-1, 28}> { y = Reshape (x, s) }",
         "g (float[batch,3,H,W] x) => (float[batch,3,8,8] y) <int64[2] s = {8, 8}> { y = Resize <axes = [2, 3]> (x, \"\", \"\", s) }",
-        // The interface does not say that the rows are those of the input.
+        // The declared output does not have the batch of the input.
         "g (float[batch,seq,8] x, float[40,3] w, float[3] b) => (float[rows,3] y) <int64[2] s = {-1, 40}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
         "g (float[batch,seq,8] x, float[8,3] w, float[3] b) => (float[rows,3] y) <int64[2] s = {-1, 8}> { r = Reshape (x, s)  y = Gemm (r, w, b) }",
-        // The size that is fixed meets another that is fixed.
+        // The static size meets another static size.
         "g (float[batch,3,H,W] x) => (float[batch,3,4,4] y) <int64[2] s = {8, 8}, int64[2] t = {4, 4}> {
            a = Resize <axes = [2, 3]> (x, \"\", \"\", s)  b = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (a)
            c = Resize <axes = [2, 3]> (x, \"\", \"\", t)  y = Add (b, c) }",
-        // A weight has the number too, and free sizes are those of features.
+        // A weight has the number, too, and the dynamic dimensions are features.
         "g (float[batch,K] x, float[batch,3] z, float[3,5] w) => (float[batch,5] y) { t = MatMul (z, w)  y = Add (x, t) }",
-        // The branch may be there for the one size.
+        // The branch may be intended for this size only.
         "g (bool c, float[batch,seq,8] x) => (float[B,S,8] y) <int64[3] s = {-1, 5, 8}> {
            y = If (c) <then_branch = a () => (float[B,S,8] p) { r = Reshape (x, s)  p = Add (x, r) },
                        else_branch = b () => (float[B,S,8] q) { q = Neg (x) }>
@@ -148,7 +148,7 @@ fn fixed_sizes_that_are_meant() {
 }
 
 #[test]
-fn traced_sizes_elsewhere() {
+fn hard_coded_sizes_in_other_operators_are_reported() {
     finds(
         17,
         "g (float[batch,1,8] x) => (float[4,3,8] y) <int64[3] s = {4, 3, 8}> { y = Expand (x, s) }",
@@ -164,7 +164,7 @@ fn traced_sizes_elsewhere() {
         "g (float[batch,2] x) => (float[B,3] y) <float[2,1] token = {1, 2}> { y = Concat <axis = 1> (token, x) }",
         &["EXP001 error"],
     );
-    // Made by ConstantOfShape of a constant.
+    // ConstantOfShape of a constant shape.
     finds(
         17,
         "g (float[batch,3,4] x) => (float[B,3,4] y) <int64[3] s = {2, 3, 4}> { z = ConstantOfShape (s)  y = Sub (x, z) }",
@@ -180,7 +180,7 @@ fn traced_sizes_elsewhere() {
 }
 
 #[test]
-fn sizes_in_bodies_and_functions() {
+fn hard_coded_sizes_in_subgraphs_and_functions_are_reported() {
     finds(
         17,
         "g (bool c, float[batch,8] x) => (float[2,2,4] y) <int64[3] s = {2, 2, 4}> {
@@ -192,8 +192,8 @@ fn sizes_in_bodies_and_functions() {
 }
 
 #[test]
-fn a_size_that_was_changed_in_place() {
-    // By way of Slice and Squeeze, as newer exporters index; `-=`, and a difference.
+fn size_modified_in_place_is_reported() {
+    // Indexing by Slice and Squeeze, as in newer exporters; `-=`, and a difference.
     finds(
         17,
         "g (float[N,L] x) => (int64 r) <int64[1] a = {1}, int64[1] b = {2}, int64[1] z = {0}, int64 one = {1}> {
@@ -209,14 +209,14 @@ fn a_size_that_was_changed_in_place() {
 }
 
 #[test]
-fn inputs_and_outputs_without_part() {
-    // What takes it leads nowhere.
+fn unused_inputs_and_constant_outputs_are_reported() {
+    // Its only use is a dead node.
     finds(
         17,
         "g (float[N] x, float[N] mask) => (float[N] y) { m = Neg (mask)  y = Relu (x) }",
         &["EXP008 warning"],
     );
-    // Only its shape is asked for: that is a part.
+    // A use of only its shape counts as a use.
     finds(17, "g (float[N] x, float[M] like) => (float[M] y) { s = Shape (like)  y = Expand (x, s) }", &[]);
     finds(
         17,
@@ -228,7 +228,7 @@ fn inputs_and_outputs_without_part() {
         "g (float[N] x) => (float[N] y, float[2] c) { y = Relu (x)  c = RandomNormal <shape = [2]> () }",
         &[],
     );
-    // A cache that is handed on untouched.
+    // A cache that is passed through unchanged.
     finds(
         17,
         "g (float[N] x, float[M] cache) => (float[N] y, float[M] out) { y = Relu (x)  out = Identity (cache) }",
@@ -237,7 +237,7 @@ fn inputs_and_outputs_without_part() {
 }
 
 #[test]
-fn layers_in_training_mode() {
+fn layers_in_training_mode_are_reported() {
     let bn = |opset, attrs: &str, outputs: &str, expected: &[&str]| {
         let graph = format!(
             "g (float[N,2,8] x) => (float[N,2,8] y) <float[2] s = {{1, 1}}, float[2] b = {{0, 0}}, float[2] m = {{0, 0}}, float[2] v = {{1, 1}}> {{
@@ -268,7 +268,7 @@ fn layers_in_training_mode() {
 }
 
 #[test]
-fn depths_of_one_hot() {
+fn invalid_one_hot_depths_are_reported() {
     finds(
         17,
         "g (int64[N] l) => (float[N,D] y) <float[2] v = {0, 1}> { d = Constant <value_int = -1> ()  y = OneHot <axis = -1> (l, d, v) }",
@@ -287,24 +287,24 @@ fn depths_of_one_hot() {
 }
 
 #[test]
-fn unrolled_loops() {
-    // By Split, as Keras and tf2onnx unroll.
+fn unrolled_loops_are_reported() {
+    // Unrolled with Split, as by Keras and tf2onnx.
     let step =
         |t: usize, h: &str| format!("a{t} = MatMul (s{t}, w)  b{t} = Add (a{t}, {h})  h{t} = Tanh (b{t})");
     let body = format!("{} {} {} {}", step(0, "h"), step(1, "h0"), step(2, "h1"), step(3, "h2"));
     let graph = format!(
         "g (float[4,N,8] x, float[8,8] w, float[1,N,8] h) => (float[1,N,8] h3) {{ s0, s1, s2, s3 = Split <axis = 0> (x)  {body} }}"
     );
-    // Four steps in every run, as the interface says, which tells what varies, make a remark; here it tells nothing.
+    // Four steps are reported at level info if the interface is dynamic; with a static interface, as a warning.
     finds(13, &graph, &[]);
     finds(13, &graph.replace('N', "2"), &["EXP007 warning"]);
-    // Three steps of as many are more likely written by hand.
+    // Three steps are more likely written by hand.
     let three = format!("{} {} {}", step(0, "h"), step(1, "h0"), step(2, "h1"));
     let three = format!(
         "g (float[3,2,8] x, float[8,8] w, float[1,2,8] h) => (float[1,2,8] h2) {{ s0, s1, s2 = Split <axis = 0> (x)  {three} }}"
     );
     finds(13, &three, &[]);
-    // Query, key and value, and the gates of one cell: parts that go different ways.
+    // Query, key and value, and the gates of a cell: parts with different uses.
     finds(
         13,
         "g (float[N,8] x) => (float[N,2] y) {
@@ -316,7 +316,7 @@ fn unrolled_loops() {
 }
 
 #[test]
-fn sizes_of_parts_masks_and_biases() {
+fn hard_coded_sizes_of_splits_masks_and_biases_are_reported() {
     finds(
         18,
         "g (float[batch,seq,8] x) => (float[batch,seq,8] y) <bool[1,4,1] m = {1, 1, 0, 0}, float zero = {0}> { y = Where (m, x, zero) }",
@@ -332,7 +332,7 @@ fn sizes_of_parts_masks_and_biases() {
         "g (float[batch,4] x) => (float[1,4] a, float[1,4] b) <int64[2] s = {1, 1}> { a, b = Split <axis = 0> (x, s) }",
         &["EXP001 error"],
     );
-    // A mask of the traced length, by which the sequence is multiplied; on the right stands a weight.
+    // A mask of the traced length on the left of MatMul is faulty; on the right, it would be a weight.
     finds(
         18,
         "g (float[batch,seq,4] x) => (float[batch,2,4] y) <float[2,2] m = {1, 0, 1, 1}> { y = MatMul (m, x) }",
@@ -343,7 +343,7 @@ fn sizes_of_parts_masks_and_biases() {
     };
     finds(18, &squeeze("batch,4"), &["EXP001 error"]);
     finds(18, &squeeze("1,4"), &[]);
-    // Asked for before.
+    // A Squeeze of a hard-coded axis, but the size is read before.
     finds(
         18,
         "g (float[batch,4] x) => (float[] y) <int64[1] first = {0}, int64 zero = {0}> {
@@ -352,7 +352,7 @@ fn sizes_of_parts_masks_and_biases() {
                        else_branch = b () => (float[] q) { q = Identity (x) }> }",
         &["SHP004 warning"],
     );
-    // One part for each half of the features, and a bias for each column.
+    // A Split of the features, and a bias for each column.
     finds(
         18,
         "g (float[batch,4] x) => (float[batch,2] a, float[batch,2] b) <int64[2] s = {2, 2}> { a, b = Split <axis = -1> (x, s) }",
@@ -366,8 +366,8 @@ fn sizes_of_parts_masks_and_biases() {
 }
 
 #[test]
-fn constants_that_reach_a_size_later() {
-    // A grid of the traced size, scaled by what varies.
+fn constants_of_the_traced_size_are_reported_where_they_meet_a_dynamic_size() {
+    // A grid of the traced size, scaled by a dynamic value.
     let grid = "float[2,3] grid = {1, 2, 3, 4, 5, 6}";
     finds(
         17,

@@ -1,10 +1,10 @@
-//! IDX: indices that read something else, or nothing.
+//! IDX: indices that are out of range or read the wrong element.
 
 use super::finds;
 
 #[test]
-fn linear_indices_with_a_negative_part() {
-    // The size from a Shape, the index within the sum first; two index tensors of other names.
+fn linear_indices_with_negative_components_are_reported() {
+    // The size comes from a Shape, in both orders of the sum.
     let linear = |column: &str, size: &str| {
         format!(
             "g (float[R,C] data, int64[2] rows) => (float[2] out) <int64[2] col = {column}, int64[1] all = {{-1}}, int64 one = {{1}}> {{
@@ -25,14 +25,14 @@ fn linear_indices_with_a_negative_part() {
 }
 
 #[test]
-fn negative_indices_alone_are_well() {
+fn valid_negative_indices_are_not_reported() {
     finds(17, "g (float[R,C] x) => (float[C] y) <int64 at = {-1}> { y = Gather <axis = 0> (x, at) }", &[]);
     finds(17, "g (float[R,C] x) => (float[2,C] y) <int64[2,1] at = {-1, 0}> { y = GatherND (x, at) }", &[]);
     finds(17, "g (float[R,C] x) => (int64 n) <int64 at = {-1}> { s = Shape (x)  n = Gather (s, at) }", &[]);
 }
 
 #[test]
-fn indices_out_of_range() {
+fn indices_out_of_range_are_reported() {
     finds(
         17,
         "g (float[3,C] x) => (float[1,C] y) <int64[1] at = {-4}> { y = Gather <axis = 0> (x, at) }",
@@ -53,7 +53,7 @@ fn indices_out_of_range() {
         "g (float[2,2] x, float[1] u) => (float[2,2] y) <int64[1,2] at = {2, 0}> { y = ScatterND (x, at, u) }",
         &["IDX006 error"],
     );
-    // Along the axis of the batch dims.
+    // With batch dimensions.
     finds(
         17,
         "g (float[2,3,C] x) => (float[2,C] y) <int64[2,1] at = {2, 1}> { y = GatherND <batch_dims = 1> (x, at) }",
@@ -70,7 +70,7 @@ fn indices_out_of_range() {
         "g (float[3,C] x) => (float[2,C] y) <int64[1] a = {1}, int64[1] b = {99}> { y = Slice (x, a, b) }",
         &[],
     );
-    // A branch that is not taken.
+    // In a branch that never runs.
     finds(
         17,
         "g (bool c, float[1,C] x) => (float[C] y) <int64 zero = {0}, int64 one = {1}> {
@@ -81,7 +81,7 @@ fn indices_out_of_range() {
 }
 
 #[test]
-fn values_that_a_scatter_does_not_broadcast() {
+fn scatter_updates_that_do_not_broadcast_are_reported() {
     for (value, places) in
         [("float[6] v", "int64[N,1]"), ("float[1] v", "int64[3,2]"), ("float v", "int64[1]")]
     {
@@ -89,7 +89,7 @@ fn values_that_a_scatter_does_not_broadcast() {
             format!("g (float[8,6] x, {places} i, {value}) => (float[8,6] y) {{ y = ScatterND (x, i, v) }}");
         finds(17, &graph, &["IDX004 error"]);
     }
-    // As many axes, but one item for several.
+    // Equal rank, but one update for several indices.
     finds(
         17,
         "g (float[8,6] x, int64[3,1] i, float[1,6] v) => (float[8,6] y) { y = ScatterND (x, i, v) }",
@@ -99,7 +99,7 @@ fn values_that_a_scatter_does_not_broadcast() {
         ("float[N,6] v", "int64[N,1]"),
         ("float v", "int64[2]"),
         ("float[3] v", "int64[3,2]"),
-        // Of one axis, and there may be just one place.
+        // The indices have a dynamic dimension, which may be 1.
         ("float[1,6] v", "int64[N,1]"),
         ("float[6] v", "int64[N,K]"),
         ("float[6] v", "int64[1]"),

@@ -1,4 +1,4 @@
-//! Linting: what is found in models given as ONNX text, and what is not in those that look alike.
+//! Findings in models given as ONNX text, and absence of findings in similar models.
 
 mod export;
 mod index;
@@ -21,7 +21,7 @@ use onnx_lint::lint::{LintOptions, lint_model};
 use onnx_lint::read;
 use onnx_lint::rules::registry::RuleSet;
 
-/// What code finds, without the rules that are patterns.
+/// Returns options for the built-in analyses, without pattern rules.
 fn by_code() -> LintOptions {
     LintOptions { rules: Arc::default(), ..LintOptions::default() }
 }
@@ -30,26 +30,25 @@ fn by_code() -> LintOptions {
 #[track_caller]
 pub fn check(text: &str, expected: &[&str]) {
     let (model, findings) = read::text::read(text);
-    assert_eq!(findings, [], "the text of the test has faults");
+    assert_eq!(findings, [], "the model of the test is invalid");
     let model = model.expect("a model");
     let found = lint_model(&model, &by_code());
-    let said = |finding: &onnx_lint::diag::Finding| {
+    let labeled = |finding: &onnx_lint::diag::Finding| {
         (finding.level >= onnx_lint::diag::Level::Warning)
             .then(|| format!("{} {}: {}", finding.code, finding.level, finding.message))
     };
-    let found: Vec<String> = found.iter().filter_map(said).collect();
+    let found: Vec<String> = found.iter().filter_map(labeled).collect();
     assert_eq!(found, expected);
 }
 
-/// As [`check`], for the nodes of a graph `g` at opset 17.
+/// Like [`check`], for the nodes of a graph `g` at opset 17.
 #[track_caller]
 pub fn check_graph(signature: &str, nodes: &str, expected: &[&str]) {
     let text = format!("<ir_version: 8, opset_import: [\"\" : 17]>\ng {signature} {{\n{nodes}\n}}");
     check(&text, expected);
 }
 
-/// As [`check`], for a graph at some opset of ai.onnx, with each finding as `CODE level` only: where it is the
-/// form of the fault that is of interest.
+/// Like [`check`], for a graph at an opset of ai.onnx; compares findings without messages.
 #[track_caller]
 pub fn finds(opset: i64, graph: &str, expected: &[&str]) {
     let text = format!(
@@ -58,11 +57,11 @@ pub fn finds(opset: i64, graph: &str, expected: &[&str]) {
     finds_in(&text, expected);
 }
 
-/// As [`finds`], for a whole model.
+/// Like [`finds`], for a whole model.
 #[track_caller]
 pub fn finds_in(text: &str, expected: &[&str]) {
     let (model, findings) = read::text::read(text);
-    assert_eq!(findings, [], "the text of the test has faults");
+    assert_eq!(findings, [], "the model of the test is invalid");
     let found = lint_model(&model.expect("a model"), &by_code());
     let loud = found.iter().filter(|finding| finding.level >= onnx_lint::diag::Level::Warning);
     let loud: Vec<&onnx_lint::diag::Finding> = loud.collect();
@@ -72,21 +71,22 @@ pub fn finds_in(text: &str, expected: &[&str]) {
     assert_eq!(codes, expected, "{messages:#?}\nin {text}");
 }
 
-/// The codes of one family that are found in a graph at some opset of ai.onnx.
+/// Returns the codes of one family found in a graph at an opset of ai.onnx.
 #[track_caller]
 pub fn said_of(family: &str, opset: i64, graph: &str) -> Vec<String> {
     found_in(family, model_of(opset, graph))
 }
 
+/// Reads a graph at an opset of ai.onnx.
 #[track_caller]
 pub fn model_of(opset: i64, graph: &str) -> Model {
     let (model, findings) =
         read::text::read(&format!("<ir_version: 8, opset_import: [\"\" : {opset}]>\n{graph}"));
-    assert_eq!(findings, [], "the text of the test has faults");
+    assert_eq!(findings, [], "the model of the test is invalid");
     model.expect("a model")
 }
 
-/// The codes of one family that are found, by code and by patterns, at any level.
+/// Returns the codes of one family found by analyses and pattern rules, at any level.
 pub fn found_in(family: &str, model: Model) -> Vec<String> {
     let selection = Selection::new(vec![family.to_owned()], Vec::new());
     let options =

@@ -1,9 +1,9 @@
-//! OPS and OPV: operators that nobody has, and versions that do not go together.
+//! OPS and OPV: unknown operators, and operators outside of their opset.
 
 use super::{finds, finds_in};
 
 #[test]
-fn operators_that_nobody_has() {
+fn unknown_operators_are_reported() {
     finds(17, "g (float[N] x) => (float[N] y) { y = Bessel (x) }", &["OPS001 error"]);
     finds(17, "g (float[N] x) => (float[N] y) { y = FusedMatMul (x, x) }", &["OPS001 error"]);
     finds(17, "g (float[N] x) => (float[N] y) { y = com.microsoft.FastGelu (x) }", &[]);
@@ -27,7 +27,7 @@ fn operators_that_nobody_has() {
 }
 
 #[test]
-fn versions_of_operators() {
+fn operators_outside_of_their_opset_are_reported() {
     finds(
         13,
         "g (float[N,4] x) => (float[N,4] y) <float[4] w = {1, 1, 1, 1}> { y = LayerNormalization (x, w) }",
@@ -66,7 +66,7 @@ fn versions_of_operators() {
         "g (float[N,C,H,W] x, float[4] s) => (float[N,C,H2,W2] y) { y = Upsample <mode = \"nearest\"> (x, s) }",
         &["OPV002 error"],
     );
-    // A function has opsets of its own.
+    // A function has its own opset imports.
     finds(
         17,
         "g (float[N,C] x) => (float[N,C] y) { y = local.Clip6 (x) }
@@ -77,7 +77,7 @@ fn versions_of_operators() {
 }
 
 #[test]
-fn models_that_were_relabelled() {
+fn models_with_a_changed_opset_number_are_reported() {
     finds(
         13,
         "g (float[N,C,H,W] x, float[4] s) => (float[N,C,H2,W2] y) { y = Resize <mode = \"linear\"> (x, s) }",

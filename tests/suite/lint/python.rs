@@ -1,32 +1,31 @@
-//! Python sources: what is said of modules written in many ways, and that nothing is said of those that only
-//! look alike.
+//! Python sources: findings in modules written in many styles, and absence of findings in similar code.
 
 use onnx_lint::diag::Level;
 use onnx_lint::python;
 use onnx_lint::source::SourceFiles;
 
-/// Lints the body of a file and compares what is said at level warning and above, as `CODE@line` counted from the
-/// first line of `source`, sorted.
+/// Lints a source file and compares its findings at level warning and above, sorted, as `CODE@line`.
+/// Lines are relative to the first line of `source`.
 #[track_caller]
 fn check(source: &str, expected: &[&str]) {
     const HEAD: &str =
         "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n";
-    let lines = u32::try_from(HEAD.lines().count()).expect("it is short");
+    let lines = u32::try_from(HEAD.lines().count()).expect("the length fits");
     let findings = python::lint(&format!("{HEAD}{}", source.trim_start()), "net.py", &SourceFiles::default());
     let loud = findings.iter().filter(|finding| finding.level >= Level::Warning);
-    let mut said: Vec<(u32, String)> = loud
+    let mut codes: Vec<(u32, String)> = loud
         .map(|finding| {
             let line = finding.source.as_ref().map_or(0, |source| source.line.saturating_sub(lines));
             (line, format!("{}@{line}", finding.code))
         })
         .collect();
-    said.sort();
-    let said: Vec<String> = said.into_iter().map(|(_, said)| said).collect();
-    assert_eq!(said, expected, "{findings:#?}");
+    codes.sort();
+    let codes: Vec<String> = codes.into_iter().map(|(_, code)| code).collect();
+    assert_eq!(codes, expected, "{findings:#?}");
 }
 
 #[test]
-fn modules_that_decide_by_what_is_no_tensor() {
+fn data_dependent_branches_are_reported() {
     check(
         r#"
 class Net(nn.Module):
@@ -72,7 +71,7 @@ class Net(nn.Module):
 }
 
 #[test]
-fn code_that_is_not_traced() {
+fn code_that_is_not_traced_is_not_reported() {
     check(
         r#"
 class Net(nn.Module):
@@ -114,7 +113,7 @@ def main():
 }
 
 #[test]
-fn values_that_leave_the_trace() {
+fn values_that_leave_the_trace_are_reported() {
     check(
         r#"
 class Net(nn.Module):
@@ -136,9 +135,9 @@ class Net(nn.Module):
     );
 }
 
-/// As of `int(x.shape[0])`, it is a remark: most sizes never vary, and where one does the graph shows it.
+/// Like `int(x.shape[0])`: most sizes are static, and the graph shows a fault for dynamic ones.
 #[test]
-fn numpy_of_sizes_is_remarked_on() {
+fn numpy_on_sizes_is_reported_at_level_info() {
     check(
         r#"
 class Net(nn.Module):
@@ -152,7 +151,7 @@ class Net(nn.Module):
 }
 
 #[test]
-fn writes_that_reach_further_than_they_seem() {
+fn in_place_writes_through_views_are_reported() {
     check(
         r#"
 class Net(nn.Module):
@@ -177,7 +176,7 @@ class Net(nn.Module):
 }
 
 #[test]
-fn loops_over_axes() {
+fn loops_over_axes_are_reported() {
     check(
         r#"
 class Net(nn.Module):
@@ -206,7 +205,7 @@ class Net(nn.Module):
 }
 
 #[test]
-fn calls_with_a_catch() {
+fn problematic_calls_are_reported() {
     check(
         r#"
 from collections import OrderedDict

@@ -1,8 +1,8 @@
-//! QDQ: quantised graphs as quantisers write them, and those that only look wrong.
+//! QDQ: faulty quantized graphs, and valid ones that look similar.
 
 use super::{finds, finds_in, said_of};
 
-/// A graph of weights `w` of 4 rows and 3 columns, dequantised with `attributes` by `scales`.
+/// Returns a graph that dequantizes weights `w` of shape [4, 3], with `attributes` and `scales`.
 fn weights(attributes: &str, scales: &str) -> String {
     format!(
         "g (float[N,4] x, int8[4,3] w) => (float[N,3] y) <{scales}> {{
@@ -11,7 +11,7 @@ fn weights(attributes: &str, scales: &str) -> String {
 }
 
 #[test]
-fn scales_that_are_not_positive() {
+fn nonpositive_scales_are_reported() {
     let quantised = |scale: &str| {
         format!(
             "g (float[N,4] x) => (uint8[N,4] y) <float s = {{{scale}}}, uint8 z = {{128}}> {{ y = QuantizeLinear (x, s, z) }}"
@@ -19,16 +19,16 @@ fn scales_that_are_not_positive() {
     };
     finds(13, &quantised("0"), &["QDQ001 error"]);
     finds(13, &quantised("-0.02"), &["QDQ001 error"]);
-    // One channel of zeros among others.
+    // One zero scale among others.
     finds(13, &weights("<axis = 1>", "float[3] s = {0.1, 0, 0.2}"), &["QDQ001 error"]);
-    // ONNX Runtime's own operators, and a scale that a Constant makes.
+    // Contrib operators of ONNX Runtime, and a scale from a Constant.
     finds(
         13,
         "g (uint16[N] x) => (float[N] y) <uint16 z = {9}> { s = Constant <value_float = 0.0> ()  y = com.microsoft.DequantizeLinear (x, s, z) }",
         &["QDQ001 error"],
     );
     finds(13, &quantised("0.0000001"), &[]);
-    // A scale that the model computes from what comes in.
+    // A scale that the model computes from its input.
     finds(
         13,
         "g (float[N,4] x) => (uint8[N,4] y) <uint8 z = {128}, float full = {255}> {
@@ -38,10 +38,10 @@ fn scales_that_are_not_positive() {
 }
 
 #[test]
-fn scales_for_another_number_of_channels() {
+fn scales_with_the_wrong_number_of_channels_are_reported() {
     finds(13, &weights("<axis = 0>", "float[3] s = {0.1, 0.2, 0.3}"), &["QDQ002 error"]);
     finds(13, &weights("<axis = -2>", "float[3] s = {0.1, 0.2, 0.3}"), &["QDQ002 error"]);
-    // Convolutions: channels come first in weights, second in what flows.
+    // Convolutions: channels are axis 0 of weights, and axis 1 of activations.
     finds(
         13,
         "g (float[N,8,H,W] x) => (uint8[N,8,H,W] y) <float[2] s = {0.1, 0.2}, uint8[2] z = {0, 0}> { y = QuantizeLinear (x, s, z) }",
@@ -50,21 +50,21 @@ fn scales_for_another_number_of_channels() {
     for graph in [
         weights("<axis = 1>", "float[3] s = {0.1, 0.2, 0.3}"),
         weights("<axis = -1>", "float[3] s = {0.1, 0.2, 0.3}"),
-        // One scale for all, with an axis that then means nothing.
+        // One scale for all channels; the axis has no effect.
         weights("<axis = 0>", "float[1] s = {0.1}"),
         weights("<axis = 0>", "float s = {0.1}"),
-        // Nobody knows how many channels there are.
+        // The number of channels is dynamic.
         "g (float[N,C,H] x) => (uint8[N,C,H] y) <float[2] s = {0.1, 0.2}, uint8[2] z = {0, 0}> { y = QuantizeLinear (x, s, z) }".to_owned(),
     ] {
         finds(13, &graph, &[]);
     }
-    // In blocks of two rows, the scales have as many axes as the weights.
+    // In blockwise quantization, scales have the rank of the weights.
     let blocks = weights("<axis = 0, block_size = 2>", "float[2,3] s = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6}");
     finds_in(&format!("<ir_version: 10, opset_import: [\"\" : 21]>\n{blocks}"), &[]);
 }
 
 #[test]
-fn values_that_are_quantised_twice() {
+fn requantized_values_are_reported() {
     let twice = |between: &str, zero: &str| {
         format!(
             "g (float[N,4,8,8] x) => (uint8[N,4,A,B] y) <float s = {{0.1}}, uint8 z = {{7}}, float s2 = {{0.1}}, uint8 z2 = {{{zero}}}> {{
@@ -72,14 +72,14 @@ fn values_that_are_quantised_twice() {
         )
     };
     let direct = |zero: &str| twice("", zero).replace("(m, ", "(d, ");
-    // The same numbers under other names.
+    // Equal parameters with different names.
     check(&direct("7"), &["QDQ003"]);
     check(&direct("8"), &[]);
     check(&twice("m = MaxPool <kernel_shape = [2, 2]> (d)", "7"), &[]);
     check(&twice("m = Relu (d)", "7"), &[]);
 }
 
-/// At every level, of this family alone.
+/// Compares the findings of this family, at every level.
 #[track_caller]
 fn check(graph: &str, expected: &[&str]) {
     assert_eq!(said_of("QDQ", 13, graph), expected, "{graph}");

@@ -1,9 +1,9 @@
-//! SHP: shapes that cannot be, or are not what is declared.
+//! SHP: incompatible shapes, and wrong declared shapes.
 
 use super::finds;
 
 #[test]
-fn operands_that_cannot_fit() {
+fn incompatible_shapes_are_reported() {
     finds(17, "g (float[N,4] x, float[3] b) => (float[N,4] y) { y = Add (x, b) }", &["SHP001 error"]);
     finds(
         17,
@@ -38,7 +38,7 @@ fn operands_that_cannot_fit() {
 }
 
 #[test]
-fn operands_that_may_fit() {
+fn possibly_compatible_shapes_are_not_reported() {
     finds(17, "g (float[N,4] x, float[M,1] b) => (float[N,4] y) { y = Add (x, b) }", &[]);
     finds(17, "g (float[N,C] x, float[K,8] w) => (float[N,8] y) { y = MatMul (x, w) }", &[]);
     finds(17, "g (float[N,A] x) => (float[N] y) <int64[1] a = {1}> { y = Squeeze (x, a) }", &[]);
@@ -46,7 +46,7 @@ fn operands_that_may_fit() {
 }
 
 #[test]
-fn declared_shapes() {
+fn wrong_declared_shapes_are_reported() {
     finds(17, "g (float[N,4] x) => (float[N,5] y) { y = Relu (x) }", &["SHP002 warning"]);
     finds(17, "g (float[N,4] x) => (float[4] y) { y = Relu (x) }", &["SHP002 warning"]);
     finds(
@@ -59,7 +59,7 @@ fn declared_shapes() {
 }
 
 #[test]
-fn branches_of_different_rank() {
+fn branches_of_different_rank_are_reported() {
     finds(
         17,
         "g (bool c, float[N,1,4] x) => (float[] y) <int64[1] one = {1}> {
@@ -67,7 +67,7 @@ fn branches_of_different_rank() {
                        else_branch = b () => (float[] q) { q = Identity (x) }> }",
         &["SHP004 warning"],
     );
-    // The condition is known: the other branch never runs.
+    // The condition is constant: the other branch never runs.
     finds(
         17,
         "g (float[N,1,4] x) => (float[N,4] y) <int64[1] one = {1}, int64 at = {1}> {

@@ -1,4 +1,4 @@
-//! OPT: what could be simpler, in the forms that exporters write it, and what only looks as though it could be.
+//! OPT: possible simplifications of exported patterns, and similar patterns that are not redundant.
 
 use onnx_lint::graph::{Model, TensorData};
 
@@ -10,10 +10,10 @@ fn check(graph: &str, expected: &[&str]) {
 }
 
 #[test]
-fn what_nobody_takes() {
+fn dead_nodes_are_reported() {
     // One unused node makes the next one unused; the last is named.
     check("g (float[N] x) => (float[N] y) { a = Relu (x)  b = Neg (a)  y = Abs (x) }", &["OPT001"]);
-    // In a body.
+    // In a subgraph.
     check(
         "g (bool c, float[N] x) => (float[N] y) {
            y = If (c) <then_branch = a () => (float[N] p) { unused = Exp (x)  p = Relu (x) },
@@ -22,7 +22,7 @@ fn what_nobody_takes() {
         &["OPT001"],
     );
     check("g (float[N] x) => (float[N] y) <float w = {1}> { y = Abs (x) }", &["OPT002"]);
-    // Only a body takes it; only one of the outputs is taken.
+    // Only a subgraph uses it; only one of the outputs is used.
     check(
         "g (bool c, float[N] x) => (float[N] y) <float w = {1}> {
            y = If (c) <then_branch = a () => (float[N] p) { p = Add (x, w) },
@@ -34,8 +34,8 @@ fn what_nobody_takes() {
 }
 
 #[test]
-fn weights_that_are_there_twice() {
-    // Large enough to matter: 1024 bytes.
+fn duplicate_weights_are_reported() {
+    // Large enough to be reported: 1,024 bytes.
     let numbers = |first: &str| format!("{{{first}{}}}", ", 0.25".repeat(255));
     let of = |a: &str, b: &str| {
         let model = format!("g (float[N,256] x) => (y, z) <{a}, {b}> {{ y = Mul (x, a)  z = Mul (x, b) }}");
@@ -46,12 +46,12 @@ fn weights_that_are_there_twice() {
     assert_eq!(of(&a, &format!("float[256] b = {}", numbers("0"))), ["OPT003"]);
     assert_eq!(of(&a, &format!("float[256] b = {}", numbers("1"))), none);
     assert_eq!(of(&a, &format!("float[1,256] b = {}", numbers("0"))), none);
-    // Equal as numbers, but not in sign.
+    // Equal as numbers, but not in the sign of zero.
     assert_eq!(of(&a, &format!("float[256] b = {}", numbers("-0.0"))), none);
     assert_eq!(of("float a = {2}", "float b = {2}"), none);
 }
 
-/// A model with its floats as bytes, as exporters write them.
+/// Stores floats of a model as raw data, like exporters.
 fn packed(mut model: Model) -> Model {
     for (_, tensor) in model.tensors.iter_mut() {
         if let TensorData::Floats(floats) = &tensor.data {
@@ -63,14 +63,14 @@ fn packed(mut model: Model) -> Model {
 }
 
 #[test]
-fn what_changes_nothing() {
+fn no_op_nodes_are_reported() {
     for (node, code) in [
         ("y = Identity (x)", "OPT010"),
         ("s = Shape (x)  y = Reshape (x, s)", "OPT011"),
         ("y = Reshape (x, keep)", "OPT011"),
         ("y = Transpose <perm = [0, 1, 2]> (x)", "OPT012"),
         ("y = Cast <to = 1> (x)", "OPT013"),
-        // A slice from the start to what stands for the end.
+        // A Slice from the start to the largest integer.
         ("y = Slice (x, zero, end, one)", "OPT014"),
         ("y = Slice (x, zero, end, one, one)", "OPT014"),
         ("y = Pad (x, pads)", "OPT015"),
@@ -84,9 +84,9 @@ fn what_changes_nothing() {
 }
 
 #[test]
-fn what_changes_something_after_all() {
+fn similar_nodes_with_an_effect_are_not_reported() {
     for node in [
-        // The sizes of x, but those of another axis first.
+        // The sizes of x, in another order.
         "y = Reshape (x, mixed)",
         "y = Transpose <perm = [0, 2, 1]> (x)",
         "y = Cast <to = 10> (x)",
@@ -102,7 +102,7 @@ fn what_changes_something_after_all() {
     }
 }
 
-/// A graph of `x`, of shape `[N,4,L]`, with the constants of which `nodes` speak, and no others.
+/// Returns a graph with an input `x` of shape `[N,4,L]`, and the constants that `nodes` use.
 fn among_constants(nodes: &str) -> String {
     let constants = [
         ("zero", "int64[1] zero = {0}"),
@@ -125,10 +125,10 @@ fn among_constants(nodes: &str) -> String {
 }
 
 #[test]
-fn what_is_done_twice() {
+fn redundant_pairs_of_nodes_are_reported() {
     let graph = |nodes: &str| format!("g (float[N,4,L] x) => (y) {{ {nodes} }}");
     let twice = |first: &str, second: &str| graph(&format!("t = {first} (x)  u = {second} (t)  y = Neg (u)"));
-    // To channels last and back, as converters from TensorFlow write it.
+    // Transposes to channels-last and back, as from TensorFlow converters.
     check(&twice("Transpose <perm = [0, 2, 1]>", "Transpose <perm = [0, 2, 1]>"), &["OPT101"]);
     check(&twice("Transpose <perm = [1, 2, 0]>", "Transpose <perm = [1, 2, 0]>"), &["OPT101"]);
     check(&twice("Cast <to = 11>", "Cast <to = 1>"), &["OPT103"]);
@@ -140,7 +140,7 @@ fn what_is_done_twice() {
         "g (float[N,4,L] x) => (y) <int64[1] a = {1}> { t = Unsqueeze (x, a)  u = Squeeze (t, a)  y = Neg (u) }",
         &["OPT104"],
     );
-    // What stands between is taken too, or the first cast loses something.
+    // The intermediate value has another use, or the first cast is lossy.
     check(
         &graph(
             "t = Transpose <perm = [0, 2, 1]> (x)  r = Relu (t)  u = Transpose <perm = [0, 2, 1]> (r)  y = Neg (u)",

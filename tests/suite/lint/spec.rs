@@ -1,11 +1,11 @@
-//! SPC: what the specification demands.
+//! SPC: requirements of the specification.
 
 use super::{check, check_graph};
 
 const UNARY: &str = "(float[N] x) => (float[N] y)";
 
 #[test]
-fn cycles_are_shown_as_a_path() {
+fn cycles_are_reported_as_a_path() {
     check_graph(
         UNARY,
         "[a] p = Add (x, r)  [b] q = Relu (p)  [c] r = Neg (q)  [d] y = Abs (r)",
@@ -15,7 +15,7 @@ fn cycles_are_shown_as_a_path() {
 }
 
 #[test]
-fn nodes_stand_in_order() {
+fn nodes_out_of_topological_order_are_reported() {
     check_graph(
         UNARY,
         "[b] y = Relu (p)  [a] p = Neg (x)",
@@ -25,7 +25,7 @@ fn nodes_stand_in_order() {
 }
 
 #[test]
-fn names_are_defined_once() {
+fn duplicate_names_are_reported() {
     check_graph(UNARY, "[a] y = Add (x, bias)", &["SPC012 error: input `bias` of `a` is not defined"]);
     check_graph(UNARY, "[a] z = Neg (x)", &["SPC014 error: graph output `y` is not defined"]);
     check_graph(
@@ -36,7 +36,7 @@ fn names_are_defined_once() {
 }
 
 #[test]
-fn a_body_has_names_of_its_own() {
+fn names_in_subgraphs_are_scoped() {
     let arms = |inner: &str| {
         format!(
             "[i] y = If (c) <then_branch = t () => (float[N] {inner}) {{ {inner} = Neg (x) }},
@@ -53,7 +53,7 @@ fn a_body_has_names_of_its_own() {
 }
 
 #[test]
-fn branches_take_nothing_and_give_what_the_node_asks_for() {
+fn wrong_numbers_of_branch_inputs_and_outputs_are_reported() {
     check_graph(
         "(float[N] x, bool c) => (float[N] y)",
         "[i] y = If (c) <then_branch = t () => (float[N] u, float[N] w) { u = Neg (x) w = Abs (x) },
@@ -66,7 +66,7 @@ fn branches_take_nothing_and_give_what_the_node_asks_for() {
 }
 
 #[test]
-fn a_loop_hands_on_as_much_as_it_takes() {
+fn wrong_numbers_of_loop_states_are_reported() {
     let looped = |inputs: &str, outputs: &str| {
         format!(
             "[l] y = Loop (n, \"\", x) <body = b ({inputs}) => ({outputs}) {{ d = Identity (c)  w = Neg (v) }}>"
@@ -82,7 +82,7 @@ fn a_loop_hands_on_as_much_as_it_takes() {
 }
 
 #[test]
-fn domains_are_imported() {
+fn missing_opset_imports_are_reported() {
     check(
         r#"<ir_version: 8, opset_import: ["" : 17]>
         g (float[N] x) => (float[N] y) { [a] p = my.own.Op (x)  [b] y = my.own.Op (p) }"#,
@@ -96,7 +96,7 @@ fn domains_are_imported() {
 }
 
 #[test]
-fn functions_end() {
+fn recursive_functions_are_reported() {
     let function = |name: &str, callee: &str| {
         format!(
             "<domain: \"f\", opset_import: [\"f\" : 1, \"\" : 17]> {name} (x) => (y) {{ y = {callee} (x) }}\n"
@@ -117,7 +117,7 @@ fn functions_end() {
 }
 
 #[test]
-fn references_to_attributes_need_a_function_that_has_them() {
+fn invalid_attribute_references_are_reported() {
     check_graph(
         UNARY,
         "[a] y = LeakyRelu <alpha: float = @slope> (x)",
@@ -136,7 +136,7 @@ fn references_to_attributes_need_a_function_that_has_them() {
 }
 
 #[test]
-fn types_are_declared() {
+fn missing_types_of_inputs_and_outputs_are_reported() {
     check_graph(
         "(x) => (float[N] y)",
         "[a] y = Neg (x)",

@@ -1,6 +1,6 @@
-//! Graphs of the exporter that is based on torch.export: what it recorded of sizes, and what is right there.
+//! Graphs of the exporter based on torch.export, which records the ranges of dimensions.
 
-/// A model as the exporter that is based on torch.export writes it, with what it recorded of its sizes.
+/// Checks a model of the exporter based on torch.export, with recorded ranges of dimensions.
 #[track_caller]
 fn exported(ranges: &str, graph: &str, expected: &[&str]) {
     let key = "pkg.torch.export.ExportedProgram.range_constraints";
@@ -10,10 +10,10 @@ fn exported(ranges: &str, graph: &str, expected: &[&str]) {
 }
 
 #[test]
-fn numbers_in_graphs_of_torch_export_are_the_authors() {
+fn constants_in_torch_export_graphs_are_intended() {
     let views = "g (float[s77,3,4] x) => (float[2,M] y) <int64[2] s = {2, 6}> { y = Reshape (x, s) }";
     exported("{s77: VR[0, int_oo]}", views, &[]);
-    // Somebody freed the size after the export.
+    // The dimension was made dynamic after the export.
     exported("{}", views, &["EXP001 error"]);
     let sum = "g (float[N,L] x) => (bool c) <int64 at = {1}, int64 two = {2}> {
         s = Shape (x)  n = Gather <axis = 0> (s, at)  m = Add (n, two)  c = Equal (m, m) }";
@@ -21,9 +21,9 @@ fn numbers_in_graphs_of_torch_export_are_the_authors() {
 }
 
 #[test]
-fn sizes_that_torch_export_found_to_be_fixed() {
+fn specialized_sizes_of_torch_export_are_reported() {
     let graph = "g (float[s77,s27] x) => (float[s77,s27] y) { y = Relu (x) }";
     exported("{s77: VR[0, int_oo], s27: VR[6, 6]}", graph, &["EXP001 warning"]);
-    // Ranges may be asked for.
+    // Users may request ranges.
     exported("{s77: VR[2, 64], s27: VR[0, int_oo]}", graph, &[]);
 }

@@ -1,11 +1,11 @@
-//! TorchScript as `torch.jit.trace` and the tracing exporter print it: what is said of a graph, and of its neighbour.
+//! Printed TorchScript graphs of `torch.jit.trace` and the tracing exporter.
 
 use onnx_lint::read::torchscript;
 use onnx_lint::source::SourceFiles;
 use onnx_lint::torch::lint;
 
-/// Lints a traced `forward` whose nodes stand on lines 10, 11, … of `net.py`; what is said at any level is compared
-/// as `CODE@line`, sorted.
+/// Lints a traced `forward` whose nodes are on lines 10, 11, … of `net.py`.
+/// Compares findings at any level, sorted, as `CODE@line`.
 #[track_caller]
 fn check(inputs: &str, nodes: &str, returned: &str, expected: &[&str]) {
     let nodes = nodes.trim().lines().zip(10..);
@@ -15,17 +15,17 @@ fn check(inputs: &str, nodes: &str, returned: &str, expected: &[&str]) {
     let (traces, unread) = torchscript::read(&text);
     assert_eq!(unread, [], "{text}");
     let findings = traces.iter().flat_map(|trace| lint(trace, &SourceFiles::default(), None));
-    let mut said: Vec<String> = findings
+    let mut codes: Vec<String> = findings
         .map(|finding| format!("{}@{}", finding.code, finding.source.map_or(0, |source| source.line)))
         .collect();
-    said.sort();
-    assert_eq!(said, expected, "{text}");
+    codes.sort();
+    assert_eq!(codes, expected, "{text}");
 }
 
 const IMAGES: &str = "%x : Float(2, 3, 8, 8, strides=[192, 64, 8, 1], requires_grad=0, device=cpu)";
 
 #[test]
-fn layers_in_training() {
+fn traced_layers_in_training_mode_are_reported() {
     let dropout = |rate: &str, training: &str| {
         format!(
             "%p : float = prim::Constant[value={rate}]()
@@ -49,7 +49,7 @@ fn layers_in_training() {
 }
 
 #[test]
-fn writes_into_views() {
+fn traced_writes_into_views_are_reported() {
     let written = |view: &str, returned: &str| {
         format!(
             "%i : int = prim::Constant[value=0]()
@@ -61,13 +61,13 @@ fn writes_into_views() {
         )
     };
     check(IMAGES, &written("aten::flatten(%c, %i, %one)", "%c"), "%y", &["EXP004@14"]);
-    // The result of the write goes on, or a copy was written to.
+    // The result of the write is used, or the write is to a copy.
     check(IMAGES, &written("aten::flatten(%c, %i, %one)", "%w"), "%y", &[]);
     check(IMAGES, &written("aten::add(%c, %one, %one)", "%c"), "%y", &[]);
 }
 
 #[test]
-fn masks_and_classes() {
+fn traced_masks_and_class_counts_are_reported() {
     let picked = "%zero : int = prim::Constant[value=0]()
         %m : Bool(2, 3, 8, 8) = aten::gt(%x, %zero)
         %l : Tensor?[] = prim::ListConstruct(%m)
@@ -89,7 +89,7 @@ fn masks_and_classes() {
 }
 
 #[test]
-fn what_goes_in_and_comes_out() {
+fn unused_inputs_and_constant_outputs_of_traces_are_reported() {
     let relu = "%y : Float(2, 3, 8, 8) = aten::relu(%x)";
     check(IMAGES, relu, "%y", &[]);
     check(&format!("{IMAGES},\n      %length : Long()"), relu, "%y", &["EXP008@10"]);

@@ -1,9 +1,9 @@
-//! DTY and NUM: element types, and numbers that they cannot hold.
+//! DTY and NUM: element types, and values that they cannot represent.
 
 use super::finds;
 
 #[test]
-fn one_operator_two_types() {
+fn mixed_types_of_an_operator_are_reported() {
     finds(
         17,
         "g (float16[N,4] x) => (float16[N,4] y) <float[4] s, float[4] b = {0, 0, 0, 0}, float[4] w = {1, 1, 1, 1}> { y = LayerNormalization (x, w, b) }",
@@ -22,7 +22,7 @@ fn one_operator_two_types() {
     );
     finds(17, "g (int64[N] n) => (bool[N] y) <int32 one = {1}> { y = Less (n, one) }", &["DTY001 error"]);
     finds(17, "g (float[N] x, bfloat16[N] z) => (float[N] y) { y = Max (x, z) }", &["DTY001 error"]);
-    // The constant stands in a body, its operand outside.
+    // The constant is in a subgraph, the other operand outside.
     finds(
         17,
         "g (bool c, float16[N] x) => (float16[N] y) {
@@ -30,7 +30,7 @@ fn one_operator_two_types() {
                        else_branch = b () => (float16[N] q) { q = Identity (x) }> }",
         &["DTY001 error"],
     );
-    // A carried value that changes its type.
+    // A loop-carried value that changes its type.
     finds(
         17,
         "g (float[2] x, int64 n, bool c) => (float[2] y) {
@@ -48,7 +48,7 @@ fn one_operator_two_types() {
 }
 
 #[test]
-fn types_that_may_differ() {
+fn allowed_type_differences_are_not_reported() {
     finds(17, "g (float16[N] x) => (float16[N] y) <int64 two = {2}> { y = Pow (x, two) }", &[]);
     finds(17, "g (float[N] x) => (float16[N] y) <float16 like = {0}> { y = CastLike (x, like) }", &[]);
     finds(
@@ -71,21 +71,21 @@ fn types_that_may_differ() {
 }
 
 #[test]
-fn double_among_floats() {
+fn accidental_double_computation_is_reported() {
     finds(
         17,
         "g (float16[N] x) => (float16[N] y) <double[1] k = {3}> { d = Cast <to = 11> (x)  e = Div (d, k)  f = Sqrt (e)  y = Cast <to = 10> (f) }",
         &["DTY002 warning"],
     );
-    // It comes out as it is.
+    // The double value is an output.
     finds(
         17,
         "g (float[N] x) => (double[N] y) <double[1] k = {3}> { d = Cast <to = 11> (x)  y = Add (d, k) }",
         &["DTY002 warning"],
     );
-    // Double is what the model is in.
+    // The whole model is in double.
     finds(17, "g (double[N] x) => (float[N] y) { d = Exp (x)  y = Cast <to = 1> (d) }", &[]);
-    // Integers that are divided in double: nothing is widened.
+    // Integers divided in double: no float is widened.
     finds(
         17,
         "g (int64[N] x) => (float[N] y) <double k = {3}> { d = Cast <to = 11> (x)  e = Div (d, k)  y = Cast <to = 1> (e) }",
@@ -94,7 +94,7 @@ fn double_among_floats() {
 }
 
 #[test]
-fn constants_that_do_not_fit() {
+fn constants_out_of_range_are_reported() {
     finds(
         17,
         "g (float16[N] x) => (float16[N] y) <float low = {-1e9}> { m = Cast <to = 10> (low)  y = Add (x, m) }",
@@ -123,7 +123,7 @@ fn constants_that_do_not_fit() {
 }
 
 #[test]
-fn numbers_that_make_nan() {
+fn constants_that_produce_nan_are_reported() {
     finds(
         17,
         "g (float[N,2] x) => (float[N,2] y) <float[2] w = {nan, 0}> { y = Add (x, w) }",

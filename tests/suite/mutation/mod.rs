@@ -1,9 +1,9 @@
-//! Each condition of a rule is there for a reason, and each constant of its rewrite: a rule with one of them
-//! left out or changed must fail one of its examples. What a function says is held by the examples of all rules
-//! that call it.
+//! Mutation testing of the rules.
+//! Removing a condition of a rule, or changing a constant of its rewrite, must fail one of its examples. Mutants of a
+//! function are tested with the examples of all rules that call it.
 //!
-//! `tests/mutation` runs it. `ONNX_LINT_MUTATE=DEC1` is for the rules whose codes begin so;
-//! `ONNX_LINT_RULES=rules` reads the rules from there, so that a release build need not be made anew.
+//! `tests/mutation` runs this test. `ONNX_LINT_MUTATE=DEC1` selects rules by a prefix of their codes.
+//! `ONNX_LINT_RULES=rules` reads the rules from that directory, without a new release build.
 
 #[path = "../../rules/harness.rs"]
 mod harness;
@@ -20,14 +20,14 @@ use rayon::prelude::*;
 use self::harness::rule_test;
 use sites::{Fault, FaultKind, faults, with_fault};
 
-/// Mutants that may live, by home and fault, each with the reason why no example can tell.
+/// Accepted mutants, by home and fault, each with the reason why no example can detect it.
 const ACCEPTED: &str = include_str!("accepted.tsv");
 
-/// A fault with the rules that have it: one, or all those that call the function that it is in.
+/// A fault, and the affected rules: one rule, or all callers of the function with the fault.
 struct Mutant<'r> {
-    /// The code of the rule, or the file of the function.
+    /// Code of the rule, or file of the function.
     home: String,
-    /// The fault, with the text that it is about: places shift with every change of a file.
+    /// The fault, with its source text: positions change with every edit of a file.
     what: String,
     fault: Fault,
     rules: Vec<&'r Rule>,
@@ -36,7 +36,7 @@ struct Mutant<'r> {
 fn mutants<'r>(rules: &'r RuleSet, prefix: &str) -> Vec<Mutant<'r>> {
     let library = library();
     let mut mutants: IndexMap<(String, Fault), Mutant<'r>> = IndexMap::new();
-    // Lowerings have no examples: what PyTorch computed holds them, in the conformance check `aten`.
+    // Lowerings have no examples: the conformance check `aten` tests them.
     let is_held_here = |rule: &&Rule| rule.code.starts_with(prefix) && rule.phase != Phase::Lower;
     for rule in rules.iter().filter(is_held_here) {
         for fault in faults(rule) {
@@ -61,15 +61,15 @@ fn mutants<'r>(rules: &'r RuleSet, prefix: &str) -> Vec<Mutant<'r>> {
     mutants.into_values().collect()
 }
 
-/// The files with functions that every rule can call.
+/// Returns the files with functions that every rule can call.
 fn library() -> Vec<Source> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/rules/lib");
-    let files = std::fs::read_dir(folder).expect("the folder can be read");
-    let mut paths: Vec<_> = files.map(|file| file.expect("it can be read").path()).collect();
+    let files = std::fs::read_dir(folder).expect("the folder is readable");
+    let mut paths: Vec<_> = files.map(|file| file.expect("the file is readable").path()).collect();
     paths.sort();
     let source = |path: &std::path::PathBuf| {
         let name = path.file_name().map(|name| format!("rules/lib/{}", name.to_string_lossy()));
-        let text = std::fs::read_to_string(path).expect("the file can be read");
+        let text = std::fs::read_to_string(path).expect("the file is readable");
         Source::new(&name.unwrap_or_default(), &text)
     };
     paths.iter().map(source).collect()
@@ -79,7 +79,7 @@ fn text_at(source: &Source, span: Span) -> Option<&str> {
     source.text.get(usize::try_from(span.start).ok()?..usize::try_from(span.end).ok()?)
 }
 
-/// Whether this is the text that a fault is in: what it is about stands there.
+/// Returns true if a fault is in this source, by its text.
 fn is_at(source: &Source, fault: &Fault) -> bool {
     let Some(text) = text_at(source, fault.span) else { return false };
     let number = |text: &str| text.replace(' ', "").parse::<f64>().ok();
@@ -109,14 +109,15 @@ fn survives(mutant: &Mutant, rules: &RuleSet) -> bool {
     mutant.rules.iter().all(|rule| {
         let wrong = with_fault(rule, &mutant.fault);
         let others = rules.overlaid(&RuleSet::of(wrong.clone()));
-        let trial = rule_test(&wrong, &others);
+        let test = rule_test(&wrong, &others);
         let mut examples: Vec<&Example> = rule.examples.iter().collect();
         examples.sort_by_key(|example| cost(&example.expect));
-        examples.iter().all(|example| trial.check(example).is_ok())
+        examples.iter().all(|example| test.check(example).is_ok())
     })
 }
 
-/// What it costs to try an example: the first that fails ends the trial of a mutant.
+/// Returns the cost of an example: cheap ones run first.
+/// The first failure ends the test of a mutant.
 fn cost(expect: &Expect) -> u8 {
     match expect {
         Expect::Unchanged | Expect::Finds(_) => 0,
@@ -125,12 +126,12 @@ fn cost(expect: &Expect) -> u8 {
     }
 }
 
-/// At least this share of the mutants must fail an example; the others are accepted, with reasons.
+/// Minimum share of mutants that fail an example. The others must be accepted, with a reason.
 const SHARE: f64 = 0.95;
 
 #[test]
-#[ignore = "takes minutes: tests/mutation runs it"]
-fn every_condition_and_constant_is_needed() {
+#[ignore = "takes minutes: run tests/mutation"]
+fn every_condition_and_constant_is_covered_by_an_example() {
     let (rules, _) = RuleSet::embedded();
     let prefix = std::env::var("ONNX_LINT_MUTATE").unwrap_or_default();
     let mutants = mutants(&rules, &prefix);
@@ -153,7 +154,7 @@ fn every_condition_and_constant_is_needed() {
     println!("{count} mutants, {left} survive, {} unexplained: {:.1} % fail", missed.len(), share * 100.0);
     if prefix.is_empty() {
         let gone: Vec<_> = accepted.keys().filter(|mutant| !alive.contains(mutant)).collect();
-        assert!(gone.is_empty(), "accepted, and gone: {gone:#?}");
+        assert!(gone.is_empty(), "accepted mutants that no longer exist: {gone:#?}");
         assert!(share >= SHARE, "only {:.1} % of the mutants fail an example", share * 100.0);
         assert!(missed.is_empty(), "{} survive without a reason", missed.len());
     }

@@ -1,4 +1,4 @@
-//! The places of a rule that can be made wrong, one at a time.
+//! Faults that mutation testing introduces in a rule, one at a time.
 
 use onnx_lint::graph::ElemType;
 use onnx_lint::graph::syntax::Span;
@@ -6,25 +6,26 @@ use onnx_lint::rules::expr::{Expr, ExprKind, Over};
 use onnx_lint::rules::rule::{Body, Direction, NewAttr, OpPat, Rewrite, Rule, Step, Term};
 use onnx_lint::schema::{self, AttrDefault, AttrSpec};
 
-/// Something that can be wrong, by its place in a text: what is written out several times (a function that is called
-/// twice, a rule about several operators) is one place.
+/// A possible fault, by its position in the source text.
+/// Text that is expanded several times (a function called twice, a rule for several operators) is one fault.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fault {
     pub kind: FaultKind,
     pub span: Span,
 }
 
+/// Kind of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FaultKind {
-    /// A condition is left out; the parts of an `and` are conditions of their own.
+    /// A condition is removed; each operand of an `and` is a condition.
     Condition,
-    /// This number, truth or element type is another one.
+    /// A number, Boolean or element type is replaced.
     Constant(String),
-    /// An attribute of a new node is left out.
+    /// An attribute of a new node is removed.
     Attribute(String),
 }
 
-/// Every fault that a rule can have: each condition left out, each constant and attribute of the rewrite changed.
+/// Returns all faults of a rule: removed conditions, changed constants and attributes.
 pub fn faults(rule: &Rule) -> Vec<Fault> {
     let mut found = Vec::new();
     let mut add = |kind, span| {
@@ -54,7 +55,7 @@ pub fn faults(rule: &Rule) -> Vec<Fault> {
     found
 }
 
-/// The rule with a fault.
+/// Returns the rule with a fault.
 pub fn with_fault(rule: &Rule, fault: &Fault) -> Rule {
     let mut rule = rule.clone();
     for direction in directions(&mut rule) {
@@ -99,19 +100,19 @@ fn keep_attributes(direction: &mut Direction, is_kept: &mut dyn FnMut(&OpPat, &N
     }
 }
 
-/// Whether an attribute is of a kind in every version that may be meant.
+/// Returns true if an attribute has a property in all possible versions of the operator.
 fn always(op: &OpPat, attr: &NewAttr, is_so: impl Fn(&AttrSpec) -> bool) -> bool {
     let versions = schema::versions(&op.domain, &op.name).iter();
     let mut meant = versions.filter(|schema| op.epoch.is_none_or(|epoch| schema.epoch == epoch)).peekable();
     meant.peek().is_some() && meant.all(|schema| schema.attr(&attr.name).is_some_and(&is_so))
 }
 
-/// Whether nobody can leave an attribute out: a rule that does so is refused when it is read.
+/// Returns true if an attribute is required: a rule without it is rejected when it is read.
 fn is_required(op: &OpPat, attr: &NewAttr) -> bool {
     always(op, attr, |spec| spec.required)
 }
 
-/// Whether an attribute says in numbers or words what holds without it.
+/// Returns true if an attribute has its default value.
 fn is_at_default(op: &OpPat, attr: &NewAttr) -> bool {
     let is_int = |expr: &Expr, int: i64| matches!(expr.kind, ExprKind::Int(written) if written == int);
     let says = |default: AttrDefault| match (&attr.value.kind, default) {
@@ -162,13 +163,13 @@ fn in_expr(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
     parts(expr).into_iter().for_each(|part| in_expr(part, visit));
 }
 
-/// What stands in the place of a constant; `None` for what is none.
+/// Returns the replacement of a constant; `None` for other expressions.
 fn other(kind: &ExprKind) -> Option<ExprKind> {
     Some(match kind {
-        // Away from 0: in a shape, both 0 and -1 may stand for one and the same size.
+        // Move away from 0: in a shape, 0 and -1 may mean the same size.
         ExprKind::Int(int) if *int < 0 => ExprKind::Int(int.wrapping_sub(1)),
         ExprKind::Int(int) => ExprKind::Int(int.wrapping_add(1)),
-        // Of the greatest numbers, one more is the same; of those of float16, after rounding.
+        // Adding 1 does not change the largest numbers; those of float16, after rounding.
         ExprKind::Float(float) if float + 1.0 == *float => ExprKind::Float(0.0),
         ExprKind::Float(float) if float.abs() >= 65504.0 => ExprKind::Float(float / 2.0),
         ExprKind::Float(float) => ExprKind::Float(float + 1.0),
