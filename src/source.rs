@@ -52,7 +52,9 @@ impl SourceText {
 }
 
 impl SourceFiles {
-    /// Creates a finder. `path_map` maps recorded path prefixes to local ones; `roots` are directories to search.
+    /// Creates a finder.
+    ///
+    /// `path_map` maps recorded path prefixes to local ones; `roots` are directories to search.
     pub fn new(mut path_map: Vec<(String, String)>, roots: Vec<PathBuf>) -> Self {
         for (from, _) in &mut path_map {
             *from = from.replace('\\', "/").trim_end_matches('/').to_owned();

@@ -65,7 +65,9 @@ impl Catalog {
         self.known.iter().map(|(code, known)| (code.as_str(), known))
     }
 
-    /// Returns the codes of the rules with this code or name. A rule that fixes another's findings shares its name.
+    /// Returns the codes of the rules with this code or name.
+    ///
+    /// A rule that fixes another's findings shares its name.
     pub fn codes(&self, code_or_name: &str) -> Vec<&str> {
         let meant = |(code, known): &(&str, &RuleInfo)| {
             code.eq_ignore_ascii_case(code_or_name) || known.name == code_or_name

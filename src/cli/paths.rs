@@ -2,8 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// Returns the absolute path without `.` and `..`. It does not follow symlinks, since a file of a repository may be
-/// a link to a place outside.
+/// Returns the absolute path without `.` and `..`.
+///
+/// It does not follow symlinks, since a file of a repository may be a link to a place outside.
 pub fn absolute(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut plain = PathBuf::new();

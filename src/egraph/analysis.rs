@@ -42,7 +42,9 @@ pub struct Scope<'m> {
     pub bounds: Bounds,
     /// Opset of ai.onnx that the graph imports.
     pub opset: i64,
-    /// Declared facts of outputs. Only conversions rely on them, since their alternative is to refuse the model.
+    /// Declared facts of outputs.
+    ///
+    /// Only conversions rely on them, since their alternative is to refuse the model.
     pub claims: Vec<(Id, Fact)>,
     /// Facts for the next node to add, if they are already known.
     pub(super) seed: Option<Vec<Fact>>,

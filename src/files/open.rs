@@ -113,7 +113,9 @@ impl ModelFile {
         }
     }
 
-    /// Maps external tensors into the model; returns true if it has any. Unreadable tensors remain external.
+    /// Maps external tensors into the model; returns true if it has any.
+    ///
+    /// Unreadable tensors remain external.
     pub fn bring_data(&mut self) -> bool {
         let mut files = ExternalFiles::new(&self.folder);
         let mut is_external = false;

@@ -28,7 +28,9 @@ use crate::graph::Model;
 use crate::graph::uses::Uses;
 use crate::infer;
 
-/// Returns all findings of `model`, each fault once. The result is deterministic, and no weights are read.
+/// Returns all findings of `model`, each fault once.
+///
+/// The result is deterministic, and no weights are read.
 ///
 /// Findings name no file. Findings of the reader come from [`crate::open`]; findings of the Python sources come from
 /// `evidence::lint`, with the feature `evidence`.

@@ -35,7 +35,9 @@ impl<'a> Painter<'a> {
         Painter { model, facts, uses, positions: nodes.map(|(at, node)| (node, at)).collect() }
     }
 
-    /// Draws the neighborhood of the nodes `meant`, in the graph of the first one. `None` if there are none.
+    /// Draws the neighborhood of the nodes `meant`, in the graph of the first one.
+    ///
+    /// `None` if there are none.
     pub fn around(&self, meant: &[NodeId]) -> Option<Picture> {
         let graph = self.model.nodes[*meant.first()?].graph;
         let meant: Vec<NodeId> =

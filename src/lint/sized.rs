@@ -25,7 +25,9 @@ const ROUNDS: usize = 32;
 /// Limits of a trial run at another size.
 const LIMITS: Limits = Limits { bytes: 1 << 26, work: 1 << 26 };
 
-/// Multiples of the traced size at which the model must run. Strides and windows often require multiples.
+/// Multiples of the traced size at which the model must run.
+///
+/// Strides and windows often require multiples.
 const MULTIPLES: [i64; 2] = [2, 3];
 
 /// Declares the axes of a group with the name of their dimension.

@@ -1,4 +1,6 @@
-//! Readers, one per kind of evidence. Each returns the parsed content and findings for unreadable parts.
+//! Readers, one per kind of evidence.
+//!
+//! Each returns the parsed content and findings for unreadable parts.
 
 pub mod any;
 pub mod external;

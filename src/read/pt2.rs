@@ -18,7 +18,9 @@ use crate::diag::{Finding, Level, Place};
 use crate::graph::Tensor;
 use crate::torch::{Trace, ValueId};
 
-/// Reads the program of an archive. The trace is `None` if it cannot be read; a finding gives the reason.
+/// Reads the program of an archive.
+///
+/// The trace is `None` if it cannot be read; a finding gives the reason.
 pub fn read(bytes: &[u8]) -> (Option<Trace>, Vec<Finding>) {
     match archive::program_json(bytes).and_then(|json| parse(&json)) {
         Ok(trace) => (Some(trace), Vec::new()),
@@ -57,7 +59,9 @@ pub enum Copies {
     LeftOut,
 }
 
-/// Reads the program of an archive with its tensors. Uncompressed contiguous tensors are slices of the file.
+/// Reads the program of an archive with its tensors.
+///
+/// Uncompressed contiguous tensors are slices of the file.
 pub fn exported(bytes: &Bytes, copies: Copies) -> (Option<Exported>, Vec<Finding>) {
     match archive::program_json(bytes).and_then(|json| parse_with_tensors(&json, bytes, copies)) {
         Ok(exported) => (Some(exported), Vec::new()),

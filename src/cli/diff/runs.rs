@@ -8,7 +8,9 @@ use crate::graph::Model;
 use crate::rule_tests::numbers::{self, Claim, Outcome};
 use crate::rules::rule::{Phase, Safety};
 
-/// Runs both models in ONNX Runtime if it is found, else in our evaluator. Inputs and outputs correspond by position.
+/// Runs both models in ONNX Runtime if it is found, else in our evaluator.
+///
+/// Inputs and outputs correspond by position.
 ///
 /// # Errors
 /// The reason for which they cannot be run, as a sentence.

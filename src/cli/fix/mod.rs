@@ -56,7 +56,9 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     Ok(worst)
 }
 
-/// Runs `onnx-fix` on one model and returns the output instead of printing it. `content` replaces standard input.
+/// Runs `onnx-fix` on one model and returns the output instead of printing it.
+///
+/// `content` replaces standard input.
 ///
 /// # Errors
 /// Invalid arguments.
@@ -271,8 +273,10 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Reads the model at `path` or from standard input. The second result is true if it was converted from a PyTorch
-/// program. Prints faults to standard error; returns the exit status as the error if the input is unusable.
+/// Reads the model at `path` or from standard input.
+///
+/// The second result is true if it was converted from a PyTorch program. Prints faults to standard error; returns the
+/// exit status as the error if the input is unusable.
 fn read(
     path: &Path,
     content: Option<Bytes>,

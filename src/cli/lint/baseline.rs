@@ -73,6 +73,7 @@ fn kind(finding: &Finding) -> String {
 pub struct Baseline(FxHashMap<String, Vec<Entry>>);
 
 impl Baseline {
+    /// Reads a baseline file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         if !path.exists() {
             return Err(Failure::at(
@@ -98,8 +99,9 @@ impl Baseline {
         Ok(Baseline(known))
     }
 
-    /// Removes the known findings. Among several with one fingerprint, those at equal nodes are removed first, so that
-    /// the new ones remain.
+    /// Removes the known findings.
+    ///
+    /// Among several with one fingerprint, those at equal nodes are removed first, so that the new ones remain.
     pub fn remove_known(mut self, findings: &mut Vec<Finding>) {
         let entries: Vec<Entry> = findings.iter().map(Entry::of).collect();
         let mut is_known = vec![false; findings.len()];

@@ -99,8 +99,9 @@ impl Home {
     }
 }
 
-/// Returns the Python code at fault, by which fingerprints distinguish findings in a `.py` file. Exporter records of a
-/// line are left out, since not every export has them.
+/// Returns the Python code at fault, by which fingerprints distinguish findings in a `.py` file.
+///
+/// Exporter records of a line are left out, since not every export has them.
 fn code(finding: &Finding) -> Arc<str> {
     let Place::Source(source) = &finding.place else { return Arc::from("") };
     let file = source.file.rsplit(['/', '\\']).next().unwrap_or("");

@@ -81,8 +81,9 @@ pub fn run(args: &Args) -> Result<Status, Failure> {
     report(args, &config, found)
 }
 
-/// Returns the findings that are not in the baseline, and whether every file was readable. `content` replaces standard
-/// input.
+/// Returns the findings that are not in the baseline, and whether every file was readable.
+///
+/// `content` replaces standard input.
 ///
 /// # Errors
 /// See [`run`].
@@ -197,8 +198,10 @@ struct Found {
     unused: Vec<String>,
 }
 
-/// Lints all inputs. If `has_log`, the last input is the export log: it is read first, to match its messages to the
-/// models, and keeps those that match none.
+/// Lints all inputs.
+///
+/// If `has_log`, the last input is the export log: it is read first, to match its messages to the models, and keeps
+/// those that match none.
 fn lint_all(inputs: &[Assigned], has_log: bool, jobs: Option<usize>) -> Result<Vec<Linted>, Failure> {
     let (models, log) = inputs.split_at(inputs.len() - usize::from(has_log));
     let log = log.iter().map(|log| lint(log, &[])).next();

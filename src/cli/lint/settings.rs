@@ -105,7 +105,9 @@ impl Settings {
             .any(|code| codes.contains(code) && self.selects(code))
     }
 
-    /// Returns the configured severity of a rule, or `own`; `None` if it is off. The longest matching prefix decides.
+    /// Returns the configured severity of a rule, or `own`; `None` if it is off.
+    ///
+    /// The longest matching prefix decides.
     pub fn level(&self, code: &str, own: Level) -> Option<Level> {
         let given = self.levels.iter().filter(|(word, _)| *word == "ALL" || code.starts_with(&**word));
         let length = |word: &str| if word == "ALL" { 0 } else { word.len() };
@@ -132,7 +134,9 @@ fn targets(args: &Args, config: &Config) -> Result<Vec<Arc<Profile>>, Failure> {
     }
 }
 
-/// Returns the lowest severity to show without `--severity`. Hints are many, so they need a rule selection.
+/// Returns the lowest severity to show without `--severity`.
+///
+/// Hints are many, so they need a rule selection.
 fn default_severity(args: &Args) -> Level {
     let asked = args.select.is_some() || !args.extend_select.is_empty();
     if asked { Level::Hint } else { Level::Info }

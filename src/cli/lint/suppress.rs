@@ -132,8 +132,9 @@ impl<'c> Suppressions<'c> {
         Ok(Selection::new(codes, Vec::new()))
     }
 
-    /// Returns one sentence for each unused suppression. Comments and configurations are judged only if `is_whole`: the
-    /// run covered the whole project.
+    /// Returns one sentence for each unused suppression.
+    ///
+    /// Comments and configurations are judged only if `is_whole`: the run covered the whole project.
     pub fn unused(mut self, inputs: &[Assigned], home: &Home, is_whole: bool) -> Vec<String> {
         let is_python = |input: &Input| input.name.ends_with(".py");
         let has_models = inputs.iter().any(|(input, _)| !is_python(input));

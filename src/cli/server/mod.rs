@@ -70,7 +70,9 @@ fn capabilities() -> ServerCapabilities {
     }
 }
 
-/// The fields of `InitializeParams` that the server uses. Deserializing all of it generates 5 % of this crate's code.
+/// The fields of `InitializeParams` that the server uses.
+///
+/// Deserializing all of it generates 5 % of this crate's code.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Editor {

@@ -135,7 +135,9 @@ fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOr
     offered
 }
 
-/// Returns the findings that a diagnostic shows: those of its range. A finding of a model may have a line only.
+/// Returns the findings that a diagnostic shows: those of its range.
+///
+/// A finding of a model may have a line only.
 fn shown<'f>(diagnostic: &Diagnostic, code: &str, among: &'f [(Finding, Range)]) -> Vec<&'f Finding> {
     let at = diagnostic.range;
     let on_line = among.iter().filter(|(one, range)| *one.code == *code && range.start.line == at.start.line);

@@ -63,7 +63,9 @@ impl Workspace {
         Ok(())
     }
 
-    /// Returns the settings for files of a folder. Sources are not cached, since they change while the user edits.
+    /// Returns the settings for files of a folder.
+    ///
+    /// Sources are not cached, since they change while the user edits.
     fn settings(&self, folder: &Path) -> Result<Settings, Failure> {
         Settings::new(&self.args, &*self.configs.for_folder(folder)?, &self.catalog)
     }

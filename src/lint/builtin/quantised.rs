@@ -56,7 +56,9 @@ fn not_positive(cx: &LintContext, node: &Node) -> Option<f64> {
     scales.into_iter().find(|scale| scale.is_nan() || *scale <= 0.0)
 }
 
-/// Returns the number of scales, the axis, and its size, if the counts differ. Blocked quantization is not checked.
+/// Returns the number of scales, the axis, and its size, if the counts differ.
+///
+/// Blocked quantization is not checked.
 fn channels(cx: &LintContext, node: &Node) -> Option<(i64, i64, i64)> {
     let is_blocked = node.attr("block_size").and_then(|size| size.as_int()).unwrap_or(0) != 0;
     let [scales] = cx.input(node, 1)?.dims().filter(|_| !is_blocked)? else { return None };

@@ -10,7 +10,9 @@ use crate::infer::{Fact, Facts};
 use crate::lint::LintContext;
 use crate::targets::Judged;
 
-/// Partitioning of the main graph between a target and its fallback. Nodes of unknown support count as supported.
+/// Partitioning of the main graph between a target and its fallback.
+///
+/// Nodes of unknown support count as supported.
 pub struct Pieces {
     /// Number of target partitions. Consecutive and independent supported nodes share a partition.
     pub count: usize,

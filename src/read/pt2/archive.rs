@@ -39,7 +39,9 @@ fn what_else(names: &[String]) -> &'static str {
     }
 }
 
-/// Number literals of Python that are not valid JSON. PyTorch up to 2.6 writes `Infinity` for unbounded sizes.
+/// Number literals of Python that are not valid JSON.
+///
+/// PyTorch up to 2.6 writes `Infinity` for unbounded sizes.
 const BEYOND_JSON: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 
 /// Replaces numbers that are not valid JSON by `null`.

@@ -28,8 +28,10 @@ use crate::write::onnx::Encodable;
 /// The number of successful runs after which a model is verified.
 const ENOUGH_RUNS: usize = 3;
 
-/// Sizes of symbolic dimensions, and whether they are distinct. Models reject some sizes (odd ones, fewer samples than a
-/// window), so later entries serve models that fail at the first ones.
+/// Sizes of symbolic dimensions, and whether they are distinct.
+///
+/// Models reject some sizes (odd ones, fewer samples than a window), so later entries serve models that fail at the
+/// first ones.
 const SIZES: [(usize, bool); 11] = [
     (2, false),
     (3, true),
@@ -56,8 +58,9 @@ fn finding(level: Level, message: String) -> Finding {
     rule.at(level).finding(message, Place::File)
 }
 
-/// Reports differences between the result and `before` as errors, and the coverage at lower levels. `folder` has the
-/// external data of `before`.
+/// Reports differences between the result and `before` as errors, and the coverage at lower levels.
+///
+/// `folder` has the external data of `before`.
 ///
 /// Safe fixes must keep all results. With unsafe fixes, the report lists the sizes at which results are equal, and the
 /// result must run wherever the input did.
@@ -86,8 +89,9 @@ pub fn verify(before: &Model, folder: &Path, outcome: &Outcome) -> Result<Vec<Fi
     }
 }
 
-/// Compares two unrelated models, each with the folder of its external data. The error is a sentence that says why they
-/// cannot be run.
+/// Compares two unrelated models, each with the folder of its external data.
+///
+/// The error is a sentence that says why they cannot be run.
 pub fn seen(environment: &Environment, a: (&Model, &Path), b: (&Model, &Path)) -> Result<Seen, String> {
     let open = |which: &str, (model, folder): (&Model, &Path)| {
         open(environment, folder, model)
@@ -233,7 +237,9 @@ fn given(inputs: &[(String, DynValue)]) -> Vec<(&str, &DynValue)> {
     inputs.iter().map(|(name, value)| (name.as_str(), value)).collect()
 }
 
-/// Returns the outputs by name, in model order. A fix may remove all uses of an input, but never the input.
+/// Returns the outputs by name, in model order.
+///
+/// A fix may remove all uses of an input, but never the input.
 fn run(session: &mut Session, inputs: &[(&str, &DynValue)]) -> Result<Vec<(String, DynValue)>, String> {
     let inputs = inputs.to_vec();
     let outputs =

@@ -200,7 +200,9 @@ fn counterexample(free: &DynamicDims, Demand { size, fixed, kind, .. }: &Demand)
     }
 }
 
-/// Returns the level of a fault. A constant before a -1 can be intended: `{2,-1}` creates two views of each sample.
+/// Returns the level of a fault.
+///
+/// A constant before a -1 can be intended: `{2,-1}` creates two views of each sample.
 fn level(found: &Baked) -> Level {
     match found.demand.kind {
         Kind::Moves | Kind::Divides => Level::Info,

@@ -19,8 +19,9 @@ pub struct DynamicDim {
     pub input: ValueId,
     /// Its axis, from 0.
     pub axis: usize,
-    /// Whether the interface names the dimension, and so declares it dynamic. An axis without size and name may be
-    /// unspecified.
+    /// Whether the interface names the dimension, and so declares it dynamic.
+    ///
+    /// An axis without size and name may be unspecified.
     pub named: bool,
 }
 

@@ -35,7 +35,9 @@ pub fn taken(model: &Model, id: NodeId) -> Vec<ValueId> {
     node.inputs.iter().flatten().copied().chain(captured).collect()
 }
 
-/// Computes which values depend on inputs. Outer graphs come first, so captures are known when a subgraph is visited.
+/// Computes which values depend on inputs.
+///
+/// Outer graphs come first, so captures are known when a subgraph is visited.
 fn from_inputs(model: &Model) -> Vec<bool> {
     let is_source = |def| matches!(def, Def::Input(_) | Def::Missing);
     let mut reached: Vec<bool> = model.values.iter().map(|(_, value)| is_source(value.def)).collect();

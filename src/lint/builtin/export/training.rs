@@ -104,7 +104,9 @@ fn mode_of_dropout(opset: i64) -> Part<'static> {
     if opset >= DROPOUT_WITH_MODE { Part::Input(2) } else { Part::Whole }
 }
 
-/// Whether a Dropout is in training mode. Between the opsets with `is_test` and with a mode input, it has no effect.
+/// Whether a Dropout is in training mode.
+///
+/// Between the opsets with `is_test` and with a mode input, it has no effect.
 fn is_training_dropout(cx: &LintContext, node: &Node, opset: i64) -> bool {
     if opset < WITHOUT_IS_TEST {
         return !is_test(node);
@@ -121,7 +123,9 @@ fn is_training_dropout(cx: &LintContext, node: &Node, opset: i64) -> bool {
     opset >= DROPOUT_WITH_MODE && is_on && !drops_nothing
 }
 
-/// Whether a BatchNormalization is in training mode. Before opset 14, it is if its optional outputs are used.
+/// Whether a BatchNormalization is in training mode.
+///
+/// Before opset 14, it is if its optional outputs are used.
 fn is_training_batch_norm(node: &Node, opset: i64) -> bool {
     match opset {
         ..WITHOUT_IS_TEST => !is_test(node),

@@ -22,7 +22,9 @@ use crate::lint::locate::Part;
 /// Detector of EXP007.
 pub const DETECTOR: Detector = Detector { rules: &[UNROLLED_LOOP], run };
 
-/// Minimum number of steps of a loop. Fewer are more likely written by hand, such as two halves, or query and key.
+/// Minimum number of steps of a loop.
+///
+/// Fewer are more likely written by hand, such as two halves, or query and key.
 const MIN_STEPS: usize = 3;
 /// Minimum number of steps along a static axis, so that at least two middle steps can be compared.
 ///

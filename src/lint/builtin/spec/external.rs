@@ -56,7 +56,9 @@ fn run(cx: &LintContext, sink: &mut Sink) {
     }
 }
 
-/// Returns the first fault of an external tensor. Without a model directory, only its location is checked.
+/// Returns the first fault of an external tensor.
+///
+/// Without a model directory, only its location is checked.
 fn fault(tensor: &Tensor, files: Option<&mut ExternalFiles>) -> Option<Fault> {
     if let Some(files) = files {
         return files.bytes(tensor)?.err();

@@ -44,7 +44,9 @@ fn mismatch(cx: &LintContext, found: &Mismatch) -> Option<Finding> {
     )
 }
 
-/// Returns the source of a value through Identity nodes. Value ids must decrease, so that cycles terminate.
+/// Returns the source of a value through Identity nodes.
+///
+/// Value ids must decrease, so that cycles terminate.
 fn origin(cx: &LintContext, mut value: ValueId) -> ValueId {
     while let Some((maker, _)) = cx.model.producer(value)
         && let maker = &cx.model.nodes[maker]
