@@ -56,11 +56,11 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|(path, full, _)| format!("    ({path:?}, include_str!({:?})),\n", full.to_string_lossy()))
         .collect();
-    let briefs: String = index.rules.iter().map(brief).collect();
+    let headers: String = index.rules.iter().map(header).collect();
     let shared: String = index.shared.iter().map(|text| format!("    {text:?},\n")).collect();
     let tables = [
         format!("static FILES: &[(&str, &str)] = &[\n{files}];\n"),
-        format!("static BRIEFS: &[Brief] = &[\n{briefs}];\n"),
+        format!("static HEADERS: &[RuleHeader] = &[\n{headers}];\n"),
         format!("static SHARED: &[&str] = &[\n{shared}];\n"),
     ];
     fs::write(out.join("rules.rs"), tables.concat())?;
@@ -68,12 +68,12 @@ fn embed_rules(out: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Renders an index entry as Rust code.
-fn brief(rule: &Indexed) -> String {
+fn header(rule: &Indexed) -> String {
     let Indexed { path, code, name, summary, mends, shared, text, .. } = rule;
     let needs: Vec<String> = rule.needs.iter().map(|ops| format!("&{ops:?}")).collect();
     let phase = rule.phase.map_or("None".to_owned(), |phase| format!("Some(Phase::{})", capitalized(phase)));
     format!(
-        "    Brief {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
+        "    RuleHeader {{ path: {path:?}, code: {code:?}, name: {name:?}, summary: {summary:?}, \
          severity: Level::{}, mends: {mends:?}, needs: &[{}], phase: {phase}, shared: &{shared:?}, \
          text: {text:?} }},\n",
         capitalized(rule.severity),

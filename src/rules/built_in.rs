@@ -28,7 +28,7 @@ mod embedded {
 
     /// The embedded rules.
     pub static RULES: Option<super::BuiltIn> =
-        Some(super::BuiltIn { files: FILES, briefs: BRIEFS, shared: SHARED });
+        Some(super::BuiltIn { files: FILES, headers: HEADERS, shared: SHARED });
 }
 #[cfg(not(embedded_rules))]
 mod embedded {
@@ -45,7 +45,7 @@ pub struct BuiltIn {
     /// Path and text of each file, sorted by path; a path begins with `rules/`.
     pub files: &'static [(&'static str, &'static str)],
     /// Index entries of all rules.
-    pub briefs: &'static [RuleHeader],
+    pub headers: &'static [RuleHeader],
     /// Texts shared by rules: the defaults and functions of their files.
     shared: &'static [&'static str],
 }
@@ -87,7 +87,7 @@ impl RuleHeader {
 
 /// Returns the built-in rules; none if their folder cannot be read, which [`load`] reports.
 pub fn built_in() -> &'static BuiltIn {
-    static NONE: BuiltIn = BuiltIn { files: &[], briefs: &[], shared: &[] };
+    static NONE: BuiltIn = BuiltIn { files: &[], headers: &[], shared: &[] };
     load().unwrap_or(&NONE)
 }
 
@@ -115,8 +115,8 @@ fn read_folder(named: Option<OsString>) -> Result<BuiltIn, String> {
     for (path, text) in files {
         index.add(path, text).map_err(|why| format!("{path}: {why}"))?;
     }
-    let briefs = index.rules.into_iter().map(brief).collect::<Result<Vec<_>, _>>()?;
-    Ok(BuiltIn { files, briefs: briefs.leak(), shared: index.shared.leak() })
+    let headers = index.rules.into_iter().map(brief).collect::<Result<Vec<_>, _>>()?;
+    Ok(BuiltIn { files, headers: headers.leak(), shared: index.shared.leak() })
 }
 
 /// Returns the rule files below a folder, by path.

@@ -131,15 +131,15 @@ impl RuleSet {
     }
 
     fn brief(wanted: impl Fn(&RuleHeader) -> bool) -> RuleSet {
-        let briefs = built_in().briefs.iter().filter(|brief| wanted(brief));
-        let mut entries: Vec<Entry> = briefs.map(|brief| Entry::BuiltIn(brief, Arc::default())).collect();
+        let headers = built_in().headers.iter().filter(|brief| wanted(brief));
+        let mut entries: Vec<Entry> = headers.map(|brief| Entry::BuiltIn(brief, Arc::default())).collect();
         entries.sort_by(|a, b| a.code().cmp(b.code()));
         RuleSet { entries }
     }
 
     /// Returns the index entries of all built-in rules, without parsing them.
     pub fn headers() -> &'static [RuleHeader] {
-        built_in().briefs
+        built_in().headers
     }
 
     /// Returns the rules that can match in a model with these operators.
