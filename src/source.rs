@@ -1,4 +1,6 @@
-//! Python sources of a graph: locates them on this machine, and finds the user's frame of a recorded stack.
+//! Python sources of a graph.
+//!
+//! The module locates them on this machine, and finds the frame of the user in a recorded stack.
 
 mod expression;
 mod frames;
@@ -126,9 +128,9 @@ impl SourceFiles {
         }
     }
 
-    /// Returns the local path of a place, and the place with columns if its line is unchanged since the export.
+    /// Returns the local path of a place, and the place, with columns if its line is unchanged.
     ///
-    /// Returns `None` if the file, or the line in it, does not exist.
+    /// The line is compared with that of the export. Returns `None` if the file, or the line in it, does not exist.
     pub fn at_home(&self, place: &SourcePlace) -> Option<(PathBuf, SourcePlace)> {
         let source = self.source(&place.file)?;
         let path = source.path.clone();

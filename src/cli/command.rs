@@ -63,7 +63,9 @@ pub struct Fixed {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The error in the arguments, the configuration or the file system; empty if the findings explain the failure.
+    /// The error of the run; empty if the findings explain the failure.
+    ///
+    /// The error concerns the arguments, the configuration or the file system.
     pub message: String,
     /// The faults of the model.
     pub findings: Vec<Finding>,

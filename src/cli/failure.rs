@@ -27,8 +27,9 @@ impl From<Status> for u8 {
     }
 }
 
-/// The reason for which a run failed: invalid arguments, an invalid configuration, a file that cannot be written.
-/// Exit status 2.
+/// The reason for which a run failed, with exit status 2.
+///
+/// Examples: invalid arguments, an invalid configuration, a file that cannot be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(String);
 

@@ -22,8 +22,9 @@ pub struct Saving {
     /// Directory of the existing external data; it is copied if the model is saved to another directory.
     /// `None`: the directory of the saved model.
     pub folder: Option<PathBuf>,
-    /// Whether large tensors are moved to an external file, `NAME.data`, even if the model is smaller than the
-    /// protobuf limit of 2 GiB.
+    /// Whether large tensors are always moved to an external file, `NAME.data`.
+    ///
+    /// If false, they are moved only if the model exceeds the protobuf limit of 2 GiB.
     pub external: bool,
     /// Minimum size of a large tensor, in bytes.
     pub threshold: usize,
@@ -180,7 +181,9 @@ impl Saving {
     }
 }
 
-/// Returns path and name of the data file: `model.onnx.data`, with a number if the model refers to that name.
+/// Returns path and name of the data file, such as `model.onnx.data`.
+///
+/// The name gets a number if the model already refers to that name.
 fn data_file(model: &Model, target: &Path) -> (PathBuf, String) {
     let taken = locations(model);
     let stem = target.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -14,7 +14,9 @@ use crate::infer::Facts;
 use crate::rules::registry::RuleSet;
 use crate::source::SourceFiles;
 
-/// Reports the obstacles that `onnx-fix --dynamic` would report, for each requested dimension separately.
+/// Reports the obstacles that `onnx-fix --dynamic` would report.
+///
+/// Each requested dimension is examined separately.
 pub fn detect(cx: &LintContext) -> Vec<Finding> {
     let asked = &cx.options.dynamic;
     if asked.is_empty() {

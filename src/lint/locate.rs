@@ -163,7 +163,9 @@ impl<'a> Locator<'a> {
         })
     }
 
-    /// Returns the line of the first node that has one, in a breadth-first search from `start` along `next`.
+    /// Returns the line of the nearest node that has one.
+    ///
+    /// The search is breadth-first from `start` along `next`.
     fn nearest(&self, start: NodeId, next: &dyn Fn(NodeId) -> Vec<NodeId>) -> Option<SourcePlace> {
         let mut queue = VecDeque::from([start]);
         let mut seen = vec![start];

@@ -1,4 +1,6 @@
-//! Dynamic dimensions other than the batch: propagates them through the model, and tests it at other sizes.
+//! Dynamic dimensions other than the batch.
+//!
+//! They are propagated through the model, which is then tested at other sizes.
 
 use std::sync::Arc;
 
@@ -108,7 +110,9 @@ fn mends(known: AnalysisView, rules: &[&Rule]) -> Vec<Patch> {
     raw(&cx, rules, &findings).into_iter().map(|mend| mend.patch).collect()
 }
 
-/// Returns the nodes that still hard-code the size, found by inference or by a failed run at a multiple of it.
+/// Returns the nodes that still hard-code the size.
+///
+/// They are found by inference or by a failed run at a multiple of the size.
 fn standing(known: AnalysisView, group: &Group, traced: i64, before: &FxHashSet<NodeId>) -> Vec<Obstacle> {
     let options = baked_only();
     let cx = LintContext::new(known.model, known.facts, known.uses, &options);

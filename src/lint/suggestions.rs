@@ -66,9 +66,10 @@ pub(super) fn raw<'r>(cx: &LintContext, rules: &[&'r Rule], findings: &[Finding]
     mends
 }
 
-/// Attaches a fix to each finding that `mends` fixes at its first node, and removes proposed fixes without a rewrite.
+/// Attaches a fix to each finding that `mends` fixes at its first node.
 ///
-/// The summary proposed by the analysis takes precedence over that of the rule.
+/// Proposed fixes without a rewrite are removed. The summary proposed by the analysis takes precedence over that of the
+/// rule.
 pub fn promise(findings: &mut [Finding], mends: &[Suggestion], options: &LintOptions) {
     let proposed: Vec<Option<Fix>> = findings.iter_mut().map(|finding| withdrawn(finding, options)).collect();
     for mend in mends.iter().filter(|mend| mend.is_at_place) {

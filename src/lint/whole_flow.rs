@@ -26,7 +26,7 @@ const LEADING: &str = "FIX020";
 /// Maximum number of rounds; fixes can reveal further baked sizes.
 const ROUNDS: usize = 8;
 
-/// Batch of a model: the inputs with the batch symbol as leading axis, and the size that nodes hard-code for it.
+/// Batch of a model: the inputs with it as leading axis, and the size that nodes hard-code for it.
 struct Batch {
     inputs: Vec<(ValueId, usize)>,
     traced: i64,
@@ -89,7 +89,9 @@ fn reads(cx: &LintContext, node: NodeId, symbol: &Symbol) -> bool {
     dims.any(|dim| dim.contains(symbol))
 }
 
-/// Returns the batch with the inputs whose leading axis is the symbol; `None` if another input axis depends on it.
+/// Returns the batch with the inputs whose leading axis is the symbol.
+///
+/// Returns `None` if another input axis depends on the symbol.
 fn batch(cx: &LintContext, symbol: &Symbol, traced: i64) -> Option<Batch> {
     let mut inputs = Vec::new();
     for port in &cx.model.graphs[cx.model.main].inputs {

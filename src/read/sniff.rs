@@ -111,7 +111,9 @@ fn by_extension(extension: &str) -> Option<Kind> {
     }
 }
 
-/// Returns [`Kind::Json`] if the text has an IR version, opsets or graph nodes, in either spelling of fields.
+/// Returns [`Kind::Json`] if the text has an IR version, opsets or graph nodes.
+///
+/// Field names may have either spelling.
 fn json_kind(text: &str) -> Kind {
     let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let of_models = ["\"irVersion\"", "\"ir_version\"", "\"opsetImport\"", "\"opset_import\""];

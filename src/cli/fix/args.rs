@@ -16,7 +16,7 @@ use crate::fix::precision::Precision;
 use crate::graph::ElemType;
 use crate::write::external::DEFAULT_THRESHOLD;
 
-/// Repairs and optimizes ONNX models, converts them to another opset, and converts PyTorch programs to ONNX.
+/// Repairs and optimizes ONNX models, changes their opset, and converts PyTorch programs to ONNX.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "onnx-fix", version, after_help = AFTER_HELP)]
 #[command(group = ArgGroup::new("mode").required(true).multiple(true).args(["output", "output_dir", "in_place", "diff", "check", "explain_rewrite", "report"]))]
@@ -25,8 +25,8 @@ pub struct Args {
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<PathBuf>,
 
-    /// Weights of a TorchScript graph in text form: a state dict (`.pt`), a TorchScript archive, `.safetensors`
-    /// or `.npz`
+    /// Weights of a TorchScript graph in text form: a state dict (`.pt`), a TorchScript archive,
+    /// `.safetensors` or `.npz`
     #[arg(long, value_name = "FILE")]
     pub weights: Option<PathBuf>,
 
@@ -78,8 +78,8 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = crate::cli::opset::parse, help_heading = "Changes")]
     pub opset: Option<i64>,
 
-    /// Convert to operators that these runtimes or devices support: `ort=1.17`; without a version, the newest. Implies their
-    /// opset
+    /// Convert to operators that these runtimes or devices support: `ort=1.17`;
+    /// without a version, the newest. Implies their opset
     #[arg(long, value_name = "NAME[=VERSION]", value_delimiter = ',', help_heading = "Changes")]
     pub target: Vec<String>,
 
@@ -95,8 +95,8 @@ pub struct Args {
     #[arg(long, requires = "to", help_heading = "Changes")]
     pub keep_io: bool,
 
-    /// With --to: measure value ranges on these inputs (`numpy.savez`, arrays by input name); values out of range
-    /// stay in float32; may be repeated
+    /// With --to: measure value ranges on these inputs (`numpy.savez`, arrays by input name);
+    /// values out of range stay in float32; may be repeated
     #[arg(long, value_name = "NPZ", requires = "to", help_heading = "Changes")]
     pub calibrate: Vec<PathBuf>,
 
@@ -136,7 +136,8 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_FOLD_LIMIT, help_heading = "Changes")]
     pub fold_limit: usize,
 
-    /// Fold QuantizeLinear and DequantizeLinear of constants, too: loses integer kernels and may change results
+    /// Fold QuantizeLinear and DequantizeLinear of constants, too:
+    /// loses integer kernels and may change results
     #[arg(long, help_heading = "Changes")]
     pub fold_qdq: bool,
 
@@ -144,8 +145,8 @@ pub struct Args {
     #[arg(long, help_heading = "Changes")]
     pub infer_shapes: bool,
 
-    /// Use this configuration file instead of the nearest one above the model; `select`, `extend-select`, `ignore` and
-    /// `rules` apply to onnx-fix, too
+    /// Use this configuration file instead of the nearest one above the model;
+    /// `select`, `extend-select`, `ignore` and `rules` apply to onnx-fix, too
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub config: Option<PathBuf>,
 

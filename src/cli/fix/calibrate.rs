@@ -1,4 +1,6 @@
-//! `--calibrate`: measures value ranges on data from files, in ONNX Runtime if it is found, else in our evaluator.
+//! `--calibrate`: measures value ranges on data from files.
+//!
+//! The model runs in ONNX Runtime if it is found, else in our evaluator.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

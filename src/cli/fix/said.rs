@@ -11,8 +11,9 @@ use crate::fix::{Outcome, Report};
 use crate::graph::syntax::suggest::counted;
 use crate::graph::{Model, scopes};
 
-/// Renders the summary for standard error: a headline, then a line for each kind of change, each unsafe change and
-/// each note.
+/// Renders the summary for standard error.
+///
+/// The summary has a headline, then a line for each kind of change, each unsafe change and each note.
 pub fn told(name: &str, before: &Model, outcome: &Outcome) -> String {
     let report = &outcome.report;
     if !outcome.changed {
@@ -38,7 +39,9 @@ pub fn told(name: &str, before: &Model, outcome: &Outcome) -> String {
     text
 }
 
-/// Returns the headline, such as `opset 18 → 13, 83 changes by 17 rules, 339 → 221 nodes`, without unchanged parts.
+/// Returns the headline, without unchanged parts.
+///
+/// Example: `opset 18 → 13, 83 changes by 17 rules, 339 → 221 nodes`.
 fn headline(report: &Report) -> String {
     let mut parts = Vec::new();
     if report.opset.from != report.opset.to {

@@ -10,7 +10,9 @@ use serde::Deserialize;
 use crate::cli::Failure;
 use crate::diag::Level;
 
-/// File names in the order in which they are searched in every folder, from that of the linted file upward.
+/// File names in the order in which they are searched in every folder.
+///
+/// The search goes from the folder of the linted file upward.
 const FILE_NAMES: [&str; 3] = ["onnx-lint.toml", ".onnx-lint.toml", "pyproject.toml"];
 
 /// A configuration file. The command line overrides it.
@@ -92,7 +94,9 @@ fn levels<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BTreeMap<String, 
 }
 
 impl Config {
-    /// Reads the file at `path`; returns `None` for a `pyproject.toml` without the table `[tool.onnx-lint]`.
+    /// Reads the file at `path`.
+    ///
+    /// Returns `None` for a `pyproject.toml` without the table `[tool.onnx-lint]`.
     pub fn read(path: &Path) -> Result<Option<Config>, Failure> {
         let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
         let is_pyproject = path.file_name().is_some_and(|name| name == "pyproject.toml");

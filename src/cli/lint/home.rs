@@ -22,8 +22,10 @@ pub struct Home {
 }
 
 impl Home {
-    /// Formats for code-hosting services name paths from the root of the repository, others from the current folder.
-    /// `baseline` is the baseline file.
+    /// Finds the folders for a baseline file and an output format.
+    ///
+    /// Formats for code-hosting services name paths from the root of the repository. Without a repository, they name
+    /// paths from the current folder.
     pub fn new(baseline: Option<&Path>, format: Format) -> Self {
         let here = Path::new(".");
         let shown_from = (!format.is_for_people()).then(|| paths::repository(here));
@@ -33,8 +35,9 @@ impl Home {
         }
     }
 
-    /// Returns the path of a file that is equal in every checkout: relative to the folder of the baseline, else to the
-    /// root of the repository, else to the current folder.
+    /// Returns the path of a file that is equal in every checkout.
+    ///
+    /// It is relative to the folder of the baseline, else to the root of the repository, else to the current folder.
     fn key(&self, input: &Input) -> Arc<str> {
         let Some(path) = &input.path else { return input.name.clone() };
         let repository = || paths::repository(input.folder());

@@ -58,7 +58,9 @@ struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// Returns the hunk that changes the node of a finding; empty if no fix changes it or the hunk is too long.
+    /// Returns the hunk that changes the node of a finding.
+    ///
+    /// It is empty if no fix changes the node or the hunk is too long.
     fn of(&mut self, finding: &Finding) -> Vec<String> {
         let Some(place) = finding.place.graph().filter(|_| finding.fix.is_some()) else { return Vec::new() };
         if !self.by_code.contains_key(&*finding.code) {

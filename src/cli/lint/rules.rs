@@ -45,7 +45,9 @@ fn lines(rules: &[Listed]) -> String {
     rules.iter().map(line).collect()
 }
 
-/// Returns the pages of the rules with a code or name; for a family (`EXP`), a line for each of its rules.
+/// Returns the pages of the rules with a code or name.
+///
+/// For a family (`EXP`), returns a line for each of its rules.
 pub fn explain(rule: &str, catalog: &Catalog) -> Result<String, Failure> {
     let family = rule.to_ascii_uppercase();
     if catalog.codes(rule).is_empty() && !family.is_empty() && catalog.has_prefix(&family) {

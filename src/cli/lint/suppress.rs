@@ -1,4 +1,6 @@
-//! Suppressions: findings that users accept by a comment in Python, in the configuration, or in the model's metadata.
+//! Suppressions: findings that users accept.
+//!
+//! Users write them in a comment in Python, in the configuration, or in the metadata of the model.
 
 mod comment;
 

@@ -12,9 +12,10 @@ use crate::rule_tests::numbers::Outcome;
 use crate::rules::registry::{RuleSet, is_meant};
 use crate::rules::rule::{Example, Rule};
 
-/// Tests the examples of the rules in the folders of `--test-rules`: the expectation of each, and equal numbers in our
-/// evaluator and, if it is found, in ONNX Runtime. `--select` and `--ignore` choose rules; `--targets` adds targets
-/// that examples may name.
+/// Tests the examples of the rules in the folders of `--test-rules`.
+///
+/// Each must meet its expectation, and give equal numbers in our evaluator and, if it is found, in ONNX Runtime.
+/// `--select` and `--ignore` choose rules; `--targets` adds targets that examples may name.
 pub fn test_rules(args: &Args, look: Look) -> Result<Status, Failure> {
     let own = catalog::own(&args.test_rules)?;
     let targets = targets::load(&args.targets)?;

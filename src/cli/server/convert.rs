@@ -63,7 +63,9 @@ fn location(place: &Place, sources: &SourceFiles) -> Option<Location> {
     Some(Location { uri: uri::uri(&path)?, range: of_source(&source, line) })
 }
 
-/// Returns the range of a Python place: its expression, or else the code of `line`, the text of that line.
+/// Returns the range of a Python place: its expression, or else the code of `line`.
+///
+/// `line` is the text of the line of the place.
 pub fn of_source(place: &SourcePlace, line: &str) -> Range {
     if place.column > 0 {
         return in_line(place.line, place.column, place.width.max(1), line);

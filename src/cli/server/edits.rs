@@ -16,7 +16,10 @@ use crate::rules::registry::RuleSet;
 use crate::source::without_comment;
 use crate::write::text::write;
 
-/// Returns the edits that rename the value at a byte offset; `None` if there is no value or the name is taken.
+/// Returns the edits that rename the value at a byte offset.
+///
+/// # Errors
+/// There is no value at the offset, or the name is taken.
 pub fn rename(
     source: &Source,
     document: &Document,
@@ -60,7 +63,9 @@ pub fn mend(
     })
 }
 
-/// Returns the edit that rewrites the Python code of a finding; `None` if it is not a single replacement.
+/// Returns the edit that rewrites the Python code of a finding, with its title.
+///
+/// Returns `None` if the rewrite is not a single replacement.
 pub fn rewrite(document: &Document, finding: &Finding) -> Option<(String, Vec<TextEdit>)> {
     let Rewrite { applicability, start, end, text } = finding.rewrite.as_ref()?;
     let at = |line: u32, column| Some(position(line, column, document.line(line.checked_sub(1)?)?));

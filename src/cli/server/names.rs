@@ -133,7 +133,9 @@ impl Names {
         }
     }
 
-    /// Records a use of a value of the innermost graph that defines it; an undefined name becomes a value of its own.
+    /// Records a use of a value of the innermost graph that defines its name.
+    ///
+    /// The use of an undefined name is ignored.
     fn used(&mut self, name: &Name, scopes: &[Scope]) {
         let known = scopes.iter().rev().find_map(|scope| scope.values.get(&name.text));
         if let Some(&at) = known {

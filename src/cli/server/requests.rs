@@ -82,7 +82,10 @@ fn model_at<'w>(
     Some((document, source, document.offset(at.position)))
 }
 
-/// Returns the page of the rule with a finding here, else the signature of the operator or the type of the value.
+/// Returns the hover text: a signature or a type in models, the page of a rule elsewhere.
+///
+/// In a model, the signature is that of the operator, and the type that of the value. If there is neither, the text is
+/// the page of the rule with a finding here.
 fn hovered(workspace: &Workspace, at: &TextDocumentPositionParams) -> Option<Hover> {
     let shown = |text: String, range| Hover {
         contents: HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text }),
@@ -113,7 +116,9 @@ fn places(workspace: &Workspace, at: &TextDocumentPositionParams, only_definitio
     spans.iter().map(|span| Location { uri: uri.clone(), range: document.range(span.range()) }).collect()
 }
 
-/// Returns code actions for the diagnostics at a position: fixes for models; rewrites and suppressions for Python.
+/// Returns code actions for the diagnostics at a position.
+///
+/// They are fixes for models, and rewrites and suppressions for Python.
 fn actions(workspace: &Workspace, params: &CodeActionParams) -> Vec<CodeActionOrCommand> {
     let uri = &params.text_document.uri;
     let Some(document) = workspace.documents.get(uri) else { return Vec::new() };

@@ -1,4 +1,6 @@
-//! The state of the server: open documents, and the findings of models in the workspace about Python sources.
+//! The state of the server: open documents, and findings of models about Python sources.
+//!
+//! The models are those in the workspace.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,7 +72,9 @@ impl Workspace {
         Settings::new(&self.args, &*self.configs.for_folder(folder)?, &self.catalog)
     }
 
-    /// Lints the models below the folders; returns the Python files that they refer to now or referred to before.
+    /// Lints the models below the folders.
+    ///
+    /// Returns the Python files that they refer to now or referred to before.
     ///
     /// # Errors
     /// Folders that cannot be searched.

@@ -79,7 +79,9 @@ impl Pieces {
     }
 }
 
-/// Returns the nodes of the main graph that run on the fallback: unsupported nodes, and nodes that contain or call one.
+/// Returns the nodes of the main graph that run on the fallback.
+///
+/// They are unsupported nodes, and nodes that contain or call one.
 fn outside(model: &Model, judged: &Judged) -> FxHashSet<NodeId> {
     let mut outside: FxHashSet<NodeId> = FxHashSet::default();
     let mut functions = FxHashSet::default();

@@ -1,4 +1,6 @@
-//! Reads the binary format of a model: protobuf over a memory-mapped file, without copying tensor bytes.
+//! Reads the binary format of a model.
+//!
+//! It is protobuf over a memory-mapped file; tensor bytes are not copied.
 
 pub(crate) mod forms;
 mod messages;

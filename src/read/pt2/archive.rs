@@ -2,7 +2,9 @@
 
 use crate::read::zipped::{inflate, names, open};
 
-/// Maximum number of inflated bytes, whatever size the archive states; a small file could exhaust memory.
+/// Maximum number of inflated bytes, whatever size the archive states.
+///
+/// Without a limit, a small file could exhaust memory.
 const MAX_INFLATED: u64 = 64 << 20;
 
 /// Returns the JSON text of the program.
@@ -84,7 +86,7 @@ mod tests {
         assert_eq!(without_infinities(b"\"\\"), b"\"\\");
     }
 
-    /// The directory entry of a name with 30 bytes has 76 bytes, like the 64-bit end record with its locator.
+    /// The entry of a name of 30 bytes has 76 bytes, like the 64-bit end record with its locator.
     #[test]
     fn archives_with_64_bit_records_are_read() {
         let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));

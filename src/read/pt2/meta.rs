@@ -21,7 +21,9 @@ pub fn tensor_type(meta: &TensorMeta) -> TensorType {
     }
 }
 
-/// Returns the element type for a `ScalarType` of `torch/_export/serde/schema.py`; C++ has other numbers.
+/// Returns the element type for a `ScalarType` of `torch/_export/serde/schema.py`.
+///
+/// The `ScalarType` of C++ has other numbers.
 pub fn elem(number: u32) -> Option<ElemType> {
     Some(match number {
         1 => ElemType::Uint8,

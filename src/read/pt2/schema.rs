@@ -1,6 +1,7 @@
-//! JSON schema of a program: the fields in use of `torch/_export/serde/schema.py`, major versions 5 to 8.
+//! JSON schema of a program: the fields in use, of major versions 5 to 8.
 //!
-//! Fields may be missing and unknown fields are ignored, to support several versions.
+//! PyTorch defines it in `torch/_export/serde/schema.py`. Fields may be missing and unknown fields are ignored, to
+//! support several versions.
 
 use std::collections::BTreeMap;
 

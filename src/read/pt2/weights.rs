@@ -23,7 +23,9 @@ use crate::read::zipped::{inflate, names, open};
 /// Maximum size of a list of tensors, in bytes. A tensor needs a few hundred bytes of it.
 const MAX_CONFIG: u64 = 64 << 20;
 
-/// Maximum size of a tensor that is always copied, in bytes: it may be a constant that shapes depend on.
+/// Maximum size of a tensor that is always copied, in bytes.
+///
+/// Such a tensor may be a constant that shapes depend on.
 const MAX_SMALL: usize = 4096;
 
 /// Entries with dictionaries of tensors, in archives of PyTorch up to 2.6.

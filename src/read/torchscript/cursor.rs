@@ -127,7 +127,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns the position of the quote that closes the string opened at `start`; strings do not span lines.
+/// Returns the position of the quote that closes the string opened at `start`.
+///
+/// Strings do not span lines.
 fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
@@ -140,9 +142,10 @@ fn end_of_string(bytes: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Returns true if a line starts like a statement: `%name : type`, `return (`, `-> (`, `block0(`, `graph(`.
+/// Returns true if a line starts like a statement.
 ///
-/// Constants that span lines never have these at the start of a line.
+/// Examples: `%name : type`, `return (`, `-> (`, `block0(`, `graph(`. Constants that span lines never have these at the
+/// start of a line.
 fn begins_statement(line: &str) -> bool {
     let line = line.trim_start_matches([' ', '\t']);
     line.starts_with('%')

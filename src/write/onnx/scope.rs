@@ -1,4 +1,6 @@
-//! Converts model parts that define and reference names: model, graphs, nodes, attributes and functions.
+//! Converts model parts that define and reference names.
+//!
+//! The parts are the model, graphs, nodes, attributes and functions.
 
 use bytes::Bytes;
 use prost::Message;

@@ -3,8 +3,10 @@
 use half::{bf16, f16};
 use ort::value::{DynValue, TensorElementType, ValueType};
 
-/// Tolerance of floats: relative to the element, relative to the largest element of the tensor, and absolute. Inputs
-/// are of magnitude 1, so a difference that cancels to 0 has the absolute rounding error of 1.
+/// Tolerance of floats: relative to the element, relative to the largest element, and absolute.
+///
+/// The largest element is that of the tensor. Inputs are of magnitude 1, so a difference that cancels to 0 has the
+/// absolute rounding error of 1.
 struct Tolerance {
     relative: f64,
     of_largest: f64,

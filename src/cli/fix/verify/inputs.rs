@@ -49,8 +49,10 @@ pub fn inputs(session: &Session, fixed: &Session, choice: Choice) -> Result<Vec<
 /// Inputs by name.
 type Named = Vec<(String, DynValue)>;
 
-/// Prepares inputs for two models, of which the second may have a narrower type instead of float32: values are rounded to
-/// that type for both. The second list has the converted inputs of the second model, `None` where the first serves both.
+/// Prepares inputs for two models, of which the second may have a narrower type than float32.
+///
+/// Values are rounded to that type for both models. The second list has the converted inputs of the second model,
+/// `None` where the first serves both.
 pub fn for_both(inputs: Named, other: &Session) -> Result<(Named, Vec<Option<DynValue>>), String> {
     let (mut first, mut second) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
     for (name, value) in inputs {

@@ -38,7 +38,7 @@ pub fn at_node(demands: &Demands, id: NodeId) -> Vec<Conflict> {
     found.chain(at_weight(demands, id, node)).collect()
 }
 
-/// Returns the conflict of a product with a weight, if an earlier Reshape folds the batch into the features.
+/// Returns the conflict of a weight product, if an earlier Reshape folds the batch into the features.
 ///
 /// Example: `{2,-1}` reshapes `[batch,3,4]` to `[2,6*batch]`, and a weight of 12 rows fits one batch size only.
 fn at_weight(demands: &Demands, id: NodeId, node: &Node) -> Option<Conflict> {

@@ -41,7 +41,9 @@ pub enum Kind {
     Leads,
     /// The batch axis is resampled to a static number of rows.
     Resamples,
-    /// The axis is split at half of the required value, and both parts must be equal, or the second must be 1.
+    /// The axis is split at half of the required value.
+    ///
+    /// Both parts must be equal, or the second must be 1.
     Halves,
     /// This model output is declared with the dynamic size.
     Declared(ValueId),
@@ -251,9 +253,10 @@ impl Demands<'_> {
         found
     }
 
-    /// Returns the distinct sizes of each axis among the inputs of this rank, with the first input that has each.
+    /// Returns the distinct sizes of each axis among the inputs of this rank.
     ///
-    /// The number of sizes per axis is limited, so that the work is linear in the number of inputs.
+    /// Each size comes with the first input that has it. The number of sizes per axis is limited, so that the work is
+    /// linear in the number of inputs.
     fn distinct_sizes(&self, node: &Node, rank: usize) -> Vec<Vec<(usize, &Size)>> {
         const DISTINCT: usize = 8;
         let mut sizes: Vec<Vec<(usize, &Size)>> = vec![Vec::new(); rank];
@@ -285,7 +288,9 @@ impl Demands<'_> {
         self.cx.input(node, input).and_then(Fact::as_ints)
     }
 
-    /// Returns the demand of Resize, which interpolates along every axis whose size changes, even the batch axis.
+    /// Returns the demand of Resize, if it resamples the batch axis.
+    ///
+    /// Resize interpolates along every axis whose size changes, even the batch axis.
     fn resize(&self, node: &Node) -> Option<Demand> {
         let (size, sizes) = (self.dims(node, 0)?.first()?, self.elements(node, 3)?);
         let is_whole = node.attr("axes").is_none() && node.attr("keep_aspect_ratio_policy").is_none();

@@ -75,7 +75,9 @@ impl<'a> DynamicDims<'a> {
         })
     }
 
-    /// Returns a size of the symbols in `dim` for which `fails` returns true of its value, as text: `batch = 3`.
+    /// Returns a size of the symbols in `dim` for which `fails` returns true, as text: `batch = 3`.
+    ///
+    /// `fails` receives the value of `dim` at that size.
     pub fn counterexample(&self, dim: &Dim, fails: impl Fn(i64) -> bool) -> Option<String> {
         let allowed = |symbol: &Symbol, size: i64| self.facts.bounds.of(symbol).contains(size);
         let is_one = |&size: &i64| {

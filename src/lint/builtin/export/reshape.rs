@@ -22,7 +22,9 @@ impl Demands<'_> {
         (is_lost && open).then_some(Demand { input: 1, size, fixed, kind: Kind::Elements })
     }
 
-    /// Returns the demand of a target with a constant for a dynamic size, and a later -1: `{3, -1}` for `[batch, 6]`.
+    /// Returns the demand of a target with a constant for a dynamic size, and a later -1.
+    ///
+    /// Example: `{3, -1}` for `[batch, 6]`.
     fn moved(&self, from: &[Dim], target: &[Size]) -> Option<Demand> {
         let place = target.iter().zip(from).position(|(to, from)| to.as_ref() != Some(from))?;
         let (size, fixed) = (from.get(place)?, target[place].clone()?);

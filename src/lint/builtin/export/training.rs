@@ -44,7 +44,9 @@ fn batch_norm(cx: &LintContext, node: NodeId, part: Part) -> Finding {
     )
 }
 
-/// Creates the finding of a BatchNormalization that lost its training mode in the torch.export-based exporter.
+/// Creates the finding of a BatchNormalization that lost its training mode.
+///
+/// This happens in the exporter based on torch.export.
 fn lost_training(cx: &LintContext, node: NodeId) -> Finding {
     let message = format!(
         "BatchNormalization `{}` uses the running statistics, but the exported program was in training mode",

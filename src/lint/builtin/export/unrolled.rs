@@ -286,9 +286,10 @@ impl Walk {
     }
 }
 
-/// Returns a hash of the properties that copies of a node share: operator, operand counts, weights, integer attributes.
+/// Returns a hash of the properties that copies of a node share.
 ///
-/// Weights are included, because steps with different weights are layers, not iterations.
+/// The properties are operator, operand counts, weights and integer attributes. Weights are included, because steps
+/// with different weights are layers, not iterations.
 fn hash(cx: &LintContext, node: &Node) -> u64 {
     let mut hasher = FxHasher::default();
     let is_weight = |value: &&ValueId| {

@@ -116,7 +116,9 @@ fn met(cx: &LintContext, node: &Node) -> Option<Met> {
     crowded(cx, &values, &places).map(Met::Crowded)
 }
 
-/// Returns the size of an axis of the index before its Expand, which is a lower bound of the number of values.
+/// Returns the size of an axis of the index before its Expand.
+///
+/// It is a lower bound of the number of values.
 fn before_expand(cx: &LintContext, scatter: &Node, rank: usize, axis: usize) -> Option<Dim> {
     let (maker, _) = cx.model.producer(scatter.input(1)?)?;
     let expand = Some(&cx.model.nodes[maker]).filter(|node| node.is("Expand"))?;

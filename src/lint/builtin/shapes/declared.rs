@@ -46,7 +46,9 @@ fn pinned(cx: &LintContext, port: &Port, pinned: &[StaticDim]) -> Finding {
         .fix(Applicability::Safe, "declares it as dynamic")
 }
 
-/// Returns the output axes that are declared static, although inference proves that their sizes depend on the inputs.
+/// Returns the output axes that are declared static, although their sizes depend on the inputs.
+///
+/// Inference proves the dependence.
 pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
     let Some(TypeKind::Tensor { shape: Some(declared), .. }) = port.info.ty.as_ref().map(|ty| &ty.kind)
     else {
@@ -67,7 +69,9 @@ pub fn pinned_sizes(facts: &Facts, port: &Port) -> Vec<StaticDim> {
     declared.iter().zip(known).enumerate().filter_map(of_axis).collect()
 }
 
-/// Sizes of dynamic axes to try, because an expression can be constant without simplifying to a constant.
+/// Sizes of dynamic axes to try.
+///
+/// They are needed, because an expression can be constant without simplifying to a constant.
 const TRIED: [i64; 4] = [1, 2, 3, 5];
 
 /// Evaluates a size with `tried` for every symbol.
@@ -75,7 +79,7 @@ fn size_at(size: &Dim, tried: i64) -> Option<i64> {
     size.substitute(&|_| Some(Dim::known(tried)))?.as_const()
 }
 
-/// Declared dimension with a name that the exporter generated, although its size follows from the inputs.
+/// Declared dimension with a generated name, although its size follows from the inputs.
 pub struct LostSize {
     /// Axis, from 0.
     pub axis: usize,

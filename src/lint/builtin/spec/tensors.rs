@@ -99,9 +99,9 @@ fn fault(tensor: &Tensor) -> Option<String> {
     Some(format!("is {elem}{:?} and needs {wanted} {unit}, but `{field}` has {held}", tensor.dims))
 }
 
-/// Returns the number of entries in the data field, and the valid numbers (none if it is the wrong field).
+/// Returns the number of entries in the data field, and the valid numbers.
 ///
-/// Returns `None` for external data.
+/// There is no valid number if it is the wrong field. Returns `None` for external data.
 fn counts(tensor: &Tensor, elem: ElemType, len: usize) -> Option<(usize, Vec<usize>)> {
     let is = |fits: bool, wanted: Vec<usize>| if fits { wanted } else { Vec::new() };
     let bits = elem.bits().unwrap_or(0);
@@ -146,7 +146,9 @@ fn field(data: &TensorData) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns the fault of a sparse tensor (`SparseTensorProto`): n values, each with a linear or per-axis index.
+/// Returns the fault of a sparse tensor (`SparseTensorProto`).
+///
+/// A valid one has n values, each with a linear or per-axis index.
 fn sparse_fault(sparse: &SparseTensor) -> Option<String> {
     let (Some(values), Some(indices)) = (&sparse.values, &sparse.indices) else {
         return Some("is sparse, but has no values or no indices".to_owned());

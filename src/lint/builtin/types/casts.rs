@@ -21,9 +21,10 @@ fn overflow(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Findin
         .help("use the limit of the computation type: torch.finfo(x.dtype).min")
 }
 
-/// Creates the finding of a mask that is converted after it was multiplied by a number: -1e9 becomes -inf.
+/// Creates the finding of a mask that overflows when it is converted.
 ///
-/// A softmax supports such a mask unless it masks a whole row.
+/// The mask was multiplied by a number such as -1e9 before, which becomes -inf. A softmax supports such a mask unless
+/// it masks a whole row.
 fn masking(cx: &LintContext, node: NodeId, number: f64, to: ElemType) -> Finding {
     let message =
         format!("`{}` converts a mask of 0 and {number:e} to {to}, which overflows", cx.node_name(node));
@@ -68,7 +69,9 @@ fn too_large(fact: &Fact, to: ElemType) -> Option<f64> {
     array.f64s().ok()?.into_iter().filter(outside).max_by(|a, b| a.abs().total_cmp(&b.abs()))
 }
 
-/// Returns the factor of a 0/1 mask, `(1 - keep) * -1e9`, if it is out of the range of the float type `to`.
+/// Returns the factor of a 0/1 mask if it is out of the range of the float type `to`.
+///
+/// Example: -1e9 in `(1 - keep) * -1e9`.
 fn mask_of(cx: &LintContext, value: ValueId, to: ElemType) -> Option<f64> {
     let (least, most) = range(to).filter(|_| to.is_float())?;
     let made_by = |value: ValueId| Some(&cx.model.nodes[cx.model.producer(value)?.0]);
@@ -101,7 +104,9 @@ fn range(elem: ElemType) -> Option<(f64, f64)> {
     })
 }
 
-/// Returns the types of two consecutive casts through a type of the same kind with fewer bits than both ends.
+/// Returns the types of two consecutive casts through a narrower type.
+///
+/// The type between them has the same kind as both ends, and fewer bits.
 fn chain(cx: &LintContext, input: ValueId, to: ElemType) -> Option<(ElemType, ElemType, ElemType)> {
     let (maker, _) = cx.model.producer(input)?;
     let maker = &cx.model.nodes[maker];

@@ -28,7 +28,9 @@ pub const RULES: [RuleId; 11] = [
     NEGATIVE_INDEX_IN_VERSION,
 ];
 
-/// Operators that ONNX Runtime supports in the default domain, although ONNX does not define them, or only later.
+/// Operators that ONNX Runtime adds to the default domain.
+///
+/// ONNX defines them only in later versions, or not at all.
 const RUNTIME_OPS: [&str; 11] = [
     "Affine",
     "Crop",
