@@ -26,7 +26,7 @@ pub fn annotate(model: &mut Model, facts: &Facts) -> bool {
     for graph in once {
         changed |= declarer.graph(model, graph);
     }
-    // A size symbol of one iteration differs in the next; a shared name would wrongly equate them.
+    // A data-dependent size may differ between iterations; an invented name would declare it equal in all.
     declarer.keeps_names = true;
     for graph in repeated {
         changed |= declarer.graph(model, graph);
@@ -53,7 +53,7 @@ pub struct Declarer<'f> {
     written: FxHashMap<Dim, DeclaredDim>,
     /// Names that the model declares for data-dependent sizes, preferred over invented symbols.
     stated: FxHashMap<Symbol, Dim>,
-    /// Sizes in `stated` and sizes of inputs.
+    /// Sizes already in use as names: the values of `stated`, and the sizes of inputs.
     taken: FxHashSet<Dim>,
     /// Sizes of inputs.
     given: FxHashSet<Dim>,
@@ -202,7 +202,7 @@ impl<'f> Declarer<'f> {
         if self.keeps_names && dim.symbols().any(has_no_name) {
             return stated.cloned().unwrap_or(DeclaredDim::Absent);
         }
-        // The declared number of a data-dependent size may be right; input sizes are known to be dynamic.
+        // A declared number may be right for a data-dependent size, but not for a dynamic size of an input.
         let is_claim = dim.as_symbol().is_some_and(|symbol| match stated {
             Some(DeclaredDim::Value(_)) => !self.given.contains(dim),
             _ => is_made(symbol),
@@ -315,7 +315,7 @@ mod tests {
             "float[1, 6] y, float[M, 6] w",
             &["x: float[x_dim_0, 6]", "z: float[M, 6]", "y: float[x_dim_0, 6]", "w: float[M, 6]"],
         );
-        // One name for both would make their sizes equal.
+        // If both were declared as `M`, the axes of `y` and `w` would be equal.
         check(
             "float[M, 6] y, float[M, 6] w",
             &["x: float[M, 6]", "z: float[z_dim_0, 6]", "y: float[M, 6]", "w: float[z_dim_0, 6]"],

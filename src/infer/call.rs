@@ -1,4 +1,4 @@
-//! Operator calls in a form independent of the host (graph or e-graph).
+//! Operator calls, represented independently of the host (graph or e-graph).
 
 use super::fact::Fact;
 use super::fault::Fault;
@@ -24,8 +24,8 @@ pub trait Fresh {
     fn size(&mut self, output: usize, axis: usize, range: Interval) -> Option<Dim>;
 }
 
-/// Creates no symbols; used for candidates that a rule adds or plans.
-/// Data-dependent sizes get their symbols when the graph is inferred.
+/// Creates no symbols; used for nodes that rules plan or add to the e-graph.
+/// Their data-dependent sizes get symbols when the resulting graph is inferred.
 pub struct NoSymbols;
 
 impl Fresh for NoSymbols {
@@ -68,9 +68,9 @@ pub fn transfer(call: &OpCall, fresh: &mut dyn Fresh) -> (Vec<Fact>, Vec<Fault>)
     cx.finish()
 }
 
-/// Returns true if the call uses a runtime operator that predates its specification.
-/// ONNX Runtime's LayerNormalization before opset 17 has weights of a separate type, which is also the
-/// result's.
+/// Returns true if the call uses an ONNX Runtime operator that predates the specification.
+/// Before opset 17, the weights of LayerNormalization may have another type than the input, and determine
+/// the type of the result.
 pub fn is_of_runtime(call: &OpCall) -> bool {
     const IN_SPECIFICATION: i64 = 17;
     call.domain.is_empty() && call.op == "LayerNormalization" && call.opset < IN_SPECIFICATION

@@ -3,7 +3,8 @@
 use super::Facts;
 use crate::graph::{GraphId, Model, NodeId};
 
-/// Returns the attribute and subgraph that an `If` always runs, if its condition is constant.
+/// Returns the branch that an `If` always runs, as attribute name and subgraph.
+/// Returns `None` if the condition is not constant.
 pub fn decided_branch<'m>(model: &'m Model, facts: &Facts, node: NodeId) -> Option<(&'m str, GraphId)> {
     let node = &model.nodes[node];
     if !node.is("If") {

@@ -10,7 +10,7 @@ use crate::graph::{DeclaredDim, DeclaredShape, ElemType, Type, TypeKind};
 const NO_NAMES: [&str; 4] = ["", "?", "-1", "None"];
 
 /// Converts a declared type to a fact. `dim` returns the size of a declared axis.
-/// It is not called for elements of sequences and optionals, whose shapes may differ.
+/// `dim` is not called for elements of sequences and optionals, because their shapes may differ.
 pub fn fact(ty: &Type, dim: &mut dyn FnMut(usize, &DeclaredDim) -> Size) -> Fact {
     let inner = |ty: &Option<Box<Type>>| {
         ty.as_ref().map_or(Fact::Unknown, |ty| fact(ty, &mut |_, dim| of_element(dim)))

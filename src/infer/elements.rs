@@ -24,7 +24,7 @@ impl Elements {
         Elements { any: Box::new(fact), each: None }
     }
 
-    /// Creates facts of a sequence with these elements; `otherwise` is the common fact if empty.
+    /// Creates facts of a sequence with these elements; `otherwise` is the common fact if there are none.
     pub fn each(facts: Vec<Fact>, otherwise: &Fact, bounds: &Bounds) -> Self {
         let all = facts.iter().cloned().map(Fact::without_values).reduce(|a, b| a.join(&b, bounds));
         let any = Box::new(all.unwrap_or_else(|| otherwise.clone()));

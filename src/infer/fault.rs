@@ -10,7 +10,7 @@ use crate::schema::TypeSet;
 
 /// Reason why a call fails at run time, proved from the facts of its inputs.
 ///
-/// Inputs are given by position.
+/// Inputs are identified by position.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// Two inputs of one type parameter have different element types.
@@ -79,14 +79,14 @@ pub enum Fault {
         /// Difference between the branches.
         what: Conflict,
     },
-    /// The state of a loop changes in type or shape between iterations.
+    /// The state of a loop changes in kind or element type between iterations.
     Carried {
         /// Input of the loop with the initial state.
         input: usize,
         /// Difference between the states.
         what: Conflict,
     },
-    /// An attribute, or an input in its role, has an invalid value.
+    /// An attribute or input has an invalid value.
     Value {
         /// Attribute or input, by its name in the specification.
         name: &'static str,

@@ -5,7 +5,7 @@ use super::fact::{ConstValue, Fact, TensorFact};
 use super::shape::Shape;
 use crate::graph::{AttrValue, Tensor, TensorData, TensorId};
 
-/// Maximum number of elements of a constant in a fact; larger constants are held by reference.
+/// Maximum number of elements of a constant in a fact; larger constants are stored by reference.
 pub const MAX_ELEMENTS: usize = 1024;
 
 /// Returns the fact of a tensor: its elements if it is small and not external, else a reference.

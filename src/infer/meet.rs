@@ -88,7 +88,7 @@ impl Fact {
         }
     }
 
-    /// Returns the kinds and element types only, which no iteration of a loop can change.
+    /// Returns only the kinds and element types, which are equal in all iterations of a loop.
     pub fn without_shapes(&self) -> Fact {
         match self {
             Fact::Tensor(tensor) => Fact::tensor(tensor.elem, Shape::UNKNOWN),
@@ -238,7 +238,7 @@ fn join_sizes(a: &Size, b: &Size, bounds: &Bounds) -> Size {
     a.equals(b, bounds).is_always().then(|| a.clone())
 }
 
-/// Returns `a`; integer, bool and string constants must be bitwise equal.
+/// Returns `a`; fails if integer, bool or string constants are not bitwise equal.
 fn meet_constants(a: &Arc<Array>, b: &Arc<Array>) -> Result<Arc<Array>, Conflict> {
     if !Arc::ptr_eq(a, b) && !a.elem().is_float() && !a.elem().is_complex() && !same_bits(a, b) {
         let ints = |array: &Array| array.as_i64s().unwrap_or_default();

@@ -63,7 +63,7 @@ fn bind(cx: &mut Cx, schema: &Schema, bound: &mut [Option<usize>], param: usize,
     }
 }
 
-/// Returns the fact of an output of the allowed types.
+/// Returns the fact of an output whose formal allows these types.
 ///
 /// The input `by`, if any, determines its element type.
 fn kind_of(allowed: &TypeSet, by: Option<&Fact>) -> Fact {

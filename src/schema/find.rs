@@ -51,7 +51,7 @@ pub fn versions(domain: &str, name: &str) -> &'static [Schema] {
     of_domain.and_then(|ops| ops.get(name)).copied().unwrap_or_default()
 }
 
-/// Versions by domain, then by name: an index for the lookups of each node.
+/// Index of the versions by domain and name, because every node is looked up.
 static VERSIONS: LazyLock<FxHashMap<&str, FxHashMap<&str, &[Schema]>>> = LazyLock::new(|| {
     let of_domain = |domain: &'static Domain| {
         let ops = domain.schemas.chunk_by(|a, b| a.name == b.name);
@@ -91,7 +91,7 @@ pub fn schema_of_epoch(domain: &str, name: &str, epoch: u16, opset: u16) -> Opti
 /// Returns the version of the epoch of `schema` that supports all attributes in `names`.
 ///
 /// This is `schema`, or the first later version with all attributes, or `schema` if none has them. The semantics of
-/// an attribute does not change within an epoch.
+/// an attribute do not change within an epoch.
 pub fn with_attributes<'a>(
     schema: &'static Schema,
     names: impl Iterator<Item = &'a str> + Clone,

@@ -97,7 +97,7 @@ fn in_force(op: &OpUse, opset: u16) -> Result<&'static Schema, Illegal> {
         Some(schema) if schema.deprecated => Obstacle::Deprecated { by: schema.since },
         Some(schema) => return Ok(schema),
     };
-    // For an operator that does not exist yet, any epoch counts.
+    // If the operator does not exist at the opset, later versions of any epoch count.
     let is_any = obstacle == Obstacle::NoSuchOp;
     let later = |schema: &&Schema| schema.since > opset && !schema.deprecated && (is_any || is_meant(schema));
     let since = versions(op.domain, op.name).iter().find(later).map(|schema| schema.since);
@@ -252,7 +252,7 @@ mod tests {
         OpUse { epoch: Some(epoch), ..op }
     }
 
-    /// Compares the version of a node, or the obstacle.
+    /// Asserts the version in which a node is valid, or the message of the obstacle.
     #[track_caller]
     fn check(op: OpUse, opset: u16, expected: Result<u16, &str>) {
         let found = legal(&op, opset).map(|schema| schema.since).map_err(|illegal| illegal.to_string());

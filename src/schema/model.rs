@@ -102,7 +102,7 @@ pub struct AttrSpec {
     pub name: &'static str,
     /// Kind of its values.
     pub kind: AttrKind,
-    /// Whether nodes must have it.
+    /// Whether the attribute is required.
     pub required: bool,
     /// Value if the attribute is absent.
     pub default: Option<AttrDefault>,
@@ -118,7 +118,7 @@ pub enum AttrDefault {
     String(&'static str),
     Ints(&'static [i64]),
     Strings(&'static [&'static str]),
-    /// A list of this integer, with one entry for each spatial axis, or two.
+    /// A list that repeats this integer once or twice for each spatial axis.
     ///
     /// Examples are 1 for `strides` and `dilations`, and 0 for `pads`.
     Every(i64),

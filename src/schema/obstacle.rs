@@ -30,7 +30,7 @@ pub enum Obstacle {
     OtherEpoch { in_force: u16 },
     /// The attribute does not exist, and is not at its default.
     Attribute { name: String },
-    /// The attribute has another kind.
+    /// The attribute has a kind other than `expected`.
     AttributeKind { name: String, expected: AttrKind },
     /// The value of the attribute is not allowed.
     AttributeValue { name: String, allowed: Values },

@@ -15,7 +15,7 @@ pub struct Operator {
     pub work: Work,
     /// Inputs whose elements it moves unchanged.
     pub moves: Moves,
-    /// Result for integers and booleans in a wider type.
+    /// Result if integers or booleans are computed in a wider type.
     pub carry: Carry,
     /// Relation of its operands.
     pub operands: Operands,
@@ -28,9 +28,9 @@ pub enum Work {
     View,
     /// Copies elements without arithmetic.
     Move,
-    /// Computes each element from one of each operand.
+    /// Computes each element from one element of each operand.
     Elementwise,
-    /// Computes each element from several: reduction, pooling, normalization, interpolation, search.
+    /// Computes each element from several elements: reduction, pooling, normalization, interpolation, search.
     Reduction,
     /// Multiplies and sums: matrix products, convolution, recurrence.
     Product,

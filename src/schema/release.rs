@@ -11,7 +11,7 @@ pub struct Release {
     pub opset: u16,
     /// Version of ONNX: `1.8.0`.
     pub onnx: &'static str,
-    /// IR version that this release writes.
+    /// IR version of models written by this release.
     pub ir_version: i64,
     /// Version of the domain ai.onnx.ml in this release.
     pub ml: u16,

@@ -36,7 +36,8 @@ pub fn call_site(
     Some(sources.place(&file, line, 0, Some("forward"), text.lines().nth(line as usize - 1)))
 }
 
-/// Returns the file of a Python module and its text, as recorded in the trace or near the linted file.
+/// Returns the file and the text of a Python module.
+/// The file is recorded in the trace, relative to the Python sources, or near the linted file.
 fn source_of(
     trace: &Trace,
     package: &str,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// An operator: `aten::reshape`, `torch.ops.aten.add.Tensor`, `onnx::Gather`, `^PythonFunction`.
+/// An operator, such as `aten::reshape`, `torch.ops.aten.add.Tensor` or `^PythonFunction`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Op {
     /// Namespace, such as `aten`, `prim`, `onnx` or `torchvision`; may be empty.

@@ -191,12 +191,12 @@ impl Trace {
         &self.blocks[id.index()]
     }
 
-    /// All nodes in execution order, including those of inner blocks.
+    /// Returns all nodes in execution order, including those of inner blocks.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         (0..).map(NodeId).zip(&self.nodes)
     }
 
-    /// The graph inputs provided by the caller, without the module itself and lifted inputs.
+    /// Returns the graph inputs provided by the caller, without the module itself and lifted inputs.
     pub fn inputs(&self) -> impl Iterator<Item = ValueId> {
         let inputs = self.block(self.body).inputs.iter().copied();
         inputs.filter(|&id| {
@@ -287,7 +287,7 @@ impl Trace {
         values
     }
 
-    /// Fills in the users of all values. Readers call it once, after all else is set.
+    /// Fills in the users of all values. Parsers call it once, after everything else is set.
     pub fn link_users(&mut self) {
         for index in 0..self.nodes.len() {
             for value in self.values_read(&self.nodes[index]) {

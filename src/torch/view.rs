@@ -12,14 +12,14 @@ pub enum Coverage {
     Part,
 }
 
-/// The base of a view.
+/// The tensor that a view is part of, and how much of it the view covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {
     pub value: ValueId,
     pub coverage: Coverage,
 }
 
-/// The base of every view in a trace.
+/// The bases of all views in a trace.
 #[derive(Debug)]
 pub struct Views {
     bases: Vec<Option<Base>>,
@@ -50,7 +50,7 @@ impl Views {
         self.bases[value.index()]
     }
 
-    /// Returns the value whose memory `value` shares.
+    /// Returns the root of the value's chain of bases, whose memory the value shares.
     pub fn root(&self, value: ValueId) -> ValueId {
         self.roots[value.index()]
     }

@@ -54,7 +54,7 @@ impl<'m> Driver<'m> {
         self.outputs_of(graph)
     }
 
-    /// Infers an `If`: the facts common to both branches, or those of the branch known to be taken.
+    /// Infers both branches of an `If`, and then its outputs.
     fn branches(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let (yes, no) = (self.body(node, "then_branch")?, self.body(node, "else_branch")?);
         self.run_body(yes, &[]);
@@ -62,7 +62,7 @@ impl<'m> Driver<'m> {
         self.joined(id, node)
     }
 
-    /// Infers the outputs of an `If` from the facts of its branches.
+    /// Infers the outputs of an `If`: the facts of the branch taken, if known, or those common to both.
     pub(super) fn joined(&mut self, id: NodeId, node: &'m Node) -> Option<Vec<Fact>> {
         let condition = self.fact(node.input(0)).and_then(Fact::as_ints);
         let taken = condition.and_then(|elements| number(elements.first()?));
@@ -112,7 +112,8 @@ impl<'m> Driver<'m> {
     }
 }
 
-/// Converts the declared type of an input without names: other scopes may use them differently.
+/// Converts the declared type of an input, without named dimensions.
+/// Other scopes may use the same names for other sizes.
 fn declared_numbers(ty: &Type) -> Fact {
     declared::fact(ty, &mut |_, dim| match dim {
         DeclaredDim::Value(_) => declared::size(dim),

@@ -52,7 +52,7 @@ pub(super) struct Index<'m> {
 }
 
 impl<'m> Index<'m> {
-    /// Indexes the local functions by domain, name and overload; the first of equal ones wins.
+    /// Indexes the local functions by domain, name and overload; of duplicates, the first is used.
     pub fn of(model: &'m Model) -> Self {
         let mut by_name = FxHashMap::default();
         for (index, function) in model.functions.iter().enumerate() {
@@ -125,7 +125,7 @@ impl<'m> Driver<'m> {
         let values = if called_before { self.values_of(body) } else { Vec::new() };
         let before: Vec<Fact> = values.iter().map(|value| self.facts[value.index()].clone()).collect();
         for (index, port) in graph.inputs.iter().enumerate() {
-            // An omitted input is absent, which facts cannot express.
+            // No fact expresses that an input is absent, so an omitted input counts as unknown.
             let fact = inputs.get(index).cloned().flatten().unwrap_or_default();
             self.seed(port.value, fact);
         }

@@ -68,7 +68,7 @@ impl<'m> Driver<'m> {
         Some((most, starts && goes_on))
     }
 
-    /// Returns true if `value` is an `Identity` of `of`.
+    /// Returns true if `value` is the output of an `Identity` node whose input is `of`.
     fn is_identity_of(&self, value: ValueId, of: ValueId) -> bool {
         self.model.producer(value).is_some_and(|(node, _)| {
             let node = &self.model.nodes[node];
@@ -130,17 +130,17 @@ struct Carry {
 
 /// Facts that hold after any number of iterations.
 struct Iterated {
-    /// State, without symbols of the subgraph.
+    /// Facts of the states, without symbols created in the subgraph.
     states: Vec<Fact>,
-    /// Remaining outputs of each iteration.
+    /// Facts of the other outputs of one iteration.
     rest: Vec<Fact>,
     /// Symbols that are only meaningful within one iteration.
     inner: FxHashSet<Symbol>,
 }
 
 /// Maximum number of passes over a subgraph.
-/// The passes start with the initial state, with the part the first iteration preserves, and with only the
-/// element types of states that still change.
+/// The first pass starts with the facts of the initial states, and the second with those that the first
+/// iteration preserves. The third starts with only the kinds and element types of changing states.
 const LOOKS: usize = 3;
 
 impl<'m> Driver<'m> {
@@ -172,7 +172,8 @@ impl<'m> Driver<'m> {
                 settled &= next == *state;
                 *state = next;
             }
-            // In a Scan, further passes only add facts, so deeply nested ones stop after the first.
+            // For a Scan, the facts hold after one pass, and further passes only refine them. Deeply nested
+            // Scans skip those passes.
             if settled || carry.keeps_shapes && !shapes {
                 break;
             }
@@ -190,7 +191,7 @@ impl<'m> Driver<'m> {
             }
         }
         for (state, last) in states.iter_mut().zip(outputs.iter().skip(carry.outputs_before)) {
-            // A state that starts as an optional has the type that the subgraph returns.
+            // A state may be optional only at the start; then the type that the subgraph returns applies.
             if let (Fact::Optional(of), false) = (&*state, matches!(last, Fact::Optional(_))) {
                 *state = (**of).clone();
             }

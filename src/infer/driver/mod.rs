@@ -95,7 +95,7 @@ pub struct Contradiction {
     pub declared: Fact,
     /// Inferred fact.
     pub inferred: Fact,
-    /// Difference between the two.
+    /// Conflict between the declared and the inferred fact.
     pub what: Conflict,
 }
 

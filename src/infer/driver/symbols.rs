@@ -178,8 +178,8 @@ pub(super) struct FreshFor<'a> {
     pub model: &'a Model,
     pub node: NodeId,
     pub path: Path,
-    /// Whether to drop ranges of new symbols, which may not hold in a loop.
-    /// Facts get weaker from pass to pass, so only the default range of a size is safe.
+    /// Whether to drop the ranges of new symbols, which may not hold in a loop.
+    /// A range follows from facts that a later pass may weaken, so only the default range is safe.
     pub in_loop: bool,
 }
 

@@ -1,7 +1,6 @@
 //! Incremental inference: updates facts for the parts of a model that a change affects.
 //!
-//! Requires that existing values keep their meaning, however they are computed, so their old facts stay
-//! valid.
+//! Requires that the change preserves the contents of existing values, so that their old facts stay valid.
 
 use rustc_hash::FxHashSet;
 
@@ -72,8 +71,8 @@ impl<'m> Driver<'m> {
         let mut gives_news = false;
         for body in bodies {
             self.update(body, news);
-            // A new definition of an output matters too: a loop infers more about state that is passed
-            // through unchanged.
+            // An output with a new producer counts too: if the producer passes a state through unchanged,
+            // more can be inferred about the loop.
             let is_made_anew =
                 |value| self.model.producer(value).is_some_and(|(node, _)| news.nodes.contains(&node));
             let mut outputs = self.model.graphs[body].outputs.iter().map(|port| port.value);
@@ -90,7 +89,7 @@ impl<'m> Driver<'m> {
         });
     }
 
-    /// Infers an `If` again from the facts of its branches.
+    /// Updates the outputs of an `If` from the facts of its branches.
     fn rejoin(&mut self, id: NodeId, node: &'m Node, declared: &Declarations<'m>) {
         self.looked_at += 1;
         self.faults.remove(&id);
@@ -102,7 +101,7 @@ impl<'m> Driver<'m> {
         }
     }
 
-    /// Runs `look` and adds the outputs whose facts changed to the news.
+    /// Runs `look`, and adds the outputs of `node` whose facts changed to `news`.
     fn renewed(&mut self, node: &'m Node, news: &mut News, look: impl FnOnce(&mut Self)) {
         let outputs = || node.outputs.iter().flatten().copied();
         let before: Vec<Fact> = outputs().map(|value| self.facts[value.index()].clone()).collect();

@@ -132,7 +132,7 @@ fn find(domain: &str, op: &str) -> Option<Kernel> {
     }
 }
 
-/// Kernel of an operator, by return type.
+/// Kernel of an operator; its variants differ in the return type of the function.
 enum Kernel {
     One(fn(&Cx) -> Result<Array>),
     Many(fn(&Cx) -> Result<Vec<Array>>),

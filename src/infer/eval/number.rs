@@ -60,7 +60,7 @@ impl<'a> Pair<'a> {
         Ok(Pair { a, b, shape, of_a, of_b })
     }
 
-    /// Combines broadcast pairs of elements from two slices with the layouts of `a` and `b`.
+    /// Applies `f` to each broadcast pair of elements of two slices with the layouts of `a` and `b`.
     pub(super) fn zip<A: Clone, B: Clone, C>(&self, a: &[A], b: &[B], f: impl Fn(A, B) -> C) -> Vec<C> {
         self.of_a.iter().zip(&self.of_b).map(|(&i, &j)| f(a[i].clone(), b[j].clone())).collect()
     }

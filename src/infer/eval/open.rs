@@ -118,7 +118,7 @@ fn is_beyond_integers(op: &str, arrays: &[&Array]) -> bool {
     }
 }
 
-/// Returns true if `bound` of the magnitudes of an integer tensor exceeds the exact range of its type.
+/// Returns true if `bound` of an integer tensor's absolute values exceeds the exact range of its type.
 fn beyond(array: &Array, bound: impl Fn(&[f64]) -> f64) -> bool {
     sizes(array).is_some_and(|all| bound(&all) > limit(array.elem()))
 }

@@ -1,6 +1,7 @@
 //! Checks runtime values against the declared types of subgraph inputs and outputs.
 //!
-//! Facts hold in successful runs only, so a run that violates a declaration must fail.
+//! Some facts rely on these declarations and hold in successful runs only. A run that violates a declaration
+//! must therefore fail.
 
 use crate::graph::{DeclaredDim, ElemType, Port, TypeKind};
 use crate::infer::eval::Val;

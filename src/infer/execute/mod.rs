@@ -230,7 +230,7 @@ impl<'m> Executor<'m> {
     }
 
     /// Resolves an attribute of a node `depth` calls deep.
-    /// In a function body, it may refer to one of the call.
+    /// In a function body, it may refer to an attribute of the function call.
     fn resolve(&self, value: &'m AttrValue, depth: usize) -> Option<&'m AttrValue> {
         let AttrValue::Ref { name, .. } = value else { return Some(value) };
         let outer = depth.checked_sub(1)?;

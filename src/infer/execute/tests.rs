@@ -121,7 +121,7 @@ fn refused(is_strict: bool, graph: &str) {
     assert!(ran.is_err(), "it runs");
 }
 
-/// Facts hold in successful runs only, so a run that violates a declaration must fail.
+/// Some facts rely on declared types, so a run that violates a declaration must fail.
 #[test]
 fn subgraph_value_that_contradicts_its_declaration_is_refused() {
     let body = |elem: &str, made: &str| {

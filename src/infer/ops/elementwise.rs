@@ -6,7 +6,7 @@ use crate::graph::dim::{Broadcast, Dim, broadcast};
 use crate::infer::fault::Fault;
 use crate::infer::shape::{Shape, Size};
 
-/// Gives every output the shape of the first input.
+/// Sets the shape of every output to that of the first input.
 pub fn same(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(0);
     for output in 0..cx.outs.len() {
@@ -87,7 +87,7 @@ pub fn broadcast_sizes(a: &Size, b: &Size, cx: &Cx) -> Option<Size> {
 
 /// Returns `b` if it is a symbol, and `a` is 1 whenever `b` is 1.
 ///
-/// Then `b` is never broadcast to a larger `a` in a successful run, as with `min(n, 512)` and `n`.
+/// Then `b` is the broadcast size in every successful run, as with `min(n, 512)` and `n`.
 fn gives_way(a: &Dim, b: &Dim) -> Size {
     let symbol = b.as_symbol()?;
     let at_one = a.substitute(&|other| (other == symbol).then(|| Dim::known(1)))?;
@@ -98,7 +98,7 @@ fn gives_way(a: &Dim, b: &Dim) -> Size {
 pub fn cast(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = match cx.attr("to").and_then(|to| to.as_str()) {
-        // Opset 1 gives the type as a string such as "FLOAT".
+        // Before opset 6, the attribute is a string such as "FLOAT".
         Some(name) => name.to_lowercase().parse().ok(),
         None => cx.elem_attr("to"),
     };
@@ -106,7 +106,7 @@ pub fn cast(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Shape of the first input, with the element type of the attribute `dtype` if it is present.
+/// Infers the shape of the first input, and the element type `dtype` or else that of the input.
 pub fn like(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem_attr("dtype").or_else(|| cx.elem(0));
@@ -123,7 +123,7 @@ pub fn quantize(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// `DequantizeLinear`: the element type is `output_dtype`, else as in the schema, else as the scale.
+/// `DequantizeLinear`: the element type is `output_dtype`, or from the schema, or that of the scale.
 pub fn dequantize(cx: &mut Cx) -> Option<()> {
     same(cx)?;
     let elem = cx.elem_attr("output_dtype").or(cx.outs.first()?.elem()).or(cx.elem(1));

@@ -35,7 +35,7 @@ pub fn layer_norm(cx: &mut Cx) -> Option<()> {
     Some(())
 }
 
-/// Gives only the first output the shape of the input; other outputs stay unknown.
+/// Sets the shape of the first output to that of the input; other outputs stay unknown.
 pub fn first_same(cx: &mut Cx) -> Option<()> {
     let shape = cx.shape(0);
     cx.set_shape(0, shape);

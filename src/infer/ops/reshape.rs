@@ -94,8 +94,8 @@ pub fn reshape(cx: &mut Cx) -> Option<()> {
 
 /// Returns true if an element of a target shape may be -1 at run time.
 ///
-/// Such an element is a number passed in by the caller, or an expression that is never positive. Any other
-/// expression over sizes is assumed to be a size.
+/// Such an element is a symbol that may be negative, because a caller passes in its value, or an expression
+/// that is never positive. Any other expression is assumed to be a size.
 fn may_be_sentinel(dim: &Dim, cx: &Cx) -> bool {
     let is_passed_in =
         dim.as_symbol().is_some_and(|symbol| cx.bounds().of(symbol).lo.is_none_or(|lo| lo < 0));

@@ -49,7 +49,7 @@ pub fn construct(cx: &mut Cx) -> Option<()> {
 pub fn insert(cx: &mut Cx) -> Option<()> {
     let (elements, new) = (elements_of(cx, 0)?, cx.fact(1)?);
     let known = elements.facts().and_then(|facts| {
-        // The position is before an element; counted from the start, it may also be after the last one.
+        // The new element is inserted before this position, which may equal the length unless negative.
         let from_end = cx.const_int(2).filter(|place| *place < 0);
         let at = place(cx, 2, facts.len() + usize::from(from_end.is_none()))?;
         let mut facts = facts.to_vec();
@@ -100,8 +100,8 @@ pub fn length(cx: &mut Cx) -> Option<()> {
 
 /// `SplitToSequence`: splits along an axis, into parts of size 1 by default.
 ///
-/// By the specification, `keepdims` is ignored if sizes are given. With a scalar size, ONNX Runtime drops the axis,
-/// and fails unless the size is 1. PyTorch exports `unbind` this way.
+/// By the specification, `keepdims` is ignored if sizes are given. With `keepdims = 0` and a scalar size, ONNX
+/// Runtime drops the axis, and fails unless the size is 1. PyTorch exports `unbind` with size 1.
 pub fn split(cx: &mut Cx) -> Option<()> {
     let elem = cx.elem(0);
     cx.put(0, Fact::sequence(Fact::tensor(elem, Shape::UNKNOWN)));

@@ -18,7 +18,7 @@ pub fn with_two_states(cx: &mut Cx) -> Option<()> {
     updated(cx, &[0, 2, 3])
 }
 
-/// Gives each group of outputs the types of a group of inputs.
+/// Sets the types of each group of outputs to those of a group of inputs.
 fn updated(cx: &mut Cx, groups: &[usize]) -> Option<()> {
     let size = cx.inputs().checked_sub(SCALARS)? / (groups.len() + 1);
     for (at, group) in groups.iter().enumerate() {

@@ -105,7 +105,7 @@ fn divide(a: &Size, b: &Size, cx: &Cx) -> Size {
     if positive(a) && positive(b) { a.floor_div(b) } else { a.trunc_div(b) }
 }
 
-/// Converts an answer to a bool element.
+/// Converts the answer of a comparison to a bool element.
 fn truth(answer: Answer) -> Size {
     match answer {
         Answer::Always => known(1),

@@ -16,7 +16,8 @@ pub use schemas::{has_parts, is_sparse, versions};
 /// Domain of the operators of PyTorch.
 pub const DOMAIN: &str = "aten";
 
-/// Prefix of operators on complex numbers: the imaginary part of a tensor or number follows it.
+/// Prefix of operators on complex numbers.
+/// Each complex argument is passed as its real part, followed by its imaginary part.
 pub const COMPLEX: &str = "complex.";
 
 /// Signature of an operator.
@@ -26,7 +27,7 @@ pub struct Signature {
     pub name: &'static str,
     /// Parameters in order.
     pub params: Vec<Param>,
-    /// Number of results; a list is one.
+    /// Number of results; a list counts as one.
     pub returns: usize,
 }
 
@@ -35,11 +36,11 @@ pub struct Signature {
 pub struct Param {
     /// Name.
     pub name: &'static str,
-    /// Type; of the elements, for a list.
+    /// Type of the parameter, or of the elements if it is a list.
     pub kind: Kind,
     /// Whether it is a list.
     pub is_list: bool,
-    /// Length of the list that a single number expands to: 2 for `int[2]`.
+    /// Length of the list to which a single number expands, such as 2 for `int[2]`.
     pub repeat: Option<usize>,
     /// Whether `None` is allowed.
     pub is_optional: bool,

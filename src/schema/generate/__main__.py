@@ -24,11 +24,11 @@ SCHEMA = Path(__file__).parent.parent
 
 # Corrections of the determinism in the registry, for all versions.
 DETERMINISM = {
-    # They depend on their subgraphs.
+    # Their determinism depends on their subgraphs.
     **dict.fromkeys(["If", "Loop", "Scan", "SequenceMap"], "Unknown"),
     # The registry marks it because its function body contains an If.
     "AffineGrid": "Deterministic",
-    # The registry has no value; their definitions draw no random numbers.
+    # The registry has no value for these; their definitions draw no random numbers.
     **dict.fromkeys(
         ["CausalConvWithState", "LinearAttention", "DepthToSpace", "SpaceToDepth"], "Deterministic"
     ),

@@ -45,7 +45,7 @@ def widens(old: Op, new: Op) -> bool:
     """Returns true if all nodes of version `old` are valid in `new`, with the same semantics.
 
     New inputs and outputs must be optional, and new attributes must not be required. Deprecation
-    is a widening, because the semantics does not change. So are narrower type constraints, because
+    is a widening, because the semantics do not change. So are narrower type constraints, because
     legality checks types for each version.
     """
     if new.deprecated:

@@ -111,7 +111,7 @@ fn expand(context: &Context, id: NodeId, node: &Node) -> Option<Finding> {
                     listed(&target)
                 ),
             )
-            .label("valid for one size of that axis, and for size 1")
+            .label("valid only if that axis has this size or size 1")
             .help("use -1 for axes that keep their size"),
     )
 }

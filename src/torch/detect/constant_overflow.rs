@@ -13,7 +13,7 @@ const MOST: f64 = 65504.0;
 /// Reports factors such as in `(1 - keep) * -1e9` in float16.
 ///
 /// PyTorch multiplies in float32 and rounds. Exporters store the factor in float16, where it is infinite.
-/// Added constants are ignored: the sum is infinite in both.
+/// Added constants are ignored: the sum is infinite in PyTorch and in the exported model.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {

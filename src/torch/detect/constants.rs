@@ -51,7 +51,7 @@ fn first_of_each_shape(context: &Context) -> FxHashMap<Kind, ValueId> {
     first
 }
 
-/// Returns a `prim::Constant` with more than one element.
+/// Returns the value of a `prim::Constant` node, if it has more than one element.
 fn large_constant(trace: &Trace, node: &Node) -> Option<(ValueId, Kind)> {
     let value = *node.outputs.first().filter(|_| node.op.is("prim", "Constant"))?;
     match &trace.value(value).literal {
@@ -64,7 +64,7 @@ fn large_constant(trace: &Trace, node: &Node) -> Option<(ValueId, Kind)> {
     }
 }
 
-/// Reports a constant made of a NumPy array or a list, at the line of `id`.
+/// Reports a constant created from a NumPy array or a list; `id` is the node that converts it.
 fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Finding> {
     let is_input = |value: &ValueId| context.trace.inputs().any(|input| input == *value);
     let from_array = context.trace.node(id).op.is("aten", "lift_fresh");
@@ -85,7 +85,7 @@ fn brought_in(context: &Context, id: NodeId, like: Option<ValueId>) -> Option<Fi
             .finding(NUMPY_CONSTANT.at(level), id, message)
             .label("created outside the trace")
             .note("its elements are fixed at export: if NumPy or Python computed them from an input, the dependency is lost")
-            .help("create it with torch, from the tensor it belongs to: `torch.ones_like(x)`, `x.new_zeros(x.shape)`"),
+            .help("create it with torch from a tensor of the model: `torch.ones_like(x)`, `x.new_zeros(x.shape)`"),
     )
 }
 

@@ -32,7 +32,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     }
 }
 
-/// Collects the dict that an output is, or those among the members of a tuple.
+/// Collects the dicts in an output: the output itself, or members of a tuple or list.
 fn dicts_within(trace: &Trace, output: &Argument, into: &mut Vec<NodeId>) {
     if let Argument::List(members) = trace.see(output) {
         members.iter().for_each(|member| dicts_within(trace, member, into));

@@ -11,7 +11,7 @@ const COMPARES: [&str; 8] = ["sub", "rsub", "div", "eq", "ne", "lt", "gt", "ge"]
 /// Reports in-place operators on traced sizes.
 ///
 /// While tracing, `x.shape[1]` is a tensor: `m = n; m += 2` also changes `n`, unlike Python integers. A
-/// single use of the result is harmless; with more uses, one probably expects the old value.
+/// single use of the result is harmless; with more uses, one of them probably expects the old value.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     for (id, node) in trace.nodes() {
@@ -73,7 +73,7 @@ fn finding(context: &Context, id: NodeId, rule: RuleId, size: String, symbol: &s
             format!("`{symbol}=` changes {size}, a traced size, in place: all its aliases change"),
         )
         .label("changed in place")
-        .help(format!("write `m = n {symbol} …` instead of `m {symbol}= …`, which creates a new value"))
+        .help(format!("write `m = n {symbol} …`, which creates a new value, instead of `m {symbol}= …`"))
 }
 
 fn operator_symbol(name: &str) -> &'static str {

@@ -78,7 +78,8 @@ fn is_defined_before(context: &Context, value: ValueId, node: NodeId) -> bool {
     }
 }
 
-/// Returns the first reader of the elements of a value after a node; `None` within if it is the caller.
+/// Returns the first reader of the elements of a value after a node.
+/// `Some(None)` means that no such node exists, but the value is an output of the graph.
 fn first_read_after(context: &Context, value: ValueId, node: NodeId) -> Option<Option<NodeId>> {
     let trace = context.trace;
     trace.value(value).users.iter().find_map(|user| match *user {

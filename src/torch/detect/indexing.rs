@@ -127,7 +127,7 @@ fn non_consecutive(context: &Context, id: NodeId, node: &Node, indices: &Indices
     })
 }
 
-/// Returns the indexed axes, numbered as in the base of the receiver's slices and selections.
+/// Returns the indexed axes, numbered as in the tensor of which the receiver is a slice or selection.
 fn axes_of_base(trace: &Trace, receiver: ValueId, indices: &Indices) -> Vec<usize> {
     let mut axes: Vec<usize> = indices.tensors.iter().map(|&(axis, _)| axis).collect();
     let mut value = receiver;
@@ -172,7 +172,7 @@ fn broadcast(context: &Context, id: NodeId, node: &Node, indices: &Indices) -> O
     })
 }
 
-/// Returns the shape of `x[i, :, j]`, for adjacent index tensors.
+/// Returns the shape of an indexed part such as `x[:, i, j]`, whose index tensors are adjacent.
 fn written_shape(trace: &Trace, receiver: ValueId, indices: &Indices) -> Option<Vec<i64>> {
     let base: Vec<i64> =
         trace.value(receiver).ty.shape()?.iter().map(|size| size.traced()).collect::<Option<_>>()?;

@@ -120,7 +120,7 @@ fn odd_number(context: &Context, id: NodeId, number: f64) -> Option<Finding> {
 
 /// Returns true for numbers of at most three digits, and for those from common formulas.
 ///
-/// PyTorch prints them with six digits.
+/// PyTorch prints numbers with six digits.
 fn is_written_by_people(number: f64) -> bool {
     use std::f64::consts;
     const FORMULAS: [f64; 9] =
@@ -184,7 +184,7 @@ fn input_baked(context: &Context, baked: &BakedInput) -> Finding {
         .note(format!("`.item()` or `int()` of {input} leaves a constant: the model ignores {input}"))
 }
 
-/// Returns a literal size, bound or count of a node that is not a size of its operand.
+/// Returns the literal size, bound or count that a node uses, if it is not a size of its operand.
 fn unexplained_size(context: &Context, node: &Node) -> Option<i64> {
     let trace = context.trace;
     let (file, line) = line_of(node)?;

@@ -98,7 +98,7 @@ fn values_of_inputs_baked_in_as_constants_are_reported() {
         %y : Float(2, 4) = aten::slice(%x, %one, %zero, %end, %one)";
     check(&with_scalar, narrowed, "%y", &["item-baked@13"]);
     check(X, narrowed, "%y", &[]);
-    // The size is one of x, so it need not come from k.
+    // The size 6 is a size of `x`, so it need not come from `k`.
     check(&with_scalar, &narrowed.replace("value=4", "value=6"), "%y", &["dropped-input@10"]);
     let scaled = "%s : Double() = prim::Constant[value={1.93466}]()\n%y : Float(2, 6) = aten::div(%x, %s)";
     check(X, scaled, "%y", &["item-baked@10"]);

@@ -9,7 +9,7 @@ use crate::torch::trace::{Node, NodeId, Trace};
 /// Maximum number of further nodes listed in one finding.
 const MAX_RELATED: usize = 8;
 
-/// Reports one finding for each graph: `model.eval()` was forgotten once, for all layers.
+/// Reports one finding for each graph, because a single `model.eval()` fixes all layers.
 pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     let trace = context.trace;
     let training: Vec<(NodeId, &str)> =

@@ -54,7 +54,7 @@ pub fn detect(context: &Context, out: &mut Vec<Finding>) {
     report(context, loops, out);
 }
 
-/// Reports loops, merging those over several tensors and those of one Python line in many layers.
+/// Reports loops, one finding for those of one Python line and for those over several tensors.
 fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Finding>) {
     let mut groups: Vec<Vec<Loop>> = Vec::new();
     for one in loops {
@@ -88,7 +88,7 @@ fn report(context: &Context, loops: impl Iterator<Item = Loop>, out: &mut Vec<Fi
                  if there is none and the length varies, use a `torch.jit.script` function with the tracing \
                  exporter, and `torch._higher_order_ops.scan` with `dynamo=True`",
             );
-        // `for sample in x` takes its elements inside PyTorch's code.
+        // For `for sample in x`, the line of the first step is inside PyTorch; its user is in the model.
         finding.source = finding.source.or(user);
         for other in loops.iter().skip(1) {
             let message = format!(
@@ -165,13 +165,13 @@ fn as_loop(trace: &Trace, over: Axis, mut elements: Vec<Element>) -> Option<Loop
     let consecutive = elements.iter().zip(start..).all(|(element, index)| element.index == index);
     let end = elements.last()?.index.checked_add(1)?;
     let whole = (0..=1).contains(&start) && over.length(trace) == Some(end);
-    // Execution order, which for `reversed(range(…))` is not the order of indices.
+    // Sort by execution order, which differs from the order of indices for `reversed(range(…))`.
     elements.sort_by_key(|element| element.taken_by);
     let bodies: Vec<_> = elements.iter().map(|element| body(trace, element.value)).collect();
     // The first step may differ, unless too few steps would remain as evidence.
     let may_differ = usize::from(steps > MIN_STEPS + 1);
     let alike = bodies.windows(2).skip(may_differ).all(|pair| is_alike(&pair[0], &pair[1]));
-    // Three coordinates are combined with one another, as in `a * b`, `b * c`, `c * a`.
+    // Three elements are coordinates if combined with one another, as in `a * b`, `b * c`, `c * a`.
     let apart = steps > MIN_STEPS || !are_combined(trace, &elements);
     let recurrent = needs_before(trace, elements.get(1)?, elements.get(2)?);
     let is_loop =
@@ -191,7 +191,7 @@ fn needs_before(trace: &Trace, before: &Element, element: &Element) -> bool {
     })
 }
 
-/// Returns nodes computed from a value, up to where results are joined; limited to a few.
+/// Returns the nodes computed from a value, up to concatenations, and about `MAX_STEP_NODES` at most.
 fn reached(trace: &Trace, value: ValueId) -> BTreeSet<NodeId> {
     let (mut found, mut todo) = (BTreeSet::new(), vec![value]);
     while let Some(value) = todo.pop().filter(|_| found.len() < MAX_STEP_NODES) {
@@ -204,7 +204,7 @@ fn reached(trace: &Trace, value: ValueId) -> BTreeSet<NodeId> {
     found
 }
 
-/// Returns true if a node computes with two elements directly, other than joining them again.
+/// Returns true if a node other than a concatenation uses two elements directly.
 fn are_combined(trace: &Trace, elements: &[Element]) -> bool {
     let mut users: BTreeSet<NodeId> = BTreeSet::new();
     elements.iter().any(|element| {

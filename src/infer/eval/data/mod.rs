@@ -1,4 +1,4 @@
-//! Sequences, optionals, strings, and random operators, which have no constant value.
+//! Operators on sequences, optionals and strings, and random operators, which are never evaluated.
 
 mod ngram;
 mod sequence;

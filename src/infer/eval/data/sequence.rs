@@ -43,7 +43,7 @@ pub(super) fn construct(cx: &Cx) -> Result<Vec<Val>> {
     Ok(vec![Val::Sequence(items)])
 }
 
-/// Returns the position in a sequence of `len` items given by input `i`.
+/// Returns the value of input `i`, a position in a sequence of `len` items; `None` if it is absent.
 fn place(cx: &Cx, i: usize, len: usize) -> Result<Option<usize>> {
     let out = Refusal::BadInput("a position is out of range");
     cx.scalar_int(i)?.map(|at| index(at, len).ok_or(out)).transpose()
@@ -83,7 +83,7 @@ pub(super) fn length(cx: &Cx) -> Result<Array> {
 }
 
 /// Splits a tensor into a sequence.
-/// A scalar `split` gives the size of all parts but the last. Without `split`, parts have size 1 and lose
+/// A scalar `split` is the size of all parts but the last. Without `split`, parts have size 1 and lose
 /// the axis unless `keepdims`.
 pub(super) fn split(cx: &Cx) -> Result<Vec<Val>> {
     let x = cx.tensor(0)?;

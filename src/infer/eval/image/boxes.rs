@@ -4,7 +4,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::to_size;
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Overlaps this close to the limit are not decided: rounding determines the result.
+/// Calls with an overlap this close to the limit are refused, because rounding determines the result.
 const NEAR: f64 = 1e-5;
 
 /// Returns the corners of a box: top, left, bottom, right.
@@ -12,7 +12,7 @@ const NEAR: f64 = 1e-5;
 fn corners(values: &[f64], centred: bool) -> [f64; 4] {
     let [a, b, c, d] = [values[0], values[1], values[2], values[3]];
     match centred {
-        // Center and size, x first.
+        // The values are the center and the size of the box, x before y.
         true => [b - d / 2.0, a - c / 2.0, b + d / 2.0, a + c / 2.0].map(|x| f64::from(x as f32)),
         false => [a.min(c), b.min(d), a.max(c), b.max(d)],
     }
@@ -48,7 +48,7 @@ pub(super) fn non_max_suppression(cx: &Cx) -> Result<Array> {
         let score = |i: &usize| scores[line * count + i];
         let mut order: Vec<usize> =
             (0..count).filter(|i| least.is_none_or(|least| score(i) > least)).collect();
-        // Adding 0.0 makes both zeros equal.
+        // Adding 0.0 turns −0 into +0, so that both zeros compare as equal.
         order.sort_by(|a, b| (score(b) + 0.0).total_cmp(&(score(a) + 0.0)));
         let mut kept: Vec<usize> = Vec::new();
         for candidate in order {

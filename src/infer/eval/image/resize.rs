@@ -55,14 +55,14 @@ pub(super) fn resize(cx: &Cx) -> Result<Array> {
 }
 
 impl Axis {
-    /// Returns the index of the last element; 0 if there is none.
+    /// Returns the index of the last element; 0 if the axis is empty.
     fn last(&self) -> i64 {
         self.length.saturating_sub(1) as i64
     }
 }
 
 /// Fails if all sizes are unchanged but a scale is not 1.
-/// ONNX Runtime then copies the input, whatever the scales.
+/// ONNX Runtime then ignores the scales, and copies the input.
 fn is_no_copy(all: &[Axis]) -> Result<()> {
     let keeps_sizes = all.iter().all(|axis| axis.resized == axis.length);
     match keeps_sizes && all.iter().any(|axis| axis.scale != 1.0) {
@@ -121,7 +121,7 @@ pub(super) fn upsample(cx: &Cx) -> Result<Array> {
     if !is_nearest {
         return interpolated(cx, x, &resized, &coordinates, false);
     }
-    // The specification leaves the rounding open; this is what ONNX Runtime does.
+    // The specification leaves the rounding open. ONNX Runtime rounds up if it shrinks the axis, else down.
     let near = |axis: &Axis, at: f64| if axis.scale < 1.0 { at.ceil() } else { at.floor() };
     let place = |axis: &Axis, at: &f64| Some((near(axis, *at) as i64).clamp(0, axis.last()) as usize);
     let places: Vec<_> = resized
@@ -192,7 +192,7 @@ fn fit(cx: &Cx, all: &mut [Axis], named: &[usize], sizes: &[usize]) -> Result<()
         return bad("an empty axis must not be resized");
     }
     let policy = cx.text("keep_aspect_ratio_policy", "stretch");
-    // ONNX Runtime does not find the sizes of negative axes.
+    // ONNX Runtime computes different sizes for negative axes.
     if policy != "stretch" && cx.ints("axes").is_some_and(|axes| axes.iter().any(|&axis| axis < 0)) {
         return Err(Refusal::Unsupported);
     }
@@ -315,8 +315,8 @@ fn interpolated(
     Array::from_f64s(x.elem(), shape, data)
 }
 
-/// Returns the elements to read.
-/// Outside the axis, uses the nearest element, or with `exclude` drops the tap.
+/// Returns the elements to read along an axis, with their weights.
+/// Positions outside the axis are replaced by the nearest element, or with `exclude` dropped.
 fn taps(weights: Vec<Weighted>, at: f64, axis: &Axis, exclude: bool) -> Vec<Weighted> {
     let base = at.floor() as i64;
     let places = weights.into_iter().map(|(i, weight)| (base + i, weight));

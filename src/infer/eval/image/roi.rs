@@ -86,7 +86,7 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
             let start = (image * channels + c) * height * width;
             let weighted = |&(at, weight): &(usize, f64)| values[start + at] * weight;
             y.extend(cells.iter().map(|samples| match largest {
-                // The maximum of the weighted elements, not of their sums, as in the reference.
+                // As in the reference, this is the maximum of the weighted elements, not of their sums.
                 true => samples.iter().flatten().map(weighted).fold(f64::NEG_INFINITY, f64::max),
                 false => samples.iter().flatten().map(weighted).sum::<f64>() / samples.len().max(1) as f64,
             }));
@@ -96,7 +96,7 @@ pub(super) fn roi_align(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `MaxRoiPool`.
-/// Boxes are batch index and corners, rounded to whole elements; empty cells are 0.
+/// Each region has a batch index and two corners, rounded to whole elements. Empty cells are 0.
 pub(super) fn max_roi_pool(cx: &Cx) -> Result<Array> {
     let (x, rois) = (cx.tensor(0)?, cx.tensor(1)?);
     let (&[batch, channels, height, width], &[count, 5]) = (x.shape(), rois.shape()) else {

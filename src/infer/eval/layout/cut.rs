@@ -49,7 +49,7 @@ pub(super) fn split(cx: &Cx) -> Result<Vec<Array>> {
         Some(sizes) => to_sizes(&sizes)?,
         None => {
             let parts = cx.call.outputs;
-            // The specification does not say which count wins if they differ.
+            // The specification does not define the parts if the two counts differ.
             if cx.int("num_outputs", parts as i64) != parts as i64 {
                 return Err(Refusal::Unsupported);
             }
@@ -91,7 +91,7 @@ pub fn pieces(cx: &Cx, x: &Array, along: usize, sizes: &[usize]) -> Result<Vec<A
     Ok(parts)
 }
 
-/// From here on, some runtimes treat an end as "to the last element" (`INT32_MAX`, `INT64_MAX`).
+/// Smallest end that some runtimes treat as "to the last element", like `INT32_MAX` and `INT64_MAX`.
 const FAR: i64 = i32::MAX as i64;
 
 /// Slices a tensor, clamping bounds to the dimension. Bounds are attributes before opset 10.
@@ -121,7 +121,7 @@ fn range(dim: usize, start: i64, end: i64, step: i64) -> Result<Places> {
     let (start, end) = (from_end(start), from_end(end));
     match step {
         0 => bad("a step must not be 0"),
-        // Empty by the specification; ONNX Runtime slices back to the first element.
+        // The result is empty by the specification, but ONNX Runtime slices back to the first element.
         ..0 if end >= FAR => Err(Refusal::Unsupported),
         ..0 if n == 0 => Ok(Places::default()),
         1.. => Ok((start.clamp(0, n)..end.clamp(0, n))

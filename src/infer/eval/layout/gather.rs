@@ -5,7 +5,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{self, Split, broadcast, index, numel, positions, spread, strides};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Refusal of an index that is out of range.
+/// Refusal for an index that is out of range.
 pub(super) const OUT_OF_RANGE: Refusal = Refusal::BadInput("an index is out of range");
 
 /// Computes `Gather`; negative indices count from the end of the axis.

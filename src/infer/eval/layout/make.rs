@@ -37,7 +37,7 @@ pub(super) fn constant_of_shape(cx: &Cx) -> Result<Array> {
     }
 }
 
-/// Computes `Range`: `start + i · delta` before `limit`.
+/// Computes `Range`: all `start + i · delta` up to, but not including, `limit`.
 pub(super) fn range(cx: &Cx) -> Result<Array> {
     let (start, limit, delta) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     if start.elem().is_integer() {
@@ -48,7 +48,7 @@ pub(super) fn range(cx: &Cx) -> Result<Array> {
         }
         let (least, most) = int_range(start.elem());
         if !(least..=most).contains(&(limit - start_at)) {
-            // Runtimes compute the step count in this type, where the distance overflows.
+            // Runtimes compute `limit - start` in the element type, where it overflows.
             return Err(Refusal::Unsupported);
         }
         let count = usize::try_from((limit - start_at + delta - delta.signum()) / delta).unwrap_or(0);

@@ -53,7 +53,7 @@ pub(super) fn non_zero(cx: &Cx) -> Result<Array> {
 }
 
 /// Computes `TopK`. Equal elements keep their order.
-/// Unsorted results are also sorted, which is allowed.
+/// The result is sorted even if `sorted` is 0, which the specification allows.
 pub(super) fn top_k(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.work(&[x.len()])?;
@@ -101,7 +101,7 @@ pub(super) fn unique(cx: &Cx) -> Result<Vec<Array>> {
     let rows = permuted(&ranks, &order)?.as_i64s()?;
     let count = flat.shape()[along];
     let width = rows.len().checked_div(count).unwrap_or(0);
-    // Rows by value, with their occurrences.
+    // Positions of each distinct row, ordered by the value of the row.
     let mut found: BTreeMap<&[i64], Vec<usize>> = BTreeMap::new();
     for i in 0..count {
         found.entry(&rows[i * width..(i + 1) * width]).or_default().push(i);

@@ -5,7 +5,8 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{axes, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Computes `Pad`. Pads are an input since opset 11, before an attribute (`paddings`, then `pads`).
+/// Computes `Pad`. Since opset 11, the pads are an input.
+/// Before, they are the attribute `pads`, or `paddings` in opset 1.
 pub(super) fn pad(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let pads = cx.ints_at(1, "pads")?.or_else(|| cx.ints("paddings"));

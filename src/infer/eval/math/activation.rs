@@ -42,7 +42,7 @@ pub(super) fn activation(cx: &Cx) -> Result<Array> {
             map_reals(x, |x| if x > alpha { x } else { 0.0 })
         }
         "Elu" => elu(x, alpha(1.0), 1.0, 1.0),
-        // Division by 0, then multiplication: NaN by the formula, although x is intended.
+        // For positive x, the formula yields 0 · ∞, which is NaN, although x is intended.
         "Celu" if alpha(1.0) == 0.0 => Err(Refusal::Unsupported),
         "Celu" => elu(x, alpha(1.0), alpha(1.0), 1.0),
         "Selu" => {
@@ -107,7 +107,7 @@ pub(super) fn shrink(cx: &Cx) -> Result<Array> {
     map_numbers(cx.tensor(0)?, shrink, |x| shrink(x as f64) as i128)
 }
 
-/// Computes `SwiGLU`: Swish of the first input, times the second, of equal shape.
+/// Computes `SwiGLU`: multiplies Swish of the first input by the second input, of equal shape.
 pub(super) fn swiglu(cx: &Cx) -> Result<Array> {
     let alpha = cx.float("alpha", 1.0);
     if cx.tensor(0)?.shape() != cx.tensor(1)?.shape() {

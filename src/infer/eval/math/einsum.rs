@@ -81,7 +81,7 @@ pub(super) fn einsum(cx: &Cx) -> Result<Array> {
     }
     let output = match right {
         Some(right) => labels(right, deepest)?,
-        // Ellipsis first, then the letters that occur once, in alphabetical order.
+        // The implicit output has the ellipsis axes, then the letters that occur once, in alphabetical order.
         None => sizes
             .keys()
             .copied()

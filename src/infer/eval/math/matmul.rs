@@ -106,7 +106,8 @@ pub(super) fn gemm(cx: &Cx) -> Result<Array> {
     Array::from_f64s(a.elem(), factors.shape, y)
 }
 
-/// Computes `Gemm` on integers with factors of 1; the specification leaves fractions open.
+/// Computes `Gemm` on integers, only for `alpha` and `beta` of 1.
+/// The specification does not define the rounding for other factors.
 fn integer_gemm(cx: &Cx, a: &Array, b: &Array, factors: Factors) -> Result<Array> {
     if cx.float("alpha", 1.0) != 1.0 || cx.float("beta", 1.0) != 1.0 {
         return Err(Refusal::Unsupported);

@@ -61,8 +61,9 @@ pub(super) fn is_inf(cx: &Cx) -> Result<Array> {
     test_reals(cx.tensor(0)?, |x| x == f64::INFINITY && positive || x == f64::NEG_INFINITY && negative)
 }
 
-/// Computes `Clip`. Bounds are inputs since opset 11, attributes before; the upper bound wins.
-/// Since opset 6 a missing bound is the least or greatest finite number, so infinities become finite.
+/// Computes `Clip`; if the lower bound is above the upper bound, the result is the upper bound.
+/// Bounds are inputs since opset 11, and attributes before. Since opset 6, a missing bound of a float tensor
+/// is the least or greatest finite number, so infinities become finite.
 pub(super) fn clip(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     if x.elem().is_integer() {

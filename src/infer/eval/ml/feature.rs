@@ -72,7 +72,7 @@ pub(super) fn normalize(cx: &Cx) -> Result<Array> {
     Array::from_f64s(ElemType::Float, x.shape().to_vec(), data)
 }
 
-/// Replaces one value, which may be NaN, by another.
+/// Computes `Imputer`: replaces one value, which may be NaN, by the imputed value of the feature.
 pub(super) fn impute(cx: &Cx) -> Result<Array> {
     let x = cx.tensor(0)?;
     let width = x.shape().last().copied().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Decision trees, read from the attributes of either generation of operators.
+//! Decision trees, read from the attributes of `TreeEnsemble` or `TreeEnsembleRegressor`.
 
 use std::collections::BTreeMap;
 

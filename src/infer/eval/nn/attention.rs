@@ -147,7 +147,7 @@ fn attend(cx: &Cx, q: &Heads, k: &Heads, v: &Heads, mask: &Mask) -> Result<(Shap
 /// Score biases: a mask, causality, a sliding window, padding.
 #[derive(Default)]
 struct Mask {
-    /// Mask values, the offset of each score row's part, and the row length.
+    /// Mask values, the index of the mask row for each score row, and the length of a mask row.
     given: Option<(Vec<f64>, Vec<usize>, usize)>,
     causal: bool,
     left: Option<i64>,
@@ -195,7 +195,7 @@ impl Mask {
         Ok((values, spread(lead, &rows)?, length))
     }
 
-    /// Returns the bias of key `j` for query `i` of sample `n`, in this score row.
+    /// Returns the bias of key `j` for query `i` of sample `n`; `row` is the index of the score row.
     fn bias(&self, n: usize, row: usize, i: usize, j: usize) -> f64 {
         let (place, key) = (i as i64 + self.offsets.get(n).copied().unwrap_or(0), j as i64);
         let hidden = self.causal && key > place

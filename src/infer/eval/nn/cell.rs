@@ -18,7 +18,7 @@ impl Activation {
     }
 }
 
-/// A named activation, with defaults of the parameters that it has.
+/// Function of a named activation, with the defaults of alpha and beta; `None` for an unused one.
 type Named = (fn(f64, f64, f64) -> f64, Option<f64>, Option<f64>);
 
 fn named(name: &str) -> Option<Named> {

@@ -45,7 +45,7 @@ pub fn convolve(cx: &Cx, x: &[f64], x_shape: &[usize], filter: &Filter) -> Resul
     Ok((shape, y))
 }
 
-/// Adds one number to each channel of `batch × channels × …`.
+/// Adds the bias of each channel to `batch × channels × …`.
 pub(super) fn add_bias(y: &mut [f64], shape: &[usize], bias: Option<&Array>) -> Result<()> {
     let Some(bias) = bias else { return Ok(()) };
     let (bias, plane) = (bias.f64s()?, numel(&shape[2..])?);

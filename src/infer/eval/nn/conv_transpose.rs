@@ -6,7 +6,7 @@ use crate::infer::eval::cx::Cx;
 use crate::infer::eval::shape::{numel, positions, to_sizes};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Spreads every input element over the output by the kernel.
+/// Computes `ConvTranspose`: adds the kernel, scaled by each input element, to the output.
 /// The window slides over the output, with one position per input element.
 pub(super) fn conv_transpose(cx: &Cx) -> Result<Array> {
     let (x, w) = (cx.tensor(0)?, cx.tensor(1)?);
@@ -49,7 +49,7 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
     let mut window = Window::unplaced(cx, spatial, Some(kernel))?;
     let extra = to_sizes(&cx.ints("output_padding").unwrap_or_else(|| vec![0; rank]))?;
     let wanted = cx.ints("output_shape").map(|sizes| to_sizes(&sizes)).transpose()?;
-    // Old models include batch and channels.
+    // In old models, `output_shape` also includes batch and channels.
     let wanted = wanted.map(|sizes| sizes[sizes.len().saturating_sub(rank)..].to_vec());
     if extra.len() != rank || wanted.as_ref().is_some_and(|sizes| sizes.len() != rank) {
         return bad("the window attributes do not match the spatial axes");
@@ -71,11 +71,11 @@ fn placed(cx: &Cx, spatial: &[usize], kernel: &[usize]) -> Result<Window> {
             None => None,
         };
         window.input[i] = match size {
-            // The specification then adds empty rows; ONNX Runtime rejects negative pads and returns fewer.
+            // The specification then appends empty rows; ONNX Runtime does not, and returns fewer rows.
             Some(size) if same && wanted.is_none() && full < size => return Err(Refusal::Unsupported),
             Some(size) => {
-                // Excess is cropped on both sides. For an odd excess, version 1 of the specification crops
-                // the other half first; ONNX Runtime follows version 11 in all versions.
+                // Excess is cropped on both sides. If it is odd, version 1 of the specification crops the extra
+                // element on the other side; ONNX Runtime follows version 11 in all versions.
                 let total = full.saturating_sub(size);
                 let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
                 window.set_pads(i, begin, total - begin);

@@ -22,7 +22,7 @@ pub(super) fn dropout(cx: &Cx) -> Result<Vec<Array>> {
     }
     let shape = x.shape().to_vec();
     let mask_type = if cx.version() < 10 { x.elem() } else { ElemType::Bool };
-    // Since opset 12 the mask marks kept elements. Before, it is unspecified, and ONNX Runtime marks none.
+    // Since opset 12, the mask is true for kept elements. Before, it is unspecified; ONNX Runtime returns zeros.
     let kept = i128::from(cx.version() >= 12);
     let mask = Array::from_ints(mask_type, shape, vec![kept; x.len()])?;
     Ok(vec![x.clone(), mask])

@@ -34,8 +34,8 @@ pub(super) fn col2im(cx: &Cx) -> Result<Array> {
     Array::from_f64s(x.elem(), shape, y)
 }
 
-/// Computes `MaxUnpool`. Indices are offsets in the size that the window implies.
-/// A larger `output_shape` is padded at the end of its axes.
+/// Computes `MaxUnpool`. Indices are offsets in the shape that the window implies.
+/// If `output_shape` is larger, zeros are added at the end of its axes.
 pub(super) fn max_unpool(cx: &Cx) -> Result<Array> {
     let (x, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let (batch, channels, spatial) = image(x.shape())?;

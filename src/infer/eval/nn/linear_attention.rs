@@ -15,7 +15,7 @@ struct Sizes {
     value: usize,
 }
 
-/// Decay and update rate, if the rule has them.
+/// Decay and update rate, if `update_rule` uses them.
 struct Gates {
     /// Logarithms, per token, head and key element.
     decay: Option<Vec<f64>>,
@@ -93,7 +93,7 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
         _ => return bad("unknown value of `update_rule`"),
     };
     let per_head = sizes.batch * sizes.length * sizes.heads;
-    // A smaller gate has one value for all keys of a head, or for all heads of a token.
+    // A gate with fewer values has one for all keys of a head, or one for all heads of a token.
     let gate = |i: usize, needed: bool, count: usize| -> Result<Option<Vec<f64>>> {
         if !needed {
             return Ok(None);
@@ -110,7 +110,8 @@ fn gates(cx: &Cx, sizes: Sizes) -> Result<Gates> {
     Ok(Gates { decay: gate(4, gated, per_head * sizes.key)?, rate: gate(5, delta, per_head)? })
 }
 
-/// Runs one step of the recurrence on the state of one head; `at` counts the heads of all tokens.
+/// Runs one step of the recurrence on the state of one head.
+/// `at` is the index of the head among the heads of all tokens.
 fn update(state: &mut [f64], key: &[f64], value: &[f64], gates: &Gates, at: usize) {
     let rows = |state: &mut [f64], apply: &mut dyn FnMut(usize, &mut [f64])| {
         state.chunks_mut(value.len().max(1)).enumerate().for_each(|(i, row)| apply(i, row));

@@ -12,7 +12,7 @@ pub(super) fn negative_log_likelihood(cx: &Cx) -> Result<Array> {
     loss(cx, x, &x.f64s()?)
 }
 
-/// Returns the loss and the log probabilities.
+/// Computes `SoftmaxCrossEntropyLoss`: the loss and the log probabilities.
 pub(super) fn softmax_cross_entropy(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;
     cx.room(x.shape())?;

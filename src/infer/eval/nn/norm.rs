@@ -88,7 +88,7 @@ pub(super) fn rms(cx: &Cx) -> Result<Array> {
     Array::from_f64s(scale.elem(), x.shape().to_vec(), data)
 }
 
-/// Computes `GroupNormalization`; scale and bias are per group before opset 21, per channel since.
+/// Computes `GroupNormalization`; scale and bias are per group before opset 21, then per channel.
 pub(super) fn group(cx: &Cx) -> Result<Array> {
     let (x, scale, bias) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     cx.room(x.shape())?;
@@ -128,13 +128,13 @@ pub(super) fn mean_variance(cx: &Cx) -> Result<Array> {
     cx.room(x.shape())?;
     let over = axes(&cx.ints("axes").unwrap_or_else(|| vec![0, 2, 3]), x.rank())?;
     let mut data = x.f64s()?;
-    // The specification's function adds 1e-9 to the standard deviation.
+    // The function body in the specification adds 1e-9 to the standard deviation.
     let groups = Groups::over(x.shape(), &over, true)?;
     for group in 0..groups.count {
         let members = &groups.offsets[group * groups.size..(group + 1) * groups.size];
         let (mean, variance) = moments(members.iter().map(|&i| data[i]), groups.size);
         if variance == 0.0 {
-            // The function returns 0; runtimes without the epsilon return NaN.
+            // The function body returns 0; runtimes that do not add 1e-9 return NaN.
             return Err(Refusal::Unsupported);
         }
         members.iter().for_each(|&i| data[i] = (data[i] - mean) / (variance.sqrt() + 1e-9));

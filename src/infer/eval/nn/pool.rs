@@ -6,7 +6,7 @@ use crate::infer::eval::math::max_or_nan;
 use crate::infer::eval::shape::{numel, positions, strides};
 use crate::infer::eval::{Array, Refusal, Result, bad};
 
-/// Returns maxima and their offsets in the whole input.
+/// Computes `MaxPool`: the maxima and their offsets in the whole input.
 /// With `storage_order` 1, offsets refer to an input with reversed spatial axes.
 pub(super) fn max_pool(cx: &Cx) -> Result<Vec<Array>> {
     let x = cx.tensor(0)?;

@@ -17,7 +17,7 @@ fn gate_count(op: &str) -> Result<usize> {
     }
 }
 
-/// Moves the batch to the second axis; with `layout` 1 it is the first.
+/// Moves the batch to the second axis; with `layout` 1, it is the first axis of `x`.
 fn batch_second(cx: &Cx, x: &Array) -> Result<Array> {
     match (cx.int("layout", 0), x.rank()) {
         (1, 3) => permuted(x, &[1, 0, 2]),

@@ -23,7 +23,7 @@ pub struct Tap {
     pub kernel: usize,
     /// Offset among the input's spatial elements; `None` in the padding.
     pub input: Option<usize>,
-    /// Whether it is in the input or its padding; only `ceil_mode` reaches further.
+    /// Whether it is in the input or its padding; only with `ceil_mode` can a window reach beyond both.
     pub padded: bool,
 }
 
@@ -44,7 +44,7 @@ impl Window {
                 }
                 window.output[i] = size.div_ceil(stride);
                 let reach = window.output[i].saturating_sub(1).saturating_mul(stride);
-                // If windows do not reach the end, runtimes differ on cropping the input.
+                // If the windows do not reach the end of the input, runtimes differ on whether to crop it.
                 let total = reach.saturating_add(extent).checked_sub(size).ok_or(Refusal::Unsupported)?;
                 let begin = if auto == "SAME_UPPER" { total / 2 } else { total.div_ceil(2) };
                 window.set_pads(i, begin, total - begin);
@@ -141,7 +141,7 @@ impl Window {
         taps
     }
 
-    /// Fails if the budget does not allow visiting all taps `times` over.
+    /// Fails if the number of taps, multiplied by all of `times`, exceeds the work budget.
     pub fn afford(&self, cx: &Cx, times: &[usize]) -> Result<()> {
         let mut factors = vec![numel(&self.kernel)?, numel(&self.output)?];
         factors.extend(times);

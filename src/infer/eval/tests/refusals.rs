@@ -88,7 +88,7 @@ fn results_that_differ_between_runtimes_are_refused() {
     call("Attention").int("qk_matmul_output_mode", -1).of(heads()).of(heads()).of(heads()).refused();
 }
 
-/// Cases found by random graphs: the specification does not define these attributes and inputs.
+/// The specification does not define these attributes and inputs. Random graphs found the cases.
 #[test]
 fn undefined_attributes_and_inputs_are_refused() {
     let matrix = || reals(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);

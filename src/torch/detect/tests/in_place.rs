@@ -37,10 +37,10 @@ fn writes_through_views_are_reported() {
         &["in-place-view-lost@15"],
     );
     check(X, &flat.replace("aten::add_", "aten::add"), "%y", &[]);
-    // Read by another node, and only for its shape.
+    // The tensor is read by another node; reading only its shape is harmless.
     check(X, &format!("{flat}\n %z : Float(2, 6) = aten::relu(%y)"), "%z", &["in-place-view-lost@15"]);
     check(X, &format!("{flat}\n %z : int = aten::size(%y, %one)"), "%z", &[]);
-    // Part of a transposed tensor: the exporter follows the slice, not the transposition.
+    // The write is to part of a transposed tensor: the exporter follows the selection, not the transposition.
     let transposed = format!(
         "{clone}\n %zero : int = prim::Constant[value=0]()
         %t : Float(6, 2, strides=[1, 6]) = aten::transpose(%y, %zero, %one)

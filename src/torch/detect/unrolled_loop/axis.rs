@@ -88,7 +88,7 @@ fn unbound(trace: &Trace, id: NodeId, unpack: &Node, list: ValueId) -> Vec<(Axis
     outputs.map(|(&value, index)| (axis, Element { index, taken_by: id, value })).collect()
 }
 
-/// Returns the tensor behind slices that take everything: `x[:, t]` slices axis 0 for every `t`.
+/// Returns the tensor behind slices of a whole axis, such as the slice of axis 0 in `x[:, t]`.
 fn whole_of(trace: &Trace, mut value: ValueId) -> ValueId {
     while let Some(node) = trace.producer(value).map(|id| trace.node(id)) {
         let int = |position, name, default| match trace.argument(node, position, name).map(|it| trace.see(it))

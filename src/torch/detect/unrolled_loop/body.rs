@@ -6,7 +6,7 @@ use crate::torch::trace::{Trace, User, ValueId};
 /// Maximum number of operators that are compared.
 const MAX_BODY: usize = 12;
 
-/// The uses of a value, node after node, until several nodes use it.
+/// Descriptions of the uses of a value, then of its result, and so on, until a value has several uses.
 pub type Body = Vec<Vec<String>>;
 
 /// Returns the computation that starts at a value.
@@ -67,7 +67,7 @@ pub fn is_alike(a: &Body, b: &Body) -> bool {
     computes(&a[0]) && a.iter().zip(b).take(compared).all(|(a, b)| a == b)
 }
 
-/// Returns ` .cells.0.weight` for a module attribute, ` _` for a computed value.
+/// Returns the path of a module attribute, such as ` .cells.0.weight`; ` _` for a computed value.
 fn attribute_path(trace: &Trace, mut value: ValueId) -> String {
     let mut names = Vec::new();
     while let Some(node) =
